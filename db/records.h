@@ -1,0 +1,134 @@
+// What is remembered, as plain data. Times are seconds since the epoch (UTC), 0 = not yet.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace db {
+
+enum class ItemState { kQueued, kHeld, kPlanned, kActive, kDone, kFailed, kCancelled, kQuarantined };
+enum class AttemptState {
+  kSubmitting,
+  kUnknown,
+  kRejected,
+  kPending,
+  kRunning,
+  kCompleting,
+  kDone,
+  kCheckpointed,
+  kFailed,
+  kLost,
+  kCancelled,
+  kNeverStarted,
+};
+// Classes in descending order of urgency; `live` comes from sessions, not from the command line.
+enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
+
+// A template volume with its search settings; immutable. A changed file is a new version.
+struct Template {
+  int64_t id = 0;
+  std::string name;
+  int version = 1;
+  std::string volume_path;    // canonical
+  std::string volume_sha256;
+  int64_t volume_bytes = 0;
+  int64_t volume_mtime_ns = 0;
+  std::string search_yaml;    // Leopard-EM configuration without micrograph, as registered
+  std::string search_sha256;
+  int64_t owner_uid = 0;
+  std::string owner;
+  int64_t created = 0;
+};
+
+// Contrast transfer of one micrograph. Degrees and A throughout.
+struct Ctf {
+  double defocus_u = 0;
+  double defocus_v = 0;
+  double astigmatism_angle = 0;
+  double phase_shift = 0;
+  std::string source;  // "option", or the path of the CTFFIND text file
+};
+
+// One micrograph x one template.
+struct Item {
+  int64_t id = 0;
+  std::string micrograph_path;  // canonical
+  int64_t template_id = 0;
+  int repeat = 0;               // raised by `enqueue --again`
+  Priority priority = Priority::kNormal;
+  ItemState state = ItemState::kQueued;
+  std::string reason;           // why it is in this state, one sentence for the user
+  Ctf ctf;
+  int64_t micrograph_bytes = 0;
+  int64_t micrograph_mtime_ns = 0;
+  int64_t owner_uid = 0;
+  std::string owner;
+  std::string label;
+  bool cancel_requested = false;
+  int64_t created = 0;
+  int64_t changed = 0;
+  int64_t not_before = 0;       // spaced retries
+};
+
+// One try at an item.
+struct Attempt {
+  int64_t id = 0;
+  int64_t item_id = 0;
+  int number = 1;
+  std::string token;            // margay-<instance>-<item>-a<attempt>: the job's name
+  AttemptState state = AttemptState::kSubmitting;
+  std::string cause;            // of a failure: bad_input, hardware, device_memory, vanished, ...
+  std::string message;          // first error, for the user
+  std::string shape;            // "1 device"
+  std::string explanation;      // the policy's reason, one sentence
+  std::string script;           // rendered
+  std::string script_sha256;
+  std::string config_sha256;    // of the engine's configuration file
+  std::string directory;        // this attempt's own folder
+  std::string resume_from;      // checkpoint of an older attempt, empty: from the start
+  std::string job_id;
+  std::string host;
+  std::optional<int> exit_code;
+  int64_t created = 0;
+  int64_t submitted = 0;
+  int64_t started = 0;
+  int64_t ended = 0;
+};
+
+// Accepted manifest of the item.
+struct Result {
+  int64_t item_id = 0;
+  int64_t attempt_id = 0;
+  std::string manifest_path;
+  std::string peaks_csv;
+  int64_t peaks = 0;
+  double cutoff = 0;
+  double best_z = 0;
+  int64_t correlations = 0;
+  double seconds = 0;
+  std::string manifest_json;
+  int64_t stored = 0;
+};
+
+// Who did what: every command that changed something.
+struct AuditEntry {
+  int64_t id = 0;
+  int64_t time = 0;
+  int64_t uid = 0;
+  std::string who;
+  std::string action;
+  int64_t item_id = 0;
+  std::string detail;
+};
+
+// Upper-case words for states, lower-case ones for priorities; parse_* returns nullopt for others.
+std::string to_string(ItemState state);
+std::string to_string(AttemptState state);
+std::string to_string(Priority priority);
+std::optional<ItemState> parse_item_state(const std::string& word);
+std::optional<AttemptState> parse_attempt_state(const std::string& word);
+std::optional<Priority> parse_priority(const std::string& word);
+
+}  // namespace db

@@ -1,0 +1,118 @@
+// A search as the user describes it: Leopard-EM's MatchTemplateManager YAML (v1.0 to v1.3) as a
+// struct. Reading checks types, ranges and unknown keys; what needs the files is in
+// config_checks.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+struct OpticsGroup {
+  std::string label;
+  double pixel_size = 0.0;                // A
+  double voltage = 0.0;                   // kV
+  double spherical_aberration = 2.7;      // mm
+  double amplitude_contrast_ratio = 0.07;
+  double phase_shift = 0.0;               // degrees
+  double defocus_u = 0.0;                 // A, underfocus positive
+  double defocus_v = 0.0;                 // A
+  double astigmatism_angle = 0.0;         // degrees, of defocus_u, from x (columns) towards y (rows)
+  double ctf_b_factor = 0.0;              // A^2
+  std::map<std::string, double> even_zernikes;  // Z44c, Z44s, Z60 (radians)
+  std::map<std::string, double> odd_zernikes;   // Z31c, Z31s, Z33c, Z33s (radians)
+  std::optional<std::vector<double>> mag_matrix;  // 4 values, row-major 2x2, y before x
+};
+
+struct DefocusSearch {
+  bool enabled = true;
+  double min = -1000.0;  // A, relative to the CTF's defocus
+  double max = 1000.0;
+  double step = 200.0;
+  bool skip_enforce_zero = false;
+};
+
+enum class BaseGrid { kUniform, kHealpix, kCartesian };
+
+// One orientation grid, angles in degrees.
+struct OrientationGrid {
+  double psi_step = 1.5;    // in-plane
+  double theta_step = 2.5;  // out-of-plane
+  BaseGrid base_grid = BaseGrid::kUniform;
+  // Set: ranges follow from the group. Empty: the ranges below count.
+  std::optional<std::string> symmetry = "C1";
+  std::optional<double> phi_min, phi_max, theta_min, theta_max, psi_min, psi_max;
+};
+
+struct WhiteningFilter {
+  bool enabled = true;
+  std::optional<int> num_freq_bins;
+  std::optional<double> max_freq = 0.5;  // cycles/pixel
+  bool do_power_spectrum = true;
+};
+
+struct BandpassFilter {
+  bool enabled = false;
+  double low_freq_cutoff = 0.0;   // cycles/pixel
+  double high_freq_cutoff = 1.0;
+  double falloff = 0.0;
+};
+
+struct ArbitraryCurveFilter {
+  bool enabled = false;
+  std::vector<double> frequencies;  // cycles/pixel, ascending
+  std::vector<double> amplitudes;
+};
+
+struct PreprocessingFilters {
+  WhiteningFilter whitening;
+  BandpassFilter bandpass;
+  ArbitraryCurveFilter arbitrary_curve;
+};
+
+// Paths of the eight maps, as written in the configuration (relative to the working directory).
+struct ResultPaths {
+  bool allow_file_overwrite = false;
+  std::string mip, scaled_mip, correlation_average, correlation_variance, orientation_psi,
+      orientation_theta, orientation_phi, relative_defocus;
+};
+
+struct ComputationalConfig {
+  // Devices as written: "0", "all", "cpu", "cuda:1"...
+  std::vector<std::string> gpu_ids = {"0"};
+  int num_cpus = 1;
+  std::string backend = "streamed";
+};
+
+struct SearchConfig {
+  std::string path;  // of the YAML file; empty when read from text
+  std::string micrograph_path;
+  std::string template_volume_path;
+  OpticsGroup optics;
+  DefocusSearch defocus;
+  std::vector<OrientationGrid> orientations;  // one, or several joined in order
+  PreprocessingFilters filters;
+  ResultPaths results;
+  ComputationalConfig computation;
+  // What was read and has no effect (ignored by Leopard-EM too, or a warning there): one sentence
+  // each, to be shown once.
+  std::vector<std::string> notes;
+};
+
+// Throws InputError naming the file and the field.
+SearchConfig read_search_config(const std::string& path);
+// The same from YAML text; `name` stands for the file in messages.
+SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name);
+
+// The values searched, in A relative to the CTF's defocus, float32 as Leopard-EM's: count =
+// ceil((max + step - min) / step), zero added unless skip_enforce_zero (leopard-em.md 1.3).
+// Throws InputError when there is none.
+std::vector<float> defocus_planes(const DefocusSearch& search);
+
+// The known key nearest to `key` by edit distance, or nullopt when none is near.
+std::optional<std::string> nearest_key(const std::string& key,
+                                       const std::vector<std::string>& known);
+
+}  // namespace engine

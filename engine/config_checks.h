@@ -1,0 +1,35 @@
+// What must hold before hours are spent: everything that Leopard-EM finds late, found first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/config.h"
+#include "engine/mrc.h"
+
+namespace engine {
+
+struct InputChecks {
+  bool allow_pixel_size_mismatch = false;
+};
+
+// Shapes (2-D micrograph, cubic template, even sides, template smaller than the micrograph), finite
+// and varying pixels, pixel size against the header (0 means unknown: a note is returned in
+// `config.notes`). Throws InputError naming file and field.
+void check_micrograph(const MrcFile& micrograph, SearchConfig& config, const InputChecks& options);
+void check_template(const MrcFile& volume, SearchConfig& config, const InputChecks& options);
+void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const SearchConfig& config);
+
+struct OutputChecks {
+  bool overwrite = false;          // --overwrite
+  std::string csv_path;            // of --output; empty: derived
+  uint64_t bytes_needed = 0;       // free space wanted in each output folder's file system
+};
+
+// Folders exist or can be made (none is made here) and are writable, disk room, finished outputs
+// only replaced with --overwrite or allow_file_overwrite. Throws InputError. `manifest_path` is the
+// file whose presence says that the set of outputs is finished.
+void check_outputs(const SearchConfig& config, const std::string& manifest_path,
+                   const OutputChecks& options);
+
+}  // namespace engine

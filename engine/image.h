@@ -1,0 +1,27 @@
+// Real-space arrays. Row-major, last index fastest; row = MRC y, column = MRC x.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace engine {
+
+struct Image {
+  int height = 0;
+  int width = 0;
+  std::vector<float> pixels;
+
+  Image() = default;
+  Image(int h, int w, float value = 0.0f)
+      : height(h), width(w), pixels(static_cast<size_t>(h) * static_cast<size_t>(w), value) {}
+
+  float& at(int row, int column) { return pixels[index(row, column)]; }
+  float at(int row, int column) const { return pixels[index(row, column)]; }
+
+ private:
+  size_t index(int row, int column) const {
+    return static_cast<size_t>(row) * static_cast<size_t>(width) + static_cast<size_t>(column);
+  }
+};
+
+}  // namespace engine

@@ -1,0 +1,55 @@
+// manifest.json: the proof that a search is finished, written last. Its absence means unfinished.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/config.h"
+#include "engine/results.h"
+
+namespace engine {
+
+struct Timings {
+  double read = 0, preprocess = 0, search = 0, write = 0;  // seconds
+  std::string started, finished;                           // ISO 8601, UTC
+};
+
+struct DeviceInfo {
+  std::string backend;          // "cpu" or "cuda"
+  std::string name;             // processor or device model
+  std::string instruction_set;  // of the SIMD code chosen at run time
+  int threads = 1;
+  std::vector<std::pair<std::string, std::string>> libraries;  // name, version (fftw, ...)
+};
+
+struct Manifest {
+  std::string attempt;  // --attempt: the scheduler's token; empty by hand
+  SearchConfig config;
+  OutputPaths outputs;
+  DeviceInfo device;
+  Timings timings;
+  std::string precision = "fp32";
+  int numerics_version = 1;
+  std::string search_hash;
+  int64_t orientations = 0, defocus_planes = 0, correlations = 0, units = 0;
+  int micrograph_height = 0, micrograph_width = 0, template_size = 0, map_height = 0, map_width = 0;
+  int64_t peaks = 0;
+  double cutoff = 0;
+  double best_z = 0;
+  int64_t resumed_units = 0;  // finished by earlier attempts
+  std::vector<std::pair<std::string, std::string>> pictures;  // name, path
+  std::vector<std::string> notes;
+};
+
+// Hashes inputs and outputs (SHA-256) and writes the file atomically, folder synced.
+void write_manifest(const Manifest& manifest);
+
+// total_correlations, or nullopt when the file is absent. Throws InputError when it is damaged.
+struct FinishedCounts {
+  int64_t orientations = 0, defocus_planes = 0, correlations = 0;
+};
+bool read_manifest_counts(const std::string& path, FinishedCounts& counts);
+
+}  // namespace engine

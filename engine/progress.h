@@ -1,0 +1,42 @@
+// How far a search is: a small JSON file renamed into place, and a bar or a line for people.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace engine {
+
+struct Progress {
+  int64_t done = 0;   // correlations, resumed ones included
+  int64_t total = 0;
+  double rate = 0;        // correlations per second of this run
+  double eta_seconds = 0;
+  double best_z = 0;      // so far
+  std::string state = "running";  // preparing, running, writing, done, stopped
+};
+
+// {"done","total","rate","eta_seconds","best_z","state","time"}; time is ISO 8601 UTC.
+std::string progress_json(const Progress& progress);
+
+// One line for a terminal, `columns` wide, without a line break: bar, percent, rate, time left.
+std::string progress_bar(const Progress& progress, int columns);
+// The same for a log, without a bar.
+std::string progress_line(const Progress& progress);
+
+// Writes the file at every call (callers pace themselves, about one a second), and shows a bar when
+// stderr is a terminal, else a line a minute.
+class ProgressReporter {
+ public:
+  explicit ProgressReporter(std::string path);
+  void report(const Progress& progress);
+  void finish(const Progress& progress);
+
+ private:
+  std::string path_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point last_line_{};
+  bool line_shown_ = false;
+};
+
+}  // namespace engine
