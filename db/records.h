@@ -8,7 +8,16 @@
 
 namespace db {
 
-enum class ItemState { kQueued, kHeld, kPlanned, kActive, kDone, kFailed, kCancelled, kQuarantined };
+enum class ItemState {
+  kQueued,
+  kHeld,
+  kPlanned,
+  kActive,
+  kDone,
+  kFailed,
+  kCancelled,
+  kQuarantined
+};
 enum class AttemptState {
   kSubmitting,
   kUnknown,
@@ -31,11 +40,11 @@ struct Template {
   int64_t id = 0;
   std::string name;
   int version = 1;
-  std::string volume_path;    // canonical
+  std::string volume_path;  // canonical
   std::string volume_sha256;
   int64_t volume_bytes = 0;
   int64_t volume_mtime_ns = 0;
-  std::string search_yaml;    // Leopard-EM configuration without micrograph, as registered
+  std::string search_yaml;  // Leopard-EM configuration without micrograph, as registered
   std::string search_sha256;
   int64_t owner_uid = 0;
   std::string owner;
@@ -56,10 +65,10 @@ struct Item {
   int64_t id = 0;
   std::string micrograph_path;  // canonical
   int64_t template_id = 0;
-  int repeat = 0;               // raised by `enqueue --again`
+  int repeat = 0;  // raised by `enqueue --again`
   Priority priority = Priority::kNormal;
   ItemState state = ItemState::kQueued;
-  std::string reason;           // why it is in this state, one sentence for the user
+  std::string reason;  // why it is in this state, one sentence for the user
   Ctf ctf;
   int64_t micrograph_bytes = 0;
   int64_t micrograph_mtime_ns = 0;
@@ -69,7 +78,8 @@ struct Item {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t changed = 0;
-  int64_t not_before = 0;       // spaced retries
+  int64_t not_before = 0;  // spaced retries
+  int forgiven = 0;        // attempts up to this number no longer count (`margay retry`)
 };
 
 // One try at an item.
@@ -77,17 +87,17 @@ struct Attempt {
   int64_t id = 0;
   int64_t item_id = 0;
   int number = 1;
-  std::string token;            // margay-<instance>-<item>-a<attempt>: the job's name
+  std::string token;  // margay-<instance>-<item>-a<attempt>: the job's name
   AttemptState state = AttemptState::kSubmitting;
-  std::string cause;            // of a failure: bad_input, hardware, device_memory, vanished, ...
-  std::string message;          // first error, for the user
-  std::string shape;            // "1 device"
-  std::string explanation;      // the policy's reason, one sentence
-  std::string script;           // rendered
+  std::string cause;        // of a failure: bad_input, hardware, device_memory, vanished, ...
+  std::string message;      // first error, for the user
+  std::string shape;        // "1 device"
+  std::string explanation;  // the policy's reason, one sentence
+  std::string script;       // rendered
   std::string script_sha256;
-  std::string config_sha256;    // of the engine's configuration file
-  std::string directory;        // this attempt's own folder
-  std::string resume_from;      // checkpoint of an older attempt, empty: from the start
+  std::string config_sha256;  // of the engine's configuration file
+  std::string directory;      // this attempt's own folder
+  std::string resume_from;    // checkpoint of an older attempt, empty: from the start
   std::string job_id;
   std::string host;
   std::optional<int> exit_code;

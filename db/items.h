@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "db/records.h"
+
+namespace db {
+
+// Empty fields do not restrict.
+struct ItemQuery {
+  std::vector<int64_t> ids;
+  std::vector<ItemState> states;
+  std::vector<Priority> priorities;
+  std::optional<int64_t> template_id;
+  std::string label;
+  std::string owner;
+  int64_t after_id = 0;  // ids above this one, for paging
+  int64_t limit = 0;     // 0 = all
+};
+
+class ItemStore {
+ public:
+  explicit ItemStore(Database& database) : database_(database) {}
+  // Returns the id.
+  int64_t insert(const Item& item);
+  std::optional<Item> find(int64_t id) const;
+  // The newest item (highest repeat) of one micrograph and one template version.
+  std::optional<Item> find_newest(const std::string& micrograph_path, int64_t template_id) const;
+  // By id.
+  std::vector<Item> list(const ItemQuery& query) const;
+  std::map<ItemState, int64_t> counts() const;
+  // What the user or the daemon can change: priority, state, reason, cancel_requested, changed,
+  // not_before, forgiven, ctf and the micrograph's size and time.
+  void update(const Item& item);
+  void set_state(int64_t id, ItemState state, const std::string& reason, int64_t now);
+
+ private:
+  Database& database_;
+};
+
+}  // namespace db

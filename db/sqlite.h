@@ -1,0 +1,68 @@
+// SQLite behind two small classes; its own headers (and SQLiteCpp's) are in sqlite.cpp only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace SQLite {
+class Database;
+class Statement;
+}  // namespace SQLite
+
+namespace db {
+
+// The database cannot do its job: refused at opening, damaged, disk full. Names the file.
+class DatabaseError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Connection {
+ public:
+  // Creates the file if it is missing.
+  explicit Connection(const std::string& path, int busy_timeout_ms = 5000);
+  ~Connection();
+
+  void execute(const std::string& sql);
+  int64_t last_insert_id() const;
+  int64_t changes() const;
+  const std::string& path() const { return path_; }
+
+ private:
+  friend class Statement;
+  std::string path_;
+  std::unique_ptr<SQLite::Database> database_;
+};
+
+// bind in the order of the question marks, then run() or step() until false. Columns from 0.
+class Statement {
+ public:
+  Statement(Connection& connection, const std::string& sql);
+  ~Statement();
+
+  Statement& bind(int64_t value);
+  Statement& bind(int value) { return bind(static_cast<int64_t>(value)); }
+  Statement& bind(bool value) { return bind(static_cast<int64_t>(value)); }
+  Statement& bind(double value);
+  Statement& bind(const std::string& value);
+  Statement& bind(const char* value) { return bind(std::string(value)); }
+  Statement& bind(const std::optional<int>& value);
+
+  bool step();
+  void run();
+
+  int64_t integer(int column) const;
+  double real(int column) const;
+  std::string text(int column) const;
+  bool is_null(int column) const;
+
+ private:
+  Connection& connection_;
+  std::unique_ptr<SQLite::Statement> statement_;
+  int bound_ = 0;
+};
+
+}  // namespace db

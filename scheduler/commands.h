@@ -1,0 +1,138 @@
+// What users may ask for: every change is checked, done in one transaction and audited. The API
+// turns requests into these calls and errors into answers; nobody else changes items.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "db/items.h"
+#include "db/records.h"
+#include "scheduler/clock.h"
+
+namespace scheduler {
+
+// Who asks, from the socket's peer credentials. Privileged: root, or the daemon's own user.
+struct Caller {
+  int64_t uid = 0;
+  std::string name;
+  bool privileged = false;
+};
+
+class CommandError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+class NotFound : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+class NotPermitted : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+class Invalid : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+class Conflict : public CommandError {
+ public:
+  Conflict(const std::string& message, int64_t item_id)
+      : CommandError(message), item_id_(item_id) {}
+  // The item in the way, 0 = none.
+  int64_t item_id() const { return item_id_; }
+
+ private:
+  int64_t item_id_;
+};
+
+// A file as it is now. Throws Invalid when it is not a readable regular file, or when its path is
+// not valid UTF-8 (the engine's configuration could not name it).
+struct FileFacts {
+  std::string path;  // canonical
+  int64_t bytes = 0;
+  int64_t mtime_ns = 0;
+};
+FileFacts file_facts(const std::string& path);
+// The same of an open file, so that the caller's own rights count.
+FileFacts file_facts(int descriptor);
+// Lower-case hex. Throws Invalid.
+std::string hash_file(const std::string& path);
+std::string hash_file(int descriptor);
+std::string hash_text(const std::string& text);
+
+struct TemplateRequest {
+  std::string name;  // letters, digits, and . _ - after the first
+  FileFacts volume;
+  std::string volume_sha256;
+  std::string search_yaml;  // Leopard-EM configuration; its micrograph and result paths are dropped
+};
+
+struct AddedTemplate {
+  db::Template record;
+  bool existed = false;  // the same volume and settings were registered already
+};
+
+struct EnqueueRequest {
+  FileFacts micrograph;
+  std::string template_name;
+  std::optional<int> template_version;  // default: the newest
+  db::Priority priority = db::Priority::kNormal;
+  db::Ctf ctf;
+  std::string label;
+  bool again = false;  // another item although there is one
+  bool hold = false;   // enqueued as HELD
+};
+
+// An item with all that is known of it.
+struct ItemView {
+  db::Item item;
+  db::Template search_template;
+  std::vector<db::Attempt> attempts;  // by number
+  std::optional<db::Result> result;
+  std::string explanation;  // why it waits, runs or ended: the policy's or the outcome's sentence
+};
+
+class Commands {
+ public:
+  // `device_slots` is the cluster's, for the explanations.
+  Commands(db::Database& database, const Clock& clock, int device_slots)
+      : database_(database), clock_(clock), device_slots_(device_slots) {}
+
+  AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
+  std::vector<db::Template> list_templates() const;
+
+  // Conflict when the same micrograph and template version was enqueued already.
+  db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
+
+  // Each returns the item as it is now; what the item's state forbids is a Conflict.
+  db::Item promote(const Caller& caller, int64_t item_id, db::Priority priority);
+  db::Item hold(const Caller& caller, int64_t item_id);
+  db::Item release(const Caller& caller, int64_t item_id);
+  // A running job is asked to stop by the next tick; the item is CANCELLED when the job is gone.
+  db::Item cancel(const Caller& caller, int64_t item_id);
+  // FAILED, QUARANTINED or CANCELLED items; `reason` of the answer says what changed.
+  db::Item retry(const Caller& caller, int64_t item_id);
+
+  std::vector<db::Item> list(const db::ItemQuery& query) const;
+  std::map<db::ItemState, int64_t> counts() const;
+  // NotFound.
+  ItemView show(int64_t item_id) const;
+  // Of every item that is not ended, by item: why it waits or runs.
+  std::map<int64_t, std::string> explanations() const;
+  std::vector<db::AuditEntry> history(int64_t item_id) const;
+
+ private:
+  db::Item changeable(const Caller& caller, int64_t item_id) const;
+  void audit(const Caller& caller, const std::string& action, int64_t item_id,
+             const std::string& detail);
+
+  db::Database& database_;
+  const Clock& clock_;
+  int device_slots_;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,50 @@
+// The tick: recover, track, plan, submit. The only place that talks to the cluster.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "db/database.h"
+#include "db/records.h"
+#include "scheduler/clock.h"
+#include "scheduler/config.h"
+#include "slurm/cluster.h"
+
+namespace scheduler {
+
+// For `margay status`. Answers at once, whatever the cluster does.
+struct DaemonStatus {
+  std::string version;
+  int64_t pid = 0;
+  int64_t since = 0;  // start of this daemon
+  int64_t now = 0;
+  std::string instance;
+  std::string database;
+  std::string cluster;  // describe()
+  int device_slots = 0;
+  int busy_slots = 0;
+  int64_t ticks = 0;
+  int64_t last_tick = 0;
+  int64_t last_snapshot = 0;  // of the last complete answer of the cluster
+  std::string problem;        // DEGRADED: why, empty = well
+  std::string lane_hold;      // why nothing is submitted, empty = it is
+  std::map<db::ItemState, int64_t> items;
+};
+
+class Daemon {
+ public:
+  Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock);
+  ~Daemon();
+
+  // One round. Never throws for what the next round may mend; the problem is then in status().
+  void tick();
+  DaemonStatus status() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace scheduler
