@@ -1,0 +1,117 @@
+#include "tests/unit/layering.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace tests {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// Each of our folders and the folders that it may include.
+const std::map<std::string, Strings>& our_folders() {
+  static const std::map<std::string, Strings> folders = {
+      {"engine", {"engine"}},
+      {"db", {"db"}},
+      {"slurm", {"slurm"}},
+      {"scheduler", {"scheduler", "db", "slurm"}},
+      {"tests", {"tests", "engine", "db", "slurm", "scheduler"}},
+      {"bench", {"bench", "engine", "db", "slurm", "scheduler"}},
+  };
+  return folders;
+}
+
+struct ThirdParty {
+  std::string header;  // what the name in the #include begins with
+  Strings places;      // what the path of a file that includes it begins with
+};
+
+const std::vector<ThirdParty>& third_parties() {
+  static const std::vector<ThirdParty> headers = {
+      {"sqlite3", {"db/sqlite."}},
+      {"SQLiteCpp/", {"db/sqlite."}},
+      {"curl/", {"slurm/http."}},
+      {"fftw3", {"engine/cpu/"}},
+      {"hwy/", {"engine/cpu/"}},
+      {"cuda", {"engine/cuda/"}},
+      {"cufft", {"engine/cuda/"}},
+      {"cairo", {"engine/pictures"}},
+      {"openssl/", {"engine/sha256."}},
+      {"kainjow/", {"scheduler/script."}},
+      {"httplib", {"scheduler/api/", "scheduler/cli/"}},
+      {"CLI/",
+       {"engine/margay_engine.", "scheduler/margayd.", "scheduler/margay.", "scheduler/cli/"}},
+      {"yaml-cpp/", {"engine/config", "scheduler/config.", "scheduler/script."}},
+      {"spdlog/",
+       {"scheduler/margayd.", "scheduler/daemon", "scheduler/api/", "scheduler/ingest/"}},
+      {"nlohmann/",
+       {"engine/manifest.", "engine/progress.", "engine/results.", "scheduler/results.",
+        "scheduler/margay.", "scheduler/api/", "scheduler/cli/", "slurm/rest_json", "tests/"}},
+      {"gtest/", {"tests/"}},
+      {"gmock/", {"tests/"}},
+      {"benchmark/", {"bench/"}},
+  };
+  return headers;
+}
+
+bool is_system_header(const std::string& name) {
+  if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) return true;
+  static const std::set<std::string> posix = {
+      "dirent.h", "endian.h",  "errno.h", "fcntl.h",   "fnmatch.h",  "glob.h",  "grp.h",
+      "poll.h",   "pthread.h", "pwd.h",   "sched.h",   "signal.h",   "spawn.h", "termios.h",
+      "time.h",   "unistd.h",  "cpuid.h", "fnmatch.h", "immintrin.h"};
+  return posix.count(name) > 0 || name.starts_with("sys/") || name.starts_with("linux/");
+}
+
+bool begins_with_one_of(const std::string& text, const Strings& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& b) { return text.starts_with(b); });
+}
+
+std::string first_folder(const std::string& path) { return path.substr(0, path.find('/')); }
+
+// The fault of one include, or nothing.
+std::string fault_of(const std::string& path, const std::string& name, bool quoted) {
+  const std::string from = first_folder(path);
+  const std::string to = first_folder(name);
+  if (our_folders().count(to) > 0 && to != name) {
+    const Strings& allowed = our_folders().at(from);
+    if (!quoted) return "our own headers are included with quotes";
+    if (std::find(allowed.begin(), allowed.end(), to) == allowed.end()) {
+      return from + "/ may not include " + to + "/";
+    }
+    return "";
+  }
+  for (const ThirdParty& third : third_parties()) {
+    if (!name.starts_with(third.header)) continue;
+    return begins_with_one_of(path, third.places) ? "" : "this header belongs elsewhere";
+  }
+  if (quoted) return "includes start at the root";
+  return is_system_header(name) ? "" : "an unknown header: give it its place in layering.cpp";
+}
+
+}  // namespace
+
+std::vector<std::string> layering_faults(const std::string& path, const std::string& text) {
+  static const std::regex include(R"(^\s*#\s*include\s*([<"])([^">]+)[">].*$)");
+  std::vector<std::string> faults;
+  if (our_folders().count(first_folder(path)) == 0) {
+    return {path + ": not in one of our folders"};
+  }
+  bool once = false;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    once = once || line.starts_with("#pragma once");
+    std::smatch found;
+    if (!std::regex_match(line, found, include)) continue;
+    const std::string fault = fault_of(path, found[2], found[1] == "\"");
+    if (!fault.empty()) faults.push_back(path + ": " + line + ": " + fault);
+  }
+  if (path.ends_with(".h") && !once) faults.push_back(path + ": has no #pragma once");
+  return faults;
+}
+
+}  // namespace tests
