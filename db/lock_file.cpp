@@ -1,0 +1,51 @@
+#include "db/lock_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "db/sqlite.h"
+
+namespace db {
+namespace {
+
+std::string holder(int descriptor) {
+  std::array<char, 32> text{};
+  const ssize_t size = pread(descriptor, text.data(), text.size() - 1, 0);
+  const std::string pid(text.data(), size > 0 ? static_cast<size_t>(size) : 0);
+  const size_t digits = pid.find_first_not_of("0123456789");
+  const std::string number = pid.substr(0, digits);
+  return number.empty() ? "another process" : "process " + number;
+}
+
+}  // namespace
+
+LockFile::LockFile(const std::string& path) {
+  // Close-on-exec: a job that outlives the daemon must not keep the lock.
+  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (descriptor_ < 0) {
+    throw DatabaseError("lock file '" + path + "' cannot be opened: " + std::strerror(errno));
+  }
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const std::string who = holder(descriptor_);
+    close(descriptor_);
+    throw DatabaseError("'" + path + "' is held by " + who +
+                        ": a margayd runs on this database already; stop it first");
+  }
+  const std::string pid = std::to_string(getpid()) + "\n";
+  if (ftruncate(descriptor_, 0) != 0 ||
+      pwrite(descriptor_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    const std::string why = std::strerror(errno);
+    close(descriptor_);
+    throw DatabaseError("lock file '" + path + "' cannot be written: " + why);
+  }
+}
+
+// The file stays: removing it would let two processes lock two files of one name.
+LockFile::~LockFile() { close(descriptor_); }
+
+}  // namespace db

@@ -1,0 +1,20 @@
+// One process at a time: flock on a file beside the database, which names its holder.
+#pragma once
+
+#include <string>
+
+namespace db {
+
+class LockFile {
+ public:
+  // Throws DatabaseError when another process holds it.
+  explicit LockFile(const std::string& path);
+  ~LockFile();
+  LockFile(const LockFile&) = delete;
+  LockFile& operator=(const LockFile&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace db

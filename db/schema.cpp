@@ -1,0 +1,141 @@
+#include "db/schema.h"
+
+#include <array>
+
+namespace db {
+namespace {
+
+constexpr const char* kFirst = R"sql(
+CREATE TABLE instance (
+  id TEXT NOT NULL,
+  created INTEGER NOT NULL
+);
+CREATE TABLE templates (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  volume_path TEXT NOT NULL,
+  volume_sha256 TEXT NOT NULL,
+  volume_bytes INTEGER NOT NULL,
+  volume_mtime_ns INTEGER NOT NULL,
+  search_yaml TEXT NOT NULL,
+  search_sha256 TEXT NOT NULL,
+  owner_uid INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  UNIQUE (name, version)
+);
+CREATE TABLE items (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  micrograph_path TEXT NOT NULL,
+  template_id INTEGER NOT NULL REFERENCES templates (id),
+  repeat INTEGER NOT NULL,
+  priority TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  defocus_u REAL NOT NULL,
+  defocus_v REAL NOT NULL,
+  astigmatism_angle REAL NOT NULL,
+  phase_shift REAL NOT NULL,
+  ctf_source TEXT NOT NULL,
+  micrograph_bytes INTEGER NOT NULL,
+  micrograph_mtime_ns INTEGER NOT NULL,
+  owner_uid INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  label TEXT NOT NULL,
+  cancel_requested INTEGER NOT NULL,
+  created INTEGER NOT NULL,
+  changed INTEGER NOT NULL,
+  not_before INTEGER NOT NULL,
+  forgiven INTEGER NOT NULL,
+  UNIQUE (micrograph_path, template_id, repeat)
+);
+CREATE INDEX items_by_state ON items (state);
+CREATE TABLE attempts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  item_id INTEGER NOT NULL REFERENCES items (id),
+  number INTEGER NOT NULL,
+  token TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL,
+  cause TEXT NOT NULL,
+  message TEXT NOT NULL,
+  shape TEXT NOT NULL,
+  explanation TEXT NOT NULL,
+  script TEXT NOT NULL,
+  script_sha256 TEXT NOT NULL,
+  config_sha256 TEXT NOT NULL,
+  directory TEXT NOT NULL,
+  resume_from TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  host TEXT NOT NULL,
+  exit_code INTEGER,
+  created INTEGER NOT NULL,
+  submitted INTEGER NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  forgotten INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (item_id, number)
+);
+CREATE INDEX attempts_by_state ON attempts (state);
+CREATE INDEX attempts_to_forget ON attempts (forgotten) WHERE forgotten = 0;
+CREATE TABLE results (
+  item_id INTEGER PRIMARY KEY REFERENCES items (id),
+  attempt_id INTEGER NOT NULL UNIQUE REFERENCES attempts (id),
+  manifest_path TEXT NOT NULL,
+  peaks_csv TEXT NOT NULL,
+  peaks INTEGER NOT NULL,
+  cutoff REAL NOT NULL,
+  best_z REAL NOT NULL,
+  correlations INTEGER NOT NULL,
+  seconds REAL NOT NULL,
+  manifest_json TEXT NOT NULL,
+  stored INTEGER NOT NULL
+);
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  action TEXT NOT NULL,
+  item_id INTEGER NOT NULL,
+  detail TEXT NOT NULL
+);
+CREATE INDEX audit_by_item ON audit (item_id);
+)sql";
+
+// Step n brings version n to n + 1. Never change one that was released: append.
+constexpr std::array kSteps = {kFirst};
+
+int64_t stored_version(Connection& connection) {
+  Statement query(connection, "PRAGMA user_version");
+  query.step();
+  return query.integer(0);
+}
+
+}  // namespace
+
+int newest_schema() { return static_cast<int>(kSteps.size()); }
+
+int upgrade_schema(Connection& connection) {
+  connection.execute("BEGIN IMMEDIATE");
+  try {
+    const int64_t version = stored_version(connection);
+    if (version > newest_schema()) {
+      throw DatabaseError("database '" + connection.path() + "' has schema version " +
+                          std::to_string(version) + ", this program knows up to " +
+                          std::to_string(newest_schema()) +
+                          ": start the newer margayd, or restore an older backup");
+    }
+    for (size_t step = static_cast<size_t>(version); step < kSteps.size(); ++step) {
+      connection.execute(kSteps[step]);
+    }
+    connection.execute("PRAGMA user_version = " + std::to_string(newest_schema()));
+    connection.execute("COMMIT");
+  } catch (...) {
+    connection.execute("ROLLBACK");
+    throw;
+  }
+  return newest_schema();
+}
+
+}  // namespace db

@@ -1,0 +1,95 @@
+#include "db/sqlite.h"
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <sqlite3.h>
+
+namespace db {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const SQLite::Exception& error) {
+  std::string message = "database '" + path + "': " + error.what();
+  if (error.getErrorCode() == SQLITE_FULL || error.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
+    message += "; free space on its disk, nothing is lost";
+  } else if (error.getErrorCode() == SQLITE_CORRUPT || error.getErrorCode() == SQLITE_NOTADB) {
+    message += "; restore it from a backup";
+  }
+  throw DatabaseError(message);
+}
+
+// One place turns SQLiteCpp's exceptions into ours.
+template <typename Action>
+auto guarded(const std::string& path, Action action) {
+  try {
+    return action();
+  } catch (const SQLite::Exception& error) {
+    fail(path, error);
+  }
+}
+
+}  // namespace
+
+Connection::Connection(const std::string& path, int busy_timeout_ms) : path_(path) {
+  database_ = guarded(path_, [&] {
+    return std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                                              busy_timeout_ms);
+  });
+}
+
+Connection::~Connection() = default;
+
+void Connection::execute(const std::string& sql) {
+  guarded(path_, [&] { return database_->exec(sql); });
+}
+
+int64_t Connection::last_insert_id() const { return database_->getLastInsertRowid(); }
+
+int64_t Connection::changes() const { return database_->getChanges(); }
+
+Statement::Statement(Connection& connection, const std::string& sql) : connection_(connection) {
+  statement_ = guarded(connection_.path_, [&] {
+    return std::make_unique<SQLite::Statement>(*connection_.database_, sql);
+  });
+}
+
+Statement::~Statement() = default;
+
+Statement& Statement::bind(int64_t value) {
+  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  return *this;
+}
+
+Statement& Statement::bind(double value) {
+  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  return *this;
+}
+
+Statement& Statement::bind(const std::string& value) {
+  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  return *this;
+}
+
+Statement& Statement::bind(const std::optional<int>& value) {
+  if (value) return bind(static_cast<int64_t>(*value));
+  guarded(connection_.path_, [&] { statement_->bind(++bound_); });
+  return *this;
+}
+
+bool Statement::step() {
+  return guarded(connection_.path_, [&] { return statement_->executeStep(); });
+}
+
+void Statement::run() {
+  while (step()) {
+  }
+}
+
+int64_t Statement::integer(int column) const { return statement_->getColumn(column).getInt64(); }
+
+double Statement::real(int column) const { return statement_->getColumn(column).getDouble(); }
+
+std::string Statement::text(int column) const { return statement_->getColumn(column).getString(); }
+
+bool Statement::is_null(int column) const { return statement_->getColumn(column).isNull(); }
+
+}  // namespace db
