@@ -4,14 +4,17 @@
 
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/database.h"
 #include "db/items.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/command_errors.h"
+#include "scheduler/crash_point.h"
+#include "scheduler/files.h"
 
 namespace scheduler {
 
@@ -21,48 +24,6 @@ struct Caller {
   std::string name;
   bool privileged = false;
 };
-
-class CommandError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-class NotFound : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-class NotPermitted : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-class Invalid : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-class Conflict : public CommandError {
- public:
-  Conflict(const std::string& message, int64_t item_id)
-      : CommandError(message), item_id_(item_id) {}
-  // The item in the way, 0 = none.
-  int64_t item_id() const { return item_id_; }
-
- private:
-  int64_t item_id_;
-};
-
-// A file as it is now. Throws Invalid when it is not a readable regular file, or when its path is
-// not valid UTF-8 (the engine's configuration could not name it).
-struct FileFacts {
-  std::string path;  // canonical
-  int64_t bytes = 0;
-  int64_t mtime_ns = 0;
-};
-FileFacts file_facts(const std::string& path);
-// The same of an open file, so that the caller's own rights count.
-FileFacts file_facts(int descriptor);
-// Lower-case hex. Throws Invalid.
-std::string hash_file(const std::string& path);
-std::string hash_file(int descriptor);
-std::string hash_text(const std::string& text);
 
 struct TemplateRequest {
   std::string name;  // letters, digits, and . _ - after the first
@@ -99,8 +60,8 @@ struct ItemView {
 class Commands {
  public:
   // `device_slots` is the cluster's, for the explanations.
-  Commands(db::Database& database, const Clock& clock, int device_slots)
-      : database_(database), clock_(clock), device_slots_(device_slots) {}
+  Commands(db::Database& database, const Clock& clock, int device_slots, CrashHook crash = {})
+      : database_(database), clock_(clock), device_slots_(device_slots), crash_(std::move(crash)) {}
 
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
@@ -133,6 +94,7 @@ class Commands {
   db::Database& database_;
   const Clock& clock_;
   int device_slots_;
+  CrashHook crash_;
 };
 
 }  // namespace scheduler

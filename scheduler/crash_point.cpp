@@ -1,0 +1,52 @@
+#include "scheduler/crash_point.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+namespace scheduler {
+
+const std::vector<std::string>& crash_point_names() {
+  static const std::vector<std::string> names = {
+      "before-command-commit",
+      "after-command-commit",
+      "before-attempt-commit",
+      "after-attempt-commit",
+      "before-submit",
+      "after-submit",
+      "before-answer-commit",
+      "after-answer-commit",
+      "before-adopt-commit",
+      "after-adopt-commit",
+      "before-never-started-commit",
+      "after-never-started-commit",
+      "before-outcome-commit",
+      "after-outcome-commit",
+      "before-forget",
+      "after-forget",
+  };
+  return names;
+}
+
+CrashHook abort_at(const std::string& armed) {
+  if (armed.empty()) return {};
+  const size_t colon = armed.find(':');
+  const std::string name = armed.substr(0, colon);
+  int times = 1;
+  if (colon != std::string::npos) {
+    std::from_chars(armed.data() + colon + 1, armed.data() + armed.size(), times);
+  }
+  const auto& names = crash_point_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw std::invalid_argument("there is no crash point '" + name + "'");
+  }
+  auto left = std::make_shared<std::atomic<int>>(times);
+  return [name, left](const std::string& reached) {
+    if (reached == name && --*left == 0) std::abort();
+  };
+}
+
+}  // namespace scheduler
