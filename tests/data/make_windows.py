@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Cuts the windows, the crop and the list of counts out of the whole reference data.
 
-usage: make_windows.py DATA    (needs numpy and mrcfile; writes beside itself)
+usage: make_windows.py DATA MARGINS    (needs numpy and mrcfile; writes beside itself)
+
+MARGINS holds CASE.npy for the unit cases: by how much the best correlation of each pixel exceeds
+the runner-up, from a float64 model of the search. Where that is less than 1e-3 the pose is a tie.
 
 Run by hand when the reference data changes; the tests read only what it wrote.
 """
@@ -14,6 +17,7 @@ import mrcfile
 import numpy as np
 
 DATA = pathlib.Path(sys.argv[1])
+MARGINS = pathlib.Path(sys.argv[2])
 HERE = pathlib.Path(__file__).resolve().parent
 MAPS = ["mip", "scaled_mip", "mean", "sd", "psi", "theta", "phi", "defocus"]
 SIZE = 96
@@ -43,6 +47,12 @@ def windows():
         run = json.loads((DATA / "leopard-em" / case / "run.json").read_text())
         whole = not case.startswith("unit_") or case == "unit_peaks"
         rows.append([case, run["orientations"], run["planes"]] + (["", ""] if whole else [COLUMN, ROW]))
+        margins = MARGINS / f"{case}.npy"
+        if margins.exists():
+            untied = (np.load(margins) > 1e-3).astype(np.int8)
+            if not whole:
+                untied = untied[ROW:ROW + SIZE, COLUMN:COLUMN + SIZE]
+            write(HERE / "leopard-em" / case / "untied.mrc", untied, 2.0)
         if whole:
             continue
         stack = [read(DATA / "leopard-em" / case / f"{name}.mrc") for name in MAPS]
