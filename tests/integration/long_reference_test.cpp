@@ -1,0 +1,102 @@
+// The two whole searches that Leopard-EM and cisTEM ran: maps, peak lists and planted particles.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "engine/config.h"
+#include "engine/peaks.h"
+#include "tests/reference.h"
+#include "tests/require.h"
+#include "tests/run_search.h"
+
+namespace tests {
+namespace {
+
+std::string data(const std::string& file) { return std::string(MARGAY_TEST_DATA) + "/" + file; }
+
+// z of each planted particle as cisTEM found it, by id.
+std::vector<double> cistem_scores(const std::string& name) {
+  std::ifstream file(data("cistem/" + name + "_found.csv"));
+  std::vector<double> scores;
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) scores.push_back(std::stod(line.substr(line.find(',') + 1)));
+  return scores;
+}
+
+std::vector<Particle> particles_of(const engine::Maps& maps) {
+  std::vector<Particle> particles;
+  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
+    particles.push_back(particle_of(peak, 128));
+  }
+  return particles;
+}
+
+void expect_same_peaks(const std::vector<Particle>& found, const std::vector<Particle>& wanted) {
+  EXPECT_EQ(found.size(), wanted.size());
+  for (const Particle& theirs : wanted) {
+    const auto ours = nearest(found, theirs, 1.0);
+    ASSERT_TRUE(ours) << "no peak at " << theirs.x << ", " << theirs.y;
+    EXPECT_LT(pose_distance(*ours, theirs), 1e-2);
+    EXPECT_EQ(ours->relative_defocus, theirs.relative_defocus);
+    EXPECT_NEAR(ours->z, theirs.z, 0.02);
+  }
+}
+
+// Every particle that cisTEM finds, with at least 0.95 of its score.
+void expect_what_cistem_finds(const std::vector<Particle>& found, const std::string& name) {
+  const std::vector<Particle> truth = read_truth(data(name + "_truth.csv"));
+  const std::vector<double> scores = cistem_scores(name);
+  ASSERT_EQ(scores.size(), truth.size());
+  for (size_t id = 0; id < truth.size(); ++id) {
+    const auto ours = nearest(found, truth[id], 1.0);
+    ASSERT_TRUE(ours) << "particle " << id << " is missed";
+    std::cout << name << " particle " << id << ": z " << ours->z << ", cisTEM's " << scores[id]
+              << ", off " << distance(*ours, truth[id]) << " px\n";
+    EXPECT_GE(ours->z, 0.95 * scores[id]) << "particle " << id;
+  }
+}
+
+void expect_maps(const engine::Maps& maps, const std::string& folder, const std::string& name) {
+  const Agreement found = compare(maps, read_whole_maps(folder + "/leopard-em/" + name));
+  std::cout << name << ": " << describe(found) << "\n";
+  EXPECT_LE(found.mip, 2e-3);
+  EXPECT_LE(found.mean, 2e-3);
+  EXPECT_LE(found.sd, 2e-3);
+  EXPECT_GT(found.same_pose, 0.995);
+}
+
+TEST(WholeSearch, LargeSubunitGivesLeopardEmsPeaks) {
+  const std::string name = "lsu512";
+  const engine::Maps maps = search_reference_case(name, MARGAY_TEST_DATA);
+  EXPECT_EQ(maps.total_correlations, 991'200);
+  const std::vector<Particle> found = particles_of(maps);
+  expect_same_peaks(found, read_peak_list(reference_path(name, "peaks.csv")));
+  expect_what_cistem_finds(found, name);
+  const auto folder = whole_reference();
+  if (folder) {
+    expect_maps(maps, *folder, name);
+  } else {
+    std::cout << "maps not compared: MARGAY_REFERENCE is not set\n";
+    EXPECT_FALSE(is_required("reference"));
+  }
+}
+
+TEST(WholeSearch, ApoferritinGivesLeopardEmsMapsAndPeaks) {
+  const std::string name = "apo512";
+  const auto folder = whole_reference();
+  if (!folder) {
+    MARGAY_SKIP_FOR_WANT_OF("reference",
+                            "set MARGAY_REFERENCE to the folder with apo512's micrograph and maps");
+  }
+  const engine::Maps maps = search_reference_case(name, *folder);
+  EXPECT_EQ(maps.total_correlations, 331'200);
+  const std::vector<Particle> found = particles_of(maps);
+  expect_same_peaks(found, read_peak_list(reference_path(name, "peaks.csv")));
+  expect_what_cistem_finds(found, name);
+  expect_maps(maps, *folder, name);
+}
+
+}  // namespace
+}  // namespace tests
