@@ -1,0 +1,425 @@
+#include "engine/cpu/cpu_backend.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "engine/cpu/fft_plan.h"
+#include "engine/cpu/kernels.h"
+#include "engine/cpu/thread_team.h"
+#include "engine/error.h"
+#include "engine/projection.h"
+
+namespace engine::cpu {
+namespace {
+
+// Lines that move together through a transpose: 16 complex floats fill two cache lines.
+constexpr int kBlock = 16;
+// Padding of a column buffer, against cache sets that a power-of-two stride would share.
+constexpr int kPad = 8;
+constexpr uint64_t kExchangeBudget = uint64_t{1} << 30;
+
+size_t padded(int length) { return (static_cast<size_t>(length) + kPad - 1) / kPad * kPad; }
+
+size_t blocks(int lines) { return (static_cast<size_t>(lines) + kBlock - 1) / kBlock; }
+
+// One complex transform carries up to two real projections: conj(FFT(a - i b)) x I comes back as
+// the correlation with a in the real part and with b in the imaginary part.
+struct Transform {
+  size_t projection = 0;  // of a; b is the next
+  int32_t first = 0;      // statistics index of a
+  int32_t second = -1;    // of b, or -1: there is no b
+};
+
+struct Scratch {
+  AlignedArray<Complex> half_plane;    // n x (n/2+1)
+  AlignedArray<float> back_transform;  // n x n
+  AlignedArray<Complex> row_in;        // width
+  AlignedArray<Complex> row_out;       // width, kBlock of them
+  AlignedArray<Complex> column_in;     // height, zero beyond the template
+  AlignedArray<Complex> column_mid;    // height
+  AlignedArray<Complex> column_out;    // height + pad, kBlock of them
+  std::vector<Complex> magnified;
+
+  Scratch(const Problem& p)
+      : half_plane(static_cast<size_t>(p.template_size) *
+                   (static_cast<size_t>(p.template_size) / 2 + 1)),
+        back_transform(static_cast<size_t>(p.template_size) * static_cast<size_t>(p.template_size)),
+        row_in(padded(p.width)),
+        row_out(padded(p.width) * kBlock),
+        column_in(padded(p.height)),
+        column_mid(padded(p.height)),
+        column_out((padded(p.height) + kPad) * kBlock) {}
+};
+
+class CpuBackend : public Backend {
+ public:
+  CpuBackend(const Problem& problem, const MemoryPlan& plan);
+  void correlate(std::span<const Unit> units) override;
+  int batch() const override { return batch_; }
+  Accumulators accumulators() const override;
+  double best_z(int64_t correlations) const override;
+  void restore(const Accumulators& accumulators) override;
+
+ private:
+  void transpose_spectrum();
+  void make_slices(std::span<const Unit> units);
+  void make_projections(std::span<const Unit> units);
+  std::vector<Transform> list_transforms(std::span<const Unit> units) const;
+  void forward_rows(std::span<const Transform> group);
+  void columns(size_t transforms);
+  void inverse_rows(std::span<const Transform> group);
+  void project(const Complex* slice, int plane, bool paired, float* out, Scratch& scratch) const;
+  void forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& scratch);
+  void column_block(size_t in_group, int first_column, Scratch& scratch);
+  void inverse_row(const Transform& t, size_t in_group, int row, Scratch& scratch);
+  [[noreturn]] void fail_out_of_range(int row) const;
+  StatisticsRow statistics_row(int row);
+  float* projection(size_t index) {
+    return projections_.data() + index * static_cast<size_t>(n_) * static_cast<size_t>(n_);
+  }
+
+  const Problem& problem_;
+  const int n_, height_, width_, valid_height_, valid_width_;
+  const size_t slice_size_;
+  int batch_;
+  size_t group_;
+  mutable ThreadTeam team_;
+  ProjectionPlan project_plan_;
+  LinePlan row_forward_, row_inverse_, column_forward_, column_inverse_;
+  std::vector<Scratch> scratch_;
+  AlignedArray<Complex> spectrum_;       // [column][row], full plane
+  AlignedArray<Complex> slices_;         // per unit
+  AlignedArray<float> projections_;      // per unit and plane, two each
+  AlignedArray<Complex> template_rows_;  // per transform, [column][template row]
+  AlignedArray<Complex> exchange_;       // per transform, [valid row][column]
+  // Statistics, [valid row][valid column].
+  std::vector<float> best_;
+  std::vector<int32_t> index_;
+  std::vector<int64_t> sum_, squares_;
+};
+
+CpuBackend::CpuBackend(const Problem& problem, const MemoryPlan& plan)
+    : problem_(problem),
+      n_(problem.template_size),
+      height_(problem.height),
+      width_(problem.width),
+      valid_height_(problem.valid_height()),
+      valid_width_(problem.valid_width()),
+      slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
+      batch_(plan.batch),
+      group_(static_cast<size_t>(plan.transforms)),
+      team_(plan.threads),
+      project_plan_(n_),
+      row_forward_(width_, Direction::kForward),
+      row_inverse_(width_, Direction::kInverse),
+      column_forward_(height_, Direction::kForward),
+      column_inverse_(height_, Direction::kInverse),
+      spectrum_(static_cast<size_t>(width_) * padded(height_)),
+      slices_(static_cast<size_t>(batch_) * slice_size_),
+      projections_(static_cast<size_t>(batch_) * static_cast<size_t>(problem.planes()) * 2 *
+                   static_cast<size_t>(n_) * static_cast<size_t>(n_)),
+      template_rows_(group_ * static_cast<size_t>(width_) * padded(n_)),
+      exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
+  for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
+  const size_t pixels = static_cast<size_t>(valid_height_) * static_cast<size_t>(valid_width_);
+  best_.assign(pixels, -std::numeric_limits<float>::infinity());
+  index_.assign(pixels, std::numeric_limits<int32_t>::max());
+  sum_.assign(pixels, 0);
+  squares_.assign(pixels, 0);
+  transpose_spectrum();
+}
+
+void CpuBackend::transpose_spectrum() {
+  const size_t columns = static_cast<size_t>(width_) / 2 + 1;
+  const size_t stride = padded(height_);
+  const auto& half = problem_.image_spectrum;
+  team_.run(static_cast<size_t>(width_), [&](size_t x, int) {
+    Complex* out = spectrum_.data() + x * stride;
+    for (int y = 0; y < height_; ++y) {
+      const auto row = static_cast<size_t>(y);
+      const auto mirrored = static_cast<size_t>((height_ - y) % height_);
+      out[y] = x < columns ? half[row * columns + x]
+                           : std::conj(half[mirrored * columns + static_cast<size_t>(width_) - x]);
+    }
+  });
+}
+
+void CpuBackend::correlate(std::span<const Unit> units) {
+  for (size_t begin = 0; begin < units.size(); begin += static_cast<size_t>(batch_)) {
+    const auto batch =
+        units.subspan(begin, std::min(static_cast<size_t>(batch_), units.size() - begin));
+    make_slices(batch);
+    make_projections(batch);
+    const std::vector<Transform> transforms = list_transforms(batch);
+    const std::span<const Transform> all(transforms);
+    for (size_t t = 0; t < all.size(); t += group_) {
+      const auto group = all.subspan(t, std::min(group_, all.size() - t));
+      forward_rows(group);
+      columns(group.size());
+      inverse_rows(group);
+    }
+  }
+}
+
+void CpuBackend::make_slices(std::span<const Unit> units) {
+  team_.run(units.size(), [&](size_t u, int thread) {
+    const Orientation& o = problem_.orientations[static_cast<size_t>(units[u].first)];
+    Complex* slice = slices_.data() + u * slice_size_;
+    extract_slice(problem_.volume_spectrum.data(), n_,
+                  rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
+                                  static_cast<double>(o.psi)),
+                  slice);
+    if (problem_.magnified) {
+      magnify_slice(problem_.magnification, n_, slice,
+                    scratch_[static_cast<size_t>(thread)].magnified);
+    }
+  });
+}
+
+void CpuBackend::project(const Complex* slice, int plane, bool paired, float* out,
+                         Scratch& scratch) const {
+  const std::vector<Complex>& filter = problem_.filters[static_cast<size_t>(plane)];
+  for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
+  project_plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
+  centre_projection(scratch.back_transform.data(), n_, out);
+  // The transforms are not normalised: 1/pixels is applied here, once per projection.
+  const double scale = 1.0 / (static_cast<double>(height_) * width_);
+  if (paired) {
+    float* mirrored = out + static_cast<size_t>(n_) * static_cast<size_t>(n_);
+    mirror_projection(out, n_, mirrored);
+    normalise_projection(mirrored, n_, height_, width_, scale);
+  }
+  normalise_projection(out, n_, height_, width_, scale);
+}
+
+// A paired unit fills two slots per plane; a single one fills consecutive slots, so that planes
+// share transforms two by two.
+void CpuBackend::make_projections(std::span<const Unit> units) {
+  const auto planes = static_cast<size_t>(problem_.planes());
+  team_.run(units.size() * planes, [&](size_t i, int thread) {
+    const size_t u = i / planes;
+    const size_t plane = i % planes;
+    const bool paired = units[u].second >= 0;
+    const size_t slot = u * planes * 2 + (paired ? 2 * plane : plane);
+    project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired, projection(slot),
+            scratch_[static_cast<size_t>(thread)]);
+  });
+}
+
+std::vector<Transform> CpuBackend::list_transforms(std::span<const Unit> units) const {
+  const int planes = problem_.planes();
+  const auto count = static_cast<int64_t>(problem_.orientations.size());
+  const auto index = [&](int plane, int64_t orientation) {
+    return static_cast<int32_t>(plane * count + orientation);
+  };
+  std::vector<Transform> out;
+  for (size_t u = 0; u < units.size(); ++u) {
+    const size_t slot = u * static_cast<size_t>(planes) * 2;
+    if (units[u].second >= 0) {
+      for (int d = 0; d < planes; ++d) {
+        out.push_back({slot + 2 * static_cast<size_t>(d), index(d, units[u].first),
+                       index(d, units[u].second)});
+      }
+    } else {
+      for (int d = 0; d < planes; d += 2) {
+        out.push_back({slot + static_cast<size_t>(d), index(d, units[u].first),
+                       d + 1 < planes ? index(d + 1, units[u].first) : -1});
+      }
+    }
+  }
+  return out;
+}
+
+void CpuBackend::forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& s) {
+  const int rows = std::min(kBlock, n_ - first_row);
+  const size_t stride = padded(width_);
+  const auto n = static_cast<size_t>(n_);
+  for (int r = 0; r < rows; ++r) {
+    const float* a = projection(t.projection) + static_cast<size_t>(first_row + r) * n;
+    const float* b = a + n * n;
+    for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
+    row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
+  }
+  Complex* out = template_rows_.data() + in_group * static_cast<size_t>(width_) * padded(n_) +
+                 static_cast<size_t>(first_row);
+  transpose(s.row_out.data(), stride, static_cast<size_t>(rows), static_cast<size_t>(width_), out,
+            padded(n_));
+}
+
+void CpuBackend::forward_rows(std::span<const Transform> group) {
+  const size_t row_blocks = blocks(n_);
+  team_.run(group.size() * row_blocks, [&](size_t i, int thread) {
+    forward_row_block(group[i / row_blocks], i / row_blocks,
+                      static_cast<int>(i % row_blocks) * kBlock,
+                      scratch_[static_cast<size_t>(thread)]);
+  });
+}
+
+void CpuBackend::column_block(size_t in_group, int first_column, Scratch& s) {
+  const int count = std::min(kBlock, width_ - first_column);
+  const size_t template_stride = padded(n_);
+  const size_t stride = padded(height_) + kPad;
+  const Complex* in = template_rows_.data() +
+                      (in_group * static_cast<size_t>(width_) + static_cast<size_t>(first_column)) *
+                          template_stride;
+  for (int c = 0; c < count; ++c) {
+    const auto column = static_cast<size_t>(c);
+    std::copy_n(in + column * template_stride, n_, s.column_in.data());
+    column_forward_.execute(s.column_in.data(), s.column_mid.data());
+    const Complex* image =
+        spectrum_.data() + (static_cast<size_t>(first_column) + column) * padded(height_);
+    multiply_conjugate(s.column_mid.data(), image, s.column_mid.data(),
+                       static_cast<size_t>(height_));
+    column_inverse_.execute(s.column_mid.data(), s.column_out.data() + column * stride);
+  }
+  Complex* out = exchange_.data() + in_group * static_cast<size_t>(valid_height_) * padded(width_) +
+                 static_cast<size_t>(first_column);
+  transpose(s.column_out.data(), stride, static_cast<size_t>(count),
+            static_cast<size_t>(valid_height_), out, padded(width_));
+}
+
+void CpuBackend::columns(size_t transforms) {
+  team_.run(blocks(width_), [&](size_t block, int thread) {
+    for (size_t t = 0; t < transforms; ++t) {
+      column_block(t, static_cast<int>(block) * kBlock, scratch_[static_cast<size_t>(thread)]);
+    }
+  });
+}
+
+StatisticsRow CpuBackend::statistics_row(int row) {
+  const size_t at = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
+  return {best_.data() + at, index_.data() + at, sum_.data() + at, squares_.data() + at};
+}
+
+void CpuBackend::inverse_row(const Transform& t, size_t in_group, int row, Scratch& s) {
+  const Complex* in =
+      exchange_.data() +
+      (in_group * static_cast<size_t>(valid_height_) + static_cast<size_t>(row)) * padded(width_);
+  row_inverse_.execute(in, s.row_out.data());
+  const auto count = static_cast<size_t>(valid_width_);
+  const bool in_range =
+      t.second >= 0
+          ? accumulate_pair(s.row_out.data(), count, t.first, t.second, statistics_row(row))
+          : accumulate_single(s.row_out.data(), count, t.first, statistics_row(row));
+  if (!in_range) fail_out_of_range(row);
+}
+
+void CpuBackend::inverse_rows(std::span<const Transform> group) {
+  constexpr int kRows = 4;
+  const auto tasks = static_cast<size_t>((valid_height_ + kRows - 1) / kRows);
+  team_.run(tasks, [&](size_t task, int thread) {
+    const int begin = static_cast<int>(task) * kRows;
+    for (int row = begin; row < std::min(begin + kRows, valid_height_); ++row) {
+      for (size_t t = 0; t < group.size(); ++t) {
+        inverse_row(group[t], t, row, scratch_[static_cast<size_t>(thread)]);
+      }
+    }
+  });
+}
+
+void CpuBackend::fail_out_of_range(int row) const {
+  const size_t begin = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
+  const auto first = squares_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto worst = std::max_element(first, first + valid_width_, [](int64_t a, int64_t b) {
+    return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
+  });
+  throw InputError("correlation sums leave their range at map pixel (row " + std::to_string(row) +
+                   ", column " + std::to_string(worst - first) + "); " + problem_.extreme_pixel +
+                   ": remove hot pixels, gold and contamination from the micrograph first");
+}
+
+Accumulators CpuBackend::accumulators() const {
+  Accumulators out(valid_height_, valid_width_);
+  for (size_t i = 0; i < best_.size(); ++i) {
+    if (index_[i] != std::numeric_limits<int32_t>::max()) {
+      out.best[i] = pack_best(best_[i], static_cast<uint32_t>(index_[i]));
+    }
+  }
+  out.sum = sum_;
+  out.squares = squares_;
+  return out;
+}
+
+double CpuBackend::best_z(int64_t correlations) const {
+  if (correlations < 2) return 0;
+  std::vector<double> per_row(static_cast<size_t>(valid_height_));
+  team_.run(per_row.size(), [&](size_t row, int) {
+    const auto columns = static_cast<size_t>(valid_width_);
+    for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
+      const Moments m = moments(sum_[i], squares_[i], correlations);
+      if (m.sd > 0) {
+        per_row[row] = std::max(per_row[row], (static_cast<double>(best_[i]) - m.mean) / m.sd);
+      }
+    }
+  });
+  return *std::max_element(per_row.begin(), per_row.end());
+}
+
+void CpuBackend::restore(const Accumulators& a) {
+  for (size_t i = 0; i < best_.size(); ++i) {
+    if (a.best[i] == 0) continue;
+    best_[i] = best_value(a.best[i]);
+    index_[i] = static_cast<int32_t>(best_index(a.best[i]));
+  }
+  sum_ = a.sum;
+  squares_ = a.squares;
+}
+
+}  // namespace
+
+int available_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
+  return std::max(1, CPU_COUNT(&set));
+}
+
+uint64_t MemoryPlan::total() const {
+  uint64_t bytes = 0;
+  for (const MemoryItem& item : items) bytes += item.bytes;
+  return bytes;
+}
+
+MemoryPlan plan_memory(const ProblemShape& s, const CpuOptions& options) {
+  MemoryPlan plan;
+  plan.threads = options.threads > 0 ? options.threads : available_cores();
+  plan.batch = options.batch > 0 ? options.batch : std::max(4, plan.threads);
+  const auto n = static_cast<uint64_t>(s.template_size);
+  const auto height = static_cast<uint64_t>(s.height);
+  const auto width = static_cast<uint64_t>(s.width);
+  const auto planes = static_cast<uint64_t>(s.planes);
+  const auto batch = static_cast<uint64_t>(plan.batch);
+  const uint64_t slice = n * (n / 2 + 1);
+  const uint64_t valid = (height - n + 1) * (width - n + 1);
+  const uint64_t rows = width * padded(s.template_size) * sizeof(Complex);
+  const uint64_t exchange = (height - n + 1) * padded(s.width) * sizeof(Complex);
+  constexpr uint64_t kMostTransforms = 8;
+  const uint64_t transforms = std::clamp<uint64_t>(kExchangeBudget / (rows + exchange), 1,
+                                                   std::min(kMostTransforms, batch * planes));
+  plan.transforms = static_cast<int>(transforms);
+  plan.items = {
+      {"template spectrum", n * slice * sizeof(Complex)},
+      {"image spectrum",
+       height * (width / 2 + 1) * sizeof(Complex) + width * padded(s.height) * sizeof(Complex)},
+      {"filters", planes * slice * sizeof(Complex)},
+      {"statistics", valid * (sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t))},
+      {"projections", batch * (slice * sizeof(Complex) + planes * 2 * n * n * sizeof(float))},
+      {"row and column passes", transforms * (rows + exchange)},
+      {"per thread", static_cast<uint64_t>(plan.threads) *
+                         (slice * sizeof(Complex) + n * n * sizeof(float) +
+                          (kBlock + 2) * (height + width + 4 * kPad) * sizeof(Complex))},
+  };
+  return plan;
+}
+
+std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const CpuOptions& options) {
+  const MemoryPlan plan = plan_memory(
+      {problem.height, problem.width, problem.template_size, problem.planes(), true}, options);
+  return std::make_unique<CpuBackend>(problem, plan);
+}
+
+}  // namespace engine::cpu

@@ -1,0 +1,66 @@
+// FFTW behind RAII. Plans are made with FFTW_ESTIMATE (measured plans give other bits from run to
+// run) and in one thread only; executing them is thread-safe.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace engine::cpu {
+
+using Complex = std::complex<float>;
+
+// 64-byte aligned array of trivially constructed elements, zeroed.
+template <typename T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(size_t count)
+      : data_(static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}))),
+        size_(count) {
+    for (size_t i = 0; i < count; ++i) new (data_.get() + i) T();
+  }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  T& operator[](size_t i) { return data_.get()[i]; }
+  const T& operator[](size_t i) const { return data_.get()[i]; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<T, Free> data_;
+  size_t size_ = 0;
+};
+
+enum class Direction { kForward, kInverse };
+
+// One complex transform of `length`, out of place, both arrays contiguous and 64-byte aligned.
+class LinePlan {
+ public:
+  LinePlan(int length, Direction direction);
+  ~LinePlan();
+  LinePlan(LinePlan&& other) noexcept;
+  LinePlan& operator=(LinePlan&&) = delete;
+  void execute(const Complex* in, Complex* out) const;
+
+ private:
+  void* plan_;
+};
+
+// Inverse real transform n x n from the half-plane n x (n/2+1); destroys its input. Unnormalised.
+class ProjectionPlan {
+ public:
+  explicit ProjectionPlan(int n);
+  ~ProjectionPlan();
+  ProjectionPlan(ProjectionPlan&& other) noexcept;
+  ProjectionPlan& operator=(ProjectionPlan&&) = delete;
+  void execute(Complex* half_plane, float* out) const;
+
+ private:
+  void* plan_;
+};
+
+}  // namespace engine::cpu

@@ -1,0 +1,217 @@
+#include "engine/cpu/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "engine/statistics.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace engine::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+#if HWY_TARGET == HWY_SCALAR  // one lane: no halves
+using Doubles = hn::Rebind<double, Floats>;
+#else
+using Doubles = hn::Repartition<double, Floats>;
+#endif
+using Longs = hn::RebindToSigned<Doubles>;
+
+// `out` may be `a` or `b`.
+void multiply_conjugate_loop(const float* a, const float* b, float* out, size_t count) {
+  const Floats d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<Floats> ar, ai, br, bi;
+    hn::LoadInterleaved2(d, a + 2 * i, ar, ai);
+    hn::LoadInterleaved2(d, b + 2 * i, br, bi);
+    const auto re = hn::Add(hn::Mul(ar, br), hn::Mul(ai, bi));
+    const auto im = hn::Sub(hn::Mul(ar, bi), hn::Mul(ai, br));
+    hn::StoreInterleaved2(re, im, d, out + 2 * i);
+  }
+  for (; i < count; ++i) {
+    const float ar = a[2 * i], ai = a[2 * i + 1], br = b[2 * i], bi = b[2 * i + 1];
+    out[2 * i] = ar * br + ai * bi;
+    out[2 * i + 1] = ar * bi - ai * br;
+  }
+}
+
+// value x 2^bits rounded to an integer, for |value x 2^bits| < 2^51: adding 1.5 x 2^52 leaves the
+// integer in the low bits of the double.
+template <class V>
+HWY_INLINE hn::Vec<Longs> to_fixed(V values, double scale) {
+  const Doubles dd;
+  const Longs dl;
+  const auto magic = hn::Set(dd, 6755399441055744.0);
+  const auto shifted = hn::Add(hn::Mul(hn::PromoteTo(dd, values), hn::Set(dd, scale)), magic);
+  return hn::Sub(hn::BitCast(dl, shifted), hn::BitCast(dl, magic));
+}
+
+template <class V>
+HWY_INLINE hn::Vec<Longs> add_fixed(V half, double scale, int64_t* target) {
+  const Longs dl;
+  const auto total = hn::Add(hn::LoadU(dl, target), to_fixed(half, scale));
+  hn::StoreU(total, dl, target);
+  return total;
+}
+
+// Adds one vector of values to as many integers; returns the bits of the new sums.
+HWY_INLINE hn::Vec<Longs> add_vector(hn::Vec<Floats> values, double scale, int64_t* target) {
+#if HWY_TARGET == HWY_SCALAR
+  return add_fixed(values, scale, target);
+#else
+  const hn::Half<Floats> half;
+  return hn::Or(add_fixed(hn::LowerHalf(half, values), scale, target),
+                add_fixed(hn::UpperHalf(half, values), scale, target + hn::Lanes(half)));
+#endif
+}
+
+struct Checked {
+  hn::Vec<Floats> largest;   // square of this row
+  hn::Vec<Longs> bits;       // of all sums of squares
+  hn::Mask<Floats> ordered;  // no NaN so far
+};
+
+// One vector of pixels: sums, squares and the maximum.
+template <class V>
+HWY_INLINE void update(V sum, V square, V value, hn::Vec<Ints> index, size_t i,
+                       const StatisticsRow& s, Checked& checked) {
+  const Floats d;
+  const Ints di;
+  constexpr double kSumScale = static_cast<double>(int64_t{1} << kSumBits);
+  constexpr double kSquareScale = static_cast<double>(int64_t{1} << kSquareBits);
+  add_vector(sum, kSumScale, s.sum + i);
+  checked.bits = hn::Or(checked.bits, add_vector(square, kSquareScale, s.squares + i));
+  checked.largest = hn::Max(checked.largest, square);
+  checked.ordered = hn::And(checked.ordered, hn::Eq(square, square));
+
+  const auto best = hn::LoadU(d, s.best + i);
+  const auto best_index_now = hn::LoadU(di, s.index + i);
+  const auto lower = hn::RebindMask(d, hn::Lt(index, best_index_now));
+  const auto better = hn::Or(hn::Gt(value, best), hn::And(hn::Eq(value, best), lower));
+  hn::StoreU(hn::IfThenElse(better, value, best), d, s.best + i);
+  hn::StoreU(hn::IfThenElse(hn::RebindMask(di, better), index, best_index_now), di, s.index + i);
+}
+
+// `row` holds interleaved pairs of floats.
+template <bool kPair>
+bool accumulate_loop(const float* HWY_RESTRICT row, size_t count, int32_t first, int32_t second,
+                     StatisticsRow s) {
+  const Floats d;
+  const Ints di;
+  const size_t lanes = hn::Lanes(d);
+  Checked checked{hn::Zero(d), hn::Zero(Longs()), hn::Eq(hn::Zero(d), hn::Zero(d))};
+  size_t i = 0;
+  const auto step = [&](hn::Vec<Floats> u, hn::Vec<Floats> v, size_t at, const StatisticsRow& to) {
+    if (kPair) {
+      const auto later = hn::Gt(v, u);
+      const auto index =
+          hn::IfThenElse(hn::RebindMask(di, later), hn::Set(di, second), hn::Set(di, first));
+      update(hn::Add(u, v), hn::Add(hn::Mul(u, u), hn::Mul(v, v)), hn::IfThenElse(later, v, u),
+             index, at, to, checked);
+    } else {
+      update(u, hn::Mul(u, u), u, hn::Set(di, first), at, to, checked);
+    }
+  };
+  for (; i + lanes <= count; i += lanes) {
+    hn::Vec<Floats> u, v;
+    hn::LoadInterleaved2(d, row + 2 * i, u, v);
+    step(u, v, i, s);
+  }
+  if (i < count) {
+    // The rest of the row goes through whole vectors in scratch.
+    HWY_ALIGN float tail[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+    HWY_ALIGN float best[HWY_MAX_BYTES / sizeof(float)] = {};
+    HWY_ALIGN int32_t index[HWY_MAX_BYTES / sizeof(float)] = {};
+    HWY_ALIGN int64_t sum[HWY_MAX_BYTES / sizeof(float)] = {};
+    HWY_ALIGN int64_t squares[HWY_MAX_BYTES / sizeof(float)] = {};
+    const size_t rest = count - i;
+    for (size_t k = 0; k < rest; ++k) {
+      tail[2 * k] = row[2 * (i + k)];
+      tail[2 * k + 1] = row[2 * (i + k) + 1];
+      best[k] = s.best[i + k];
+      index[k] = s.index[i + k];
+      sum[k] = s.sum[i + k];
+      squares[k] = s.squares[i + k];
+    }
+    hn::Vec<Floats> u, v;
+    hn::LoadInterleaved2(d, tail, u, v);
+    step(u, v, 0, StatisticsRow{best, index, sum, squares});
+    for (size_t k = 0; k < rest; ++k) {
+      s.best[i + k] = best[k];
+      s.index[i + k] = index[k];
+      s.sum[i + k] = sum[k];
+      s.squares[i + k] = squares[k];
+    }
+  }
+  HWY_ALIGN int64_t bits[HWY_MAX_BYTES / sizeof(int64_t)] = {};
+  hn::Store(checked.bits, Longs(), bits);
+  uint64_t all = 0;
+  for (size_t k = 0; k < hn::Lanes(Longs()); ++k) all |= static_cast<uint64_t>(bits[k]);
+  // Beyond 2^31 a square would not fit the fixed-point conversion.
+  const bool fits = hn::AllTrue(d, hn::Lt(checked.largest, hn::Set(d, 2147483648.0f)));
+  return fits && hn::AllTrue(d, checked.ordered) && all < kSquareLimit;
+}
+
+bool accumulate_pair_loop(const float* row, size_t count, int32_t first, int32_t second,
+                          StatisticsRow s) {
+  return accumulate_loop<true>(row, count, first, second, s);
+}
+
+bool accumulate_single_loop(const float* row, size_t count, int32_t index, StatisticsRow s) {
+  return accumulate_loop<false>(row, count, index, index, s);
+}
+
+std::string target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace engine::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace engine::cpu {
+
+HWY_EXPORT(multiply_conjugate_loop);
+HWY_EXPORT(accumulate_pair_loop);
+HWY_EXPORT(accumulate_single_loop);
+HWY_EXPORT(target_name);
+
+void multiply_conjugate(const std::complex<float>* a, const std::complex<float>* b,
+                        std::complex<float>* out, size_t count) {
+  HWY_DYNAMIC_DISPATCH(multiply_conjugate_loop)
+  (reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
+   reinterpret_cast<float*>(out), count);
+}
+
+bool accumulate_pair(const std::complex<float>* row, size_t count, int32_t first, int32_t second,
+                     StatisticsRow statistics) {
+  return HWY_DYNAMIC_DISPATCH(accumulate_pair_loop)(reinterpret_cast<const float*>(row), count,
+                                                    first, second, statistics);
+}
+
+bool accumulate_single(const std::complex<float>* row, size_t count, int32_t index,
+                       StatisticsRow statistics) {
+  return HWY_DYNAMIC_DISPATCH(accumulate_single_loop)(reinterpret_cast<const float*>(row), count,
+                                                      index, statistics);
+}
+
+void transpose(const std::complex<float>* in, size_t in_stride, size_t rows, size_t columns,
+               std::complex<float>* out, size_t out_stride) {
+  constexpr size_t kTile = 8;  // one cache line of elements
+  for (size_t r0 = 0; r0 < rows; r0 += kTile) {
+    const size_t r1 = r0 + kTile < rows ? r0 + kTile : rows;
+    for (size_t c = 0; c < columns; ++c) {
+      for (size_t r = r0; r < r1; ++r) out[c * out_stride + r] = in[r * in_stride + c];
+    }
+  }
+}
+
+std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+}  // namespace engine::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,46 @@
+// A fixed team of threads that shares out the iterations of a loop.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace engine::cpu {
+
+class ThreadTeam {
+ public:
+  // The calling thread is one of them.
+  explicit ThreadTeam(int threads);
+  ~ThreadTeam();
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  // Calls task(iteration, thread) for every iteration in [0, count), each once, in any order and on
+  // any thread; returns when all are done. Rethrows the first exception, after the others stop.
+  void run(size_t count, const std::function<void(size_t, int)>& task);
+
+ private:
+  void work(int thread);
+  void take_iterations(int thread);
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable start_;
+  std::condition_variable done_;
+  const std::function<void(size_t, int)>* task_ = nullptr;
+  std::atomic<size_t> next_{0};
+  size_t count_ = 0;
+  size_t round_ = 0;
+  int busy_ = 0;
+  bool stopping_ = false;
+  std::exception_ptr failure_;
+};
+
+}  // namespace engine::cpu
