@@ -41,7 +41,7 @@ enum class JobState {
   kFailed,     // exit code not 0, or a signal
   kTimeout,
   kOutOfMemory,
-  kNodeFail,   // the machine restarted or the wrapper vanished without an exit record
+  kNodeFail,  // the machine restarted or the wrapper vanished without an exit record
   kPreempted,
   kCancelled,
   kUnknownAlive,  // a word we do not know: alive

@@ -1,0 +1,15 @@
+// Starting a program that has nothing of ours: no files, no terminal, no signal settings.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace slurm {
+
+// Runs `program argument` in a new session from /, its output appended to `log`, and waits for it
+// to end: the program is expected to leave a process of its own behind at once. Returns 0 or the
+// error number of the start.
+int run_detached(const std::filesystem::path& program, const std::string& argument,
+                 const std::filesystem::path& log);
+
+}  // namespace slurm

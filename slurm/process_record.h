@@ -1,0 +1,85 @@
+// What is known of a process without being its parent: its number, when it started and in which
+// boot of the machine, so that a number used again is never mistaken for it. And small records,
+// written so that they are there whole or not at all.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurm {
+
+struct ProcessIdentity {
+  pid_t pid = 0;
+  uint64_t start_ticks = 0;  // field 22 of /proc/PID/stat
+  std::string boot_id;
+};
+
+// The kernel's list of processes. The paths differ from the defaults in tests only.
+class ProcessTable {
+ public:
+  explicit ProcessTable(std::filesystem::path proc = "/proc",
+                        const std::filesystem::path& boot_id = "/proc/sys/kernel/random/boot_id");
+
+  const std::string& boot_id() const { return boot_id_; }
+  // The process of that number now; nullopt when there is none.
+  std::optional<ProcessIdentity> identify(pid_t pid) const;
+  bool alive(const ProcessIdentity& process) const;
+  // All live processes of the session that `leader` began. When the leader itself has ended, only
+  // those that carry `mark` in their environment: the session's number may be another's by then.
+  std::vector<ProcessIdentity> session_of(const ProcessIdentity& leader,
+                                          const std::string& mark) const;
+  // Whether the process has a handler for the signal and is not merely a script's shell, which
+  // would die of it. This is who a request for a checkpoint is for, as with Slurm, which asks the
+  // steps.
+  bool handles(const ProcessIdentity& process, int signal_number) const;
+  // False when the process is gone.
+  bool signal(const ProcessIdentity& process, int signal_number) const;
+
+ private:
+  std::filesystem::path proc_;
+  std::string boot_id_;
+};
+
+// Lines `key=value`; newlines and backslashes in values are escaped.
+using Record = std::map<std::string, std::string>;
+std::string encode(const Record& record);
+// nullopt when the text is cut short or no record.
+std::optional<Record> decode(const std::string& text);
+std::string text_of(const Record& record, const std::string& key);
+int64_t number_of(const Record& record, const std::string& key);
+
+Record to_record(const ProcessIdentity& process);
+ProcessIdentity to_identity(const Record& record);
+
+// An open file or folder.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// All throw std::system_error naming the file.
+Descriptor open_folder(const std::filesystem::path& path);
+void write_all(int fd, const std::string& text, const std::string& name);
+void sync_to_disk(int fd, const std::string& name);
+// Written beside, synced, renamed into place, the folder synced.
+void write_durably(int folder, const std::string& name, const std::string& text);
+// nullopt when there is no such file.
+std::optional<std::string> read_if_there(int folder, const std::string& name);
+
+}  // namespace slurm
