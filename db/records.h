@@ -38,16 +38,16 @@ enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
 // A template volume with its search settings; immutable. A changed file is a new version.
 struct Template {
   int64_t id = 0;
-  std::string name;
+  std::string name{};
   int version = 1;
-  std::string volume_path;  // canonical
-  std::string volume_sha256;
+  std::string volume_path{};  // canonical
+  std::string volume_sha256{};
   int64_t volume_bytes = 0;
   int64_t volume_mtime_ns = 0;
-  std::string search_yaml;  // Leopard-EM configuration without micrograph, as registered
-  std::string search_sha256;
+  std::string search_yaml{};  // Leopard-EM configuration without micrograph, as registered
+  std::string search_sha256{};
   int64_t owner_uid = 0;
-  std::string owner;
+  std::string owner{};
   int64_t created = 0;
 };
 
@@ -57,24 +57,24 @@ struct Ctf {
   double defocus_v = 0;
   double astigmatism_angle = 0;
   double phase_shift = 0;
-  std::string source;  // "option", or the path of the CTFFIND text file
+  std::string source{};  // "option", or the path of the CTFFIND text file
 };
 
 // One micrograph x one template.
 struct Item {
   int64_t id = 0;
-  std::string micrograph_path;  // canonical
+  std::string micrograph_path{};  // canonical
   int64_t template_id = 0;
   int repeat = 0;  // raised by `enqueue --again`
   Priority priority = Priority::kNormal;
   ItemState state = ItemState::kQueued;
-  std::string reason;  // why it is in this state, one sentence for the user
-  Ctf ctf;
+  std::string reason{};  // why it is in this state, one sentence for the user
+  Ctf ctf{};
   int64_t micrograph_bytes = 0;
   int64_t micrograph_mtime_ns = 0;
   int64_t owner_uid = 0;
-  std::string owner;
-  std::string label;
+  std::string owner{};
+  std::string label{};
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t changed = 0;
@@ -87,20 +87,20 @@ struct Attempt {
   int64_t id = 0;
   int64_t item_id = 0;
   int number = 1;
-  std::string token;  // margay-<instance>-<item>-a<attempt>: the job's name
+  std::string token{};  // margay-<instance>-<item>-a<attempt>: the job's name
   AttemptState state = AttemptState::kSubmitting;
-  std::string cause;        // of a failure: bad_input, hardware, device_memory, vanished, ...
-  std::string message;      // first error, for the user
-  std::string shape;        // "1 device"
-  std::string explanation;  // the policy's reason, one sentence
-  std::string script;       // rendered
-  std::string script_sha256;
-  std::string config_sha256;  // of the engine's configuration file
-  std::string directory;      // this attempt's own folder
-  std::string resume_from;    // checkpoint of an older attempt, empty: from the start
-  std::string job_id;
-  std::string host;
-  std::optional<int> exit_code;
+  std::string cause{};        // of a failure: bad_input, hardware, device_memory, vanished, ...
+  std::string message{};      // first error, for the user
+  std::string shape{};        // "1 device"
+  std::string explanation{};  // the policy's reason, one sentence
+  std::string script{};       // rendered
+  std::string script_sha256{};
+  std::string config_sha256{};  // of the engine's configuration file
+  std::string directory{};      // this attempt's own folder
+  std::string resume_from{};    // checkpoint of an older attempt, empty: from the start
+  std::string job_id{};
+  std::string host{};
+  std::optional<int> exit_code{};
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;
@@ -111,14 +111,14 @@ struct Attempt {
 struct Result {
   int64_t item_id = 0;
   int64_t attempt_id = 0;
-  std::string manifest_path;
-  std::string peaks_csv;
+  std::string manifest_path{};
+  std::string peaks_csv{};
   int64_t peaks = 0;
   double cutoff = 0;
   double best_z = 0;
   int64_t correlations = 0;
   double seconds = 0;
-  std::string manifest_json;
+  std::string manifest_json{};
   int64_t stored = 0;
 };
 
@@ -127,10 +127,10 @@ struct AuditEntry {
   int64_t id = 0;
   int64_t time = 0;
   int64_t uid = 0;
-  std::string who;
-  std::string action;
+  std::string who{};
+  std::string action{};
   int64_t item_id = 0;
-  std::string detail;
+  std::string detail{};
 };
 
 // Upper-case words for states, lower-case ones for priorities; parse_* returns nullopt for others.

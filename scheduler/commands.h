@@ -87,7 +87,11 @@ class Commands {
   std::vector<db::AuditEntry> history(int64_t item_id) const;
 
  private:
+  db::Template find_template(const EnqueueRequest& request) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
+  void store(const Caller& caller, const std::string& action, const std::string& detail,
+             db::Item& item, db::Transaction& transaction);
+  void commit(db::Transaction& transaction);
   void audit(const Caller& caller, const std::string& action, int64_t item_id,
              const std::string& detail);
 

@@ -43,7 +43,7 @@ struct Config {
   std::string cluster = "local";
   LocalOptions local;
   Intervals intervals;
-  std::string checkpoint_every = "10m";  // as the engine takes it
+  std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
 
   std::string database() const { return state + "/margay.db"; }

@@ -38,9 +38,9 @@ class Descriptor {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-Descriptor open_for_user(const std::string& path) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) throw Invalid("'" + path + "' cannot be read: " + std::strerror(errno));
+int open_for_user(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) throw Invalid("'" + path + "' cannot be read: " + std::strerror(errno));
   return file;
 }
 
@@ -134,7 +134,10 @@ FileFacts file_facts(int descriptor) {
   return {path, facts.st_size, facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec};
 }
 
-FileFacts file_facts(const std::string& path) { return file_facts(open_for_user(path).get()); }
+FileFacts file_facts(const std::string& path) {
+  const Descriptor file(open_for_user(path));
+  return file_facts(file.get());
+}
 
 std::string hash_file(int descriptor) {
   Sha256 hash;
@@ -152,7 +155,10 @@ std::string hash_file(int descriptor) {
   }
 }
 
-std::string hash_file(const std::string& path) { return hash_file(open_for_user(path).get()); }
+std::string hash_file(const std::string& path) {
+  const Descriptor file(open_for_user(path));
+  return hash_file(file.get());
+}
 
 std::string hash_text(const std::string& text) {
   Sha256 hash;

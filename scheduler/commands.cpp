@@ -1,0 +1,301 @@
+#include "scheduler/commands.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "db/attempts.h"
+#include "db/audit.h"
+#include "db/results.h"
+#include "db/templates.h"
+#include "scheduler/engine_config.h"
+#include "scheduler/queue.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+
+std::string item_name(const db::Item& item) {
+  return "item " + std::to_string(item.id) + " (" + to_string(item.state) + ")";
+}
+
+bool is_name(const std::string& name) {
+  const auto plain = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  if (name.empty() || name.size() > 64 || !plain(static_cast<unsigned char>(name[0]))) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [&](unsigned char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+void check_ctf(const db::Ctf& ctf) {
+  const auto check = [](double value, const char* what, double least, double most) {
+    if (std::isfinite(value) && value >= least && value <= most) return;
+    throw Invalid(std::string(what) + " " + std::to_string(value) + " is not between " +
+                  std::to_string(static_cast<int64_t>(least)) + " and " +
+                  std::to_string(static_cast<int64_t>(most)));
+  };
+  check(ctf.defocus_u, "defocus_u (A, underfocus positive)", -1e6, 1e6);
+  check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
+  check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
+  check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
+}
+
+// What the outcome of an ended item's files says, for `retry`.
+std::string size_in_bytes(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
+
+}  // namespace
+
+void Commands::audit(const Caller& caller, const std::string& action, int64_t item_id,
+                     const std::string& detail) {
+  db::AuditStore(database_).insert({.time = clock_.now(),
+                                    .uid = caller.uid,
+                                    .who = caller.name,
+                                    .action = action,
+                                    .item_id = item_id,
+                                    .detail = detail});
+}
+
+void Commands::commit(db::Transaction& transaction) {
+  reach(crash_, "before-command-commit");
+  transaction.commit();
+  reach(crash_, "after-command-commit");
+}
+
+AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest& request) {
+  if (!is_name(request.name)) {
+    throw Invalid("template name '" + request.name +
+                  "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
+  }
+  try {
+    check_search_settings(request.search_yaml);
+  } catch (const SearchSettingsError& error) {
+    throw Invalid(std::string("search settings: ") + error.what());
+  }
+  const std::string search_sha256 = hash_text(request.search_yaml);
+  db::Transaction transaction(database_);
+  db::TemplateStore templates(database_);
+  const auto newest = templates.find_newest(request.name);
+  if (newest && newest->volume_sha256 == request.volume_sha256 &&
+      newest->search_sha256 == search_sha256 && newest->volume_path == request.volume.path) {
+    return {*newest, true};
+  }
+  if (newest && newest->owner_uid != caller.uid && !caller.privileged) {
+    throw NotPermitted("template '" + request.name + "' belongs to " + newest->owner +
+                       ": only its owner may add a version; choose another name");
+  }
+  db::Template record{.name = request.name,
+                      .version = newest ? newest->version + 1 : 1,
+                      .volume_path = request.volume.path,
+                      .volume_sha256 = request.volume_sha256,
+                      .volume_bytes = request.volume.bytes,
+                      .volume_mtime_ns = request.volume.mtime_ns,
+                      .search_yaml = request.search_yaml,
+                      .search_sha256 = search_sha256,
+                      .owner_uid = caller.uid,
+                      .owner = caller.name,
+                      .created = clock_.now()};
+  record.id = templates.insert(record);
+  audit(caller, "template add", 0, record.name + " version " + std::to_string(record.version));
+  commit(transaction);
+  return {record, false};
+}
+
+std::vector<db::Template> Commands::list_templates() const {
+  return db::TemplateStore(database_).list();
+}
+
+db::Template Commands::find_template(const EnqueueRequest& request) const {
+  const db::TemplateStore templates(database_);
+  const auto found = request.template_version
+                         ? templates.find_version(request.template_name, *request.template_version)
+                         : templates.find_newest(request.template_name);
+  if (found) return *found;
+  std::string name = "'" + request.template_name + "'";
+  if (request.template_version) name += " version " + std::to_string(*request.template_version);
+  throw NotFound("there is no template " + name + ": `margay template add` registers one");
+}
+
+db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
+  check_ctf(request.ctf);
+  db::Transaction transaction(database_);
+  const db::Template found = find_template(request);
+  db::ItemStore items(database_);
+  const auto earlier = items.find_newest(request.micrograph.path, found.id);
+  if (earlier && !request.again) {
+    throw Conflict("'" + request.micrograph.path + "' with template " + found.name + " version " +
+                       std::to_string(found.version) + " is " + item_name(*earlier) +
+                       " already; --again makes another",
+                   earlier->id);
+  }
+  const int64_t now = clock_.now();
+  db::Item item{.micrograph_path = request.micrograph.path,
+                .template_id = found.id,
+                .repeat = earlier ? earlier->repeat + 1 : 0,
+                .priority = request.priority,
+                .state = request.hold ? ItemState::kHeld : ItemState::kQueued,
+                .reason = request.hold ? "enqueued on hold by " + caller.name : "",
+                .ctf = request.ctf,
+                .micrograph_bytes = request.micrograph.bytes,
+                .micrograph_mtime_ns = request.micrograph.mtime_ns,
+                .owner_uid = caller.uid,
+                .owner = caller.name,
+                .label = request.label,
+                .created = now,
+                .changed = now};
+  item.id = items.insert(item);
+  audit(caller, "enqueue", item.id, to_string(item.priority));
+  commit(transaction);
+  return item;
+}
+
+db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  if (item->owner_uid != caller.uid && !caller.privileged) {
+    throw NotPermitted("item " + std::to_string(item_id) + " belongs to " + item->owner +
+                       ": only its owner, root or the daemon's user may change it");
+  }
+  return *item;
+}
+
+void Commands::store(const Caller& caller, const std::string& action, const std::string& detail,
+                     db::Item& item, db::Transaction& transaction) {
+  item.changed = clock_.now();
+  db::ItemStore(database_).update(item);
+  audit(caller, action, item.id, detail);
+  commit(transaction);
+}
+
+db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority priority) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state != ItemState::kQueued && item.state != ItemState::kHeld &&
+      item.state != ItemState::kPlanned) {
+    throw Conflict(item_name(item) + ": only a waiting item has a priority to change", item.id);
+  }
+  const std::string change = to_string(item.priority) + " -> " + to_string(priority);
+  item.priority = priority;
+  store(caller, "promote", change, item, transaction);
+  return item;
+}
+
+db::Item Commands::hold(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state == ItemState::kHeld) return item;
+  if (item.state != ItemState::kQueued && item.state != ItemState::kPlanned) {
+    throw Conflict(item_name(item) + ": only a waiting item can be held", item.id);
+  }
+  item.state = ItemState::kHeld;
+  item.reason = "held by " + caller.name;
+  store(caller, "hold", "", item, transaction);
+  return item;
+}
+
+db::Item Commands::release(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state == ItemState::kQueued) return item;
+  if (item.state != ItemState::kHeld) {
+    throw Conflict(item_name(item) + ": only a held item can be released", item.id);
+  }
+  item.state = ItemState::kQueued;
+  item.reason.clear();
+  store(caller, "release", "", item, transaction);
+  return item;
+}
+
+db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  switch (item.state) {
+    case ItemState::kCancelled:
+      return item;
+    case ItemState::kDone:
+    case ItemState::kFailed:
+    case ItemState::kQuarantined:
+      throw Conflict(item_name(item) + " has ended: there is nothing to cancel", item.id);
+    case ItemState::kQueued:
+    case ItemState::kHeld:
+    case ItemState::kPlanned:
+      item.state = ItemState::kCancelled;
+      item.reason = "cancelled by " + caller.name;
+      break;
+    case ItemState::kActive:
+      if (item.cancel_requested) return item;
+      item.cancel_requested = true;
+      item.reason = "cancel requested by " + caller.name + ": waits for its job to stop";
+      break;
+  }
+  store(caller, "cancel", "", item, transaction);
+  return item;
+}
+
+db::Item Commands::retry(const Caller& caller, int64_t item_id) {
+  db::Item before = changeable(caller, item_id);
+  // Reading the file may take long on a slow disk: not inside the transaction.
+  const FileFacts facts = file_facts(before.micrograph_path);
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
+      item.state != ItemState::kCancelled) {
+    throw Conflict(item_name(item) + ": only a failed, quarantined or cancelled item is retried",
+                   item.id);
+  }
+  std::string what = "was " + to_string(item.state);
+  if (!item.reason.empty()) what += " (" + item.reason + ")";
+  if (facts.bytes != item.micrograph_bytes) {
+    what += "; the micrograph changed from " + size_in_bytes(item.micrograph_bytes) + " to " +
+            size_in_bytes(facts.bytes);
+  } else if (facts.mtime_ns != item.micrograph_mtime_ns) {
+    what += "; the micrograph was written again since";
+  } else {
+    what += "; the micrograph is unchanged";
+  }
+  const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
+  item.forgiven = newest ? newest->number : 0;
+  item.micrograph_bytes = facts.bytes;
+  item.micrograph_mtime_ns = facts.mtime_ns;
+  item.state = ItemState::kQueued;
+  item.cancel_requested = false;
+  item.not_before = 0;
+  item.reason = "tried again by " + caller.name + ": " + what;
+  store(caller, "retry", what, item, transaction);
+  return item;
+}
+
+std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
+  return db::ItemStore(database_).list(query);
+}
+
+std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
+
+std::map<int64_t, std::string> Commands::explanations() const {
+  std::map<int64_t, std::string> texts;
+  for (const Decision& decision : plan(read_queue(database_, clock_.now(), device_slots_))) {
+    texts[decision.item_id] = decision.explanation;
+  }
+  return texts;
+}
+
+ItemView Commands::show(int64_t item_id) const {
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  ItemView view{.item = *item,
+                .search_template = db::TemplateStore(database_).find(item->template_id).value(),
+                .attempts = db::AttemptStore(database_).of_item(item_id),
+                .result = db::ResultStore(database_).find(item_id),
+                .explanation = item->reason};
+  const auto texts = explanations();
+  if (const auto text = texts.find(item_id); text != texts.end()) view.explanation = text->second;
+  const bool runs = item->state == ItemState::kActive && !item->cancel_requested;
+  if (runs && !view.attempts.empty()) view.explanation = view.attempts.back().explanation;
+  return view;
+}
+
+std::vector<db::AuditEntry> Commands::history(int64_t item_id) const {
+  return db::AuditStore(database_).of_item(item_id);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,33 @@
+// The engine's configuration of one attempt: the template's search settings with this micrograph,
+// its CTF and this attempt's folder put in. A pure function.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "db/records.h"
+
+namespace scheduler {
+
+// Says what is wrong with the search settings.
+class SearchSettingsError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct EngineInput {
+  std::string search_yaml;  // of the template
+  std::string template_path;
+  std::string micrograph_path;
+  db::Ctf ctf;
+  std::string folder;  // the attempt's own
+};
+
+// YAML text. Throws SearchSettingsError.
+std::string engine_config(const EngineInput& input);
+
+// What can be known when a template is registered: that it is a mapping with the optics that do not
+// come from a micrograph. Throws SearchSettingsError.
+void check_search_settings(const std::string& search_yaml);
+
+}  // namespace scheduler

@@ -1,0 +1,274 @@
+#include "scheduler/transition.h"
+
+#include <algorithm>
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+using db::ItemState;
+using std::chrono::milliseconds;
+
+constexpr int kUnlimited = -1;
+
+// By cause: how many further tries, whether they are spaced, and what an item without any becomes.
+struct CauseRule {
+  const char* cause;
+  int retries;
+  bool spaced;
+  bool free_first;  // the first retry does not wait
+  ItemState exhausted;
+  const char* says;
+};
+
+constexpr CauseRule kRules[] = {
+    {"preempted", kUnlimited, true, true, ItemState::kFailed, "preempted"},
+    {"node_failed", kUnlimited, true, true, ItemState::kFailed, "its machine failed or restarted"},
+    {"vanished", kUnlimited, true, true, ItemState::kFailed, "its job vanished from the cluster"},
+    {"never_started", kUnlimited, true, true, ItemState::kFailed, "its job was never started"},
+    {"disk_full", kUnlimited, true, false, ItemState::kFailed, "the disk is full"},
+    {"hardware", 3, true, true, ItemState::kFailed, "the device failed"},
+    {"timeout", 2, false, false, ItemState::kFailed, "it ran into its time limit"},
+    {"device_memory", 2, false, false, ItemState::kFailed, "the device's memory was too small"},
+    {"memory", 2, false, false, ItemState::kFailed, "the machine's memory was too small"},
+    {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
+    {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
+    {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
+    {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
+    {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
+};
+
+const CauseRule& rule_of(const std::string& cause) {
+  for (const CauseRule& rule : kRules) {
+    if (cause == rule.cause) return rule;
+  }
+  return rule_of("unknown");
+}
+
+milliseconds spacing(const CauseRule& rule, int earlier, const RetryRules& rules) {
+  if (!rule.spaced) return milliseconds{0};
+  int doublings = earlier;
+  if (rule.free_first) {
+    if (earlier == 0) return milliseconds{0};
+    --doublings;
+  }
+  milliseconds wait = rules.first;
+  for (; doublings > 0 && wait < rules.longest; --doublings) wait *= 2;
+  return std::min(wait, rules.longest);
+}
+
+std::string tries_left(const CauseRule& rule, int earlier) {
+  if (rule.retries == kUnlimited) return "will be tried again";
+  return "will be tried again (" + std::to_string(earlier + 1) + " of " +
+         std::to_string(rule.retries) + ")";
+}
+
+Outcome ended(AttemptState state, const std::string& cause, const std::string& message,
+              const Failures& failures, const RetryRules& rules) {
+  const CauseRule& rule = rule_of(cause);
+  const auto known = failures.find(cause);
+  const int earlier = known == failures.end() ? 0 : known->second;
+  Outcome outcome{.attempt = state, .cause = cause, .message = message};
+  const std::string says = message.empty() ? rule.says : rule.says + (": " + message);
+  if (rule.retries == kUnlimited || earlier < rule.retries) {
+    outcome.item = ItemState::kQueued;
+    outcome.reason = says + "; " + tries_left(rule, earlier);
+    outcome.wait = spacing(rule, earlier, rules);
+  } else {
+    outcome.item = rule.exhausted;
+    outcome.reason = says;
+    if (earlier > 0) outcome.reason += " (" + std::to_string(earlier + 1) + " times)";
+  }
+  return outcome;
+}
+
+Outcome cancelled(const std::string& message) {
+  return {.attempt = AttemptState::kCancelled,
+          .cause = "cancelled",
+          .message = message,
+          .item = ItemState::kCancelled,
+          .reason = message};
+}
+
+Outcome checkpointed() {
+  return {.attempt = AttemptState::kCheckpointed,
+          .cause = "checkpointed",
+          .message = "stopped on request with a checkpoint",
+          .item = ItemState::kQueued,
+          .reason = "stopped on request; resumes from its checkpoint"};
+}
+
+// 128 + signal is how a shell reports a program that a signal ended.
+std::optional<int> signal_of(const slurm::JobStatus& job) {
+  if (job.signal) return job.signal;
+  if (job.exit_code && *job.exit_code > 128 && *job.exit_code < 128 + 65) {
+    return *job.exit_code - 128;
+  }
+  return std::nullopt;
+}
+
+std::string cause_of_signal(int signal) {
+  constexpr int kIllegal = 4, kTrap = 5, kAbort = 6, kBus = 7, kFloat = 8, kSegment = 11;
+  for (const int bug : {kIllegal, kTrap, kAbort, kBus, kFloat, kSegment}) {
+    if (signal == bug) return "engine_bug";
+  }
+  return "unknown";
+}
+
+std::string cause_of_exit(const slurm::JobStatus& job) {
+  switch (job.exit_code.value_or(-1)) {
+    case 64:
+      return "bad_input";
+    case 70:
+      return "hardware";
+    case 71:
+      return "device_memory";
+    case 75:
+      return "claimed";
+    case 2:    // the script template and the engine do not fit each other
+    case 126:  // the engine cannot be executed
+    case 127:  // or is not there
+      return "launch";
+    default:
+      break;
+  }
+  if (const auto signal = signal_of(job)) return cause_of_signal(*signal);
+  return "unknown";
+}
+
+std::string describe_end(const slurm::JobStatus& job) {
+  if (const auto signal = signal_of(job)) return "ended by signal " + std::to_string(*signal);
+  if (job.exit_code) return "ended with exit code " + std::to_string(*job.exit_code);
+  return job.reason.empty() ? "ended" : job.reason;
+}
+
+std::string message_of(const Evidence& evidence) {
+  if (!evidence.first_error.empty()) return evidence.first_error;
+  return describe_end(*evidence.job);
+}
+
+Outcome judge_failed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (job.exit_code == 85) return checkpointed();
+  if (evidence.disk_full) {
+    Outcome outcome =
+        ended(AttemptState::kFailed, "disk_full", message_of(evidence), failures, rules);
+    outcome.lane_hold = "the disk is full: " + outcome.message;
+    return outcome;
+  }
+  if (job.exit_code == 75 && evidence.claim_alive) {
+    return {.attempt = AttemptState::kRunning,
+            .message = "another run of the same script holds the claim: waiting for its result"};
+  }
+  const std::string cause = cause_of_exit(job);
+  Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
+  if (cause == "launch") outcome.lane_hold = "the engine cannot be launched: " + outcome.message;
+  return outcome;
+}
+
+Outcome judge_completed(const Evidence& evidence, const Failures& failures,
+                        const RetryRules& rules) {
+  const std::string why = evidence.manifest == ManifestWitness::kRefused
+                              ? evidence.manifest_problem
+                              : "the script ended with exit code 0 but left no manifest";
+  return ended(AttemptState::kFailed, "unknown", why, failures, rules);
+}
+
+Outcome alive(AttemptState state) { return {.attempt = state}; }
+
+bool job_has_ended(slurm::JobState state) {
+  switch (state) {
+    case slurm::JobState::kPending:
+    case slurm::JobState::kRunning:
+    case slurm::JobState::kCompleting:
+    case slurm::JobState::kUnknownAlive:
+      return false;
+    case slurm::JobState::kCompleted:
+    case slurm::JobState::kFailed:
+    case slurm::JobState::kTimeout:
+    case slurm::JobState::kOutOfMemory:
+    case slurm::JobState::kNodeFail:
+    case slurm::JobState::kPreempted:
+    case slurm::JobState::kCancelled:
+      return true;
+  }
+  return false;
+}
+
+// A job that was there and is neither SUBMITTING nor UNKNOWN any more keeps what it was.
+AttemptState state_while_unknown(AttemptState state) {
+  const bool unanswered = state == AttemptState::kSubmitting || state == AttemptState::kUnknown;
+  return unanswered ? AttemptState::kPending : state;
+}
+
+Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+                  const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  switch (job.state) {
+    case slurm::JobState::kPending:
+      return alive(AttemptState::kPending);
+    case slurm::JobState::kRunning:
+      return alive(AttemptState::kRunning);
+    case slurm::JobState::kCompleting:
+      return alive(AttemptState::kCompleting);
+    case slurm::JobState::kUnknownAlive:
+      return alive(state_while_unknown(attempt.state));
+    case slurm::JobState::kCompleted:
+      return judge_completed(evidence, failures, rules);
+    case slurm::JobState::kFailed:
+      return judge_failed(evidence, failures, rules);
+    case slurm::JobState::kTimeout:
+      return ended(AttemptState::kFailed, "timeout", message_of(evidence), failures, rules);
+    case slurm::JobState::kOutOfMemory:
+      return ended(AttemptState::kFailed, "memory", message_of(evidence), failures, rules);
+    case slurm::JobState::kNodeFail:
+      return ended(AttemptState::kFailed, "node_failed", job.reason, failures, rules);
+    case slurm::JobState::kPreempted:
+      return ended(AttemptState::kFailed, "preempted", job.reason, failures, rules);
+    case slurm::JobState::kCancelled:
+      if (job.exit_code == 85) return checkpointed();
+      return {.attempt = AttemptState::kCancelled,
+              .cause = "cancelled_outside",
+              .message = "its job was cancelled, and not by margay",
+              .item = ItemState::kFailed,
+              .reason = "its job was cancelled, and not by margay; `margay retry` runs it again"};
+  }
+  return alive(attempt.state);
+}
+
+Outcome judge_accepted(const Evidence& evidence, const Failures& failures,
+                       const RetryRules& rules) {
+  if (!evidence.micrograph_changed.empty()) {
+    return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, failures, rules);
+  }
+  Outcome outcome{.attempt = AttemptState::kDone, .item = ItemState::kDone};
+  if (evidence.cancel_requested) outcome.reason = "finished before it could be cancelled";
+  return outcome;
+}
+
+}  // namespace
+
+Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+              const RetryRules& rules) {
+  if (evidence.manifest == ManifestWitness::kAccepted) {
+    return judge_accepted(evidence, failures, rules);
+  }
+  const bool job_over = evidence.job && job_has_ended(evidence.job->state);
+  if (evidence.cancel_requested && (job_over || evidence.vanished)) {
+    return cancelled("cancelled on request");
+  }
+  if (evidence.job) return judge_job(attempt, evidence, failures, rules);
+  if (evidence.vanished) {
+    return ended(AttemptState::kLost, "vanished", "", failures, rules);
+  }
+  return alive(attempt.state);
+}
+
+Outcome judge_rejected(const std::string& message, const Failures& failures,
+                       const RetryRules& rules) {
+  Outcome outcome = ended(AttemptState::kRejected, "launch", message, failures, rules);
+  outcome.lane_hold = "the cluster refused a job: " + message;
+  return outcome;
+}
+
+}  // namespace scheduler
