@@ -12,17 +12,17 @@ namespace engine {
 
 struct OpticsGroup {
   std::string label;
-  double pixel_size = 0.0;                // A
-  double voltage = 0.0;                   // kV
-  double spherical_aberration = 2.7;      // mm
+  double pixel_size = 0.0;            // A
+  double voltage = 0.0;               // kV
+  double spherical_aberration = 2.7;  // mm
   double amplitude_contrast_ratio = 0.07;
-  double phase_shift = 0.0;               // degrees
-  double defocus_u = 0.0;                 // A, underfocus positive
-  double defocus_v = 0.0;                 // A
-  double astigmatism_angle = 0.0;         // degrees, of defocus_u, from x (columns) towards y (rows)
-  double ctf_b_factor = 0.0;              // A^2
-  std::map<std::string, double> even_zernikes;  // Z44c, Z44s, Z60 (radians)
-  std::map<std::string, double> odd_zernikes;   // Z31c, Z31s, Z33c, Z33s (radians)
+  double phase_shift = 0.0;        // degrees
+  double defocus_u = 0.0;          // A, underfocus positive
+  double defocus_v = 0.0;          // A
+  double astigmatism_angle = 0.0;  // degrees, of defocus_u, from x (columns) towards y (rows)
+  double ctf_b_factor = 0.0;       // A^2
+  std::map<std::string, double> even_zernikes;    // Z44c, Z44s, Z60 (radians)
+  std::map<std::string, double> odd_zernikes;     // Z31c, Z31s, Z33c, Z33s (radians)
   std::optional<std::vector<double>> mag_matrix;  // 4 values, row-major 2x2, y before x
 };
 
@@ -55,7 +55,7 @@ struct WhiteningFilter {
 
 struct BandpassFilter {
   bool enabled = false;
-  double low_freq_cutoff = 0.0;   // cycles/pixel
+  double low_freq_cutoff = 0.0;  // cycles/pixel
   double high_freq_cutoff = 1.0;
   double falloff = 0.0;
 };

@@ -13,17 +13,21 @@ struct InputChecks {
   bool allow_pixel_size_mismatch = false;
 };
 
-// Shapes (2-D micrograph, cubic template, even sides, template smaller than the micrograph), finite
-// and varying pixels, pixel size against the header (0 means unknown: a note is returned in
+// The files that the configuration names; a refusal names the field besides the file.
+MrcFile read_micrograph(const SearchConfig& config);
+MrcFile read_template(const SearchConfig& config);
+
+// Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),
+// finite and varying pixels, pixel size against the header (0 means unknown: a note is returned in
 // `config.notes`). Throws InputError naming file and field.
 void check_micrograph(const MrcFile& micrograph, SearchConfig& config, const InputChecks& options);
 void check_template(const MrcFile& volume, SearchConfig& config, const InputChecks& options);
 void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const SearchConfig& config);
 
 struct OutputChecks {
-  bool overwrite = false;          // --overwrite
-  std::string csv_path;            // of --output; empty: derived
-  uint64_t bytes_needed = 0;       // free space wanted in each output folder's file system
+  bool overwrite = false;     // --overwrite
+  std::string csv_path;       // of --output; empty: derived
+  uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };
 
 // Folders exist or can be made (none is made here) and are writable, disk room, finished outputs

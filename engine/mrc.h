@@ -20,6 +20,7 @@ struct MrcHeader {
   int64_t extended_header_bytes = 0;
   std::string extended_type;
   int space_group = 0;
+  int volumes = 1;  // more than one only in a stack of volumes (space group 401 and above)
   std::vector<std::string> labels;
 };
 

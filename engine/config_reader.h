@@ -1,0 +1,100 @@
+// A YAML file as sections that know where they stand, so that every refusal names the file, the
+// line and the key. The only place that knows the YAML library.
+//
+// Values are taken as Leopard-EM's models take them: "5200.0" is a number, an integral float is an
+// integer, yes, on and 1 are true.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+class ConfigValue;
+
+// A YAML map. `path` is its key path ("optics_group", empty at the top).
+class ConfigSection {
+ public:
+  ConfigSection(const YAML::Node& node, std::string file, std::string path);
+
+  // Refuses every key that is not in `known`, with the nearest known one.
+  void allow_only(const std::vector<std::string>& known) const;
+  // The same as sentences, for what is not worth refusing.
+  std::vector<std::string> describe_unknown(const std::vector<std::string>& known) const;
+
+  // Present and not null.
+  bool has(const std::string& key) const;
+  std::vector<std::string> keys() const;
+
+  ConfigValue value(const std::string& key) const;      // refused where missing or null
+  ConfigSection section(const std::string& key) const;  // refused where missing or null
+  // An empty section where missing or null.
+  ConfigSection optional_section(const std::string& key) const;
+
+  // With a default, for a key that may be missing. A null counts as missing.
+  double number(const std::string& key, double missing) const;
+  bool flag(const std::string& key, bool missing) const;
+  int integer(const std::string& key, int missing, int smallest) const;
+  double number_at_least(const std::string& key, double missing, double smallest) const;
+  std::optional<double> optional_number(const std::string& key) const;
+  std::string text(const std::string& key) const;
+
+  // Whether the key is written at all, null included.
+  bool mentions(const std::string& key) const;
+
+  // Throws InputError: FILE:LINE: path.key PROBLEM. An empty key means the section itself.
+  [[noreturn]] void refuse(const std::string& key, const std::string& problem) const;
+  std::string key_path(const std::string& key) const;
+
+ private:
+  struct Entry {
+    std::string key;
+    YAML::Node value;
+    int line;
+  };
+  const Entry* find(const std::string& key) const;
+  void add(const YAML::Node& node, int depth, bool merged);
+  std::string unknown_key_text(const Entry& entry, const std::vector<std::string>& known) const;
+
+  std::string file_;
+  std::string path_;
+  int line_ = 0;
+  std::vector<Entry> entries_;
+};
+
+// One value of a section.
+class ConfigValue {
+ public:
+  ConfigValue(YAML::Node node, std::string file, std::string path, int line)
+      : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)), line_(line) {}
+
+  double number() const;  // finite
+  double number_at_least(double smallest) const;
+  double positive_number() const;
+  int integer(int smallest) const;
+  bool flag() const;
+  std::string text() const;
+  std::vector<double> numbers() const;
+  bool is_list() const;
+  std::vector<ConfigValue> items() const;
+  ConfigSection as_section() const;
+
+  [[noreturn]] void refuse(const std::string& problem) const;
+
+ private:
+  std::string scalar(const std::string& wanted) const;
+
+  YAML::Node node_;
+  std::string file_;
+  std::string path_;
+  int line_;
+};
+
+// The one document of `text`, which must be a map. `file` stands for it in messages.
+ConfigSection parse_config_document(const std::string& text, const std::string& file);
+
+}  // namespace engine
