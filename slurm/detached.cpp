@@ -29,7 +29,7 @@ struct Attributes {
 };
 
 // None of the daemon's files (its database's lock, its socket) and none of its signal settings.
-void detach(FileActions& actions, Attributes& attributes, const fs::path& log) {
+void detach(FileActions& actions, Attributes& attributes, const std::filesystem::path& log) {
   posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions.value, STDOUT_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0644);
