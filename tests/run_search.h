@@ -8,7 +8,10 @@
 
 namespace tests {
 
-// Searches what leopard-em/NAME/config.yaml of `folder` describes; its paths are relative to there.
+// Paths of inputs in `config` are relative to `folder`. All cores.
+engine::Maps search(const engine::SearchConfig& config, const std::string& folder);
+
+// Searches what leopard-em/NAME/config.yaml of `folder` describes.
 engine::Maps search_reference_case(const std::string& name, const std::string& folder);
 
 }  // namespace tests

@@ -74,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(Search, ReferenceCaseOf,
                                          "unit_odd_zernike", "unit_magnification", "unit_optics",
                                          "unit_defocus_zero_added", "unit_ranges",
                                          "unit_healpix_c4", "unit_two_grids"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 TEST(ReferencePeaks, MapsAndPeakListAreLeopardEms) {
   const std::string name = "unit_peaks";
