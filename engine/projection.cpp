@@ -47,7 +47,8 @@ double chop(double value) { return std::abs(value) < 1e-8 ? 0.0 : value; }
 
 }  // namespace
 
-void extract_slice(const Value* volume, int n, const Rotation& rotation, Value* slice) {
+void extract_slice(const Value* volume, int n, const Rotation& rotation, Value* slice,
+                   bool keep_zero_frequency) {
   const Lattice lattice{volume, n};
   Rotation r = rotation;
   for (double& element : r) element = chop(element);
@@ -75,7 +76,7 @@ void extract_slice(const Value* volume, int n, const Rotation& rotation, Value* 
       out[kx] = mate ? -std::conj(v) : -v;
     }
   }
-  slice[0] = {0, 0};
+  if (!keep_zero_frequency) slice[0] = {0, 0};
 }
 
 void magnify_slice(const FrequencyTransform& t, int n, Value* slice, std::vector<Value>& scratch) {

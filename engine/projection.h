@@ -12,11 +12,13 @@ namespace engine {
 
 // Central slice of `volume` (volume_spectrum's layout, n^3) perpendicular to the beam at rotation
 // R, n x (n/2+1) in half-plane order (rows 0 .. n/2-1, -n/2 .. -1), [0] = 0, sign flipped so that
-// density is dark. Trilinear, 0 outside the cube; coordinates in double.
+// density is dark. Trilinear, 0 outside the cube; coordinates in double. `keep_zero_frequency`
+// leaves [0] for magnify_slice.
 void extract_slice(const std::complex<float>* volume, int n, const Rotation& rotation,
-                   std::complex<float>* slice);
+                   std::complex<float>* slice, bool keep_zero_frequency = false);
 
-// The slice resampled for an anisotropic magnification, in place; `scratch` is resized.
+// The slice resampled for an anisotropic magnification, in place, then [0] = 0; `scratch` is
+// resized. Samples beside zero frequency are interpolated from it, as Leopard-EM does.
 void magnify_slice(const FrequencyTransform& transform, int n, std::complex<float>* slice,
                    std::vector<std::complex<float>>& scratch);
 
