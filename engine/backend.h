@@ -37,6 +37,11 @@ struct Problem {
   int valid_width() const { return width - template_size + 1; }
 };
 
+// What decides how much memory a search needs.
+struct ProblemShape {
+  int height = 0, width = 0, template_size = 0, planes = 0;
+};
+
 struct MemoryItem {
   std::string name;
   uint64_t bytes = 0;
@@ -45,6 +50,8 @@ struct MemoryItem {
 class Backend {
  public:
   virtual ~Backend() = default;
+  // "cpu" or "cuda".
+  virtual std::string name() const = 0;
   // Correlates every projection of `units` and adds the statistics. Whatever the order and the
   // grouping of units over calls, the accumulators end the same to the bit. Throws InputError when
   // a sum leaves its range.

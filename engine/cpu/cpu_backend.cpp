@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <limits>
-#include <optional>
 
 #include "engine/cpu/fft_plan.h"
 #include "engine/cpu/kernels.h"
@@ -58,6 +58,7 @@ struct Scratch {
 class CpuBackend : public Backend {
  public:
   CpuBackend(const Problem& problem, const MemoryPlan& plan);
+  std::string name() const override { return "cpu"; }
   void correlate(std::span<const Unit> units) override;
   int batch() const override { return batch_; }
   Accumulators accumulators() const override;
@@ -172,7 +173,7 @@ void CpuBackend::make_slices(std::span<const Unit> units) {
     extract_slice(problem_.volume_spectrum.data(), n_,
                   rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
                                   static_cast<double>(o.psi)),
-                  slice);
+                  slice, problem_.magnified);
     if (problem_.magnified) {
       magnify_slice(problem_.magnification, n_, slice,
                     scratch_[static_cast<size_t>(thread)].magnified);
@@ -384,10 +385,12 @@ uint64_t MemoryPlan::total() const {
   return bytes;
 }
 
-MemoryPlan plan_memory(const ProblemShape& s, const CpuOptions& options) {
+namespace {
+
+MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t exchange_budget) {
   MemoryPlan plan;
-  plan.threads = options.threads > 0 ? options.threads : available_cores();
-  plan.batch = options.batch > 0 ? options.batch : std::max(4, plan.threads);
+  plan.threads = threads;
+  plan.batch = in_flight;
   const auto n = static_cast<uint64_t>(s.template_size);
   const auto height = static_cast<uint64_t>(s.height);
   const auto width = static_cast<uint64_t>(s.width);
@@ -398,7 +401,7 @@ MemoryPlan plan_memory(const ProblemShape& s, const CpuOptions& options) {
   const uint64_t rows = width * padded(s.template_size) * sizeof(Complex);
   const uint64_t exchange = (height - n + 1) * padded(s.width) * sizeof(Complex);
   constexpr uint64_t kMostTransforms = 8;
-  const uint64_t transforms = std::clamp<uint64_t>(kExchangeBudget / (rows + exchange), 1,
+  const uint64_t transforms = std::clamp<uint64_t>(exchange_budget / (rows + exchange), 1,
                                                    std::min(kMostTransforms, batch * planes));
   plan.transforms = static_cast<int>(transforms);
   plan.items = {
@@ -412,14 +415,46 @@ MemoryPlan plan_memory(const ProblemShape& s, const CpuOptions& options) {
       {"per thread", static_cast<uint64_t>(plan.threads) *
                          (slice * sizeof(Complex) + n * n * sizeof(float) +
                           (kBlock + 2) * (height + width + 4 * kPad) * sizeof(Complex))},
+      // After the search: the accumulators handed over, and eight maps.
+      {"results", valid * (3 * sizeof(uint64_t) + 8 * sizeof(float))},
   };
+  return plan;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
+  const int threads = options.threads > 0 ? options.threads : available_cores();
+  int batch = options.batch > 0 ? options.batch : std::max(4, threads);
+  uint64_t budget = kExchangeBudget;
+  MemoryPlan plan = plan_with(shape, threads, batch, budget);
+  while (limit > 0 && plan.total() > limit && (plan.transforms > 1 || plan.batch > 1)) {
+    if (plan.transforms > 1) {
+      budget /= 2;
+    } else {
+      batch /= 2;
+    }
+    plan = plan_with(shape, threads, batch, budget);
+  }
   return plan;
 }
 
 std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const CpuOptions& options) {
   const MemoryPlan plan = plan_memory(
-      {problem.height, problem.width, problem.template_size, problem.planes(), true}, options);
+      {problem.height, problem.width, problem.template_size, problem.planes()}, options);
   return std::make_unique<CpuBackend>(problem, plan);
 }
+
+std::string processor_name() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const size_t value = line.find(": ");
+    if (value != std::string::npos) return line.substr(value + 2);
+  }
+  return "unknown processor";
+}
+
+std::string kernel_instruction_set() { return instruction_set(); }
 
 }  // namespace engine::cpu

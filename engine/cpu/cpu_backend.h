@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/backend.h"
@@ -17,11 +18,6 @@ struct CpuOptions {
 // Cores this process may run on.
 int available_cores();
 
-struct ProblemShape {
-  int height = 0, width = 0, template_size = 0, planes = 0;
-  bool complex_filters = false;
-};
-
 // What the backend is going to allocate, the problem's own arrays included.
 struct MemoryPlan {
   std::vector<MemoryItem> items;
@@ -30,9 +26,15 @@ struct MemoryPlan {
   int transforms = 1;  // correlation pairs held between the column and the row pass
   uint64_t total() const;
 };
-MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options);
+// Shrinks the transforms in flight, then the batch, to stay within `limit` bytes (0: no limit);
+// the result may still be larger.
+MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
 // `problem` must outlive the backend.
-std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const CpuOptions& options);
+std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const MemoryPlan& plan);
+
+// Model of the processor, and the instruction set that the kernels chose.
+std::string processor_name();
+std::string kernel_instruction_set();
 
 }  // namespace engine::cpu

@@ -1,0 +1,44 @@
+// Which device a search runs on, and whether it fits there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/manifest.h"
+
+namespace engine {
+
+struct DeviceOptions {
+  std::string backend = "auto";  // auto, cpu, cuda
+  int threads = 0;               // CPU: 0 = every core this process may use
+  int batch = 0;                 // units in flight, 0: chosen
+};
+
+// What the device is going to hold. Shrunk to fit the memory that is free; `notes` say so.
+struct DevicePlan {
+  std::string backend;
+  int threads = 1;
+  int batch = 1;
+  std::vector<MemoryItem> memory;
+  uint64_t bytes = 0;
+  uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
+  std::vector<std::string> notes;
+};
+
+// "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
+// this build does not have, Error(kDeviceFault) for a device that is there but cannot be used,
+// Error(kDeviceMemory) when even the smallest batch does not fit.
+std::string choose_backend(const std::string& wanted);
+DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
+DeviceInfo describe_device(const DevicePlan& plan);
+// One line: the whole and its parts.
+std::string describe_memory(const DevicePlan& plan);
+std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan);
+
+// Bytes that a process can still take without swapping; 0 when the system does not tell.
+uint64_t available_memory();
+
+}  // namespace engine

@@ -1,0 +1,208 @@
+#include "engine/match.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "engine/config_checks.h"
+#include "engine/error.h"
+#include "engine/human_text.h"
+#include "engine/mrc.h"
+#include "engine/pictures.h"
+#include "engine/progress.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
+
+// A checkpoint that cannot be written is to be known before hours are spent.
+void check_checkpoint_folder(const std::string& checkpoint) {
+  if (checkpoint.empty()) return;
+  fs::path folder = fs::path(checkpoint).parent_path();
+  if (folder.empty()) folder = ".";
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw InputError("--checkpoint: folder '" + folder.string() +
+                     "' does not exist or is not writable");
+  }
+}
+
+// Everything about one match, from reading to the manifest.
+class Match {
+ public:
+  Match(SearchConfig config, const MatchOptions& options)
+      : options_(options), outputs_(output_paths(config, options.output)) {
+    if (!options.progress.empty()) outputs_.progress = options.progress;
+    manifest_.config = std::move(config);
+    manifest_.attempt = options.attempt;
+    manifest_.outputs = outputs_;
+    manifest_.numerics_version = kNumericsVersion;
+    manifest_.timings.started = now_text();
+  }
+
+  MatchOutcome run(const std::atomic<bool>& stop) {
+    read();
+    RunResult result = search(stop);
+    if (result.stopped) {
+      result.progress.state = "stopped";
+      reporter_->finish(result.progress);
+      return {.stopped = true, .manifest = std::move(manifest_)};
+    }
+    write(result);
+    return {.stopped = false, .manifest = std::move(manifest_)};
+  }
+
+ private:
+  void say(const std::string& line) const {
+    if (options_.message) options_.message(line);
+  }
+
+  void read() {
+    const auto start = Clock::now();
+    SearchConfig& config = manifest_.config;
+    const InputChecks checks{options_.allow_pixel_size_mismatch};
+    MrcFile volume = read_template(config);
+    check_template(volume, config, checks);
+    MrcFile micrograph = read_micrograph(config);
+    check_micrograph(micrograph, config, checks);
+    check_shapes(micrograph, volume, config);
+    template_size_ = volume.header.nx;
+    plan(micrograph.header.ny, micrograph.header.nx);
+    manifest_.input_hashes = hash_inputs(config);
+    micrograph_ = to_image(std::move(micrograph));
+    volume_ = to_volume(std::move(volume));
+    manifest_.timings.read = seconds_since(start);
+  }
+
+  void plan(int height, int width) {
+    SearchConfig& config = manifest_.config;
+    const SearchSpace space = make_search_space(config);
+    device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size())},
+                          options_.device);
+    const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
+                                static_cast<uint64_t>(width - template_size_ + 1);
+    constexpr uint64_t kPictures = 8 << 20;
+    check_outputs(config, outputs_.manifest,
+                  {.overwrite = options_.overwrite,
+                   .csv_path = outputs_.csv,
+                   .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures});
+    check_checkpoint_folder(options_.checkpoint);
+    for (const std::string& note : config.notes) say("note: " + note);
+    for (const std::string& note : device_.notes) say("note: " + note);
+    say(describe_plan(config, space, height, width, template_size_, device_));
+    manifest_.device = describe_device(device_);
+    manifest_.orientations = space.orientations();
+    manifest_.defocus_planes = static_cast<int64_t>(space.planes.size());
+    manifest_.correlations = space.correlations();
+    manifest_.units = static_cast<int64_t>(space.units.size());
+    manifest_.micrograph_height = height;
+    manifest_.micrograph_width = width;
+    manifest_.template_size = template_size_;
+  }
+
+  RunResult search(const std::atomic<bool>& stop) {
+    reporter_.emplace(outputs_.progress);
+    Progress preparing;
+    preparing.total = manifest_.correlations;
+    preparing.state = "preparing";
+    reporter_->report(preparing);
+    const auto start = Clock::now();
+    const Search search = prepare_search(manifest_.config, micrograph_, volume_);
+    volume_ = {};
+    manifest_.search_hash = search.identity.hash();
+    const std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
+    manifest_.timings.preprocess = seconds_since(start);
+    const RunOptions run{.checkpoint = options_.checkpoint,
+                         .checkpoint_every = options_.checkpoint_every,
+                         .resume = options_.resume,
+                         .report = [this](const Progress& p) { reporter_->report(p); },
+                         .message = [this](const std::string& s) { note(s); }};
+    RunResult result = run_search(search, *backend, run, stop);
+    manifest_.timings.search = result.seconds;
+    manifest_.resumed_units = result.resumed_units;
+    if (!result.stopped) {
+      maps_ = finalise(result.accumulators, search.space.list.orientations, search.space.planes);
+      result.accumulators = {};
+    }
+    return result;
+  }
+
+  void note(const std::string& sentence) {
+    say("note: " + sentence);
+    manifest_.notes.push_back(sentence);
+  }
+
+  void write(RunResult& result) {
+    const auto start = Clock::now();
+    result.progress.state = "writing";
+    reporter_->report(result.progress);
+    const SearchConfig& config = manifest_.config;
+    const std::vector<Peak> peaks = find_peaks(maps_, options_.peaks);
+    manifest_.map_height = maps_.height;
+    manifest_.map_width = maps_.width;
+    manifest_.peaks = static_cast<int64_t>(peaks.size());
+    manifest_.peak_metric = options_.peaks.metric == PeakMetric::kMip ? "mip" : "scaled-mip";
+    manifest_.false_positives = options_.peaks.false_positives;
+    manifest_.cutoff = peak_cutoff(maps_, options_.peaks);
+    manifest_.best_z = result.best_z;
+    // An old manifest must not vouch for a mixture of old and new files.
+    fs::remove(outputs_.manifest);
+    write_maps(maps_, config.results, config.optics.pixel_size);
+    write_peaks_csv(outputs_.csv, peaks, config, maps_.total_correlations, template_size_);
+    manifest_.pictures =
+        write_pictures(outputs_.directory, micrograph_, maps_, peaks,
+                       {.micrograph_name = fs::path(config.micrograph_path).filename().string(),
+                        .pixel_size = config.optics.pixel_size,
+                        .template_size = template_size_,
+                        .cutoff = manifest_.cutoff,
+                        .metric = options_.peaks.metric});
+    manifest_.notes.insert(manifest_.notes.begin(), config.notes.begin(), config.notes.end());
+    manifest_.timings.write = seconds_since(start);
+    manifest_.timings.finished = now_text();
+    write_manifest(manifest_);
+    // Only now is nothing lost by forgetting where the search stood.
+    if (!options_.checkpoint.empty()) fs::remove(options_.checkpoint);
+    result.progress.state = "done";
+    reporter_->finish(result.progress);
+  }
+
+  const MatchOptions& options_;
+  OutputPaths outputs_;
+  Manifest manifest_;
+  DevicePlan device_;
+  int template_size_ = 0;
+  Image micrograph_;
+  Volume volume_;
+  Maps maps_;
+  std::optional<ProgressReporter> reporter_;
+};
+
+}  // namespace
+
+std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
+                          int width, int template_size, const DevicePlan& device) {
+  return config.micrograph_path + ": " + std::to_string(width) + " x " + std::to_string(height) +
+         " pixels, template " + std::to_string(template_size) + "^3, " +
+         grouped_number(space.orientations()) + " orientations x " +
+         std::to_string(space.planes.size()) +
+         (space.planes.size() == 1 ? " defocus plane = " : " defocus planes = ") +
+         grouped_number(space.correlations()) + " correlations, " + device.backend + ", " +
+         std::to_string(device.threads) + (device.threads == 1 ? " thread" : " threads") + "\n" +
+         describe_memory(device);
+}
+
+MatchOutcome run_match(SearchConfig config, const MatchOptions& options,
+                       const std::atomic<bool>& stop) {
+  return Match(std::move(config), options).run(stop);
+}
+
+}  // namespace engine

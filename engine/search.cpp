@@ -1,0 +1,308 @@
+#include "engine/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "engine/error.h"
+#include "engine/preprocess.h"
+#include "engine/sha256.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The pixel farthest from the mean: what a sum that leaves its range is most likely due to.
+std::string describe_extreme_pixel(const Image& image) {
+  double sum = 0;
+  double squares = 0;
+  for (const float value : image.pixels) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const auto count = static_cast<double>(image.pixels.size());
+  const double mean = sum / count;
+  const double sd = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  size_t worst = 0;
+  for (size_t i = 0; i < image.pixels.size(); ++i) {
+    if (std::abs(image.pixels[i] - mean) > std::abs(image.pixels[worst] - mean)) worst = i;
+  }
+  std::ostringstream text;
+  text.precision(3);
+  text << "the micrograph's most extreme pixel is (row " << worst / static_cast<size_t>(image.width)
+       << ", column " << worst % static_cast<size_t>(image.width) << "), "
+       << std::abs(image.pixels[worst] - mean) / sd << " standard deviations from the mean";
+  return text.str();
+}
+
+std::string hash_floats(const std::vector<float>& values) {
+  return sha256_of_bytes(values.data(), values.size() * sizeof(float));
+}
+
+template <typename T>
+void put(std::ostream& out, const std::optional<T>& value) {
+  if (value) {
+    out << *value;
+  } else {
+    out << "none";
+  }
+  out << ';';
+}
+
+std::string optics_text(const OpticsGroup& o) {
+  std::ostringstream out;
+  out.precision(17);
+  out << o.pixel_size << ';' << o.voltage << ';' << o.spherical_aberration << ';'
+      << o.amplitude_contrast_ratio << ';' << o.phase_shift << ';' << o.defocus_u << ';'
+      << o.defocus_v << ';' << o.astigmatism_angle << ';' << o.ctf_b_factor << ';';
+  for (const auto& zernikes : {o.even_zernikes, o.odd_zernikes}) {
+    for (const auto& [name, value] : zernikes) out << name << ':' << value << ';';
+  }
+  if (o.mag_matrix) {
+    for (const double value : *o.mag_matrix) out << value << ';';
+  }
+  return out.str();
+}
+
+std::string filters_text(const PreprocessingFilters& f) {
+  std::ostringstream out;
+  out.precision(17);
+  out << f.whitening.enabled << ';' << f.whitening.do_power_spectrum << ';';
+  put(out, f.whitening.num_freq_bins);
+  put(out, f.whitening.max_freq);
+  out << f.bandpass.enabled << ';' << f.bandpass.low_freq_cutoff << ';'
+      << f.bandpass.high_freq_cutoff << ';' << f.bandpass.falloff << ';'
+      << f.arbitrary_curve.enabled << ';';
+  for (const double value : f.arbitrary_curve.frequencies) out << value << ';';
+  for (const double value : f.arbitrary_curve.amplitudes) out << value << ';';
+  return out.str();
+}
+
+std::string shape_text(int height, int width) {
+  return std::to_string(height) + 'x' + std::to_string(width) + ':';
+}
+
+SearchIdentity identify(const SearchConfig& config, const SearchSpace& space,
+                        const Image& micrograph, const Volume& volume) {
+  std::vector<float> angles;
+  for (const Orientation& o : space.list.orientations) {
+    angles.insert(angles.end(), {o.phi, o.theta, o.psi});
+  }
+  return {{{"micrograph",
+            shape_text(micrograph.height, micrograph.width) + hash_floats(micrograph.pixels)},
+           {"template", shape_text(volume.size, volume.size) + hash_floats(volume.voxels)},
+           {"optics", optics_text(config.optics)},
+           {"defocus planes", hash_floats(space.planes)},
+           {"orientations", hash_floats(angles)},
+           {"filters", filters_text(config.filters)}}};
+}
+
+// The state of one run of a search.
+class Run {
+ public:
+  Run(const Search& search, Backend& backend, const RunOptions& options)
+      : search_(search), backend_(backend), options_(options) {
+    state_.backend = backend.name();
+    state_.precision = "fp32";
+    state_.numerics_version = kNumericsVersion;
+    state_.identity = search.identity;
+    state_.finished.assign(search.space.units.size(), false);
+    state_.accumulators.height = search.problem.valid_height();
+    state_.accumulators.width = search.problem.valid_width();
+  }
+
+  RunResult run(const std::atomic<bool>& stop) {
+    resume();
+    start_ = last_checkpoint_ = last_report_ = last_best_ = Clock::now();
+    const std::vector<size_t> todo = remaining();
+    const auto batch = static_cast<size_t>(std::max(1, backend_.batch()));
+    for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {
+      correlate(todo, begin, std::min(begin + batch, todo.size()));
+      report_if_due();
+      if (begin + batch < todo.size()) checkpoint_if_due();
+    }
+    result_.seconds = seconds_since(start_);
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<size_t> remaining() const {
+    std::vector<size_t> out;
+    for (size_t i = 0; i < state_.finished.size(); ++i) {
+      if (!state_.finished[i]) out.push_back(i);
+    }
+    return out;
+  }
+
+  void correlate(const std::vector<size_t>& todo, size_t begin, size_t end) {
+    std::vector<Unit> units;
+    for (size_t i = begin; i < end; ++i) units.push_back(search_.space.units[todo[i]]);
+    backend_.correlate(units);
+    for (size_t i = begin; i < end; ++i) {
+      state_.finished[todo[i]] = true;
+      done_ += search_.space.correlations(search_.space.units[todo[i]]);
+    }
+    result_.finished_units += static_cast<int64_t>(end - begin);
+  }
+
+  void resume() {
+    if (options_.resume.empty()) return;
+    Checkpoint found;
+    try {
+      found = read_checkpoint(options_.resume);
+    } catch (const DamagedCheckpoint& damage) {
+      set_aside(damage.what());
+      return;
+    }
+    check_same_search(options_.resume, found, state_);
+    backend_.restore(found.accumulators);
+    state_.finished = found.finished;
+    for (size_t i = 0; i < state_.finished.size(); ++i) {
+      if (!state_.finished[i]) continue;
+      done_ += search_.space.correlations(search_.space.units[i]);
+      ++result_.resumed_units;
+    }
+    resumed_ = done_;
+    result_.finished_units = result_.resumed_units;
+    say("resumed from '" + options_.resume + "': " + std::to_string(result_.resumed_units) +
+        " of " + std::to_string(state_.finished.size()) + " units were finished");
+  }
+
+  void set_aside(const std::string& why) {
+    const std::string aside = options_.resume + ".damaged";
+    std::error_code error;
+    std::filesystem::rename(options_.resume, aside, error);
+    say(why +
+        (error ? "; it could not be set aside (" + error.message() + ")"
+               : "; set aside as '" + aside + "'") +
+        ". The search starts from the beginning");
+  }
+
+  void report_if_due() {
+    if (seconds_since(last_report_) * 1e3 < static_cast<double>(options_.report_every.count())) {
+      return;
+    }
+    // Looking at every pixel costs as much as a few correlations, so seldom.
+    constexpr double kBestEvery = 10.0;
+    if (seconds_since(last_best_) > kBestEvery) {
+      result_.best_z = backend_.best_z(done_);
+      last_best_ = Clock::now();
+    }
+    last_report_ = Clock::now();
+    if (options_.report) options_.report(progress());
+  }
+
+  Progress progress() const {
+    Progress p;
+    p.done = done_;
+    p.total = search_.space.correlations();
+    const double elapsed = seconds_since(start_);
+    p.rate = elapsed > 0 ? static_cast<double>(done_ - resumed_) / elapsed : 0;
+    p.eta_seconds = p.rate > 0 ? static_cast<double>(p.total - p.done) / p.rate : 0;
+    p.best_z = result_.best_z;
+    return p;
+  }
+
+  void checkpoint_if_due() {
+    if (options_.checkpoint.empty() || seconds_since(last_checkpoint_) * 1e3 <
+                                           static_cast<double>(options_.checkpoint_every.count())) {
+      return;
+    }
+    try {
+      write();
+    } catch (const Error& e) {
+      // The search is worth more than one checkpoint; the next one may succeed.
+      say(std::string("no checkpoint written: ") + e.what());
+    }
+    last_checkpoint_ = Clock::now();
+  }
+
+  void write() {
+    state_.accumulators = backend_.accumulators();
+    write_checkpoint(options_.checkpoint, state_);
+    const int height = state_.accumulators.height;
+    const int width = state_.accumulators.width;
+    state_.accumulators = {};
+    state_.accumulators.height = height;
+    state_.accumulators.width = width;
+  }
+
+  void finish() {
+    result_.stopped = result_.finished_units < static_cast<int64_t>(state_.finished.size());
+    if (result_.stopped) {
+      if (!options_.checkpoint.empty()) write();
+    } else {
+      result_.accumulators = backend_.accumulators();
+    }
+    result_.best_z = backend_.best_z(done_);
+    result_.progress = progress();
+  }
+
+  void say(const std::string& sentence) const {
+    if (options_.message) options_.message(sentence);
+  }
+
+  const Search& search_;
+  Backend& backend_;
+  const RunOptions& options_;
+  Checkpoint state_;
+  RunResult result_;
+  int64_t done_ = 0;     // correlations
+  int64_t resumed_ = 0;  // of them by earlier runs
+  Clock::time_point start_, last_checkpoint_, last_report_, last_best_;
+};
+
+}  // namespace
+
+SearchSpace make_search_space(const SearchConfig& config) {
+  SearchSpace space;
+  space.planes = defocus_planes(config.defocus);
+  const int64_t correlations =
+      count_orientations(config.orientations) * static_cast<int64_t>(space.planes.size());
+  if (correlations >= kIndexLimit) {
+    throw InputError(config.path + ": orientation_search_config and defocus_search_config give " +
+                     std::to_string(correlations) +
+                     " correlations; at most 2147483646 can be told apart. Use larger steps");
+  }
+  space.list = make_orientations(config.orientations);
+  // An odd aberration makes the filter complex, and the mirrored projection another one.
+  space.units = make_units(space.list, config.optics.odd_zernikes.empty());
+  return space;
+}
+
+Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume) {
+  Search search;
+  search.config = config;
+  search.space = make_search_space(config);
+  search.identity = identify(config, search.space, micrograph, volume);
+  Problem& p = search.problem;
+  p.height = micrograph.height;
+  p.width = micrograph.width;
+  p.template_size = volume.size;
+  p.magnified = config.optics.mag_matrix.has_value();
+  p.magnification = frequency_transform(config.optics);
+  p.orientations = search.space.list.orientations;
+  p.extreme_pixel = describe_extreme_pixel(micrograph);
+  {
+    const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
+    p.image_spectrum.assign(image.spectrum.begin(), image.spectrum.end());
+    p.filters =
+        projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
+  }
+  p.volume_spectrum = volume_spectrum(volume);
+  return search;
+}
+
+RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
+                     const std::atomic<bool>& stop) {
+  return Run(search, backend, options).run(stop);
+}
+
+}  // namespace engine
