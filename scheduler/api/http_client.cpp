@@ -1,0 +1,124 @@
+#include "scheduler/api/http_client.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include "scheduler/api/unix_socket.h"
+
+namespace scheduler::api {
+namespace {
+
+std::string advice(const std::string& socket, int error) {
+  switch (error) {
+    case ENOENT:
+      return "no daemon: there is no socket " + socket +
+             "; start margayd, or name its socket with --socket or MARGAY_SOCKET";
+    case ECONNREFUSED:
+      return "no daemon listens at " + socket + " (it has stopped); start margayd again";
+    case EACCES:
+    case EPERM:
+      return "you may not use the socket " + socket +
+             "; ask the administrator to add you to its group (see `ls -l`)";
+    case EAGAIN:
+    case ETIMEDOUT:
+      return "the daemon at " + socket + " does not answer; look at its log";
+    case ECONNRESET:
+    case EPIPE:
+      return "the daemon at " + socket + " ended while it answered; look at its log and try again";
+    default:
+      return "cannot talk to the daemon at " + socket + ": " + std::strerror(error);
+  }
+}
+
+std::string request_text(const Call& call) {
+  std::string text = call.method + " " + call.target + " HTTP/1.1\r\nHost: margay\r\n";
+  text += "Connection: close\r\n";
+  if (call.method != "GET") {
+    text += "Content-Type: application/json\r\n";
+    text += "Content-Length: " + std::to_string(call.body.size()) + "\r\n";
+  }
+  return text + "\r\n" + call.body;
+}
+
+// Every answer ends with the connection.
+std::string read_all(int socket) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  std::vector<Descriptor> unasked;
+  for (;;) {
+    const Received received = receive_with_files(socket, buffer.data(), buffer.size(), unasked);
+    if (received.bytes == 0) return text;
+    if (received.bytes < 0) {
+      throw std::system_error(errno, std::generic_category(), "receive");
+    }
+    text.append(buffer.data(), static_cast<size_t>(received.bytes));
+  }
+}
+
+std::optional<size_t> content_length(const std::string& head) {
+  constexpr std::string_view kKey = "\r\nContent-Length: ";
+  const size_t at = head.find(kKey);
+  if (at == std::string::npos) return std::nullopt;
+  size_t length = 0;
+  const char* begin = head.data() + at + kKey.size();
+  const auto end = std::from_chars(begin, head.data() + head.size(), length);
+  return end.ec == std::errc() ? std::optional(length) : std::nullopt;
+}
+
+std::optional<Answer> parse(const std::string& text) {
+  const size_t end = text.find("\r\n\r\n");
+  constexpr std::string_view kStart = "HTTP/1.1 ";
+  if (end == std::string::npos || !text.starts_with(kStart)) return std::nullopt;
+  Answer answer;
+  const char* digits = text.data() + kStart.size();
+  if (std::from_chars(digits, text.data() + end, answer.status).ec != std::errc()) {
+    return std::nullopt;
+  }
+  answer.body = text.substr(end + 4);
+  const std::optional<size_t> length = content_length(text.substr(0, end + 2));
+  if (length && *length != answer.body.size()) return std::nullopt;
+  return answer;
+}
+
+}  // namespace
+
+Answer HttpClient::call(const Call& call) const {
+  try {
+    const Descriptor connection = connect_to(socket_, timeout_);
+    try {
+      send_with_files(connection.get(), request_text(call), call.files);
+    } catch (const std::system_error& error) {
+      // Refused before all was read: the answer says why.
+      if (error.code().value() != EPIPE) throw;
+    }
+    if (const std::optional<Answer> answer = parse(read_all(connection.get()))) return *answer;
+  } catch (const std::system_error& error) {
+    throw Unreachable(advice(socket_, error.code().value()));
+  }
+  throw Unreachable("the answer of the daemon at " + socket_ +
+                    " was cut short or is not HTTP; is this socket margayd's?");
+}
+
+std::string percent_encode(const std::string& bytes) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string text;
+  for (const char byte : bytes) {
+    if (kPlain.find(byte) != std::string_view::npos) {
+      text += byte;
+      continue;
+    }
+    const auto value = static_cast<unsigned char>(byte);
+    text += '%';
+    text += kHex[value >> 4U];
+    text += kHex[value & 15U];
+  }
+  return text;
+}
+
+}  // namespace scheduler::api

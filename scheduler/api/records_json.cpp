@@ -1,0 +1,121 @@
+#include "scheduler/api/records_json.h"
+
+#include "scheduler/api/json_text.h"
+
+namespace scheduler::api {
+namespace {
+
+nlohmann::json ctf_json(const db::Ctf& ctf) {
+  nlohmann::json json = {{"defocus_u", ctf.defocus_u},
+                         {"defocus_v", ctf.defocus_v},
+                         {"astigmatism_angle", ctf.astigmatism_angle},
+                         {"phase_shift", ctf.phase_shift}};
+  put_text(json, "source", ctf.source);
+  return json;
+}
+
+}  // namespace
+
+std::string versioned_name(const db::Template& record) {
+  return record.name + "@" + std::to_string(record.version);
+}
+
+nlohmann::json template_json(const db::Template& record) {
+  nlohmann::json json = {{"name", record.name},
+                         {"version", record.version},
+                         {"volume_sha256", record.volume_sha256},
+                         {"volume_bytes", record.volume_bytes},
+                         {"search_sha256", record.search_sha256},
+                         {"created", record.created},
+                         {"owner_uid", record.owner_uid}};
+  put_text(json, "volume", record.volume_path);
+  put_text(json, "search_yaml", record.search_yaml);
+  put_text(json, "owner", record.owner);
+  return json;
+}
+
+nlohmann::json item_json(const db::Item& item, const std::string& template_name) {
+  nlohmann::json json = {{"id", item.id},
+                         {"template", template_name},
+                         {"repeat", item.repeat},
+                         {"priority", db::to_string(item.priority)},
+                         {"state", db::to_string(item.state)},
+                         {"ctf", ctf_json(item.ctf)},
+                         {"micrograph_size", item.micrograph_bytes},
+                         {"owner_uid", item.owner_uid},
+                         {"cancel_requested", item.cancel_requested},
+                         {"created", item.created},
+                         {"changed", item.changed},
+                         {"not_before", item.not_before}};
+  put_text(json, "micrograph", item.micrograph_path);
+  put_text(json, "reason", item.reason);
+  put_text(json, "owner", item.owner);
+  put_text(json, "label", item.label);
+  return json;
+}
+
+nlohmann::json attempt_json(const db::Attempt& attempt) {
+  nlohmann::json json = {{"number", attempt.number},
+                         {"token", attempt.token},
+                         {"state", db::to_string(attempt.state)},
+                         {"cause", attempt.cause},
+                         {"shape", attempt.shape},
+                         {"script_sha256", attempt.script_sha256},
+                         {"config_sha256", attempt.config_sha256},
+                         {"job_id", attempt.job_id},
+                         {"exit_code", nullptr},
+                         {"created", attempt.created},
+                         {"submitted", attempt.submitted},
+                         {"started", attempt.started},
+                         {"ended", attempt.ended}};
+  if (attempt.exit_code) json["exit_code"] = *attempt.exit_code;
+  put_text(json, "message", attempt.message);
+  put_text(json, "explanation", attempt.explanation);
+  put_text(json, "directory", attempt.directory);
+  put_text(json, "resume_from", attempt.resume_from);
+  put_text(json, "host", attempt.host);
+  return json;
+}
+
+nlohmann::json result_json(const db::Result& result) {
+  nlohmann::json json = {{"peaks", result.peaks},     {"cutoff", result.cutoff},
+                         {"best_z", result.best_z},   {"correlations", result.correlations},
+                         {"seconds", result.seconds}, {"stored", result.stored}};
+  put_text(json, "manifest", result.manifest_path);
+  put_text(json, "peaks_csv", result.peaks_csv);
+  return json;
+}
+
+nlohmann::json view_json(const ItemView& view) {
+  nlohmann::json json = item_json(view.item, versioned_name(view.search_template));
+  put_text(json, "explanation", view.explanation);
+  put_text(json, "volume", view.search_template.volume_path);
+  json["attempts"] = nlohmann::json::array();
+  for (const db::Attempt& attempt : view.attempts) {
+    json["attempts"].push_back(attempt_json(attempt));
+  }
+  json["result"] = view.result ? result_json(*view.result) : nlohmann::json(nullptr);
+  return json;
+}
+
+nlohmann::json status_json(const DaemonStatus& status) {
+  nlohmann::json json = {{"version", status.version},
+                         {"pid", status.pid},
+                         {"since", status.since},
+                         {"now", status.now},
+                         {"instance", status.instance},
+                         {"device_slots", status.device_slots},
+                         {"busy_slots", status.busy_slots},
+                         {"ticks", status.ticks},
+                         {"last_tick", status.last_tick},
+                         {"last_snapshot", status.last_snapshot},
+                         {"items", nlohmann::json::object()}};
+  put_text(json, "database", status.database);
+  put_text(json, "cluster", status.cluster);
+  put_text(json, "problem", status.problem);
+  put_text(json, "lane_hold", status.lane_hold);
+  for (const auto& [state, count] : status.items) json["items"][db::to_string(state)] = count;
+  return json;
+}
+
+}  // namespace scheduler::api

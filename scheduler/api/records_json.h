@@ -1,0 +1,21 @@
+// What we remember, as the API tells it. Times are seconds since the epoch (UTC), 0 = not yet.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/commands.h"
+#include "scheduler/daemon.h"
+
+namespace scheduler::api {
+
+nlohmann::json template_json(const db::Template& record);
+// `template_name` is "name@version".
+nlohmann::json item_json(const db::Item& item, const std::string& template_name);
+nlohmann::json attempt_json(const db::Attempt& attempt);
+nlohmann::json result_json(const db::Result& result);
+nlohmann::json view_json(const ItemView& view);
+nlohmann::json status_json(const DaemonStatus& status);
+
+std::string versioned_name(const db::Template& record);
+
+}  // namespace scheduler::api

@@ -1,0 +1,321 @@
+#include "scheduler/api/service.h"
+
+#include <pwd.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "db/attempts.h"
+#include "db/templates.h"
+#include "scheduler/api/job_files.h"
+#include "scheduler/api/json_text.h"
+#include "scheduler/api/peaks.h"
+#include "scheduler/api/records_json.h"
+#include "scheduler/api/submission.h"
+
+namespace scheduler::api {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMostListed = 1000;
+
+struct Refusal {
+  int status = 500;
+  std::string kind{};
+  std::string message{};
+  int64_t item = 0;
+};
+
+json error_json(const Refusal& refusal) {
+  json error = {{"kind", refusal.kind}};
+  put_text(error, "message", refusal.message);
+  if (refusal.item != 0) error["item"] = refusal.item;
+  return error;
+}
+
+// What was thrown, as the caller is told.
+Refusal refusal_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const NotFound& error) {
+    return {.status = 404, .kind = "not_found", .message = error.what()};
+  } catch (const NotPermitted& error) {
+    return {.status = 403, .kind = "not_permitted", .message = error.what()};
+  } catch (const Conflict& error) {
+    return {.status = 409, .kind = "conflict", .message = error.what(), .item = error.item_id()};
+  } catch (const Invalid& error) {
+    return {.status = 400, .kind = "invalid", .message = error.what()};
+  } catch (const std::exception& error) {
+    return {.status = 500, .kind = "internal", .message = error.what()};
+  }
+}
+
+int64_t integer(const std::string& text, const std::string& what) {
+  int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) {
+    throw Invalid(what + " '" + text + "' is not a whole number");
+  }
+  return value;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, separator);) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+std::string parameter(const Request& request, const std::string& key) {
+  const auto found = request.query.find(key);
+  return found == request.query.end() ? "" : found->second;
+}
+
+db::ItemQuery item_query(const Request& request) {
+  db::ItemQuery query;
+  for (const std::string& word : split(parameter(request, "state"), ',')) {
+    const auto state = db::parse_item_state(word);
+    if (!state) throw Invalid("state '" + word + "' is no state of an item");
+    query.states.push_back(*state);
+  }
+  for (const std::string& word : split(parameter(request, "priority"), ',')) {
+    const auto priority = db::parse_priority(word);
+    if (!priority) throw Invalid("priority '" + word + "' is none of low, normal, high, urgent");
+    query.priorities.push_back(*priority);
+  }
+  for (const std::string& word : split(parameter(request, "ids"), ',')) {
+    query.ids.push_back(integer(word, "item"));
+  }
+  query.label = parameter(request, "label");
+  query.owner = parameter(request, "owner");
+  query.limit = kMostListed;
+  if (const std::string after = parameter(request, "after"); !after.empty()) {
+    query.after_id = integer(after, "after");
+  }
+  if (const std::string limit = parameter(request, "limit"); !limit.empty()) {
+    query.limit = std::min(kMostListed, integer(limit, "limit"));
+  }
+  return query;
+}
+
+Response answer(const json& body, int status) {
+  json document = body;
+  document["format"] = 1;
+  return {.status = status, .body = document.dump()};
+}
+
+}  // namespace
+
+Caller caller_of(const Peer& peer) {
+  std::array<char, 16384> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(peer.uid, &entry, buffer.data(), buffer.size(), &found);
+  Caller caller;
+  caller.uid = peer.uid;
+  caller.name = found != nullptr ? found->pw_name : std::to_string(peer.uid);
+  caller.privileged = peer.uid == 0 || peer.uid == ::geteuid();
+  return caller;
+}
+
+Response Service::handle(Request& request) {
+  try {
+    return answer(route(request), 200);
+  } catch (...) {
+    const Refusal refusal = refusal_of(std::current_exception());
+    if (refusal.status == 500) {
+      spdlog::error("{} {}: {}", request.method, request.path, refusal.message);
+    }
+    return answer({{"error", error_json(refusal)}}, refusal.status);
+  }
+}
+
+json Service::route(Request& request) {
+  const std::vector<std::string> path = split(request.path, '/');
+  const bool post = request.method == "POST";
+  if (path.size() >= 2 && path[0] == "v1") {
+    if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
+    if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
+    if (path.size() == 2 && path[1] == "templates") {
+      return post ? add_template(request) : templates();
+    }
+    if (path.size() == 2 && path[1] == "items") return post ? enqueue(request) : list(request);
+    if (path[1] == "items") return route_item(request, path);
+  }
+  throw NotFound("no such address: " + request.method + " " + request.path);
+}
+
+json Service::route_item(Request& request, const std::vector<std::string>& path) {
+  const int64_t item = integer(path[2], "item");
+  const std::string action = path.size() == 4 ? path[3] : "";
+  if (path.size() <= 4 && request.method == "POST" && !action.empty()) {
+    return change(request, item, action);
+  }
+  if (path.size() == 3 && request.method == "GET") return show(item);
+  if (action == "log") return log(request, item);
+  if (action == "results") return results(item);
+  throw NotFound("no such address: " + request.method + " " + request.path);
+}
+
+json Service::change(const Request& request, int64_t item, const std::string& action) {
+  const Caller caller = caller_of(request.peer);
+  db::Item changed;
+  if (action == "promote") {
+    changed = commands_.promote(caller, item, priority_of(body_of(request)));
+  } else if (action == "hold") {
+    changed = commands_.hold(caller, item);
+  } else if (action == "release") {
+    changed = commands_.release(caller, item);
+  } else if (action == "cancel") {
+    changed = commands_.cancel(caller, item);
+  } else if (action == "retry") {
+    changed = commands_.retry(caller, item);
+  } else {
+    throw NotFound("an item cannot be asked to '" + action + "'");
+  }
+  hooks_.wake();
+  return {{"item", item_json(changed, template_name(changed.template_id))}};
+}
+
+std::string Service::template_name(int64_t id) const {
+  return versioned_name(db::TemplateStore(database_).find(id).value());
+}
+
+json Service::templates() const {
+  json list = json::array();
+  for (const db::Template& record : commands_.list_templates()) {
+    list.push_back(template_json(record));
+  }
+  return {{"templates", list}};
+}
+
+json Service::add_template(const Request& request) {
+  const AddedTemplate added =
+      commands_.add_template(caller_of(request.peer), template_request(request, body_of(request)));
+  return {{"template", template_json(added.record)}, {"existed", added.existed}};
+}
+
+json Service::enqueue(const Request& request) {
+  const json body = body_of(request);
+  const auto entries = body.find("items");
+  if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" is not a list");
+  const Caller caller = caller_of(request.peer);
+  json answers = json::array();
+  // Each file stands for itself: one that is refused does not keep the others out.
+  for (const json& entry : *entries) {
+    try {
+      const db::Item item = commands_.enqueue(caller, enqueue_request(request, body, entry));
+      answers.push_back({{"item", item_json(item, template_name(item.template_id))}});
+    } catch (const CommandError&) {
+      answers.push_back({{"error", error_json(refusal_of(std::current_exception()))}});
+    }
+  }
+  hooks_.wake();
+  return {{"items", answers}};
+}
+
+json Service::list(const Request& request) const {
+  std::map<int64_t, std::string> names;
+  for (const db::Template& record : commands_.list_templates()) {
+    names[record.id] = versioned_name(record);
+  }
+  const bool with_progress = parameter(request, "progress") == "1";
+  const bool explain = parameter(request, "explain") == "1";
+  const auto explanations = explain ? commands_.explanations() : std::map<int64_t, std::string>();
+  json items = json::array();
+  for (const db::Item& item : commands_.list(item_query(request))) {
+    json entry = item_json(item, names[item.template_id]);
+    if (explain) {
+      const auto found = explanations.find(item.id);
+      put_text(entry, "explanation", found == explanations.end() ? item.reason : found->second);
+    }
+    if (with_progress && item.state == db::ItemState::kActive) {
+      const auto attempt = db::AttemptStore(database_).newest_of_item(item.id);
+      entry["progress"] = attempt ? progress_of(*attempt) : json(nullptr);
+    }
+    items.push_back(std::move(entry));
+  }
+  return {{"items", items}};
+}
+
+json Service::show(int64_t item) const {
+  const ItemView view = commands_.show(item);
+  json entry = view_json(view);
+  const bool running = view.item.state == db::ItemState::kActive && !view.attempts.empty();
+  entry["progress"] = running ? progress_of(view.attempts.back()) : json(nullptr);
+  entry["history"] = json::array();
+  for (const db::AuditEntry& line : commands_.history(item)) {
+    json event = {{"time", line.time}, {"uid", line.uid}, {"action", line.action}};
+    put_text(event, "who", line.who);
+    put_text(event, "detail", line.detail);
+    entry["history"].push_back(std::move(event));
+  }
+  return {{"item", entry}};
+}
+
+json Service::log(const Request& request, int64_t item) const {
+  const std::vector<db::Attempt> attempts = db::AttemptStore(database_).of_item(item);
+  if (attempts.empty()) {
+    throw NotFound("item " + std::to_string(item) +
+                   " has no log yet: " + commands_.show(item).explanation);
+  }
+  const db::Attempt* attempt = &attempts.back();
+  if (const std::string number = parameter(request, "attempt"); !number.empty()) {
+    const int64_t wanted = integer(number, "attempt");
+    if (wanted < 1 || wanted > static_cast<int64_t>(attempts.size())) {
+      throw NotFound("item " + std::to_string(item) + " has " + std::to_string(attempts.size()) +
+                     " attempt(s), no number " + number);
+    }
+    attempt = &attempts[static_cast<size_t>(wanted) - 1];
+  }
+  const std::string offset = parameter(request, "offset");
+  json piece = log_piece(*attempt, offset.empty() ? 0 : integer(offset, "offset"));
+  piece["item"] = item;
+  piece["attempt"] = attempt->number;
+  piece["ended"] = attempt->ended != 0;
+  piece["state"] = db::to_string(attempt->state);
+  return piece;
+}
+
+json Service::results(int64_t item) const {
+  const ItemView view = commands_.show(item);
+  if (!view.result) {
+    throw NotFound("item " + std::to_string(item) + " has no result: it is " +
+                   db::to_string(view.item.state) + "; " + view.explanation);
+  }
+  json result = result_json(*view.result);
+  result.update(result_files(*view.result));
+  result["item"] = item_json(view.item, versioned_name(view.search_template));
+  result["peak_list"] = json::array();
+  for (const PeakRow& peak :
+       read_peaks(read_file(view.result->peaks_csv), view.result->peaks_csv)) {
+    result["peak_list"].push_back({{"x", peak.x},
+                                   {"y", peak.y},
+                                   {"z", peak.z},
+                                   {"mip", peak.mip},
+                                   {"phi", peak.phi},
+                                   {"theta", peak.theta},
+                                   {"psi", peak.psi},
+                                   {"relative_defocus", peak.relative_defocus}});
+  }
+  return {{"result", result}};
+}
+
+json Service::stop(const Request& request) {
+  const Caller caller = caller_of(request.peer);
+  if (!caller.privileged) {
+    throw NotPermitted("only root or the daemon's own user may stop it");
+  }
+  const DaemonStatus status = hooks_.status();
+  hooks_.stop();
+  return {{"stopping", true}, {"pid", status.pid}};
+}
+
+}  // namespace scheduler::api

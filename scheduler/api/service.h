@@ -1,0 +1,52 @@
+// The API: requests into commands, their results and errors into JSON. docs/api.md lists it.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "scheduler/api/http_server.h"
+#include "scheduler/commands.h"
+#include "scheduler/daemon.h"
+
+namespace scheduler::api {
+
+// What the daemon around us offers. None of these waits for the cluster.
+struct DaemonHooks {
+  std::function<DaemonStatus()> status;
+  std::function<void()> stop;  // asks margayd to end; jobs go on
+  std::function<void()> wake;  // something changed: the next tick may come at once
+};
+
+class Service {
+ public:
+  Service(db::Database& database, Commands& commands, DaemonHooks hooks)
+      : database_(database), commands_(commands), hooks_(std::move(hooks)) {}
+
+  // Never throws: one request's errors are its answer. From several threads at once.
+  Response handle(Request& request);
+
+ private:
+  nlohmann::json route(Request& request);
+  nlohmann::json route_item(Request& request, const std::vector<std::string>& path);
+  nlohmann::json change(const Request& request, int64_t item, const std::string& action);
+  nlohmann::json templates() const;
+  nlohmann::json add_template(const Request& request);
+  nlohmann::json enqueue(const Request& request);
+  nlohmann::json list(const Request& request) const;
+  nlohmann::json show(int64_t item) const;
+  nlohmann::json log(const Request& request, int64_t item) const;
+  nlohmann::json results(int64_t item) const;
+  nlohmann::json stop(const Request& request);
+
+  std::string template_name(int64_t id) const;
+
+  db::Database& database_;
+  Commands& commands_;
+  DaemonHooks hooks_;
+};
+
+// Who is at the other end; the daemon's own user and root are privileged.
+Caller caller_of(const Peer& peer);
+
+}  // namespace scheduler::api

@@ -1,0 +1,146 @@
+#include "scheduler/api/submission.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "scheduler/api/json_text.h"
+
+namespace scheduler::api {
+namespace {
+
+bool same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// A descriptor opened with O_PATH is had without the right to read.
+bool opened_for_reading(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_WRONLY;
+}
+
+double number_of(const nlohmann::json& ctf, const std::string& key) {
+  const auto found = ctf.find(key);
+  if (found == ctf.end() || !found->is_number()) {
+    throw Invalid("ctf." + key + " is missing or not a number");
+  }
+  return found->get<double>();
+}
+
+db::Ctf ctf_of(const nlohmann::json& entry) {
+  const auto found = entry.find("ctf");
+  if (found == entry.end() || !found->is_object()) throw Invalid("an item needs \"ctf\"");
+  db::Ctf ctf;
+  ctf.defocus_u = number_of(*found, "defocus_u");
+  ctf.defocus_v = number_of(*found, "defocus_v");
+  ctf.astigmatism_angle = number_of(*found, "astigmatism_angle");
+  ctf.phase_shift = number_of(*found, "phase_shift");
+  ctf.source = get_text(*found, "source").value_or("option");
+  return ctf;
+}
+
+bool flag_of(const nlohmann::json& object, const std::string& key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (!found->is_boolean()) throw Invalid("\"" + key + "\" is not true or false");
+  return found->get<bool>();
+}
+
+// "name", or "name@version" for an older version.
+void set_template(const std::string& word, EnqueueRequest& request) {
+  const size_t at = word.rfind('@');
+  request.template_name = word.substr(0, at);
+  if (at == std::string::npos) return;
+  int version = 0;
+  const char* end = word.data() + word.size();
+  const auto parsed = std::from_chars(word.data() + at + 1, end, version);
+  if (parsed.ec != std::errc() || parsed.ptr != end || version < 1) {
+    throw Invalid("template '" + word + "': what follows the @ is not a version, e.g. ribosome@2");
+  }
+  request.template_version = version;
+}
+
+}  // namespace
+
+nlohmann::json body_of(const Request& request) {
+  nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
+  if (!body.is_object()) throw Invalid("the request's body is not a JSON object");
+  return body;
+}
+
+std::string required_text(const nlohmann::json& object, const std::string& key) {
+  const std::optional<std::string> text = get_text(object, key);
+  if (!text) throw Invalid("\"" + key + "\" is missing or not text");
+  return *text;
+}
+
+db::Priority priority_of(const nlohmann::json& object) {
+  const std::string word = required_text(object, "priority");
+  const std::optional<db::Priority> priority = db::parse_priority(word);
+  if (!priority || *priority == db::Priority::kLive) {
+    throw Invalid("priority '" + word + "' is none of low, normal, high, urgent");
+  }
+  return *priority;
+}
+
+int passed_descriptor(const Request& request, const nlohmann::json& entry) {
+  if (request.files_lost) {
+    throw Invalid("the open files did not all arrive; pass fewer at once (250 at most)");
+  }
+  const auto found = entry.find("file");
+  if (found == entry.end() || !found->is_number_unsigned() ||
+      found->get<size_t>() >= request.files.size()) {
+    throw Invalid("\"file\" is not the number of an open file that came with the request");
+  }
+  return request.files[found->get<size_t>()].get();
+}
+
+FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
+  const int descriptor = passed_descriptor(request, entry);
+  const std::string path = required_text(entry, "path");
+  if (!opened_for_reading(descriptor)) {
+    throw Invalid(path + ": the file that was passed is not open for reading");
+  }
+  struct stat passed {};
+  struct stat named {};
+  if (::fstat(descriptor, &passed) != 0 || ::stat(path.c_str(), &named) != 0) {
+    throw Invalid(path + ": the daemon does not find it: " + std::strerror(errno) +
+                  "; searches run as the daemon's user, who needs access to the folder");
+  }
+  if (!same_file(passed, named)) {
+    throw Invalid(path + ": the file that was passed open is another one");
+  }
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
+    throw Invalid(path + ": the daemon may not read it: " + std::strerror(errno) +
+                  "; searches run as the daemon's user");
+  }
+  return file_facts(descriptor);
+}
+
+EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
+                               const nlohmann::json& entry) {
+  EnqueueRequest enqueue;
+  enqueue.priority = priority_of(body);
+  set_template(required_text(body, "template"), enqueue);
+  enqueue.label = get_text(body, "label").value_or("");
+  enqueue.again = flag_of(body, "again");
+  enqueue.hold = flag_of(body, "hold");
+  enqueue.ctf = ctf_of(entry);
+  enqueue.micrograph = passed_file(request, entry);
+  return enqueue;
+}
+
+TemplateRequest template_request(const Request& request, const nlohmann::json& body) {
+  TemplateRequest wanted;
+  wanted.name = required_text(body, "name");
+  wanted.search_yaml = required_text(body, "search_yaml");
+  wanted.volume = passed_file(request, body);
+  wanted.volume_sha256 = hash_file(passed_descriptor(request, body));
+  return wanted;
+}
+
+}  // namespace scheduler::api

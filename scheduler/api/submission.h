@@ -1,0 +1,28 @@
+// Requests that bring files: the caller passes each file open, which proves that he may read it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/api/http_server.h"
+#include "scheduler/commands.h"
+
+namespace scheduler::api {
+
+// The body as a JSON object. Throws Invalid.
+nlohmann::json body_of(const Request& request);
+// Of the body, or of an entry of it; throw Invalid when absent or of another type.
+std::string required_text(const nlohmann::json& object, const std::string& key);
+db::Priority priority_of(const nlohmann::json& object);
+
+// The file that `entry` names by "path" and passes as number "file" of the request's files. Throws
+// Invalid unless both are the same regular file, opened for reading, that the daemon reads too.
+FileFacts passed_file(const Request& request, const nlohmann::json& entry);
+// Its descriptor. Throws Invalid.
+int passed_descriptor(const Request& request, const nlohmann::json& entry);
+
+// One entry of POST /v1/items; what all entries share is in `body`.
+EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
+                               const nlohmann::json& entry);
+TemplateRequest template_request(const Request& request, const nlohmann::json& body);
+
+}  // namespace scheduler::api

@@ -1,0 +1,59 @@
+// Unix sockets: listening, connecting, who is at the other end, and the files that it passes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace scheduler::api {
+
+// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  bool open() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// The process at the other end when it connected, as the kernel says.
+struct Peer {
+  uid_t uid = 0;
+  gid_t gid = 0;
+  pid_t pid = 0;
+};
+
+// The kernel passes at most 253 in one message.
+constexpr size_t kMostFilesPassed = 250;
+
+// Binds, sets mode 0660 and the group (when one is named), then listens: nobody connects before the
+// mode is right. A socket left over by a dead process is replaced. Throws std::runtime_error.
+Descriptor listen_at(const std::string& path, const std::string& group);
+
+// Throws std::system_error with the reason (ENOENT, ECONNREFUSED, EACCES, ...).
+Descriptor connect_to(const std::string& path, std::chrono::milliseconds timeout);
+
+std::optional<Peer> peer_of(int socket);
+
+// Sends all; the files go with the first byte. Throws std::system_error.
+void send_with_files(int socket, std::string_view bytes, const std::vector<int>& files);
+
+struct Received {
+  ssize_t bytes = 0;        // 0: end, negative: errno says why
+  bool files_lost = false;  // more files than we have room for: some were dropped by the kernel
+};
+// Appends files that came along to `files`.
+Received receive_with_files(int socket, char* buffer, size_t size, std::vector<Descriptor>& files);
+
+}  // namespace scheduler::api

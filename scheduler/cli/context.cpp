@@ -1,0 +1,83 @@
+#include "scheduler/cli/context.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ostream>
+#include <string_view>
+
+#include "scheduler/api/json_text.h"
+
+namespace scheduler::cli {
+
+using nlohmann::json;
+
+Screen find_screen() {
+  Screen screen;
+  screen.terminal = ::isatty(STDOUT_FILENO) == 1;
+  if (!screen.terminal) return screen;
+  winsize size{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  screen.columns = known ? size.ws_col : 80;
+  const char* term = std::getenv("TERM");
+  const char* no_colour = std::getenv("NO_COLOR");
+  screen.colour = (no_colour == nullptr || *no_colour == '\0') && term != nullptr &&
+                  std::string_view(term) != "dumb";
+  return screen;
+}
+
+json Context::get(const std::string& target) const {
+  return call({.method = "GET", .target = target});
+}
+
+json Context::post(const std::string& target, const json& body,
+                   const std::vector<int>& files) const {
+  return call({.method = "POST", .target = target, .body = body.dump(), .files = files});
+}
+
+json Context::call(const api::Call& call) const {
+  api::Answer answer;
+  try {
+    answer = client_.call(call);
+  } catch (const api::Unreachable& error) {
+    throw Failure(Exit::kUnreachable, error.what());
+  }
+  json body = json::parse(answer.body, nullptr, false);
+  if (!body.is_object()) {
+    throw Failure(Exit::kUnreachable,
+                  "the answer at " + client_.socket() + " is not margayd's; is this its socket?");
+  }
+  if (answer.status == 200) return body;
+  throw failure_of(body.value("error", json::object()));
+}
+
+void Context::print(json document) const {
+  document["format"] = 1;
+  out_ << document.dump(2) << "\n";
+}
+
+void Context::print(const Table& table) const {
+  out_ << table.text(screen_.columns, screen_.colour);
+}
+
+void Context::complain(const std::string& message) const {
+  error_ << "margay: " << printable(message) << "\n";
+}
+
+std::string Context::styled(const std::string& text, const std::string& style) const {
+  return screen_.colour && !style.empty() ? style + text + style::kReset : text;
+}
+
+std::string text_of(const json& object, const std::string& key) {
+  return api::get_text(object, key).value_or("");
+}
+
+Failure failure_of(const json& error) {
+  const std::string message = text_of(error, "message");
+  return {exit_of_kind(error.value("kind", "failed")),
+          message.empty() ? "the daemon refused without a reason" : message,
+          error.value("item", int64_t{0})};
+}
+
+}  // namespace scheduler::cli

@@ -1,0 +1,154 @@
+#include "scheduler/cli/enqueue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+
+#include "scheduler/api/json_text.h"
+
+namespace scheduler::cli {
+namespace {
+
+using nlohmann::json;
+
+// Open files sent with one request: below the kernel's 253 and the usual 1024 of a process.
+constexpr size_t kBatch = 200;
+// Lines printed for people; the rest is counted.
+constexpr int64_t kMostShown = 20;
+
+json error_entry(const std::string& path, Exit exit, const std::string& message) {
+  json error = {{"kind", kind_of(exit)}};
+  api::put_text(error, "message", message);
+  json entry = {{"error", error}};
+  api::put_text(entry, "path", path);
+  return entry;
+}
+
+json ctf_json(const db::Ctf& ctf) {
+  json entry = {{"defocus_u", ctf.defocus_u},
+                {"defocus_v", ctf.defocus_v},
+                {"astigmatism_angle", ctf.astigmatism_angle},
+                {"phase_shift", ctf.phase_shift}};
+  api::put_text(entry, "source", ctf.source);
+  return entry;
+}
+
+class Enqueuer {
+ public:
+  Enqueuer(const Context& context, const EnqueueOptions& options)
+      : context_(context), options_(options) {}
+
+  Exit run(const std::vector<std::string>& files) {
+    for (size_t begin = 0; begin < files.size() && !unreachable_; begin += kBatch) {
+      const size_t end = std::min(begin + kBatch, files.size());
+      send({files.begin() + static_cast<std::ptrdiff_t>(begin),
+            files.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
+    finish(files.size());
+    return unreachable_ ? Exit::kUnreachable : tally_.exit();
+  }
+
+ private:
+  void send(const std::vector<std::string>& paths) {
+    std::vector<OpenFile> open;
+    std::vector<int> descriptors;
+    json entries = json::array();
+    for (const std::string& path : paths) {
+      try {
+        const db::Ctf ctf = ctf_of(options_.ctf, path);
+        OpenFile file = open_file(path);
+        json entry = {{"file", descriptors.size()}, {"ctf", ctf_json(ctf)}};
+        api::put_text(entry, "path", file.path);
+        entries.push_back(std::move(entry));
+        descriptors.push_back(file.descriptor.get());
+        open.push_back(std::move(file));
+      } catch (const Failure& failure) {
+        refused(error_entry(path, failure.exit(), failure.what()));
+      }
+    }
+    if (entries.empty()) return;
+    json body = {{"template", options_.search_template},
+                 {"priority", options_.priority},
+                 {"again", options_.again},
+                 {"hold", options_.hold},
+                 {"items", std::move(entries)}};
+    api::put_text(body, "label", options_.label);
+    try {
+      const json answers = context_.post("/v1/items", body, descriptors).at("items");
+      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], open[i].path);
+    } catch (const Failure& failure) {
+      // What was enqueued before is still reported; asking again does no harm to it.
+      for (const OpenFile& file : open) {
+        refused(error_entry(file.path, failure.exit(), file.path + ": " + failure.what()));
+      }
+      unreachable_ = failure.exit() == Exit::kUnreachable;
+    }
+  }
+
+  void take(const json& answer, const std::string& path) {
+    if (answer.contains("error")) {
+      json entry = answer;
+      api::put_text(entry, "path", path);
+      refused(entry);
+      return;
+    }
+    tally_.succeeded();
+    const json& item = answer.at("item");
+    json entry = {{"item", item}};
+    api::put_text(entry, "path", path);
+    entries_.push_back(std::move(entry));
+    if (context_.wants_json() || tally_.successes() > kMostShown) return;
+    table_.add({{std::to_string(item.at("id").get<int64_t>()), style::kBold},
+                {item.at("priority").get<std::string>()},
+                {text_of(item, "micrograph")}});
+  }
+
+  void refused(const json& entry) {
+    const Failure failure = failure_of(entry.at("error"));
+    tally_.failed(failure.exit());
+    entries_.push_back(entry);
+    if (tally_.failures() <= kMostShown) context_.complain(failure.what());
+  }
+
+  void finish(size_t files) {
+    const int64_t untried = static_cast<int64_t>(files) - tally_.successes() - tally_.failures();
+    if (context_.wants_json()) {
+      context_.print(json{{"items", entries_},
+                          {"enqueued", tally_.successes()},
+                          {"refused", tally_.failures()},
+                          {"untried", untried}});
+      return;
+    }
+    if (!table_.empty()) context_.print(table_);
+    if (tally_.successes() > kMostShown) {
+      context_.out() << "... and " << tally_.successes() - kMostShown << " more\n";
+    }
+    if (tally_.failures() > kMostShown) {
+      context_.complain("... and " + std::to_string(tally_.failures() - kMostShown) +
+                        " more refused");
+    }
+    context_.out() << tally_.successes() << " enqueued";
+    if (tally_.failures() > 0) context_.out() << ", " << tally_.failures() << " refused";
+    if (untried > 0) context_.out() << ", " << untried << " not tried";
+    context_.out() << "\n";
+  }
+
+  const Context& context_;
+  const EnqueueOptions& options_;
+  Tally tally_;
+  bool unreachable_ = false;
+  json entries_ = json::array();
+  Table table_{{{.title = "ITEM", .align = Align::kRight},
+                {.title = "PRIORITY"},
+                {.title = "MICROGRAPH", .least = 20, .cut = Cut::kStart}}};
+};
+
+}  // namespace
+
+Exit enqueue(const Context& context, const EnqueueOptions& options) {
+  const std::vector<std::string> files = expand(options.files);
+  check(options.ctf, files.size());
+  return Enqueuer(context, options).run(files);
+}
+
+}  // namespace scheduler::cli

@@ -1,0 +1,24 @@
+// margay enqueue
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/cli/context.h"
+#include "scheduler/cli/micrographs.h"
+
+namespace scheduler::cli {
+
+struct EnqueueOptions {
+  std::vector<std::string> files;
+  std::string search_template;
+  std::string priority = "normal";
+  CtfOptions ctf;
+  std::string label;
+  bool again = false;
+  bool hold = false;
+};
+
+Exit enqueue(const Context& context, const EnqueueOptions& options);
+
+}  // namespace scheduler::cli

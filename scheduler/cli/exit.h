@@ -1,0 +1,56 @@
+// How `margay` ends, and what it says then.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace scheduler::cli {
+
+enum class Exit {
+  kOk = 0,
+  kFailed = 1,
+  kUsage = 2,
+  kPartial = 3,  // some of many
+  kNotFound = 4,
+  kNotPermitted = 5,
+  kConflict = 6,
+  kUnreachable = 7,
+  kTimedOut = 9,
+  kTemporary = 75,
+};
+
+// The words that the API uses for errors.
+std::string kind_of(Exit exit);
+Exit exit_of_kind(const std::string& kind);
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit exit, const std::string& message, int64_t item = 0)
+      : std::runtime_error(message), exit_(exit), item_(item) {}
+  Exit exit() const { return exit_; }
+  // The item in the way, 0 = none.
+  int64_t item() const { return item_; }
+
+ private:
+  Exit exit_;
+  int64_t item_;
+};
+
+// What a command over several things ends with: how many went well, and how the others ended.
+class Tally {
+ public:
+  void succeeded() { ++succeeded_; }
+  void failed(Exit exit);
+  // kOk; kPartial when some went well; else the one reason all share, or kFailed.
+  Exit exit() const;
+  int64_t successes() const { return succeeded_; }
+  int64_t failures() const { return failures_; }
+
+ private:
+  int64_t succeeded_ = 0;
+  int64_t failures_ = 0;
+  Exit shared_ = Exit::kOk;
+};
+
+}  // namespace scheduler::cli

@@ -1,0 +1,237 @@
+#include "scheduler/cli/items.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ctime>
+#include <ostream>
+
+#include "scheduler/api/json_text.h"
+
+namespace scheduler::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kPage = 1000;
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string progress_word(const json& item) {
+  const json progress = item.value("progress", json(nullptr));
+  const double total = progress.is_object() ? progress.value("total", 0.0) : 0.0;
+  return total > 0 ? fixed(100 * progress.value("done", 0.0) / total, 0) + " %" : "";
+}
+
+std::string query_of(const ListOptions& options) {
+  std::string query = "explain=1&progress=1";
+  if (!options.state.empty()) query += "&state=" + api::percent_encode(upper(options.state));
+  if (!options.priority.empty()) query += "&priority=" + api::percent_encode(options.priority);
+  if (!options.label.empty()) query += "&label=" + api::percent_encode(options.label);
+  return query;
+}
+
+void field(const Context& context, const std::string& name, const std::string& value) {
+  if (value.empty()) return;
+  std::string padded = name;
+  padded.resize(14, ' ');
+  context.out() << context.styled(padded, style::kDim) << printable(value) << "\n";
+}
+
+std::string ctf_text(const json& ctf) {
+  return fixed(ctf.at("defocus_u"), 1) + " / " + fixed(ctf.at("defocus_v"), 1) + " A at " +
+         fixed(ctf.at("astigmatism_angle"), 2) + " deg, phase shift " +
+         fixed(ctf.at("phase_shift"), 2) + " deg (" + text_of(ctf, "source") + ")";
+}
+
+void show_attempts(const Context& context, const json& attempts) {
+  if (attempts.empty()) return;
+  Table table({{.title = "ATTEMPT", .align = Align::kRight},
+               {.title = "STATE"},
+               {.title = "SHAPE"},
+               {.title = "HOST"},
+               {.title = "JOB"},
+               {.title = "STARTED"},
+               {.title = "TOOK", .align = Align::kRight},
+               {.title = "WHAT HAPPENED", .least = 20}});
+  for (const json& attempt : attempts) {
+    const auto started = attempt.at("started").get<int64_t>();
+    const auto ended = attempt.at("ended").get<int64_t>();
+    const int64_t until = ended != 0 ? ended : std::time(nullptr);
+    const std::string state = attempt.at("state");
+    const std::string cause = attempt.at("cause");
+    const std::string message = text_of(attempt, "message");
+    table.add({{std::to_string(attempt.at("number").get<int64_t>())},
+               {state, state_style(state)},
+               {attempt.at("shape").get<std::string>()},
+               {text_of(attempt, "host")},
+               {attempt.at("job_id").get<std::string>()},
+               {time_text(started)},
+               {started == 0 ? "-" : duration_text(static_cast<double>(until - started))},
+               {cause.empty() || message.empty() ? cause + message : cause + ": " + message}});
+  }
+  context.out() << "\n";
+  context.print(table);
+}
+
+void show_history(const Context& context, const json& history) {
+  if (history.empty()) return;
+  Table table({{.title = "WHEN"}, {.title = "WHO"}, {.title = "DID"}, {.title = "", .least = 20}});
+  for (const json& event : history) {
+    table.add({{time_text(event.at("time").get<int64_t>())},
+               {text_of(event, "who")},
+               {event.at("action").get<std::string>()},
+               {text_of(event, "detail")}});
+  }
+  context.out() << "\n";
+  context.print(table);
+}
+
+void show_result(const Context& context, const json& result) {
+  if (result.is_null()) return;
+  field(context, "peaks",
+        std::to_string(result.at("peaks").get<int64_t>()) + " above z = " +
+            fixed(result.at("cutoff"), 2) + ", best " + fixed(result.at("best_z"), 2));
+  field(context, "searched",
+        std::to_string(result.at("correlations").get<int64_t>()) + " correlations in " +
+            duration_text(result.at("seconds")));
+  field(context, "peak list", text_of(result, "peaks_csv"));
+}
+
+}  // namespace
+
+std::vector<json> fetch_items(const Context& context, const std::string& query, int64_t limit) {
+  std::vector<json> items;
+  int64_t after = 0;
+  for (;;) {
+    const int64_t left = limit - static_cast<int64_t>(items.size());
+    const int64_t page = limit == 0 ? kPage : std::min(kPage, left);
+    if (page <= 0) return items;
+    const json answer = context.get("/v1/items?" + query + "&after=" + std::to_string(after) +
+                                    "&limit=" + std::to_string(page));
+    for (const json& item : answer.at("items")) items.push_back(item);
+    if (static_cast<int64_t>(answer.at("items").size()) < page) return items;
+    after = items.back().at("id").get<int64_t>();
+  }
+}
+
+Exit list(const Context& context, const ListOptions& options) {
+  const std::vector<json> items = fetch_items(context, query_of(options), options.limit);
+  if (context.wants_json()) {
+    context.print(json{{"items", items}});
+    return Exit::kOk;
+  }
+  Table table({{.title = "ITEM", .align = Align::kRight},
+               {.title = "STATE"},
+               {.title = "", .align = Align::kRight},
+               {.title = "PRIORITY"},
+               {.title = "TEMPLATE"},
+               {.title = "OWNER"},
+               {.title = "AGE", .align = Align::kRight},
+               {.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
+               {.title = "WHY", .least = 16}});
+  for (const json& item : items) {
+    const std::string state = item.at("state");
+    const auto age = static_cast<double>(std::time(nullptr) - item.at("created").get<int64_t>());
+    table.add({{std::to_string(item.at("id").get<int64_t>()), style::kBold},
+               {state, state_style(state)},
+               {progress_word(item)},
+               {item.at("priority").get<std::string>()},
+               {item.at("template").get<std::string>()},
+               {text_of(item, "owner")},
+               {duration_text(age)},
+               {text_of(item, "micrograph")},
+               {text_of(item, "explanation")}});
+  }
+  if (table.empty()) {
+    context.out() << "no items\n";
+  } else {
+    context.print(table);
+  }
+  return Exit::kOk;
+}
+
+Exit show(const Context& context, int64_t item) {
+  const json answer = context.get("/v1/items/" + std::to_string(item));
+  if (context.wants_json()) {
+    context.print(answer);
+    return Exit::kOk;
+  }
+  const json& entry = answer.at("item");
+  const std::string state = entry.at("state");
+  const std::string done = progress_word(entry);
+  context.out() << context.styled("item " + std::to_string(item), style::kBold) << "  "
+                << context.styled(state, state_style(state)) << (done.empty() ? "" : "  " + done)
+                << "\n";
+  field(context, "why", text_of(entry, "explanation"));
+  field(context, "micrograph", text_of(entry, "micrograph"));
+  field(context, "template",
+        entry.at("template").get<std::string>() + " (" + text_of(entry, "volume") + ")");
+  field(context, "priority", entry.at("priority"));
+  field(context, "ctf", ctf_text(entry.at("ctf")));
+  field(context, "label", text_of(entry, "label"));
+  field(context, "enqueued",
+        time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
+  if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {
+    field(context, "cancelling", "its job was asked to stop");
+  }
+  show_result(context, entry.at("result"));
+  const json& attempts = entry.at("attempts");
+  if (!attempts.empty()) field(context, "folder", text_of(attempts.back(), "directory"));
+  show_attempts(context, attempts);
+  show_history(context, entry.at("history"));
+  return Exit::kOk;
+}
+
+Exit explain(const Context& context, int64_t item) {
+  const json answer = context.get("/v1/items/" + std::to_string(item));
+  const json& entry = answer.at("item");
+  const std::string why = text_of(entry, "explanation");
+  if (context.wants_json()) {
+    json document = {{"item", item}, {"state", entry.at("state")}};
+    api::put_text(document, "explanation", why);
+    document["shape"] =
+        entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
+    context.print(document);
+    return Exit::kOk;
+  }
+  const std::string state = entry.at("state");
+  context.out() << "item " << item << ", " << entry.at("priority").get<std::string>() << ", "
+                << context.styled(state, state_style(state)) << ": " << printable(why) << "\n";
+  return Exit::kOk;
+}
+
+Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items) {
+  Tally tally;
+  json entries = json::array();
+  json body = json::object();
+  if (!change.priority.empty()) body["priority"] = change.priority;
+  for (const int64_t item : items) {
+    try {
+      const std::string target = "/v1/items/" + std::to_string(item) + "/" + change.action;
+      const json entry = context.post(target, body).at("item");
+      tally.succeeded();
+      entries.push_back({{"item", entry}});
+      if (context.wants_json()) continue;
+      const std::string state = entry.at("state");
+      const std::string reason = text_of(entry, "reason");
+      context.out() << "item " << item << ": " << context.styled(state, state_style(state)) << ", "
+                    << entry.at("priority").get<std::string>()
+                    << (reason.empty() ? "" : "; " + printable(reason)) << "\n";
+    } catch (const Failure& failure) {
+      if (failure.exit() == Exit::kUnreachable) throw;
+      tally.failed(failure.exit());
+      json error = {{"kind", kind_of(failure.exit())}, {"item", item}};
+      api::put_text(error, "message", failure.what());
+      entries.push_back({{"error", error}});
+      context.complain(failure.what());
+    }
+  }
+  if (context.wants_json()) context.print(json{{"items", entries}});
+  return tally.exit();
+}
+
+}  // namespace scheduler::cli

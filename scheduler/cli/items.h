@@ -1,0 +1,32 @@
+// margay list, show, explain, and the changes: promote, hold, release, cancel, retry
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/cli/context.h"
+
+namespace scheduler::cli {
+
+struct ListOptions {
+  std::string state;  // words with commas between
+  std::string priority;
+  std::string label;
+  int64_t limit = 0;  // 0: all
+};
+
+Exit list(const Context& context, const ListOptions& options);
+Exit show(const Context& context, int64_t item);
+Exit explain(const Context& context, int64_t item);
+
+struct Change {
+  std::string action;    // the API's word
+  std::string priority;  // of promote
+};
+Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items);
+
+// Every item that the query selects, `limit` at most (0: all), asked for in pages.
+std::vector<nlohmann::json> fetch_items(const Context& context, const std::string& query,
+                                        int64_t limit);
+
+}  // namespace scheduler::cli

@@ -1,0 +1,39 @@
+// From what the user wrote to the files to enqueue.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/api/unix_socket.h"
+
+namespace scheduler::cli {
+
+// Arguments that name a file stay; others with * ? [ are globs (a quoted one reaches us
+// unexpanded). In order, without repetition. Throws Failure for a glob without a match.
+std::vector<std::string> expand(const std::vector<std::string>& arguments);
+
+struct OpenFile {
+  std::string path;  // canonical
+  api::Descriptor descriptor;
+};
+// Throws Failure naming the file: not there, not a regular file, not readable.
+OpenFile open_file(const std::string& path);
+
+struct CtfOptions {
+  std::optional<double> defocus_u;
+  std::optional<double> defocus_v;
+  std::optional<double> astigmatism_angle;
+  std::optional<double> phase_shift;
+  std::string pattern;  // of CTFFIND's text files
+  bool same = false;
+};
+
+// Refuses, before anything is sent, options that are incomplete, contradict each other, or would
+// give several files one CTF unasked. Throws Failure (usage).
+void check(const CtfOptions& options, size_t files);
+// Throws Failure naming the micrograph and the CTF file.
+db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph);
+
+}  // namespace scheduler::cli

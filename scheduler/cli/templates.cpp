@@ -1,0 +1,81 @@
+#include "scheduler/cli/templates.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include "scheduler/api/json_text.h"
+#include "scheduler/cli/micrographs.h"
+
+namespace scheduler::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw Failure(Exit::kNotFound, path + ": cannot read it: " + std::strerror(errno));
+  return text.str();
+}
+
+std::string versioned(const json& entry) {
+  return text_of(entry, "name") + "@" + std::to_string(entry.at("version").get<int>());
+}
+
+}  // namespace
+
+Exit add_template(const Context& context, const TemplateOptions& options) {
+  const OpenFile volume = open_file(options.volume);
+  json body = {{"file", 0}};
+  api::put_text(body, "name", options.name);
+  api::put_text(body, "path", volume.path);
+  api::put_text(body, "search_yaml", read_text(options.config));
+  const json answer = context.post("/v1/templates", body, {volume.descriptor.get()});
+  if (context.wants_json()) {
+    context.print(answer);
+    return Exit::kOk;
+  }
+  const json& entry = answer.at("template");
+  const bool existed = answer.value("existed", false);
+  context.out() << "template " << printable(versioned(entry))
+                << (existed ? " is registered already, with the same volume and settings\n"
+                            : " registered\n");
+  context.out() << "volume   " << printable(text_of(entry, "volume")) << " ("
+                << size_text(entry.at("volume_bytes").get<int64_t>()) << ", sha256 "
+                << entry.at("volume_sha256").get<std::string>().substr(0, 12) << "...)\n";
+  return Exit::kOk;
+}
+
+Exit list_templates(const Context& context) {
+  const json answer = context.get("/v1/templates");
+  if (context.wants_json()) {
+    context.print(answer);
+    return Exit::kOk;
+  }
+  Table table({{.title = "TEMPLATE"},
+               {.title = "SIZE", .align = Align::kRight},
+               {.title = "SHA256"},
+               {.title = "OWNER"},
+               {.title = "REGISTERED"},
+               {.title = "VOLUME", .least = 20, .cut = Cut::kStart}});
+  for (const json& entry : answer.at("templates")) {
+    table.add({{versioned(entry), style::kBold},
+               {size_text(entry.at("volume_bytes").get<int64_t>())},
+               {entry.at("volume_sha256").get<std::string>().substr(0, 12)},
+               {text_of(entry, "owner")},
+               {time_text(entry.at("created").get<int64_t>())},
+               {text_of(entry, "volume")}});
+  }
+  if (table.empty()) {
+    context.out() << "no templates; register one with `margay template add`\n";
+  } else {
+    context.print(table);
+  }
+  return Exit::kOk;
+}
+
+}  // namespace scheduler::cli

@@ -1,0 +1,41 @@
+// margay wait: until items have ended, with their progress meanwhile.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/cli/context.h"
+
+namespace scheduler::cli {
+
+struct WaitOptions {
+  std::vector<int64_t> items;  // none: the caller's own that have not ended
+  bool all = false;            // everybody's
+  std::optional<std::chrono::milliseconds> timeout;
+  std::chrono::milliseconds poll{1000};
+};
+
+// kOk: all DONE; kFailed: one ended otherwise; kTimedOut.
+Exit wait(const Context& context, const WaitOptions& options);
+
+bool has_ended(const std::string& state);
+
+// What the engine tells about a running search.
+struct Progress {
+  double done = 0;
+  double total = 0;
+  double rate = 0;  // correlations per second
+  double eta_seconds = 0;
+  double best_z = 0;
+  std::string state;  // preparing, running, writing
+};
+std::optional<Progress> progress_of(const nlohmann::json& item);
+// One line, `columns` cells at most: item, micrograph, bar, percent, rate, time left, best z.
+std::string progress_line(int64_t item, const std::string& micrograph,
+                          const std::optional<Progress>& progress, int columns);
+
+}  // namespace scheduler::cli
