@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "engine/cpu/cpu_backend.h"
+#include "engine/device.h"
 #include "engine/mrc.h"
 #include "engine/search.h"
 #include "engine/statistics.h"
@@ -12,10 +12,21 @@ namespace tests {
 engine::Maps search(const engine::SearchConfig& config, const std::string& folder) {
   const engine::Image micrograph =
       engine::to_image(engine::read_mrc(folder + "/" + config.micrograph_path));
+  return search_image(config, micrograph, folder);
+}
+
+engine::Maps search_image(const engine::SearchConfig& config, const engine::Image& micrograph,
+                          const std::string& folder) {
   const engine::Volume volume =
       engine::to_volume(engine::read_mrc(folder + "/" + config.template_volume_path));
   const engine::Search prepared = engine::prepare_search(config, micrograph, volume);
-  const auto backend = engine::cpu::make_cpu_backend(prepared.problem, {});
+  const engine::DevicePlan plan = engine::plan_device(
+      engine::ProblemShape{.height = micrograph.height,
+                           .width = micrograph.width,
+                           .template_size = volume.size,
+                           .planes = static_cast<int>(prepared.space.planes.size())},
+      {.backend = "cpu"});
+  const auto backend = engine::make_backend(prepared.problem, plan);
   const std::atomic<bool> stop = false;
   const engine::RunResult result = engine::run_search(prepared, *backend, {}, stop);
   return engine::finalise(result.accumulators, prepared.space.list.orientations,

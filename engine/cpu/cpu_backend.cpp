@@ -1,30 +1,18 @@
 #include "engine/cpu/cpu_backend.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 
 #include "engine/cpu/fft_plan.h"
 #include "engine/cpu/kernels.h"
+#include "engine/cpu/layout.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/error.h"
 #include "engine/projection.h"
 
 namespace engine::cpu {
 namespace {
-
-// Lines that move together through a transpose: 16 complex floats fill two cache lines.
-constexpr int kBlock = 16;
-// Padding of a column buffer, against cache sets that a power-of-two stride would share.
-constexpr int kPad = 8;
-constexpr uint64_t kExchangeBudget = uint64_t{1} << 30;
-
-size_t padded(int length) { return (static_cast<size_t>(length) + kPad - 1) / kPad * kPad; }
-
-size_t blocks(int lines) { return (static_cast<size_t>(lines) + kBlock - 1) / kBlock; }
 
 // One complex transform carries up to two real projections: conj(FFT(a - i b)) x I comes back as
 // the correlation with a in the real part and with b in the imaginary part.
@@ -372,89 +360,8 @@ void CpuBackend::restore(const Accumulators& a) {
 
 }  // namespace
 
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
-
-uint64_t MemoryPlan::total() const {
-  uint64_t bytes = 0;
-  for (const MemoryItem& item : items) bytes += item.bytes;
-  return bytes;
-}
-
-namespace {
-
-MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t exchange_budget) {
-  MemoryPlan plan;
-  plan.threads = threads;
-  plan.batch = in_flight;
-  const auto n = static_cast<uint64_t>(s.template_size);
-  const auto height = static_cast<uint64_t>(s.height);
-  const auto width = static_cast<uint64_t>(s.width);
-  const auto planes = static_cast<uint64_t>(s.planes);
-  const auto batch = static_cast<uint64_t>(plan.batch);
-  const uint64_t slice = n * (n / 2 + 1);
-  const uint64_t valid = (height - n + 1) * (width - n + 1);
-  const uint64_t rows = width * padded(s.template_size) * sizeof(Complex);
-  const uint64_t exchange = (height - n + 1) * padded(s.width) * sizeof(Complex);
-  constexpr uint64_t kMostTransforms = 8;
-  const uint64_t transforms = std::clamp<uint64_t>(exchange_budget / (rows + exchange), 1,
-                                                   std::min(kMostTransforms, batch * planes));
-  plan.transforms = static_cast<int>(transforms);
-  plan.items = {
-      {"template spectrum", n * slice * sizeof(Complex)},
-      {"image spectrum",
-       height * (width / 2 + 1) * sizeof(Complex) + width * padded(s.height) * sizeof(Complex)},
-      {"filters", planes * slice * sizeof(Complex)},
-      {"statistics", valid * (sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t))},
-      {"projections", batch * (slice * sizeof(Complex) + planes * 2 * n * n * sizeof(float))},
-      {"row and column passes", transforms * (rows + exchange)},
-      {"per thread", static_cast<uint64_t>(plan.threads) *
-                         (slice * sizeof(Complex) + n * n * sizeof(float) +
-                          (kBlock + 2) * (height + width + 4 * kPad) * sizeof(Complex))},
-      // After the search: the accumulators handed over, and eight maps.
-      {"results", valid * (3 * sizeof(uint64_t) + 8 * sizeof(float))},
-  };
-  return plan;
-}
-
-}  // namespace
-
-MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
-  const int threads = options.threads > 0 ? options.threads : available_cores();
-  int batch = options.batch > 0 ? options.batch : std::max(4, threads);
-  uint64_t budget = kExchangeBudget;
-  MemoryPlan plan = plan_with(shape, threads, batch, budget);
-  while (limit > 0 && plan.total() > limit && (plan.transforms > 1 || plan.batch > 1)) {
-    if (plan.transforms > 1) {
-      budget /= 2;
-    } else {
-      batch /= 2;
-    }
-    plan = plan_with(shape, threads, batch, budget);
-  }
-  return plan;
-}
-
-std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const CpuOptions& options) {
-  const MemoryPlan plan = plan_memory(
-      {problem.height, problem.width, problem.template_size, problem.planes()}, options);
+std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const MemoryPlan& plan) {
   return std::make_unique<CpuBackend>(problem, plan);
 }
-
-std::string processor_name() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const size_t value = line.find(": ");
-    if (value != std::string::npos) return line.substr(value + 2);
-  }
-  return "unknown processor";
-}
-
-std::string kernel_instruction_set() { return instruction_set(); }
 
 }  // namespace engine::cpu
