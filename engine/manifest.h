@@ -24,9 +24,16 @@ struct DeviceInfo {
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version (fftw, ...)
 };
 
+// SHA-256 of what the search read. Taken when it is read: the files may change during the search.
+struct InputHashes {
+  std::string configuration, micrograph, volume;
+};
+InputHashes hash_inputs(const SearchConfig& config);
+
 struct Manifest {
   std::string attempt;  // --attempt: the scheduler's token; empty by hand
   SearchConfig config;
+  InputHashes input_hashes;
   OutputPaths outputs;
   DeviceInfo device;
   Timings timings;
@@ -36,20 +43,25 @@ struct Manifest {
   int64_t orientations = 0, defocus_planes = 0, correlations = 0, units = 0;
   int micrograph_height = 0, micrograph_width = 0, template_size = 0, map_height = 0, map_width = 0;
   int64_t peaks = 0;
+  std::string peak_metric = "scaled-mip";  // or "mip"
+  double false_positives = 1.0;
   double cutoff = 0;
   double best_z = 0;
-  int64_t resumed_units = 0;  // finished by earlier attempts
+  int64_t resumed_units = 0;                                  // finished by earlier attempts
   std::vector<std::pair<std::string, std::string>> pictures;  // name, path
   std::vector<std::string> notes;
 };
 
-// Hashes inputs and outputs (SHA-256) and writes the file atomically, folder synced.
+// The text; hashes outputs and pictures, which must be there.
+std::string manifest_json(const Manifest& manifest);
+
+// Writes it atomically to outputs.manifest, folder synced.
 void write_manifest(const Manifest& manifest);
 
-// total_correlations, or nullopt when the file is absent. Throws InputError when it is damaged.
 struct FinishedCounts {
   int64_t orientations = 0, defocus_planes = 0, correlations = 0;
 };
+// False when the file is absent. Throws InputError when it is damaged.
 bool read_manifest_counts(const std::string& path, FinishedCounts& counts);
 
 }  // namespace engine

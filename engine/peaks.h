@@ -13,9 +13,9 @@ enum class PeakMetric { kScaledMip, kMip };  // kMip for highly symmetric templa
 
 struct PeakOptions {
   PeakMetric metric = PeakMetric::kScaledMip;
-  double false_positives = 1.0;          // expected per micrograph
-  std::optional<double> cutoff;          // overrides false_positives
-  double mask_radius = 5.0;              // pixels; candidates nearer than this are suppressed
+  double false_positives = 1.0;  // expected per micrograph
+  std::optional<double> cutoff;  // overrides false_positives
+  double mask_radius = 5.0;      // pixels; candidates nearer than this are suppressed
 };
 
 struct Peak {

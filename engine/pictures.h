@@ -15,7 +15,8 @@ struct PictureContext {
   std::string micrograph_name;  // shown in titles
   double pixel_size = 1.0;      // A
   int template_size = 0;        // pixels
-  double cutoff = 0.0;          // z
+  double cutoff = 0.0;          // of the metric
+  PeakMetric metric = PeakMetric::kScaledMip;
 };
 
 // Writes micrograph_peaks.png, scaled_mip.png and z_histogram.png into `directory` (atomically);

@@ -8,11 +8,11 @@
 namespace engine {
 
 struct Progress {
-  int64_t done = 0;   // correlations, resumed ones included
+  int64_t done = 0;  // correlations, resumed ones included
   int64_t total = 0;
-  double rate = 0;        // correlations per second of this run
+  double rate = 0;  // correlations per second of this run
   double eta_seconds = 0;
-  double best_z = 0;      // so far
+  double best_z = 0;              // so far
   std::string state = "running";  // preparing, running, writing, done, stopped
 };
 
@@ -20,7 +20,8 @@ struct Progress {
 std::string progress_json(const Progress& progress);
 
 // One line for a terminal, `columns` wide, without a line break: bar, percent, rate, time left.
-std::string progress_bar(const Progress& progress, int columns);
+// Blocks, or # and . where the terminal is not UTF-8; a narrow terminal gets fewer fields.
+std::string progress_bar(const Progress& progress, int columns, bool unicode = true);
 // The same for a log, without a bar.
 std::string progress_line(const Progress& progress);
 
@@ -33,10 +34,13 @@ class ProgressReporter {
   void finish(const Progress& progress);
 
  private:
+  void write_file(const Progress& progress);
+
   std::string path_;
   bool terminal_;
   std::chrono::steady_clock::time_point last_line_{};
   bool line_shown_ = false;
+  bool failure_shown_ = false;
 };
 
 }  // namespace engine

@@ -12,11 +12,11 @@
 namespace engine {
 
 struct OutputPaths {
-  ResultPaths maps;         // where the eight maps go
-  std::string csv;          // peak list
-  std::string directory;    // manifest, progress, pictures
-  std::string manifest;     // directory/manifest.json
-  std::string progress;     // directory/progress.json
+  ResultPaths maps;       // where the eight maps go
+  std::string csv;        // peak list
+  std::string directory;  // manifest, progress, pictures
+  std::string manifest;   // directory/manifest.json
+  std::string progress;   // directory/progress.json
 };
 
 // `output` is --output: DIR/x.csv puts manifest, progress and pictures into DIR; empty puts

@@ -1,0 +1,19 @@
+// Times and numbers as people read them.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace engine {
+
+// ISO 8601, UTC, whole seconds: 2026-01-31T23:59:59Z.
+std::string utc_time_text(std::chrono::system_clock::time_point time);
+
+// The two largest units: 3d 04h, 1h 02m, 2m 05s, 45s.
+std::string duration_text(double seconds);
+
+// 12,345,678.
+std::string grouped_number(int64_t value);
+
+}  // namespace engine
