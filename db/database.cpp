@@ -43,8 +43,8 @@ void refuse_network_file_system(const std::string& path) {
   // f_type is signed where the magic numbers are unsigned 32 bits.
   const std::string name = network_file_system(static_cast<long>(facts.f_type) & 0xFFFFFFFFL);
   if (name.empty()) return;
-  throw DatabaseError("database '" + path + "' lies on a network file system (" + name +
-                      "): choose a state folder on a local disk");
+  throw DatabaseRefused("database '" + path + "' lies on a network file system (" + name +
+                        "): choose a state folder on a local disk");
 }
 
 std::string random_instance() {

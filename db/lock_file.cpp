@@ -33,8 +33,8 @@ LockFile::LockFile(const std::string& path) {
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
     const std::string who = holder(descriptor_);
     close(descriptor_);
-    throw DatabaseError("'" + path + "' is held by " + who +
-                        ": a margayd runs on this database already; stop it first");
+    throw DatabaseHeld("'" + path + "' is held by " + who +
+                       ": a margayd runs on this database already; stop it first");
   }
   const std::string pid = std::to_string(getpid()) + "\n";
   if (ftruncate(descriptor_, 0) != 0 ||

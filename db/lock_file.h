@@ -7,7 +7,7 @@ namespace db {
 
 class LockFile {
  public:
-  // Throws DatabaseError when another process holds it.
+  // Throws DatabaseHeld when another process holds it.
   explicit LockFile(const std::string& path);
   ~LockFile();
   LockFile(const LockFile&) = delete;

@@ -121,10 +121,10 @@ int upgrade_schema(Connection& connection) {
   try {
     const int64_t version = stored_version(connection);
     if (version > newest_schema()) {
-      throw DatabaseError("database '" + connection.path() + "' has schema version " +
-                          std::to_string(version) + ", this program knows up to " +
-                          std::to_string(newest_schema()) +
-                          ": start the newer margayd, or restore an older backup");
+      throw DatabaseRefused("database '" + connection.path() + "' has schema version " +
+                            std::to_string(version) + ", this program knows up to " +
+                            std::to_string(newest_schema()) +
+                            ": start the newer margayd, or restore an older backup");
     }
     for (size_t step = static_cast<size_t>(version); step < kSteps.size(); ++step) {
       connection.execute(kSteps[step]);

@@ -8,8 +8,8 @@ namespace db {
 // The newest step that this program knows.
 int newest_schema();
 
-// Brings the database to the newest schema in one transaction and returns it. Throws DatabaseError
-// when it is newer than newest_schema().
+// Brings the database to the newest schema in one transaction and returns it. Throws
+// DatabaseRefused when it is newer than newest_schema().
 int upgrade_schema(Connection& connection);
 
 }  // namespace db

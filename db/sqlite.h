@@ -20,6 +20,18 @@ class DatabaseError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Another process holds the database.
+class DatabaseHeld : public DatabaseError {
+ public:
+  using DatabaseError::DatabaseError;
+};
+
+// The place or the schema is not for this program: starting again will not help.
+class DatabaseRefused : public DatabaseError {
+ public:
+  using DatabaseError::DatabaseError;
+};
+
 class Connection {
  public:
   // Creates the file if it is missing.

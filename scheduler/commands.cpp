@@ -41,9 +41,6 @@ void check_ctf(const db::Ctf& ctf) {
   check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
 }
 
-// What the outcome of an ended item's files says, for `retry`.
-std::string size_in_bytes(int64_t bytes) { return std::to_string(bytes) + " bytes"; }
-
 }  // namespace
 
 void Commands::audit(const Caller& caller, const std::string& action, int64_t item_id,
@@ -246,8 +243,8 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id) {
   std::string what = "was " + to_string(item.state);
   if (!item.reason.empty()) what += " (" + item.reason + ")";
   if (facts.bytes != item.micrograph_bytes) {
-    what += "; the micrograph changed from " + size_in_bytes(item.micrograph_bytes) + " to " +
-            size_in_bytes(facts.bytes);
+    what += "; the micrograph changed from " + std::to_string(item.micrograph_bytes) + " to " +
+            std::to_string(facts.bytes) + " bytes";
   } else if (facts.mtime_ns != item.micrograph_mtime_ns) {
     what += "; the micrograph was written again since";
   } else {
@@ -272,8 +269,10 @@ std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
 std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
 
 std::map<int64_t, std::string> Commands::explanations() const {
+  Snapshot snapshot = read_queue(database_, clock_.now(), device_slots_);
+  if (lane_hold_) snapshot.lane_hold = lane_hold_();
   std::map<int64_t, std::string> texts;
-  for (const Decision& decision : plan(read_queue(database_, clock_.now(), device_slots_))) {
+  for (const Decision& decision : plan(snapshot)) {
     texts[decision.item_id] = decision.explanation;
   }
   return texts;

@@ -2,6 +2,7 @@
 // turns requests into these calls and errors into answers; nobody else changes items.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -60,8 +61,14 @@ struct ItemView {
 class Commands {
  public:
   // `device_slots` is the cluster's, for the explanations.
-  Commands(db::Database& database, const Clock& clock, int device_slots, CrashHook crash = {})
-      : database_(database), clock_(clock), device_slots_(device_slots), crash_(std::move(crash)) {}
+  // `lane_hold` says why nothing is submitted just now, empty = it is.
+  Commands(db::Database& database, const Clock& clock, int device_slots, CrashHook crash = {},
+           std::function<std::string()> lane_hold = {})
+      : database_(database),
+        clock_(clock),
+        device_slots_(device_slots),
+        crash_(std::move(crash)),
+        lane_hold_(std::move(lane_hold)) {}
 
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
@@ -99,6 +106,7 @@ class Commands {
   const Clock& clock_;
   int device_slots_;
   CrashHook crash_;
+  std::function<std::string()> lane_hold_;
 };
 
 }  // namespace scheduler

@@ -141,8 +141,8 @@ void check_ranges(const Config& config) {
     throw ConfigError("local.threads must be between 0 (all cores) and 4096");
   }
   if (config.intervals.tick.count() < 1) throw ConfigError("tick must be at least 1ms");
-  if (config.checkpoint_every.count() < 1000) {
-    throw ConfigError("checkpoint_every must be at least 1s");
+  if (config.checkpoint_every.count() < 1) {
+    throw ConfigError("checkpoint_every must be at least 1ms");
   }
 }
 

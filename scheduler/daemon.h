@@ -1,6 +1,7 @@
 // The tick: recover, track, plan, submit. The only place that talks to the cluster.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include "db/records.h"
 #include "scheduler/clock.h"
 #include "scheduler/config.h"
+#include "scheduler/crash_point.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {
@@ -33,14 +35,22 @@ struct DaemonStatus {
   std::map<db::ItemState, int64_t> items;
 };
 
+struct DaemonOptions {
+  CrashHook crash{};
+  std::function<void(const std::string&)> log{};  // one line for the administrator
+};
+
 class Daemon {
  public:
-  Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock);
+  Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock,
+         DaemonOptions options = {});
   ~Daemon();
 
   // One round. Never throws for what the next round may mend; the problem is then in status().
   void tick();
   DaemonStatus status() const;
+  // Why nothing is submitted just now, empty = it is.
+  std::string lane_hold() const;
 
  private:
   class Impl;

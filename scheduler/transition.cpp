@@ -176,25 +176,6 @@ Outcome judge_completed(const Evidence& evidence, const Failures& failures,
 
 Outcome alive(AttemptState state) { return {.attempt = state}; }
 
-bool job_has_ended(slurm::JobState state) {
-  switch (state) {
-    case slurm::JobState::kPending:
-    case slurm::JobState::kRunning:
-    case slurm::JobState::kCompleting:
-    case slurm::JobState::kUnknownAlive:
-      return false;
-    case slurm::JobState::kCompleted:
-    case slurm::JobState::kFailed:
-    case slurm::JobState::kTimeout:
-    case slurm::JobState::kOutOfMemory:
-    case slurm::JobState::kNodeFail:
-    case slurm::JobState::kPreempted:
-    case slurm::JobState::kCancelled:
-      return true;
-  }
-  return false;
-}
-
 // A job that was there and is neither SUBMITTING nor UNKNOWN any more keeps what it was.
 AttemptState state_while_unknown(AttemptState state) {
   const bool unanswered = state == AttemptState::kSubmitting || state == AttemptState::kUnknown;
@@ -253,7 +234,7 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
   if (evidence.manifest == ManifestWitness::kAccepted) {
     return judge_accepted(evidence, failures, rules);
   }
-  const bool job_over = evidence.job && job_has_ended(evidence.job->state);
+  const bool job_over = evidence.job && has_ended(evidence.job->state);
   if (evidence.cancel_requested && (job_over || evidence.vanished)) {
     return cancelled("cancelled on request");
   }
@@ -262,6 +243,29 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
     return ended(AttemptState::kLost, "vanished", "", failures, rules);
   }
   return alive(attempt.state);
+}
+
+bool has_ended(slurm::JobState state) {
+  switch (state) {
+    case slurm::JobState::kPending:
+    case slurm::JobState::kRunning:
+    case slurm::JobState::kCompleting:
+    case slurm::JobState::kUnknownAlive:
+      return false;
+    case slurm::JobState::kCompleted:
+    case slurm::JobState::kFailed:
+    case slurm::JobState::kTimeout:
+    case slurm::JobState::kOutOfMemory:
+    case slurm::JobState::kNodeFail:
+    case slurm::JobState::kPreempted:
+    case slurm::JobState::kCancelled:
+      return true;
+  }
+  return false;
+}
+
+Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
+  return ended(AttemptState::kNeverStarted, "never_started", "", failures, rules);
 }
 
 Outcome judge_rejected(const std::string& message, const Failures& failures,

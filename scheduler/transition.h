@@ -57,6 +57,12 @@ struct Outcome {
 Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
               const RetryRules& rules);
 
+// A submission without an answer, of which the cluster proved to know nothing.
+Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
+
+// Whether the cluster says that the job is over, however it ended.
+bool has_ended(slurm::JobState state);
+
 // A submission that the cluster refused.
 Outcome judge_rejected(const std::string& message, const Failures& failures,
                        const RetryRules& rules);

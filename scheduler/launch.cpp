@@ -1,0 +1,239 @@
+#include "scheduler/launch.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "db/attempts.h"
+#include "db/items.h"
+#include "db/templates.h"
+#include "scheduler/attempt_folder.h"
+#include "scheduler/engine_config.h"
+#include "scheduler/files.h"
+#include "scheduler/outcomes.h"
+#include "scheduler/script.h"
+#include "scheduler/space.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Fewer correlations in flight each time the device's memory was too small.
+std::string batch_after(const Failures& failures) {
+  int too_large = 0;
+  for (const char* cause : {"device_memory", "memory"}) {
+    const auto found = failures.find(cause);
+    if (found != failures.end()) too_large += found->second;
+  }
+  if (too_large == 0) return "";
+  return too_large == 1 ? "4" : "1";
+}
+
+}  // namespace
+
+std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return "'" + path + "' is missing";
+    throw std::system_error(errno, std::generic_category(), "'" + path + "'");
+  }
+  const int64_t now_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec;
+  if (facts.st_size != bytes) {
+    return "'" + path + "' changed since it was registered: " + std::to_string(bytes) +
+           " bytes then, " + std::to_string(facts.st_size) + " now";
+  }
+  if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
+  return "";
+}
+
+int Launcher::threads() const {
+  const LocalOptions& local = workplace_.config.local;
+  if (local.threads > 0) return local.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
+}
+
+std::string Launcher::check_inputs(const db::Item& item,
+                                   const db::Template& search_template) const {
+  const std::string micrograph =
+      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
+  if (!micrograph.empty()) return "micrograph " + micrograph;
+  const std::string volume = how_changed(search_template.volume_path, search_template.volume_bytes,
+                                         search_template.volume_mtime_ns);
+  if (!volume.empty()) return "template volume " + volume + "; register it as a new version";
+  return "";
+}
+
+std::string Launcher::check_room(const db::Item& item) const {
+  const std::string jobs = workplace_.config.jobs();
+  fs::create_directories(jobs);
+  const int64_t needed = needed_bytes(item.micrograph_path);
+  const int64_t free = free_bytes(jobs);
+  if (free >= needed) return "";
+  return "the disk of '" + jobs + "' is full: " + human_bytes(free) + " free, the next search (" +
+         "item " + std::to_string(item.id) + ") needs " + human_bytes(needed) +
+         "; nothing is started until there is room";
+}
+
+std::string Launcher::resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const {
+  for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
+    if (attempt->number <= forgiven) break;
+    const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
+    if (fs::exists(checkpoint)) return checkpoint;
+  }
+  return "";
+}
+
+db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
+                              const Decision& decision) const {
+  const std::string jobs = workplace_.config.jobs();
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(item.id);
+  db::Attempt attempt;
+  attempt.item_id = item.id;
+  attempt.number =
+      1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
+  attempt.token =
+      workplace_.token_prefix() + std::to_string(item.id) + "-a" + std::to_string(attempt.number);
+  attempt.directory = attempt_folder(jobs, item.id, attempt.number);
+  attempt.shape = decision.shape;
+  attempt.explanation = decision.explanation;
+  attempt.resume_from = resume_from(earlier, item.forgiven);
+  const std::string config = engine_config({.search_yaml = search_template.search_yaml,
+                                            .template_path = search_template.volume_path,
+                                            .micrograph_path = item.micrograph_path,
+                                            .ctf = item.ctf,
+                                            .folder = attempt.directory});
+  attempt.config_sha256 = hash_text(config);
+  const std::string name = workplace_.config.templates + "/local.sh";
+  const auto text = read_file(name);
+  if (!text) throw ScriptError("script template '" + name + "' does not exist");
+  attempt.script = render_script(
+      *text, name,
+      {{"attempt_folder", attempt.directory},
+       {"item_folder", item_folder(jobs, item.id)},
+       {"attempt_number", std::to_string(attempt.number)},
+       {"token", attempt.token},
+       {"engine", workplace_.config.engine},
+       {"backend", "cpu"},
+       {"threads", std::to_string(threads())},
+       {"batch", batch_after(failures_of(earlier, item.forgiven))},
+       {"checkpoint_every", std::to_string(workplace_.config.checkpoint_every.count()) + "ms"},
+       {"resume", attempt.resume_from}});
+  attempt.script_sha256 = hash_text(attempt.script);
+  make_attempt_folder(attempt.directory);
+  write_file(attempt.directory + "/" + kEngineConfigFile, config);
+  write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
+  return attempt;
+}
+
+bool Launcher::store_intent(db::Attempt& attempt) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  db::Item item = items.find(attempt.item_id).value();
+  // Held or cancelled since the plan was made.
+  if (item.state != db::ItemState::kQueued) return false;
+  attempt.created = workplace_.clock.now();
+  attempt.id = db::AttemptStore(workplace_.database).insert(attempt);
+  item.state = db::ItemState::kActive;
+  item.reason = attempt.explanation;
+  item.changed = attempt.created;
+  items.update(item);
+  reach(workplace_.crash, "before-attempt-commit");
+  transaction.commit();
+  return true;
+}
+
+std::string Launcher::submit(db::Attempt attempt) const {
+  const slurm::JobRequest request{.name = attempt.token,
+                                  .script = attempt.script,
+                                  .directory = attempt.directory,
+                                  .output_path = attempt.directory + "/" + kLogFile,
+                                  .environment = {},
+                                  .gpus = 0,
+                                  .cpus = threads()};
+  reach(workplace_.crash, "before-submit");
+  const slurm::SubmitResult answer = workplace_.cluster.submit(request);
+  reach(workplace_.crash, "after-submit");
+  attempt.submitted = workplace_.clock.now();
+  Outcome outcome;
+  switch (answer.outcome) {
+    case slurm::SubmitOutcome::kAccepted:
+      attempt.job_id = answer.job_id;
+      outcome.message = answer.message;
+      break;
+    case slurm::SubmitOutcome::kUnknown:
+      outcome.attempt = db::AttemptState::kUnknown;
+      outcome.message = answer.message;
+      break;
+    case slurm::SubmitOutcome::kRejected: {
+      const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
+      const int forgiven =
+          db::ItemStore(workplace_.database).find(attempt.item_id).value().forgiven;
+      outcome = judge_rejected(answer.message, failures_of(earlier, forgiven),
+                               retry_rules(workplace_.config));
+      break;
+    }
+  }
+  store_outcome(workplace_, attempt, outcome, std::nullopt, "before-answer-commit",
+                "after-answer-commit");
+  return outcome.lane_hold;
+}
+
+void Launcher::quarantine(const db::Item& item, const std::string& reason) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  if (items.find(item.id).value().state != db::ItemState::kQueued) return;
+  items.set_state(item.id, db::ItemState::kQuarantined, reason, workplace_.clock.now());
+  transaction.commit();
+  workplace_.log("item " + std::to_string(item.id) + ": QUARANTINED: " + reason);
+}
+
+// A file that cannot be looked at just now (a file server is away) must not stop the others.
+void Launcher::postpone(db::Item item, const std::string& reason) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  item = items.find(item.id).value();
+  const int64_t now_ms = workplace_.clock.now_ms();
+  item.not_before = (now_ms + workplace_.config.intervals.retry.count()) / 1000 + 1;
+  item.reason = reason + "; will be tried again";
+  item.changed = now_ms / 1000;
+  items.update(item);
+  transaction.commit();
+}
+
+std::string Launcher::launch(const Decision& decision) {
+  const db::Item item = db::ItemStore(workplace_.database).find(decision.item_id).value();
+  const db::Template search_template =
+      db::TemplateStore(workplace_.database).find(item.template_id).value();
+  try {
+    if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
+      quarantine(item, changed);
+      return "";
+    }
+  } catch (const std::system_error& error) {
+    postpone(item, error.what());
+    return "";
+  }
+  if (std::string full = check_room(item); !full.empty()) return full;
+  db::Attempt attempt;
+  try {
+    attempt = prepare(item, search_template, decision);
+  } catch (const SearchSettingsError& error) {
+    quarantine(item, std::string("search settings of its template: ") + error.what());
+    return "";
+  } catch (const ScriptError& error) {
+    return error.what();
+  }
+  if (!store_intent(attempt)) return "";
+  reach(workplace_.crash, "after-attempt-commit");
+  // After the intent, before the submission: from here on an older attempt's script stops.
+  write_file(item_folder(workplace_.config.jobs(), item.id) + "/" + kFenceFile,
+             std::to_string(attempt.number) + "\n");
+  return submit(attempt);
+}
+
+}  // namespace scheduler

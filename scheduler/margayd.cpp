@@ -1,0 +1,215 @@
+// margayd: the queue manager's daemon.
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "db/database.h"
+#include "scheduler/api/http_server.h"
+#include "scheduler/api/service.h"
+#include "scheduler/commands.h"
+#include "scheduler/config.h"
+#include "scheduler/daemon.h"
+#include "slurm/local_cluster.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTemporary = 75;
+constexpr int kBadConfiguration = 78;
+constexpr std::chrono::milliseconds kLongestStop{1500};
+
+struct Options {
+  std::string state;
+  std::string config;
+};
+
+// Between the tick and those who wake or end it.
+class Bell {
+ public:
+  void ring() {
+    const std::scoped_lock lock(mutex_);
+    rung_ = true;
+    changed_.notify_all();
+  }
+  void stop() {
+    const std::scoped_lock lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+  void leave() {
+    const std::scoped_lock lock(mutex_);
+    left_ = true;
+    changed_.notify_all();
+  }
+  // False when it is time to end.
+  bool wait(std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, longest, [this] { return rung_ || stopped_; });
+    rung_ = false;
+    return !stopped_;
+  }
+  bool has_left(std::chrono::milliseconds within) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, within, [this] { return left_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool rung_ = false;
+  bool stopped_ = false;
+  bool left_ = false;
+};
+
+sigset_t end_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+// Waits for a signal that ends us. Every commit is durable and every job on its own, so that a tick
+// that hangs in the cluster may be left where it is.
+void wait_for_end(Bell& bell) {
+  const sigset_t signals = end_signals();
+  int number = 0;
+  sigwait(&signals, &number);
+  bell.stop();
+  if (!bell.has_left(kLongestStop)) std::_Exit(0);
+}
+
+class EndThread {
+ public:
+  explicit EndThread(Bell& bell) : bell_(bell), thread_([&bell] { wait_for_end(bell); }) {}
+  ~EndThread() {
+    bell_.leave();
+    kill(getpid(), SIGTERM);
+    thread_.join();
+  }
+  EndThread(const EndThread&) = delete;
+  EndThread& operator=(const EndThread&) = delete;
+
+ private:
+  Bell& bell_;
+  std::thread thread_;
+};
+
+Config load(const Options& options) {
+  Config config;
+  if (!options.config.empty()) config = read_config(options.config);
+  if (!options.state.empty()) config.state = options.state;
+  complete_config(config, fs::read_symlink("/proc/self/exe").parent_path().string());
+  if (access(config.engine.c_str(), X_OK) != 0) {
+    throw ConfigError("engine '" + config.engine + "' cannot be run: " + std::strerror(errno) +
+                      "; set 'engine' in the configuration");
+  }
+  const std::string script = config.templates + "/local.sh";
+  if (access(script.c_str(), R_OK) != 0) {
+    throw ConfigError("script template '" + script + "' cannot be read: " + std::strerror(errno) +
+                      "; set 'templates' in the configuration");
+  }
+  std::error_code error;
+  fs::create_directories(config.jobs(), error);
+  if (error) {
+    throw ConfigError("state folder '" + config.state + "' cannot be used: " + error.message());
+  }
+  return config;
+}
+
+CrashHook crash_hook() {
+  const char* armed = std::getenv("MARGAY_CRASHPOINT");
+  return abort_at(armed == nullptr ? "" : armed);
+}
+
+void serve(const Config& config, db::Database& database) {
+  const SystemClock clock;
+  slurm::LocalClusterOptions local;
+  local.folder = config.state + "/cluster";
+  local.slots = config.local.slots;
+  slurm::LocalCluster cluster(local);
+  DaemonOptions options{.crash = crash_hook(),
+                        .log = [](const std::string& line) { spdlog::info("{}", line); }};
+  Daemon daemon(config, database, cluster, clock, options);
+  Commands commands(database, clock, config.local.slots, options.crash,
+                    [&daemon] { return daemon.lane_hold(); });
+  Bell bell;
+  const EndThread end(bell);
+  api::Service service(database, commands,
+                       {.status = [&daemon] { return daemon.status(); },
+                        .stop = [] { kill(getpid(), SIGTERM); },
+                        .wake = [&bell] { bell.ring(); }});
+  const api::HttpServer server(
+      {.socket = config.socket, .group = config.socket_group},
+      [&service](api::Request& request) { return service.handle(request); });
+  std::printf("margayd ready: socket %s, database %s\n", config.socket.c_str(),
+              config.database().c_str());
+  std::fflush(stdout);
+  do {
+    daemon.tick();
+  } while (bell.wait(config.intervals.tick));
+  spdlog::info("margayd stops; jobs go on");
+}
+
+int refuse(const std::string& why, int code) {
+  std::fprintf(stderr, "margayd: %s\n", why.c_str());
+  return code;
+}
+
+int run(const Options& options) {
+  umask(0027);
+  const sigset_t signals = end_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
+  try {
+    const Config config = load(options);
+    db::Database database(config.database());
+    serve(config, database);
+    return 0;
+  } catch (const ConfigError& error) {
+    return refuse(error.what(), kBadConfiguration);
+  } catch (const db::DatabaseRefused& error) {
+    return refuse(error.what(), kBadConfiguration);
+  } catch (const db::DatabaseHeld& error) {
+    return refuse(error.what(), kTemporary);
+  } catch (const std::exception& error) {
+    return refuse(error.what(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace scheduler
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Margay's daemon: keeps the queue of micrographs, runs their searches, serves the "
+      "`margay` command.\nRuns in the foreground; SIGTERM ends it and leaves its jobs "
+      "running.");
+  scheduler::Options options;
+  app.add_option("--state", options.state,
+                 "Folder of the database, the socket and the jobs, on a local disk");
+  app.add_option("--config", options.config, "The site's configuration (YAML)");
+  app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
+  app.footer("Example: margayd --state /var/lib/margay --config /etc/margay/margayd.yaml");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return scheduler::run(options);
+}

@@ -1,0 +1,30 @@
+// An engine's manifest into a result, and what is kept of a finished search.
+#pragma once
+
+#include <string>
+
+#include "db/records.h"
+#include "scheduler/config.h"
+#include "scheduler/transition.h"
+
+namespace scheduler {
+
+struct ManifestReading {
+  ManifestWitness witness = ManifestWitness::kAbsent;
+  std::string problem;  // of kRefused
+  db::Result result;    // of kAccepted
+};
+
+// Looks into the attempt's folder. Accepted is only the manifest of this attempt, of its
+// configuration and its template, whose outputs are all there in full size.
+ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
+                              int64_t now);
+
+// The search is done: its checkpoint goes, and the maps that are not kept.
+void remove_leftovers(const std::string& folder, ResultsKeep keep);
+
+// The engine's first error line near the end of a log, without the program's name in front; else
+// the last line that says anything.
+std::string first_error(const std::string& log);
+
+}  // namespace scheduler
