@@ -1,17 +1,22 @@
-// A whole search in this process, as the program does it, without writing anything.
+// A whole search in this process, as the program does it, without writing anything. On the CPU,
+// with all cores; paths of inputs in a configuration are relative to `folder`.
 #pragma once
 
 #include <string>
 
 #include "engine/config.h"
+#include "engine/image.h"
 #include "engine/maps.h"
 
 namespace tests {
 
-// Paths of inputs in `config` are relative to `folder`. All cores.
 engine::Maps search(const engine::SearchConfig& config, const std::string& folder);
 
-// Searches what leopard-em/NAME/config.yaml of `folder` describes.
+// The same of another micrograph than the configuration's.
+engine::Maps search_image(const engine::SearchConfig& config, const engine::Image& micrograph,
+                          const std::string& folder);
+
+// What leopard-em/NAME/config.yaml of `folder` describes.
 engine::Maps search_reference_case(const std::string& name, const std::string& folder);
 
 }  // namespace tests

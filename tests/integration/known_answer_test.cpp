@@ -1,0 +1,60 @@
+// Searches whose answer is known: particles projected from atoms, so that a wrong handedness of our
+// own slices cannot agree with itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/config.h"
+#include "engine/peaks.h"
+#include "tests/reference.h"
+#include "tests/run_search.h"
+
+namespace tests {
+namespace {
+
+constexpr double kOneStep = 5.0;  // degrees, of lsu_crop.yaml's fine grids
+constexpr double kCertain = 8.0;  // z that no false peak comes near
+
+std::string data(const std::string& file) { return std::string(MARGAY_TEST_DATA) + "/" + file; }
+
+std::vector<Particle> particles_of(const engine::Maps& maps) {
+  std::vector<Particle> particles;
+  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
+    particles.push_back(particle_of(peak, 128));
+  }
+  return particles;
+}
+
+TEST(KnownAnswer, ParticlesMadeFromAtomsAreFoundInPlaceAndPose) {
+  const engine::SearchConfig config = engine::read_search_config(data("lsu_crop.yaml"));
+  const std::vector<Particle> found = particles_of(search(config, MARGAY_TEST_DATA));
+  const std::vector<Particle> truth = read_truth(data("lsu_crop_truth.csv"));
+  ASSERT_EQ(truth.size(), 2u);
+  EXPECT_EQ(found.size(), truth.size()) << "a false peak, or a particle is missed";
+  for (const Particle& particle : truth) {
+    const auto ours = nearest(found, particle);
+    ASSERT_TRUE(ours) << "nothing near " << particle.x << ", " << particle.y;
+    EXPECT_LT(std::abs(ours->x - particle.x), 1.0);
+    EXPECT_LT(std::abs(ours->y - particle.y), 1.0);
+    EXPECT_LT(pose_distance(*ours, particle), kOneStep);
+    EXPECT_GT(ours->z, kCertain);
+  }
+}
+
+// Shows that the test above tells hands apart: slices of the wrong hand would match these.
+TEST(KnownAnswer, TheMirroredMicrographHoldsNoParticle) {
+  const engine::SearchConfig config = engine::read_search_config(data("lsu_crop.yaml"));
+  const engine::Image original = read_image(data("lsu_crop.mrc"));
+  engine::Image mirrored(original.height, original.width);
+  for (int row = 0; row < original.height; ++row) {
+    for (int column = 0; column < original.width; ++column) {
+      mirrored.at(row, column) = original.at(row, original.width - 1 - column);
+    }
+  }
+  for (const Particle& peak : particles_of(search_image(config, mirrored, MARGAY_TEST_DATA))) {
+    EXPECT_LT(peak.z, kCertain - 1.0) << "at " << peak.x << ", " << peak.y;
+  }
+}
+
+}  // namespace
+}  // namespace tests
