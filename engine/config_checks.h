@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/config.h"
 #include "engine/mrc.h"
@@ -26,7 +28,9 @@ void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const Search
 
 struct OutputChecks {
   bool overwrite = false;     // --overwrite
-  std::string csv_path;       // of --output; empty: derived
+  std::string csv_path = {};  // of --output; empty: derived
+  // Other files to be written: the option that names it, the path.
+  std::vector<std::pair<std::string, std::string>> other_files = {};
   uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };
 

@@ -12,13 +12,6 @@
 namespace engine {
 namespace {
 
-// The kernel driver's own word; a device node alone may be left over in a container.
-bool nvidia_device_present() {
-  std::error_code ignored;
-  return std::filesystem::exists("/dev/nvidia0", ignored) &&
-         std::filesystem::exists("/proc/driver/nvidia/version", ignored);
-}
-
 std::string megabytes(uint64_t bytes) {
   return grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
 }
@@ -49,6 +42,13 @@ uint64_t system_memory_available() {
 }
 
 }  // namespace
+
+// The kernel driver's own word; a device node alone may be left over in a container.
+bool nvidia_device_present() {
+  std::error_code ignored;
+  return std::filesystem::exists("/dev/nvidia0", ignored) &&
+         std::filesystem::exists("/proc/driver/nvidia/version", ignored);
+}
 
 uint64_t available_memory() {
   uint64_t available = system_memory_available();

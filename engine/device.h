@@ -28,6 +28,9 @@ struct DevicePlan {
   std::vector<std::string> notes;
 };
 
+// Whether this machine has an NVIDIA device, usable by this build or not.
+bool nvidia_device_present();
+
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
 // this build does not have, Error(kDeviceFault) for a device that is there but cannot be used,
 // Error(kDeviceMemory) when even the smallest batch does not fit.

@@ -42,6 +42,7 @@ std::vector<Target> targets_of(const SearchConfig& config, const std::string& ma
                                  {prefix + "orientation_phi_path", maps.orientation_phi},
                                  {prefix + "relative_defocus_path", maps.relative_defocus}};
   if (!options.csv_path.empty()) targets.push_back({"--output", options.csv_path});
+  for (const auto& [option, path] : options.other_files) targets.push_back({option, path});
   if (!manifest_path.empty()) targets.push_back({"manifest", manifest_path});
   return targets;
 }

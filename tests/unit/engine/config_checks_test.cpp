@@ -157,10 +157,8 @@ class OutputChecksTest : public ::testing::Test {
 };
 
 TEST_F(OutputChecksTest, FoldersThatCanBeMadeAreFineAndNothingIsMade) {
-  EXPECT_THAT(
-      refusal_with(
-          {.overwrite = false, .csv_path = folder_.file("other/peaks.csv"), .bytes_needed = 1024}),
-      IsEmpty());
+  EXPECT_THAT(refusal_with({.csv_path = folder_.file("other/peaks.csv"), .bytes_needed = 1024}),
+              IsEmpty());
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
@@ -187,9 +185,7 @@ TEST_F(OutputChecksTest, AFolderInThePlaceOfAFileIsNamed) {
 }
 
 TEST_F(OutputChecksTest, MissingDiskRoomIsNamed) {
-  EXPECT_THAT(refusal_with({.overwrite = false,
-                            .csv_path = "",
-                            .bytes_needed = std::numeric_limits<uint64_t>::max()}),
+  EXPECT_THAT(refusal_with({.bytes_needed = std::numeric_limits<uint64_t>::max()}),
               AllOf(HasSubstr("disk room"), HasSubstr("MiB free"), HasSubstr("mip_path")));
 }
 
@@ -200,7 +196,7 @@ TEST_F(OutputChecksTest, AFinishedSetIsReplacedOnlyWhenAskedFor) {
   write_file(manifest_, "{}");
   EXPECT_THAT(refusal_with(), AllOf(HasSubstr(manifest_), HasSubstr("--overwrite"),
                                     HasSubstr("match_template_result.allow_file_overwrite")));
-  EXPECT_THAT(refusal_with({.overwrite = true, .csv_path = "", .bytes_needed = 0}), IsEmpty());
+  EXPECT_THAT(refusal_with({.overwrite = true}), IsEmpty());
   config_.results.allow_file_overwrite = true;
   EXPECT_THAT(refusal_with(), IsEmpty());
 }
@@ -210,7 +206,7 @@ TEST_F(OutputChecksTest, AnInputIsNeverReplaced) {
   std::filesystem::create_symlink(folder_.path(), folder_.file("link"));
   config_.results.allow_file_overwrite = true;
   config_.results.mip = folder_.file("link/image.mrc");
-  EXPECT_THAT(refusal_with({.overwrite = true, .csv_path = "", .bytes_needed = 0}),
+  EXPECT_THAT(refusal_with({.overwrite = true}),
               AllOf(HasSubstr("mip_path"), HasSubstr("same file as micrograph_path")));
 }
 
@@ -218,8 +214,7 @@ TEST_F(OutputChecksTest, TwoOutputsUnderOneNameAreRefused) {
   config_.results.mip = folder_.file("new/./deep/psi.mrc");
   EXPECT_THAT(refusal_with(), HasSubstr("same file as match_template_result.mip_path"));
   put_maps_into(folder_.file("new"));
-  EXPECT_THAT(refusal_with(
-                  {.overwrite = false, .csv_path = folder_.file("new/mip.mrc"), .bytes_needed = 0}),
+  EXPECT_THAT(refusal_with({.csv_path = folder_.file("new/mip.mrc")}),
               AllOf(HasSubstr("--output"), HasSubstr("same file")));
 }
 

@@ -1,0 +1,39 @@
+// margay-engine match: one search from files to files.
+#include <cstdio>
+#include <iostream>
+
+#include "engine/commands.h"
+#include "engine/config.h"
+#include "engine/human_text.h"
+
+namespace engine {
+namespace {
+
+void print_summary(const Manifest& manifest) {
+  char numbers[120];
+  std::snprintf(numbers, sizeof numbers, "%lld %s above %.3f, best z %.2f",
+                static_cast<long long>(manifest.peaks), manifest.peaks == 1 ? "peak" : "peaks",
+                manifest.cutoff, manifest.best_z);
+  std::cout << numbers << ", searched in " << duration_text(manifest.timings.search) << '\n'
+            << "peak list  " << manifest.outputs.csv << '\n'
+            << "manifest   " << manifest.outputs.manifest << '\n';
+  for (const auto& [name, path] : manifest.pictures) std::cout << "picture    " << path << '\n';
+}
+
+}  // namespace
+
+ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
+  MatchOptions options = command.options;
+  options.message = tell;
+  const MatchOutcome outcome = run_match(read_search_config(command.config), options, stop);
+  if (!outcome.stopped) {
+    print_summary(outcome.manifest);
+    return ExitCode::kDone;
+  }
+  tell(options.checkpoint.empty()
+           ? "stopped on request; nothing was kept, since no --checkpoint was given"
+           : "stopped on request; go on with --resume '" + options.checkpoint + "'");
+  return ExitCode::kStopped;
+}
+
+}  // namespace engine

@@ -1,0 +1,55 @@
+// margay-engine peaks: picks again from the maps of a finished search.
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "engine/commands.h"
+#include "engine/config.h"
+#include "engine/manifest.h"
+#include "engine/mrc.h"
+#include "engine/orientations.h"
+#include "engine/results.h"
+
+namespace engine {
+namespace {
+
+// From the manifest beside the maps, else (maps of Leopard-EM) as the configuration says.
+int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
+  FinishedCounts counts;
+  if (read_manifest_counts(manifest, counts)) return counts.correlations;
+  tell("'" + manifest + "' is not there: the correlations are counted from the configuration");
+  return count_orientations(config.orientations) *
+         static_cast<int64_t>(defocus_planes(config.defocus).size());
+}
+
+void check_output(const PeaksCommand& command, const SearchConfig& config) {
+  if (command.output.empty() || command.overwrite || config.results.allow_file_overwrite) return;
+  std::error_code ignored;  // what cannot be seen fails when it is written
+  if (!std::filesystem::exists(command.output, ignored)) return;
+  throw InputError("--output: '" + command.output +
+                   "' exists; choose another name or give --overwrite");
+}
+
+}  // namespace
+
+ExitCode peaks_command(const PeaksCommand& command) {
+  const SearchConfig config = read_search_config(command.config);
+  check_output(command, config);
+  Maps maps = read_maps(config.results);
+  maps.total_correlations = count_correlations(config, output_paths(config, "").manifest);
+  const int template_size = read_mrc_header(config.template_volume_path).nx;
+  const std::vector<Peak> peaks = find_peaks(maps, command.peaks);
+  if (command.output.empty()) {
+    std::cout << peaks_csv(peaks, config, maps.total_correlations, template_size) << std::flush;
+    if (!std::cout) throw InputError("the peak list could not be written to stdout");
+  } else {
+    write_peaks_csv(command.output, peaks, config, maps.total_correlations, template_size);
+  }
+  char summary[80];
+  std::snprintf(summary, sizeof summary, "%zu peaks above %.3f", peaks.size(),
+                peak_cutoff(maps, command.peaks));
+  tell(summary);
+  return ExitCode::kDone;
+}
+
+}  // namespace engine

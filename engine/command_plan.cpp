@@ -1,0 +1,89 @@
+// margay-engine plan: what a search would take; nothing is run.
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/commands.h"
+#include "engine/config_checks.h"
+#include "engine/device.h"
+#include "engine/human_text.h"
+#include "engine/match.h"
+#include "engine/search.h"
+
+namespace engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Plan {
+  SearchSpace space;
+  ProblemShape shape;
+  DevicePlan device;
+  double seconds = 0;
+};
+
+// Seconds of one core for one correlation: the transforms of the micrograph dominate. The factor
+// is that of one processor of 2023; others are within a factor of two or three.
+double seconds_per_correlation(const ProblemShape& shape) {
+  constexpr double kSecondsPerStep = 3.5e-10;
+  const double pixels = static_cast<double>(shape.height) * shape.width;
+  return kSecondsPerStep * pixels * std::log2(pixels);
+}
+
+Plan make_plan(const PlanCommand& command, SearchConfig& config) {
+  Plan plan;
+  plan.space = make_search_space(config);
+  const InputChecks checks = {.allow_pixel_size_mismatch = command.allow_pixel_size_mismatch};
+  const MrcFile micrograph = read_micrograph(config);
+  check_micrograph(micrograph, config, checks);
+  const MrcFile volume = read_template(config);
+  check_template(volume, config, checks);
+  check_shapes(micrograph, volume, config);
+  plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
+                static_cast<int>(plan.space.planes.size())};
+  plan.device = plan_device(plan.shape, command.device);
+  plan.seconds = static_cast<double>(plan.space.correlations()) *
+                 seconds_per_correlation(plan.shape) / plan.device.threads;
+  return plan;
+}
+
+Json plan_json(const Plan& plan) {
+  Json memory = Json::object();
+  for (const MemoryItem& item : plan.device.memory) memory[item.name] = item.bytes;
+  return {{"orientations", plan.space.orientations()},
+          {"defocus_planes", plan.space.planes},
+          {"correlations", plan.space.correlations()},
+          {"units", plan.space.units.size()},
+          {"micrograph", {{"height", plan.shape.height}, {"width", plan.shape.width}}},
+          {"template_size", plan.shape.template_size},
+          {"backend", plan.device.backend},
+          {"threads", plan.device.threads},
+          {"batch", plan.device.batch},
+          {"memory_bytes", plan.device.bytes},
+          {"memory", memory},
+          {"predicted_seconds", std::round(plan.seconds)}};
+}
+
+}  // namespace
+
+ExitCode plan_command(const PlanCommand& command) {
+  SearchConfig config = read_search_config(command.config);
+  const Plan plan = make_plan(command, config);
+  for (const std::string& note : config.notes) tell("note: " + note);
+  for (const std::string& note : plan.device.notes) tell("note: " + note);
+  if (command.json) {
+    std::cout << plan_json(plan).dump(2) << '\n';
+    return ExitCode::kDone;
+  }
+  std::cout << describe_plan(config, plan.space, plan.shape.height, plan.shape.width,
+                             plan.shape.template_size, plan.device)
+            << '\n'
+            << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
+            << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
+            << " to " << plan.space.planes.back() << " A\n"
+            << "time: about " << duration_text(plan.seconds)
+            << " (a rough guess: within a factor of three)\n";
+  return ExitCode::kDone;
+}
+
+}  // namespace engine

@@ -1,0 +1,56 @@
+// The subcommands of margay-engine, one file each (command_NAME.cpp). Options have been parsed;
+// results go to stdout, messages to stderr. Each returns the exit code of what it did, or throws.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/match.h"
+#include "engine/peaks.h"
+
+namespace engine {
+
+struct MatchCommand {
+  std::string config;
+  MatchOptions options;
+};
+// `stop` set: finish the batch, write the checkpoint, return kStopped.
+ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop);
+
+struct PeaksCommand {
+  std::string config;
+  std::string output;  // empty: stdout
+  bool overwrite = false;
+  PeakOptions peaks;
+};
+ExitCode peaks_command(const PeaksCommand& command);
+
+struct PlanCommand {
+  std::string config;
+  DeviceOptions device;
+  bool allow_pixel_size_mismatch = false;
+  bool json = false;
+};
+ExitCode plan_command(const PlanCommand& command);
+
+struct ProjectCommand {
+  std::string volume;
+  std::string output;
+  double phi = 0, theta = 0, psi = 0;  // degrees
+  std::string config;                  // its optics are applied; empty: none
+  double relative_defocus = 0;         // A
+};
+ExitCode project_command(const ProjectCommand& command);
+
+struct InfoCommand {
+  std::vector<std::string> files;  // empty: about this build and machine
+  bool json = false;
+};
+ExitCode info_command(const InfoCommand& command);
+
+// Sentences for the user, to stderr.
+void tell(const std::string& sentences);
+
+}  // namespace engine

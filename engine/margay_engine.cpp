@@ -1,0 +1,239 @@
+// margay-engine: options, then calls.
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "engine/commands.h"
+#include "engine/duration.h"
+#include "engine/error.h"
+#include "engine/stop_signals.h"
+
+namespace engine {
+
+void tell(const std::string& sentence) {
+  std::cerr << "margay-engine: " + sentence + "\n" << std::flush;
+}
+
+namespace {
+
+// Every subcommand's options, filled by the parser.
+struct Options {
+  MatchCommand match;
+  PeaksCommand peaks;
+  PlanCommand plan;
+  ProjectCommand project;
+  InfoCommand info;
+};
+
+// The help shows the kind of value; the range is told when it is left.
+template <typename T>
+CLI::Validator range(T smallest, T largest) {
+  return CLI::Range(smallest, largest).description("");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return CLI::IsMember(names).description("");
+}
+
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& footer) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.footer(footer);
+  return command;
+}
+
+void add_config(CLI::App& command, std::string& config, const std::string& description) {
+  command.add_option("CONFIG", config, description)->required()->type_name("FILE");
+}
+
+CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& path,
+                      const std::string& description) {
+  return *command.add_option(name, path, description)->type_name("FILE");
+}
+
+void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
+                double largest, const std::string& description) {
+  command.add_option(name, value, description)
+      ->check(range(smallest, largest))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+}
+
+void add_device_options(CLI::App& command, DeviceOptions& device) {
+  command
+      .add_option("--backend", device.backend,
+                  "auto, cuda or cpu; auto takes the CPU only where there is no NVIDIA device")
+      ->check(one_of({"auto", "cuda", "cpu"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--threads", device.threads, "Threads of the CPU (0: every core)")
+      ->check(range(0, 4096))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--batch", device.batch, "Units of work in flight (0: chosen)")
+      ->check(range(0, 1 << 20))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_mismatch_flag(CLI::App& command, bool& flag) {
+  command.add_flag("--allow-pixel-size-mismatch", flag,
+                   "Take the configuration's pixel size where a header contradicts it");
+}
+
+void add_peak_options(CLI::App& command, PeakOptions& peaks) {
+  command
+      .add_option_function<std::string>(
+          "--metric",
+          [&peaks](const std::string& name) {
+            peaks.metric = name == "mip" ? PeakMetric::kMip : PeakMetric::kScaledMip;
+          },
+          "scaled-mip, or mip for templates of high symmetry (default: scaled-mip)")
+      ->check(one_of({"scaled-mip", "mip"}))
+      ->type_name("NAME");
+  add_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
+             "False peaks expected in a micrograph of noise");
+}
+
+void add_match(CLI::App& app, MatchCommand& match) {
+  CLI::App& command = add_command(
+      app, "match", "Search one micrograph for one template",
+      "SIGTERM, SIGUSR1 and Ctrl-C finish the batch, write the checkpoint and end with status "
+      "85.\nExample:\n  margay-engine match search.yaml --output results/peaks.csv --threads 8");
+  MatchOptions& options = match.options;
+  add_config(command, match.config, "Configuration for Leopard-EM's match_template");
+  add_file(command, "--output", options.output,
+           "Peak list DIR/NAME.csv; manifest, progress and pictures go into DIR (default: beside "
+           "scaled_mip_path)");
+  add_device_options(command, options.device);
+  add_file(command, "--checkpoint", options.checkpoint,
+           "Where the work done so far is kept; removed when the search is done (default: "
+           "nowhere)");
+  command
+      .add_option_function<std::string>(
+          "--checkpoint-every",
+          [&options](const std::string& text) {
+            options.checkpoint_every = parse_duration(text, "--checkpoint-every");
+          },
+          "How often it is written: 500ms, 90s, 10m, 2h (default: 10m)")
+      ->type_name("TIME");
+  add_file(command, "--resume", options.resume, "Go on from this checkpoint");
+  add_file(command, "--progress", options.progress,
+           "Progress as JSON (default: progress.json beside the manifest)");
+  command.add_flag("--overwrite", options.overwrite, "Replace the results of a finished search");
+  add_mismatch_flag(command, options.allow_pixel_size_mismatch);
+  command.add_option("--attempt", options.attempt, "A name for this run, kept in the manifest")
+      ->type_name("NAME");
+  add_peak_options(command, options.peaks);
+}
+
+void add_peaks(CLI::App& app, PeaksCommand& peaks) {
+  CLI::App& command = add_command(
+      app, "peaks", "Pick peaks again from finished maps",
+      "Example:\n  margay-engine peaks search.yaml --false-positives 0.1 --output strict.csv");
+  add_config(command, peaks.config, "Configuration that the maps were made with");
+  add_file(command, "--output", peaks.output, "Peak list to write (default: stdout)");
+  command.add_flag("--overwrite", peaks.overwrite, "Replace the peak list");
+  add_peak_options(command, peaks.peaks);
+  command
+      .add_option_function<double>(
+          "--cutoff", [&peaks](double value) { peaks.peaks.cutoff = value; },
+          "Cut-off instead of one from --false-positives")
+      ->check(range(-1e6, 1e6))
+      ->type_name("NUMBER");
+  add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
+             "Pixels around a peak in which no other is picked");
+}
+
+void add_plan(CLI::App& app, PlanCommand& plan) {
+  CLI::App& command =
+      add_command(app, "plan", "Counts, memory and time of a search; nothing is run",
+                  "Example:\n  margay-engine plan search.yaml --threads 8");
+  add_config(command, plan.config, "Configuration of the search");
+  add_device_options(command, plan.device);
+  add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
+  command.add_flag("--json", plan.json, "As JSON");
+}
+
+void add_project(CLI::App& app, ProjectCommand& project) {
+  CLI::App& command = add_command(
+      app, "project", "One projection of a template, as the search sees it (density dark)",
+      "Example:\n  margay-engine project template.mrc --phi 30 --theta 40 --psi 50 --output "
+      "view.mrc");
+  add_file(command, "TEMPLATE", project.volume, "Template, an MRC volume").required();
+  add_file(command, "--output", project.output, "MRC image to write").required();
+  const double turns = 36000.0;
+  add_number(command, "--phi", project.phi, -turns, turns, "Degrees, ZYZ");
+  add_number(command, "--theta", project.theta, -turns, turns, "Degrees");
+  add_number(command, "--psi", project.psi, -turns, turns, "Degrees");
+  add_file(command, "--config", project.config,
+           "Apply the contrast transfer function of this configuration (default: none)");
+  add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
+             "A, relative to the defocus of --config");
+}
+
+void add_info(CLI::App& app, InfoCommand& info) {
+  CLI::App& command =
+      add_command(app, "info", "This build and this machine, or the headers of MRC files",
+                  "Example:\n  margay-engine info micrograph.mrc template.mrc --json");
+  command.add_option("FILES", info.files, "MRC files (none: this build and this machine)")
+      ->type_name("");
+  command.add_flag("--json", info.json, "As JSON");
+}
+
+ExitCode run(const CLI::App& app, const Options& options) {
+  const std::string name = app.get_subcommands().front()->get_name();
+  if (name == "match") {
+    const StopSignals signals;
+    return match_command(options.match, signals.requested());
+  }
+  if (name == "peaks") return peaks_command(options.peaks);
+  if (name == "plan") return plan_command(options.plan);
+  if (name == "project") return project_command(options.project);
+  return info_command(options.info);
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app("2D template matching of one cryo-EM micrograph with one template.",
+               "margay-engine");
+  app.set_version_flag("--version", std::string("margay-engine ") + MARGAY_VERSION);
+  app.require_subcommand(1);
+  app.footer("Each subcommand explains itself: margay-engine match --help");
+  Options options;
+  add_match(app, options.match);
+  add_peaks(app, options.peaks);
+  add_plan(app, options.plan);
+  add_project(app, options.project);
+  add_info(app, options.info);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version are "errors" of status 0 that print themselves.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    throw UsageError(std::string(error.what()) + " (see --help)");
+  }
+  return static_cast<int>(run(app, options));
+}
+
+}  // namespace
+}  // namespace engine
+
+int main(int argc, char** argv) {
+  using engine::ExitCode;
+  ExitCode code = ExitCode::kDeviceFault;
+  try {
+    return engine::parse_and_run(argc, argv);
+  } catch (const engine::Error& error) {
+    engine::tell(error.what());
+    code = error.code();
+  } catch (const std::bad_alloc&) {
+    engine::tell("out of memory; give a smaller --batch or fewer --threads");
+    code = ExitCode::kDeviceMemory;
+  } catch (const std::exception& error) {
+    engine::tell(std::string("unexpected failure, please report it: ") + error.what());
+  }
+  return static_cast<int>(code);
+}

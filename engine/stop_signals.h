@@ -1,0 +1,28 @@
+// SIGTERM, SIGUSR1 and SIGINT as a flag. Made before any other thread, so that all of them leave
+// these signals to it.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+namespace engine {
+
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  const std::atomic<bool>& requested() const { return requested_; }
+
+ private:
+  void watch();
+
+  std::atomic<bool> requested_ = false;
+  int signals_ = -1;  // signalfd
+  int finish_ = -1;   // eventfd: the watcher is to end
+  std::thread watcher_;
+};
+
+}  // namespace engine
