@@ -8,14 +8,25 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 namespace slurm {
 namespace {
+
+// nullopt with errno set when it cannot be read.
+std::optional<std::string> read_to_end(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t count = read(fd, buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+}
 
 constexpr const char* kFirstLine = "margay-record 1";
 constexpr const char* kLastLine = "end";
@@ -26,10 +37,12 @@ struct Stat {
   char state = '?';
 };
 
+// A process may end between the opening of its file and the reading, which then fails: both mean
+// that it is not there.
 std::optional<std::string> read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return read_to_end(file.get());
 }
 
 std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid) {
@@ -72,7 +85,7 @@ bool carries(const std::filesystem::path& proc, pid_t pid, const std::string& ma
 
 ProcessTable::ProcessTable(std::filesystem::path proc, const std::filesystem::path& boot_id)
     : proc_(std::move(proc)) {
-  std::ifstream(boot_id) >> boot_id_;
+  std::istringstream(read_file(boot_id).value_or("")) >> boot_id_;
   if (boot_id_.empty()) {
     throw std::runtime_error("cannot read the machine's boot id from " + boot_id.string() +
                              ": is /proc mounted?");
@@ -114,7 +127,7 @@ bool ProcessTable::handles(const ProcessIdentity& process, int signal_number) co
   std::error_code gone;
   if (std::filesystem::read_symlink(folder / "exe", gone).filename() == "bash" || gone)
     return false;
-  std::ifstream lines(folder / "status");
+  std::istringstream lines(read_file(folder / "status").value_or(""));
   const std::string key = "SigCgt:";
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(key)) continue;
@@ -239,15 +252,9 @@ std::optional<std::string> read_if_there(int folder, const std::string& name) {
   const Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file) fail("cannot open " + name);
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t count = read(file.get(), buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot read " + name);
-    if (count == 0) return text;
-    text.append(buffer, static_cast<size_t>(count));
-  }
+  auto text = read_to_end(file.get());
+  if (!text) fail("cannot read " + name);
+  return text;
 }
 
 }  // namespace slurm

@@ -94,7 +94,10 @@ JobStatus LocalJobs::status_of(LocalCluster& cluster, const std::string& name) {
 }
 
 bool LocalJobs::ends(LocalCluster& cluster, const std::string& name) {
-  return becomes_true([&] { return status_of(cluster, name).end_time > 0; });
+  return becomes_true([&] {
+    const JobState state = status_of(cluster, name).state;
+    return state != JobState::kPending && state != JobState::kRunning;
+  });
 }
 
 void LocalJobs::in_killed_process(const std::function<void()>& work,

@@ -56,6 +56,25 @@ TEST(ProcessRecord, AZombieHasEnded) {
   waitpid(child, nullptr, 0);
 }
 
+TEST(ProcessRecord, ProcessesThatEndDuringALookDoNotDisturbIt) {
+  const pid_t crowd = fork();
+  if (crowd == 0) {
+    for (;;) {
+      for (int i = 0; i < 8; ++i) {
+        if (fork() == 0) _exit(0);
+      }
+      while (waitpid(-1, nullptr, 0) > 0) {
+      }
+    }
+  }
+  const ProcessTable table;
+  ProcessIdentity leader = table.identify(getpid()).value();
+  leader.pid = getsid(0);
+  for (int i = 0; i < 500; ++i) EXPECT_NO_THROW(table.session_of(leader, "MARK=1"));
+  kill(crowd, SIGKILL);
+  waitpid(crowd, nullptr, 0);
+}
+
 TEST(ProcessRecord, ARecordThatIsNotThereIsNotAnErrorButAnUnreadableFolderIs) {
   const Descriptor folder = open_folder("/proc/self");
   EXPECT_EQ(read_if_there(folder.get(), "no-such-file"), std::nullopt);
