@@ -1,0 +1,59 @@
+// A real process of a test: started with arguments and a folder, signalled, waited for.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tests {
+
+struct Finished {
+  int exit_code = -1;  // -1: ended by a signal
+  int signal = 0;
+  std::string output;  // standard output
+  std::string error;   // standard error
+};
+
+class Program {
+ public:
+  // `arguments[0]` is the program's path. Standard input is empty. Throws when it cannot start.
+  Program(const std::vector<std::string>& arguments, const std::string& folder,
+          const std::vector<std::string>& extra_environment = {});
+  ~Program();  // kills what still runs
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  bool running();
+  Finished wait();
+
+ private:
+  void collect(int status);
+
+  pid_t pid_ = -1;
+  std::string output_path_, error_path_;
+  std::optional<Finished> finished_;
+};
+
+// Start and wait.
+Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
+                     const std::vector<std::string>& extra_environment = {});
+
+// A folder of its own under the system's temporary one, removed at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace tests
