@@ -10,6 +10,7 @@
 
 #include "engine/mrc.h"
 #include "engine/orientations.h"
+#include "engine/selftest.h"
 
 namespace tests {
 namespace {
@@ -41,7 +42,9 @@ std::vector<Row> read_table(const std::string& path) {
 
 double number(const Row& row, const std::string& name) { return std::stod(row.at(name)); }
 
-std::string data(const std::string& file) { return std::string(MARGAY_TEST_DATA) + "/" + file; }
+std::string data_path(const std::string& file) {
+  return std::string(MARGAY_TEST_DATA) + "/" + file;
+}
 
 std::vector<engine::Image*> sections(engine::Maps& maps) {
   return {&maps.mip, &maps.scaled_mip, &maps.mean, &maps.sd,
@@ -88,7 +91,7 @@ bool same_pose(const engine::Maps& a, const engine::Maps& b, size_t i) {
 }  // namespace
 
 ReferenceCase reference_case(const std::string& name) {
-  for (const Row& row : read_table(data("leopard-em/cases.csv"))) {
+  for (const Row& row : read_table(data_path("leopard-em/cases.csv"))) {
     if (row.at("case") != name) continue;
     ReferenceCase found{
         name, std::stoll(row.at("orientations")), std::stoll(row.at("planes")), {}, {}};
@@ -102,7 +105,7 @@ ReferenceCase reference_case(const std::string& name) {
 }
 
 std::string reference_path(const std::string& name, const std::string& file) {
-  return data("leopard-em/" + name + "/" + file);
+  return data_path("leopard-em/" + name + "/" + file);
 }
 
 std::optional<std::string> whole_reference() {
@@ -200,15 +203,13 @@ std::vector<Particle> read_peak_list(const std::string& path) {
 
 std::vector<Particle> read_truth(const std::string& path) {
   std::vector<Particle> particles;
-  for (const Row& row : read_table(path)) {
-    Particle particle;
-    particle.x = number(row, "x_px");
-    particle.y = number(row, "y_px");
-    particle.phi = number(row, "phi_deg");
-    particle.theta = number(row, "theta_deg");
-    particle.psi = number(row, "psi_deg");
-    particle.relative_defocus = number(row, "defocus_offset_A");
-    particles.push_back(particle);
+  for (const engine::PlantedParticle& planted : engine::read_truth_csv(path)) {
+    particles.push_back({.x = planted.x,
+                         .y = planted.y,
+                         .phi = planted.phi,
+                         .theta = planted.theta,
+                         .psi = planted.psi,
+                         .relative_defocus = planted.defocus_offset});
   }
   return particles;
 }

@@ -13,11 +13,13 @@
 namespace tests {
 namespace {
 
-std::string data(const std::string& file) { return std::string(MARGAY_TEST_DATA) + "/" + file; }
+std::string data_path(const std::string& file) {
+  return std::string(MARGAY_TEST_DATA) + "/" + file;
+}
 
 // z of each planted particle as cisTEM found it, by id.
 std::vector<double> cistem_scores(const std::string& name) {
-  std::ifstream file(data("cistem/" + name + "_found.csv"));
+  std::ifstream file(data_path("cistem/" + name + "_found.csv"));
   std::vector<double> scores;
   std::string line;
   std::getline(file, line);
@@ -46,7 +48,7 @@ void expect_same_peaks(const std::vector<Particle>& found, const std::vector<Par
 
 // Every particle that cisTEM finds, with at least 0.95 of its score.
 void expect_what_cistem_finds(const std::vector<Particle>& found, const std::string& name) {
-  const std::vector<Particle> truth = read_truth(data(name + "_truth.csv"));
+  const std::vector<Particle> truth = read_truth(data_path(name + "_truth.csv"));
   const std::vector<double> scores = cistem_scores(name);
   ASSERT_EQ(scores.size(), truth.size());
   for (size_t id = 0; id < truth.size(); ++id) {
