@@ -110,13 +110,16 @@ std::string progress_json(const Progress& progress) {
 
 std::string progress_bar(const Progress& progress, int columns, bool unicode) {
   const std::string percent = format("%5.1f %%", 100.0 * fraction(progress));
-  // In the order shown, and how soon each is given up on a narrow terminal.
+  // In the order shown, and how soon each is given up on a narrow terminal. Fixed widths keep the
+  // end of the bar in its place.
+  const std::string done = short_number(static_cast<double>(progress.done));
+  const std::string total = short_number(static_cast<double>(progress.total));
+  const std::string left = time_left(progress);
   std::vector<std::pair<int, std::string>> fields = {
-      {1, short_number(static_cast<double>(progress.done)) + "/" +
-              short_number(static_cast<double>(progress.total))},
-      {2, short_number(finite(progress.rate)) + "/s"},
-      {4, time_left(progress)},
-      {3, format("best z %.2f", finite(progress.best_z))}};
+      {1, format("%5s/%s", done.c_str(), total.c_str())},
+      {2, format("%5s/s", short_number(finite(progress.rate)).c_str())},
+      {4, left.empty() ? "" : format("%12s", left.c_str())},
+      {3, format("best z %5.2f", finite(progress.best_z))}};
   std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
   constexpr int smallest_bar = 8;
   const auto room = [&] {

@@ -53,8 +53,8 @@ TEST(ProgressBar, FillsTheColumnsExactly) {
 
 TEST(ProgressBar, ShowsHowFarAndHowLong) {
   EXPECT_EQ(progress_bar(half_done(), 80, false),
-            " 50.0 % |###########...........|  8.71M/17.4M  2.35k/s  1h 02m left  best z 9.25");
-  EXPECT_EQ(progress_bar(half_done(), 31, true), " 50.0 % │████    │  1h 02m left");
+            " 50.0 % |##########..........|  8.71M/17.4M  2.35k/s   1h 02m left  best z  9.25");
+  EXPECT_EQ(progress_bar(half_done(), 32, true), " 50.0 % │████    │   1h 02m left");
 }
 
 TEST(ProgressBar, IsEmptyAtTheStartAndFullAtTheEnd) {
