@@ -46,6 +46,7 @@ RetryRules retry_rules(const Config& config) {
 void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcome& outcome,
                    const std::optional<db::Result>& result, const char* before, const char* after) {
   const int64_t now_ms = workplace.clock.now_ms();
+  const bool changed = attempt.state != outcome.attempt;
   attempt.state = outcome.attempt;
   attempt.cause = outcome.cause;
   attempt.message = outcome.message;
@@ -64,7 +65,7 @@ void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcom
     transaction.commit();
   }
   reach(workplace.crash, after);
-  workplace.log(line_of(attempt, outcome));
+  if (changed) workplace.log(line_of(attempt, outcome));
 }
 
 }  // namespace scheduler

@@ -43,9 +43,9 @@ const slurm::JobStatus* find_job(const db::Attempt& attempt, const Jobs& jobs) {
   return nullptr;
 }
 
-bool differs(const db::Attempt& a, const db::Attempt& b) {
-  return a.state != b.state || a.message != b.message || a.host != b.host ||
-         a.exit_code != b.exit_code || a.started != b.started || a.ended != b.ended;
+bool differs(const db::Attempt& a, const db::Attempt& b, const Outcome& outcome) {
+  return a.state != outcome.attempt || a.message != outcome.message || a.host != b.host ||
+         a.exit_code != b.exit_code || a.started != b.started;
 }
 
 void copy_facts(const slurm::JobStatus& job, db::Attempt& attempt) {
@@ -166,13 +166,11 @@ std::string Tracker::track(const db::Attempt& attempt, const Jobs& jobs, bool co
       judge(attempt, evidence, failures_of(earlier, item.forgiven), retry_rules(workplace_.config));
   db::Attempt changed = attempt;
   if (job != nullptr) copy_facts(*job, changed);
-  changed.state = outcome.attempt;
-  changed.message = outcome.message;
   if (!outcome.item) {
     // Not over, whatever an end time says (a claim held by another run).
     changed.ended = attempt.ended;
     ask_to_stop(attempt, item);
-    if (!differs(attempt, changed)) return "";
+    if (!differs(attempt, changed, outcome)) return "";
   } else {
     absent_since_ms_.erase(attempt.id);
   }

@@ -1,0 +1,151 @@
+#include "db/database.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "db/items.h"
+#include "db/schema.h"
+#include "db/templates.h"
+#include "tests/fakes/scratch_folder.h"
+
+namespace db {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+template <typename Refusal, typename Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Refusal& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+class DatabaseTest : public testing::Test {
+ protected:
+  tests::ScratchFolder folder_;
+  const std::string path_ = folder_.file("margay.db");
+};
+
+TEST_F(DatabaseTest, KeepsItsInstanceWhenItIsOpenedAgain) {
+  const std::string instance = Database(path_).instance();
+  EXPECT_EQ(instance.size(), 6u);
+  EXPECT_EQ(Database(path_).instance(), instance);
+  EXPECT_NE(Database(folder_.file("other.db")).instance(), instance);
+}
+
+TEST_F(DatabaseTest, ASecondProcessIsRefusedAndToldWhoHoldsIt) {
+  const Database first(path_);
+  EXPECT_THAT(
+      refusal<DatabaseHeld>([&] { Database second(path_); }),
+      AllOf(HasSubstr("held by process " + std::to_string(getpid())), HasSubstr("stop it first")));
+}
+
+TEST_F(DatabaseTest, IsFreeAgainWhenItsHolderIsGone) {
+  { const Database first(path_); }
+  EXPECT_NO_THROW(Database second(path_));
+}
+
+TEST_F(DatabaseTest, ANewerSchemaIsRefusedAndLeftAlone) {
+  { const Database first(path_); }
+  {
+    Connection raw(path_);
+    raw.execute("PRAGMA user_version = 999");
+  }
+  EXPECT_THAT(refusal<DatabaseRefused>([&] { Database second(path_); }),
+              AllOf(HasSubstr("schema version 999"), HasSubstr("newer margayd")));
+  Connection raw(path_);
+  Statement version(raw, "PRAGMA user_version");
+  ASSERT_TRUE(version.step());
+  EXPECT_EQ(version.integer(0), 999);
+}
+
+TEST_F(DatabaseTest, AnEmptyDatabaseGetsTheNewestSchema) {
+  EXPECT_EQ(Database(path_).schema_version(), newest_schema());
+}
+
+TEST_F(DatabaseTest, AFileThatIsNoDatabaseIsRefusedByName) {
+  folder_.write("margay.db", std::string(8192, 'x'));
+  EXPECT_THAT(refusal<DatabaseError>([&] { Database second(path_); }),
+              AllOf(HasSubstr(path_), HasSubstr("backup")));
+}
+
+TEST_F(DatabaseTest, AFolderThatIsMissingIsNamed) {
+  EXPECT_THAT(refusal<DatabaseError>([&] { Database second(folder_.file("none") + "/margay.db"); }),
+              HasSubstr("none"));
+}
+
+TEST_F(DatabaseTest, EveryCommitIsOnTheDiskBeforeItReturns) {
+  Database database(path_);
+  Statement synchronous(database.connection(), "PRAGMA synchronous");
+  ASSERT_TRUE(synchronous.step());
+  EXPECT_EQ(synchronous.integer(0), 2);  // FULL
+  Statement journal(database.connection(), "PRAGMA journal_mode");
+  ASSERT_TRUE(journal.step());
+  EXPECT_EQ(journal.text(0), "wal");
+}
+
+TEST_F(DatabaseTest, WhatIsNotCommittedIsGone) {
+  Database database(path_);
+  {
+    const Transaction transaction(database);
+    TemplateStore(database).insert({.name = "a"});
+  }
+  EXPECT_FALSE(TemplateStore(database).find_newest("a"));
+  {
+    Transaction transaction(database);
+    TemplateStore(database).insert({.name = "a"});
+    transaction.commit();
+  }
+  EXPECT_TRUE(TemplateStore(database).find_newest("a"));
+}
+
+TEST_F(DatabaseTest, AnItemWithoutItsTemplateCannotBeStored) {
+  Database database(path_);
+  EXPECT_THROW(ItemStore(database).insert({.micrograph_path = "/m.mrc", .template_id = 77}),
+               DatabaseError);
+}
+
+TEST_F(DatabaseTest, TwoThreadsNeverSeeHalfATransaction) {
+  Database database(path_);
+  std::thread writer([&] {
+    for (int i = 0; i < 20; ++i) {
+      Transaction transaction(database);
+      TemplateStore(database).insert({.name = "x", .version = 2 * i + 1});
+      TemplateStore(database).insert({.name = "x", .version = 2 * i + 2});
+      transaction.commit();
+    }
+  });
+  size_t seen = 0;
+  while (seen < 40) {
+    seen = TemplateStore(database).list().size();
+    EXPECT_EQ(seen % 2, 0u);
+  }
+  writer.join();
+}
+
+TEST(NetworkFileSystems, AreKnownByTheirNumbers) {
+  EXPECT_EQ(network_file_system(0x6969), "NFS");
+  EXPECT_EQ(network_file_system(0xFF534D42), "CIFS");
+  EXPECT_EQ(network_file_system(0xFE534D42), "SMB2");
+  EXPECT_EQ(network_file_system(0x0BD00BD0), "Lustre");
+  EXPECT_EQ(network_file_system(0x47504653), "GPFS");
+  EXPECT_EQ(network_file_system(0x19830326), "BeeGFS");
+  EXPECT_EQ(network_file_system(0x00C36400), "Ceph");
+}
+
+TEST(NetworkFileSystems, LocalDisksAreNotAmongThem) {
+  for (const long magic : {0xEF53L, 0x58465342L, 0x9123683EL, 0x01021994L, 0x794C7630L}) {
+    EXPECT_EQ(network_file_system(magic), "");
+  }
+}
+
+}  // namespace
+}  // namespace db

@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/attempts.h"
+#include "db/audit.h"
+#include "db/items.h"
+#include "db/results.h"
+#include "db/templates.h"
+#include "tests/fakes/scratch_folder.h"
+
+namespace db {
+namespace {
+
+using testing::ElementsAre;
+
+class StoresTest : public testing::Test {
+ protected:
+  int64_t add_item(const std::string& path, ItemState state = ItemState::kQueued,
+                   Priority priority = Priority::kNormal) {
+    return items_.insert(
+        {.micrograph_path = path, .template_id = template_, .priority = priority, .state = state});
+  }
+  Attempt add_attempt(int64_t item, int number) {
+    Attempt attempt{.item_id = item,
+                    .number = number,
+                    .token = "t-" + std::to_string(item) + "-" + std::to_string(number)};
+    attempt.id = attempts_.insert(attempt);
+    return attempt;
+  }
+
+  tests::ScratchFolder folder_;
+  Database database_{folder_.file("margay.db")};
+  TemplateStore templates_{database_};
+  ItemStore items_{database_};
+  AttemptStore attempts_{database_};
+  const int64_t template_ = templates_.insert({.name = "ribosome"});
+};
+
+TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
+  const Item item{.micrograph_path = "/data/it's a \"file\"\nü.mrc",
+                  .template_id = template_,
+                  .repeat = 2,
+                  .priority = Priority::kUrgent,
+                  .state = ItemState::kHeld,
+                  .reason = "held by ann",
+                  .ctf = {10200.5, 9800.25, 35, 90, "/data/ctf.txt"},
+                  .micrograph_bytes = 1LL << 40,
+                  .micrograph_mtime_ns = 1'700'000'000'123'456'789,
+                  .owner_uid = 1000,
+                  .owner = "ann",
+                  .label = "grid 1",
+                  .cancel_requested = true,
+                  .created = 5,
+                  .changed = 6,
+                  .not_before = 7,
+                  .forgiven = 3};
+  const auto found = items_.find(items_.insert(item));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->micrograph_path, item.micrograph_path);
+  EXPECT_EQ(found->repeat, 2);
+  EXPECT_EQ(found->priority, Priority::kUrgent);
+  EXPECT_EQ(found->state, ItemState::kHeld);
+  EXPECT_EQ(found->reason, "held by ann");
+  EXPECT_EQ(found->ctf.defocus_u, 10200.5);
+  EXPECT_EQ(found->ctf.source, "/data/ctf.txt");
+  EXPECT_EQ(found->micrograph_bytes, 1LL << 40);
+  EXPECT_EQ(found->micrograph_mtime_ns, 1'700'000'000'123'456'789);
+  EXPECT_EQ(found->label, "grid 1");
+  EXPECT_TRUE(found->cancel_requested);
+  EXPECT_EQ(found->not_before, 7);
+  EXPECT_EQ(found->forgiven, 3);
+}
+
+TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {
+  const auto a = add_item("/a", ItemState::kQueued);
+  const auto b = add_item("/b", ItemState::kHeld, Priority::kHigh);
+  const auto c = add_item("/c", ItemState::kDone);
+  const auto ids = [&](const ItemQuery& query) {
+    std::vector<int64_t> found;
+    for (const Item& item : items_.list(query)) found.push_back(item.id);
+    return found;
+  };
+  EXPECT_THAT(ids({}), ElementsAre(a, b, c));
+  EXPECT_THAT(ids({.states = {ItemState::kQueued, ItemState::kDone}}), ElementsAre(a, c));
+  EXPECT_THAT(ids({.priorities = {Priority::kHigh}}), ElementsAre(b));
+  EXPECT_THAT(ids({.after_id = a, .limit = 1}), ElementsAre(b));
+  EXPECT_THAT(ids({.ids = {c, a}}), ElementsAre(a, c));
+  EXPECT_EQ(items_.counts()[ItemState::kHeld], 1);
+}
+
+TEST_F(StoresTest, TheSameMicrographAndTemplateIsOneItemUnlessRepeated) {
+  add_item("/a");
+  EXPECT_THROW(add_item("/a"), DatabaseError);
+  items_.insert({.micrograph_path = "/a", .template_id = template_, .repeat = 1});
+  EXPECT_EQ(items_.find_newest("/a", template_)->repeat, 1);
+}
+
+TEST_F(StoresTest, AnEndedAttemptNeverChangesAgain) {
+  Attempt attempt = add_attempt(add_item("/a"), 1);
+  attempt.state = AttemptState::kLost;
+  attempt.cause = "vanished";
+  EXPECT_TRUE(attempts_.update(attempt));
+  attempt.state = AttemptState::kDone;
+  EXPECT_FALSE(attempts_.update(attempt));
+  EXPECT_EQ(attempts_.find(attempt.id)->state, AttemptState::kLost);
+}
+
+TEST_F(StoresTest, OpenAttemptsAreThoseThatHaveNotEnded) {
+  const auto item = add_item("/a");
+  Attempt first = add_attempt(item, 1);
+  first.state = AttemptState::kFailed;
+  first.exit_code = 70;
+  attempts_.update(first);
+  const Attempt second = add_attempt(item, 2);
+  ASSERT_EQ(attempts_.open().size(), 1u);
+  EXPECT_EQ(attempts_.open()[0].token, second.token);
+  EXPECT_EQ(attempts_.newest_of_item(item)->number, 2);
+  EXPECT_EQ(attempts_.of_item(item)[0].exit_code, 70);
+  EXPECT_FALSE(attempts_.of_item(item)[1].exit_code);
+  ASSERT_EQ(attempts_.ended_not_forgotten().size(), 1u);
+  attempts_.mark_forgotten(first.id);
+  EXPECT_TRUE(attempts_.ended_not_forgotten().empty());
+}
+
+TEST_F(StoresTest, ATokenIsUniqueForEver) {
+  const auto item = add_item("/a");
+  add_attempt(item, 1);
+  EXPECT_THROW(attempts_.insert({.item_id = item, .number = 2, .token = "t-1-1"}), DatabaseError);
+}
+
+TEST_F(StoresTest, AnItemHasOneResultAtMost) {
+  const auto item = add_item("/a");
+  const Attempt first = add_attempt(item, 1);
+  const Attempt second = add_attempt(item, 2);
+  ResultStore results(database_);
+  results.insert({.item_id = item, .attempt_id = first.id, .peaks = 6, .best_z = 9.25});
+  EXPECT_THROW(results.insert({.item_id = item, .attempt_id = second.id}), DatabaseError);
+  EXPECT_EQ(results.find(item)->peaks, 6);
+  EXPECT_EQ(results.find(item)->best_z, 9.25);
+  EXPECT_FALSE(results.find(item + 1));
+}
+
+TEST_F(StoresTest, TemplatesAreFoundByVersionAndTheNewestByName) {
+  templates_.insert({.name = "ribosome", .version = 2, .volume_path = "/v2"});
+  EXPECT_EQ(templates_.find_newest("ribosome")->version, 2);
+  EXPECT_EQ(templates_.find_version("ribosome", 1)->id, template_);
+  EXPECT_FALSE(templates_.find_version("ribosome", 3));
+  EXPECT_FALSE(templates_.find_newest("other"));
+}
+
+TEST_F(StoresTest, WhoDidWhatIsKeptInOrder) {
+  AuditStore audit(database_);
+  audit.insert({.time = 1, .who = "ann", .action = "enqueue", .item_id = 4});
+  audit.insert({.time = 2, .who = "bob", .action = "cancel", .item_id = 4, .detail = "x"});
+  audit.insert({.time = 3, .who = "bob", .action = "hold", .item_id = 5});
+  const auto entries = audit.of_item(4);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[1].who, "bob");
+  EXPECT_EQ(entries[1].detail, "x");
+}
+
+TEST(Words, EveryStateHasAWordThatLeadsBackToIt) {
+  for (int i = 0; i <= static_cast<int>(ItemState::kQuarantined); ++i) {
+    const auto state = static_cast<ItemState>(i);
+    EXPECT_EQ(parse_item_state(to_string(state)), state);
+  }
+  for (int i = 0; i <= static_cast<int>(AttemptState::kNeverStarted); ++i) {
+    const auto state = static_cast<AttemptState>(i);
+    EXPECT_EQ(parse_attempt_state(to_string(state)), state);
+  }
+  for (int i = 0; i <= static_cast<int>(Priority::kLow); ++i) {
+    const auto priority = static_cast<Priority>(i);
+    EXPECT_EQ(parse_priority(to_string(priority)), priority);
+  }
+  EXPECT_FALSE(parse_priority("URGENT"));
+}
+
+}  // namespace
+}  // namespace db
