@@ -1,5 +1,7 @@
 #include "engine/cpu/kernels.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -21,24 +23,31 @@ using Doubles = hn::Repartition<double, Floats>;
 #endif
 using Longs = hn::RebindToSigned<Doubles>;
 
-// `out` may be `a` or `b`.
-void multiply_conjugate_loop(const float* a, const float* b, float* out, size_t count) {
+// One whole vector; `out` may be `a` or `b`.
+void multiply_conjugate_vector(const float* a, const float* b, float* out) {
   const Floats d;
-  const size_t lanes = hn::Lanes(d);
+  hn::Vec<Floats> ar, ai, br, bi;
+  hn::LoadInterleaved2(d, a, ar, ai);
+  hn::LoadInterleaved2(d, b, br, bi);
+  const auto re = hn::Add(hn::Mul(ar, br), hn::Mul(ai, bi));
+  const auto im = hn::Sub(hn::Mul(ar, bi), hn::Mul(ai, br));
+  hn::StoreInterleaved2(re, im, d, out);
+}
+
+void multiply_conjugate_loop(const float* a, const float* b, float* out, size_t count) {
+  const size_t lanes = hn::Lanes(Floats());
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::Vec<Floats> ar, ai, br, bi;
-    hn::LoadInterleaved2(d, a + 2 * i, ar, ai);
-    hn::LoadInterleaved2(d, b + 2 * i, br, bi);
-    const auto re = hn::Add(hn::Mul(ar, br), hn::Mul(ai, bi));
-    const auto im = hn::Sub(hn::Mul(ar, bi), hn::Mul(ai, br));
-    hn::StoreInterleaved2(re, im, d, out + 2 * i);
+    multiply_conjugate_vector(a + 2 * i, b + 2 * i, out + 2 * i);
   }
-  for (; i < count; ++i) {
-    const float ar = a[2 * i], ai = a[2 * i + 1], br = b[2 * i], bi = b[2 * i + 1];
-    out[2 * i] = ar * br + ai * bi;
-    out[2 * i + 1] = ar * bi - ai * br;
-  }
+  if (i == count) return;
+  // Through whole vectors too: of a scalar loop GCC makes fused operations, with other bits.
+  HWY_ALIGN float rest_a[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+  HWY_ALIGN float rest_b[2 * HWY_MAX_BYTES / sizeof(float)] = {};
+  std::copy(a + 2 * i, a + 2 * count, rest_a);
+  std::copy(b + 2 * i, b + 2 * count, rest_b);
+  multiply_conjugate_vector(rest_a, rest_b, rest_a);
+  std::copy_n(rest_a, 2 * (count - i), out + 2 * i);
 }
 
 // value x 2^bits rounded to an integer, for |value x 2^bits| < 2^51: adding 1.5 x 2^52 leaves the
@@ -98,6 +107,44 @@ HWY_INLINE void update(V sum, V square, V value, hn::Vec<Ints> index, size_t i,
   hn::StoreU(hn::IfThenElse(hn::RebindMask(di, better), index, best_index_now), di, s.index + i);
 }
 
+// The end of a row that fills no whole vector goes through scratch that does.
+struct Tail {
+  static constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(float);
+  HWY_ALIGN float row[2 * kLanes] = {};
+  HWY_ALIGN float best[kLanes] = {};
+  HWY_ALIGN int32_t index[kLanes] = {};
+  HWY_ALIGN int64_t sum[kLanes] = {};
+  HWY_ALIGN int64_t squares[kLanes] = {};
+
+  Tail(const float* from, size_t begin, size_t end, const StatisticsRow& s) {
+    std::copy(from + 2 * begin, from + 2 * end, row);
+    std::copy(s.best + begin, s.best + end, best);
+    std::copy(s.index + begin, s.index + end, index);
+    std::copy(s.sum + begin, s.sum + end, sum);
+    std::copy(s.squares + begin, s.squares + end, squares);
+  }
+  StatisticsRow statistics() { return {best, index, sum, squares}; }
+  void store(size_t begin, size_t end, const StatisticsRow& s) const {
+    const size_t count = end - begin;
+    std::copy_n(best, count, s.best + begin);
+    std::copy_n(index, count, s.index + begin);
+    std::copy_n(sum, count, s.sum + begin);
+    std::copy_n(squares, count, s.squares + begin);
+  }
+};
+
+// No NaN, nothing too large, no sum near the end of its range.
+bool in_range(const Checked& checked) {
+  const Floats d;
+  HWY_ALIGN int64_t bits[HWY_MAX_BYTES / sizeof(int64_t)] = {};
+  hn::Store(checked.bits, Longs(), bits);
+  uint64_t all = 0;
+  for (const int64_t lane : bits) all |= static_cast<uint64_t>(lane);
+  // Beyond 2^31 a square would not fit the fixed-point conversion.
+  const bool fits = hn::AllTrue(d, hn::Lt(checked.largest, hn::Set(d, 2147483648.0f)));
+  return fits && hn::AllTrue(d, checked.ordered) && all < kSquareLimit;
+}
+
 // `row` holds interleaved pairs of floats.
 template <bool kPair>
 bool accumulate_loop(const float* HWY_RESTRICT row, size_t count, int32_t first, int32_t second,
@@ -124,38 +171,13 @@ bool accumulate_loop(const float* HWY_RESTRICT row, size_t count, int32_t first,
     step(u, v, i, s);
   }
   if (i < count) {
-    // The rest of the row goes through whole vectors in scratch.
-    HWY_ALIGN float tail[2 * HWY_MAX_BYTES / sizeof(float)] = {};
-    HWY_ALIGN float best[HWY_MAX_BYTES / sizeof(float)] = {};
-    HWY_ALIGN int32_t index[HWY_MAX_BYTES / sizeof(float)] = {};
-    HWY_ALIGN int64_t sum[HWY_MAX_BYTES / sizeof(float)] = {};
-    HWY_ALIGN int64_t squares[HWY_MAX_BYTES / sizeof(float)] = {};
-    const size_t rest = count - i;
-    for (size_t k = 0; k < rest; ++k) {
-      tail[2 * k] = row[2 * (i + k)];
-      tail[2 * k + 1] = row[2 * (i + k) + 1];
-      best[k] = s.best[i + k];
-      index[k] = s.index[i + k];
-      sum[k] = s.sum[i + k];
-      squares[k] = s.squares[i + k];
-    }
+    Tail tail(row, i, count, s);
     hn::Vec<Floats> u, v;
-    hn::LoadInterleaved2(d, tail, u, v);
-    step(u, v, 0, StatisticsRow{best, index, sum, squares});
-    for (size_t k = 0; k < rest; ++k) {
-      s.best[i + k] = best[k];
-      s.index[i + k] = index[k];
-      s.sum[i + k] = sum[k];
-      s.squares[i + k] = squares[k];
-    }
+    hn::LoadInterleaved2(d, tail.row, u, v);
+    step(u, v, 0, tail.statistics());
+    tail.store(i, count, s);
   }
-  HWY_ALIGN int64_t bits[HWY_MAX_BYTES / sizeof(int64_t)] = {};
-  hn::Store(checked.bits, Longs(), bits);
-  uint64_t all = 0;
-  for (size_t k = 0; k < hn::Lanes(Longs()); ++k) all |= static_cast<uint64_t>(bits[k]);
-  // Beyond 2^31 a square would not fit the fixed-point conversion.
-  const bool fits = hn::AllTrue(d, hn::Lt(checked.largest, hn::Set(d, 2147483648.0f)));
-  return fits && hn::AllTrue(d, checked.ordered) && all < kSquareLimit;
+  return in_range(checked);
 }
 
 bool accumulate_pair_loop(const float* row, size_t count, int32_t first, int32_t second,
