@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/config.h"
 #include "engine/error.h"
 #include "engine/match.h"
 #include "engine/peaks.h"
+#include "engine/simulate.h"
 
 namespace engine {
 
@@ -43,6 +45,24 @@ struct ProjectCommand {
   double relative_defocus = 0;         // A
 };
 ExitCode project_command(const ProjectCommand& command);
+
+struct SimulateCommand {
+  std::string volume;
+  std::string config;  // its optics, defocus planes and template; empty: the options'
+  std::string output;
+  std::string truth;      // empty: NAME_truth.csv beside NAME.mrc
+  std::string particles;  // a truth table to plant; empty: drawn at random
+  OpticsGroup optics;     // pixel_size 0: the template's header's
+  SimulationOptions simulation;
+  bool overwrite = false;
+};
+ExitCode simulate_command(const SimulateCommand& command);
+
+struct SelftestCommand {
+  std::string data;  // folder of the known answers; empty: the one that belongs to the program
+  DeviceOptions device;
+};
+ExitCode selftest_command(const SelftestCommand& command);
 
 struct InfoCommand {
   std::vector<std::string> files;  // empty: about this build and machine

@@ -25,6 +25,8 @@ struct Options {
   PeaksCommand peaks;
   PlanCommand plan;
   ProjectCommand project;
+  SimulateCommand simulate;
+  SelftestCommand selftest;
   InfoCommand info;
 };
 
@@ -175,6 +177,64 @@ void add_project(CLI::App& app, ProjectCommand& project) {
              "A, relative to the defocus of --config");
 }
 
+void add_optics(CLI::App& command, OpticsGroup& optics) {
+  add_number(command, "--pixel-size", optics.pixel_size, 0, 100,
+             "A (0: as the template's header says)");
+  add_number(command, "--voltage", optics.voltage, 1, 10000, "kV");
+  add_number(command, "--spherical-aberration", optics.spherical_aberration, 0, 100, "mm");
+  add_number(command, "--amplitude-contrast", optics.amplitude_contrast_ratio, 0, 1,
+             "Amplitude contrast ratio");
+  add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6, "A, underfocus positive");
+  add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "A");
+  add_number(command, "--astigmatism-angle", optics.astigmatism_angle, -3600, 3600,
+             "Degrees, of defocus u");
+}
+
+void add_simulate(CLI::App& app, SimulateCommand& simulate) {
+  CLI::App& command = add_command(
+      app, "simulate", "A micrograph with known particles, and the list of them",
+      "Example:\n  margay-engine simulate --template ribosome.mrc --defocus-u 10200 --defocus-v "
+      "9800 --size 1024 --count 10 --output made.mrc");
+  simulate.optics.voltage = 300;
+  simulate.optics.defocus_u = simulate.optics.defocus_v = 10000;
+  SimulationOptions& made = simulate.simulation;
+  add_file(command, "--template", simulate.volume, "Template, an MRC volume");
+  add_file(command, "--config", simulate.config,
+           "Take optics, defocus planes and template from this configuration");
+  add_file(command, "--output", simulate.output, "Micrograph to write").required();
+  add_file(command, "--truth", simulate.truth,
+           "List of the particles to write (default: NAME_truth.csv beside NAME.mrc)");
+  add_file(command, "--particles", simulate.particles,
+           "Plant the particles of this list (x_px, y_px, phi_deg, theta_deg, psi_deg, "
+           "defocus_offset_A) instead of drawing them");
+  command
+      .add_option_function<int>(
+          "--size", [&made](int size) { made.height = made.width = size; },
+          "Pixels along both sides (default: 512)")
+      ->check(range(2, 100000))
+      ->type_name("N");
+  command.add_option("--count", made.particles, "Particles to draw")
+      ->check(range(0, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--seed", made.seed, "Of the random numbers")
+      ->type_name("N")
+      ->capture_default_str();
+  add_number(command, "--z", made.z, 0, 1e4, "Signal: z of a matched filter at the true pose");
+  add_optics(command, simulate.optics);
+  command.add_flag("--overwrite", simulate.overwrite, "Replace files that are there");
+}
+
+void add_selftest(CLI::App& app, SelftestCommand& selftest) {
+  CLI::App& command =
+      add_command(app, "selftest", "A search with a known answer on this machine: pass or fail",
+                  "Ends with status 70 when a planted particle is not found.\nExample:\n  "
+                  "margay-engine selftest --backend cpu");
+  command.add_option("--data", selftest.data, "Folder of the known answers (default: its own)")
+      ->type_name("FOLDER");
+  add_device_options(command, selftest.device);
+}
+
 void add_info(CLI::App& app, InfoCommand& info) {
   CLI::App& command =
       add_command(app, "info", "This build and this machine, or the headers of MRC files",
@@ -193,6 +253,8 @@ ExitCode run(const CLI::App& app, const Options& options) {
   if (name == "peaks") return peaks_command(options.peaks);
   if (name == "plan") return plan_command(options.plan);
   if (name == "project") return project_command(options.project);
+  if (name == "simulate") return simulate_command(options.simulate);
+  if (name == "selftest") return selftest_command(options.selftest);
   return info_command(options.info);
 }
 
@@ -207,6 +269,8 @@ int parse_and_run(int argc, char** argv) {
   add_peaks(app, options.peaks);
   add_plan(app, options.plan);
   add_project(app, options.project);
+  add_simulate(app, options.simulate);
+  add_selftest(app, options.selftest);
   add_info(app, options.info);
   try {
     app.parse(argc, argv);

@@ -110,6 +110,20 @@ PlantedParticle draw_particle(int n, const SimulationOptions& options,
                    std::to_string(options.height) + "; ask for fewer or a larger micrograph");
 }
 
+// A box partly outside would be a particle that no search can find.
+PlantedParticle given_particle(int n, const SimulationOptions& options, size_t index) {
+  PlantedParticle p = options.planted[index];
+  const double low = n / 2;
+  if (p.x < low || p.y < low || p.x > options.width - n / 2 - 1 ||
+      p.y > options.height - n / 2 - 1) {
+    throw InputError("particle " + std::to_string(index + 1) + " at (" + std::to_string(p.x) +
+                     ", " + std::to_string(p.y) + "): its box of " + std::to_string(n) +
+                     " pixels does not lie inside the micrograph");
+  }
+  if (p.z == 0) p.z = options.z;
+  return p;
+}
+
 void add_box(const std::vector<double>& box, int n, int top, int left, Image& image) {
   for (int y = 0; y < n; ++y) {
     for (int x = 0; x < n; ++x) {
@@ -149,8 +163,11 @@ Simulation simulate(const Volume& volume, const OpticsGroup& optics,
   Simulation out;
   out.micrograph = coloured_noise(options.height, options.width, optics.pixel_size, random);
   const auto spectrum = volume_spectrum(volume);
-  for (int i = 0; i < options.particles; ++i) {
-    const PlantedParticle p = draw_particle(n, options, out.truth, random);
+  const bool given = !options.planted.empty();
+  const size_t count = given ? options.planted.size() : static_cast<size_t>(options.particles);
+  for (size_t i = 0; i < count; ++i) {
+    const PlantedParticle p =
+        given ? given_particle(n, options, i) : draw_particle(n, options, out.truth, random);
     const double top = std::floor(p.y) - n / 2;
     const double left = std::floor(p.x) - n / 2;
     add_box(particle_box(spectrum, n, optics, p, p.y - std::floor(p.y), p.x - std::floor(p.x)), n,

@@ -16,6 +16,13 @@
 
 namespace engine {
 
+struct PlantedParticle {
+  double x = 0, y = 0;  // 0-based pixel (column, row) of the template's voxel (n/2, n/2, n/2)
+  double phi = 0, theta = 0, psi = 0;  // degrees
+  double defocus_offset = 0;           // A
+  double z = 0;                        // of the matched filter
+};
+
 struct SimulationOptions {
   int height = 512;  // pixels, even
   int width = 512;
@@ -27,15 +34,10 @@ struct SimulationOptions {
   std::vector<float> defocus_offsets = {0.0f};
   // Orientations are drawn from the whole sphere, or from these when there are any.
   std::vector<Orientation> orientations;
+  // These particles instead of drawn ones; a z of 0 means `z`.
+  std::vector<PlantedParticle> planted;
   double mean = 12.0;  // counts
   double sd = 2.0;
-};
-
-struct PlantedParticle {
-  double x = 0, y = 0;  // 0-based pixel (column, row) of the template's voxel (n/2, n/2, n/2)
-  double phi = 0, theta = 0, psi = 0;  // degrees
-  double defocus_offset = 0;           // A
-  double z = 0;                        // of the matched filter
 };
 
 struct Simulation {
