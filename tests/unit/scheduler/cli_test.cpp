@@ -1,0 +1,324 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "db/attempts.h"
+#include "db/items.h"
+#include "scheduler/api/json_text.h"
+#include "tests/unit/scheduler/api_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using Words = std::vector<std::string>;
+
+class CliTest : public ApiFixture {
+ protected:
+  Outcome enqueue_files(Words files, const Words& more = {}) const {
+    Words arguments = {"enqueue", "--template", "ribosome"};
+    const Words& ctf = more.empty() ? Words{"--defocus-u", "1e4", "--defocus-v", "1e4"} : more;
+    arguments.insert(arguments.end(), ctf.begin(), ctf.end());
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    return margay(arguments);
+  }
+
+  void set_state(int64_t item, db::ItemState state, const std::string& reason = "") const {
+    db::ItemStore(*database_).set_state(item, state, reason, 1);
+  }
+};
+
+TEST_F(CliTest, FileNamesWithAnyLettersArriveUnchanged) {
+  register_template();
+  const Words names = {"a b.mrc",        "it's.mrc",    "say \"hi\".mrc", "line\nbreak.mrc",
+                       "Größe 日本.mrc", "back\\n.mrc", "$(touch x).mrc", "*.mrc",
+                       "[ab].mrc",       "-dash.mrc",   "%41&x=1#.mrc",   "\x1b[31mred.mrc"};
+  Words paths;
+  for (const std::string& name : names) paths.push_back(write(name));
+  Words arguments = {"enqueue",     "--template", "ribosome",   "--defocus-u", "1e4",
+                     "--defocus-v", "1e4",        "--same-ctf", "--json",      "--"};
+  arguments.insert(arguments.end(), paths.begin(), paths.end());
+  const Outcome outcome = margay(arguments);
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const json listed = margay({"list", "--json"}).document().at("items");
+  ASSERT_EQ(listed.size(), names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_EQ(api::get_text(listed[i], "micrograph"), paths[i]);
+  }
+  EXPECT_THAT(margay({"list"}).out, AllOf(Not(HasSubstr("\x1b")), HasSubstr("line\\nbreak.mrc")));
+}
+
+TEST_F(CliTest, ANameThatIsNotUtf8IsNamedExactlyInTheAnswer) {
+  register_template();
+  const std::string path = write(
+      "Gr\xF6\xDF"
+      "e.mrc");
+  const Outcome outcome = margay({"enqueue", path, "--template", "ribosome", "--defocus-u", "1",
+                                  "--defocus-v", "1", "--json"});
+  EXPECT_NE(outcome.exit, 0);
+  EXPECT_EQ(api::get_text(outcome.document().at("items").at(0), "path"), path);
+  EXPECT_THAT(outcome.error, HasSubstr("Gr\\xf6\\xdfe.mrc"));
+}
+
+TEST_F(CliTest, RelativePathsAndLinksBecomeTheFilesOwn) {
+  register_template();
+  const std::string path = write("one.mrc");
+  std::filesystem::create_symlink(path, file("link.mrc"));
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  const Outcome outcome = enqueue_files({"./link.mrc"});
+  std::filesystem::current_path(before);
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_EQ(get("/v1/items/1").at("item").at("micrograph"), path);
+}
+
+TEST_F(CliTest, AQuotedGlobIsExpanded) {
+  register_template();
+  for (const char* name : {"g1.mrc", "g2.mrc", "g3.txt"}) write(name);
+  const Outcome outcome =
+      enqueue_files({file("g*.mrc")}, {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, HasSubstr("2 enqueued"));
+  EXPECT_EQ(enqueue_files({file("x*.mrc")}).exit, 4);
+}
+
+TEST_F(CliTest, ManyFilesGoInSeveralRequests) {
+  register_template();
+  for (int i = 0; i < 450; ++i) write("m" + std::to_string(i) + ".mrc");
+  const int wakes = wakes_;
+  const Outcome outcome =
+      enqueue_files({file("m*.mrc")}, {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("450 enqueued"), HasSubstr("and 430 more")));
+  EXPECT_EQ(wakes_ - wakes, 3);
+  EXPECT_EQ(margay({"list", "--json"}).document().at("items").size(), 450U);
+}
+
+TEST_F(CliTest, OneBadFileDoesNotKeepTheOthersOut) {
+  register_template();
+  const Outcome outcome =
+      enqueue_files({write("one.mrc"), file("missing.mrc"), write("two.mrc"), folder_},
+                    {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf"});
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.out, HasSubstr("2 enqueued, 2 refused"));
+  EXPECT_THAT(outcome.error, AllOf(HasSubstr("missing.mrc: cannot open it: No such file"),
+                                   HasSubstr("is a folder")));
+}
+
+TEST_F(CliTest, WhatIsEnqueuedAlreadyIsNamedAndAgainMakesAnother) {
+  register_template();
+  const std::string path = write("one.mrc");
+  ASSERT_EQ(enqueue_files({path}).exit, 0);
+  const Outcome twice = enqueue_files({path});
+  EXPECT_EQ(twice.exit, 6);
+  EXPECT_THAT(twice.error, HasSubstr("item 1"));
+  EXPECT_EQ(enqueue_files({path, "--again"}).exit, 0);
+}
+
+TEST_F(CliTest, ANamedPipeIsRefusedAtOnce) {
+  register_template();
+  ASSERT_EQ(::mkfifo(file("pipe.mrc").c_str(), 0644), 0);
+  const Outcome outcome = enqueue_files({file("pipe.mrc")});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("not a regular file"));
+}
+
+TEST_F(CliTest, CtfValuesComeFromTheFileOfEachMicrograph) {
+  register_template();
+  write("one.mrc");
+  write("two.mrc");
+  write("one_ctf.txt", "# head\n1 10000 9000 30 1.5707963267948966 0.1 4\n");
+  write("two_ctf.txt", "# head\n1 20000 19000 -60 0 0.1 4\n");
+  const Outcome outcome =
+      enqueue_files({file("one.mrc"), file("two.mrc")}, {"--ctf", "{dir}/{stem}_ctf.txt"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const json one = get("/v1/items/1").at("item").at("ctf");
+  EXPECT_NEAR(one.at("phase_shift").get<double>(), 90, 1e-9);
+  EXPECT_EQ(one.at("source"), file("one_ctf.txt"));
+  EXPECT_EQ(get("/v1/items/2").at("item").at("ctf").at("astigmatism_angle"), -60);
+}
+
+TEST_F(CliTest, AMicrographWithoutItsCtfFileIsRefusedAlone) {
+  register_template();
+  write("one.mrc");
+  write("two.mrc");
+  write("two_ctf.txt", "1 20000 19000 -60 0 0.1 4\n");
+  const Outcome outcome =
+      enqueue_files({file("one.mrc"), file("two.mrc")}, {"--ctf", "{dir}/{stem}_ctf.txt"});
+  EXPECT_EQ(outcome.exit, 3);
+  EXPECT_THAT(outcome.error, AllOf(HasSubstr("one.mrc"), HasSubstr("one_ctf.txt")));
+}
+
+TEST_F(CliTest, CtfOptionsThatDoNotFitAreRefusedBeforeAnythingIsSent) {
+  register_template();
+  const std::string one = write("one.mrc");
+  const std::string two = write("two.mrc");
+  const std::vector<Words> wrong = {
+      {"--phase-shift", "0"},
+      {"--defocus-u", "1"},
+      {"--defocus-u", "1", "--defocus-v", "2"},
+      {"--defocus-u", "1", "--defocus-v", "1", "--ctf", "{stem}.txt"},
+      {"--defocus-u", "1", "--defocus-v", "1", two},
+      {"--ctf", "{dir}/ctf.txt", two},
+  };
+  for (const Words& options : wrong) {
+    EXPECT_EQ(enqueue_files({one}, options).exit, 2) << testing::PrintToString(options);
+  }
+  EXPECT_EQ(margay({"enqueue", one, "--template", "ribosome"}).exit, 2);
+  EXPECT_TRUE(get("/v1/items").at("items").empty());
+  EXPECT_EQ(
+      enqueue_files({one}, {"--defocus-u", "1", "--defocus-v", "2", "--astigmatism-angle", "-30"})
+          .exit,
+      0);
+}
+
+TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
+  register_template();
+  const std::string item = std::to_string(enqueue("one.mrc"));
+  EXPECT_THAT(margay({"hold", item}).out, HasSubstr("HELD"));
+  EXPECT_THAT(margay({"release", item}).out, HasSubstr("QUEUED"));
+  EXPECT_THAT(margay({"promote", item, "--priority", "urgent"}).out, HasSubstr("urgent"));
+  EXPECT_THAT(margay({"cancel", item}).out, HasSubstr("CANCELLED"));
+  EXPECT_EQ(margay({"hold", item}).exit, 6);
+  EXPECT_THAT(margay({"retry", item}).out, HasSubstr("QUEUED"));
+  EXPECT_EQ(margay({"cancel", item, "99"}).exit, 3);
+  EXPECT_EQ(margay({"cancel", "98", "99"}).exit, 4);
+  const std::string shown = margay({"show", item}).out;
+  for (const char* word : {"one.mrc", "ribosome@1", "promote", "10000.0 / 10000.0 A"}) {
+    EXPECT_THAT(shown, HasSubstr(word));
+  }
+}
+
+TEST_F(CliTest, ListSelects) {
+  register_template();
+  enqueue("one.mrc");
+  enqueue("two.mrc");
+  margay({"hold", "2"});
+  EXPECT_EQ(margay({"list", "--state", "held", "--json"}).document().at("items").size(), 1U);
+  EXPECT_EQ(margay({"list", "--state", "held,queued", "--json"}).document().at("items").size(), 2U);
+  EXPECT_EQ(margay({"list", "--limit", "1", "--json"}).document().at("items").size(), 1U);
+  EXPECT_THAT(margay({"list", "--priority", "urgent"}).out, HasSubstr("no items"));
+  EXPECT_EQ(margay({"list", "--state", "busy"}).exit, 1);
+}
+
+TEST_F(CliTest, WaitEndsAsItsItemsDo) {
+  register_template();
+  enqueue("one.mrc");
+  enqueue("two.mrc");
+  EXPECT_EQ(margay({"wait", "1", "--timeout", "10ms"}).exit, 9);
+  set_state(1, db::ItemState::kDone);
+  EXPECT_EQ(margay({"wait", "1"}).exit, 0);
+  set_state(2, db::ItemState::kFailed, "the micrograph is constant");
+  const Outcome outcome = margay({"wait", "1", "2"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("the micrograph is constant"));
+  EXPECT_EQ(margay({"wait", "3"}).exit, 4);
+  EXPECT_EQ(margay({"wait", "--all"}).exit, 0);
+  const json document = margay({"wait", "1", "2", "--json"}).document();
+  EXPECT_EQ(document.at("ended").size(), 2U);
+  EXPECT_EQ(document.at("outcome"), "failed");
+}
+
+TEST_F(CliTest, LogsAreShownOfTheAttemptThatIsAsked) {
+  register_template();
+  enqueue("one.mrc");
+  EXPECT_EQ(margay({"logs", "1"}).exit, 4);
+  for (const int number : {1, 2}) {
+    db::Attempt attempt;
+    attempt.item_id = 1;
+    attempt.number = number;
+    attempt.token = "t" + std::to_string(number);
+    attempt.state = db::AttemptState::kFailed;
+    attempt.ended = 1;
+    attempt.directory = file("a" + std::to_string(number));
+    std::filesystem::create_directory(attempt.directory);
+    write("a" + std::to_string(number) + "/job.log", "log " + std::to_string(number) + "\n");
+    db::AttemptStore(*database_).insert(attempt);
+  }
+  EXPECT_EQ(margay({"logs", "1", "--follow"}).out, "log 2\n");
+  EXPECT_EQ(margay({"logs", "1", "--attempt", "1"}).out, "log 1\n");
+  EXPECT_EQ(margay({"logs", "1", "--attempt", "3"}).exit, 4);
+  EXPECT_EQ(margay({"logs", "1", "--json"}).document().at("text"), "log 2\n");
+}
+
+TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
+  register_template();
+  enqueue("one.mrc");
+  status_.version = "x";
+  const std::vector<Words> commands = {{"list"},
+                                       {"show", "1"},
+                                       {"show", "7"},
+                                       {"explain", "1"},
+                                       {"hold", "1"},
+                                       {"release", "1"},
+                                       {"promote", "1", "--priority", "low"},
+                                       {"cancel", "1"},
+                                       {"retry", "1"},
+                                       {"logs", "1"},
+                                       {"results", "1"},
+                                       {"status"},
+                                       {"wait", "1", "--timeout", "1ms"},
+                                       {"template", "list"},
+                                       {"enqueue", file("one.mrc"), "--template", "ribosome",
+                                        "--defocus-u", "1", "--defocus-v", "1"}};
+  for (Words command : commands) {
+    command.push_back("--json");
+    const Outcome outcome = margay(command);
+    const json document = json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(document.is_object()) << testing::PrintToString(command) << outcome.out;
+    EXPECT_EQ(document.value("format", 0), 1) << testing::PrintToString(command);
+  }
+}
+
+TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
+  for (const Words& command : std::vector<Words>{{"template", "add"},
+                                                 {"template", "list"},
+                                                 {"enqueue"},
+                                                 {"list"},
+                                                 {"show"},
+                                                 {"explain"},
+                                                 {"promote"},
+                                                 {"hold"},
+                                                 {"release"},
+                                                 {"cancel"},
+                                                 {"retry"},
+                                                 {"wait"},
+                                                 {"logs"},
+                                                 {"results"},
+                                                 {"status"},
+                                                 {"stop"}}) {
+    Words arguments = command;
+    arguments.push_back("--help");
+    const Outcome outcome = margay(arguments);
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("Example:\n  margay " + command[0]), HasSubstr("--json")));
+  }
+}
+
+TEST_F(CliTest, WrongUseIsTwo) {
+  EXPECT_EQ(margay({"show"}).exit, 2);
+  EXPECT_EQ(margay({"show", "one"}).exit, 2);
+  EXPECT_EQ(margay({"show", "-1"}).exit, 2);
+  EXPECT_EQ(margay({"explode"}).exit, 2);
+  EXPECT_EQ(margay({"promote", "1", "--priority", "live"}).exit, 2);
+  EXPECT_EQ(margay({"wait", "--timeout", "soon"}).exit, 2);
+}
+
+TEST_F(CliTest, WithoutADaemonTheExitCodeIsSevenAndSaysWhatToDo) {
+  server_.reset();
+  for (const Words& command : std::vector<Words>{{"list"}, {"status"}, {"stop"}, {"wait"}}) {
+    const Outcome outcome = margay(command);
+    EXPECT_EQ(outcome.exit, 7);
+    EXPECT_THAT(outcome.error, HasSubstr("start margayd"));
+  }
+}
+
+}  // namespace
+}  // namespace scheduler
