@@ -35,7 +35,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"SQLiteCpp/", {"db/sqlite."}},
       {"curl/", {"slurm/http."}},
       {"fftw3", {"engine/cpu/"}},
-      {"hwy/", {"engine/cpu/"}},
+      {"hwy/", {"engine/cpu/", "tests/unit/engine/kernels_test."}},
       {"cuda", {"engine/cuda/"}},
       {"cufft", {"engine/cuda/"}},
       {"cairo", {"engine/picture", "tests/unit/engine/pictures_test."}},
