@@ -1,5 +1,9 @@
 // margay-engine match: one search from files to files.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 
 #include "engine/commands.h"
@@ -20,11 +24,18 @@ void print_summary(const Manifest& manifest) {
   for (const auto& [name, path] : manifest.pictures) std::cout << "picture    " << path << '\n';
 }
 
+// Found before the folders of the results are made.
+void check_resume(const std::string& checkpoint) {
+  if (checkpoint.empty() || ::access(checkpoint.c_str(), R_OK) == 0) return;
+  throw InputError("--resume: '" + checkpoint + "' cannot be read: " + std::strerror(errno));
+}
+
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
   MatchOptions options = command.options;
   options.message = tell;
+  check_resume(options.resume);
   const MatchOutcome outcome = run_match(read_search_config(command.config), options, stop);
   if (!outcome.stopped) {
     print_summary(outcome.manifest);

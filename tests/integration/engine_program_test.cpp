@@ -1,0 +1,160 @@
+// The real program at the terminal: help, usage, backends, odd file names, picking again.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "engine/mrc.h"
+#include "tests/integration/small_search.h"
+
+namespace tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+class EngineProgram : public ::testing::Test {
+ protected:
+  Finished run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), engine_program());
+    return run_program(arguments, search_.folder());
+  }
+  SmallSearch search_;
+};
+
+TEST_F(EngineProgram, EverySubcommandExplainsItselfWithAnExample) {
+  for (const std::string command :
+       {"match", "plan", "simulate", "selftest", "peaks", "project", "info"}) {
+    const Finished help = run({command, "--help"});
+    EXPECT_EQ(help.exit_code, 0) << command;
+    EXPECT_THAT(help.output, HasSubstr("Example:\n  margay-engine " + command));
+    EXPECT_THAT(run({"--help"}).output, HasSubstr("  " + command + " "));
+  }
+}
+
+TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "subcommand"},
+      {{"match"}, "CONFIG"},
+      {{"match", "c.yaml", "--threads", "-1"}, "--threads"},
+      {{"match", "c.yaml", "--threads", "two"}, "--threads"},
+      {{"match", "c.yaml", "--batch", "x"}, "--batch"},
+      {{"match", "c.yaml", "--backend", "gpu"}, "--backend"},
+      {{"match", "c.yaml", "--no-such-option"}, "--no-such-option"},
+      {{"match", "c.yaml", "--checkpoint-every", "10"}, "--checkpoint-every"},
+      {{"match", "c.yaml", "--metric", "z"}, "--metric"},
+      {{"peaks", "c.yaml", "--false-positives", "0"}, "--false-positives"},
+      {{"project", "t.mrc"}, "--output"},
+      {{"simulate", "--output", "x.mrc"}, "--template"}};
+  for (const auto& [arguments, word] : cases) {
+    const Finished refused = run(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << word;
+    EXPECT_THAT(refused.error, HasSubstr(word));
+  }
+}
+
+TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
+  search_.write_config();
+  const Finished refused = run({"match", "search.yaml", "--backend", "cuda"});
+  EXPECT_TRUE(refused.exit_code == 64 || refused.exit_code == 70) << refused.exit_code;
+  EXPECT_THAT(refused.error, HasSubstr("--backend cpu"));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("out")));
+}
+
+TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
+  EXPECT_THAT(run({"info"}).output, AllOf(HasSubstr("instruction set"), HasSubstr("cpu")));
+  EXPECT_THAT(run({"info", "image.mrc"}).output,
+              AllOf(HasSubstr("64 columns x 48 rows"), HasSubstr("2 x 2")));
+  EXPECT_THAT(run({"info", "--json", "image.mrc", "template.mrc"}).output,
+              AllOf(HasSubstr("\"columns\": 64"), HasSubstr("\"sections\": 16")));
+  const Finished refused = run({"info", "absent.mrc"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.error, HasSubstr("absent.mrc"));
+}
+
+TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
+  search_.write_config();
+  const auto before = search_.contents();
+  const Finished plan = run({"plan", "search.yaml", "--backend", "cpu", "--json"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.error;
+  EXPECT_THAT(plan.output, AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\"")));
+  EXPECT_EQ(search_.contents(), before);
+}
+
+TEST_F(EngineProgram, NamesWithBlanksQuotesNewlinesAndOtherLettersWorkToTheCsv) {
+  // The same name as bytes and as YAML.
+  const std::string name = "a b'c\"d\ne\xc3\xa4";
+  const std::string written = "a b'c\\\"d\\ne\\u00e4";
+  std::filesystem::create_directory(search_.file(name));
+  std::filesystem::rename(search_.file("image.mrc"), search_.file(name + "/" + name + ".mrc"));
+  search_.sections["micrograph_path"] = "\"" + written + "/" + written + ".mrc\"";
+  search_.results = written + "/out";
+  search_.write_config(name + ".yaml");
+  const std::string csv = name + "/lists/" + name + ".csv";
+  const Finished searched = run({"match", name + ".yaml", "--backend", "cpu", "--threads", "1",
+                                 "--output", csv, "--false-positives", "5000"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.error;
+  EXPECT_TRUE(std::filesystem::exists(search_.file(name + "/out/scaled_mip.mrc")));
+  EXPECT_TRUE(std::filesystem::exists(search_.file(name + "/lists/manifest.json")));
+  // In CSV a quote within a quoted field is doubled.
+  EXPECT_THAT(read(search_.file(csv)), HasSubstr("a b'c\"\"d\ne\xc3\xa4.mrc"));
+}
+
+TEST_F(EngineProgram, PeaksPicksFromTheMapsWhatMatchPicked) {
+  ASSERT_EQ(search_.match({"--false-positives", "5000"}).exit_code, 0);
+  const std::string list = read(search_.file("out/scaled_mip_peaks.csv"));
+  ASSERT_GT(std::count(list.begin(), list.end(), '\n'), 2) << "no peak to compare";
+  EXPECT_EQ(run({"peaks", "search.yaml", "--false-positives", "5000"}).output, list);
+  ASSERT_EQ(
+      run({"peaks", "search.yaml", "--false-positives", "5000", "--output", "again.csv"}).exit_code,
+      0);
+  EXPECT_EQ(read(search_.file("again.csv")), list);
+  EXPECT_EQ(run({"peaks", "search.yaml", "--output", "again.csv"}).exit_code, 64);
+  // Without the manifest the correlations are counted, and come to the same.
+  std::filesystem::remove(search_.file("out/manifest.json"));
+  EXPECT_EQ(run({"peaks", "search.yaml", "--false-positives", "5000"}).output, list);
+}
+
+TEST_F(EngineProgram, ProjectionsOfTwoDirectionsDiffer) {
+  const auto project = [&](const std::string& theta, const std::string& name) {
+    EXPECT_EQ(run({"project", "template.mrc", "--theta", theta, "--output", name}).exit_code, 0);
+    return engine::read_mrc(search_.file(name));
+  };
+  const auto along_z = project("0", "z.mrc");
+  const auto along_x = project("90", "x.mrc");
+  EXPECT_EQ(along_z.header.nx, 16);
+  EXPECT_DOUBLE_EQ(along_z.header.pixel_size[0], 2.0);
+  EXPECT_NE(along_z.values, along_x.values);
+  // Density is dark, and the particle is in the middle.
+  EXPECT_LT(along_z.values[8 * 16 + 8], along_z.values[0]);
+}
+
+TEST_F(EngineProgram, SimulatePlantsTheParticlesOfAList) {
+  const std::string list = "x_px,y_px,phi_deg,theta_deg,psi_deg,defocus_offset_A\n";
+  std::ofstream(search_.file("wanted.csv")) << list << "20.5,30.25,10,20,30,100\n";
+  const std::vector<std::string> command = {"simulate",   "--template", "template.mrc",
+                                            "--size",     "64",         "--particles",
+                                            "wanted.csv", "--output",   "made.mrc"};
+  const Finished made = run(command);
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(read(search_.file("made_truth.csv")), HasSubstr("20.5000,30.2500,10.0000,20.0000"));
+  EXPECT_EQ(engine::read_mrc_header(search_.file("made.mrc")).nx, 64);
+  EXPECT_EQ(run(command).exit_code, 64) << "an existing micrograph was replaced";
+  std::ofstream(search_.file("wanted.csv")) << list << "3,30,10,20,30,0\n";
+  EXPECT_THAT(run({"simulate", "--template", "template.mrc", "--particles", "wanted.csv",
+                   "--output", "other.mrc"})
+                  .error,
+              HasSubstr("does not lie inside"));
+}
+
+}  // namespace
+}  // namespace tests
