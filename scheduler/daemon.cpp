@@ -173,10 +173,11 @@ void Daemon::Impl::submit(const Jobs& jobs) {
   launch_hold_.clear();
   for (const Decision& decision : plan(snapshot)) {
     if (decision.verdict != Verdict::kStart) continue;
-    std::string hold;
+    LaneHold hold;
     guarded("item " + std::to_string(decision.item_id), [&] { hold = launcher_.launch(decision); });
-    if (hold.empty()) continue;
-    launch_hold_ = hold;
+    if (hold.why.empty()) continue;
+    launch_hold_ = hold.why;
+    if (hold.rests) rest(hold.why);
     break;
   }
 }

@@ -147,7 +147,7 @@ bool Launcher::store_intent(db::Attempt& attempt) const {
   return true;
 }
 
-std::string Launcher::submit(db::Attempt attempt) const {
+LaneHold Launcher::submit(db::Attempt attempt) const {
   const slurm::JobRequest request{.name = attempt.token,
                                   .script = attempt.script,
                                   .directory = attempt.directory,
@@ -180,7 +180,7 @@ std::string Launcher::submit(db::Attempt attempt) const {
   }
   store_outcome(workplace_, attempt, outcome, std::nullopt, "before-answer-commit",
                 "after-answer-commit");
-  return outcome.lane_hold;
+  return {.why = outcome.lane_hold, .rests = true};
 }
 
 void Launcher::quarantine(const db::Item& item, const std::string& reason) const {
@@ -205,30 +205,30 @@ void Launcher::postpone(db::Item item, const std::string& reason) const {
   transaction.commit();
 }
 
-std::string Launcher::launch(const Decision& decision) {
+LaneHold Launcher::launch(const Decision& decision) {
   const db::Item item = db::ItemStore(workplace_.database).find(decision.item_id).value();
   const db::Template search_template =
       db::TemplateStore(workplace_.database).find(item.template_id).value();
   try {
     if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
       quarantine(item, changed);
-      return "";
+      return {};
     }
   } catch (const std::system_error& error) {
     postpone(item, error.what());
-    return "";
+    return {};
   }
-  if (std::string full = check_room(item); !full.empty()) return full;
+  if (const std::string full = check_room(item); !full.empty()) return {.why = full};
   db::Attempt attempt;
   try {
     attempt = prepare(item, search_template, decision);
   } catch (const SearchSettingsError& error) {
     quarantine(item, std::string("search settings of its template: ") + error.what());
-    return "";
+    return {};
   } catch (const ScriptError& error) {
-    return error.what();
+    return {.why = error.what()};
   }
-  if (!store_intent(attempt)) return "";
+  if (!store_intent(attempt)) return {};
   reach(workplace_.crash, "after-attempt-commit");
   // After the intent, before the submission: from here on an older attempt's script stops.
   write_file(item_folder(workplace_.config.jobs(), item.id) + "/" + kFenceFile,

@@ -11,12 +11,18 @@
 
 namespace scheduler {
 
+// Why the whole lane stops; empty = it goes on.
+struct LaneHold {
+  std::string why{};
+  bool rests = false;  // for a while, whatever the next look says
+};
+
 class Launcher {
  public:
   explicit Launcher(const Workplace& workplace) : workplace_(workplace) {}
 
-  // Returns why the whole lane must rest, empty = go on. An item that cannot run is quarantined.
-  std::string launch(const Decision& decision);
+  // An item that cannot run is quarantined.
+  LaneHold launch(const Decision& decision);
 
  private:
   std::string check_inputs(const db::Item& item, const db::Template& search_template) const;
@@ -25,7 +31,7 @@ class Launcher {
                       const Decision& decision) const;
   std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;
-  std::string submit(db::Attempt attempt) const;
+  LaneHold submit(db::Attempt attempt) const;
   void quarantine(const db::Item& item, const std::string& reason) const;
   void postpone(db::Item item, const std::string& reason) const;
   int threads() const;

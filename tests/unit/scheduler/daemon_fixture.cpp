@@ -1,0 +1,116 @@
+#include "tests/unit/scheduler/daemon_fixture.h"
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/files.h"
+
+namespace scheduler {
+namespace {
+
+constexpr const char* kSearch =
+    "optics_group: {pixel_size: 1.0, voltage: 300.0}\n"
+    "orientation_search_config: {psi_step: 3.0}\n";
+
+const std::vector<std::pair<std::string, std::string>> kOutputs = {
+    {"mip", "mip.mrc"},
+    {"scaled_mip", "scaled_mip.mrc"},
+    {"correlation_average", "mean.mrc"},
+    {"correlation_variance", "sd.mrc"},
+    {"orientation_psi", "psi.mrc"},
+    {"orientation_theta", "theta.mrc"},
+    {"orientation_phi", "phi.mrc"},
+    {"relative_defocus", "defocus.mrc"},
+    {"peaks_csv", "peaks.csv"},
+};
+
+}  // namespace
+
+DaemonFixture::DaemonFixture() {
+  config_.state = folder_.file("state");
+  config_.engine = "/opt/margay-engine";
+  config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+  std::filesystem::create_directories(config_.jobs());
+  restart();
+  commands_->add_template(user_, {.name = "ribosome",
+                                  .volume = file_facts(folder_.write("volume.mrc", "volume")),
+                                  .volume_sha256 = hash_text("volume"),
+                                  .search_yaml = kSearch});
+}
+
+void DaemonFixture::restart() { restart_with_crash_at(""); }
+
+void DaemonFixture::restart_with_crash_at(const std::string& point) {
+  crash_at_ = point;
+  daemon_.reset();
+  commands_.reset();
+  database_.reset();
+  const CrashHook crash = [this](const std::string& name) {
+    reached_.push_back(name);
+    if (name != crash_at_) return;
+    crash_at_.clear();
+    throw Crash{};
+  };
+  database_ = std::make_unique<db::Database>(config_.database());
+  commands_ = std::make_unique<Commands>(*database_, clock_, config_.local.slots, crash);
+  daemon_ = std::make_unique<Daemon>(
+      config_, *database_, cluster_, clock_,
+      DaemonOptions{.crash = crash,
+                    .log = [this](const std::string& line) { log_.push_back(line); }});
+}
+
+bool DaemonFixture::tick() {
+  clock_.pass(config_.intervals.tick);
+  try {
+    daemon_->tick();
+    return true;
+  } catch (const Crash&) {
+    return false;
+  }
+}
+
+void DaemonFixture::ticks(int count) {
+  for (int i = 0; i < count; ++i) ASSERT_TRUE(tick());
+}
+
+db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority) {
+  const std::string path = folder_.write(name, "micrograph " + name);
+  return commands_->enqueue(user_, {.micrograph = file_facts(path),
+                                    .template_name = "ribosome",
+                                    .priority = priority,
+                                    .ctf = {.defocus_u = 10000, .defocus_v = 9000}});
+}
+
+void DaemonFixture::leave_manifest(const db::Attempt& attempt, const std::string& token) {
+  nlohmann::json outputs;
+  for (const auto& [output, file] : kOutputs) {
+    std::ofstream(attempt.directory + "/" + file) << output;
+    outputs[output] = {{"bytes", output.size()}};
+  }
+  const nlohmann::json manifest = {{"format", 1},
+                                   {"attempt", token.empty() ? attempt.token : token},
+                                   {"status", "done"},
+                                   {"inputs",
+                                    {{"configuration", {{"sha256", attempt.config_sha256}}},
+                                     {"template", {{"sha256", hash_text("volume")}}}}},
+                                   {"counts", {{"correlations", 1000}}},
+                                   {"timings",
+                                    {{"read_seconds", 1.0},
+                                     {"preprocess_seconds", 2.0},
+                                     {"search_seconds", 3.5},
+                                     {"write_seconds", 1.0}}},
+                                   {"peaks", {{"count", 6}, {"cutoff", 6.5}, {"best_z", 9.25}}},
+                                   {"outputs", outputs}};
+  std::ofstream(attempt.directory + "/manifest.json") << manifest.dump();
+}
+
+void DaemonFixture::finish(const db::Attempt& attempt) {
+  leave_manifest(attempt);
+  cluster_.end(attempt.token, slurm::JobState::kCompleted, 0);
+}
+
+void DaemonFixture::fail(const db::Attempt& attempt, int exit_code, const std::string& log) {
+  std::ofstream(attempt.directory + "/job.log") << log;
+  cluster_.end(attempt.token, slurm::JobState::kFailed, exit_code);
+}
+
+}  // namespace scheduler

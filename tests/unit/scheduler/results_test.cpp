@@ -1,0 +1,87 @@
+#include "scheduler/results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/daemon_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using testing::HasSubstr;
+
+class ResultsTest : public DaemonFixture {
+ protected:
+  ResultsTest() {
+    enqueue("a.mrc");
+    tick();
+    attempt_ = attempt(1);
+    leave_manifest(attempt_);
+  }
+  ManifestReading read() { return read_manifest(attempt_, commands_->list_templates()[0], 77); }
+  void replace(const std::string& from, const std::string& to) {
+    const std::string path = attempt_.directory + "/manifest.json";
+    std::string text = tests::text_of(path);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    std::ofstream(path) << text;
+  }
+
+  db::Attempt attempt_;
+};
+
+TEST_F(ResultsTest, AWholeManifestIsAccepted) {
+  const ManifestReading reading = read();
+  EXPECT_EQ(reading.witness, ManifestWitness::kAccepted) << reading.problem;
+  EXPECT_EQ(reading.result.correlations, 1000);
+  EXPECT_EQ(reading.result.peaks_csv, attempt_.directory + "/peaks.csv");
+  EXPECT_EQ(reading.result.stored, 77);
+}
+
+TEST_F(ResultsTest, NoManifestIsNoEvidence) {
+  std::filesystem::remove(attempt_.directory + "/manifest.json");
+  EXPECT_EQ(read().witness, ManifestWitness::kAbsent);
+}
+
+TEST_F(ResultsTest, ADamagedOneIsRefused) {
+  replace("{", "");
+  EXPECT_EQ(read().witness, ManifestWitness::kRefused);
+  EXPECT_THAT(read().problem, HasSubstr("damaged"));
+}
+
+TEST_F(ResultsTest, AnotherConfigurationIsRefused) {
+  replace(attempt_.config_sha256, std::string(64, '0'));
+  EXPECT_THAT(read().problem, HasSubstr("another configuration"));
+}
+
+TEST_F(ResultsTest, AnotherTemplateVolumeIsRefused) {
+  replace(hash_text("volume"), std::string(64, '0'));
+  EXPECT_THAT(read().problem, HasSubstr("another template volume"));
+}
+
+TEST_F(ResultsTest, ANewerFormatIsRefused) {
+  replace("\"format\":1", "\"format\":2");
+  EXPECT_THAT(read().problem, HasSubstr("format"));
+}
+
+TEST_F(ResultsTest, AMapThatIsMissingOrCutShortIsRefused) {
+  std::ofstream(attempt_.directory + "/psi.mrc") << "x";
+  EXPECT_THAT(read().problem, HasSubstr("psi.mrc, which has another size"));
+  std::filesystem::remove(attempt_.directory + "/psi.mrc");
+  EXPECT_THAT(read().problem, HasSubstr("psi.mrc, which is not there"));
+}
+
+TEST(FirstError, IsTheFirstLineThatSaysSo) {
+  EXPECT_EQ(first_error("reading a\nmargay-engine: error: cut short\nmargay-engine: error: b\n"),
+            "cut short");
+  EXPECT_EQ(first_error("margay-engine: 'x.mrc': not an MRC file\nbye\n"),
+            "'x.mrc': not an MRC file");
+  EXPECT_EQ(first_error("[###   ] 50 %\r[######] 100 %\rError: device lost\n"),
+            "Error: device lost");
+  EXPECT_EQ(first_error("just this\n\n"), "just this");
+  EXPECT_EQ(first_error(""), "");
+}
+
+}  // namespace
+}  // namespace scheduler
