@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "db/attempts.h"
+#include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/json_text.h"
@@ -239,6 +240,10 @@ json Service::list(const Request& request) const {
     if (with_progress && item.state == db::ItemState::kActive) {
       const auto attempt = db::AttemptStore(database_).newest_of_item(item.id);
       entry["progress"] = attempt ? progress_of(*attempt) : json(nullptr);
+    }
+    if (item.state == db::ItemState::kDone) {
+      const auto result = db::ResultStore(database_).find(item.id);
+      entry["result"] = result ? result_json(*result) : json(nullptr);
     }
     items.push_back(std::move(entry));
   }

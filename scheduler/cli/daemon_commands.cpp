@@ -1,5 +1,6 @@
 #include "scheduler/cli/daemon_commands.h"
 
+#include <fstream>
 #include <ostream>
 #include <thread>
 
@@ -23,6 +24,16 @@ std::string counts_text(const json& items) {
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
   }
   return text.empty() ? "none yet" : text;
+}
+
+// Its database is free only when the process has gone. One that nobody has reaped yet is gone.
+bool runs(int64_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
+  return text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
 }
 
 bool answers(const Context& context) {
@@ -71,18 +82,18 @@ Exit status(const Context& context) {
 Exit stop(const Context& context, std::chrono::milliseconds patience) {
   const json answer = context.post("/v1/stop", json::object());
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (answers(context)) {
+  const auto pid = answer.at("pid").get<int64_t>();
+  while (answers(context) || runs(pid)) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw Failure(Exit::kTimedOut, "margayd (process " +
-                                         std::to_string(answer.at("pid").get<int64_t>()) +
-                                         ") was asked to stop and still answers; see its log");
+      throw Failure(Exit::kTimedOut, "margayd (process " + std::to_string(pid) +
+                                         ") was asked to stop and still runs; see its log");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   if (context.wants_json()) {
-    context.print(json{{"stopped", true}, {"pid", answer.at("pid")}});
+    context.print(json{{"stopped", true}, {"pid", pid}});
   } else {
-    context.out() << "margayd (process " << answer.at("pid").get<int64_t>()
+    context.out() << "margayd (process " << pid
                   << ") has stopped; running jobs go on, and it finds them again\n";
   }
   return Exit::kOk;

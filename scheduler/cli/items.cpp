@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "scheduler/api/json_text.h"
+#include "scheduler/cli/wait.h"
 
 namespace scheduler::cli {
 namespace {
@@ -21,9 +22,9 @@ std::string upper(std::string text) {
 }
 
 std::string progress_word(const json& item) {
-  const json progress = item.value("progress", json(nullptr));
-  const double total = progress.is_object() ? progress.value("total", 0.0) : 0.0;
-  return total > 0 ? fixed(100 * progress.value("done", 0.0) / total, 0) + " %" : "";
+  const std::optional<Progress> progress = progress_of(item);
+  const bool known = progress && progress->total > 0;
+  return known ? fixed(100 * progress->done / progress->total, 0) + " %" : "";
 }
 
 std::string query_of(const ListOptions& options) {
@@ -103,6 +104,21 @@ void show_result(const Context& context, const json& result) {
 
 }  // namespace
 
+std::string note_of(const json& item) {
+  if (const auto result = item.find("result"); result != item.end() && result->is_object()) {
+    const auto peaks = result->at("peaks").get<int64_t>();
+    return std::to_string(peaks) + (peaks == 1 ? " peak" : " peaks") + ", best z " +
+           fixed(result->at("best_z"), 2) + ", " + duration_text(result->at("seconds"));
+  }
+  const auto progress = progress_of(item);
+  if (progress && !item.at("cancel_requested").get<bool>()) {
+    if (progress->state != "running") return progress->state;
+    return fixed(progress->rate, 0) + "/s, " + duration_text(progress->eta_seconds) + " left";
+  }
+  const bool explained = item.contains("explanation");
+  return text_of(item, explained ? "explanation" : "reason");
+}
+
 std::vector<json> fetch_items(const Context& context, const std::string& query, int64_t limit) {
   std::vector<json> items;
   int64_t after = 0;
@@ -132,7 +148,7 @@ Exit list(const Context& context, const ListOptions& options) {
                {.title = "OWNER"},
                {.title = "AGE", .align = Align::kRight},
                {.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
-               {.title = "WHY", .least = 16}});
+               {.title = "NOTE", .least = 16}});
   for (const json& item : items) {
     const std::string state = item.at("state");
     const auto age = static_cast<double>(std::time(nullptr) - item.at("created").get<int64_t>());
@@ -144,7 +160,7 @@ Exit list(const Context& context, const ListOptions& options) {
                {text_of(item, "owner")},
                {duration_text(age)},
                {text_of(item, "micrograph")},
-               {text_of(item, "explanation")}});
+               {note_of(item)}});
   }
   if (table.empty()) {
     context.out() << "no items\n";

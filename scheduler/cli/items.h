@@ -25,6 +25,10 @@ struct Change {
 };
 Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items);
 
+// What there is to say of an item in a few words: how fast it goes, what was found, or why it is as
+// it is.
+std::string note_of(const nlohmann::json& item);
+
 // Every item that the query selects, `limit` at most (0: all), asked for in pages.
 std::vector<nlohmann::json> fetch_items(const Context& context, const std::string& query,
                                         int64_t limit);

@@ -87,21 +87,34 @@ void print_peaks(const Context& context, const json& peaks) {
                    "relative to the micrograph's\n";
 }
 
-void print_files(const Context& context, const json& result) {
-  const auto line = [&](const std::string& name, const std::string& path) {
-    if (path.empty()) return;
-    std::string padded = name;
-    padded.resize(16, ' ');
-    context.out() << context.styled(padded, style::kDim) << printable(path) << "\n";
-  };
-  context.out() << "\n";
-  line("peak list", text_of(result, "peaks_csv"));
-  for (const char* group : {"pictures", "maps"}) {
-    for (const auto& [key, value] : result.at(group).items()) {
-      if (!key.ends_with("_base64")) line(key, text_of(result.at(group), key));
-    }
+// Names of files in the result's folder, whole paths of others.
+std::string names_of(const json& files, const std::string& folder) {
+  std::string names;
+  for (const auto& [key, value] : files.items()) {
+    if (key.ends_with("_base64")) continue;
+    const fs::path path = text_of(files, key);
+    const bool inside = path.parent_path() == folder;
+    names += (names.empty() ? "" : "  ") + (inside ? path.filename() : path).string();
   }
-  line("manifest", text_of(result, "manifest"));
+  return names;
+}
+
+void print_files(const Context& context, const json& result) {
+  const auto line = [&](const std::string& name, const std::string& value) {
+    if (value.empty()) return;
+    context.out() << context.styled(pad(name, 10, Align::kLeft), style::kDim) << printable(value)
+                  << "\n";
+  };
+  const fs::path manifest = text_of(result, "manifest");
+  const std::string folder = manifest.parent_path().string();
+  context.out() << "\n";
+  line("folder", folder);
+  json list = json::object();
+  api::put_text(list, "peaks", text_of(result, "peaks_csv"));
+  line("peak list", names_of(list, folder));
+  line("pictures", names_of(result.at("pictures"), folder));
+  line("maps", names_of(result.at("maps"), folder));
+  line("manifest", manifest.filename().string());
 }
 
 std::vector<std::string> files_to_copy(const json& result) {
@@ -148,7 +161,8 @@ Exit results(const Context& context, const ResultOptions& options) {
   context.out() << context.styled("item " + std::to_string(options.item), style::kBold) << "  "
                 << printable(text_of(result.at("item"), "micrograph")) << "\n"
                 << result.at("peaks").get<int64_t>()
-                << " peak(s) above z = " << fixed(result.at("cutoff"), 2) << "; best z "
+                << (result.at("peaks") == 1 ? " peak" : " peaks")
+                << " above z = " << fixed(result.at("cutoff"), 2) << "; best z "
                 << fixed(result.at("best_z"), 2) << "; " << result.at("correlations").get<int64_t>()
                 << " correlations in " << duration_text(result.at("seconds")) << "\n";
   print_peaks(context, result.at("peak_list"));

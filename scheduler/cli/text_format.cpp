@@ -93,12 +93,6 @@ std::vector<Glyph> glyphs(std::string_view text) {
   return list;
 }
 
-std::string pad(const std::string& text, int width, Align align) {
-  const int blanks = std::max(0, width - display_width(text));
-  const std::string filler(static_cast<size_t>(blanks), ' ');
-  return align == Align::kLeft ? text + filler : filler + text;
-}
-
 }  // namespace
 
 std::string printable(std::string_view bytes) { return make_printable(bytes, false); }
@@ -128,6 +122,12 @@ std::string shorten(const std::string& text, int width, Cut cut) {
   }
   for (auto bytes = kept.rbegin(); bytes != kept.rend(); ++bytes) out += *bytes;
   return "…" + out;
+}
+
+std::string pad(const std::string& text, int width, Align align) {
+  const int blanks = std::max(0, width - display_width(text));
+  const std::string filler(static_cast<size_t>(blanks), ' ');
+  return align == Align::kLeft ? text + filler : filler + text;
 }
 
 std::string duration_text(double seconds) {

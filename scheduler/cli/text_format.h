@@ -20,6 +20,10 @@ enum class Cut { kStart, kEnd };  // where the ellipsis goes
 // At most `width` cells.
 std::string shorten(const std::string& text, int width, Cut cut = Cut::kEnd);
 
+enum class Align { kLeft, kRight };
+// At least `width` cells.
+std::string pad(const std::string& text, int width, Align align);
+
 std::string duration_text(double seconds);  // 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h
 std::string time_text(int64_t epoch);       // 2026-11-21 17:40:05 (local), - for 0
 std::string size_text(int64_t bytes);       // 16.8 MB
@@ -43,7 +47,6 @@ inline constexpr const char* kReset = "\x1b[0m";
 // For an item's or an attempt's state.
 std::string state_style(const std::string& state);
 
-enum class Align { kLeft, kRight };
 struct Column {
   std::string title{};
   Align align = Align::kLeft;

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 // So many ids fit into one request's address.
 constexpr size_t kIdsAsked = 500;
 constexpr std::chrono::seconds kLineEvery{60};
-constexpr int kMostBars = 16;
+constexpr size_t kMostBars = 16;
 
 std::string ids_text(const std::vector<int64_t>& ids) {
   std::string text;
@@ -39,7 +39,7 @@ class Waiter {
   Exit run() {
     choose_items();
     for (;;) {
-      look();
+      look_patiently();
       erase_bars();
       report_ended();
       if (waiting_.empty()) return finish(failed_ ? Exit::kFailed : Exit::kOk);
@@ -80,6 +80,19 @@ class Waiter {
     throw Failure(Exit::kNotFound, "there is no item " + std::to_string(*unknown.begin()));
   }
 
+  void look_patiently() {
+    try {
+      look();
+      answered_ = Clock::now();
+    } catch (const Failure& failure) {
+      const bool gone = failure.exit() == Exit::kUnreachable;
+      if (!gone || Clock::now() - answered_ > options_.patience) throw;
+      erase_bars();
+      if (!context_.wants_json() && !silent_) context_.complain("waiting for the daemon to answer");
+    }
+    silent_ = Clock::now() - answered_ > options_.poll / 2;
+  }
+
   // Those that were running, and of the others a page in turn: a poll stays small however many
   // there are.
   void look() {
@@ -91,9 +104,10 @@ class Waiter {
       ids.push_back(*next);
       asked_up_to_ = *next;
     }
+    const std::vector<json> items = fetch_items(context_, "progress=1&ids=" + ids_text(ids), 0);
     active_.clear();
     held_ = 0;
-    for (const json& item : fetch_items(context_, "progress=1&ids=" + ids_text(ids), 0)) take(item);
+    for (const json& item : items) take(item);
   }
 
   void take(const json& item) {
@@ -113,11 +127,21 @@ class Waiter {
       context_.out() << "item " << item.at("id").get<int64_t>() << "  "
                      << context_.styled(state, state_style(state)) << "  "
                      << printable(file_name(item));
-      if (const std::string reason = text_of(item, "reason"); !reason.empty()) {
-        context_.out() << ": " << printable(reason);
+      if (const std::string note = note_of(item); !note.empty()) {
+        context_.out() << ": " << printable(note);
       }
       context_.out() << "\n";
     }
+  }
+
+  std::vector<ProgressRow> running() const {
+    std::vector<ProgressRow> rows;
+    for (const auto& [id, item] : active_) {
+      if (rows.size() == kMostBars) break;
+      rows.push_back(
+          {.item = id, .name = printable(file_name(item)), .progress = progress_of(item)});
+    }
+    return rows;
   }
 
   void show_running() {
@@ -126,20 +150,13 @@ class Waiter {
       draw_bars();
     } else if (Clock::now() >= next_line_) {
       next_line_ = Clock::now() + kLineEvery;
-      for (const auto& [id, item] : active_) {
-        context_.out() << progress_line(id, file_name(item), progress_of(item), 0) << "\n";
-      }
+      for (const std::string& line : progress_lines(running(), 0)) context_.out() << line << "\n";
     }
     context_.out().flush();
   }
 
   void draw_bars() {
-    std::vector<std::string> lines;
-    for (const auto& [id, item] : active_) {
-      if (lines.size() == kMostBars) break;
-      lines.push_back(
-          progress_line(id, file_name(item), progress_of(item), context_.screen().columns - 1));
-    }
+    std::vector<std::string> lines = progress_lines(running(), context_.screen().columns - 1);
     const size_t others = waiting_.size() - lines.size();
     if (others > 0) {
       std::string rest = std::to_string(others) + " waiting";
@@ -164,6 +181,10 @@ class Waiter {
                         " item(s) have not ended; they go on, wait again when you like");
     } else if (ended_.empty()) {
       context_.out() << "nothing to wait for\n";
+    } else if (ended_.size() > 1) {
+      const auto done = std::count_if(ended_.begin(), ended_.end(),
+                                      [](const json& item) { return item.at("state") == "DONE"; });
+      context_.out() << done << " of " << ended_.size() << " done\n";
     }
     return exit;
   }
@@ -171,6 +192,8 @@ class Waiter {
   const Context& context_;
   const WaitOptions& options_;
   Clock::time_point begin_;
+  Clock::time_point answered_ = begin_;
+  bool silent_ = false;
   Clock::time_point next_line_{};
   std::set<int64_t> waiting_;
   std::map<int64_t, json> active_;
@@ -181,6 +204,29 @@ class Waiter {
   int drawn_ = 0;
   bool failed_ = false;
 };
+
+// Of the longest usual tail, `100.0 %  1234/s  59 min 59 s left`, and of `  best z 12.34`, for
+// which narrow terminals have no room.
+constexpr int kTailCells = 33;
+constexpr int kBestCells = 14;
+constexpr int kRoomForBest = 100;
+
+double fraction_of(const Progress& progress) {
+  return progress.total > 0 ? std::clamp(progress.done / progress.total, 0.0, 1.0) : 0;
+}
+
+std::string progress_tail(const std::optional<Progress>& progress, bool with_best) {
+  if (!progress) return "starting";
+  std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
+  if (progress->state == "running") {
+    tail +=
+        "  " + fixed(progress->rate, 0) + "/s  " + duration_text(progress->eta_seconds) + " left";
+  } else {
+    tail += "  " + progress->state;
+  }
+  if (with_best && progress->best_z > 0) tail += "  best z " + fixed(progress->best_z, 2);
+  return tail;
+}
 
 std::string bar(double fraction, int cells) {
   const int full = static_cast<int>(fraction * cells);
@@ -208,30 +254,28 @@ std::optional<Progress> progress_of(const json& item) {
   return progress;
 }
 
-std::string progress_line(int64_t item, const std::string& micrograph,
-                          const std::optional<Progress>& progress, int columns) {
-  const std::string head = "item " + std::to_string(item) + "  ";
-  const std::string name = printable(micrograph);
-  if (!progress || progress->total <= 0) {
-    const std::string line = head + name + "  starting";
-    return columns > 0 ? shorten(line, columns) : line;
+std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns) {
+  int name_cells = 0;
+  int number_cells = 0;
+  for (const ProgressRow& row : rows) {
+    name_cells = std::max(name_cells, display_width(row.name));
+    number_cells = std::max(number_cells, display_width(std::to_string(row.item)));
   }
-  const double fraction = std::clamp(progress->done / progress->total, 0.0, 1.0);
-  std::string tail = "  " + fixed(100 * fraction, 1) + " %";
-  if (progress->state == "running") {
-    tail +=
-        "  " + fixed(progress->rate, 0) + "/s  " + duration_text(progress->eta_seconds) + " left";
-  } else {
-    tail += "  " + progress->state;
+  if (columns > 0) name_cells = std::clamp(name_cells, 1, std::max(8, columns / 4));
+  const bool with_best = columns <= 0 || columns >= kRoomForBest;
+  const int tail_cells = kTailCells + (with_best ? kBestCells : 0);
+  std::vector<std::string> lines;
+  for (const ProgressRow& row : rows) {
+    std::string line = "item " + pad(std::to_string(row.item), number_cells, Align::kRight) + "  ";
+    line += columns > 0 ? pad(shorten(row.name, name_cells, Cut::kStart), name_cells, Align::kLeft)
+                        : row.name;
+    const std::string tail = progress_tail(row.progress, with_best);
+    const int bar_cells = std::min(30, columns - display_width(line) - tail_cells - 4);
+    if (row.progress && bar_cells >= 5) line += "  " + bar(fraction_of(*row.progress), bar_cells);
+    line += "  " + tail;
+    lines.push_back(columns > 0 ? shorten(line, columns) : line);
   }
-  if (progress->best_z > 0) tail += "  best z " + fixed(progress->best_z, 2);
-  if (columns <= 0) return head + name + tail;
-  const int room = columns - display_width(head) - display_width(tail) - 2;
-  const int name_cells = std::clamp(room / 2, 8, std::max(8, display_width(name)));
-  std::string shown = shorten(name, name_cells, Cut::kStart);
-  const int bar_cells = std::min(40, room - display_width(shown));
-  if (bar_cells < 5) return shorten(head + shown + tail, columns);
-  return head + shown + "  " + bar(fraction, bar_cells) + tail;
+  return lines;
 }
 
 Exit wait(const Context& context, const WaitOptions& options) {

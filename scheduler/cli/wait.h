@@ -17,6 +17,8 @@ struct WaitOptions {
   bool all = false;            // everybody's
   std::optional<std::chrono::milliseconds> timeout;
   std::chrono::milliseconds poll{1000};
+  // The daemon may be restarted meanwhile: for so long it is waited for as well.
+  std::chrono::milliseconds patience{std::chrono::minutes(2)};
 };
 
 // kOk: all DONE; kFailed: one ended otherwise; kTimedOut.
@@ -34,8 +36,13 @@ struct Progress {
   std::string state;  // preparing, running, writing
 };
 std::optional<Progress> progress_of(const nlohmann::json& item);
-// One line, `columns` cells at most: item, micrograph, bar, percent, rate, time left, best z.
-std::string progress_line(int64_t item, const std::string& micrograph,
-                          const std::optional<Progress>& progress, int columns);
+struct ProgressRow {
+  int64_t item = 0;
+  std::string name;  // printable
+  std::optional<Progress> progress;
+};
+// One line for each, `columns` cells at most: item, micrograph, bar, percent, rate, time left, best
+// z; names and bars stand under each other. `columns` 0: no bars.
+std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns);
 
 }  // namespace scheduler::cli

@@ -82,27 +82,53 @@ TEST(Tables, AFileNameCannotBreakALineOrColourIt) {
   EXPECT_THAT(table.text(0, true), HasSubstr("\x1b[1m"));
 }
 
+Progress quarter_done() {
+  return {.done = 250,
+          .total = 1000,
+          .rate = 412,
+          .eta_seconds = 95,
+          .best_z = 11.237,
+          .state = "running"};
+}
+
 TEST(ProgressLines, NeverExceedTheTerminal) {
-  const Progress progress{.done = 250,
-                          .total = 1000,
-                          .rate = 412,
-                          .eta_seconds = 95,
-                          .best_z = 11.237,
-                          .state = "running"};
+  const std::vector<ProgressRow> rows = {
+      {.item = 12,
+       .name = "a_very_long_name_indeed_of_a_micrograph.mrc",
+       .progress = quarter_done()},
+      {.item = 13, .name = "日本.mrc", .progress = std::nullopt}};
   for (const int columns : {10, 40, 60, 80, 100, 132, 200}) {
-    const std::string line = progress_line(12, "a/very/long/name/indeed.mrc", progress, columns);
-    EXPECT_LE(display_width(line), columns) << line;
+    for (const std::string& line : progress_lines(rows, columns)) {
+      EXPECT_LE(display_width(line), columns) << line;
+    }
   }
-  const std::string line = progress_line(12, "one.mrc", progress, 100);
+}
+
+TEST(ProgressLines, TellWhereASearchIs) {
+  const std::vector<ProgressRow> rows = {
+      {.item = 12, .name = "one.mrc", .progress = quarter_done()}};
+  const std::string line = progress_lines(rows, 110).at(0);
   for (const char* part :
-       {"item 12", "one.mrc", "█", "25.0 %", "412/s", "1 min 35 s left", "11.24"}) {
+       {"item 12", "one.mrc", "█", "25.0 %", "412/s", "1 min 35 s left", "best z 11.24"}) {
     EXPECT_THAT(line, HasSubstr(part));
   }
-  EXPECT_THAT(progress_line(12, "one.mrc", progress, 0), Not(HasSubstr("█")));
+  EXPECT_THAT(progress_lines(rows, 0).at(0), Not(HasSubstr("█")));
+}
+
+TEST(ProgressLines, BarsStandUnderEachOther) {
+  const std::vector<ProgressRow> rows = {
+      {.item = 9, .name = "one.mrc", .progress = quarter_done()},
+      {.item = 10, .name = "another.mrc", .progress = quarter_done()}};
+  const auto lines = progress_lines(rows, 110);
+  const auto cells_before_bar = [](const std::string& line) {
+    return display_width(line.substr(0, line.find("█")));
+  };
+  EXPECT_EQ(cells_before_bar(lines[0]), cells_before_bar(lines[1]));
 }
 
 TEST(ProgressLines, ASearchWithoutProgressIsStarting) {
-  EXPECT_THAT(progress_line(12, "one.mrc", std::nullopt, 80), HasSubstr("starting"));
+  const std::vector<ProgressRow> rows = {{.item = 12, .name = "one.mrc", .progress = {}}};
+  EXPECT_THAT(progress_lines(rows, 80).at(0), HasSubstr("starting"));
 }
 
 TEST(ExitCodes, SomeOfManyIsPartialAndAllAlikeIsTheirReason) {
