@@ -23,7 +23,10 @@ constexpr size_t kMostBars = 16;
 
 std::string ids_text(const std::vector<int64_t>& ids) {
   std::string text;
-  for (const int64_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+  for (const int64_t id : ids) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(id);
+  }
   return text;
 }
 
