@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr size_t kLongestPath = 200;  // no route of ours is longer
 constexpr size_t kLargestBody = 16U << 20U;
+constexpr int kLookForStop = 100;  // ms
+constexpr std::chrono::milliseconds kShortagePause{10};
 
 // Reads ahead like httplib's own stream, and keeps the files that come with the bytes.
 class PeerStream : public httplib::Stream {
@@ -111,27 +114,29 @@ void raise_file_limit() {
 class HttpServer::Implementation : private httplib::Server {
  public:
   Implementation(const ServerOptions& options, api::Handler handler)
-      : options_(options), handler_(std::move(handler)) {
+      : options_(options),
+        handler_(std::move(handler)),
+        listener_(listen_at(options.socket, options.group)),
+        pool_(static_cast<size_t>(options.threads)) {
     raise_file_limit();
     add_routes();
-    Descriptor listener = listen_at(options.socket, options.group);
-    svr_sock_ = listener.release();
-    thread_ = std::thread([this] { listen_after_bind(); });
+    thread_ = std::thread([this] { accept_connections(); });
   }
 
   ~Implementation() override {
-    // Before its loop has begun the base class would not hear stop().
-    while (!is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    stop();
-    thread_.join();
     ::unlink(options_.socket.c_str());
+    stopping_ = true;
+    thread_.join();
+    {
+      // Callers that say nothing would keep us waiting; those that are being answered go on.
+      const std::lock_guard lock(mutex_);
+      for (const auto& [socket, connection] : connections_) ::shutdown(socket, SHUT_RD);
+    }
+    pool_.shutdown();
   }
 
  private:
   void add_routes() {
-    new_task_queue = [this] {
-      return new httplib::ThreadPool(static_cast<size_t>(options_.threads));
-    };
     set_payload_max_length(kLargestBody);
     set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
       if (request.path.size() <= kLongestPath) return HandlerResponse::Unhandled;
@@ -165,30 +170,52 @@ class HttpServer::Implementation : private httplib::Server {
     put(handler_(request), to);
   }
 
+  // Not the base class's loop: that one ends for good at a passing shortage, and lets jobs that are
+  // started meanwhile inherit the connections.
+  void accept_connections() {
+    while (!stopping_) {
+      pollfd entry{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&entry, 1, kLookForStop) <= 0) continue;
+      const int socket = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
+      if (socket >= 0) {
+        pool_.enqueue([this, socket] { process_and_close_socket(socket); });
+      } else {
+        std::this_thread::sleep_for(kShortagePause);
+      }
+    }
+  }
+
   // One request for each connection: files can then belong to no other request.
   bool process_and_close_socket(socket_t socket) override {
     const Descriptor owner(socket);
     const std::optional<Peer> peer = peer_of(socket);
-    if (!peer) return false;
+    if (!peer || stopping_) return false;
     PeerStream stream(socket, options_.read_timeout);
-    {
-      const std::lock_guard lock(mutex_);
-      connections_[socket] = {.stream = &stream, .peer = *peer};
-    }
+    remember(socket, {.stream = &stream, .peer = *peer});
     bool closed = false;
     const bool served = process_request(stream, true, closed, nullptr);
-    {
-      const std::lock_guard lock(mutex_);
-      connections_.erase(socket);
-    }
+    forget(socket);
     ::shutdown(socket, SHUT_RDWR);
     return served;
+  }
+
+  void remember(int socket, const Connection& connection) {
+    const std::lock_guard lock(mutex_);
+    connections_[socket] = connection;
+  }
+
+  void forget(int socket) {
+    const std::lock_guard lock(mutex_);
+    connections_.erase(socket);
   }
 
   ServerOptions options_;
   api::Handler handler_;
   std::mutex mutex_;
   std::map<int, Connection> connections_;
+  std::atomic<bool> stopping_ = false;
+  Descriptor listener_;
+  httplib::ThreadPool pool_;
   std::thread thread_;
 };
 

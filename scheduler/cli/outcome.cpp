@@ -155,7 +155,8 @@ Exit results(const Context& context, const ResultOptions& options) {
   }
   if (!options.output_directory.empty()) return Exit::kOk;
   if (options.path_only) {
-    context.out() << fs::path(text_of(result, "manifest")).parent_path().string() << "\n";
+    const std::string folder = fs::path(text_of(result, "manifest")).parent_path().string();
+    context.out() << (context.screen().terminal ? printable(folder) : folder) << "\n";
     return Exit::kOk;
   }
   context.out() << context.styled("item " + std::to_string(options.item), style::kBold) << "  "

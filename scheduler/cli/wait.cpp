@@ -96,9 +96,9 @@ class Waiter {
     silent_ = Clock::now() - answered_ > options_.poll / 2;
   }
 
-  // Those that were running, and of the others a page in turn: a poll stays small however many
-  // there are.
+  // What runs, and of the others a page in turn: a poll stays small however many there are.
   void look() {
+    if (waiting_.empty()) return;
     std::vector<int64_t> ids;
     for (const auto& [id, item] : active_) ids.push_back(id);
     auto next = waiting_.upper_bound(asked_up_to_);
@@ -107,18 +107,24 @@ class Waiter {
       ids.push_back(*next);
       asked_up_to_ = *next;
     }
-    const std::vector<json> items = fetch_items(context_, "progress=1&ids=" + ids_text(ids), 0);
+    const std::vector<json> running = fetch_items(context_, "state=ACTIVE&progress=1", 0);
+    const std::vector<json> asked = fetch_items(context_, "ids=" + ids_text(ids), 0);
     active_.clear();
     held_ = 0;
-    for (const json& item : items) take(item);
+    for (const json& item : running) {
+      const auto id = item.at("id").get<int64_t>();
+      if (waiting_.count(id) > 0) active_[id] = item;
+    }
+    for (const json& item : asked) take(item);
   }
 
   void take(const json& item) {
     const auto id = item.at("id").get<int64_t>();
     const std::string state = item.at("state");
     if (state == "HELD") ++held_;
-    if (state == "ACTIVE") active_[id] = item;
-    if (has_ended(state) && waiting_.erase(id) > 0) ended_.push_back(item);
+    if (!has_ended(state)) return;
+    active_.erase(id);
+    if (waiting_.erase(id) > 0) ended_.push_back(item);
   }
 
   void report_ended() {

@@ -193,6 +193,17 @@ TEST_F(HttpServerTest, TheSocketIsForOwnerAndGroupOnly) {
   EXPECT_EQ(status.st_mode & 0777U, 0660U);
 }
 
+TEST_F(HttpServerTest, ACallerThatSaysNothingKeepsNobodyFromStopping) {
+  const Descriptor silent = [&] {
+    // A hang would end in the test's own time limit.
+    const HttpServer server({.socket = socket_, .read_timeout = std::chrono::hours(1)}, echo);
+    Descriptor connection = connect_to(socket_, std::chrono::seconds(20));
+    EXPECT_EQ(HttpClient(socket_).call({.target = "/x"}).status, 200);
+    return connection;
+  }();
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
 TEST_F(HttpServerTest, TheSocketGoesWithTheServer) {
   { const HttpServer server({.socket = socket_}, echo); }
   EXPECT_FALSE(std::filesystem::exists(socket_));
