@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +27,8 @@ constexpr std::array<std::pair<const char*, const char*>, 9> kOutputs = {{
     {"relative_defocus", "defocus.mrc"},
     {"peaks_csv", kPeaksFile},
 }};
+
+constexpr size_t kLongestMessage = 1000;
 
 bool is_kept(const std::string& output, ResultsKeep keep) {
   if (output == "peaks_csv") return true;
@@ -97,17 +97,6 @@ ManifestReading refused(const std::string& why) {
   return {.witness = ManifestWitness::kRefused, .problem = "its manifest " + why, .result = {}};
 }
 
-std::string without_prefix(std::string line, const std::string& prefix) {
-  if (line.rfind(prefix, 0) == 0) line.erase(0, prefix.size());
-  return line;
-}
-
-bool says_error(std::string line) {
-  std::transform(line.begin(), line.end(), line.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return line.find("error") != std::string::npos || line.rfind("margay-engine:", 0) == 0;
-}
-
 }  // namespace
 
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
@@ -134,19 +123,14 @@ void remove_leftovers(const std::string& folder, ResultsKeep keep) {
   }
 }
 
-std::string first_error(const std::string& log) {
-  std::istringstream lines(log);
-  std::string line;
-  std::string last;
-  while (std::getline(lines, line)) {
-    // A progress bar overwrites itself.
-    if (const size_t bar = line.find_last_of('\r'); bar != std::string::npos)
-      line.erase(0, bar + 1);
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    last = line;
-    if (says_error(line)) break;
-  }
-  return without_prefix(without_prefix(last, "margay-engine: "), "error: ");
+std::string last_error(const std::string& log) {
+  const std::string program = "margay-engine: ";
+  const size_t at = ("\n" + log).rfind("\n" + program);
+  const bool said = at != std::string::npos;
+  std::string text = said ? log.substr(at + program.size(), kLongestMessage) : log;
+  text.resize(text.find_last_not_of(" \t\r\n") + 1);
+  // A message of the engine may go over several lines, since a file name may.
+  return said ? text : text.substr(text.find_last_of("\r\n") + 1);
 }
 
 }  // namespace scheduler

@@ -23,8 +23,8 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
 // The search is done: its checkpoint goes, and the maps that are not kept.
 void remove_leftovers(const std::string& folder, ResultsKeep keep);
 
-// The engine's first error line near the end of a log, without the program's name in front; else
-// the last line that says anything.
-std::string first_error(const std::string& log);
+// What the engine said last, which is its error when it failed, without the program's name in
+// front; else the log's last line that says anything (bash cannot find the engine).
+std::string last_error(const std::string& log);
 
 }  // namespace scheduler

@@ -111,8 +111,8 @@ bool Tracker::has_vanished(const db::Attempt& attempt, bool present, bool comple
 
 // What only matters once the job is over.
 void Tracker::add_end(const db::Attempt& attempt, Evidence& evidence) const {
-  evidence.first_error = first_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
-  evidence.disk_full = evidence.first_error.find("No space left on device") != std::string::npos ||
+  evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
+  evidence.disk_full = evidence.error.find("No space left on device") != std::string::npos ||
                        free_bytes(workplace_.config.jobs()) < kFullDisk;
   int64_t newest = 0;
   for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {

@@ -143,8 +143,9 @@ std::string describe_end(const slurm::JobStatus& job) {
 }
 
 std::string message_of(const Evidence& evidence) {
-  if (!evidence.first_error.empty()) return evidence.first_error;
-  return describe_end(*evidence.job);
+  // What a program said before a signal ended it is not why.
+  if (evidence.error.empty() || signal_of(*evidence.job)) return describe_end(*evidence.job);
+  return evidence.error;
 }
 
 Outcome judge_failed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {

@@ -28,7 +28,7 @@ struct Evidence {
   bool vanished = false;     // absent from complete snapshots for longer than a job may be
   bool claim_alive = false;  // somebody still writes into the attempt's folder
   bool disk_full = false;    // the engine, or the file system, says so
-  std::string first_error;   // the engine's
+  std::string error;         // the engine's, or what the log says last
   bool cancel_requested = false;
   std::string micrograph_changed;  // since it was enqueued: how; empty = it did not
 };

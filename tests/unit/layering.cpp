@@ -45,7 +45,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"CLI/",
        {"engine/margay_engine.", "engine/command", "scheduler/margayd.", "scheduler/margay.",
         "scheduler/cli/"}},
-      {"yaml-cpp/", {"engine/config", "scheduler/config.", "scheduler/engine_config."}},
+      {"yaml-cpp/", {"engine/config", "scheduler/config.", "scheduler/engine_config.", "tests/"}},
       {"spdlog/",
        {"scheduler/margayd.", "scheduler/daemon", "scheduler/api/", "scheduler/ingest/"}},
       {"nlohmann/",

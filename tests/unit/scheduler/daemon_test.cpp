@@ -224,10 +224,10 @@ TEST_F(DaemonTest, LateEvidenceOfAnEndedAttemptChangesNothing) {
   EXPECT_EQ(result(id)->attempt_id, attempt(id).id);
 }
 
-TEST_F(DaemonTest, BadInputIsQuarantinedWithTheEnginesFirstError) {
+TEST_F(DaemonTest, BadInputIsQuarantinedWithTheEnginesError) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
-  fail(attempt(id), 64, "reading\nmargay-engine: error: 'a.mrc' is cut short\nmore\n");
+  fail(attempt(id), 64, "10 %\nmargay-engine: 'a.mrc' is cut short\n");
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kQuarantined);
   EXPECT_EQ(attempt(id).message, "'a.mrc' is cut short");
@@ -438,7 +438,7 @@ TEST_F(DaemonTest, RetryForgivesEarlierFailuresAndStartsFromTheBeginning) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
   std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
-  fail(attempt(id), 64, "margay-engine: error: bad\n");
+  fail(attempt(id), 64, "margay-engine: bad\n");
   ticks(1);
   ASSERT_EQ(item(id).state, ItemState::kQuarantined);
   commands_->retry(user_, id);

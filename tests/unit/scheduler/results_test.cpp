@@ -72,15 +72,19 @@ TEST_F(ResultsTest, AMapThatIsMissingOrCutShortIsRefused) {
   EXPECT_THAT(read().problem, HasSubstr("psi.mrc, which is not there"));
 }
 
-TEST(FirstError, IsTheFirstLineThatSaysSo) {
-  EXPECT_EQ(first_error("reading a\nmargay-engine: error: cut short\nmargay-engine: error: b\n"),
-            "cut short");
-  EXPECT_EQ(first_error("margay-engine: 'x.mrc': not an MRC file\nbye\n"),
-            "'x.mrc': not an MRC file");
-  EXPECT_EQ(first_error("[###   ] 50 %\r[######] 100 %\rError: device lost\n"),
-            "Error: device lost");
-  EXPECT_EQ(first_error("just this\n\n"), "just this");
-  EXPECT_EQ(first_error(""), "");
+TEST(LastError, IsWhatTheEngineSaidLast) {
+  EXPECT_EQ(last_error("margay-engine: m.mrc: 500 x 384 pixels\n10 %\nmargay-engine: 'm' is cut\n"),
+            "'m' is cut");
+  EXPECT_EQ(last_error("margay-engine: 'two\nlines.mrc' is cut short\n\n"),
+            "'two\nlines.mrc' is cut short");
+}
+
+TEST(LastError, WithoutTheEngineIsTheLastLine) {
+  EXPECT_EQ(last_error("first\njob.sh: line 9: /opt/margay-engine: No such file\n\n"),
+            "job.sh: line 9: /opt/margay-engine: No such file");
+  EXPECT_EQ(last_error("[##  ] 50 %\r[####] 100 %\rKilled\n"), "Killed");
+  EXPECT_EQ(last_error(" \n"), "");
+  EXPECT_EQ(last_error(""), "");
 }
 
 }  // namespace

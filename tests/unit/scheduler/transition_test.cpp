@@ -85,7 +85,7 @@ TEST(Transition, ARefusedManifestSaysWhatIsWrongWithIt) {
 
 TEST(Transition, BadInputIsQuarantinedWithItsFirstErrorAndNeverTriedAgain) {
   Evidence evidence = with_job(JobState::kFailed, 64);
-  evidence.first_error = "'m.mrc': not an MRC file";
+  evidence.error = "'m.mrc': not an MRC file";
   const Outcome outcome = judged(evidence);
   EXPECT_EQ(outcome.cause, "bad_input");
   EXPECT_EQ(outcome.item, ItemState::kQuarantined);
@@ -212,7 +212,7 @@ TEST(Transition, TheLoserOfTheClaimWaitsForTheWinnersResult) {
 TEST(Transition, WhatIsNotTheItemsFaultRestsTheLane) {
   Evidence full = with_job(JobState::kFailed, 64);
   full.disk_full = true;
-  full.first_error = "No space left on device";
+  full.error = "No space left on device";
   EXPECT_THAT(judged(full).lane_hold, HasSubstr("disk is full"));
   EXPECT_THAT(failed(127).lane_hold, HasSubstr("cannot be launched"));
   EXPECT_EQ(failed(64).lane_hold, "");
@@ -230,6 +230,7 @@ TEST(Transition, ASignalIsNamed) {
   EXPECT_EQ(failed(139).message, "ended by signal 11");
   Evidence evidence = with_job(JobState::kFailed);
   evidence.job->signal = 9;
+  evidence.error = "m.mrc: 500 x 384 pixels";
   EXPECT_EQ(judged(evidence).message, "ended by signal 9");
   EXPECT_EQ(judged(evidence).cause, "unknown");
 }
