@@ -32,7 +32,7 @@ take_claim() {
     [ -n "$job" ] && [ "$owner_job" = "$job" ] || return 1
     [ "$restart" -gt "$owner_restart" ] 2>/dev/null || return 1
   fi
-  printf '%s\n%s\n%s\n' "$job" "$restart" "$(hostname)" > "$attempt/claim/owner.new" &&
+  printf '%s\n%s\n%s\n' "$job" "$restart" "$HOSTNAME" > "$attempt/claim/owner.new" &&
     mv "$attempt/claim/owner.new" "$attempt/claim/owner"
 }
 

@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include <latch>
 #include <set>
+#include <thread>
 
 #include "tests/unit/scheduler/daemon_fixture.h"
 
@@ -445,6 +446,37 @@ TEST_F(DaemonTest, RetryForgivesEarlierFailuresAndStartsFromTheBeginning) {
   ticks(1);
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_EQ(attempt(id).resume_from, "");
+}
+
+// Answers only when it is let go.
+class HangingCluster : public tests::FakeCluster {
+ public:
+  slurm::Snapshot states() override {
+    asked_.count_down();
+    let_go_.wait();
+    return FakeCluster::states();
+  }
+  void wait_until_asked() { asked_.wait(); }
+  void let_go() { let_go_.count_down(); }
+
+ private:
+  std::latch asked_{1};
+  std::latch let_go_{1};
+};
+
+TEST_F(DaemonTest, UsersAreAnsweredWhileTheClusterHangs) {
+  HangingCluster hanging;
+  Daemon daemon(config_, *database_, hanging, clock_);
+  std::thread tick([&] { daemon.tick(); });
+  hanging.wait_until_asked();
+  // Each would wait for ever if the tick held the database.
+  const auto id = enqueue("a.mrc").id;
+  EXPECT_EQ(commands_->list({}).size(), 1u);
+  EXPECT_EQ(commands_->show(id).item.state, ItemState::kQueued);
+  EXPECT_EQ(daemon.status().items.at(ItemState::kQueued), 1);
+  hanging.let_go();
+  tick.join();
+  EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
 TEST_F(DaemonTest, TheStatusSaysWhoRunsAndHowOldItsDataIs) {
