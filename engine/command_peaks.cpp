@@ -1,10 +1,10 @@
 // margay-engine peaks: picks again from the maps of a finished search.
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include "engine/commands.h"
 #include "engine/config.h"
+#include "engine/config_checks.h"
 #include "engine/manifest.h"
 #include "engine/mrc.h"
 #include "engine/orientations.h"
@@ -23,11 +23,13 @@ int64_t count_correlations(const SearchConfig& config, const std::string& manife
 }
 
 void check_output(const PeaksCommand& command, const SearchConfig& config) {
-  if (command.output.empty() || command.overwrite || config.results.allow_file_overwrite) return;
-  std::error_code ignored;  // what cannot be seen fails when it is written
-  if (!std::filesystem::exists(command.output, ignored)) return;
-  throw InputError("--output: '" + command.output +
-                   "' exists; choose another name or give --overwrite");
+  if (command.output.empty()) return;
+  const ResultPaths& maps = config.results;
+  check_output_file(
+      "--output", command.output, command.overwrite || maps.allow_file_overwrite,
+      {command.config, config.micrograph_path, config.template_volume_path, maps.mip,
+       maps.scaled_mip, maps.correlation_average, maps.correlation_variance, maps.orientation_psi,
+       maps.orientation_theta, maps.orientation_phi, maps.relative_defocus});
 }
 
 }  // namespace

@@ -4,11 +4,13 @@
 
 #include "engine/commands.h"
 #include "engine/config.h"
+#include "engine/config_checks.h"
 #include "engine/ctf.h"
 #include "engine/fft.h"
 #include "engine/mrc.h"
 #include "engine/preprocess.h"
 #include "engine/projection.h"
+#include "engine/results.h"
 
 namespace engine {
 namespace {
@@ -22,6 +24,8 @@ void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<do
 }  // namespace
 
 ExitCode project_command(const ProjectCommand& command) {
+  check_output_file("--output", command.output, command.overwrite,
+                    {command.volume, command.config});
   MrcFile file = read_mrc(command.volume);
   const double pixel_size = file.header.pixel_size[0];
   const Volume volume = to_volume(std::move(file));
@@ -40,7 +44,7 @@ ExitCode project_command(const ProjectCommand& command) {
   const std::vector<float> corner(back.begin(), back.end());
   Image projection(n, n);
   centre_projection(corner.data(), n, projection.pixels.data());
-  write_mrc(command.output, projection, pixel_size);
+  write_image(command.output, projection, pixel_size);
   tell("projection written to '" + command.output + "'");
   return ExitCode::kDone;
 }

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "engine/atomic_file.h"
 #include "engine/commands.h"
+#include "engine/config_checks.h"
 #include "engine/mrc.h"
 #include "engine/results.h"
 #include "engine/selftest.h"
@@ -17,12 +17,6 @@ std::string truth_path(const SimulateCommand& command) {
   if (!command.truth.empty()) return command.truth;
   const fs::path output(command.output);
   return (output.parent_path() / (output.stem().string() + "_truth.csv")).string();
-}
-
-void refuse_existing(const std::string& path, bool overwrite) {
-  std::error_code ignored;  // what cannot be seen fails when it is written
-  if (overwrite || !fs::exists(path, ignored)) return;
-  throw InputError("'" + path + "' exists; choose another name or give --overwrite");
 }
 
 // What the configuration says goes before the options.
@@ -55,9 +49,11 @@ MrcFile read_volume(SimulateCommand& command) {
 ExitCode simulate_command(const SimulateCommand& given) {
   SimulateCommand command = given;
   const std::string truth = truth_path(command);
-  refuse_existing(command.output, command.overwrite);
-  refuse_existing(truth, command.overwrite);
   read_configuration(command);
+  check_output_file("--output", command.output, command.overwrite,
+                    {command.volume, command.config, command.particles, truth});
+  check_output_file("--truth", truth, command.overwrite,
+                    {command.volume, command.config, command.particles});
   if (!command.particles.empty()) {
     command.simulation.planted = read_truth_csv(command.particles);
     if (command.simulation.planted.empty()) {
@@ -66,9 +62,7 @@ ExitCode simulate_command(const SimulateCommand& given) {
   }
   const Volume volume = to_volume(read_volume(command));
   const Simulation made = simulate(volume, command.optics, command.simulation);
-  AtomicFile image(command.output);
-  write_mrc(image.temporary(), made.micrograph, command.optics.pixel_size);
-  image.commit();
+  write_image(command.output, made.micrograph, command.optics.pixel_size);
   write_text_atomically(truth, truth_csv(made.truth));
   tell(std::to_string(made.truth.size()) + " particles in '" + command.output + "', listed in '" +
        truth + "'");

@@ -43,6 +43,7 @@ struct ProjectCommand {
   double phi = 0, theta = 0, psi = 0;  // degrees
   std::string config;                  // its optics are applied; empty: none
   double relative_defocus = 0;         // A
+  bool overwrite = false;
 };
 ExitCode project_command(const ProjectCommand& command);
 

@@ -40,4 +40,9 @@ struct OutputChecks {
 void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                    const OutputChecks& options);
 
+// One file that a command writes: refused when it is one of the command's `others`, under whatever
+// name, or when it is there and not to be replaced. Throws InputError naming `option`.
+void check_output_file(const std::string& option, const std::string& path, bool overwrite,
+                       const std::vector<std::string>& others);
+
 }  // namespace engine

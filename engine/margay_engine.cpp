@@ -175,6 +175,7 @@ void add_project(CLI::App& app, ProjectCommand& project) {
            "Apply the contrast transfer function of this configuration (default: none)");
   add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
              "A, relative to the defocus of --config");
+  command.add_flag("--overwrite", project.overwrite, "Replace a file that is there");
 }
 
 void add_optics(CLI::App& command, OpticsGroup& optics) {

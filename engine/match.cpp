@@ -1,7 +1,5 @@
 #include "engine/match.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -24,17 +22,6 @@ double seconds_since(Clock::time_point start) {
 }
 
 std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
-
-// A checkpoint that cannot be written is to be known before hours are spent.
-void check_checkpoint_folder(const std::string& checkpoint) {
-  if (checkpoint.empty()) return;
-  fs::path folder = fs::path(checkpoint).parent_path();
-  if (folder.empty()) folder = ".";
-  if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw InputError("--checkpoint: folder '" + folder.string() +
-                     "' does not exist or is not writable");
-  }
-}
 
 // Everything about one match, from reading to the manifest.
 class Match {
@@ -88,14 +75,8 @@ class Match {
     const SearchSpace space = make_search_space(config);
     device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size())},
                           options_.device);
-    const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
-                                static_cast<uint64_t>(width - template_size_ + 1);
-    constexpr uint64_t kPictures = 8 << 20;
-    check_outputs(config, outputs_.manifest,
-                  {.overwrite = options_.overwrite,
-                   .csv_path = outputs_.csv,
-                   .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures});
-    check_checkpoint_folder(options_.checkpoint);
+    check_files(static_cast<uint64_t>(height - template_size_ + 1) *
+                static_cast<uint64_t>(width - template_size_ + 1));
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, height, width, template_size_, device_));
@@ -107,6 +88,27 @@ class Match {
     manifest_.micrograph_height = height;
     manifest_.micrograph_width = width;
     manifest_.template_size = template_size_;
+  }
+
+  // What cannot be written, or would destroy an input, is to be known before hours are spent.
+  void check_files(uint64_t map_pixels) const {
+    constexpr uint64_t kPictures = 8 << 20;
+    OutputChecks checks = {.overwrite = options_.overwrite,
+                           .csv_path = outputs_.csv,
+                           .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures};
+    checks.other_files.emplace_back("--progress", outputs_.progress);
+    if (!options_.checkpoint.empty()) {
+      checks.other_files.emplace_back("--checkpoint", options_.checkpoint);
+    }
+    check_outputs(manifest_.config, outputs_.manifest, checks);
+    std::error_code ignored;  // then there is nothing to say
+    if (options_.resume.empty() && !options_.checkpoint.empty() &&
+        fs::exists(options_.checkpoint, ignored)) {
+      say("note: --checkpoint: '" + options_.checkpoint +
+          "' is there already and will be replaced; to go on from it, stop this search and give "
+          "--resume '" +
+          options_.checkpoint + "'");
+    }
   }
 
   RunResult search(const std::atomic<bool>& stop) {
@@ -170,9 +172,20 @@ class Match {
     manifest_.timings.finished = now_text();
     write_manifest(manifest_);
     // Only now is nothing lost by forgetting where the search stood.
-    if (!options_.checkpoint.empty()) fs::remove(options_.checkpoint);
+    forget_checkpoint();
     result.progress.state = "done";
     reporter_->finish(result.progress);
+  }
+
+  // The results are whole: a file that stays is no failure.
+  void forget_checkpoint() const {
+    if (options_.checkpoint.empty()) return;
+    std::error_code error;
+    fs::remove(options_.checkpoint, error);
+    if (error) {
+      say("note: checkpoint '" + options_.checkpoint +
+          "' could not be removed: " + error.message());
+    }
   }
 
   const MatchOptions& options_;

@@ -138,4 +138,18 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
   }
 }
 
+void check_output_file(const std::string& option, const std::string& path, bool overwrite,
+                       const std::vector<std::string>& others) {
+  const Target target = {option, path};
+  for (const std::string& other : others) {
+    if (!other.empty() && same_file(path, other)) {
+      refuse(target, "is the same file as '" + other + "' of this command; choose another name");
+    }
+  }
+  std::error_code ignored;  // what cannot be seen fails when it is written
+  if (!overwrite && fs::exists(path, ignored)) {
+    refuse(target, "exists; choose another name or give --overwrite");
+  }
+}
+
 }  // namespace engine

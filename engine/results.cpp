@@ -93,6 +93,13 @@ void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
   for (const std::string& folder : folders) sync_folder_of((fs::path(folder) / "x").string());
 }
 
+void write_image(const std::string& path, const Image& image, double pixel_size) {
+  AtomicFile file(path);
+  write_map(file, image, pixel_size);
+  file.commit();
+  sync_folder_of(path);
+}
+
 Maps read_maps(const ResultPaths& paths) {
   Maps maps;
   for (const auto& [image, path] : maps_and_paths(maps, paths)) {

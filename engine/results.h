@@ -26,6 +26,9 @@ OutputPaths output_paths(const SearchConfig& config, const std::string& output);
 // Makes missing folders. Throws Error naming the file.
 void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size);
 
+// One MRC image, whole or not at all. Throws Error naming the file.
+void write_image(const std::string& path, const Image& image, double pixel_size);
+
 // Reads the eight maps back (for picking again). `total_correlations` is not in the maps: the
 // caller gives it (from manifest.json or by counting the search of the configuration).
 Maps read_maps(const ResultPaths& paths);

@@ -154,6 +154,15 @@ TEST_F(BadInput, AnOutputThatIsAnInputIsRefused) {
   expect_refusal({"match_template_result.mip_path", "micrograph_path"}, {"--overwrite"});
 }
 
+TEST_F(BadInput, AnOptionThatWouldReplaceAnInputOrAResultIsRefused) {
+  for (const std::string option : {"--progress", "--checkpoint"}) {
+    expect_refusal({option, "micrograph_path"}, {option, "image.mrc"});
+    expect_refusal({option, "template_volume_path"}, {option, "./template.mrc"});
+    expect_refusal({option, "match_template_result.mip_path"}, {option, "out/mip.mrc"});
+  }
+  expect_refusal({"--checkpoint", "--progress"}, {"--progress", "x", "--checkpoint", "x"});
+}
+
 TEST_F(BadInput, AFileInThePlaceOfTheFolderIsRefused) {
   std::ofstream(search_.file("out")) << "a file";
   expect_refusal({"match_template_result.mip_path", "'out'", "not a folder"});
@@ -211,6 +220,18 @@ TEST_F(BadInput, MissingDiskRoomIsFoundBeforeTheSearch) {
 
 TEST_F(BadInput, ACheckpointOfNothingIsRefused) {
   expect_refusal({"absent.mgc"}, {"--resume", "absent.mgc"});
+}
+
+TEST_F(BadInput, AProjectionNeverReplacesAFileUnasked) {
+  const auto before = search_.contents();
+  const auto project = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {engine_program(), "project", "template.mrc", "--output"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, search_.folder());
+  };
+  check(project({"image.mrc"}), {"image.mrc", "--overwrite"}, before);
+  check(project({"./template.mrc", "--overwrite"}), {"--output", "template.mrc"}, before);
+  EXPECT_EQ(project({"image.mrc", "--overwrite"}).exit_code, 0);
 }
 
 }  // namespace
