@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/error.h"
+#include "engine/statistics.h"
 
 namespace engine {
 namespace {
@@ -68,34 +69,50 @@ Ranges ranges_of(const OrientationGrid& grid) {
   return r;
 }
 
-int64_t steps(double range, double step) {
-  return std::max<int64_t>(0, static_cast<int64_t>(std::ceil(range / step)));
+// `count` as an integer; counts that nobody can search are refused before memory is taken for them.
+int64_t checked_count(double count) {
+  if (count < static_cast<double>(kIndexLimit)) return static_cast<int64_t>(std::max(count, 0.0));
+  throw InputError(
+      "orientation_search_config: psi_step or theta_step is too small for the ranges: at most " +
+      std::to_string(kIndexLimit - 1) + " correlations can be told apart");
 }
+
+int64_t steps(double range, double step) { return checked_count(std::ceil(range / step)); }
+
+// One row of directions of equal theta.
+struct UniformRow {
+  double theta = 0;     // degrees
+  double phi_step = 0;  // radians
+  int64_t count = 1;
+};
 
 // The count of azimuths is ceil(P / (P / m)) in IEEE double, which is m + 1 in some rows: the
 // reference's duplicate directions are part of its grid.
-void append_uniform_row(double theta, const Ranges& r, double theta_step,
-                        std::vector<Direction>& out) {
+UniformRow uniform_row(double theta, const Ranges& r, double theta_step) {
   const double range = (r.phi_max - r.phi_min) * kRadiansPerDegree;
-  if (range <= 0) {
-    out.push_back({r.phi_min, theta});
-    return;
-  }
+  if (range <= 0) return {.theta = theta};
   const double wanted =
       std::abs(theta_step * kRadiansPerDegree / (std::sin(theta * kRadiansPerDegree) + 1e-6));
   double step = std::min(wanted, range);
   step = range / std::nearbyint(range / step);
-  const int64_t count = steps(range, step);
-  for (int64_t i = 0; i < count; ++i) {
-    out.push_back({r.phi_min + static_cast<double>(i) * step / kRadiansPerDegree, theta});
-  }
+  return {.theta = theta, .phi_step = step, .count = steps(range, step)};
 }
 
 std::vector<Direction> uniform_grid(const Ranges& r, double theta_step) {
+  std::vector<UniformRow> rows;
+  int64_t total = 0;
+  const int64_t thetas = steps(r.theta_max + theta_step - r.theta_min, theta_step);
+  for (int64_t i = 0; i < thetas; ++i) {
+    rows.push_back(uniform_row(r.theta_min + static_cast<double>(i) * theta_step, r, theta_step));
+    total = checked_count(static_cast<double>(total + rows.back().count));
+  }
   std::vector<Direction> out;
-  const int64_t count = steps(r.theta_max + theta_step - r.theta_min, theta_step);
-  for (int64_t i = 0; i < count; ++i) {
-    append_uniform_row(r.theta_min + static_cast<double>(i) * theta_step, r, theta_step, out);
+  out.reserve(static_cast<size_t>(total));
+  for (const UniformRow& row : rows) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      out.push_back(
+          {r.phi_min + static_cast<double>(i) * row.phi_step / kRadiansPerDegree, row.theta});
+    }
   }
   return out;
 }
@@ -105,6 +122,7 @@ std::vector<Direction> cartesian_grid(const Ranges& r, double theta_step) {
   std::vector<Direction> out;
   const int64_t phis = steps(r.phi_max - r.phi_min, kPhiStep);
   const int64_t thetas = steps(r.theta_max - r.theta_min, theta_step);
+  checked_count(static_cast<double>(phis) * static_cast<double>(thetas));
   for (int64_t p = 0; p < phis; ++p) {
     for (int64_t t = 0; t < thetas; ++t) {
       out.push_back({r.phi_min + static_cast<double>(p) * kPhiStep,
@@ -147,8 +165,8 @@ Direction healpix_centre(int64_t nside, int64_t p) {
 std::vector<Direction> healpix_grid(const Ranges& r, double theta_step) {
   const double step = theta_step * kRadiansPerDegree;
   const double pixels = std::floor(4.0 * std::numbers::pi / (step * step));
-  const auto nside =
-      std::max<int64_t>(1, static_cast<int64_t>(std::ceil(std::sqrt(pixels / 12.0))));
+  const int64_t nside = std::max<int64_t>(1, checked_count(std::ceil(std::sqrt(pixels / 12.0))));
+  checked_count(12.0 * static_cast<double>(nside) * static_cast<double>(nside));
   std::vector<Direction> out;
   for (int64_t p = 0; p < 12 * nside * nside; ++p) {
     const Direction d = healpix_centre(nside, p);
@@ -234,7 +252,9 @@ int64_t count_orientations(const std::vector<OrientationGrid>& grids) {
   int64_t count = 0;
   for (const OrientationGrid& grid : grids) {
     const Ranges r = ranges_of(grid);
-    count += static_cast<int64_t>(base_grid(grid, r).size()) * psi_count(grid, r);
+    const double added =
+        static_cast<double>(base_grid(grid, r).size()) * static_cast<double>(psi_count(grid, r));
+    count = checked_count(static_cast<double>(count) + added);
   }
   return count;
 }

@@ -95,6 +95,21 @@ TEST(Orientations, OfAnUnknownSymmetryAreRefusedByName) {
   }
 }
 
+TEST(Orientations, TooManyToSearchAreRefusedBeforeTheyAreMade) {
+  using enum BaseGrid;
+  for (const BaseGrid base : {kUniform, kHealpix, kCartesian}) {
+    for (const double step : {1e-9, 1e-300}) {
+      EXPECT_THROW(count_orientations({{.theta_step = step, .base_grid = base}}), InputError)
+          << step;
+    }
+  }
+  for (const double step : {1e-9, 1e-300}) {
+    EXPECT_THROW(count_orientations({{.psi_step = step, .theta_step = 90}}), InputError) << step;
+  }
+  const OrientationGrid many{.psi_step = 1e-6, .theta_step = 90};  // 360 million x 6
+  EXPECT_THROW(count_orientations({many}), InputError);
+}
+
 TEST(RotationMatrix, IsTheOneOfTheReference) {
   const Rotation r = rotation_matrix(30, 40, 50);
   const Rotation want = {0.04341204, -0.82959837, 0.5566704,  0.90961589, 0.26325835,
