@@ -160,7 +160,9 @@ void normalise_projection(float* p, int n, int height, int width, double scale) 
   const double mean = sum / box * ratio * ratio;
   const double variance = squares - 2.0 * mean * sum + box * mean * mean +
                           static_cast<double>(height - n) * (width - n) * mean * mean;
-  const double factor = std::sqrt(image_pixels) / std::sqrt(std::max(variance, 1e-8)) * scale;
+  // An empty projection stays empty. The floor is far below a faint template's variance, so that
+  // the scale of its density does not matter.
+  const double factor = std::sqrt(image_pixels) / std::sqrt(std::max(variance, 1e-60)) * scale;
   for (size_t i = 0; i < pixels; ++i) {
     p[i] = static_cast<float>((p[i] - edge) * factor);
   }

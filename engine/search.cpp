@@ -103,6 +103,24 @@ SearchIdentity identify(const SearchConfig& config, const SearchSpace& space,
            {"filters", filters_text(config.filters)}}};
 }
 
+// Values beyond single precision would make every correlation NaN.
+void check_finite(const SearchConfig& config, const Problem& p) {
+  const auto finite = [](const std::vector<std::complex<float>>& values) {
+    return std::all_of(values.begin(), values.end(), [](const std::complex<float>& value) {
+      return std::isfinite(value.real()) && std::isfinite(value.imag());
+    });
+  };
+  if (!finite(p.volume_spectrum)) {
+    throw InputError("template_volume_path: '" + config.template_volume_path +
+                     "' holds values too large for single precision: scale it down");
+  }
+  if (!finite(p.image_spectrum) || !std::all_of(p.filters.begin(), p.filters.end(), finite)) {
+    throw InputError(config.path +
+                     ": optics_group, defocus_search_config or preprocessing_filters hold values "
+                     "so extreme that the filters are not finite: check their units");
+  }
+}
+
 // The state of one run of a search.
 class Run {
  public:
@@ -263,15 +281,19 @@ class Run {
 
 SearchSpace make_search_space(const SearchConfig& config) {
   SearchSpace space;
-  space.planes = defocus_planes(config.defocus);
-  const int64_t correlations =
-      count_orientations(config.orientations) * static_cast<int64_t>(space.planes.size());
-  if (correlations >= kIndexLimit) {
-    throw InputError(config.path + ": orientation_search_config and defocus_search_config give " +
-                     std::to_string(correlations) +
-                     " correlations; at most 2147483646 can be told apart. Use larger steps");
+  try {
+    space.planes = defocus_planes(config.defocus);
+    const int64_t correlations =
+        count_orientations(config.orientations) * static_cast<int64_t>(space.planes.size());
+    if (correlations >= kIndexLimit) {
+      throw InputError("orientation_search_config and defocus_search_config give " +
+                       std::to_string(correlations) + " correlations; at most " +
+                       std::to_string(kIndexLimit - 1) + " can be told apart. Use larger steps");
+    }
+    space.list = make_orientations(config.orientations);
+  } catch (const InputError& error) {
+    throw InputError(config.path + ": " + error.what());
   }
-  space.list = make_orientations(config.orientations);
   // An odd aberration makes the filter complex, and the mirrored projection another one.
   space.units = make_units(space.list, config.optics.odd_zernikes.empty());
   return space;
@@ -297,6 +319,7 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
         projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
   }
   p.volume_spectrum = volume_spectrum(volume);
+  check_finite(config, p);
   return search;
 }
 
