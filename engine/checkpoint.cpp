@@ -1,7 +1,9 @@
 #include "engine/checkpoint.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -92,13 +94,13 @@ class Writer {
 class Reader {
  public:
   explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
-    if (!in_) {
+    struct stat status = {};
+    if (!in_ || ::stat(path.c_str(), &status) != 0) {
       throw InputError("checkpoint '" + path +
                        "' cannot be read: " + std::generic_category().message(errno));
     }
-    in_.seekg(0, std::ios::end);
-    left_ = static_cast<uint64_t>(in_.tellg());
-    in_.seekg(0);
+    if (!S_ISREG(status.st_mode)) throw InputError("checkpoint '" + path + "' is not a file");
+    left_ = static_cast<uint64_t>(status.st_size);
   }
   void get(void* data, size_t size) {
     if (size > left_) fail("is cut short");
@@ -125,6 +127,9 @@ class Reader {
   [[noreturn]] void fail(const std::string& what) const {
     throw DamagedCheckpoint("checkpoint '" + path_ + "' " + what);
   }
+  [[noreturn]] void refuse_kind() const {
+    throw InputError("'" + path_ + "' is not a checkpoint: name a file that --checkpoint has made");
+  }
 
  private:
   std::string path_;
@@ -138,7 +143,14 @@ json read_header(Reader& reader) {
   uint32_t format = 0;
   uint32_t length = 0;
   reader.get(magic.data(), magic.size());
-  if (std::memcmp(magic.data(), kMagic, kMagicBytes) != 0) reader.fail("is not a checkpoint");
+  if (std::memcmp(magic.data(), kMagic, kMagicBytes) != 0) {
+    // Zeros are what a power cut may leave of a checkpoint; anything else is a file of another
+    // kind, named by mistake and not ours to set aside.
+    if (std::all_of(magic.begin(), magic.end(), [](char c) { return c == 0; })) {
+      reader.fail("holds zeros");
+    }
+    reader.refuse_kind();
+  }
   reader.get(&format, sizeof(format));
   if (format != kFormat) {
     reader.fail("has format " + std::to_string(format) + "; this engine reads format " +

@@ -29,7 +29,7 @@ struct Checkpoint {
   Accumulators accumulators;
 };
 
-// A file that is no checkpoint or was damaged. The message names the file and what is wrong.
+// A checkpoint that cannot be used. The message names the file and what is wrong.
 class DamagedCheckpoint : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -38,7 +38,8 @@ class DamagedCheckpoint : public std::runtime_error {
 // Written aside, flushed and renamed, so that an older one survives a failure. Throws Error.
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
-// Throws InputError when the file is not there, DamagedCheckpoint when it cannot be used.
+// Throws InputError when the file is not there or of another kind, DamagedCheckpoint when it cannot
+// be used.
 Checkpoint read_checkpoint(const std::string& path);
 
 // Throws InputError naming every part in which `found` is another search than `wanted`, or is of

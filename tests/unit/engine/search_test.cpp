@@ -269,6 +269,9 @@ TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {
   };
   damage("cut", [&](const std::string& p) { std::filesystem::resize_file(p, size / 2); });
   damage("long", [&](const std::string& p) { std::ofstream(p, std::ios::app) << "more"; });
+  damage("zeros", [&](const std::string& p) {
+    std::ofstream(p, std::ios::binary) << std::string(size, '\0');
+  });
   damage("empty", [&](const std::string& p) { std::filesystem::resize_file(p, 0); });
   damage("flipped", [&](const std::string& p) {
     std::fstream file(p, std::ios::in | std::ios::out | std::ios::binary);
@@ -280,6 +283,57 @@ TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {
 
 TEST_F(Checkpoints, MissingIsAnInputErrorThatNamesTheFile) {
   EXPECT_THROW(read_checkpoint(path("none")), InputError);
+}
+
+TEST_F(Checkpoints, OfAnotherKindAreRefusedAndLeftWhereTheyAre) {
+  const Fixture f;
+  std::ofstream(path("image.mrc")) << "a file of the user's";
+  std::filesystem::create_directory(path("folder"));
+  for (const std::string& name : {path("image.mrc"), path("folder")}) {
+    const auto backend = f.backend(1, 4);
+    const std::atomic<bool> never = false;
+    try {
+      run_search(f.search, *backend, {.resume = name}, never);
+      FAIL() << name << " was taken for a checkpoint";
+    } catch (const InputError& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr(name));
+    }
+    EXPECT_TRUE(std::filesystem::exists(name));
+  }
+}
+
+TEST(Search, DoesNotDependOnTheScaleOfTheTemplatesDensity) {
+  const SearchConfig config = small_config();
+  const Image micrograph = small_micrograph(config);
+  const auto run = [&](float scale) {
+    Volume volume = blobs();
+    for (float& voxel : volume.voxels) voxel *= scale;
+    Fixture f;
+    f.search = prepare_search(config, micrograph, volume);
+    return run_whole(f, 1, 4);
+  };
+  // Powers of two, so that no rounding differs.
+  const Accumulators reference = run(1.0f);
+  EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, -40)), reference)) << "a faint template";
+  EXPECT_TRUE(same_bits(run(std::ldexp(1.0f, 40)), reference)) << "a strong template";
+}
+
+TEST(Search, RefusesValuesBeyondSinglePrecisionByTheirField) {
+  const auto why_not = [](const SearchConfig& config, float scale) -> std::string {
+    Volume volume = blobs();
+    for (float& voxel : volume.voxels) voxel *= scale;
+    try {
+      prepare_search(config, small_micrograph(small_config()), volume);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(why_not(small_config(), 3e37f), testing::HasSubstr("template_volume_path"));
+  SearchConfig config = small_config();
+  config.optics.voltage = 1e-300;
+  EXPECT_THAT(why_not(config, 1.0f),
+              testing::AllOf(testing::HasSubstr("test.yaml"), testing::HasSubstr("optics_group")));
 }
 
 TEST(Search, RefusesMoreCorrelationsThanAnIndexCanTellApart) {
