@@ -1,14 +1,29 @@
 #include "engine/cpu/thread_team.h"
 
+#include <string>
+#include <system_error>
+
+#include "engine/error.h"
+
 namespace engine::cpu {
 
 ThreadTeam::ThreadTeam(int threads) {
-  for (int i = 1; i < threads; ++i) {
-    workers_.emplace_back([this, i] { work(i); });
+  try {
+    for (int i = 1; i < threads; ++i) {
+      workers_.emplace_back([this, i] { work(i); });
+    }
+  } catch (const std::system_error& error) {
+    stop();
+    throw Error(ExitCode::kDeviceMemory, "this machine gives no more than " +
+                                             std::to_string(size()) + " of " +
+                                             std::to_string(threads) + " threads (" + error.what() +
+                                             "); ask for fewer --threads");
   }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { stop(); }
+
+void ThreadTeam::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -14,7 +14,7 @@ namespace engine::cpu {
 
 class ThreadTeam {
  public:
-  // The calling thread is one of them.
+  // The calling thread is one of them. Throws Error when the system refuses that many.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -27,6 +27,7 @@ class ThreadTeam {
   void run(size_t count, const std::function<void(size_t, int)>& task);
 
  private:
+  void stop();
   void work(int thread);
   void take_iterations(int thread);
 
