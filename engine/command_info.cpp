@@ -5,6 +5,7 @@
 #include "engine/commands.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/device.h"
+#include "engine/free_memory.h"
 #include "engine/mrc.h"
 
 namespace engine {

@@ -1,12 +1,11 @@
 #include "engine/device.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
 #include "engine/fft.h"
+#include "engine/free_memory.h"
 #include "engine/human_text.h"
 
 namespace engine {
@@ -16,31 +15,6 @@ std::string megabytes(uint64_t bytes) {
   return grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
 }
 
-// Of a control group (version 2), 0 when there is none.
-uint64_t group_limit_left() {
-  std::ifstream membership("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(membership, line)) {
-    if (line.rfind("0::", 0) != 0) continue;
-    const std::string folder = "/sys/fs/cgroup" + line.substr(3);
-    std::ifstream limit_file(folder + "/memory.max");
-    std::ifstream used_file(folder + "/memory.current");
-    uint64_t limit = 0;
-    uint64_t used = 0;
-    if (limit_file >> limit && used_file >> used) return limit > used ? limit - used : 1;
-  }
-  return 0;
-}
-
-uint64_t system_memory_available() {
-  std::ifstream in("/proc/meminfo");
-  for (std::string word; in >> word;) {
-    uint64_t kilobytes = 0;
-    if (word == "MemAvailable:" && in >> kilobytes) return kilobytes * 1024;
-  }
-  return 0;
-}
-
 }  // namespace
 
 // The kernel driver's own word; a device node alone may be left over in a container.
@@ -48,13 +22,6 @@ bool nvidia_device_present() {
   std::error_code ignored;
   return std::filesystem::exists("/dev/nvidia0", ignored) &&
          std::filesystem::exists("/proc/driver/nvidia/version", ignored);
-}
-
-uint64_t available_memory() {
-  uint64_t available = system_memory_available();
-  const uint64_t group = group_limit_left();
-  if (group > 0) available = available == 0 ? group : std::min(available, group);
-  return available;
 }
 
 std::string choose_backend(const std::string& wanted) {

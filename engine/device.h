@@ -41,7 +41,4 @@ DeviceInfo describe_device(const DevicePlan& plan);
 std::string describe_memory(const DevicePlan& plan);
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan);
 
-// Bytes that a process can still take without swapping; 0 when the system does not tell.
-uint64_t available_memory();
-
 }  // namespace engine
