@@ -47,8 +47,10 @@ void refuse_network_file_system(const std::string& path) {
                         "): choose a state folder on a local disk");
 }
 
+// Without those that are read for one another.
+constexpr char kLetters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+
 std::string random_instance() {
-  constexpr char kLetters[] = "abcdefghijkmnpqrstuvwxyz23456789";
   std::random_device source;
   std::uniform_int_distribution<size_t> pick(0, sizeof(kLetters) - 2);
   std::string id;

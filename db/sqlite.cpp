@@ -29,54 +29,63 @@ auto guarded(const std::string& path, Action action) {
 
 }  // namespace
 
+struct Connection::Handle {
+  SQLite::Database database;
+};
+
+struct Statement::Handle {
+  SQLite::Statement statement;
+};
+
 Connection::Connection(const std::string& path, int busy_timeout_ms) : path_(path) {
-  database_ = guarded(path_, [&] {
-    return std::make_unique<SQLite::Database>(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
-                                              busy_timeout_ms);
+  handle_ = guarded(path_, [&] {
+    return std::unique_ptr<Handle>(new Handle{
+        SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms)});
   });
 }
 
 Connection::~Connection() = default;
 
 void Connection::execute(const std::string& sql) {
-  guarded(path_, [&] { return database_->exec(sql); });
+  guarded(path_, [&] { return handle_->database.exec(sql); });
 }
 
-int64_t Connection::last_insert_id() const { return database_->getLastInsertRowid(); }
+int64_t Connection::last_insert_id() const { return handle_->database.getLastInsertRowid(); }
 
-int64_t Connection::changes() const { return database_->getChanges(); }
+int64_t Connection::changes() const { return handle_->database.getChanges(); }
 
 Statement::Statement(Connection& connection, const std::string& sql) : connection_(connection) {
-  statement_ = guarded(connection_.path_, [&] {
-    return std::make_unique<SQLite::Statement>(*connection_.database_, sql);
+  handle_ = guarded(connection_.path_, [&] {
+    return std::unique_ptr<Handle>(
+        new Handle{SQLite::Statement(connection_.handle_->database, sql)});
   });
 }
 
 Statement::~Statement() = default;
 
 Statement& Statement::bind(int64_t value) {
-  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  guarded(connection_.path_, [&] { handle_->statement.bind(++bound_, value); });
   return *this;
 }
 
 Statement& Statement::bind(double value) {
-  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  guarded(connection_.path_, [&] { handle_->statement.bind(++bound_, value); });
   return *this;
 }
 
 Statement& Statement::bind(const std::string& value) {
-  guarded(connection_.path_, [&] { statement_->bind(++bound_, value); });
+  guarded(connection_.path_, [&] { handle_->statement.bind(++bound_, value); });
   return *this;
 }
 
 Statement& Statement::bind(const std::optional<int>& value) {
   if (value) return bind(static_cast<int64_t>(*value));
-  guarded(connection_.path_, [&] { statement_->bind(++bound_); });
+  guarded(connection_.path_, [&] { handle_->statement.bind(++bound_); });
   return *this;
 }
 
 bool Statement::step() {
-  return guarded(connection_.path_, [&] { return statement_->executeStep(); });
+  return guarded(connection_.path_, [&] { return handle_->statement.executeStep(); });
 }
 
 void Statement::run() {
@@ -84,12 +93,18 @@ void Statement::run() {
   }
 }
 
-int64_t Statement::integer(int column) const { return statement_->getColumn(column).getInt64(); }
+int64_t Statement::integer(int column) const {
+  return handle_->statement.getColumn(column).getInt64();
+}
 
-double Statement::real(int column) const { return statement_->getColumn(column).getDouble(); }
+double Statement::real(int column) const {
+  return handle_->statement.getColumn(column).getDouble();
+}
 
-std::string Statement::text(int column) const { return statement_->getColumn(column).getString(); }
+std::string Statement::text(int column) const {
+  return handle_->statement.getColumn(column).getString();
+}
 
-bool Statement::is_null(int column) const { return statement_->getColumn(column).isNull(); }
+bool Statement::is_null(int column) const { return handle_->statement.getColumn(column).isNull(); }
 
 }  // namespace db

@@ -7,11 +7,6 @@
 #include <stdexcept>
 #include <string>
 
-namespace SQLite {
-class Database;
-class Statement;
-}  // namespace SQLite
-
 namespace db {
 
 // The database cannot do its job: refused at opening, damaged, disk full. Names the file.
@@ -46,7 +41,8 @@ class Connection {
  private:
   friend class Statement;
   std::string path_;
-  std::unique_ptr<SQLite::Database> database_;
+  struct Handle;
+  std::unique_ptr<Handle> handle_;
 };
 
 // bind in the order of the question marks, then run() or step() until false. Columns from 0.
@@ -73,7 +69,8 @@ class Statement {
 
  private:
   Connection& connection_;
-  std::unique_ptr<SQLite::Statement> statement_;
+  struct Handle;
+  std::unique_ptr<Handle> handle_;
   int bound_ = 0;
 };
 

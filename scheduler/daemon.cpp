@@ -112,8 +112,8 @@ void Daemon::Impl::reap_one(const slurm::JobStatus& job) {
 }
 
 void Daemon::Impl::reap(const Jobs& jobs) {
-  for (const auto& [name, job] : jobs) {
-    guarded(name, [&] { reap_one(job); });
+  for (const auto& entry : jobs) {
+    guarded(entry.first, [&] { reap_one(entry.second); });
   }
 }
 

@@ -56,6 +56,8 @@ struct DigestDeleter {
   void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
 };
 
+constexpr char kDigits[] = "0123456789abcdef";
+
 class Sha256 {
  public:
   Sha256() : context_(EVP_MD_CTX_new()) {
@@ -66,7 +68,6 @@ class Sha256 {
     std::vector<unsigned char> digest(EVP_MAX_MD_SIZE);
     unsigned int size = 0;
     EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
-    constexpr char kDigits[] = "0123456789abcdef";
     std::string text;
     for (unsigned int i = 0; i < size; ++i) {
       text += kDigits[digest[i] >> 4];

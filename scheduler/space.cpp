@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kMapBytes = int64_t{8} * 4;  // eight maps of float32
 constexpr int64_t kCheckpointBytes = 24;       // key, index and sums of a pixel
 constexpr int64_t kElse = int64_t{16} << 20;   // pictures, peaks, logs
+constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
 constexpr int64_t kLongestSide = 1 << 17;
 
 // Columns and rows stand first in an MRC header, in either byte order; 0 when this is no such file,
@@ -54,7 +55,6 @@ int64_t free_bytes(const std::string& folder) {
 }
 
 std::string human_bytes(int64_t bytes) {
-  constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   while (value >= 1000 && unit + 1 < kUnits.size()) {

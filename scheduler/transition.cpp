@@ -1,6 +1,8 @@
 #include "scheduler/transition.h"
 
 #include <algorithm>
+#include <csignal>
+#include <set>
 
 namespace scheduler {
 namespace {
@@ -108,11 +110,8 @@ std::optional<int> signal_of(const slurm::JobStatus& job) {
 }
 
 std::string cause_of_signal(int signal) {
-  constexpr int kIllegal = 4, kTrap = 5, kAbort = 6, kBus = 7, kFloat = 8, kSegment = 11;
-  for (const int bug : {kIllegal, kTrap, kAbort, kBus, kFloat, kSegment}) {
-    if (signal == bug) return "engine_bug";
-  }
-  return "unknown";
+  const std::set<int> bugs = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+  return bugs.count(signal) != 0 ? "engine_bug" : "unknown";
 }
 
 std::string cause_of_exit(const slurm::JobStatus& job) {
