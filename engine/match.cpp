@@ -75,8 +75,13 @@ class Match {
     const SearchSpace space = make_search_space(config);
     device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size())},
                           options_.device);
-    check_files(static_cast<uint64_t>(height - template_size_ + 1) *
-                static_cast<uint64_t>(width - template_size_ + 1));
+    const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
+                                static_cast<uint64_t>(width - template_size_ + 1);
+    check_files(map_pixels);
+    if (!options_.peaks.cutoff) {  // refused now, not after the search
+      noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
+                   options_.peaks.false_positives);
+    }
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, height, width, template_size_, device_));

@@ -88,8 +88,10 @@ void check_room(const Target& target, const fs::path& folder, uint64_t bytes_nee
 
 void check_target(const Target& target, uint64_t bytes_needed) {
   struct stat status = {};
-  if (::stat(target.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    refuse(target, "exists and is not a regular file");
+  if (::stat(target.path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) refuse(target, "exists and is not a regular file");
+  } else if (errno == ENAMETOOLONG || errno == ELOOP) {
+    refuse(target, "cannot be written: " + std::string(std::strerror(errno)));
   }
   const fs::path folder = nearest_existing_folder(target);
   if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {

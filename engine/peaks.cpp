@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <string>
+#include <sstream>
 
 #include "engine/error.h"
 
@@ -114,10 +114,13 @@ double noise_cutoff(double pixels, double correlations, double false_positives) 
   const double count = pixels * correlations;
   const double tail = 2.0 * false_positives / count;
   if (!(tail >= 1e-300 && tail < 2.0)) {
-    throw InputError("false positives: " + std::to_string(false_positives) +
-                     " per micrograph is out of range; it must be above 0 and below the number of "
-                     "values searched, " +
-                     std::to_string(count));
+    std::ostringstream message;
+    message.precision(12);
+    message << "--false-positives: " << false_positives
+            << " per micrograph is out of range; it must be above 0 and below the number of values "
+               "searched, "
+            << count;
+    throw InputError(message.str());
   }
   const double x = tail <= 1.0 ? inverse_erfc(tail) : -inverse_erfc(2.0 - tail);
   return std::numbers::sqrt2 * x;

@@ -163,6 +163,14 @@ TEST_F(BadInput, AnOptionThatWouldReplaceAnInputOrAResultIsRefused) {
   expect_refusal({"--checkpoint", "--progress"}, {"--progress", "x", "--checkpoint", "x"});
 }
 
+TEST_F(BadInput, ANameTooLongForTheFileSystemIsRefused) {
+  expect_refusal({"--output", "too long"}, {"--output", std::string(300, 'n') + ".csv"});
+}
+
+TEST_F(BadInput, MoreFalsePositivesThanValuesAreRefused) {
+  expect_refusal({"--false-positives", "1000000"}, {"--false-positives", "1000000"});
+}
+
 TEST_F(BadInput, AFileInThePlaceOfTheFolderIsRefused) {
   std::ofstream(search_.file("out")) << "a file";
   expect_refusal({"match_template_result.mip_path", "'out'", "not a folder"});

@@ -65,7 +65,7 @@ TEST(NoiseCutoff, IsExactFarOut) {
 
 TEST(NoiseCutoff, RefusesFalsePositivesThatCannotBe) {
   for (const double wrong : {0.0, -1.0, 1e9, std::numeric_limits<double>::quiet_NaN()}) {
-    EXPECT_THAT(refusal([&] { noise_cutoff(1e6, 1e3, wrong); }), HasSubstr("false positives"));
+    EXPECT_THAT(refusal([&] { noise_cutoff(1e6, 1e3, wrong); }), HasSubstr("--false-positives"));
   }
 }
 
