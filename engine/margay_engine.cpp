@@ -3,6 +3,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,17 @@ struct Options {
   InfoCommand info;
 };
 
-// The help shows the kind of value; the range is told when it is left.
+// The help shows the kind of value; the range is told when it is left. A NaN is in no range.
 template <typename T>
 CLI::Validator range(T smallest, T largest) {
-  return CLI::Range(smallest, largest).description("");
+  const auto check = [=](const std::string& text) -> std::string {
+    T value{};
+    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return "";
+    std::ostringstream problem;
+    problem << '\'' << text << "' is no number from " << smallest << " to " << largest;
+    return problem.str();
+  };
+  return CLI::Validator(check, "");
 }
 
 CLI::Validator one_of(const std::vector<std::string>& names) {
@@ -189,6 +197,11 @@ void add_optics(CLI::App& command, OpticsGroup& optics) {
   add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "A");
   add_number(command, "--astigmatism-angle", optics.astigmatism_angle, -3600, 3600,
              "Degrees, of defocus u");
+  for (const char* name :
+       {"--pixel-size", "--voltage", "--spherical-aberration", "--amplitude-contrast",
+        "--defocus-u", "--defocus-v", "--astigmatism-angle"}) {
+    command.get_option(name)->excludes("--config");  // which says it already
+  }
 }
 
 void add_simulate(CLI::App& app, SimulateCommand& simulate) {

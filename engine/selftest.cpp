@@ -1,11 +1,13 @@
 #include "engine/selftest.h"
 
 #include <atomic>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <map>
+#include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "engine/config.h"
 #include "engine/error.h"
@@ -69,6 +71,22 @@ OrientationGrid cone(double phi, double theta, double psi, double half_width) {
           .psi_max = psi + 2 * half_width};
 }
 
+// Of one line of a table; none of an empty line.
+std::vector<std::string> cells_of(std::string line) {
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  std::vector<std::string> cells;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+std::optional<double> finite_number(const std::string& text) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && stop == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Recovery> compare_with_truth(const std::vector<PlantedParticle>& truth,
@@ -97,21 +115,19 @@ std::vector<Recovery> compare_with_truth(const std::vector<PlantedParticle>& tru
 std::vector<PlantedParticle> read_truth_csv(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw InputError("truth table '" + path + "' cannot be read");
-  const auto split = [](const std::string& line) {
-    std::vector<std::string> cells;
-    std::istringstream text(line);
-    for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
-    return cells;
-  };
   std::string line;
   std::getline(in, line);
-  const std::vector<std::string> names = split(line);
+  const std::vector<std::string> names = cells_of(line);
   std::vector<PlantedParticle> out;
   while (std::getline(in, line)) {
-    const std::vector<std::string> cells = split(line);
-    const auto number = [&](const char* name) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.empty()) continue;
+    const auto number = [&](const std::string& name) {
       for (size_t i = 0; i < names.size() && i < cells.size(); ++i) {
-        if (names[i] == name) return std::stod(cells[i]);
+        if (names[i] != name) continue;
+        if (const auto value = finite_number(cells[i])) return *value;
+        throw InputError("truth table '" + path + "': " + name + " of particle " +
+                         std::to_string(out.size() + 1) + " is '" + cells[i] + "', not a number");
       }
       throw InputError("truth table '" + path + "' has no column " + name);
     };

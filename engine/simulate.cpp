@@ -65,6 +65,9 @@ std::vector<double> particle_box(const std::vector<std::complex<float>>& volume,
   }
   // Parseval: a matched filter in noise of this power has z^2 = sum |P|^2 / (S n^2).
   const double z = std::sqrt(signal) / n;
+  if (!(z > 0 && std::isfinite(z))) {
+    throw InputError("the template has nothing to plant: it is zero or holds NaN");
+  }
   for (auto& value : spectrum) value *= p.z / z;
   return inverse_2d(std::move(spectrum), n, n);
 }
@@ -114,8 +117,9 @@ PlantedParticle draw_particle(int n, const SimulationOptions& options,
 PlantedParticle given_particle(int n, const SimulationOptions& options, size_t index) {
   PlantedParticle p = options.planted[index];
   const double low = n / 2;
-  if (p.x < low || p.y < low || p.x > options.width - n / 2 - 1 ||
-      p.y > options.height - n / 2 - 1) {
+  const bool inside = p.x >= low && p.y >= low && p.x <= options.width - n / 2 - 1 &&
+                      p.y <= options.height - n / 2 - 1;
+  if (!inside) {
     throw InputError("particle " + std::to_string(index + 1) + " at (" + std::to_string(p.x) +
                      ", " + std::to_string(p.y) + "): its box of " + std::to_string(n) +
                      " pixels does not lie inside the micrograph");

@@ -54,6 +54,8 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
       {{"match", "c.yaml", "--metric", "z"}, "--metric"},
       {{"peaks", "c.yaml", "--false-positives", "0"}, "--false-positives"},
       {{"project", "t.mrc"}, "--output"},
+      {{"project", "t.mrc", "--output", "p.mrc", "--phi", "nan"}, "--phi"},
+      {{"simulate", "--output", "x.mrc", "--config", "c.yaml", "--voltage", "200"}, "--voltage"},
       {{"simulate", "--output", "x.mrc"}, "--template"}};
   for (const auto& [arguments, word] : cases) {
     const Finished refused = run(arguments);
@@ -149,11 +151,29 @@ TEST_F(EngineProgram, SimulatePlantsTheParticlesOfAList) {
   EXPECT_THAT(read(search_.file("made_truth.csv")), HasSubstr("20.5000,30.2500,10.0000,20.0000"));
   EXPECT_EQ(engine::read_mrc_header(search_.file("made.mrc")).nx, 64);
   EXPECT_EQ(run(command).exit_code, 64) << "an existing micrograph was replaced";
-  std::ofstream(search_.file("wanted.csv")) << list << "3,30,10,20,30,0\n";
-  EXPECT_THAT(run({"simulate", "--template", "template.mrc", "--particles", "wanted.csv",
-                   "--output", "other.mrc"})
-                  .error,
-              HasSubstr("does not lie inside"));
+}
+
+TEST_F(EngineProgram, SimulateRefusesParticlesThatCannotBePlanted) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"3,30,10,20,30,0", "does not lie inside"},
+      {"30,30,ten,20,30,0", "phi_deg of particle 1 is 'ten'"},
+      {"30,nan,10,20,30,0", "y_px of particle 1 is 'nan'"},
+      {"30,30,10,20,30", "no column defocus_offset_A"}};
+  for (const auto& [row, word] : cases) {
+    std::ofstream(search_.file("wanted.csv"))
+        << "x_px,y_px,phi_deg,theta_deg,psi_deg,defocus_offset_A\r\n"
+        << row << "\r\n\r\n";
+    const Finished refused = run({"simulate", "--template", "template.mrc", "--particles",
+                                  "wanted.csv", "--output", "other.mrc"});
+    EXPECT_EQ(refused.exit_code, 64) << row;
+    EXPECT_THAT(refused.error, HasSubstr(word));
+  }
+  engine::Volume empty = small_template();
+  for (float& voxel : empty.voxels) voxel = 0;
+  engine::write_mrc(search_.file("empty.mrc"), empty, 2.0);
+  EXPECT_THAT(run({"simulate", "--template", "empty.mrc", "--output", "other.mrc"}).error,
+              HasSubstr("nothing to plant"));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("other.mrc")));
 }
 
 }  // namespace
