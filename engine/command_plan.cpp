@@ -22,10 +22,12 @@ struct Plan {
   double seconds = 0;
 };
 
-// Seconds of one core for one correlation: the transforms of the micrograph dominate. The factor
-// is that of one processor of 2023; others are within a factor of two or three.
+// Of one core, for the transforms of one correlation: measured on a processor of 2023, and within a
+// factor of two or three on others.
+constexpr double kSecondsPerStep = 3.5e-10;
+
+// Of one core; the transforms of the micrograph dominate.
 double seconds_per_correlation(const ProblemShape& shape) {
-  constexpr double kSecondsPerStep = 3.5e-10;
   const double pixels = static_cast<double>(shape.height) * shape.width;
   return kSecondsPerStep * pixels * std::log2(pixels);
 }

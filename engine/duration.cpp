@@ -9,11 +9,15 @@
 #include "engine/error.h"
 
 namespace engine {
+namespace {
+
+constexpr double kLongest = 1e12;  // ms, 30 years
+constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+    {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
+
+}  // namespace
 
 std::chrono::milliseconds parse_duration(const std::string& text, const std::string& option) {
-  constexpr double kLongest = 1e12;  // ms, 30 years
-  constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-      {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
