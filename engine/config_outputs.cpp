@@ -100,6 +100,14 @@ ComputationalConfig read_computation(const ConfigSection& section,
   if (name != "streamed" && name != "batched" && name != "zipfft") {
     section.refuse("backend", "must be streamed, batched or zipfft, but is '" + name + "'");
   }
+  if (computation.num_cpus != 1) {
+    notes.push_back(section.key_path("num_cpus") +
+                    " counts Leopard-EM's CUDA streams and has no effect here: see --threads.");
+  }
+  if (name != "streamed") {
+    notes.push_back(section.key_path("backend") +
+                    " chooses among Leopard-EM's own backends and has no effect here.");
+  }
   return computation;
 }
 

@@ -251,7 +251,9 @@ BandpassFilter read_bandpass(const ConfigSection& section) {
   filter.high_freq_cutoff =
       section.number_at_least("high_freq_cutoff", filter.high_freq_cutoff, 0.0);
   filter.falloff = section.number_at_least("falloff", filter.falloff, 0.0);
-  if (filter.enabled && filter.low_freq_cutoff >= filter.high_freq_cutoff) {
+  // With a falloff the slopes of a band without width still pass something.
+  const bool empty = filter.low_freq_cutoff >= filter.high_freq_cutoff && filter.falloff == 0;
+  if (filter.enabled && empty) {
     section.refuse("high_freq_cutoff", "must be greater than low_freq_cutoff, or nothing passes");
   }
   return filter;

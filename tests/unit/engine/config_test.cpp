@@ -130,7 +130,7 @@ TEST(Config, PublishedExamplesWithNullsAndOldZernikeNamesAreRead) {
   EXPECT_THAT(defocus_planes(config.defocus), SizeIs(13));
   EXPECT_THAT(config.computation.gpu_ids, ElementsAre("0", "1"));
   EXPECT_EQ(config.filters.bandpass.high_freq_cutoff, 1.0);
-  EXPECT_THAT(config.notes, IsEmpty());
+  EXPECT_THAT(config.notes, ElementsAre(HasSubstr("num_cpus")));
 }
 
 TEST(Config, ValuesAreCoercedAsLeopardDoes) {
@@ -168,6 +168,22 @@ TEST(Config, AnUnknownKeyOfTheComputationIsOnlyNoted) {
   const SearchConfig config = with_computation("{num_cpu: 3}").parse();
   EXPECT_THAT(config.notes, ElementsAre(AllOf(HasSubstr("computational_config.num_cpu"),
                                               HasSubstr("num_cpus"), HasSubstr("no effect"))));
+}
+
+TEST(Config, ComputationThatHasNoEffectIsSaid) {
+  const SearchConfig config = with_computation("{num_cpus: 4, backend: zipfft}").parse();
+  EXPECT_THAT(config.notes,
+              ElementsAre(AllOf(HasSubstr("computational_config.num_cpus"), HasSubstr("--threads")),
+                          HasSubstr("computational_config.backend")));
+  EXPECT_THAT(with_computation("{num_cpus: 1, backend: streamed}").parse().notes, IsEmpty());
+}
+
+TEST(Config, ABandWithoutWidthNeedsAFalloff) {
+  const std::string band = "enabled: true, low_freq_cutoff: 0.1, high_freq_cutoff: 0.1";
+  EXPECT_THAT(with_filters("{bandpass_filter: {" + band + "}}").refusal(),
+              HasSubstr("high_freq_cutoff"));
+  EXPECT_THAT(with_filters("{bandpass_filter: {" + band + ", falloff: 0.05}}").refusal(),
+              IsEmpty());
 }
 
 TEST(Config, AMissingKeyIsNamed) {
