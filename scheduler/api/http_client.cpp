@@ -12,6 +12,12 @@
 namespace scheduler::api {
 namespace {
 
+constexpr std::string_view kLengthHeader = "\r\nContent-Length: ";
+constexpr std::string_view kStart = "HTTP/1.1 ";
+constexpr std::string_view kHex = "0123456789ABCDEF";
+constexpr std::string_view kPlain =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
 std::string advice(const std::string& socket, int error) {
   switch (error) {
     case ENOENT:
@@ -60,18 +66,16 @@ std::string read_all(int socket) {
 }
 
 std::optional<size_t> content_length(const std::string& head) {
-  constexpr std::string_view kKey = "\r\nContent-Length: ";
-  const size_t at = head.find(kKey);
+  const size_t at = head.find(kLengthHeader);
   if (at == std::string::npos) return std::nullopt;
   size_t length = 0;
-  const char* begin = head.data() + at + kKey.size();
+  const char* begin = head.data() + at + kLengthHeader.size();
   const auto end = std::from_chars(begin, head.data() + head.size(), length);
   return end.ec == std::errc() ? std::optional(length) : std::nullopt;
 }
 
 std::optional<Answer> parse(const std::string& text) {
   const size_t end = text.find("\r\n\r\n");
-  constexpr std::string_view kStart = "HTTP/1.1 ";
   if (end == std::string::npos || !text.starts_with(kStart)) return std::nullopt;
   Answer answer;
   const char* digits = text.data() + kStart.size();
@@ -104,9 +108,6 @@ Answer HttpClient::call(const Call& call) const {
 }
 
 std::string percent_encode(const std::string& bytes) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
   std::string text;
   for (const char byte : bytes) {
     if (kPlain.find(byte) != std::string_view::npos) {

@@ -13,6 +13,7 @@ namespace scheduler::cli {
 namespace {
 
 constexpr int kGap = 2;
+constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
 
 uint32_t code_point(std::string_view sequence) {
   const auto first = static_cast<unsigned char>(sequence[0]);
@@ -160,7 +161,6 @@ std::string time_text(int64_t epoch) {
 }
 
 std::string size_text(int64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
   size_t unit = 0;
   while (value >= 1000 && unit + 1 < kUnits.size()) {
