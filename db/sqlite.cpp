@@ -30,18 +30,18 @@ auto guarded(const std::string& path, Action action) {
 }  // namespace
 
 struct Connection::Handle {
+  Handle(const std::string& path, int busy_timeout_ms)
+      : database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms) {}
   SQLite::Database database;
 };
 
 struct Statement::Handle {
+  Handle(SQLite::Database& database, const std::string& sql) : statement(database, sql) {}
   SQLite::Statement statement;
 };
 
 Connection::Connection(const std::string& path, int busy_timeout_ms) : path_(path) {
-  handle_ = guarded(path_, [&] {
-    return std::unique_ptr<Handle>(new Handle{
-        SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms)});
-  });
+  handle_ = guarded(path_, [&] { return std::make_unique<Handle>(path, busy_timeout_ms); });
 }
 
 Connection::~Connection() = default;
@@ -55,10 +55,8 @@ int64_t Connection::last_insert_id() const { return handle_->database.getLastIns
 int64_t Connection::changes() const { return handle_->database.getChanges(); }
 
 Statement::Statement(Connection& connection, const std::string& sql) : connection_(connection) {
-  handle_ = guarded(connection_.path_, [&] {
-    return std::unique_ptr<Handle>(
-        new Handle{SQLite::Statement(connection_.handle_->database, sql)});
-  });
+  handle_ = guarded(connection_.path_,
+                    [&] { return std::make_unique<Handle>(connection_.handle_->database, sql); });
 }
 
 Statement::~Statement() = default;
