@@ -40,6 +40,7 @@ struct Problem {
 // What decides how much memory a search needs.
 struct ProblemShape {
   int height = 0, width = 0, template_size = 0, planes = 0;
+  int64_t orientations = 0;  // 0: not known
 };
 
 struct MemoryItem {

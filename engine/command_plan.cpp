@@ -42,7 +42,7 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   check_template(volume, config, checks);
   check_shapes(micrograph, volume, config);
   plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
-                static_cast<int>(plan.space.planes.size())};
+                static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
   plan.device = plan_device(plan.shape, command.device);
   plan.seconds = static_cast<double>(plan.space.correlations()) *
                  seconds_per_correlation(plan.shape) / plan.device.threads;

@@ -83,7 +83,8 @@ DeviceInfo describe_device(const DevicePlan& plan) {
 }
 
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan) {
-  const ProblemShape shape{problem.height, problem.width, problem.template_size, problem.planes()};
+  const ProblemShape shape{problem.height, problem.width, problem.template_size, problem.planes(),
+                           static_cast<int64_t>(problem.orientations.size())};
   return cpu::make_cpu_backend(
       problem, cpu::plan_memory(shape, {plan.threads, plan.batch}, plan.memory_limit));
 }

@@ -73,7 +73,8 @@ class Match {
   void plan(int height, int width) {
     SearchConfig& config = manifest_.config;
     const SearchSpace space = make_search_space(config);
-    device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size())},
+    device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size()),
+                           space.orientations()},
                           options_.device);
     const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
                                 static_cast<uint64_t>(width - template_size_ + 1);

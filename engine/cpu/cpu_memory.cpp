@@ -22,6 +22,7 @@ MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t
   const auto height = static_cast<uint64_t>(s.height);
   const auto width = static_cast<uint64_t>(s.width);
   const auto planes = static_cast<uint64_t>(s.planes);
+  const auto orientations = static_cast<uint64_t>(s.orientations);
   const auto batch = static_cast<uint64_t>(plan.batch);
   const uint64_t slice = n * (n / 2 + 1);
   const uint64_t valid = (height - n + 1) * (width - n + 1);
@@ -37,6 +38,8 @@ MemoryPlan plan_with(const ProblemShape& s, int threads, int in_flight, uint64_t
        height * (width / 2 + 1) * sizeof(Complex) + width * padded(s.height) * sizeof(Complex)},
       {"filters", planes * slice * sizeof(Complex)},
       {"statistics", valid * (sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t))},
+      // The list, the problem's copy and the units.
+      {"orientations", orientations * (2 * sizeof(Orientation) + sizeof(Unit))},
       {"projections", batch * (slice * sizeof(Complex) + planes * 2 * n * n * sizeof(float))},
       {"row and column passes", transforms * (rows + exchange)},
       {"per thread", static_cast<uint64_t>(plan.threads) *
@@ -66,6 +69,10 @@ uint64_t MemoryPlan::total() const {
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
   const int threads = options.threads > 0 ? options.threads : available_cores();
   int batch = options.batch > 0 ? options.batch : std::max(4, threads);
+  // There are no more units than orientations.
+  if (shape.orientations > 0 && shape.orientations < batch) {
+    batch = static_cast<int>(shape.orientations);
+  }
   uint64_t budget = kExchangeBudget;
   MemoryPlan plan = plan_with(shape, threads, batch, budget);
   while (limit > 0 && plan.total() > limit && (plan.transforms > 1 || plan.batch > 1)) {

@@ -302,6 +302,16 @@ TEST_F(Checkpoints, OfAnotherKindAreRefusedAndLeftWhereTheyAre) {
   }
 }
 
+TEST(MemoryPlan, CountsTheOrientationsAndNoMoreUnitsThanThereAre) {
+  const cpu::CpuOptions greedy{.threads = 1, .batch = 1000000};
+  const ProblemShape few{64, 64, 16, 1, 50};
+  EXPECT_EQ(cpu::plan_memory(few, greedy).batch, 50);
+  ProblemShape many = few;
+  many.orientations = 100000000;
+  EXPECT_GT(cpu::plan_memory(many, {.threads = 1, .batch = 50}).total(),
+            cpu::plan_memory(few, {.threads = 1, .batch = 50}).total() + 24 * uint64_t{99999950});
+}
+
 TEST(Search, DoesNotDependOnTheScaleOfTheTemplatesDensity) {
   const SearchConfig config = small_config();
   const Image micrograph = small_micrograph(config);
