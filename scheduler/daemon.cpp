@@ -12,6 +12,7 @@
 #include "scheduler/launch.h"
 #include "scheduler/queue.h"
 #include "scheduler/results.h"
+#include "scheduler/space.h"
 #include "scheduler/tracking.h"
 #include "scheduler/workplace.h"
 
@@ -21,9 +22,15 @@ class Daemon::Impl {
  public:
   Impl(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock,
        DaemonOptions options)
-      : workplace_{
-            config, database, cluster, clock, std::move(options.crash), std::move(options.log)} {
+      : workplace_{config,
+                   database,
+                   cluster,
+                   clock,
+                   std::move(options.crash),
+                   std::move(options.log),
+                   std::move(options.free_bytes)} {
     if (!workplace_.log) workplace_.log = [](const std::string&) {};
+    if (!workplace_.free_bytes) workplace_.free_bytes = scheduler::free_bytes;
     status_.version = MARGAY_VERSION;
     status_.pid = getpid();
     status_.since = clock.now();

@@ -38,6 +38,8 @@ struct DaemonStatus {
 struct DaemonOptions {
   CrashHook crash{};
   std::function<void(const std::string&)> log{};  // one line for the administrator
+  // Room on the disk of a folder; empty = ask the system.
+  std::function<int64_t(const std::string&)> free_bytes{};
 };
 
 class Daemon {

@@ -72,7 +72,7 @@ std::string Launcher::check_room(const db::Item& item) const {
   const std::string jobs = workplace_.config.jobs();
   fs::create_directories(jobs);
   const int64_t needed = needed_bytes(item.micrograph_path);
-  const int64_t free = free_bytes(jobs);
+  const int64_t free = workplace_.free_bytes(jobs);
   if (free >= needed) return "";
   return "the disk of '" + jobs + "' is full: " + human_bytes(free) + " free, the next search (" +
          "item " + std::to_string(item.id) + ") needs " + human_bytes(needed) +

@@ -14,7 +14,6 @@
 #include "scheduler/launch.h"
 #include "scheduler/outcomes.h"
 #include "scheduler/results.h"
-#include "scheduler/space.h"
 
 namespace scheduler {
 namespace {
@@ -113,7 +112,7 @@ bool Tracker::has_vanished(const db::Attempt& attempt, bool present, bool comple
 void Tracker::add_end(const db::Attempt& attempt, Evidence& evidence) const {
   evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
   evidence.disk_full = evidence.error.find("No space left on device") != std::string::npos ||
-                       free_bytes(workplace_.config.jobs()) < kFullDisk;
+                       workplace_.free_bytes(workplace_.config.jobs()) < kFullDisk;
   int64_t newest = 0;
   for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {
     newest = std::max(newest, modified_ms(attempt.directory + "/" + file));

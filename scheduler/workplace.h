@@ -19,6 +19,7 @@ struct Workplace {
   const Clock& clock;
   CrashHook crash;
   std::function<void(const std::string&)> log;  // one line for the administrator; never empty
+  std::function<int64_t(const std::string&)> free_bytes;  // of the disk of a folder; never empty
 
   // "margay-<instance>-": the jobs that are ours.
   std::string token_prefix() const { return "margay-" + database.instance() + "-"; }

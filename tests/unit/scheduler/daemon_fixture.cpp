@@ -55,7 +55,8 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
   daemon_ = std::make_unique<Daemon>(
       config_, *database_, cluster_, clock_,
       DaemonOptions{.crash = crash,
-                    .log = [this](const std::string& line) { log_.push_back(line); }});
+                    .log = [this](const std::string& line) { log_.push_back(line); },
+                    .free_bytes = [this](const std::string&) { return free_bytes_; }});
 }
 
 bool DaemonFixture::tick() {

@@ -57,6 +57,7 @@ class DaemonFixture : public testing::Test {
   std::unique_ptr<Daemon> daemon_;
   std::vector<std::string> log_;
   std::string crash_at_;
+  int64_t free_bytes_ = int64_t{1} << 40;
   std::vector<std::string> reached_;
 };
 

@@ -359,6 +359,33 @@ TEST_F(DaemonTest, AnEngineThatIsMissingRestsTheLaneAndFailsNobody) {
   EXPECT_EQ(item(second).state, ItemState::kQueued);
 }
 
+TEST_F(DaemonTest, AFullDiskHoldsTheLaneWithOneSentenceAndLosesNothing) {
+  const auto id = enqueue("a.mrc").id;
+  free_bytes_ = 5'000'000;
+  ticks(3);
+  EXPECT_THAT(daemon_->status().lane_hold,
+              testing::AllOf(HasSubstr("is full: 5.0 MB free"), HasSubstr("needs 16.8 MB")));
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(attempts(id), IsEmpty());
+  free_bytes_ = 50'000'000;
+  ticks(1);
+  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonTest, ASearchThatFilledTheDiskIsNotHeldAgainstItsItem) {
+  const auto id = enqueue("a.mrc").id;
+  for (int i = 0; i < 4; ++i) {
+    clock_.pass(seconds(10'000));
+    ticks(2);
+    ASSERT_EQ(attempt(id).state, AttemptState::kRunning);
+    fail(attempt(id), 64, "margay-engine: 'mip.mrc': No space left on device\n");
+    ticks(1);
+    EXPECT_EQ(item(id).state, ItemState::kQueued);
+    EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("disk is full"));
+  }
+}
+
 TEST_F(DaemonTest, AScriptTemplateWithAMisspeltNameHoldsTheLaneUntilItIsMended) {
   const auto id = enqueue("a.mrc").id;
   config_.templates = folder_.path();

@@ -81,13 +81,19 @@ TEST(Files, AWrittenFileIsWholeAndLeavesNothingBeside) {
 
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
   const tests::ScratchFolder folder;
-  const std::string small_endian("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
-  const std::string big_endian("\x00\x00\x10\x00\x00\x00\x10\x00", 8);
-  const int64_t needed = needed_bytes(folder.write("little.mrc", small_endian));
+  const std::string little("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
+  const std::string big("\x00\x00\x10\x00\x00\x00\x10\x00", 8);
+  const auto with_header = [&](const std::string& name, const std::string& header) {
+    const std::string path = folder.write(name, header);
+    std::filesystem::resize_file(path, 4096 * 4096 + 1024);
+    return path;
+  };
+  const int64_t needed = needed_bytes(with_header("little.mrc", little));
   EXPECT_GT(needed, 900'000'000);
   EXPECT_LT(needed, 1'100'000'000);
-  EXPECT_EQ(needed_bytes(folder.write("big.mrc", big_endian)), needed);
+  EXPECT_EQ(needed_bytes(with_header("big.mrc", big)), needed);
   EXPECT_LT(needed_bytes(folder.write("no.mrc", "x")), 50'000'000);
+  EXPECT_LT(needed_bytes(folder.write("header_only.mrc", little)), 50'000'000);
 }
 
 TEST(Space, IsSaidInUnitsThatPeopleRead) {
