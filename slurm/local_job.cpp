@@ -59,6 +59,7 @@ void write_exit_record_in_the_end(const JobFolder& folder, const ExitRecord& end
       write_exit_record(folder, end);
       return;
     } catch (const std::system_error& error) {
+      if (error.code() == std::errc::no_such_file_or_directory) throw;  // the folder was removed
       std::fprintf(stderr, "cannot record the job's end, trying again: %s\n", error.what());
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }

@@ -26,12 +26,11 @@ LocalJobs::~LocalJobs() {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder_ / "local", ignored)) {
     const std::string name = entry.path().filename();
-    for (const char* record : {"started", "job"}) {
-      const ProcessIdentity process = process_of(name, record);
-      const ProcessTable table;
-      for (const auto& member : table.session_of(process, "MARGAY_JOB_NAME=" + name)) {
-        table.signal(member, SIGKILL);
-      }
+    const ProcessTable table;
+    table.signal(process_of(name, "started"), SIGKILL);
+    for (const auto& member :
+         table.session_of(process_of(name, "job"), "MARGAY_JOB_NAME=" + name)) {
+      table.signal(member, SIGKILL);
     }
   }
   for (int i = 0; i < 100 && fs::exists(folder_); ++i) {

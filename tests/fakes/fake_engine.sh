@@ -1,0 +1,47 @@
+#!/bin/bash
+# In place of margay-engine: tells in `effects`, beside itself, that it was run, sleeps a moment, and
+# leaves what a finished search leaves. When there is a file `wait`, it waits for a file `go`.
+set -eu
+config=$2
+while [ $# -gt 0 ]; do
+  case $1 in
+    --output) output=$2 ;;
+    --attempt) token=$2 ;;
+  esac
+  shift
+done
+folder=$(dirname "$output")
+home=$(dirname "$0")
+echo "started $token" >> "$home/effects"
+for _ in $(seq 3000); do
+  [ -e "$home/wait" ] && [ ! -e "$home/go" ] || break
+  sleep 0.02
+done
+sleep "0.$((RANDOM % 2))$((RANDOM % 9))"
+
+sum() { sha256sum < "$1" | cut -d' ' -f1; }
+outputs=
+add() {
+  printf x > "$folder/$2"
+  outputs="$outputs${outputs:+,} \"$1\": {\"path\": \"$2\", \"bytes\": 1}"
+}
+add mip mip.mrc
+add scaled_mip scaled_mip.mrc
+add correlation_average mean.mrc
+add correlation_variance sd.mrc
+add orientation_psi psi.mrc
+add orientation_theta theta.mrc
+add orientation_phi phi.mrc
+add relative_defocus defocus.mrc
+add peaks_csv peaks.csv
+cat > "$folder/manifest.json.new" << END
+{"format": 1, "program": "margay-engine", "attempt": "$token", "status": "done",
+ "inputs": {"configuration": {"sha256": "$(sum "$config")"},
+            "template": {"sha256": "$(sum "$home/volume.mrc")"}},
+ "counts": {"correlations": 1},
+ "timings": {"read_seconds": 0, "preprocess_seconds": 0, "search_seconds": 0, "write_seconds": 0},
+ "peaks": {"count": 0, "cutoff": 7.5, "best_z": 5.0},
+ "outputs": {$outputs}}
+END
+mv "$folder/manifest.json.new" "$folder/manifest.json"
+echo "finished $token" >> "$home/effects"

@@ -1,0 +1,53 @@
+// A real margayd on a scratch folder, driven by the real margay, with an engine of the test's own
+// that tells in one file, `effects`, what was really run.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/program.h"
+
+namespace tests {
+
+class QueueAtWork {
+ public:
+  // With `engine` empty the fake one is used.
+  explicit QueueAtWork(const std::string& engine = "", int slots = 2);
+  ~QueueAtWork();
+
+  const ScratchFolder& folder() const { return scratch_; }
+  // Runs until it answers, or has ended by itself. `crash_point` as in MARGAY_CRASHPOINT.
+  void start_daemon(const std::string& crash_point = "");
+  Finished kill_daemon(int signal);
+  // Ended by itself within a generous time.
+  bool daemon_ends();
+  Finished wait_for_daemon() { return daemon_->wait(); }
+
+  Finished margay(std::vector<std::string> arguments) const;
+  // Again and again until it is done or turns out to be done already: what a user does whose daemon
+  // went away. Restarts the daemon, without a crash point, when it is gone.
+  void margay_until_done(const std::vector<std::string>& arguments);
+  // Made once.
+  std::string make_micrograph(const std::string& name) const;
+  void add_template();
+  std::vector<std::string> enqueue_command(const std::string& micrograph) const;
+
+  // The state of each item, by number.
+  std::map<int, std::string> item_states() const;
+  bool all_ended() const;
+  // How often the fake engine told of `what` ("started", "finished"), by item.
+  std::map<int, int> effects(const std::string& what) const;
+
+  static bool becomes_true(const std::function<bool()>& condition);
+
+ private:
+  void write_files(const std::string& engine, int slots) const;
+
+  ScratchFolder scratch_;
+  std::unique_ptr<Program> daemon_;
+};
+
+}  // namespace tests
