@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <thread>
@@ -55,7 +54,8 @@ TEST(KillStorm, EveryItemIsSearchedOnceAlthoughTheDaemonIsKilledAgainAndAgain) {
           queue.enqueue_command(queue.make_micrograph(std::to_string(enqueued) + ".mrc")));
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 250'000));
-    EXPECT_EQ(queue.kill_daemon(SIGKILL).signal, SIGKILL);
+    const Finished killed = queue.kill_daemon(SIGKILL);
+    EXPECT_EQ(killed.signal, SIGKILL) << "exit code " << killed.exit_code << ": " << killed.error;
     queue.start_daemon();
   }
   expect_each_searched_once(queue, items);
@@ -76,6 +76,8 @@ TEST_P(CrashPoint, IsSurvivedWithEveryItemSearchedOnce) {
   queue.add_template();
   queue.kill_daemon(SIGTERM);
   if (!earlier_crash(GetParam()).empty()) {
+    // A job that ended meanwhile needs no adoption: its manifest is enough.
+    queue.let_searches_wait();
     queue.start_daemon(earlier_crash(GetParam()));
     queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("first.mrc")));
     ASSERT_TRUE(queue.daemon_ends());
@@ -85,6 +87,7 @@ TEST_P(CrashPoint, IsSurvivedWithEveryItemSearchedOnce) {
   queue.margay(queue.enqueue_command(queue.make_micrograph("second.mrc")));
   ASSERT_TRUE(queue.daemon_ends()) << GetParam() << " is never reached";
   EXPECT_EQ(queue.wait_for_daemon().signal, SIGABRT);
+  queue.let_searches_go();
   queue.start_daemon();
   queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("first.mrc")));
   queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("second.mrc")));
@@ -100,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Every, CrashPoint, ::testing::ValuesIn(scheduler::crash
 
 TEST(KillStorm, StoppingTheDaemonLeavesJobsRunningAndTheyAreCollectedAfterwards) {
   QueueAtWork queue;
-  std::ofstream(queue.folder() / "wait") << "";
+  queue.let_searches_wait();
   queue.start_daemon();
   queue.add_template();
   queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("one.mrc")));
@@ -108,7 +111,7 @@ TEST(KillStorm, StoppingTheDaemonLeavesJobsRunningAndTheyAreCollectedAfterwards)
   const Finished stopped = queue.kill_daemon(SIGTERM);
   EXPECT_EQ(stopped.exit_code, 0) << stopped.error;
   EXPECT_TRUE(queue.effects("finished").empty());
-  std::ofstream(queue.folder() / "go") << "";
+  queue.let_searches_go();
   ASSERT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects("finished").size() == 1; }))
       << "the job ended with its daemon";
   queue.start_daemon();

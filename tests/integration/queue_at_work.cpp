@@ -39,7 +39,7 @@ QueueAtWork::QueueAtWork(const std::string& engine, int slots) { write_files(eng
 
 // Jobs that a failed test left are given up, so that they do not outlive their folder.
 QueueAtWork::~QueueAtWork() {
-  write(scratch_ / "go", "");
+  let_searches_go();
   if (daemon_ && daemon_->running()) {
     becomes_true([this] {
       return !fs::exists(scratch_ / "effects") || item_states().empty() ||
@@ -119,6 +119,10 @@ std::vector<std::string> QueueAtWork::enqueue_command(const std::string& microgr
   return {"enqueue",     micrograph, "--template",          "volume", "--defocus-u", "10200",
           "--defocus-v", "9800",     "--astigmatism-angle", "35"};
 }
+
+void QueueAtWork::let_searches_wait() const { write(scratch_ / "wait", ""); }
+
+void QueueAtWork::let_searches_go() const { write(scratch_ / "go", ""); }
 
 std::map<int, std::string> QueueAtWork::item_states() const {
   const Finished listed = margay({"list", "--json"});

@@ -35,6 +35,10 @@ class QueueAtWork {
   void add_template();
   std::vector<std::string> enqueue_command(const std::string& micrograph) const;
 
+  // The fake engine's.
+  void let_searches_wait() const;
+  void let_searches_go() const;
+
   // The state of each item, by number.
   std::map<int, std::string> item_states() const;
   bool all_ended() const;
