@@ -30,11 +30,12 @@ struct Attributes {
 
 // None of the daemon's files (its database's lock, its socket) and none of its signal settings.
 void detach(FileActions& actions, Attributes& attributes, const std::filesystem::path& log) {
+  // First: a daemon killed at this instant must not leave its database locked by us.
+  posix_spawn_file_actions_addclosefrom_np(&actions.value, STDERR_FILENO + 1);
   posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions.value, STDOUT_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0644);
   posix_spawn_file_actions_adddup2(&actions.value, STDOUT_FILENO, STDERR_FILENO);
-  posix_spawn_file_actions_addclosefrom_np(&actions.value, STDERR_FILENO + 1);
   posix_spawn_file_actions_addchdir_np(&actions.value, "/");
   sigset_t none;
   sigset_t all;
