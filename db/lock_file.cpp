@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "db/sqlite.h"
 
@@ -22,6 +24,18 @@ std::string holder(int descriptor) {
   return number.empty() ? "another process" : "process " + number;
 }
 
+// A daemon killed while it started a job may leave its lock to the job's wrapper for the instant
+// until that becomes its own program: so not refused at the first look.
+bool lock_within_patience(int descriptor) {
+  constexpr int kLooks = 50;
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  for (int look = 0; look < kLooks; ++look) {
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
+    std::this_thread::sleep_for(kPause);
+  }
+  return false;
+}
+
 }  // namespace
 
 LockFile::LockFile(const std::string& path) {
@@ -30,7 +44,7 @@ LockFile::LockFile(const std::string& path) {
   if (descriptor_ < 0) {
     throw DatabaseError("lock file '" + path + "' cannot be opened: " + std::strerror(errno));
   }
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_within_patience(descriptor_)) {
     const std::string who = holder(descriptor_);
     close(descriptor_);
     throw DatabaseHeld("'" + path + "' is held by " + who +

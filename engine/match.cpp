@@ -83,6 +83,10 @@ class Match {
       noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
                    options_.peaks.false_positives);
     }
+    if (device_.backend == "cpu" && config.computation.gpu_ids != std::vector<std::string>{"cpu"}) {
+      config.notes.push_back(
+          "computational_config.gpu_ids names devices; this search runs on the processor");
+    }
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, height, width, template_size_, device_));
@@ -102,6 +106,7 @@ class Match {
     OutputChecks checks = {.overwrite = options_.overwrite,
                            .csv_path = outputs_.csv,
                            .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures};
+    checks.unfinished_mark = outputs_.progress;
     checks.other_files.emplace_back("--progress", outputs_.progress);
     if (!options_.checkpoint.empty()) {
       checks.other_files.emplace_back("--checkpoint", options_.checkpoint);
@@ -119,10 +124,6 @@ class Match {
 
   RunResult search(const std::atomic<bool>& stop) {
     reporter_.emplace(outputs_.progress);
-    Progress preparing;
-    preparing.total = manifest_.correlations;
-    preparing.state = "preparing";
-    reporter_->report(preparing);
     const auto start = Clock::now();
     const Search search = prepare_search(manifest_.config, micrograph_, volume_);
     volume_ = {};

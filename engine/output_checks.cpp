@@ -29,8 +29,8 @@ struct Target {
   throw InputError(target.field + ": '" + target.path + "' " + problem);
 }
 
-std::vector<Target> targets_of(const SearchConfig& config, const std::string& manifest_path,
-                               const OutputChecks& options) {
+// Maps and peak list.
+std::vector<Target> result_targets(const SearchConfig& config, const OutputChecks& options) {
   const std::string prefix = "match_template_result.";
   const ResultPaths& maps = config.results;
   std::vector<Target> targets = {{prefix + "mip_path", maps.mip},
@@ -42,6 +42,12 @@ std::vector<Target> targets_of(const SearchConfig& config, const std::string& ma
                                  {prefix + "orientation_phi_path", maps.orientation_phi},
                                  {prefix + "relative_defocus_path", maps.relative_defocus}};
   if (!options.csv_path.empty()) targets.push_back({"--output", options.csv_path});
+  return targets;
+}
+
+std::vector<Target> all_targets(const SearchConfig& config, const std::string& manifest_path,
+                                const OutputChecks& options) {
+  std::vector<Target> targets = result_targets(config, options);
   for (const auto& [option, path] : options.other_files) targets.push_back({option, path});
   if (!manifest_path.empty()) targets.push_back({"manifest", manifest_path});
   return targets;
@@ -128,7 +134,7 @@ void check_distinct(const std::vector<Target>& targets, const SearchConfig& conf
 
 void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                    const OutputChecks& options) {
-  const std::vector<Target> targets = targets_of(config, manifest_path, options);
+  const std::vector<Target> targets = all_targets(config, manifest_path, options);
   for (const Target& target : targets) check_target(target, options.bytes_needed);
   check_distinct(targets, config);
   if (manifest_path.empty() || options.overwrite || config.results.allow_file_overwrite) return;
@@ -137,6 +143,13 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
     throw InputError("manifest '" + manifest_path +
                      "' exists: a finished search is there already; choose another folder, give "
                      "--overwrite, or set match_template_result.allow_file_overwrite to true");
+  }
+  if (options.unfinished_mark.empty() || fs::exists(options.unfinished_mark, ignored)) return;
+  for (const Target& target : result_targets(config, options)) {
+    if (!fs::exists(target.path, ignored)) continue;
+    refuse(target,
+           "exists, and no unfinished search of this name left it; choose another name, give "
+           "--overwrite, or set match_template_result.allow_file_overwrite to true");
   }
 }
 

@@ -138,6 +138,8 @@ class Run {
   RunResult run(const std::atomic<bool>& stop) {
     resume();
     start_ = last_checkpoint_ = last_report_ = last_best_ = Clock::now();
+    // From here on the files beside the results are those of an unfinished search.
+    if (options_.report) options_.report(progress());
     const std::vector<size_t> todo = remaining();
     const auto batch = static_cast<size_t>(std::max(1, backend_.batch()));
     for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {

@@ -137,8 +137,9 @@ std::string cause_of_exit(const slurm::JobStatus& job) {
 
 std::string describe_end(const slurm::JobStatus& job) {
   if (const auto signal = signal_of(job)) return "ended by signal " + std::to_string(*signal);
+  if (!job.reason.empty()) return job.reason;
   if (job.exit_code) return "ended with exit code " + std::to_string(*job.exit_code);
-  return job.reason.empty() ? "ended" : job.reason;
+  return "ended";
 }
 
 std::string message_of(const Evidence& evidence) {

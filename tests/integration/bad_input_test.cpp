@@ -147,6 +147,24 @@ TEST_F(BadInput, AnOutputThatExistsIsRefused) {
   EXPECT_EQ(again.exit_code, 0) << again.error;
 }
 
+TEST_F(BadInput, MapsThatAnotherSearchLeftAreNotReplacedUnasked) {
+  ASSERT_EQ(search_.match().exit_code, 0);
+  expect_refusal({"match_template_result.mip_path", "--overwrite"}, {"--output", "other/p.csv"});
+}
+
+TEST_F(BadInput, WhatAnUnfinishedSearchLeftIsReplaced) {
+  ASSERT_EQ(search_.match().exit_code, 0);
+  std::filesystem::remove(search_.file("out/manifest.json"));
+  const Finished again = search_.match();
+  EXPECT_EQ(again.exit_code, 0) << again.error;
+}
+
+TEST_F(BadInput, AFilterThatLeavesNothingIsRefused) {
+  search_.sections["preprocessing_filters"] =
+      "{bandpass_filter: {enabled: true, low_freq_cutoff: 0.9, high_freq_cutoff: 1.0}}";
+  expect_refusal({"preprocessing_filters"});
+}
+
 TEST_F(BadInput, AnOutputThatIsAnInputIsRefused) {
   search_.results = ".";
   std::filesystem::rename(search_.file("image.mrc"), search_.file("mip.mrc"));

@@ -181,8 +181,8 @@ TEST_F(EndToEnd, CorrelationIsTheReferences) {
   problem.volume_spectrum = volume_;
   problem.filters = projective_filters(optics_, {0.0f}, kN, image_.template_filter);
   problem.orientations = {{30, 40, 50}};
-  const auto backend = cpu::make_cpu_backend(
-      problem, cpu::plan_memory({48, 64, kN, 1}, {.threads = 1, .batch = 1}));
+  const auto backend =
+      cpu::make_cpu_backend(problem, cpu::plan_memory({48, 64, kN, 1}, {.threads = 1, .batch = 1}));
   const Unit unit{0, -1};
   backend->correlate({&unit, 1});
   const Accumulators a = backend->accumulators();
