@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <set>
 
 #include "engine/error.h"
@@ -15,6 +16,10 @@ struct CountCase {
   BaseGrid grid;
   int64_t count;
 };
+
+void PrintTo(const CountCase& c, std::ostream* out) {
+  *out << c.symmetry << " " << c.theta_step << "/" << c.psi_step;
+}
 
 class Counts : public testing::TestWithParam<CountCase> {};
 

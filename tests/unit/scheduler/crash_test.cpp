@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 #include <set>
 #include <tuple>
 
@@ -55,6 +56,8 @@ struct Case {
   std::string point;
   Fault fault = Fault::kAccept;
 };
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.point; }
 
 class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case> {};
 
