@@ -69,8 +69,8 @@ class ConfigSection {
 // One value of a section.
 class ConfigValue {
  public:
-  ConfigValue(YAML::Node node, std::string file, std::string path, int line)
-      : node_(std::move(node)), file_(std::move(file)), path_(std::move(path)), line_(line) {}
+  ConfigValue(const YAML::Node& node, std::string file, std::string path, int line)
+      : node_(node), file_(std::move(file)), path_(std::move(path)), line_(line) {}
 
   double number() const;  // finite
   double number_at_least(double smallest) const;

@@ -15,8 +15,8 @@ std::string utc_time_text(std::chrono::system_clock::time_point time) {
 }
 
 std::string duration_text(double seconds) {
-  constexpr double longest = 1e9;  // an estimate of decades says only "very long"
-  const auto whole = static_cast<int64_t>(seconds < longest ? seconds + 0.5 : longest);
+  constexpr double kLongest = 1e9;  // an estimate of decades says only "very long"
+  const auto whole = static_cast<int64_t>(seconds < kLongest ? seconds + 0.5 : kLongest);
   struct Unit {
     int64_t seconds, smaller;
     const char* pattern;

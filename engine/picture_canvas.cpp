@@ -128,8 +128,8 @@ void Canvas::text(Point at, const std::string& text, const TextStyle& style) {
   cairo_translate(context, at.x, at.y);
   if (style.upwards) cairo_rotate(context, -0.5 * std::numbers::pi);
   set_font(context, style);
-  constexpr double half_capital = 0.36;  // of the font's size
-  cairo_move_to(context, shift, half_capital * style.size);
+  constexpr double kHalfCapital = 0.36;  // of the font's size
+  cairo_move_to(context, shift, kHalfCapital * style.size);
   if (style.halo) {
     cairo_text_path(context, text.c_str());
     cairo_set_source_rgba(context, 0, 0, 0, 0.85);

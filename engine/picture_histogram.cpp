@@ -101,9 +101,9 @@ void draw_bars(Canvas& canvas, const Axes& axes, const Histogram& histogram, dou
 
 void draw_noise(Canvas& canvas, const Axes& axes, const Histogram& histogram, double correlations) {
   std::vector<Point> points;
-  constexpr int steps = 800;
-  for (int i = 0; i <= steps; ++i) {
-    const double z = axes.low + (axes.high - axes.low) * i / steps;
+  constexpr int kSteps = 800;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double z = axes.low + (axes.high - axes.low) * i / kSteps;
     const double count =
         noise_density(z, static_cast<double>(histogram.pixels), correlations) * histogram.bin;
     if (count >= kFewest) points.push_back({axes.x(z), axes.y(count)});

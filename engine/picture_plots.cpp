@@ -73,9 +73,9 @@ class NumberPlaces {
       : area_(area), centres_(centres), radius_(radius) {}
 
   std::optional<Point> find(Point centre, double width, double height) {
-    constexpr size_t crowd = 60;
+    constexpr size_t kCrowd = 60;
     for (const bool on_circles : {false, true}) {
-      if (on_circles && centres_.size() > crowd)
+      if (on_circles && centres_.size() > kCrowd)
         continue;                                          // better no number than an illegible one
       for (const int eighth : {1, 3, 5, 7, 0, 2, 4, 6}) {  // corners first
         const double right = std::cos(eighth * std::numbers::pi / 4);
@@ -118,9 +118,9 @@ class NumberPlaces {
 
 void draw_numbers(Canvas& canvas, const Rect& area, const std::vector<Mark>& marks,
                   const std::vector<Point>& centres, double radius) {
-  constexpr size_t most_numbers = 200;
+  constexpr size_t kMostNumbers = 200;
   NumberPlaces places(area, centres, radius);
-  for (size_t i = 0; i < std::min(marks.size(), most_numbers); ++i) {
+  for (size_t i = 0; i < std::min(marks.size(), kMostNumbers); ++i) {
     const std::string number = std::to_string(i + 1);
     TextStyle style = {.size = 17, .align = Align::kCentre, .bold = true, .halo = true};
     style.colour = marks[i].colour;

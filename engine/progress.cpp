@@ -121,13 +121,13 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
       {4, left.empty() ? "" : format("%12s", left.c_str())},
       {3, format("best z %5.2f", finite(progress.best_z))}};
   std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
-  constexpr int smallest_bar = 8;
+  constexpr int kSmallestBar = 8;
   const auto room = [&] {
     int used = static_cast<int>(percent.size()) + 3;  // a blank and two ends of the bar
     for (const auto& field : fields) used += static_cast<int>(field.second.size()) + 2;
     return columns - used;
   };
-  while (room() < smallest_bar && !fields.empty()) {
+  while (room() < kSmallestBar && !fields.empty()) {
     fields.erase(std::min_element(fields.begin(), fields.end(),
                                   [](const auto& a, const auto& b) { return a.first < b.first; }));
   }

@@ -7,8 +7,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -24,10 +22,9 @@ std::string scratch_file() {
 }
 
 std::string read_and_remove(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
+  std::string text = text_of(path);
   std::filesystem::remove(path);
-  return text.str();
+  return text;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
@@ -101,18 +98,6 @@ Finished Program::wait() {
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
                      const std::vector<std::string>& extra_environment) {
   return Program(arguments, folder, extra_environment).wait();
-}
-
-ScratchFolder::ScratchFolder() {
-  path_ = (std::filesystem::temp_directory_path() / "margay-scratch-XXXXXX").string();
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(), path_);
-  }
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;  // a test that failed may have left strange permissions
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace tests

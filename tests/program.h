@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/scratch_folder.h"
+
 namespace tests {
 
 struct Finished {
@@ -41,19 +43,5 @@ class Program {
 // Start and wait.
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
                      const std::vector<std::string>& extra_environment = {});
-
-// A folder of its own under the system's temporary one, removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace tests

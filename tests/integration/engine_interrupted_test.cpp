@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include "tests/program.h"
@@ -19,14 +18,8 @@ namespace {
 const char* const kMaps[] = {"mip", "scaled_mip", "mean", "sd", "psi", "theta", "phi", "defocus"};
 constexpr size_t kMrcHeader = 1024;  // holds a label; the pixels follow
 
-std::string read(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
 std::string pixels(const std::string& path) {
-  const std::string file = read(path);
+  const std::string file = text_of(path);
   return file.size() > kMrcHeader ? file.substr(kMrcHeader) : "";
 }
 
@@ -158,7 +151,8 @@ TEST_F(InterruptedSearch, MapsAreTheSameForEveryNumberOfThreadsAndEveryBatch) {
     const Finished f = run_program(match(options), folder.path());
     ASSERT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(folder.path(), undisturbed_.path());
-    EXPECT_EQ(read(folder / "scaled_mip_peaks.csv"), read(undisturbed_ / "scaled_mip_peaks.csv"));
+    EXPECT_EQ(text_of(folder / "scaled_mip_peaks.csv"),
+              text_of(undisturbed_ / "scaled_mip_peaks.csv"));
   }
 }
 

@@ -10,7 +10,7 @@
 #include "db/items.h"
 #include "db/schema.h"
 #include "db/templates.h"
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace db {
 namespace {

@@ -6,7 +6,7 @@
 #include "db/items.h"
 #include "db/results.h"
 #include "db/templates.h"
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace db {
 namespace {

@@ -18,7 +18,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 MrcFile make_file(const std::string& path, int nx, int ny, int nz, double pixel_size) {
   MrcFile file;

@@ -135,11 +135,11 @@ TEST(Pictures, TheMipShowsItsBrightestPixelInTheLastColourWhereItLies) {
 
 TEST(Pictures, PixelsAboveTheThresholdAreColouredApartInTheHistogram) {
   const ScratchFolder folder;
-  constexpr uint32_t orange = 0xED8C24;
+  constexpr uint32_t kOrange = 0xED8C24;
   Scene scene;
-  const int legend_only = Png(scene.draw(folder, {})[2].second).count_near(orange);
+  const int legend_only = Png(scene.draw(folder, {})[2].second).count_near(kOrange);
   scene.maps.scaled_mip.at(3, 3) = 6.5f;
-  EXPECT_GT(Png(scene.draw(folder, {})[2].second).count_near(orange), legend_only);
+  EXPECT_GT(Png(scene.draw(folder, {})[2].second).count_near(kOrange), legend_only);
 }
 
 TEST(Pictures, StrangeNamesAndValuesDoNoHarm) {

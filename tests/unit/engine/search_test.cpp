@@ -17,6 +17,7 @@
 #include "engine/error.h"
 #include "engine/selftest.h"
 #include "engine/simulate.h"
+#include "tests/scratch_folder.h"
 
 namespace engine {
 namespace {
@@ -148,19 +149,13 @@ TEST(Search, PairsGiveWhatSingleOrientationsGive) {
   }
 }
 
-class ScratchFolder : public testing::Test {
+class Checkpoints : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("margay-search-" + std::to_string(getpid()) + "-" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::filesystem::path folder_;
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+ private:
+  tests::ScratchFolder folder_;
 };
-using Checkpoints = ScratchFolder;
 
 // Stops after some batches, as a signal would.
 class StoppingBackend : public Backend {

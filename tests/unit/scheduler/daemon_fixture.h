@@ -16,7 +16,7 @@
 #include "scheduler/daemon.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_cluster.h"
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace scheduler {
 

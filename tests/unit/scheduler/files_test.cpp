@@ -9,7 +9,7 @@
 
 #include "scheduler/command_errors.h"
 #include "scheduler/space.h"
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace scheduler {
 namespace {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "scheduler/api/http_client.h"
+#include "tests/scratch_folder.h"
 
 namespace scheduler::api {
 namespace {
@@ -24,17 +25,6 @@ using testing::ThrowsMessage;
 
 class HttpServerTest : public testing::Test {
  protected:
-  HttpServerTest() {
-    std::string name = (std::filesystem::temp_directory_path() / "margay-http-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
-    folder_ = name;
-    socket_ = folder_ + "/s.sock";
-  }
-  ~HttpServerTest() override {
-    std::error_code ignored;  // a folder left over harms nobody
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
   // Answers with what it received.
   static Response echo(Request& request) {
     std::string text = request.method + " " + request.path + " " + request.body + " uid " +
@@ -51,8 +41,7 @@ class HttpServerTest : public testing::Test {
   }
 
   Descriptor open_with(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + "/" + name) << text;
-    return Descriptor(::open((folder_ + "/" + name).c_str(), O_RDONLY | O_CLOEXEC));
+    return Descriptor(::open(folder_.write(name, text).c_str(), O_RDONLY | O_CLOEXEC));
   }
 
   // Sends these bytes and no others; what comes back.
@@ -70,8 +59,8 @@ class HttpServerTest : public testing::Test {
     }
   }
 
-  std::string folder_;
-  std::string socket_;
+  const tests::ScratchFolder folder_;
+  const std::string socket_ = folder_ / "s.sock";
 };
 
 TEST_F(HttpServerTest, TheCallersIdentityComesFromTheSocket) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "scheduler/script.h"
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace scheduler {
 namespace {

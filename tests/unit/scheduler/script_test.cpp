@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "tests/fakes/scratch_folder.h"
+#include "tests/scratch_folder.h"
 
 namespace scheduler {
 namespace {

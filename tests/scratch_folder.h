@@ -26,6 +26,7 @@ class ScratchFolder {
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::string operator/(const std::string& name) const { return file(name); }
 
   // Returns its path.
   std::string write(const std::string& name, const std::string& text) const {
