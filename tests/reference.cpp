@@ -88,6 +88,19 @@ bool same_pose(const engine::Maps& a, const engine::Maps& b, size_t i) {
          near(a.relative_defocus, b.relative_defocus);
 }
 
+// Whether some sample of the slice other than its centre lies on the plane kx = 0.
+bool is_degenerate(const engine::Maps& maps, size_t pixel, int size) {
+  constexpr double kOnPlane = 1e-5;  // in samples; float32 rounds to about this
+  const engine::Rotation r = engine::rotation_matrix(
+      maps.phi.pixels[pixel], maps.theta.pixels[pixel], maps.psi.pixels[pixel]);
+  for (int kx = 0; kx <= size / 2; ++kx) {
+    for (int ky = -size / 2; ky < size / 2; ++ky) {
+      if ((kx != 0 || ky != 0) && std::abs(r[0] * kx + r[1] * ky) < kOnPlane) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 ReferenceCase reference_case(const std::string& name) {
@@ -189,6 +202,24 @@ std::string describe(const Agreement& a) {
        << a.largest_mip << "; same pose in " << 100 * a.same_pose << " % of all pixels, "
        << a.wrong_untied << " wrong without a tie";
   return text.str();
+}
+
+MapsPair at_regular_poses(const engine::Maps& ours, const engine::Maps& reference, int size) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < reference.mip.pixels.size(); ++i) {
+    if (!is_degenerate(ours, i, size) && !is_degenerate(reference, i, size)) kept.push_back(i);
+  }
+  MapsPair pair = {ours, reference};
+  for (engine::Maps* maps : {&pair.ours, &pair.reference}) {
+    maps->height = 1;
+    maps->width = static_cast<int>(kept.size());
+    for (engine::Image* image : sections(*maps)) {
+      engine::Image row(1, maps->width);
+      for (size_t k = 0; k < kept.size(); ++k) row.pixels[k] = image->pixels[kept[k]];
+      *image = std::move(row);
+    }
+  }
+  return pair;
 }
 
 std::vector<Particle> read_peak_list(const std::string& path) {

@@ -43,6 +43,14 @@ Agreement compare(const engine::Maps& ours, const engine::Maps& reference,
                   const std::optional<engine::Image>& untied = std::nullopt);
 std::string describe(const Agreement& agreement);
 
+// The pixels, as one row, at which the best pose of neither side is axis-degenerate: of a slice
+// that has samples on the plane kx = 0 of the volume (of `size` voxels) Leopard-EM's float32
+// coordinates lose some, by rounding, and ours none.
+struct MapsPair {
+  engine::Maps ours, reference;
+};
+MapsPair at_regular_poses(const engine::Maps& ours, const engine::Maps& reference, int size);
+
 // Of a peak list or a truth list: the numbers that comparisons need.
 struct Particle {
   double x = 0, y = 0;  // centre, pixels of the micrograph

@@ -61,12 +61,22 @@ void expect_what_cistem_finds(const std::vector<Particle>& found, const std::str
 }
 
 void expect_maps(const engine::Maps& maps, const std::string& folder, const std::string& name) {
-  const Agreement found = compare(maps, read_whole_maps(folder + "/leopard-em/" + name));
-  std::cout << name << ": " << describe(found) << "\n";
-  EXPECT_LE(found.mip, 2e-3);
+  const engine::Maps reference = read_whole_maps(folder + "/leopard-em/" + name);
+  const Agreement found = compare(maps, reference);
+  std::cout << name << ", every pixel: " << describe(found) << "\n";
   EXPECT_LE(found.mean, 2e-3);
   EXPECT_LE(found.sd, 2e-3);
   EXPECT_GT(found.same_pose, 0.995);
+  constexpr int kTemplateSize = 128;
+  const MapsPair regular = at_regular_poses(maps, reference, kTemplateSize);
+  const Agreement agreement = compare(regular.ours, regular.reference);
+  const double kept =
+      static_cast<double>(regular.ours.width) / static_cast<double>(reference.mip.pixels.size());
+  std::cout << name << ", " << 100 * kept
+            << " % of pixels, at regular poses: " << describe(agreement) << "\n";
+  EXPECT_GT(kept, 0.98);
+  EXPECT_LE(agreement.mip, 2e-3);
+  EXPECT_GT(agreement.same_pose, 0.999);
 }
 
 TEST(WholeSearch, LargeSubunitGivesLeopardEmsPeaks) {
