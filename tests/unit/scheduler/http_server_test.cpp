@@ -220,7 +220,7 @@ TEST_F(HttpServerTest, AFileAtTheSocketsPlaceIsNotRemoved) {
 }
 
 TEST_F(HttpServerTest, APathTooLongForASocketIsNamed) {
-  const std::string path = folder_ + "/" + std::string(120, 'x');
+  const std::string path = folder_ / std::string(120, 'x');
   EXPECT_THAT([&] { HttpServer server({.socket = path}, echo); },
               ThrowsMessage<std::runtime_error>(HasSubstr("shorter")));
 }
