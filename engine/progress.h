@@ -13,7 +13,7 @@ struct Progress {
   double rate = 0;  // correlations per second of this run
   double eta_seconds = 0;
   double best_z = 0;              // so far
-  std::string state = "running";  // running, writing, done, stopped
+  std::string state = "running";  // starting, running, writing, done, stopped
 };
 
 // {"done","total","rate","eta_seconds","best_z","state","time"}; time is ISO 8601 UTC.

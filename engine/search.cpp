@@ -138,8 +138,7 @@ class Run {
   RunResult run(const std::atomic<bool>& stop) {
     resume();
     start_ = last_checkpoint_ = last_report_ = last_best_ = Clock::now();
-    // From here on the files beside the results are those of an unfinished search.
-    if (options_.report) options_.report(progress());
+    report_start();
     const std::vector<size_t> todo = remaining();
     const auto batch = static_cast<size_t>(std::max(1, backend_.batch()));
     for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {
@@ -203,6 +202,14 @@ class Run {
         (error ? "; it could not be set aside (" + error.message() + ")"
                : "; set aside as '" + aside + "'") +
         ". The search starts from the beginning");
+  }
+
+  // From here on the files beside the results are those of an unfinished search.
+  void report_start() const {
+    if (!options_.report) return;
+    Progress first = progress();
+    first.state = "starting";
+    options_.report(first);
   }
 
   void report_if_due() {

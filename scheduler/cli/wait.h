@@ -33,7 +33,7 @@ struct Progress {
   double rate = 0;  // correlations per second
   double eta_seconds = 0;
   double best_z = 0;
-  std::string state;  // running, writing
+  std::string state;  // starting, running, writing
 };
 std::optional<Progress> progress_of(const nlohmann::json& item);
 struct ProgressRow {
