@@ -223,6 +223,14 @@ Rotation about_y(double degrees) {
   return {c, 0, s, 0, 1, 0, -s, 0, c};
 }
 
+// Whether every slice of this direction lies in the plane kx = 0 of the volume. There psi and
+// psi + 180 read opposite edges of the plane, of which one is stored: they are no mirror images.
+bool lies_in_stored_plane(const Orientation& o) {
+  constexpr double kZero = 1e-6;  // angles are kept in single precision
+  return std::abs(std::sin(static_cast<double>(o.phi) * kRadiansPerDegree)) < kZero &&
+         std::abs(std::cos(static_cast<double>(o.theta) * kRadiansPerDegree)) < kZero;
+}
+
 }  // namespace
 
 OrientationList make_orientations(const std::vector<OrientationGrid>& grids) {
@@ -275,11 +283,12 @@ std::vector<Unit> make_units(const OrientationList& list, bool may_pair) {
     const int64_t half = may_pair ? half_turn(grid.psi_step) : 0;
     for (int64_t i = 0; i < grid.psi_count; ++i) {
       const bool has_earlier = half > 0 && (i / half) % 2 == 1;
-      if (has_earlier) continue;
-      const bool has_later = half > 0 && i + half < grid.psi_count;
+      const bool has_later = half > 0 && !has_earlier && i + half < grid.psi_count;
       for (int64_t b = 0; b < grid.base_count; ++b) {
         const int64_t first = grid.first + i * grid.base_count + b;
-        units.push_back({first, has_later ? first + half * grid.base_count : -1});
+        const bool alone = lies_in_stored_plane(list.orientations[static_cast<size_t>(first)]);
+        if (has_earlier && !alone) continue;
+        units.push_back({first, has_later && !alone ? first + half * grid.base_count : -1});
       }
     }
   }

@@ -49,7 +49,8 @@ struct Unit {
   int64_t second = -1;  // -1: no partner; else its projection is the first one's, mirrored
 };
 
-// Pairs are formed where `may_pair` and 180 is a multiple of the grid's psi_step.
+// Pairs are formed where `may_pair` and 180 is a multiple of the grid's psi_step, but not where the
+// whole slice lies in the plane kx = 0 of the volume (theta 90, phi 0 or 180).
 std::vector<Unit> make_units(const OrientationList& list, bool may_pair);
 
 }  // namespace engine

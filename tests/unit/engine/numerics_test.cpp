@@ -196,6 +196,31 @@ TEST_F(EndToEnd, CorrelationIsTheReferences) {
   EXPECT_NEAR(m.mean, at(10, 20), 1e-6);
 }
 
+TEST(Projection, SlicesOfEveryPairOfUnitsAreFriedelMates) {
+  const int n = 16;
+  const auto volume = volume_spectrum(test_volume());
+  const OrientationList list =
+      make_orientations({OrientationGrid{.psi_step = 30, .theta_step = 30}});
+  const auto slice = [&](int64_t index) {
+    const Orientation& o = list.orientations[static_cast<size_t>(index)];
+    std::vector<std::complex<float>> s(n * (n / 2 + 1));
+    extract_slice(volume.data(), n, rotation_matrix(o.phi, o.theta, o.psi), s.data());
+    return s;
+  };
+  int pairs = 0;
+  for (const Unit& unit : make_units(list, true)) {
+    if (unit.second < 0) continue;
+    ++pairs;
+    const auto first = slice(unit.first);
+    const auto second = slice(unit.second);
+    for (size_t i = 0; i < first.size(); ++i) {
+      ASSERT_LT(std::abs(second[i] - std::conj(first[i])), 1e-3)
+          << "orientation " << unit.first << ", sample " << i;
+    }
+  }
+  EXPECT_GT(pairs, 100);
+}
+
 TEST(Projection, OfPsiPlus180IsTheMirroredOne) {
   const int n = 16;
   const auto volume = volume_spectrum(test_volume());
