@@ -4,9 +4,10 @@ namespace db {
 namespace {
 
 const std::string kSelect =
-    "SELECT id, item_id, number, token, state, cause, message, shape, explanation, script, "
+    "SELECT id, item_id, number, token, state, cause, message, shape, explanation, "
     "script_sha256, config_sha256, directory, resume_from, job_id, host, exit_code, created, "
-    "submitted, started, ended FROM attempts ";
+    "submitted, started, ended, cluster_words, cluster_reason, restarts, gpus, release_due "
+    "FROM attempts ";
 const std::string kOpenStates = "('SUBMITTING', 'UNKNOWN', 'PENDING', 'RUNNING', 'COMPLETING')";
 
 Attempt read_row(const Statement& row) {
@@ -25,18 +26,22 @@ Attempt read_row(const Statement& row) {
   attempt.message = row.text(6);
   attempt.shape = row.text(7);
   attempt.explanation = row.text(8);
-  attempt.script = row.text(9);
-  attempt.script_sha256 = row.text(10);
-  attempt.config_sha256 = row.text(11);
-  attempt.directory = row.text(12);
-  attempt.resume_from = row.text(13);
-  attempt.job_id = row.text(14);
-  attempt.host = row.text(15);
-  if (!row.is_null(16)) attempt.exit_code = static_cast<int>(row.integer(16));
-  attempt.created = row.integer(17);
-  attempt.submitted = row.integer(18);
-  attempt.started = row.integer(19);
-  attempt.ended = row.integer(20);
+  attempt.script_sha256 = row.text(9);
+  attempt.config_sha256 = row.text(10);
+  attempt.directory = row.text(11);
+  attempt.resume_from = row.text(12);
+  attempt.job_id = row.text(13);
+  attempt.host = row.text(14);
+  if (!row.is_null(15)) attempt.exit_code = static_cast<int>(row.integer(15));
+  attempt.created = row.integer(16);
+  attempt.submitted = row.integer(17);
+  attempt.started = row.integer(18);
+  attempt.ended = row.integer(19);
+  attempt.cluster_words = row.text(20);
+  attempt.cluster_reason = row.text(21);
+  attempt.restarts = static_cast<int>(row.integer(22));
+  attempt.gpus = static_cast<int>(row.integer(23));
+  attempt.release_due = row.integer(24) != 0;
   return attempt;
 }
 
@@ -78,8 +83,8 @@ int64_t AttemptStore::insert(const Attempt& attempt) {
   Statement(database_.connection(),
             "INSERT INTO attempts (item_id, number, token, state, cause, message, shape, "
             "explanation, script, script_sha256, config_sha256, directory, resume_from, job_id, "
-            "host, exit_code, created, submitted, started, ended) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "host, exit_code, created, submitted, started, ended, gpus, release_due) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(attempt.item_id)
       .bind(attempt.number)
       .bind(attempt.token)
@@ -100,6 +105,8 @@ int64_t AttemptStore::insert(const Attempt& attempt) {
       .bind(attempt.submitted)
       .bind(attempt.started)
       .bind(attempt.ended)
+      .bind(attempt.gpus)
+      .bind(attempt.release_due)
       .run();
   return database_.connection().last_insert_id();
 }
@@ -109,6 +116,13 @@ std::optional<Attempt> AttemptStore::find(int64_t id) const {
   Statement query(database_.connection(), kSelect + "WHERE id = ?");
   query.bind(id);
   return one(query);
+}
+
+std::string AttemptStore::script(int64_t id) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(), "SELECT script FROM attempts WHERE id = ?");
+  query.bind(id);
+  return query.step() ? query.text(0) : "";
 }
 
 std::optional<Attempt> AttemptStore::find_by_token(const std::string& token) const {
@@ -158,7 +172,8 @@ bool AttemptStore::update(const Attempt& attempt) {
   const std::scoped_lock lock(database_.mutex());
   Statement(database_.connection(),
             "UPDATE attempts SET state = ?, cause = ?, message = ?, job_id = ?, host = ?, "
-            "exit_code = ?, submitted = ?, started = ?, ended = ? WHERE id = ? AND state IN " +
+            "exit_code = ?, submitted = ?, started = ?, ended = ?, cluster_words = ?, "
+            "cluster_reason = ?, restarts = ?, release_due = ? WHERE id = ? AND state IN " +
                 kOpenStates)
       .bind(to_string(attempt.state))
       .bind(attempt.cause)
@@ -169,6 +184,10 @@ bool AttemptStore::update(const Attempt& attempt) {
       .bind(attempt.submitted)
       .bind(attempt.started)
       .bind(attempt.ended)
+      .bind(attempt.cluster_words)
+      .bind(attempt.cluster_reason)
+      .bind(attempt.restarts)
+      .bind(attempt.release_due)
       .bind(attempt.id)
       .run();
   return database_.connection().changes() == 1;

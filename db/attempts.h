@@ -17,6 +17,8 @@ class AttemptStore {
   explicit AttemptStore(Database& database) : database_(database) {}
   // Returns the id.
   int64_t insert(const Attempt& attempt);
+  // As submitted. The other queries leave Attempt::script empty: thousands of them would not fit.
+  std::string script(int64_t id) const;
   std::optional<Attempt> find(int64_t id) const;
   std::optional<Attempt> find_by_token(const std::string& token) const;
   // By number.
@@ -27,7 +29,8 @@ class AttemptStore {
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
   void mark_forgotten(int64_t id);
-  // State, cause, message, job_id, host, exit_code and the times. Returns false, and changes
+  // State, cause, message, job_id, host, exit_code, what the cluster says, release_due and the
+  // times. Returns false, and changes
   // nothing, when the stored attempt has ended: terminal states never flip.
   bool update(const Attempt& attempt);
 

@@ -1,5 +1,7 @@
 #include "db/items.h"
 
+#include <sstream>
+
 namespace db {
 namespace {
 
@@ -7,7 +9,24 @@ const std::string kSelect =
     "SELECT id, micrograph_path, template_id, repeat, priority, state, reason, defocus_u, "
     "defocus_v, astigmatism_angle, phase_shift, ctf_source, micrograph_bytes, "
     "micrograph_mtime_ns, owner_uid, owner, label, cancel_requested, created, changed, "
-    "not_before, forgiven FROM items ";
+    "not_before, forgiven, options FROM items ";
+
+// Lines "name=value": neither has a newline in it.
+std::string options_text(const std::map<std::string, std::string>& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::map<std::string, std::string> options_of(const std::string& text) {
+  std::map<std::string, std::string> options;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals != std::string::npos) options[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return options;
+}
 
 template <typename Value>
 Value known(const std::optional<Value>& value, const Statement& row) {
@@ -40,6 +59,7 @@ Item read_row(const Statement& row) {
   item.changed = row.integer(19);
   item.not_before = row.integer(20);
   item.forgiven = static_cast<int>(row.integer(21));
+  item.options = options_of(row.text(22));
   return item;
 }
 
@@ -81,8 +101,8 @@ int64_t ItemStore::insert(const Item& item) {
             "INSERT INTO items (micrograph_path, template_id, repeat, priority, state, reason, "
             "defocus_u, defocus_v, astigmatism_angle, phase_shift, ctf_source, micrograph_bytes, "
             "micrograph_mtime_ns, owner_uid, owner, label, cancel_requested, created, changed, "
-            "not_before, forgiven) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            "not_before, forgiven, options) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(item.micrograph_path)
       .bind(item.template_id)
       .bind(item.repeat)
@@ -104,6 +124,7 @@ int64_t ItemStore::insert(const Item& item) {
       .bind(item.changed)
       .bind(item.not_before)
       .bind(item.forgiven)
+      .bind(options_text(item.options))
       .run();
   return database_.connection().last_insert_id();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,6 +81,7 @@ struct Item {
   int64_t changed = 0;
   int64_t not_before = 0;  // spaced retries
   int forgiven = 0;        // attempts up to this number no longer count (`margay retry`)
+  std::map<std::string, std::string> options{};  // what it asks of the cluster (sbatch's names)
 };
 
 // One try at an item.
@@ -101,10 +103,24 @@ struct Attempt {
   std::string job_id{};
   std::string host{};
   std::optional<int> exit_code{};
+  std::string cluster_words{};   // the cluster's own state words, for the user
+  std::string cluster_reason{};  // and its reason
+  int restarts = 0;              // requeued under the same id
+  int gpus = 0;                  // asked for
+  bool release_due = false;      // was submitted held: starts when its id is stored
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;
   int64_t ended = 0;
+};
+
+// A host at which an attempt failed for a reason that may be the host's.
+struct HostFailure {
+  std::string host{};
+  int64_t item_id = 0;
+  int64_t attempt_id = 0;
+  std::string cause{};
+  int64_t time = 0;
 };
 
 // Accepted manifest of the item.

@@ -103,8 +103,26 @@ CREATE TABLE audit (
 CREATE INDEX audit_by_item ON audit (item_id);
 )sql";
 
+constexpr const char* kSecond = R"sql(
+ALTER TABLE items ADD COLUMN options TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN cluster_words TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN cluster_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE attempts ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN release_due INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE host_failures (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  host TEXT NOT NULL,
+  item_id INTEGER NOT NULL REFERENCES items (id),
+  attempt_id INTEGER NOT NULL UNIQUE REFERENCES attempts (id),
+  cause TEXT NOT NULL,
+  time INTEGER NOT NULL
+);
+CREATE INDEX host_failures_by_time ON host_failures (time);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst};
+constexpr std::array kSteps = {kFirst, kSecond};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

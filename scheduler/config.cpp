@@ -157,6 +157,27 @@ constexpr size_t kLongestSocket = 107;
 
 }  // namespace
 
+std::string to_string(Shape shape) {
+  switch (shape) {
+    case Shape::kCpu:
+      return "cpu";
+    case Shape::kGpu:
+      return "gpu";
+    case Shape::kNode:
+      return "node";
+    case Shape::kNodes:
+      return "nodes";
+  }
+  return "";
+}
+
+std::optional<Shape> parse_shape(const std::string& word) {
+  for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+    if (word == to_string(shape)) return shape;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::chrono::milliseconds> parse_duration(const std::string& text) {
   static const std::map<std::string, int64_t> units = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};

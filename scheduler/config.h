@@ -2,9 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "slurm/directives.h"
+#include "slurm/rest_cluster.h"
 
 namespace scheduler {
 
@@ -20,6 +26,40 @@ enum class ResultsKeep { kAll, kScores, kPeaks };
 struct LocalOptions {
   int slots = 1;
   int threads = 0;  // of each search; 0 = all cores / slots
+};
+
+enum class Transport { kRest, kCli };
+// What a job gets: its script template is <shape>.sbatch.
+enum class Shape { kCpu, kGpu, kNode, kNodes };
+
+// Slurm, from the section `slurm` of the configuration; used when `cluster: slurm`.
+struct SlurmOptions {
+  Transport transport = Transport::kRest;
+  std::string url{};         // http://host:port, https://..., unix:/path
+  std::string user{};        // in whose name; empty: the token's
+  std::string token_file{};  // of the JWT
+  std::string api_version{};
+  std::chrono::milliseconds connect_timeout{5000};
+  std::chrono::milliseconds timeout{25'000};
+  std::string ca_file{};
+  std::string certificate{};
+  std::string key{};
+  bool verify = true;
+  std::string proxy{};
+  std::string commands{};  // folder of sbatch and the others, for transport: cli
+  std::chrono::milliseconds poll{10'000};
+  int requests_per_minute = 120;
+  slurm::Accounting accounting = slurm::Accounting::kAuto;
+  int max_jobs = 64;    // of ours in Slurm at once, running or waiting there
+  int max_pending = 0;  // waiting there at once, for each class; 0: max(4, running / 4)
+  Shape shape = Shape::kGpu;
+  int gpus_per_node = 4;                               // of shapes node and nodes
+  int nodes = 4;                                       // of shape nodes
+  slurm::Directives options{};                         // for every job
+  std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
+  // What a user who is neither root nor the daemon's may give with an item.
+  std::set<std::string> user_options{};
+  std::vector<std::string> setup{};  // shell lines before the engine: module loads
 };
 
 struct Intervals {
@@ -42,6 +82,7 @@ struct Config {
   std::string templates;     // folder of script templates; default: the one that came with margayd
   std::string cluster = "local";
   LocalOptions local;
+  SlurmOptions slurm;
   Intervals intervals;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
@@ -49,6 +90,10 @@ struct Config {
   std::string database() const { return state + "/margay.db"; }
   std::string jobs() const { return state + "/jobs"; }
 };
+
+// "cpu", "gpu", "node", "nodes"; nullopt for another word.
+std::string to_string(Shape shape);
+std::optional<Shape> parse_shape(const std::string& word);
 
 // "500ms", "2s", "10m", "1h"; nullopt for anything else.
 std::optional<std::chrono::milliseconds> parse_duration(const std::string& text);

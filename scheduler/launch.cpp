@@ -14,6 +14,7 @@
 #include "scheduler/attempt_folder.h"
 #include "scheduler/engine_config.h"
 #include "scheduler/files.h"
+#include "scheduler/job_script.h"
 #include "scheduler/outcomes.h"
 #include "scheduler/script.h"
 #include "scheduler/space.h"
@@ -108,21 +109,14 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
                                             .ctf = item.ctf,
                                             .folder = attempt.directory});
   attempt.config_sha256 = hash_text(config);
-  const std::string name = workplace_.config.templates + "/local.sh";
-  const auto text = read_file(name);
-  if (!text) throw ScriptError("script template '" + name + "' does not exist");
-  attempt.script = render_script(
-      *text, name,
-      {{"attempt_folder", attempt.directory},
-       {"item_folder", item_folder(jobs, item.id)},
-       {"attempt_number", std::to_string(attempt.number)},
-       {"token", attempt.token},
-       {"engine", workplace_.config.engine},
-       {"backend", "cpu"},
-       {"threads", std::to_string(threads())},
-       {"batch", batch_after(failures_of(earlier, item.forgiven))},
-       {"checkpoint_every", std::to_string(workplace_.config.checkpoint_every.count()) + "ms"},
-       {"resume", attempt.resume_from}});
+  JobScript script =
+      render_job(workplace_.config, {.item = item,
+                                     .attempt = attempt,
+                                     .batch = batch_after(failures_of(earlier, item.forgiven)),
+                                     .threads = threads()});
+  attempt.script = std::move(script.text);
+  attempt.gpus = script.gpus;
+  attempt.release_due = script.wide;
   attempt.script_sha256 = hash_text(attempt.script);
   make_attempt_folder(attempt.directory);
   write_file(attempt.directory + "/" + kEngineConfigFile, config);
@@ -152,9 +146,7 @@ LaneHold Launcher::submit(db::Attempt attempt) const {
                                   .script = attempt.script,
                                   .directory = attempt.directory,
                                   .output_path = attempt.directory + "/" + kLogFile,
-                                  .environment = {},
-                                  .gpus = 0,
-                                  .cpus = threads()};
+                                  .environment = {}};
   reach(workplace_.crash, "before-submit");
   const slurm::SubmitResult answer = workplace_.cluster.submit(request);
   reach(workplace_.crash, "after-submit");

@@ -21,6 +21,7 @@
 #include "scheduler/commands.h"
 #include "scheduler/config.h"
 #include "scheduler/daemon.h"
+#include "scheduler/job_script.h"
 #include "slurm/local_cluster.h"
 
 namespace scheduler {
@@ -118,11 +119,7 @@ Config load(const Options& options) {
     throw ConfigError("engine '" + config.engine + "' cannot be run: " + std::strerror(errno) +
                       "; set 'engine' in the configuration");
   }
-  const std::string script = config.templates + "/local.sh";
-  if (access(script.c_str(), R_OK) != 0) {
-    throw ConfigError("script template '" + script + "' cannot be read: " + std::strerror(errno) +
-                      "; set 'templates' in the configuration");
-  }
+  check_script_templates(config);
   std::error_code error;
   fs::create_directories(config.jobs(), error);
   if (error) {

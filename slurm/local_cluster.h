@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,11 +35,16 @@ class LocalCluster : public Cluster {
   explicit LocalCluster(LocalClusterOptions options);
 
   SubmitResult submit(const JobRequest& request) override;
+  bool release(const std::string&) override { return true; }  // nothing is ever held
   Snapshot states() override;
   std::optional<std::vector<JobStatus>> find_by_name(const std::string& name) override;
   bool cancel(const std::string& job_id) override;
   bool signal_stop(const std::string& job_id) override;
   void forget(const std::string& job_id) override;
+  int allowance() override { return std::numeric_limits<int>::max(); }
+  int nodes() override { return 1; }
+  std::string test_only(const JobRequest& request) override;
+  std::vector<Finding> examine(const Examination& what) override;
   std::string describe() const override;
 
  private:

@@ -16,16 +16,21 @@ class FakeCluster : public slurm::Cluster {
   // How the next submissions go; the first is used and removed, none = kAccept.
   enum class Fault { kAccept, kAcceptAndLoseAnswer, kLoseRequest, kReject, kThrowAfterAccepting };
   std::vector<Fault> faults{};
+  slurm::Refusal refusal = slurm::Refusal::kConfiguration;  // of kReject
+  int requests_left = 1000;
+  int machines = 16;
 
   // What was asked.
   std::vector<slurm::JobRequest> requests{};
   std::vector<std::string> cancelled{};
   std::vector<std::string> forgotten{};
+  std::vector<std::string> released{};
   int looks_by_name = 0;
 
   // What it knows.
   std::vector<slurm::JobStatus> jobs{};
   bool complete = true;
+  bool fresh = true;
   bool names_can_be_asked = true;
 
   slurm::SubmitResult submit(const slurm::JobRequest& request) override {
@@ -35,19 +40,30 @@ class FakeCluster : public slurm::Cluster {
       fault = faults.front();
       faults.erase(faults.begin());
     }
-    if (fault == Fault::kReject) return {slurm::SubmitOutcome::kRejected, "", "no such partition"};
-    if (fault == Fault::kLoseRequest) return {slurm::SubmitOutcome::kUnknown, "", "timed out"};
-    const std::string id = add(request.name);
-    if (fault == Fault::kThrowAfterAccepting) throw std::runtime_error("connection reset");
-    if (fault == Fault::kAcceptAndLoseAnswer) {
-      return {slurm::SubmitOutcome::kUnknown, "", "timed out"};
+    if (fault == Fault::kReject) {
+      return {.outcome = slurm::SubmitOutcome::kRejected,
+              .job_id = "",
+              .message = "no such partition",
+              .refusal = refusal};
     }
-    return {slurm::SubmitOutcome::kAccepted, id, ""};
+    if (fault == Fault::kLoseRequest) return unanswered();
+    const std::string id = add(request.name);
+    job(request.name).held = request.hold;
+    if (fault == Fault::kThrowAfterAccepting) throw std::runtime_error("connection reset");
+    if (fault == Fault::kAcceptAndLoseAnswer) return unanswered();
+    return {.outcome = slurm::SubmitOutcome::kAccepted, .job_id = id, .message = ""};
+  }
+
+  bool release(const std::string& job_id) override {
+    released.push_back(job_id);
+    return true;
   }
 
   slurm::Snapshot states() override {
-    if (!complete) return {false, "the cluster does not answer", {}};
-    return {true, "", jobs};
+    if (!complete) {
+      return {.complete = false, .problem = "the cluster does not answer", .jobs = {}};
+    }
+    return {.complete = true, .problem = "", .jobs = jobs, .fresh = fresh};
   }
 
   std::optional<std::vector<slurm::JobStatus>> find_by_name(const std::string& name) override {
@@ -69,6 +85,10 @@ class FakeCluster : public slurm::Cluster {
     forgotten.push_back(job_id);
     std::erase_if(jobs, [&](const auto& job) { return job.job_id == job_id; });
   }
+  int allowance() override { return requests_left; }
+  int nodes() override { return machines; }
+  std::string test_only(const slurm::JobRequest&) override { return "would start now"; }
+  std::vector<slurm::Finding> examine(const slurm::Examination&) override { return {}; }
   std::string describe() const override { return "fake cluster"; }
 
   // A job that runs. Returns its id.
@@ -96,6 +116,10 @@ class FakeCluster : public slurm::Cluster {
   }
 
  private:
+  static slurm::SubmitResult unanswered() {
+    return {.outcome = slurm::SubmitOutcome::kUnknown, .job_id = "", .message = "timed out"};
+  }
+
   int last_id_ = 100;
 };
 

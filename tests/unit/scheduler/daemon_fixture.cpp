@@ -37,6 +37,13 @@ DaemonFixture::DaemonFixture() {
                                   .search_yaml = kSearch});
 }
 
+std::vector<db::Attempt> DaemonFixture::attempts(int64_t id) {
+  const db::AttemptStore store(*database_);
+  std::vector<db::Attempt> attempts = store.of_item(id);
+  for (db::Attempt& attempt : attempts) attempt.script = store.script(attempt.id);
+  return attempts;
+}
+
 void DaemonFixture::restart() { restart_with_crash_at(""); }
 
 void DaemonFixture::restart_with_crash_at(const std::string& point) {

@@ -38,7 +38,8 @@ class DaemonFixture : public testing::Test {
 
   db::Item enqueue(const std::string& name, db::Priority priority = db::Priority::kNormal);
   db::Item item(int64_t id) { return db::ItemStore(*database_).find(id).value(); }
-  std::vector<db::Attempt> attempts(int64_t id) { return db::AttemptStore(*database_).of_item(id); }
+  // With their scripts.
+  std::vector<db::Attempt> attempts(int64_t id);
   db::Attempt attempt(int64_t id) { return attempts(id).back(); }
   std::optional<db::Result> result(int64_t id) { return db::ResultStore(*database_).find(id); }
 

@@ -1,0 +1,37 @@
+// The JSON Web Token that slurmrestd wants, from a file that somebody else renews.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace slurm {
+
+// When the token ends and whom it names, read without checking the signature; nullopt: it is none.
+struct TokenFacts {
+  std::optional<int64_t> expires{};  // seconds since the epoch
+  std::string user{};
+};
+std::optional<TokenFacts> read_token_facts(const std::string& token);
+
+class TokenFile {
+ public:
+  explicit TokenFile(std::string path) : path_(std::move(path)) {}
+
+  // The token as it is in the file now: read again when the file changed. "SLURM_JWT=..." as
+  // scontrol prints it is understood. Throws std::runtime_error naming the file, never its content.
+  const std::string& token();
+  // Read again at the next use, whatever the file's time says: the server refused it.
+  void distrust() { known_ = false; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::string token_;
+  bool known_ = false;
+  int64_t mtime_ns_ = 0;
+  uint64_t inode_ = 0;
+  int64_t size_ = 0;
+};
+
+}  // namespace slurm

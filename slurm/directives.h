@@ -1,0 +1,88 @@
+// What a job asks of the cluster: sbatch's options by their long names, from the #SBATCH lines of a
+// script, the site's configuration or an item. Pure text; slurmrestd ignores #SBATCH lines, so they
+// become fields of its request (Resources).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace slurm {
+
+// Long name without dashes -> value; a flag without a value ("exclusive") has "".
+using Directives = std::map<std::string, std::string>;
+
+// Names the file and the line, or the option.
+class DirectiveError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The #SBATCH lines of a script up to its first command, as sbatch reads them: long and short
+// options, comments after '#', quotes, several options in a line. `name` stands for the script in
+// messages. Throws DirectiveError for an unknown option, one given twice with different values, one
+// that is Margay's own (job-name, output, requeue, no-requeue, dependency, array, hold, comment,
+// test-only, wait, parsable), and a value that does not fit its option.
+Directives parse_directives(const std::string& script, const std::string& name);
+
+// One option by its long name, as in the configuration (`partition: gpu`); canonical value. The
+// same errors; `where` stands before the message.
+void add_directive(Directives& directives, const std::string& option, const std::string& value,
+                   const std::string& where);
+
+// `over` wins; an option of a group of which only one may be given (mem, mem-per-cpu, mem-per-gpu)
+// replaces the others of its group.
+Directives merge(const Directives& base, const Directives& over);
+
+// Contradictions between options (several kinds of memory, gpus-per-task without tasks, nodes
+// below one ...). Throws DirectiveError, `where` in front.
+void check(const Directives& directives, const std::string& where);
+
+// "#SBATCH --name=value" lines in a fixed order, quoted where needed, each ending in a newline.
+std::string to_lines(const Directives& directives);
+// The script with its own #SBATCH lines taken out and these put behind its first line.
+std::string with_directives(const std::string& script, const Directives& directives);
+
+// The same as numbers. Unset = the cluster's default.
+struct Resources {
+  std::optional<int64_t> time_minutes{};  // rounded up; -1 = unlimited
+  std::string partition{};
+  std::string qos{};
+  std::string account{};
+  std::string reservation{};
+  std::string constraint{};
+  std::string licenses{};
+  std::string mail_user{};
+  std::string mail_type{};  // "END,FAIL"
+  std::optional<int> min_nodes{};
+  std::optional<int> max_nodes{};
+  std::optional<int> tasks{};
+  std::optional<int> tasks_per_node{};
+  std::optional<int> cpus_per_task{};
+  std::optional<int64_t> memory_per_node_mb{};  // 0 = all; mem-per-gpu x GPUs per node is here too
+  std::optional<int64_t> memory_per_cpu_mb{};
+  std::string gres{};           // "gpu:4", "gpu:a100:2", per node
+  std::string gpus{};           // "8" or "a100:8", of the whole job
+  std::string gpus_per_node{};  // the same, per node
+  std::string gpus_per_task{};  // the same, per task
+  std::string exclusive{};      // "", "exclusive", "user" or "mcs"
+  std::string nodelist{};
+  std::string exclude{};
+  std::string error_path{};
+  std::string directory{};            // chdir
+  std::string signal_name{};          // "USR1"
+  std::optional<int> signal_delay{};  // seconds before the time limit
+  std::optional<int> nice{};
+  std::string begin{};
+  std::string deadline{};
+};
+
+// Throws DirectiveError like check().
+Resources resources_of(const Directives& directives, const std::string& where);
+
+// GPUs of the whole job, 0 = none.
+int gpus_of(const Resources& resources);
+
+}  // namespace slurm

@@ -1,0 +1,64 @@
+// HTTP by libcurl: the one file that includes it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace slurm {
+
+struct HttpOptions {
+  std::string url;  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
+  std::chrono::milliseconds connect_timeout{5000};
+  // Of a whole request. slurmrestd may take 18 s to say that its controller is down.
+  std::chrono::milliseconds timeout{25'000};
+  std::string ca_file{};      // empty: the system's
+  std::string certificate{};  // of the client
+  std::string key{};
+  bool verify = true;   // the server's certificate and name
+  std::string proxy{};  // empty: none, whatever the environment says
+};
+
+struct HttpRequest {
+  std::string method = "GET";
+  std::string path;                            // from the root, with its query
+  std::map<std::string, std::string> headers;  // never logged
+  std::string body{};
+};
+
+struct HttpAnswer {
+  enum class Ending {
+    kAnswered,
+    kNotSent,  // no connection: the server has seen nothing of it
+    kLost,     // the connection broke or the time was up: the server may have done it
+  };
+  Ending ending = Ending::kLost;
+  int status = 0;
+  std::string body;     // empty when it went to a sink
+  std::string problem;  // unless kAnswered: one clause, without headers or body
+  double seconds = 0;
+  std::string date{};  // the server's Date header
+};
+
+// One connection, kept open between requests. Of one thread.
+class HttpClient {
+ public:
+  explicit HttpClient(HttpOptions options);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // `sink` gets the body of an answer with status 200 in pieces; other bodies are kept.
+  HttpAnswer ask(const HttpRequest& request,
+                 const std::function<void(std::string_view)>& sink = {});
+
+ private:
+  struct Handle;
+  HttpOptions options_;
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace slurm

@@ -1,0 +1,26 @@
+// Not more requests a minute than the site allows: a bucket that fills evenly.
+#pragma once
+
+#include <cstdint>
+
+namespace slurm {
+
+class RequestBudget {
+ public:
+  // `per_minute` requests, of which up to a sixth may come at once.
+  RequestBudget(int per_minute, int64_t now_ms);
+  int left(int64_t now_ms);
+  // False: none is left.
+  bool take(int64_t now_ms);
+  int64_t taken() const { return taken_; }
+
+ private:
+  void fill(int64_t now_ms);
+  double per_ms_;
+  double most_;
+  double left_;
+  int64_t filled_ms_;
+  int64_t taken_ = 0;
+};
+
+}  // namespace slurm
