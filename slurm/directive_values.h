@@ -1,0 +1,52 @@
+// Values of sbatch's options: from what people write to one spelling of each, and to numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slurm {
+
+std::vector<std::string> split(const std::string& text, char separator);
+
+// Plain decimal, no sign; nullopt for anything else.
+std::optional<int64_t> parse_count(const std::string& text);
+
+// Seconds of "minutes", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s"; -1 of UNLIMITED, INFINITE and 0,
+// as sbatch has it.
+std::optional<int64_t> parse_time(const std::string& text);
+// "01:30:00", "2-00:00:00", "UNLIMITED".
+std::string time_text(int64_t seconds);
+
+// Megabytes of "500", "32G", "1T", "100K"; rounded up.
+std::optional<int64_t> parse_memory(const std::string& text);
+std::string memory_text(int64_t megabytes);  // in the largest unit that is whole
+
+// "2" is {2, 2}.
+struct NodeRange {
+  int least = 1;
+  int most = 1;
+};
+std::optional<NodeRange> parse_nodes(const std::string& text);
+
+// "gpu:a100:2" of a --gres, or "a100:2" and "2" of a --gpus...
+struct Gres {
+  std::string name{};
+  std::string type{};
+  int64_t count = 1;
+};
+std::optional<std::vector<Gres>> parse_gres(const std::string& text);  // empty: "none"
+std::string gres_text(const std::vector<Gres>& entries);
+std::optional<Gres> parse_gpus(const std::string& text);
+// GPUs that such a --gres holds.
+int64_t gpus_of_gres(const std::string& text);
+
+// "USR1@120", "SIGUSR1" (60 s), "10@120".
+struct EarlySignal {
+  std::string name{};
+  int seconds = 60;
+};
+std::optional<EarlySignal> parse_signal(const std::string& text);
+
+}  // namespace slurm
