@@ -111,6 +111,11 @@ class JobListing {
   const std::string& rest() const { return rest_; }
 
  private:
+  void take(char c);
+  void take_in_string(char c);
+  void take_outside(char c);
+  void finish_object();
+
   std::function<void(const std::string&)> each_;
   std::string rest_;
   std::string object_;
@@ -120,6 +125,7 @@ class JobListing {
   bool escaped_ = false;
   bool in_jobs_ = false;
   bool seen_jobs_ = false;
+  bool broken_ = false;
   bool ended_ = false;
 };
 

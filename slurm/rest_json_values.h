@@ -1,0 +1,38 @@
+// Reading slurmrestd's JSON whatever shape a value has: 5, "5", {"set": true, "number": 5}.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace slurm {
+
+using Json = nlohmann::json;
+
+// A discarded value when the text is cut or no JSON. Never throws.
+Json parse_json(const std::string& text);
+
+// The member, or null when `object` is no object or has none.
+const Json& member(const Json& object, const char* key);
+// Members of members: {"time", "limit"}.
+const Json& member(const Json& object, std::initializer_list<const char*> keys);
+
+// Empty unless it is a string or a number.
+std::string text_of(const Json& value);
+// nullopt when it is none, not set, infinite or beyond 64 bits.
+std::optional<int64_t> number_of(const Json& value);
+bool is_infinite(const Json& value);
+// Of a string or an array of strings, as state words.
+std::set<std::string> words_of(const Json& value);
+
+// The objects of an array, none when it is no array.
+std::vector<const Json*> objects_of(const Json& value);
+
+// GPUs in a list as "gres/gpu:a100:2,gres/nvme:1", "gpu:4(S:0-1)" or "cpu=1,gres/gpu=8"; nullopt
+// when it names none.
+std::optional<int> gpus_in(const std::string& list);
+
+}  // namespace slurm
