@@ -2,12 +2,14 @@
 // and what the last failures taught.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "db/records.h"
 #include "scheduler/config.h"
+#include "slurm/directives.h"
 
 namespace scheduler {
 
@@ -28,6 +30,21 @@ struct JobScript {
 
 // Throws ScriptError or slurm::DirectiveError.
 JobScript render_job(const Config& config, const ScriptInputs& inputs);
+
+// What a job of this shape asks of the cluster: the shape, the script template, the configuration
+// and the item's own options, each over the ones before. Throws as render_job().
+slurm::Directives directives_of(const Config& config, Shape shape,
+                                const std::map<std::string, std::string>& item_options);
+
+// The shape that the attempt's word names, else the configuration's.
+Shape shape_of(const Config& config, const db::Attempt& attempt);
+
+// Small JSON for the administrator, at most 1024 bytes: Slurm refuses more.
+std::string job_comment(const std::string& instance, const db::Item& item,
+                        const db::Attempt& attempt);
+
+// What the script finds in its environment besides the cluster's own variables.
+std::map<std::string, std::string> job_environment(const Config& config);
 
 // Every script template that the configuration can choose, tried at start: read, its #SBATCH lines
 // understood and without contradiction to the configuration. Throws ConfigError.
