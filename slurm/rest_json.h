@@ -92,6 +92,8 @@ std::vector<std::string> parse_qos_names(ApiVersion version, const std::string& 
 // Accounts of a user.
 std::vector<std::string> parse_accounts(ApiVersion version, const std::string& body,
                                         const std::string& user);
+// The controller's clock in an answer of diag, seconds since the epoch.
+std::optional<int64_t> controller_time(const std::string& body);
 // "22.05.8" out of any answer's meta, empty = not there.
 std::string slurm_release(const std::string& body);
 // The versions that /openapi/v3 names, and whether accounting (slurmdb) is offered in each.

@@ -257,7 +257,8 @@ bool pings_in_vain(const Json& document) {
   for (const Json* ping : pings) {
     const std::string now = text_of(member(*ping, "ping"));
     const std::string later = text_of(member(*ping, "pinged"));
-    if (now.starts_with("UP") || later.starts_with("UP")) return false;
+    const bool responding = member(*ping, "responding") == true;
+    if (responding || now.starts_with("UP") || later.starts_with("UP")) return false;
   }
   return !pings.empty();
 }

@@ -81,4 +81,8 @@ std::vector<std::string> parse_accounts(ApiVersion, const std::string& body,
   return accounts;
 }
 
+std::optional<int64_t> controller_time(const std::string& body) {
+  return number_of(member(parse_json(body), {"statistics", "req_time"}));
+}
+
 }  // namespace slurm
