@@ -173,7 +173,7 @@ void ItemStore::update(const Item& item) {
             "UPDATE items SET priority = ?, state = ?, reason = ?, defocus_u = ?, defocus_v = ?, "
             "astigmatism_angle = ?, phase_shift = ?, ctf_source = ?, micrograph_bytes = ?, "
             "micrograph_mtime_ns = ?, cancel_requested = ?, changed = ?, not_before = ?, "
-            "forgiven = ? WHERE id = ?")
+            "forgiven = ?, options = ? WHERE id = ?")
       .bind(to_string(item.priority))
       .bind(to_string(item.state))
       .bind(item.reason)
@@ -188,6 +188,7 @@ void ItemStore::update(const Item& item) {
       .bind(item.changed)
       .bind(item.not_before)
       .bind(item.forgiven)
+      .bind(options_text(item.options))
       .bind(item.id)
       .run();
 }

@@ -27,6 +27,12 @@ class Invalid : public CommandError {
   using CommandError::CommandError;
 };
 
+// An option of the cluster that this item may not have.
+class BadOption : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+
 class Conflict : public CommandError {
  public:
   Conflict(const std::string& message, int64_t item_id)

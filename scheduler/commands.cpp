@@ -7,8 +7,10 @@
 #include "db/audit.h"
 #include "db/results.h"
 #include "db/templates.h"
+#include "scheduler/attempt_words.h"
 #include "scheduler/engine_config.h"
 #include "scheduler/queue.h"
+#include "slurm/directives.h"
 
 namespace scheduler {
 namespace {
@@ -39,6 +41,38 @@ void check_ctf(const db::Ctf& ctf) {
   check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
   check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
   check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
+}
+
+// What of the micrograph changed since the item was enqueued.
+std::string change_of_file(const db::Item& item, const FileFacts& facts) {
+  if (facts.bytes != item.micrograph_bytes) {
+    return "the micrograph changed from " + std::to_string(item.micrograph_bytes) + " to " +
+           std::to_string(facts.bytes) + " bytes";
+  }
+  if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again since";
+  return "the micrograph is unchanged";
+}
+
+std::string option_text(const std::string& name, const std::string& value) {
+  return "--" + name + (value.empty() ? "" : "=" + value);
+}
+
+// "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.
+std::string change_of_options(const ItemOptions& before, const ItemOptions& after) {
+  std::string text;
+  const auto add = [&](const std::string& piece) { text += (text.empty() ? "" : ", ") + piece; };
+  for (const auto& [name, value] : after) {
+    const auto old = before.find(name);
+    if (old == before.end()) {
+      add(option_text(name, value));
+    } else if (old->second != value) {
+      add(option_text(name, value) + " (was " + old->second + ")");
+    }
+  }
+  for (const auto& [name, value] : before) {
+    if (after.count(name) == 0) add("without " + option_text(name, value));
+  }
+  return text;
 }
 
 }  // namespace
@@ -113,8 +147,19 @@ db::Template Commands::find_template(const EnqueueRequest& request) const {
   throw NotFound("there is no template " + name + ": `margay template add` registers one");
 }
 
+ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
+  if (options.empty()) return {};
+  if (!check_options_) {
+    throw BadOption(
+        "this daemon runs jobs on its own machine: " + option_text(options.begin()->first, "") +
+        " is an option of Slurm and has no meaning here");
+  }
+  return check_options_(caller, options);
+}
+
 db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
   check_ctf(request.ctf);
+  const ItemOptions options = checked(caller, request.options);
   db::Transaction transaction(database_);
   const db::Template found = find_template(request);
   db::ItemStore items(database_);
@@ -139,9 +184,11 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
                 .owner = caller.name,
                 .label = request.label,
                 .created = now,
-                .changed = now};
+                .changed = now,
+                .options = options};
   item.id = items.insert(item);
-  audit(caller, "enqueue", item.id, to_string(item.priority));
+  const std::string asked = change_of_options({}, options);
+  audit(caller, "enqueue", item.id, to_string(item.priority) + (asked.empty() ? "" : " " + asked));
   commit(transaction);
   return item;
 }
@@ -229,7 +276,20 @@ db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
   return item;
 }
 
-db::Item Commands::retry(const Caller& caller, int64_t item_id) {
+std::string Commands::change_options(const Caller& caller, const RetryRequest& request,
+                                     db::Item& item) const {
+  const ItemOptions kept = request.drop_options ? ItemOptions() : item.options;
+  // Those that were allowed once are not asked about again unless something is added.
+  const ItemOptions options =
+      request.options.empty()
+          ? kept
+          : checked(caller, slurm::merge(kept, checked(caller, request.options)));
+  const std::string change = change_of_options(item.options, options);
+  item.options = options;
+  return change;
+}
+
+db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryRequest& request) {
   db::Item before = changeable(caller, item_id);
   // Reading the file may take long on a slow disk: not inside the transaction.
   const FileFacts facts = file_facts(before.micrograph_path);
@@ -242,14 +302,9 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id) {
   }
   std::string what = "was " + to_string(item.state);
   if (!item.reason.empty()) what += " (" + item.reason + ")";
-  if (facts.bytes != item.micrograph_bytes) {
-    what += "; the micrograph changed from " + std::to_string(item.micrograph_bytes) + " to " +
-            std::to_string(facts.bytes) + " bytes";
-  } else if (facts.mtime_ns != item.micrograph_mtime_ns) {
-    what += "; the micrograph was written again since";
-  } else {
-    what += "; the micrograph is unchanged";
-  }
+  what += "; " + change_of_file(item, facts);
+  const std::string options = change_options(caller, request, item);
+  if (!options.empty()) what += "; now asks Slurm for " + options;
   const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
   item.forgiven = newest ? newest->number : 0;
   item.micrograph_bytes = facts.bytes;
@@ -275,6 +330,10 @@ std::map<int64_t, std::string> Commands::explanations() const {
   for (const Decision& decision : plan(snapshot)) {
     texts[decision.item_id] = decision.explanation;
   }
+  for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
+    const std::string why = why_it_waits(attempt);
+    if (!why.empty()) texts[attempt.item_id] = why;
+  }
   return texts;
 }
 
@@ -289,7 +348,10 @@ ItemView Commands::show(int64_t item_id) const {
   const auto texts = explanations();
   if (const auto text = texts.find(item_id); text != texts.end()) view.explanation = text->second;
   const bool runs = item->state == ItemState::kActive && !item->cancel_requested;
-  if (runs && !view.attempts.empty()) view.explanation = view.attempts.back().explanation;
+  if (runs && !view.attempts.empty()) {
+    const std::string why = why_it_waits(view.attempts.back());
+    view.explanation = why.empty() ? view.attempts.back().explanation : why;
+  }
   return view;
 }
 

@@ -26,6 +26,11 @@ struct Caller {
   bool privileged = false;
 };
 
+// What an item asks of the cluster: sbatch's long names and their values.
+using ItemOptions = std::map<std::string, std::string>;
+// The same with canonical values. Throws BadOption with the sentence for the caller.
+using OptionsCheck = std::function<ItemOptions(const Caller&, const ItemOptions&)>;
+
 struct TemplateRequest {
   std::string name;  // letters, digits, and . _ - after the first
   FileFacts volume;
@@ -47,6 +52,12 @@ struct EnqueueRequest {
   std::string label;
   bool again = false;  // another item although there is one
   bool hold = false;   // enqueued as HELD
+  ItemOptions options{};
+};
+
+struct RetryRequest {
+  bool drop_options = false;  // those that the item has
+  ItemOptions options{};      // over those that it has
 };
 
 // An item with all that is known of it.
@@ -62,16 +73,21 @@ class Commands {
  public:
   // `device_slots` is the cluster's, for the explanations.
   // `lane_hold` says why nothing is submitted just now, empty = it is.
+  // Without `check_options` every option is refused: there is no Slurm to give it to.
   Commands(db::Database& database, const Clock& clock, int device_slots, CrashHook crash = {},
-           std::function<std::string()> lane_hold = {})
+           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
       : database_(database),
         clock_(clock),
         device_slots_(device_slots),
         crash_(std::move(crash)),
-        lane_hold_(std::move(lane_hold)) {}
+        lane_hold_(std::move(lane_hold)),
+        check_options_(std::move(check_options)) {}
 
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
+
+  // Canonical. Throws BadOption.
+  ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
 
   // Conflict when the same micrograph and template version was enqueued already.
   db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
@@ -83,7 +99,7 @@ class Commands {
   // A running job is asked to stop by the next tick; the item is CANCELLED when the job is gone.
   db::Item cancel(const Caller& caller, int64_t item_id);
   // FAILED, QUARANTINED or CANCELLED items; `reason` of the answer says what changed.
-  db::Item retry(const Caller& caller, int64_t item_id);
+  db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
   std::vector<db::Item> list(const db::ItemQuery& query) const;
   std::map<db::ItemState, int64_t> counts() const;
@@ -96,6 +112,8 @@ class Commands {
  private:
   db::Template find_template(const EnqueueRequest& request) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
+  std::string change_options(const Caller& caller, const RetryRequest& request,
+                             db::Item& item) const;
   void store(const Caller& caller, const std::string& action, const std::string& detail,
              db::Item& item, db::Transaction& transaction);
   void commit(db::Transaction& transaction);
@@ -107,6 +125,7 @@ class Commands {
   int device_slots_;
   CrashHook crash_;
   std::function<std::string()> lane_hold_;
+  OptionsCheck check_options_;
 };
 
 }  // namespace scheduler

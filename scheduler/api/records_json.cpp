@@ -1,6 +1,7 @@
 #include "scheduler/api/records_json.h"
 
 #include "scheduler/api/json_text.h"
+#include "scheduler/attempt_words.h"
 
 namespace scheduler::api {
 namespace {
@@ -12,6 +13,24 @@ nlohmann::json ctf_json(const db::Ctf& ctf) {
                          {"phase_shift", ctf.phase_shift}};
   put_text(json, "source", ctf.source);
   return json;
+}
+
+nlohmann::json options_json(const ItemOptions& options) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [name, value] : options) put_text(json, name, value);
+  return json;
+}
+
+const char* word_of(slurm::Finding::Level level) {
+  switch (level) {
+    case slurm::Finding::Level::kGood:
+      return "ok";
+    case slurm::Finding::Level::kWarning:
+      return "warning";
+    case slurm::Finding::Level::kBad:
+      return "bad";
+  }
+  return "";
 }
 
 }  // namespace
@@ -44,6 +63,7 @@ nlohmann::json item_json(const db::Item& item, const std::string& template_name)
                          {"micrograph_size", item.micrograph_bytes},
                          {"owner_uid", item.owner_uid},
                          {"cancel_requested", item.cancel_requested},
+                         {"options", options_json(item.options)},
                          {"created", item.created},
                          {"changed", item.changed},
                          {"not_before", item.not_before}};
@@ -64,6 +84,8 @@ nlohmann::json attempt_json(const db::Attempt& attempt) {
                          {"config_sha256", attempt.config_sha256},
                          {"job_id", attempt.job_id},
                          {"exit_code", nullptr},
+                         {"restarts", attempt.restarts},
+                         {"gpus", attempt.gpus},
                          {"created", attempt.created},
                          {"submitted", attempt.submitted},
                          {"started", attempt.started},
@@ -74,6 +96,9 @@ nlohmann::json attempt_json(const db::Attempt& attempt) {
   put_text(json, "directory", attempt.directory);
   put_text(json, "resume_from", attempt.resume_from);
   put_text(json, "host", attempt.host);
+  put_text(json, "cluster_words", attempt.cluster_words);
+  put_text(json, "cluster_reason", attempt.cluster_reason);
+  put_text(json, "cluster_meaning", meaning_of_reason(attempt));
   return json;
 }
 
@@ -115,6 +140,14 @@ nlohmann::json status_json(const DaemonStatus& status) {
   put_text(json, "problem", status.problem);
   put_text(json, "lane_hold", status.lane_hold);
   for (const auto& [state, count] : status.items) json["items"][db::to_string(state)] = count;
+  return json;
+}
+
+nlohmann::json finding_json(const slurm::Finding& finding) {
+  nlohmann::json json = {{"level", word_of(finding.level)}};
+  put_text(json, "subject", finding.subject);
+  put_text(json, "says", finding.says);
+  put_text(json, "advice", finding.advice);
   return json;
 }
 

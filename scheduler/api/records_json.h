@@ -15,6 +15,8 @@ nlohmann::json attempt_json(const db::Attempt& attempt);
 nlohmann::json result_json(const db::Result& result);
 nlohmann::json view_json(const ItemView& view);
 nlohmann::json status_json(const DaemonStatus& status);
+// "level" is ok, warning or bad.
+nlohmann::json finding_json(const slurm::Finding& finding);
 
 std::string versioned_name(const db::Template& record);
 

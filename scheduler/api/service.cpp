@@ -49,6 +49,8 @@ Refusal refusal_of(const std::exception_ptr& thrown) {
     return {.status = 403, .kind = "not_permitted", .message = error.what()};
   } catch (const Conflict& error) {
     return {.status = 409, .kind = "conflict", .message = error.what(), .item = error.item_id()};
+  } catch (const BadOption& error) {
+    return {.status = 400, .kind = "usage", .message = error.what()};
   } catch (const Invalid& error) {
     return {.status = 400, .kind = "invalid", .message = error.what()};
   } catch (const std::exception& error) {
@@ -144,6 +146,7 @@ json Service::route(Request& request) {
   if (path.size() >= 2 && path[0] == "v1") {
     if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
+    if (path.size() == 2 && path[1] == "doctor" && post) return doctor(request);
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
     }
@@ -162,6 +165,7 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
   if (path.size() == 3 && request.method == "GET") return show(item);
   if (action == "log") return log(request, item);
   if (action == "results") return results(item);
+  if (action == "script") return script(request, item);
   throw NotFound("no such address: " + request.method + " " + request.path);
 }
 
@@ -177,7 +181,7 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
   } else if (action == "cancel") {
     changed = commands_.cancel(caller, item);
   } else if (action == "retry") {
-    changed = commands_.retry(caller, item);
+    changed = commands_.retry(caller, item, retry_request(request));
   } else {
     throw NotFound("an item cannot be asked to '" + action + "'");
   }
@@ -208,6 +212,7 @@ json Service::enqueue(const Request& request) {
   const auto entries = body.find("items");
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" is not a list");
   const Caller caller = caller_of(request.peer);
+  commands_.checked(caller, options_of(body));  // all files have the same: one answer for all
   json answers = json::array();
   // Each file stands for itself: one that is refused does not keep the others out.
   for (const json& entry : *entries) {
@@ -311,6 +316,38 @@ json Service::results(int64_t item) const {
                                    {"relative_defocus", peak.relative_defocus}});
   }
   return {{"result", result}};
+}
+
+json Service::script(const Request& request, int64_t item) const {
+  ScriptRequest wanted{.item = item, .test_only = parameter(request, "test_only") == "1"};
+  if (const std::string word = parameter(request, "shape"); !word.empty()) {
+    wanted.shape = parse_shape(word);
+    if (!wanted.shape) throw Invalid("shape '" + word + "' is none of cpu, gpu, node, nodes");
+  }
+  const RenderedScript script = hooks_.script(wanted);
+  json answer = {{"item", item},
+                 {"attempt", script.attempt},
+                 {"token", script.token},
+                 {"submitted", script.submitted}};
+  put_text(answer, "script", script.text);
+  if (wanted.test_only) put_text(answer, "test_only", script.test_only);
+  return answer;
+}
+
+json Service::doctor(const Request& request) {
+  if (!caller_of(request.peer).privileged) {
+    throw NotPermitted("only root or the daemon's own user may examine the site");
+  }
+  if (examining_.exchange(true)) throw Conflict("the site is being examined already", 0);
+  json list = json::array();
+  try {
+    for (const slurm::Finding& finding : hooks_.examine()) list.push_back(finding_json(finding));
+  } catch (...) {
+    examining_ = false;
+    throw;
+  }
+  examining_ = false;
+  return {{"findings", list}};
 }
 
 json Service::stop(const Request& request) {

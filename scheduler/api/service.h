@@ -1,21 +1,34 @@
 // The API: requests into commands, their results and errors into JSON. docs/api.md lists it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands.h"
 #include "scheduler/daemon.h"
+#include "scheduler/render.h"
 
 namespace scheduler::api {
 
-// What the daemon around us offers. None of these waits for the cluster.
+struct ScriptRequest {
+  int64_t item = 0;
+  std::optional<Shape> shape{};
+  bool test_only = false;  // also ask the cluster whether it would take it
+};
+
+// What the daemon around us offers. None of these waits for the daemon's cluster; those that ask a
+// cluster do so by one of their own.
 struct DaemonHooks {
   std::function<DaemonStatus()> status;
   std::function<void()> stop;  // asks margayd to end; jobs go on
   std::function<void()> wake;  // something changed: the next tick may come at once
+  std::function<RenderedScript(const ScriptRequest&)> script{};
+  std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
 };
 
 class Service {
@@ -37,6 +50,8 @@ class Service {
   nlohmann::json show(int64_t item) const;
   nlohmann::json log(const Request& request, int64_t item) const;
   nlohmann::json results(int64_t item) const;
+  nlohmann::json script(const Request& request, int64_t item) const;
+  nlohmann::json doctor(const Request& request);
   nlohmann::json stop(const Request& request);
 
   std::string template_name(int64_t id) const;
@@ -44,6 +59,7 @@ class Service {
   db::Database& database_;
   Commands& commands_;
   DaemonHooks hooks_;
+  std::atomic<bool> examining_ = false;
 };
 
 // Who is at the other end; the daemon's own user and root are privileged.

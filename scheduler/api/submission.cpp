@@ -121,6 +121,24 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
   return file_facts(descriptor);
 }
 
+ItemOptions options_of(const nlohmann::json& body) {
+  const auto found = body.find("options");
+  if (found == body.end()) return {};
+  if (!found->is_object()) throw Invalid("\"options\" is not an object of names and values");
+  ItemOptions options;
+  for (const auto& [name, value] : found->items()) {
+    if (!value.is_string()) throw Invalid("option '" + name + "' is not text");
+    options[name] = value.get<std::string>();
+  }
+  return options;
+}
+
+RetryRequest retry_request(const Request& request) {
+  if (request.body.empty()) return {};
+  const nlohmann::json body = body_of(request);
+  return {.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
+}
+
 EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
                                const nlohmann::json& entry) {
   EnqueueRequest enqueue;
@@ -129,6 +147,7 @@ EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& bod
   enqueue.label = get_text(body, "label").value_or("");
   enqueue.again = flag_of(body, "again");
   enqueue.hold = flag_of(body, "hold");
+  enqueue.options = options_of(body);
   enqueue.ctf = ctf_of(entry);
   enqueue.micrograph = passed_file(request, entry);
   return enqueue;

@@ -20,6 +20,11 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry);
 // Its descriptor. Throws Invalid.
 int passed_descriptor(const Request& request, const nlohmann::json& entry);
 
+// "options" of a body, as they were written; an absent one is empty. Throws Invalid.
+ItemOptions options_of(const nlohmann::json& body);
+// A retry may come without a body.
+RetryRequest retry_request(const Request& request);
+
 // One entry of POST /v1/items; what all entries share is in `body`.
 EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
                                const nlohmann::json& entry);

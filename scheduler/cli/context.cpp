@@ -27,26 +27,26 @@ Screen find_screen() {
   return screen;
 }
 
-json Context::get(const std::string& target) const {
-  return call({.method = "GET", .target = target});
+json Context::get(const std::string& target, std::chrono::milliseconds patience) const {
+  return call({.method = "GET", .target = target}, patience);
 }
 
-json Context::post(const std::string& target, const json& body,
-                   const std::vector<int>& files) const {
-  return call({.method = "POST", .target = target, .body = body.dump(), .files = files});
+json Context::post(const std::string& target, const json& body, const std::vector<int>& files,
+                   std::chrono::milliseconds patience) const {
+  return call({.method = "POST", .target = target, .body = body.dump(), .files = files}, patience);
 }
 
-json Context::call(const api::Call& call) const {
+json Context::call(const api::Call& call, std::chrono::milliseconds patience) const {
   api::Answer answer;
   try {
-    answer = client_.call(call);
+    answer = api::HttpClient(socket_, patience).call(call);
   } catch (const api::Unreachable& error) {
     throw Failure(Exit::kUnreachable, error.what());
   }
   json body = json::parse(answer.body, nullptr, false);
   if (!body.is_object()) {
     throw Failure(Exit::kUnreachable,
-                  "the answer at " + client_.socket() + " is not margayd's; is this its socket?");
+                  "the answer at " + socket_ + " is not margayd's; is this its socket?");
   }
   if (answer.status == 200) return body;
   throw failure_of(body.value("error", json::object()));

@@ -1,6 +1,7 @@
 // What every command of `margay` needs: the daemon, where to print, how wide the terminal is.
 #pragma once
 
+#include <chrono>
 #include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,16 +25,18 @@ Screen find_screen();
 class Context {
  public:
   Context(std::string socket, bool json, Screen screen, std::ostream& out, std::ostream& error)
-      : client_(std::move(socket)), json_(json), screen_(screen), out_(out), error_(error) {}
+      : socket_(std::move(socket)), json_(json), screen_(screen), out_(out), error_(error) {}
 
   // Throw Failure with what the daemon answered, or with kUnreachable.
-  nlohmann::json get(const std::string& target) const;
+  nlohmann::json get(const std::string& target,
+                     std::chrono::milliseconds patience = kPatience) const;
   nlohmann::json post(const std::string& target, const nlohmann::json& body,
-                      const std::vector<int>& files = {}) const;
+                      const std::vector<int>& files = {},
+                      std::chrono::milliseconds patience = kPatience) const;
 
   bool wants_json() const { return json_; }
   const Screen& screen() const { return screen_; }
-  const std::string& socket() const { return client_.socket(); }
+  const std::string& socket() const { return socket_; }
   std::ostream& out() const { return out_; }
 
   // The command's one document.
@@ -44,9 +47,11 @@ class Context {
   std::string styled(const std::string& text, const std::string& style) const;
 
  private:
-  nlohmann::json call(const api::Call& call) const;
+  static constexpr std::chrono::seconds kPatience{60};
 
-  api::HttpClient client_;
+  nlohmann::json call(const api::Call& call, std::chrono::milliseconds patience) const;
+
+  std::string socket_;
   bool json_;
   Screen screen_;
   std::ostream& out_;

@@ -71,12 +71,15 @@ class Enqueuer {
                  {"priority", options_.priority},
                  {"again", options_.again},
                  {"hold", options_.hold},
+                 {"options", options_.options},
                  {"items", std::move(entries)}};
     api::put_text(body, "label", options_.label);
     try {
       const json answers = context_.post("/v1/items", body, descriptors).at("items");
       for (size_t i = 0; i < answers.size(); ++i) take(answers[i], open[i].path);
     } catch (const Failure& failure) {
+      // Wrong for every file: said once.
+      if (failure.exit() == Exit::kUsage) throw;
       // What was enqueued before is still reported; asking again does no harm to it.
       for (const OpenFile& file : open) {
         refused(error_entry(file.path, failure.exit(), file.path + ": " + failure.what()));

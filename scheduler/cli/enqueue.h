@@ -1,6 +1,7 @@
 // margay enqueue
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct EnqueueOptions {
   std::string label;
   bool again = false;
   bool hold = false;
+  std::map<std::string, std::string> options;  // asked of Slurm
 };
 
 Exit enqueue(const Context& context, const EnqueueOptions& options);

@@ -48,6 +48,41 @@ std::string ctf_text(const json& ctf) {
          fixed(ctf.at("phase_shift"), 2) + " deg (" + text_of(ctf, "source") + ")";
 }
 
+std::string options_text(const json& options) {
+  std::string text;
+  for (const auto& [name, value] : options.items()) {
+    if (name.ends_with("_base64")) continue;
+    const std::string exact = text_of(options, name);
+    text += (text.empty() ? "--" : " --") + name + (exact.empty() ? "" : "=" + exact);
+  }
+  return text;
+}
+
+// "PENDING: Resources: waits for nodes to become free"
+std::string said_by_cluster(const json& attempt) {
+  std::string text = text_of(attempt, "cluster_words");
+  const std::string reason = text_of(attempt, "cluster_reason");
+  const std::string meaning = text_of(attempt, "cluster_meaning");
+  if (meaning.empty()) return text;
+  text += (text.empty() ? "" : ": ") + reason;
+  return meaning == reason ? text : text + ": " + meaning;
+}
+
+std::string what_happened(const json& attempt) {
+  const std::string cause = attempt.at("cause");
+  const std::string message = text_of(attempt, "message");
+  std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
+  // Of one that ended well there is nothing to add.
+  const std::string said = attempt.at("state") == "DONE" ? "" : said_by_cluster(attempt);
+  if (!said.empty()) text += text.empty() ? said : " (" + said + ")";
+  const auto restarts = attempt.at("restarts").get<int>();
+  if (restarts > 0) {
+    text += (text.empty() ? "" : "; ") + std::string("requeued ") +
+            (restarts == 1 ? "once" : std::to_string(restarts) + " times");
+  }
+  return text;
+}
+
 void show_attempts(const Context& context, const json& attempts) {
   if (attempts.empty()) return;
   Table table({{.title = "ATTEMPT", .align = Align::kRight},
@@ -63,8 +98,6 @@ void show_attempts(const Context& context, const json& attempts) {
     const auto ended = attempt.at("ended").get<int64_t>();
     const int64_t until = ended != 0 ? ended : std::time(nullptr);
     const std::string state = attempt.at("state");
-    const std::string cause = attempt.at("cause");
-    const std::string message = text_of(attempt, "message");
     table.add({{std::to_string(attempt.at("number").get<int64_t>())},
                {state, state_style(state)},
                {attempt.at("shape").get<std::string>()},
@@ -72,7 +105,7 @@ void show_attempts(const Context& context, const json& attempts) {
                {attempt.at("job_id").get<std::string>()},
                {time_text(started)},
                {started == 0 ? "-" : duration_text(static_cast<double>(until - started))},
-               {cause.empty() || message.empty() ? cause + message : cause + ": " + message}});
+               {what_happened(attempt)}});
   }
   context.out() << "\n";
   context.print(table);
@@ -189,6 +222,7 @@ Exit show(const Context& context, int64_t item) {
   field(context, "priority", entry.at("priority"));
   field(context, "ctf", ctf_text(entry.at("ctf")));
   field(context, "label", text_of(entry, "label"));
+  field(context, "asks Slurm", options_text(entry.at("options")));
   field(context, "enqueued",
         time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
   if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {
@@ -225,6 +259,8 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
   json entries = json::array();
   json body = json::object();
   if (!change.priority.empty()) body["priority"] = change.priority;
+  if (!change.options.empty()) body["options"] = change.options;
+  if (change.drop_options) body["drop_options"] = true;
   for (const int64_t item : items) {
     try {
       const std::string target = "/v1/items/" + std::to_string(item) + "/" + change.action;

@@ -1,6 +1,7 @@
 // margay list, show, explain, and the changes: promote, hold, release, cancel, retry
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ Exit show(const Context& context, int64_t item);
 Exit explain(const Context& context, int64_t item);
 
 struct Change {
-  std::string action;    // the API's word
-  std::string priority;  // of promote
+  std::string action;                            // the API's word
+  std::string priority;                          // of promote
+  std::map<std::string, std::string> options{};  // of retry: asked of Slurm
+  bool drop_options = false;                     // of retry
 };
 Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items);
 

@@ -10,6 +10,8 @@
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/outcome.h"
+#include "scheduler/cli/sbatch_options.h"
+#include "scheduler/cli/site.h"
 #include "scheduler/cli/templates.h"
 #include "scheduler/cli/wait.h"
 #include "scheduler/config.h"
@@ -50,10 +52,11 @@ class Program {
     add_change("hold", "Keep queued items from starting", "margay hold 12 13");
     add_change("release", "Let held items start", "margay release 12 13");
     add_change("cancel", "Give items up; a running search is stopped", "margay cancel 12");
-    add_change("retry", "Try failed, quarantined or cancelled items again", "margay retry 12");
+    add_retry();
     add_wait();
     add_logs();
     add_results();
+    add_render();
     add_daemon_commands();
   }
 
@@ -87,7 +90,12 @@ class Program {
   CLI::App* add_change(const std::string& name, const std::string& description,
                        const std::string& example) {
     CLI::App* command = add(app_, name, description, example, [this, name](const Context& context) {
-      return change(context, {.action = name, .priority = new_priority_}, items_);
+      return change(context,
+                    {.action = name,
+                     .priority = new_priority_,
+                     .options = retry_options_,
+                     .drop_options = drop_options_},
+                    items_);
     });
     command->add_option("ITEM", items_, "Numbers of the items")
         ->required()
@@ -103,6 +111,14 @@ class Program {
         ->required()
         ->check(CLI::IsMember(priorities_))
         ->type_name("PRIORITY");
+  }
+
+  void add_retry() {
+    CLI::App* command = add_change("retry", "Try failed, quarantined or cancelled items again",
+                                   "margay retry 12\n  margay retry 12 --time 8:00:00");
+    command->add_flag("--drop-options", drop_options_,
+                      "Without what the item asked of Slurm until now");
+    add_sbatch_options(*command, retry_options_);
   }
 
   void add_templates() {
@@ -151,6 +167,7 @@ class Program {
     command->add_flag("--hold", enqueue_.hold, "Start only when released");
     command->add_option("--label", enqueue_.label, "A word of yours to find them by")
         ->type_name("TEXT");
+    add_sbatch_options(*command, enqueue_.options);
   }
 
   void add_ctf(CLI::App& command) {
@@ -228,9 +245,24 @@ class Program {
         ->type_name("DIR");
   }
 
+  void add_render() {
+    CLI::App* command =
+        add_one("render", "The job script of an item, as it was submitted or would be now",
+                "margay render 12 > x.sh",
+                [this](const Context& context) { return render(context, item_, render_); });
+    command->add_option("--shape", render_.shape, "As a job of this shape: cpu, gpu, node, nodes")
+        ->check(CLI::IsMember({"cpu", "gpu", "node", "nodes"}).description(""))
+        ->type_name("SHAPE");
+    command->add_flag("--test-only", render_.test_only,
+                      "Ask Slurm whether it would take it (`slurm.transport: cli` alone)");
+  }
+
   void add_daemon_commands() {
     add(app_, "status", "Who runs, since when, how old its data is, what there is to do",
         "margay status", [](const Context& context) { return status(context); });
+    add(app_, "doctor",
+        "What is wrong with the site: programs, folders, cluster, and a tiny job; takes a minute",
+        "margay doctor", [](const Context& context) { return doctor(context); });
     add(app_, "stop", "Stop the daemon; running jobs go on", "margay stop",
         [](const Context& context) { return stop(context, kStopPatience); });
   }
@@ -252,6 +284,9 @@ class Program {
   WaitOptions wait_;
   LogOptions log_;
   ResultOptions result_;
+  RenderOptions render_;
+  std::map<std::string, std::string> retry_options_;
+  bool drop_options_ = false;
 };
 
 int report(const Context& context, const Failure& failure) {

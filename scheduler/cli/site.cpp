@@ -1,0 +1,64 @@
+#include "scheduler/cli/site.h"
+
+#include <ostream>
+
+#include "scheduler/cli/findings.h"
+
+namespace scheduler::cli {
+namespace {
+
+using nlohmann::json;
+using slurm::Finding;
+
+constexpr std::chrono::minutes kPatience{10};  // with a site that is slow to examine
+
+Finding::Level level_of(const std::string& word) {
+  if (word == "ok") return Finding::Level::kGood;
+  return word == "warning" ? Finding::Level::kWarning : Finding::Level::kBad;
+}
+
+}  // namespace
+
+Exit render(const Context& context, int64_t item, const RenderOptions& options) {
+  std::string target = "/v1/items/" + std::to_string(item) + "/script?";
+  if (!options.shape.empty()) target += "shape=" + options.shape + "&";
+  if (options.test_only) target += "test_only=1";
+  const json answer = context.get(target, kPatience);
+  if (context.wants_json()) {
+    context.print(answer);
+    return Exit::kOk;
+  }
+  if (options.test_only) {
+    context.out() << printable_lines(text_of(answer, "test_only")) << "\n";
+    return Exit::kOk;
+  }
+  const std::string script = text_of(answer, "script");
+  context.out() << (context.screen().terminal ? printable_lines(script) : script);
+  if (!answer.at("submitted").get<bool>()) {
+    context.complain("attempt " + std::to_string(answer.at("attempt").get<int64_t>()) +
+                     " of item " + std::to_string(item) +
+                     " was not submitted: its folder is made when it is, so this is for reading");
+  }
+  return Exit::kOk;
+}
+
+Exit doctor(const Context& context) {
+  const json answer = context.post("/v1/doctor", json::object(), {}, kPatience);
+  std::vector<Finding> findings;
+  bool bad = false;
+  for (const json& entry : answer.at("findings")) {
+    findings.push_back({.level = level_of(entry.at("level")),
+                        .subject = text_of(entry, "subject"),
+                        .says = text_of(entry, "says"),
+                        .advice = text_of(entry, "advice")});
+    bad = bad || findings.back().level == Finding::Level::kBad;
+  }
+  if (context.wants_json()) {
+    context.print(answer);
+  } else {
+    context.out() << findings_text(findings, context.screen().columns, context.screen().colour);
+  }
+  return bad ? Exit::kFailed : Exit::kOk;
+}
+
+}  // namespace scheduler::cli

@@ -1,0 +1,20 @@
+// margay render, margay doctor
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "scheduler/cli/context.h"
+
+namespace scheduler::cli {
+
+struct RenderOptions {
+  std::string shape;       // empty: the item's own
+  bool test_only = false;  // also ask Slurm whether it would take it
+};
+Exit render(const Context& context, int64_t item, const RenderOptions& options);
+
+// kFailed when something is bad.
+Exit doctor(const Context& context);
+
+}  // namespace scheduler::cli
