@@ -55,6 +55,8 @@ void keep_what_happened(const Json& exit, JobStatus& job) {
   if (job.state == JobState::kPending) job.start_time = 0;
   if (is_over(job.state)) {
     set_exit(exit, job);
+    // What never ran, or was stopped, shows 0 as well.
+    if (job.state != JobState::kCompleted && job.exit_code == 0) job.exit_code.reset();
   } else if (job.state != JobState::kCompleting) {
     job.end_time = 0;
   }
