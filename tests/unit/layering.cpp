@@ -59,18 +59,18 @@ const std::vector<ThirdParty>& third_parties() {
   return headers;
 }
 
+bool begins_with_one_of(const std::string& text, const Strings& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& b) { return text.starts_with(b); });
+}
+
 bool is_system_header(const std::string& name) {
   if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) return true;
   static const std::set<std::string> posix = {
       "dirent.h", "endian.h",  "errno.h", "fcntl.h",   "fnmatch.h",  "glob.h",  "grp.h",
       "poll.h",   "pthread.h", "pwd.h",   "sched.h",   "signal.h",   "spawn.h", "termios.h",
       "time.h",   "unistd.h",  "cpuid.h", "fnmatch.h", "immintrin.h"};
-  return posix.count(name) > 0 || name.starts_with("sys/") || name.starts_with("linux/");
-}
-
-bool begins_with_one_of(const std::string& text, const Strings& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(),
-                     [&](const std::string& b) { return text.starts_with(b); });
+  return posix.count(name) > 0 || begins_with_one_of(name, {"sys/", "linux/", "arpa/", "netinet/"});
 }
 
 std::string first_folder(const std::string& path) { return path.substr(0, path.find('/')); }
