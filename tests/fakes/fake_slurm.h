@@ -1,0 +1,147 @@
+// The cluster behind the fake slurmrestd: it really runs the scripts, as child processes in
+// sessions of their own, with the environment, signals and states that Slurm gives them. One slot
+// is one job. Safe to call from any thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tests {
+
+struct FakeSlurmOptions {
+  std::string folder;  // of the scripts
+  int slots = 4;
+  std::vector<std::string> partitions{"main", "short", "closed"};  // nothing starts in the last
+  std::chrono::milliseconds start_delay{10};       // until a job starts at the earliest
+  std::chrono::milliseconds requeue_delay{100};    // until a requeued one starts again
+  std::chrono::milliseconds kill_wait{1000};       // between SIGTERM and SIGKILL
+  std::chrono::milliseconds completing{0};         // how long an ended job is COMPLETING at least
+  std::chrono::milliseconds min_job_age{300'000};  // until an ended job is forgotten
+  std::chrono::milliseconds accounting_lag{0};
+  std::chrono::milliseconds minute{60'000};  // of time limits
+};
+
+// What a submission asks for, whatever the version's shape.
+struct FakeJobRequest {
+  std::string user;
+  std::string name;
+  std::string comment;
+  std::string script;
+  std::string directory;
+  std::string output;  // "" = slurm-%j.out in the directory
+  std::string error;   // "" = with the output
+  std::string account = "research";
+  std::string partition = "main";
+  std::string qos = "normal";
+  std::string dependency;
+  std::vector<std::string> environment;  // NAME=value
+  bool hold = false;
+  int minutes = 60;  // time limit, 0 = none
+  int warning_signal = 0;
+  int warning_seconds = 60;  // before the limit
+  int nodes = 1;
+  int tasks = 1;
+  int gpus_per_node = 0;
+  std::string tres_per_node;  // as it was asked for
+  std::string tres_per_job;
+};
+
+struct FakeJob {
+  int64_t id = 0;
+  FakeJobRequest request;
+  std::string state = "PENDING";
+  bool completing = false;
+  std::string reason = "None";
+  std::string nodes;  // "n[01-02]"
+  std::string batch_host;
+  int wait_status = 0;
+  int restarts = 0;
+  int64_t submitted_ms = 0;  // since the epoch
+  int64_t started_ms = 0;
+  int64_t ended_ms = 0;
+
+  bool over() const { return state != "PENDING" && state != "RUNNING"; }
+};
+
+class FakeSlurm {
+ public:
+  explicit FakeSlurm(FakeSlurmOptions options);
+  ~FakeSlurm();  // kills what still runs
+  FakeSlurm(const FakeSlurm&) = delete;
+  FakeSlurm& operator=(const FakeSlurm&) = delete;
+
+  const FakeSlurmOptions& options() const { return options_; }
+
+  int64_t submit(const FakeJobRequest& request);
+  std::vector<FakeJob> jobs() const;
+  std::optional<FakeJob> job(int64_t id) const;
+  // As slurmdbd knows them, by name; every one when `name` is empty.
+  std::vector<FakeJob> accounting(const std::string& name = "") const;
+  // Pending, running or still ending.
+  int alive() const;
+
+  // False: there is no such job.
+  bool set_held(int64_t id, bool held);
+  bool cancel(int64_t id);
+  bool signal_steps(int64_t id, int number);
+
+  // Misfortunes, as fake_faults.h tells.
+  void forget_jobs_of_the_last(std::chrono::milliseconds time);
+  void requeue_youngest();
+  void kill_node_of_youngest();
+  void purge();
+
+ private:
+  struct Process {
+    FakeJob job;
+    int64_t serial = 0;
+    pid_t leader = 0;             // 0: none
+    bool leader_ended = false;    // not reaped yet, so that its number stays taken
+    int64_t asked_to_end_ms = 0;  // of the steady clock, like all below
+    int64_t not_before_ms = 0;
+    int64_t started_ms = 0;
+    int64_t ended_ms = 0;
+    bool warned = false;
+    std::string ends_as;  // "" = by its exit
+    bool requeued = false;
+  };
+  struct Entry {
+    int64_t due_ms = 0;
+    FakeJob job;
+  };
+
+  void run();
+  void watch(Process& process);
+  void watch_time(Process& process);
+  void notice_end_of_leader(Process& process);
+  void settle(Process& process);
+  void end(Process& process, const std::string& as);
+  void start(Process& process);
+  void start_pending();
+  bool may_start(Process& process) const;
+  Process* find(int64_t id);
+  Process* youngest_running();
+  void record(const Process& process);
+
+  FakeSlurmOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::map<int64_t, Process> processes_;              // by id
+  std::vector<Process> lost_;                         // forgotten, their processes on their way out
+  std::map<int64_t, std::vector<Entry>> accounting_;  // by serial
+  int64_t next_id_ = 1;
+  int64_t next_serial_ = 1;
+  std::thread thread_;
+};
+
+}  // namespace tests

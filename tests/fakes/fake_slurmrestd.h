@@ -1,0 +1,95 @@
+// A slurmrestd that can be made to fail on purpose (fake_faults.h), over a cluster that really runs
+// its jobs (fake_slurm.h). It answers as real ones were recorded to: release 22.05 speaks v0.0.38,
+// 24.11 speaks v0.0.40 to v0.0.42. Its own address /fake/ tells what it was asked and takes faults.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/fakes/fake_answers.h"
+#include "tests/fakes/fake_faults.h"
+#include "tests/fakes/fake_http.h"
+#include "tests/fakes/fake_slurm.h"
+
+namespace tests {
+
+struct FakeSlurmrestdOptions {
+  std::string release = "22.05";
+  int port = 0;              // 0: any
+  std::string unix_path{};   // instead of a port
+  std::string token_file{};  // only the token in it is good; empty: any, and none on a Unix socket
+  bool accounting = true;    // slurmdbd is there
+  std::string faults{};
+  FakeSlurmOptions cluster{};
+};
+
+class FakeSlurmrestd {
+ public:
+  explicit FakeSlurmrestd(FakeSlurmrestdOptions options);
+  ~FakeSlurmrestd();
+  FakeSlurmrestd(const FakeSlurmrestd&) = delete;
+  FakeSlurmrestd& operator=(const FakeSlurmrestd&) = delete;
+
+  std::string url() const;  // "http://127.0.0.1:port" or "unix:path"
+  FakeSlurm& cluster() { return cluster_; }
+
+  // Their clocks and counters begin now.
+  void set_faults(const std::string& text);
+  // Nobody listens at its address; jobs go on.
+  void go_away();
+  void come_back();
+
+  // What it was asked, by "GET /slurm/v0.0.38/job/{id}".
+  std::map<std::string, int> requests() const;
+  int asked(Asked kind) const;
+  // One line for each request: what was asked, the status of the answer (0: hung up), the faults.
+  std::vector<std::string> log() const;
+
+ private:
+  struct Call;
+  FakeHttpReply handle(const FakeHttpRequest& request);
+  FakeHttpReply control(const FakeHttpRequest& request);
+  FakeHttpReply answer(Call& call);
+  FakeHttpReply perform(Call& call);
+  FakeAnswer route(Call& call);
+  FakeAnswer route_accounting(const Call& call);
+  FakeAnswer submit(Call& call);
+  FakeAnswer list(const Call& call);
+  FakeAnswer get(const Call& call);
+  FakeAnswer update(const Call& call);
+  FakeAnswer remove(const Call& call);
+  FakeAnswer bad_token(const Call& call) const;
+  FakeAnswer without_controller(const Call& call) const;
+  FakeAnswer hung(const Call& call) const;
+  std::optional<FakeHttpReply> refuse_caller(const Call& call) const;
+  void happen(const Fault& fault);
+  void sleep(std::chrono::milliseconds time) const;
+  std::chrono::milliseconds since_start() const;
+  void watch();
+
+  FakeSlurmrestdOptions options_;
+  FakeAnswers answers_;
+  FakeSlurm cluster_;
+  mutable std::mutex mutex_;
+  FaultScript faults_;
+  std::chrono::steady_clock::time_point faults_since_;
+  std::map<std::string, int> requests_;
+  std::map<Asked, int> asked_;
+  std::vector<std::string> log_;
+  std::multimap<std::chrono::steady_clock::time_point, FakeJobRequest> late_;
+  std::atomic<int64_t> shift_ = 0;  // seconds that its times are off
+  std::atomic<bool> stopping_ = false;
+  int port_ = 0;
+  std::unique_ptr<FakeHttp> http_;
+  std::thread thread_;
+};
+
+}  // namespace tests
