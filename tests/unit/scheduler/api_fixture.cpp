@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "scheduler/cli/program.h"
+#include "slurm/directives.h"
 
 namespace scheduler {
 namespace {
@@ -23,6 +24,19 @@ nlohmann::json with_status(const api::Answer& answer) {
   nlohmann::json body = nlohmann::json::parse(answer.body);
   body["status"] = answer.status;
   return body;
+}
+
+// As a site that allows all of sbatch's options.
+ItemOptions check_sbatch_options(const Caller&, const ItemOptions& options) {
+  try {
+    slurm::Directives directives;
+    for (const auto& [name, value] : options) {
+      slurm::add_directive(directives, name, value, "--" + name);
+    }
+    return directives;
+  } catch (const slurm::DirectiveError& error) {
+    throw BadOption(error.what());
+  }
 }
 
 }  // namespace
@@ -40,11 +54,19 @@ ApiFixture::ApiFixture() {
   folder_ = std::filesystem::canonical(name).string();
   ::chmod(folder_.c_str(), 0711);
   database_ = std::make_unique<db::Database>(file("margay.db"));
-  commands_ = std::make_unique<Commands>(*database_, clock_, 2);
-  service_ = std::make_unique<api::Service>(*database_, *commands_,
-                                            api::DaemonHooks{.status = [this] { return status_; },
-                                                             .stop = [this] { ++stops_; },
-                                                             .wake = [this] { ++wakes_; }});
+  commands_ = std::make_unique<Commands>(*database_, clock_, 2, CrashHook(),
+                                         std::function<std::string()>(), check_sbatch_options);
+  service_ = std::make_unique<api::Service>(
+      *database_, *commands_,
+      api::DaemonHooks{.status = [this] { return status_; },
+                       .stop = [this] { ++stops_; },
+                       .wake = [this] { ++wakes_; },
+                       .script =
+                           [this](const api::ScriptRequest& request) {
+                             script_requests_.push_back(request);
+                             return script_;
+                           },
+                       .examine = [this] { return examine_(); }});
   // Members of this group may connect: `nobody` here, a facility's users elsewhere.
   const bool root = ::geteuid() == 0;
   server_ = std::make_unique<api::HttpServer>(

@@ -59,6 +59,11 @@ class ApiFixture : public testing::Test {
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<api::HttpServer> server_;
   DaemonStatus status_;
+  RenderedScript script_{.text = "#!/bin/bash\ntrue\n", .token = "margay-x-1-a1"};
+  std::vector<api::ScriptRequest> script_requests_;
+  std::function<std::vector<slurm::Finding>()> examine_ = [] {
+    return std::vector<slurm::Finding>();
+  };
   std::atomic<int> stops_ = 0;
   std::atomic<int> wakes_ = 0;
 };

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <future>
 
 #include "db/attempts.h"
 #include "db/items.h"
 #include "db/results.h"
 #include "scheduler/api/unix_socket.h"
+#include "slurm/job_states.h"
 #include "tests/unit/scheduler/api_fixture.h"
 
 namespace scheduler {
@@ -146,6 +148,76 @@ TEST_F(ApiTest, AnUnknownTemplatePriorityOrCtfIsNamed) {
                   .at("message")
                   .get<std::string>(),
               HasSubstr("defocus_v"));
+}
+
+TEST_F(ApiTest, OptionsThatAreRefusedAreOneAnswerForAllFiles) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  json body = enqueue_body(json::array({entry(path)}));
+  body["options"] = {{"time", "soon"}};
+  const json answer = post("/v1/items", body, {file.get()});
+  EXPECT_EQ(answer.at("status"), 400);
+  EXPECT_EQ(answer.at("error").at("kind"), "usage");
+  body["options"] = {{"nice", 5}};
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("status"), 400);
+  body["options"] = json::array();
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("status"), 400);
+  body["options"] = {{"nice", "5"}};
+  EXPECT_EQ(
+      post("/v1/items", body, {file.get()}).at("items").at(0).at("item").at("options").at("nice"),
+      "5");
+}
+
+TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  db::Attempt attempt = activate(item);
+  attempt.state = db::AttemptState::kPending;
+  attempt.job_id = "4711";
+  attempt.cluster_words = "PENDING";
+  attempt.cluster_reason = "Resources";
+  attempt.restarts = 2;
+  ASSERT_TRUE(db::AttemptStore(*database_).update(attempt));
+  const json shown = get("/v1/items/1").at("item");
+  const json& told = shown.at("attempts").at(0);
+  EXPECT_EQ(told.at("cluster_words"), "PENDING");
+  EXPECT_EQ(told.at("cluster_reason"), "Resources");
+  EXPECT_EQ(told.at("cluster_meaning"), slurm::meaning_of_reason("Resources"));
+  EXPECT_EQ(told.at("restarts"), 2);
+  const std::string why =
+      "job 4711 waits in the cluster: PENDING: Resources: " + slurm::meaning_of_reason("Resources");
+  EXPECT_EQ(shown.at("explanation"), why);
+  EXPECT_EQ(get("/v1/items?explain=1").at("items").at(0).at("explanation"), why);
+  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr("requeued 2 times"));
+}
+
+TEST_F(ApiTest, OnlyThePrivilegedExamineTheSite) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  EXPECT_EQ(as_nobody([&] { return margay({"doctor"}).exit; }), 5);
+}
+
+TEST_F(ApiTest, TheSiteIsExaminedOnceAtATime) {
+  std::promise<void> begun;
+  std::promise<void> end;
+  examine_ = [&] {
+    begun.set_value();
+    end.get_future().wait();
+    return std::vector<slurm::Finding>();
+  };
+  auto first = std::async(std::launch::async, [&] { return post("/v1/doctor", json::object()); });
+  begun.get_future().wait();
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("error").at("kind"), "conflict");
+  end.set_value();
+  EXPECT_EQ(first.get().at("status"), 200);
+  examine_ = []() -> std::vector<slurm::Finding> { throw std::runtime_error("no disk"); };
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("status"), 500);
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("status"), 500) << "not still being examined";
+}
+
+TEST_F(ApiTest, AShapeThatIsNoneIsRefused) {
+  EXPECT_EQ(get("/v1/items/1/script?shape=round").at("status"), 400);
+  EXPECT_EQ(get("/v1/items/1/script?shape=cpu").at("status"), 200);
 }
 
 TEST_F(ApiTest, WhatIsNotJsonOrHasNoAddressIsAnswered) {

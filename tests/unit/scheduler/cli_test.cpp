@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "db/attempts.h"
@@ -193,6 +194,120 @@ TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
   for (const char* word : {"one.mrc", "ribosome@1", "promote", "10000.0 / 10000.0 A"}) {
     EXPECT_THAT(shown, HasSubstr(word));
   }
+}
+
+TEST_F(CliTest, WhatAnItemAsksOfSlurmIsKeptCanonicalAndShown) {
+  register_template();
+  const Outcome outcome =
+      enqueue_files({write("one.mrc")}, {"--defocus-u", "1", "--defocus-v", "1", "--time", "90",
+                                         "--partition", "gpu", "--exclusive", "--sbatch", "nice=10",
+                                         "--sbatch", "--begin=now", "--mail-type", "END,FAIL"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const json options = get("/v1/items/1").at("item").at("options");
+  EXPECT_EQ(options.at("partition"), "gpu");
+  EXPECT_EQ(options.at("exclusive"), "");
+  EXPECT_EQ(options.at("nice"), "10");
+  EXPECT_EQ(options.at("begin"), "now");
+  EXPECT_NE(options.at("time"), "") << options;
+  EXPECT_THAT(
+      margay({"show", "1"}).out,
+      AllOf(HasSubstr("asks Slurm"), HasSubstr("--partition=gpu"), HasSubstr("--exclusive ")));
+}
+
+TEST_F(CliTest, AFileBehindExclusiveIsAFile) {
+  register_template();
+  EXPECT_EQ(margay({"enqueue", "--template", "ribosome", "--defocus-u", "1", "--defocus-v", "1",
+                    "--exclusive", write("one.mrc")})
+                .exit,
+            0);
+}
+
+TEST_F(CliTest, AnOptionThatIsNotAllowedRefusesTheWholeCommandOnce) {
+  register_template();
+  const Outcome outcome =
+      enqueue_files({write("one.mrc"), write("two.mrc")},
+                    {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf", "--time", "soon"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("soon"));
+  EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+  EXPECT_TRUE(get("/v1/items").at("items").empty());
+}
+
+TEST_F(CliTest, AnOptionGivenTwiceOrWithoutANameIsAUsageError) {
+  const Words file = {write("one.mrc")};
+  for (const Words& more : {Words{"--time", "10", "--sbatch", "time=20"}, Words{"--sbatch", "=5"},
+                            Words{"--sbatch", "nice=1", "--sbatch", "nice=2"}}) {
+    Words options = {"--defocus-u", "1", "--defocus-v", "1"};
+    options.insert(options.end(), more.begin(), more.end());
+    EXPECT_EQ(enqueue_files(file, options).exit, 2) << testing::PrintToString(more);
+  }
+}
+
+TEST_F(CliTest, RetryChangesWhatIsAskedAndSaysSo) {
+  register_template();
+  enqueue_files({write("one.mrc")},
+                {"--defocus-u", "1", "--defocus-v", "1", "--mem", "10G", "--qos", "low"});
+  set_state(1, db::ItemState::kFailed, "ran out of memory");
+  const Outcome outcome = margay({"retry", "1", "--mem-per-cpu", "4G", "--qos", "high"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("now asks Slurm for --mem-per-cpu=4G"),
+                    HasSubstr("--qos=high (was low)"), HasSubstr("without --mem=10G")));
+  EXPECT_FALSE(get("/v1/items/1").at("item").at("options").contains("mem"));
+  set_state(1, db::ItemState::kFailed);
+  EXPECT_THAT(margay({"retry", "1", "--drop-options"}).out, HasSubstr("without --mem-per-cpu=4G"));
+  EXPECT_TRUE(get("/v1/items/1").at("item").at("options").empty());
+  set_state(1, db::ItemState::kFailed);
+  EXPECT_EQ(margay({"retry", "1", "--time", "soon"}).exit, 2);
+  EXPECT_EQ(get("/v1/items/1").at("item").at("state"), "FAILED");
+}
+
+TEST_F(CliTest, AScriptIsPrintedAsItIs) {
+  script_.submitted = true;
+  const Outcome outcome = margay({"render", "1"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.out, script_.text);
+  EXPECT_EQ(outcome.error, "");
+  const json document = margay({"render", "1", "--json"}).document();
+  EXPECT_EQ(document.at("script"), script_.text);
+  EXPECT_EQ(document.at("token"), "margay-x-1-a1");
+}
+
+TEST_F(CliTest, AScriptThatWasNotSubmittedIsMarkedBesideIt) {
+  const Outcome outcome = margay({"render", "1", "--shape", "node"});
+  EXPECT_EQ(outcome.out, script_.text);
+  EXPECT_THAT(outcome.error, HasSubstr("was not submitted"));
+  EXPECT_EQ(script_requests_.back().shape, Shape::kNode);
+  EXPECT_EQ(margay({"render", "1", "--shape", "round"}).exit, 2);
+}
+
+TEST_F(CliTest, TestOnlyPrintsWhatSlurmSays) {
+  script_.test_only = "Job 7 to start at noon on n01";
+  EXPECT_EQ(margay({"render", "1", "--test-only"}).out, "Job 7 to start at noon on n01\n");
+  EXPECT_TRUE(script_requests_.back().test_only);
+}
+
+TEST_F(CliTest, TheDoctorTellsWhatIsBadAndWhatToDo) {
+  examine_ = [] {
+    return std::vector<slurm::Finding>{{.subject = "engine", .says = "runs"},
+                                       {.level = slurm::Finding::Level::kBad,
+                                        .subject = "partition 'gpux'",
+                                        .says = "Slurm has none of that name\x1b[31m",
+                                        .advice = "it has: gpu, cpu"}};
+  };
+  const Outcome outcome = margay({"doctor"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("ok       engine: runs\n"),
+                                 HasSubstr("BAD      partition 'gpux': Slurm has none"),
+                                 HasSubstr("\n         -> it has: gpu, cpu\n"), HasSubstr("1 bad"),
+                                 Not(HasSubstr("\x1b"))));
+  const json findings = margay({"doctor", "--json"}).document().at("findings");
+  EXPECT_EQ(findings.at(1).at("level"), "bad");
+  examine_ = [] {
+    return std::vector<slurm::Finding>{
+        {.level = slurm::Finding::Level::kWarning, .subject = "token", .says = "ends soon"}};
+  };
+  EXPECT_EQ(margay({"doctor"}).exit, 0);
 }
 
 TEST_F(CliTest, ListSelects) {
