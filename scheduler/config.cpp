@@ -1,110 +1,14 @@
 #include "scheduler/config.h"
 
-#include <yaml-cpp/yaml.h>
-
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <functional>
 #include <map>
-#include <numeric>
-#include <vector>
 
+#include "scheduler/config_reader.h"
 #include "scheduler/files.h"
 
 namespace scheduler {
 namespace {
-
-using Readers = std::map<std::string, std::function<void(const YAML::Node&)>>;
-
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
-std::string nearest(const std::string& key, const Readers& known) {
-  std::string best;
-  size_t least = key.size() / 2 + 1;
-  for (const auto& [name, reader] : known) {
-    const size_t distance = edit_distance(key, name);
-    if (distance <= least) {
-      least = distance;
-      best = name;
-    }
-  }
-  return best.empty() ? "" : "; did you mean '" + best + "'?";
-}
-
-std::string place(const std::string& section, const std::string& key) {
-  return section.empty() ? key : section + "." + key;
-}
-
-// Reads one mapping: each key once, each known.
-void read_mapping(const YAML::Node& node, const std::string& file, const std::string& section,
-                  const Readers& readers) {
-  if (!node.IsMap()) {
-    throw ConfigError(file + ": " + (section.empty() ? "the file" : "'" + section + "'") +
-                      " must be a mapping of keys to values");
-  }
-  std::vector<std::string> seen;
-  for (const auto& entry : node) {
-    const auto key = entry.first.as<std::string>();
-    const auto reader = readers.find(key);
-    if (reader == readers.end()) {
-      throw ConfigError(file + ": unknown key '" + place(section, key) + "'" +
-                        nearest(key, readers));
-    }
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      throw ConfigError(file + ": key '" + place(section, key) + "' is given twice");
-    }
-    seen.push_back(key);
-    try {
-      reader->second(entry.second);
-    } catch (const YAML::Exception&) {
-      throw ConfigError(file + ": '" + place(section, key) + "' has a value of the wrong kind");
-    } catch (const ConfigError& error) {
-      throw ConfigError(file + ": '" + place(section, key) + "' " + error.what());
-    }
-  }
-}
-
-std::function<void(const YAML::Node&)> text_into(std::string& target) {
-  return [&target](const YAML::Node& node) { target = node.as<std::string>(); };
-}
-
-std::function<void(const YAML::Node&)> number_into(int& target) {
-  return [&target](const YAML::Node& node) { target = node.as<int>(); };
-}
-
-std::function<void(const YAML::Node&)> duration_into(std::chrono::milliseconds& target) {
-  return [&target](const YAML::Node& node) {
-    const auto text = node.as<std::string>();
-    const auto duration = parse_duration(text);
-    if (!duration) {
-      throw ConfigError("must be a duration like 500ms, 2s, 10m or 1h, not '" + text + "'");
-    }
-    target = *duration;
-  };
-}
-
-void read_keep(const YAML::Node& node, ResultsKeep& keep) {
-  static const std::map<std::string, ResultsKeep> words = {
-      {"all", ResultsKeep::kAll}, {"scores", ResultsKeep::kScores}, {"peaks", ResultsKeep::kPeaks}};
-  const auto text = node.as<std::string>();
-  const auto word = words.find(text);
-  if (word == words.end()) throw ConfigError("must be all, scores or peaks, not '" + text + "'");
-  keep = word->second;
-}
 
 void read_top(const YAML::Node& root, const std::string& name, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
@@ -113,8 +17,13 @@ void read_top(const YAML::Node& root, const std::string& name, Config& config) {
                              {"vanish_pending", duration_into(config.intervals.vanish_pending)},
                              {"vanish_running", duration_into(config.intervals.vanish_running)},
                              {"retry", duration_into(config.intervals.retry)},
-                             {"retry_longest", duration_into(config.intervals.retry_longest)}};
-  const Readers results = {{"keep", [&](const YAML::Node& n) { read_keep(n, config.keep); }}};
+                             {"retry_longest", duration_into(config.intervals.retry_longest)},
+                             {"files", duration_into(config.intervals.files)},
+                             {"strikes", duration_into(config.intervals.strikes)}};
+  const Readers results = {
+      {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
+                                                    {"scores", ResultsKeep::kScores},
+                                                    {"peaks", ResultsKeep::kPeaks}})}};
   read_mapping(
       root, name, "",
       {{"state", text_into(config.state)},
@@ -125,14 +34,16 @@ void read_top(const YAML::Node& root, const std::string& name, Config& config) {
        {"cluster", text_into(config.cluster)},
        {"tick", duration_into(config.intervals.tick)},
        {"checkpoint_every", duration_into(config.checkpoint_every)},
+       {"slurm", slurm_into(config.slurm, name)},
        {"local", [&](const YAML::Node& n) { read_mapping(n, name, "local", local); }},
        {"intervals", [&](const YAML::Node& n) { read_mapping(n, name, "intervals", intervals); }},
        {"results", [&](const YAML::Node& n) { read_mapping(n, name, "results", results); }}});
 }
 
 void check_ranges(const Config& config) {
-  if (config.cluster != "local") {
-    throw ConfigError("cluster: '" + config.cluster + "' is not known; this version has 'local'");
+  if (config.cluster != "local" && config.cluster != "slurm") {
+    throw ConfigError("cluster: '" + config.cluster + "' is not known; there are 'local', this " +
+                      "machine alone, and 'slurm'");
   }
   if (config.local.slots < 1 || config.local.slots > 1024) {
     throw ConfigError("local.slots must be between 1 and 1024");
@@ -234,6 +145,7 @@ void complete_config(Config& config, const std::string& program_folder) {
                       " bytes a Unix socket may have: set 'socket' to a shorter one");
   }
   check_ranges(config);
+  if (config.cluster == "slurm") complete_slurm(config.slurm);
 }
 
 }  // namespace scheduler

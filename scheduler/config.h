@@ -58,7 +58,12 @@ struct SlurmOptions {
   slurm::Directives options{};                         // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
   // What a user who is neither root nor the daemon's may give with an item.
-  std::set<std::string> user_options{};
+  std::set<std::string> user_options = {
+      "account",     "begin",     "constraint",    "cpus-per-task", "deadline",
+      "exclusive",   "gpus",      "gpus-per-node", "gpus-per-task", "gres",
+      "licenses",    "mail-type", "mail-user",     "mem",           "mem-per-cpu",
+      "mem-per-gpu", "nice",      "nodes",         "ntasks",        "ntasks-per-node",
+      "partition",   "qos",       "reservation",   "time"};
   std::vector<std::string> setup{};  // shell lines before the engine: module loads
 };
 
@@ -72,6 +77,10 @@ struct Intervals {
   // First wait before another try; doubled up to retry_longest.
   std::chrono::milliseconds retry{60'000};
   std::chrono::milliseconds retry_longest{3'600'000};
+  // A finished job's files may be seen later than its end on a shared file system (Slurm only).
+  std::chrono::milliseconds files{60'000};
+  // How long a failure speaks against the host where it was.
+  std::chrono::milliseconds strikes{86'400'000};
 };
 
 struct Config {

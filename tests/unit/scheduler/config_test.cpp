@@ -77,7 +77,7 @@ TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("local: 3"), HasSubstr("'local' must be a mapping"));
   EXPECT_THAT(refusal("results: {keep: some}"),
               AllOf(HasSubstr("'results.keep'"), HasSubstr("all, scores or peaks")));
-  EXPECT_THAT(refusal("cluster: slurm"), HasSubstr("'slurm'"));
+  EXPECT_THAT(refusal("cluster: pbs"), AllOf(HasSubstr("'pbs'"), HasSubstr("'slurm'")));
   EXPECT_THAT(refusal("tick: 1s\ntick: 2s"), HasSubstr("given twice"));
   EXPECT_THAT(refusal("state: [1"), HasSubstr("not YAML"));
   EXPECT_THAT(refusal("- a"), HasSubstr("mapping"));

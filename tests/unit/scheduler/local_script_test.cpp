@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "scheduler/script.h"
+#include "scheduler/script_template.h"
 #include "tests/scratch_folder.h"
 
 namespace scheduler {
@@ -41,14 +41,13 @@ class LocalScriptTest : public testing::Test {
                                                  {"attempt_number", "1"},
                                                  {"token", "margay-x-1-a1"},
                                                  {"engine", folder_.file("engine")},
-                                                 {"backend", "cpu"},
                                                  {"threads", "2"},
                                                  {"batch", ""},
                                                  {"checkpoint_every", "600000ms"},
                                                  {"resume", ""}};
     for (const auto& [name, value] : changed) values[name] = value;
-    const std::string text = tests::text_of(std::string(MARGAY_SOURCE_DIR) + "/templates/local.sh");
-    const std::string script = folder_.write("job.sh", render_script(text, "local.sh", values));
+    const auto text = read_template(std::string(MARGAY_SOURCE_DIR) + "/templates", "local.sh");
+    const std::string script = folder_.write("job.sh", render_template(text, values));
     const pid_t child = fork();
     if (child == 0) {
       execl("/bin/bash", "bash", script.c_str(), nullptr);

@@ -1,0 +1,135 @@
+# What every script template shares: `#MARGAY include attempt.sh` puts it in. The template says
+# before it
+#   step=(...)     what a program is run by, as one step of the job; empty: nothing
+#   backend=...    the engine's
+#   threads=...    the engine's
+# and after it begins with begin_attempt.
+#
+# Exit codes: the engine's (0 done, 64 bad input, 70 device, 71 device memory, 85 stopped with a
+# checkpoint); 70 too when the device fails its probe; 75 when another run holds the claim or a
+# newer attempt has begun; 2, 126 and 127 when the engine cannot be started.
+
+attempt={{attempt_folder}}
+item={{item_folder}}
+number={{attempt_number}}
+job="${SLURM_JOB_ID:-${MARGAY_JOB_ID:-}}"
+restart="${SLURM_RESTART_COUNT:-0}"
+
+umask 0022
+# slurmrestd gives a job none of these, and much that a site loads needs them.
+: "${USER:=$(id -un 2>/dev/null)}"
+: "${LOGNAME:=$USER}"
+: "${HOME:=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)}"
+export USER LOGNAME HOME="${HOME:-/}"
+
+engine=        # process of the step that runs
+stop=          # the signal that asked this script to stop
+first_fault=   # file with the exit code of the first task that failed, of several
+
+# srun passes SIGUSR1 on to the program, but ends the step by force when it gets SIGTERM; Slurm
+# itself sends SIGTERM to the program too.
+ask_to_stop() {
+  local signal=$1
+  [ "${#step[@]}" -eq 0 ] || signal=USR1
+  [ -z "$engine" ] || kill -"$signal" "$engine" 2>/dev/null
+}
+trap 'stop=TERM; ask_to_stop TERM' TERM INT
+trap 'stop=USR1; ask_to_stop USR1' USR1
+
+newer_attempt() {
+  local current
+  current=$(cat "$item/current" 2>/dev/null) || return 1
+  [ "$current" -gt "$number" ] 2>/dev/null
+}
+
+# Only one run of this script works in this folder. The same job, started again by the cluster,
+# takes its own claim over.
+take_claim() {
+  if ! mkdir "$attempt/claim" 2>/dev/null; then
+    local owner_job= owner_restart=
+    { read -r owner_job; read -r owner_restart; } 2>/dev/null < "$attempt/claim/owner"
+    [ -n "$job" ] && [ "$owner_job" = "$job" ] || return 1
+    [ "$restart" -gt "$owner_restart" ] 2>/dev/null || return 1
+  fi
+  printf '%s\n%s\n%s\n' "$job" "$restart" "$HOSTNAME" > "$attempt/claim/owner.new" &&
+    mv "$attempt/claim/owner.new" "$attempt/claim/owner"
+}
+
+begin_attempt() {
+  cd "$attempt" || exit 70
+  if newer_attempt; then
+    echo "a newer attempt has begun: this one does not start" >&2
+    exit 75
+  fi
+  # An administrator may requeue a job that has done its work.
+  if [ -e "$attempt/manifest.json" ]; then
+    echo "this attempt is done: $attempt/manifest.json is there"
+    exit 0
+  fi
+  if ! take_claim; then
+    echo "another run holds the claim $attempt/claim" >&2
+    exit 75
+  fi
+  [ -z "$first_fault" ] || rm -f "$first_fault"
+}
+
+# Runs a program as a step, and the step's exit code is in `code`.
+run_step() {
+  if [ -n "$stop" ]; then
+    code=85
+    return
+  fi
+  "${step[@]}" "$@" &
+  engine=$!
+  [ -z "$stop" ] || ask_to_stop "$stop"
+  while kill -0 "$engine" 2>/dev/null; do
+    sleep 10 &
+    local pause=$!
+    wait -n "$engine" "$pause"
+    kill "$pause" 2>/dev/null
+    if newer_attempt; then ask_to_stop TERM; fi
+  done
+  wait "$engine"
+  code=$?
+  engine=
+  # The others are ended when one fails, and srun tells how the last one ended.
+  if [ "$code" -ge 128 ] && [ -n "$first_fault" ] && [ -s "$first_fault" ]; then
+    code=$(cat "$first_fault")
+  fi
+  # Asked to stop before it could listen.
+  if [ "$code" -eq 138 ]; then code=85; fi
+  if [ "$code" -eq 143 ] && [ -n "$stop" ]; then code=85; fi
+}
+
+# Two searches with a known answer, a second or two, before hours are spent on this device.
+probe_device() {
+  local code=0
+  run_step timeout --kill-after=10 300 {{engine}} selftest --backend "$backend" --threads "$threads"
+  case "$code" in
+    0) ;;
+    85) exit 85 ;;
+    143) exit 85 ;;
+    2 | 126 | 127) exit "$code" ;;
+    1 | 64)
+      echo "the probe of the device could not be run (status $code)" >&2
+      exit 126 ;;
+    *)
+      echo "the device of $HOSTNAME failed its probe (status $code)" >&2
+      exit 70 ;;
+  esac
+}
+
+run_search() {
+  local code=0 resume={{resume}} batch={{batch}}
+  local arguments=(match "$attempt/config.yaml"
+    --backend "$backend" --threads "$threads"
+    --output "$attempt/peaks.csv"
+    --checkpoint "$attempt/checkpoint.mgc" --checkpoint-every {{checkpoint_every}}
+    --progress "$attempt/progress.json"
+    --attempt {{token}})
+  if [ -e "$attempt/checkpoint.mgc" ]; then resume="$attempt/checkpoint.mgc"; fi
+  if [ -n "$resume" ]; then arguments+=(--resume "$resume"); fi
+  if [ -n "$batch" ]; then arguments+=(--batch "$batch"); fi
+  run_step {{engine}} "${arguments[@]}"
+  exit "$code"
+}
