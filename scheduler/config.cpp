@@ -27,6 +27,7 @@ void read_top(const YAML::Node& root, const std::string& name, Config& config) {
   read_mapping(
       root, name, "",
       {{"state", text_into(config.state)},
+       {"jobs", text_into(config.jobs_folder)},
        {"socket", text_into(config.socket)},
        {"socket_group", text_into(config.socket_group)},
        {"engine", text_into(config.engine)},
@@ -131,7 +132,9 @@ void complete_config(Config& config, const std::string& program_folder) {
   const std::filesystem::path programs = program_folder;
   if (config.engine.empty()) config.engine = (programs / "margay-engine").string();
   if (config.templates.empty()) config.templates = default_templates(programs);
-  for (std::string* path : {&config.state, &config.engine, &config.templates}) {
+  for (std::string* path :
+       {&config.state, &config.jobs_folder, &config.engine, &config.templates}) {
+    if (path->empty()) continue;
     auto absolute = std::filesystem::absolute(*path).lexically_normal().string();
     if (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
     *path = absolute;

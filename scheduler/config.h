@@ -84,7 +84,10 @@ struct Intervals {
 };
 
 struct Config {
-  std::string state;         // folder: margay.db, margay.sock, jobs/
+  std::string state;  // folder: margay.db, margay.sock, jobs/
+  // One folder for each attempt; where jobs run on other machines, on a file system that they
+  // share. Empty: <state>/jobs.
+  std::string jobs_folder{};
   std::string socket;        // default <state>/margay.sock
   std::string socket_group;  // empty: the daemon's own group
   std::string engine;        // margay-engine; default beside margayd
@@ -97,7 +100,7 @@ struct Config {
   ResultsKeep keep = ResultsKeep::kAll;
 
   std::string database() const { return state + "/margay.db"; }
-  std::string jobs() const { return state + "/jobs"; }
+  std::string jobs() const { return jobs_folder.empty() ? state + "/jobs" : jobs_folder; }
 };
 
 // "cpu", "gpu", "node", "nodes"; nullopt for another word.

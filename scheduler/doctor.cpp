@@ -133,18 +133,6 @@ std::set<Shape> shapes_used(const Config& config) {
   return shapes;
 }
 
-// What a job of this shape asks of Slurm, from its rendered script.
-slurm::Directives asks_of(const Config& config, Shape shape) {
-  Config wanted = config;
-  wanted.slurm.shape = shape;
-  ScriptInputs inputs;
-  inputs.item.id = 1;
-  inputs.attempt.item_id = 1;
-  inputs.attempt.token = "margay-doctor-1-a1";
-  inputs.attempt.directory = config.jobs() + "/1/a1";
-  return slurm::parse_directives(render_job(wanted, inputs).text, to_string(shape) + ".sbatch");
-}
-
 void insert_names(std::set<std::string>& names, const slurm::Directives& directives,
                   const std::string& option) {
   const auto found = directives.find(option);
@@ -200,7 +188,7 @@ class Doctor {
                        .look = options_.look,
                        .sleep = options_.sleep};
     if (!probe.sleep) probe.sleep = [](auto time) { std::this_thread::sleep_for(time); };
-    if (config_.cluster == "slurm") probe.asks = asks_of(config_, config_.slurm.shape);
+    if (config_.cluster == "slurm") probe.asks = directives_of(config_, config_.slurm.shape, {});
     const auto seen = run_probe_job(config_, clock_, *cluster, probe);
     findings_.insert(findings_.end(), seen.begin(), seen.end());
   }
@@ -225,7 +213,7 @@ slurm::Examination names_used(const Config& config) {
   slurm::Examination names;
   if (config.cluster != "slurm") return names;
   for (const Shape shape : shapes_used(config)) {
-    const slurm::Directives asks = asks_of(config, shape);
+    const slurm::Directives asks = directives_of(config, shape, {});
     insert_names(names.partitions, asks, "partition");
     insert_names(names.accounts, asks, "account");
     insert_names(names.qos, asks, "qos");

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "scheduler/files.h"
+#include "scheduler/job_script.h"
 #include "scheduler/script.h"
 #include "slurm/job_states.h"
 
@@ -141,7 +142,8 @@ class Probe {
                                                         .comment = R"({"margay":"doctor"})",
                                                         .script = script(),
                                                         .directory = folder_,
-                                                        .output_path = folder_ + "/job.log"});
+                                                        .output_path = folder_ + "/job.log",
+                                                        .environment = job_environment(config_)});
     for (const std::string& warning : answer.warnings) {
       add(Level::kWarning, "job", "the cluster warned: " + warning);
     }

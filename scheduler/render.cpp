@@ -45,7 +45,8 @@ RenderedScript render_item(const Config& config, db::Database& database, int64_t
   }
   Config wanted = config;
   if (shape) wanted.slurm.shape = *shape;
-  const db::Attempt attempt = next_attempt(config, database, item_id, newest);
+  db::Attempt attempt = next_attempt(config, database, item_id, newest);
+  attempt.shape = to_string(wanted.slurm.shape);
   try {
     return {.text = render_job(wanted, {.item = *item, .attempt = attempt}).text,
             .attempt = attempt.number,
@@ -63,7 +64,8 @@ std::string test_script(const Config& config, slurm::Cluster& cluster,
     return cluster.test_only({.name = script.token,
                               .script = script.text,
                               .directory = config.jobs(),
-                              .output_path = "/dev/null"});
+                              .output_path = "/dev/null",
+                              .environment = job_environment(config)});
   } catch (const std::runtime_error& error) {
     throw Invalid(error.what());
   }

@@ -127,5 +127,15 @@ TEST(Durations, AreANumberAndAUnit) {
   }
 }
 
+TEST(Config, JobsMayHaveAFolderOfTheirOwnOnASharedFileSystem) {
+  Config config = parse_config("state: /var/lib/margay", "x.yaml");
+  complete_config(config, "/usr/bin");
+  EXPECT_EQ(config.jobs(), "/var/lib/margay/jobs");
+  config = parse_config("state: /var/lib/margay\njobs: /shared/margay/", "x.yaml");
+  complete_config(config, "/usr/bin");
+  EXPECT_EQ(config.jobs(), "/shared/margay");
+  EXPECT_EQ(config.database(), "/var/lib/margay/margay.db");
+}
+
 }  // namespace
 }  // namespace scheduler

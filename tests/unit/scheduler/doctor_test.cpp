@@ -192,6 +192,26 @@ TEST_F(DoctorTest, AStateFolderThatIsNotThereIsBad) {
   EXPECT_FALSE(std::filesystem::exists(config_.state)) << "looking makes nothing";
 }
 
+TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
+  config_.cluster = "slurm";
+  config_.slurm.options = {{"partition", "gpu,long"}, {"account", "lab"}};
+  config_.slurm.shape_options[Shape::kCpu] = {{"qos", "night"}};
+  const slurm::Examination names = names_used(config_);
+  EXPECT_THAT(names.partitions, testing::ElementsAre("gpu", "long"));
+  EXPECT_THAT(names.accounts, testing::ElementsAre("lab"));
+  EXPECT_THAT(names.qos, testing::ElementsAre("night"));
+  EXPECT_TRUE(names.gpus);
+  const auto findings = examine(SystemClock());
+  EXPECT_THAT(last_.requests.at(0).script,
+              AllOf(HasSubstr("#SBATCH --partition=gpu,long\n"),
+                    HasSubstr("#SBATCH --account=lab\n"), HasSubstr("#SBATCH --gres=gpu:1\n")));
+  EXPECT_TRUE(last_.requests.at(0).environment.contains("PATH"));
+  EXPECT_NE(about(findings, "GPUs in a job").says, "");
+  config_.slurm.shape = Shape::kCpu;
+  config_.slurm.shape_options.clear();
+  EXPECT_FALSE(names_used(config_).gpus);
+}
+
 TEST(ProbeDirectives, RunWhereASearchDoesWithOneOfEverything) {
   const slurm::Directives asks = {{"partition", "gpu"},   {"account", "lab"},
                                   {"qos", "high"},        {"gres", "gpu:a100:4"},
