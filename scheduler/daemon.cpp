@@ -2,16 +2,20 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <exception>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "db/attempts.h"
+#include "db/host_failures.h"
 #include "db/items.h"
+#include "db/queue.h"
+#include "scheduler/lane.h"
 #include "scheduler/launch.h"
 #include "scheduler/queue.h"
-#include "scheduler/results.h"
+#include "scheduler/reaper.h"
+#include "scheduler/requests.h"
 #include "scheduler/space.h"
 #include "scheduler/tracking.h"
 #include "scheduler/workplace.h"
@@ -28,7 +32,9 @@ class Daemon::Impl {
                    clock,
                    std::move(options.crash),
                    std::move(options.log),
-                   std::move(options.free_bytes)} {
+                   std::move(options.free_bytes)},
+        limits_(limits_of(config)),
+        lane_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
     if (!workplace_.log) workplace_.log = [](const std::string&) {};
     if (!workplace_.free_bytes) workplace_.free_bytes = scheduler::free_bytes;
     status_.version = MARGAY_VERSION;
@@ -36,7 +42,7 @@ class Daemon::Impl {
     status_.since = clock.now();
     status_.instance = database.instance();
     status_.database = database.path();
-    status_.device_slots = config.local.slots;
+    status_.device_slots = limits_.slots;
   }
 
   void tick();
@@ -45,28 +51,33 @@ class Daemon::Impl {
 
  private:
   void round();
-  Jobs ours(const slurm::Snapshot& snapshot) const;
-  void track(const Jobs& jobs, bool complete);
-  void reap(const Jobs& jobs);
-  void reap_one(const slurm::JobStatus& job);
-  void forget_ended(const Jobs& jobs, bool complete);
-  void forget_one(const db::Attempt& attempt, const Jobs& jobs);
-  int busy_slots(const Jobs& jobs) const;
-  void submit(const Jobs& jobs);
-  void rest(const std::string& why);
-  std::string resting() const;
+  void look_at(slurm::Snapshot&& snapshot);
+  Jobs ours(slurm::Snapshot&& snapshot) const;
+  std::vector<db::Attempt> track();
+  void reap(const std::vector<db::Attempt>& open);
+  void forget_ended();
+  void forget_strikes();
+  bool may_submit();
+  void submit();
+  bool launch(const Decision& decision);
   void guarded(const std::string& what, const std::function<void()>& action);
   void publish();
 
   Workplace workplace_;
-  Tracker tracker_{workplace_};
-  Launcher launcher_{workplace_};
-  std::string problem_;  // of this tick: the first
+  ClusterLimits limits_;
+  Lane lane_;
+  Tracker tracker_{workplace_, lane_};
+  Launcher launcher_{workplace_, lane_};
+  Reaper reaper_{workplace_};
+  Picture picture_;              // the last fresh one
+  bool awaits_picture_ = false;  // nobody knows what became of the last submission
+  bool degraded_ = false;
+  std::string problem_;          // of this tick: the first
+  std::string picture_problem_;  // of the last picture: the first
   std::string last_problem_;
-  std::string rest_reason_;
-  int64_t rest_until_ms_ = 0;
-  std::string launch_hold_;  // why the last launch stopped the lane; asked anew at every tick
+  std::string launch_hold_;  // why the last launch stopped; asked anew at every tick
   int64_t last_snapshot_ = 0;
+  int64_t strikes_forgotten_ = 0;
   int64_t ticks_ = 0;
   int busy_ = 0;
   std::string described_;
@@ -84,123 +95,110 @@ void Daemon::Impl::guarded(const std::string& what, const std::function<void()>&
   }
 }
 
-Jobs Daemon::Impl::ours(const slurm::Snapshot& snapshot) const {
+Jobs Daemon::Impl::ours(slurm::Snapshot&& snapshot) const {
   Jobs jobs;
   const std::string prefix = workplace_.token_prefix();
-  for (const slurm::JobStatus& job : snapshot.jobs) {
-    if (job.name.rfind(prefix, 0) == 0) jobs.emplace(job.name, job);
+  for (slurm::JobStatus& job : snapshot.jobs) {
+    if (!job.name.starts_with(prefix)) continue;
+    const std::string name = job.name;
+    jobs.emplace(name, std::move(job));
   }
   return jobs;
 }
 
-void Daemon::Impl::track(const Jobs& jobs, bool complete) {
-  for (const db::Attempt& attempt : db::AttemptStore(workplace_.database).open()) {
-    guarded(attempt.token, [&] {
-      const std::string why = tracker_.track(attempt, jobs, complete);
-      if (!why.empty()) rest(why);
-    });
-  }
-}
-
-// Jobs of ours that no open attempt owns: one that is over, whose outcome is stored, is forgotten;
-// a ghost that was given up, or the second of a name, is stopped.
-void Daemon::Impl::reap_one(const slurm::JobStatus& job) {
-  const auto attempt = db::AttemptStore(workplace_.database).find_by_token(job.name);
-  const bool ended = has_ended(job.state);
-  const bool owner = attempt && (attempt->job_id.empty() || attempt->job_id == job.job_id);
-  if (owner && db::is_open(attempt->state)) return;
-  if (owner && attempt->state == db::AttemptState::kDone && !ended) return;  // on its way out
-  if (!ended) {
-    workplace_.log("job " + job.job_id + " (" + job.name + ") belongs to no open attempt: stopped");
-    workplace_.cluster.cancel(job.job_id);
-  } else {
-    workplace_.cluster.forget(job.job_id);
-  }
-}
-
-void Daemon::Impl::reap(const Jobs& jobs) {
-  for (const auto& entry : jobs) {
-    guarded(entry.first, [&] { reap_one(entry.second); });
-  }
-}
-
-// The job is over and its result stored: leftovers go.
-void Daemon::Impl::forget_one(const db::Attempt& attempt, const Jobs& jobs) {
-  const auto [first, last] = jobs.equal_range(attempt.token);
-  for (auto job = first; job != last; ++job) {
-    if (!has_ended(job->second.state)) return;
-  }
-  reach(workplace_.crash, "before-forget");
-  if (attempt.state == db::AttemptState::kDone) {
-    remove_leftovers(attempt.directory, workplace_.config.keep);
-    for (const db::Attempt& earlier :
-         db::AttemptStore(workplace_.database).of_item(attempt.item_id)) {
-      if (earlier.number < attempt.number) {
-        remove_leftovers(earlier.directory, ResultsKeep::kPeaks);
-      }
-    }
-  }
-  db::AttemptStore(workplace_.database).mark_forgotten(attempt.id);
-  reach(workplace_.crash, "after-forget");
-}
-
-void Daemon::Impl::forget_ended(const Jobs& jobs, bool complete) {
-  if (!complete) return;
-  for (const db::Attempt& attempt : db::AttemptStore(workplace_.database).ended_not_forgotten()) {
-    guarded(attempt.token, [&] { forget_one(attempt, jobs); });
-  }
-}
-
-int Daemon::Impl::busy_slots(const Jobs& jobs) const {
+// Returns the attempts that are open after it.
+std::vector<db::Attempt> Daemon::Impl::track() {
   const db::AttemptStore attempts(workplace_.database);
-  int busy = static_cast<int>(attempts.open().size());
-  for (const auto& [name, job] : jobs) {
-    if (has_ended(job.state)) continue;
-    const auto attempt = attempts.find_by_token(name);
-    if (!attempt || !db::is_open(attempt->state)) ++busy;
+  std::vector<db::Attempt> open = attempts.open();
+  tracker_.begin(picture_);
+  for (const db::Attempt& attempt : open) {
+    guarded(attempt.token, [&] { tracker_.track(attempt); });
   }
-  return busy;
+  guarded("states of jobs", [&] { tracker_.finish(); });
+  return tracker_.moved() ? attempts.open() : std::move(open);
 }
 
-void Daemon::Impl::rest(const std::string& why) {
-  rest_reason_ = why;
-  rest_until_ms_ = workplace_.clock.now_ms() + workplace_.config.intervals.retry.count();
-  workplace_.log("nothing is submitted for a while: " + why);
+void Daemon::Impl::reap(const std::vector<db::Attempt>& open) {
+  reaper_.begin(open);
+  for (const auto& [name, job] : picture_.jobs) {
+    guarded(name, [&, &job = job] { reaper_.reap(job); });
+  }
+  reaper_.finish();
 }
 
-std::string Daemon::Impl::resting() const {
-  return workplace_.clock.now_ms() < rest_until_ms_ ? rest_reason_ : "";
+void Daemon::Impl::forget_ended() {
+  for (const db::Attempt& attempt : db::AttemptStore(workplace_.database).ended_not_forgotten()) {
+    guarded(attempt.token, [&] { reaper_.forget(attempt, picture_); });
+  }
 }
 
-void Daemon::Impl::submit(const Jobs& jobs) {
-  Snapshot snapshot =
-      read_queue(workplace_.database, workplace_.clock.now(), workplace_.config.local.slots);
-  snapshot.busy_slots = busy_slots(jobs);
-  snapshot.lane_hold = resting();
+void Daemon::Impl::forget_strikes() {
+  constexpr int64_t kHour = 3600;
+  const int64_t now = workplace_.clock.now();
+  if (now - strikes_forgotten_ < kHour) return;
+  strikes_forgotten_ = now;
+  const auto window =
+      std::chrono::duration_cast<std::chrono::seconds>(workplace_.config.intervals.strikes);
+  db::HostFailureStore(workplace_.database).remove_before(now - window.count());
+}
+
+void Daemon::Impl::look_at(slurm::Snapshot&& snapshot) {
+  const bool complete = snapshot.complete;
+  if (complete) {
+    if (!picture_.complete) lane_.may_be_mended(workplace_.clock.now_ms());
+    last_snapshot_ = workplace_.clock.now();
+    awaits_picture_ = false;
+  }
+  picture_ = {ours(std::move(snapshot)), complete};
+  const std::vector<db::Attempt> open = track();
+  reap(open);
+  if (complete) forget_ended();
+  forget_strikes();
+  picture_problem_ = problem_;
+}
+
+bool Daemon::Impl::may_submit() {
+  return !awaits_picture_ && lane_.closed(workplace_.clock.now_ms()).empty() &&
+         workplace_.cluster.allowance() > kKeptBySubmissions && busy_ < limits_.slots;
+}
+
+// False when nothing more is to be launched in this tick.
+bool Daemon::Impl::launch(const Decision& decision) {
+  LaunchResult result;
+  guarded("item " + std::to_string(decision.item_id), [&] { result = launcher_.launch(decision); });
+  launch_hold_ = result.hold;
+  if (result.unanswered) awaits_picture_ = true;
+  const bool tries = lane_.only_one() && result.submitted;
+  return result.hold.empty() && !tries && may_submit();
+}
+
+void Daemon::Impl::submit() {
   launch_hold_.clear();
+  busy_ =
+      static_cast<int>(db::QueueStore(workplace_.database).count_attempts()) + reaper_.strangers();
+  if (!may_submit()) return;
+  Snapshot snapshot = read_queue(workplace_.database, workplace_.clock.now(), limits_);
+  snapshot.busy_slots += reaper_.strangers();
   for (const Decision& decision : plan(snapshot)) {
-    if (decision.verdict != Verdict::kStart) continue;
-    LaneHold hold;
-    guarded("item " + std::to_string(decision.item_id), [&] { hold = launcher_.launch(decision); });
-    if (hold.why.empty()) continue;
-    launch_hold_ = hold.why;
-    if (hold.rests) rest(hold.why);
-    break;
+    if (decision.verdict == Verdict::kStart && !launch(decision)) break;
   }
 }
 
 void Daemon::Impl::round() {
-  const slurm::Snapshot snapshot = workplace_.cluster.states();
+  slurm::Snapshot snapshot = workplace_.cluster.states();
   described_ = workplace_.cluster.describe();
-  if (snapshot.complete) last_snapshot_ = workplace_.clock.now();
-  if (!snapshot.complete) problem_ = snapshot.problem;
-  const Jobs jobs = ours(snapshot);
-  track(jobs, snapshot.complete);
-  reap(jobs);
-  forget_ended(jobs, snapshot.complete);
+  degraded_ = !snapshot.complete;
+  const bool complete = snapshot.complete;
+  if (!complete) problem_ = snapshot.problem;
+  if (snapshot.fresh) {
+    look_at(std::move(snapshot));
+  } else {
+    problem_ = picture_problem_;
+    guarded("cancels", [&] { tracker_.stop_cancelled(picture_); });
+  }
   // Without a whole picture of the cluster nothing is added to it.
-  if (snapshot.complete) submit(jobs);
-  busy_ = static_cast<int>(db::AttemptStore(workplace_.database).open().size());
+  if (complete) submit();
+  busy_ = static_cast<int>(db::QueueStore(workplace_.database).count_attempts());
 }
 
 void Daemon::Impl::publish() {
@@ -212,8 +210,11 @@ void Daemon::Impl::publish() {
   status_.ticks = ticks_;
   status_.last_tick = workplace_.clock.now();
   status_.last_snapshot = last_snapshot_;
+  status_.degraded = degraded_;
   status_.problem = problem_;
-  status_.lane_hold = launch_hold_.empty() ? resting() : launch_hold_;
+  status_.orphans = reaper_.stopped();
+  status_.lane_hold =
+      launch_hold_.empty() ? lane_.sentence(workplace_.clock.now_ms()) : launch_hold_;
 }
 
 void Daemon::Impl::tick() {
@@ -235,6 +236,7 @@ DaemonStatus Daemon::Impl::status() const {
     status = status_;
   }
   status.now = workplace_.clock.now();
+  if (status.last_snapshot > 0) status.data_age = status.now - status.last_snapshot;
   status.items = db::ItemStore(workplace_.database).counts();
   return status;
 }

@@ -30,8 +30,12 @@ struct DaemonStatus {
   int64_t ticks = 0;
   int64_t last_tick = 0;
   int64_t last_snapshot = 0;  // of the last complete answer of the cluster
-  std::string problem;        // DEGRADED: why, empty = well
-  std::string lane_hold;      // why nothing is submitted, empty = it is
+  int64_t data_age = -1;      // seconds since then; -1 = there was none
+  // DEGRADED: the cluster does not answer, so that nothing is submitted, and nothing is concluded.
+  bool degraded = false;
+  std::string problem;    // why, or what else went wrong in the last tick; empty = well
+  std::string lane_hold;  // why nothing is submitted, empty = it is
+  int64_t orphans = 0;    // jobs of ours that no open attempt owned, stopped since the start
   std::map<db::ItemState, int64_t> items;
 };
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "db/attempts.h"
+#include "db/host_failures.h"
 #include "db/items.h"
 #include "db/templates.h"
 #include "scheduler/attempt_folder.h"
@@ -16,8 +17,10 @@
 #include "scheduler/files.h"
 #include "scheduler/job_script.h"
 #include "scheduler/outcomes.h"
+#include "scheduler/requests.h"
 #include "scheduler/script.h"
 #include "scheduler/space.h"
+#include "scheduler/strikes.h"
 
 namespace scheduler {
 namespace {
@@ -33,6 +36,12 @@ std::string batch_after(const Failures& failures) {
   }
   if (too_large == 0) return "";
   return too_large == 1 ? "4" : "1";
+}
+
+std::string join(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 }  // namespace
@@ -89,6 +98,30 @@ std::string Launcher::resume_from(const std::vector<db::Attempt>& earlier, int f
   return "";
 }
 
+// Away from the hosts that are to blame for earlier failures.
+void Launcher::make_script(const db::Item& item, const Failures& failures,
+                           db::Attempt& attempt) const {
+  const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
+                              workplace_.config.intervals.strikes)};
+  const int64_t now = workplace_.clock.now();
+  const auto hosts =
+      excluded_hosts(db::HostFailureStore(workplace_.database).since(now - rules.window.count()),
+                     item.id, now, workplace_.cluster.nodes(), rules);
+  JobScript script = render_job(workplace_.config, {.item = item,
+                                                    .attempt = attempt,
+                                                    .batch = batch_after(failures),
+                                                    .threads = threads(),
+                                                    .excluded_hosts = hosts,
+                                                    .time_factor = time_factor(failures)});
+  attempt.script = std::move(script.text);
+  attempt.script_sha256 = hash_text(attempt.script);
+  attempt.gpus = script.gpus;
+  attempt.release_due = script.wide;
+  if (!hosts.empty()) {
+    attempt.explanation += "; not at " + join(hosts) + ", where searches failed";
+  }
+}
+
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
                               const Decision& decision) const {
   const std::string jobs = workplace_.config.jobs();
@@ -109,15 +142,7 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
                                             .ctf = item.ctf,
                                             .folder = attempt.directory});
   attempt.config_sha256 = hash_text(config);
-  JobScript script =
-      render_job(workplace_.config, {.item = item,
-                                     .attempt = attempt,
-                                     .batch = batch_after(failures_of(earlier, item.forgiven)),
-                                     .threads = threads()});
-  attempt.script = std::move(script.text);
-  attempt.gpus = script.gpus;
-  attempt.release_due = script.wide;
-  attempt.script_sha256 = hash_text(attempt.script);
+  make_script(item, failures_of(earlier, item.forgiven), attempt);
   make_attempt_folder(attempt.directory);
   write_file(attempt.directory + "/" + kEngineConfigFile, config);
   write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
@@ -141,47 +166,74 @@ bool Launcher::store_intent(db::Attempt& attempt) const {
   return true;
 }
 
-LaneHold Launcher::submit(db::Attempt attempt) const {
-  const slurm::JobRequest request{.name = attempt.token,
-                                  .script = attempt.script,
-                                  .directory = attempt.directory,
-                                  .output_path = attempt.directory + "/" + kLogFile,
-                                  .environment = {}};
+void Launcher::accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
+  attempt.job_id = answer.job_id;
+  Outcome outcome;
+  outcome.message = answer.message;
+  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
+  for (const std::string& warning : answer.warnings) {
+    workplace_.log(attempt.token + ": the cluster warns: " + warning);
+  }
+  lane_.accepted(attempt.token);
+  // Several nodes are too dear for a job that nobody knows of: it was submitted held.
+  attempt.state = outcome.attempt;
+  attempt.message = outcome.message;
+  if (attempt.release_due) release_job(workplace_, attempt);
+}
+
+void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
+                      const slurm::SubmitResult& answer) {
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
+  const Outcome outcome = judge_rejected(answer, item.options, failures_of(earlier, item.forgiven),
+                                         retry_rules(workplace_.config));
+  const bool known = outcome.lane_stop != LaneStop::kNone && lane_.was_told(outcome.lane_hold);
+  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
+                std::nullopt, known);
+  if (outcome.lane_stop == LaneStop::kNone) return;
+  const int64_t now_ms = workplace_.clock.now_ms();
+  if (lane_.stop(outcome.lane_stop, outcome.lane_hold, attempt.token, now_ms)) {
+    workplace_.log("nothing is submitted for a while: " + outcome.lane_hold);
+  }
+}
+
+LaunchResult Launcher::submit(db::Attempt attempt, const db::Item& item) {
+  const slurm::JobRequest request{
+      .name = attempt.token,
+      .comment = job_comment(workplace_.database.instance(), item, attempt),
+      .script = attempt.script,
+      .directory = attempt.directory,
+      .output_path = attempt.directory + "/" + kLogFile,
+      .environment = job_environment(workplace_.config),
+      .hold = attempt.release_due};
   reach(workplace_.crash, "before-submit");
   const slurm::SubmitResult answer = workplace_.cluster.submit(request);
   reach(workplace_.crash, "after-submit");
   attempt.submitted = workplace_.clock.now();
-  Outcome outcome;
   switch (answer.outcome) {
     case slurm::SubmitOutcome::kAccepted:
-      attempt.job_id = answer.job_id;
-      outcome.message = answer.message;
-      break;
+      accept(std::move(attempt), answer);
+      return {.submitted = true};
     case slurm::SubmitOutcome::kUnknown:
-      outcome.attempt = db::AttemptState::kUnknown;
-      outcome.message = answer.message;
-      break;
-    case slurm::SubmitOutcome::kRejected: {
-      const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
-      const int forgiven =
-          db::ItemStore(workplace_.database).find(attempt.item_id).value().forgiven;
-      outcome = judge_rejected(answer.message, failures_of(earlier, forgiven),
-                               retry_rules(workplace_.config));
-      break;
-    }
+      store_outcome(workplace_, attempt,
+                    {.attempt = db::AttemptState::kUnknown, .message = answer.message},
+                    {"before-answer-commit", "after-answer-commit"});
+      lane_.accepted(attempt.token);
+      return {.submitted = true, .unanswered = true};
+    case slurm::SubmitOutcome::kRejected:
+      refuse(attempt, item, answer);
+      return {.submitted = true};
   }
-  store_outcome(workplace_, attempt, outcome, std::nullopt, "before-answer-commit",
-                "after-answer-commit");
-  return {.why = outcome.lane_hold, .rests = true};
+  return {};
 }
 
-void Launcher::quarantine(const db::Item& item, const std::string& reason) const {
+void Launcher::end_item(const db::Item& item, db::ItemState state,
+                        const std::string& reason) const {
   db::Transaction transaction(workplace_.database);
   db::ItemStore items(workplace_.database);
   if (items.find(item.id).value().state != db::ItemState::kQueued) return;
-  items.set_state(item.id, db::ItemState::kQuarantined, reason, workplace_.clock.now());
+  items.set_state(item.id, state, reason, workplace_.clock.now());
   transaction.commit();
-  workplace_.log("item " + std::to_string(item.id) + ": QUARANTINED: " + reason);
+  workplace_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
 }
 
 // A file that cannot be looked at just now (a file server is away) must not stop the others.
@@ -197,35 +249,57 @@ void Launcher::postpone(db::Item item, const std::string& reason) const {
   transaction.commit();
 }
 
-LaneHold Launcher::launch(const Decision& decision) {
+// What is wrong with the site's own lines stops everybody; with an item's, that item.
+LaunchResult Launcher::blame_options(const db::Item& item, const std::string& problem) const {
+  if (item.options.empty()) return {.hold = problem};
+  db::Item plain = item;
+  plain.options.clear();
+  db::Attempt attempt;
+  attempt.item_id = item.id;
+  try {
+    make_script(plain, {}, attempt);
+  } catch (const slurm::DirectiveError& error) {
+    return {.hold = error.what()};
+  } catch (const ScriptError& error) {
+    return {.hold = error.what()};
+  }
+  end_item(item, db::ItemState::kFailed,
+           "its options cannot be had: " + problem + "; `margay retry` takes other options");
+  return {};
+}
+
+LaunchResult Launcher::launch(const Decision& decision) {
   const db::Item item = db::ItemStore(workplace_.database).find(decision.item_id).value();
   const db::Template search_template =
       db::TemplateStore(workplace_.database).find(item.template_id).value();
   try {
     if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
-      quarantine(item, changed);
+      end_item(item, db::ItemState::kQuarantined, changed);
       return {};
     }
   } catch (const std::system_error& error) {
     postpone(item, error.what());
     return {};
   }
-  if (const std::string full = check_room(item); !full.empty()) return {.why = full};
+  if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
   db::Attempt attempt;
   try {
     attempt = prepare(item, search_template, decision);
   } catch (const SearchSettingsError& error) {
-    quarantine(item, std::string("search settings of its template: ") + error.what());
+    end_item(item, db::ItemState::kQuarantined,
+             std::string("search settings of its template: ") + error.what());
     return {};
+  } catch (const slurm::DirectiveError& error) {
+    return blame_options(item, error.what());
   } catch (const ScriptError& error) {
-    return {.why = error.what()};
+    return blame_options(item, error.what());
   }
   if (!store_intent(attempt)) return {};
   reach(workplace_.crash, "after-attempt-commit");
   // After the intent, before the submission: from here on an older attempt's script stops.
   write_file(item_folder(workplace_.config.jobs(), item.id) + "/" + kFenceFile,
              std::to_string(attempt.number) + "\n");
-  return submit(attempt);
+  return submit(std::move(attempt), item);
 }
 
 }  // namespace scheduler

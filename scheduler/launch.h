@@ -4,39 +4,48 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "db/records.h"
+#include "scheduler/lane.h"
 #include "scheduler/policy.h"
+#include "scheduler/transition.h"
 #include "scheduler/workplace.h"
 
 namespace scheduler {
 
-// Why the whole lane stops; empty = it goes on.
-struct LaneHold {
-  std::string why{};
-  bool rests = false;  // for a while, whatever the next look says
+struct LaunchResult {
+  bool submitted = false;   // a request went out, whatever became of it
+  bool unanswered = false;  // nobody knows whether there is a job now
+  // Why nothing else can be launched either; asked anew at the next tick. Empty = it can.
+  std::string hold{};
 };
 
 class Launcher {
  public:
-  explicit Launcher(const Workplace& workplace) : workplace_(workplace) {}
+  Launcher(const Workplace& workplace, Lane& lane) : workplace_(workplace), lane_(lane) {}
 
-  // An item that cannot run is quarantined.
-  LaneHold launch(const Decision& decision);
+  // An item that cannot run is quarantined, one whose own options are wrong has failed.
+  LaunchResult launch(const Decision& decision);
 
  private:
   std::string check_inputs(const db::Item& item, const db::Template& search_template) const;
   std::string check_room(const db::Item& item) const;
   db::Attempt prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const;
+  void make_script(const db::Item& item, const Failures& failures, db::Attempt& attempt) const;
   std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;
-  LaneHold submit(db::Attempt attempt) const;
-  void quarantine(const db::Item& item, const std::string& reason) const;
+  LaunchResult submit(db::Attempt attempt, const db::Item& item);
+  void accept(db::Attempt attempt, const slurm::SubmitResult& answer);
+  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer);
+  void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const;
   void postpone(db::Item item, const std::string& reason) const;
+  LaunchResult blame_options(const db::Item& item, const std::string& problem) const;
   int threads() const;
 
   const Workplace& workplace_;
+  Lane& lane_;
 };
 
 // How the file differs from what was registered: "is missing", "changed ..."; empty = it does not.

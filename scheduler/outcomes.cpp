@@ -1,8 +1,13 @@
 #include "scheduler/outcomes.h"
 
+#include <algorithm>
+#include <span>
+
 #include "db/attempts.h"
+#include "db/host_failures.h"
 #include "db/items.h"
 #include "db/results.h"
+#include "scheduler/strikes.h"
 
 namespace scheduler {
 namespace {
@@ -28,6 +33,19 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
+void blame_host(const Workplace& workplace, const db::Attempt& attempt) {
+  if (!speaks_against_host(attempt.cause) || !is_one_host(attempt.host)) return;
+  db::HostFailureStore(workplace.database)
+      .insert({.host = attempt.host,
+               .item_id = attempt.item_id,
+               .attempt_id = attempt.id,
+               .cause = attempt.cause,
+               .time = workplace.clock.now()});
+}
+
+// The API waits while a transaction is open: thousands go in several.
+constexpr size_t kAtOnce = 500;
+
 }  // namespace
 
 Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven) {
@@ -44,7 +62,7 @@ RetryRules retry_rules(const Config& config) {
 }
 
 void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcome& outcome,
-                   const std::optional<db::Result>& result, const char* before, const char* after) {
+                   CommitPoints points, const std::optional<db::Result>& result, bool quiet) {
   const int64_t now_ms = workplace.clock.now_ms();
   const bool changed = attempt.state != outcome.attempt;
   attempt.state = outcome.attempt;
@@ -59,13 +77,31 @@ void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcom
       db::Item item = items.find(attempt.item_id).value();
       end_item(item, outcome, now_ms);
       items.update(item);
+      blame_host(workplace, attempt);
     }
     if (result) db::ResultStore(workplace.database).insert(*result);
-    reach(workplace.crash, before);
+    reach(workplace.crash, points.before);
     transaction.commit();
   }
-  reach(workplace.crash, after);
-  if (changed) workplace.log(line_of(attempt, outcome));
+  reach(workplace.crash, points.after);
+  if (changed && !quiet) workplace.log(line_of(attempt, outcome));
+}
+
+void store_open(const Workplace& workplace, const std::vector<OpenChange>& changes) {
+  for (size_t first = 0; first < changes.size(); first += kAtOnce) {
+    const auto some = std::span(changes).subspan(first, std::min(kAtOnce, changes.size() - first));
+    {
+      db::Transaction transaction(workplace.database);
+      db::AttemptStore attempts(workplace.database);
+      for (const OpenChange& change : some) attempts.update(change.attempt);
+      reach(workplace.crash, "before-states-commit");
+      transaction.commit();
+    }
+    reach(workplace.crash, "after-states-commit");
+    for (const OpenChange& change : some) {
+      if (change.new_state) workplace.log(line_of(change.attempt, {}));
+    }
+  }
 }
 
 }  // namespace scheduler

@@ -34,6 +34,9 @@ std::string queue_before(const ByClass& ahead) {
 }
 
 std::string slots_busy(int busy, const Snapshot& snapshot) {
+  if (snapshot.cluster_queues) {
+    return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "job") + " in Slurm";
+  }
   return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "device slot") + " busy";
 }
 
@@ -43,19 +46,52 @@ std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
          to_string(item.priority);
 }
 
-Decision start(const PlanItem& item, int64_t ready_in_class, int busy, const Snapshot& snapshot) {
-  Decision decision{.item_id = item.id, .verdict = Verdict::kStart, .shape = "1 device"};
-  decision.explanation = place_in_class(item, ready_in_class) + " and no higher class waits; " +
-                         slots_busy(busy, snapshot) + ", so it gets 1 device";
+// How far the loop over the ready items has come.
+struct Filling {
+  const Snapshot& snapshot;
+  int busy = 0;
+  std::map<db::Priority, int> pending{};
+  ByClass left{};   // ready items that have not been looked at
+  ByClass ahead{};  // ready items that wait
+};
+
+constexpr int kFewestPending = 4;
+
+int pending_limit(const Snapshot& snapshot) {
+  if (snapshot.max_pending > 0) return snapshot.max_pending;
+  return std::max(kFewestPending, snapshot.running / 4);
+}
+
+bool has_its_share(const PlanItem& item, const Filling& filling) {
+  if (!filling.snapshot.cluster_queues) return false;
+  const auto pending = filling.pending.find(item.priority);
+  return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
+}
+
+Decision start(const PlanItem& item, const Filling& filling) {
+  const std::string& shape = filling.snapshot.shape;
+  Decision decision{.item_id = item.id, .verdict = Verdict::kStart, .shape = shape};
+  decision.explanation = place_in_class(item, filling.left.at(item.priority));
+  decision.explanation += filling.ahead.empty()
+                              ? " and no higher class waits; "
+                              : "; of each higher class as many jobs wait in Slurm as may; ";
+  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " + shape;
   return decision;
 }
 
-Decision wait(const PlanItem& item, const ByClass& ahead, int busy, const Snapshot& snapshot) {
+Decision wait(const PlanItem& item, const Filling& filling) {
   Decision decision{.item_id = item.id};
-  for (const auto& [priority, count] : ahead) decision.ahead += static_cast<int>(count);
+  for (const auto& [priority, count] : filling.ahead) decision.ahead += static_cast<int>(count);
   decision.explanation = "waits: ";
-  if (!snapshot.lane_hold.empty()) decision.explanation += snapshot.lane_hold + "; ";
-  decision.explanation += queue_before(ahead) + "; " + slots_busy(busy, snapshot);
+  const std::string& hold = filling.snapshot.lane_hold;
+  if (!hold.empty()) decision.explanation += hold + "; ";
+  if (has_its_share(item, filling)) {
+    const int pending = filling.pending.at(item.priority);
+    decision.explanation += count_of(pending, "job") + " of class " + to_string(item.priority) +
+                            (pending == 1 ? " waits" : " wait") + " in Slurm already; ";
+  }
+  decision.explanation +=
+      queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
   return decision;
 }
 
@@ -70,16 +106,18 @@ std::vector<const PlanItem*> ready_items(const Snapshot& snapshot) {
 
 void decide_ready(const Snapshot& snapshot, std::vector<Decision>& decisions) {
   const auto ready = ready_items(snapshot);
-  ByClass left;
-  for (const PlanItem* item : ready) ++left[item->priority];
-  ByClass ahead;
-  int busy = snapshot.busy_slots;
+  Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
+  for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
-    if (snapshot.lane_hold.empty() && busy < snapshot.device_slots) {
-      decisions.push_back(start(*item, left[item->priority]--, busy++, snapshot));
+    const bool room = snapshot.lane_hold.empty() && filling.busy < snapshot.device_slots;
+    if (room && !has_its_share(*item, filling)) {
+      decisions.push_back(start(*item, filling));
+      --filling.left[item->priority];
+      ++filling.busy;
+      ++filling.pending[item->priority];
     } else {
-      decisions.push_back(wait(*item, ahead, busy, snapshot));
-      ++ahead[item->priority];
+      decisions.push_back(wait(*item, filling));
+      ++filling.ahead[item->priority];
     }
   }
 }

@@ -1,9 +1,11 @@
 // Which item runs next, and why: a pure function of what is known, without clock, database or
-// network. Its rules so far: class before class, in a class the oldest first, one device per job,
-// as many jobs as the cluster has device slots.
+// network. Its rules so far: class before class, in a class the oldest first, every job of the
+// site's shape, as many jobs as the cluster may have of ours. Where jobs wait in the cluster's own
+// queue only a few of each class do; the rest waits here, where an urgent one can still pass it.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,12 +22,26 @@ struct PlanItem {
   int64_t not_before = 0;
 };
 
+// What the site lets us have of its cluster.
+struct ClusterLimits {
+  int slots = 1;                   // jobs of ours at once
+  bool queues = false;             // more of them than run may wait in the cluster's own queue
+  int max_pending = 0;             // waiting there for each class; 0: max(4, running / 4)
+  std::string shape = "1 device";  // of each job
+};
+
 struct Snapshot {
   int64_t now = 0;
   int device_slots = 0;
   int busy_slots = 0;
   std::string lane_hold;          // why nothing may be submitted, empty = it may
   std::vector<PlanItem> items{};  // ended ones are ignored
+  std::string shape = "1 device";
+  // Where the cluster queues:
+  bool cluster_queues = false;
+  int max_pending = 0;
+  int running = 0;                        // jobs of ours
+  std::map<db::Priority, int> pending{};  // jobs of ours that wait there
 };
 
 enum class Verdict { kStart, kWait, kRuns, kHeld };
@@ -33,7 +49,7 @@ enum class Verdict { kStart, kWait, kRuns, kHeld };
 struct Decision {
   int64_t item_id = 0;
   Verdict verdict = Verdict::kWait;
-  std::string shape{};        // of kStart: "1 device"
+  std::string shape{};        // of kStart: "1 device", "4 nodes (16 GPUs)"
   int ahead = 0;              // items that go first, of kWait
   std::string explanation{};  // one sentence for the user
 };

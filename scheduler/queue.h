@@ -2,11 +2,16 @@
 #pragma once
 
 #include "db/database.h"
+#include "scheduler/config.h"
 #include "scheduler/policy.h"
 
 namespace scheduler {
 
+ClusterLimits limits_of(const Config& config);
+
 // Every item that has not ended; open attempts count as busy slots.
+Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
+// Of a cluster whose jobs start at once.
 Snapshot read_queue(db::Database& database, int64_t now, int device_slots);
 
 }  // namespace scheduler

@@ -20,6 +20,9 @@ struct ManifestReading {
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
                               int64_t now);
 
+// How much of its search the engine had done when it last said so in this folder; 0 = not known.
+int64_t done_units(const std::string& folder);
+
 // The search is done: its checkpoint goes, and the maps that are not kept.
 void remove_leftovers(const std::string& folder, ResultsKeep keep);
 

@@ -1,6 +1,8 @@
 #include "scheduler/transition.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <csignal>
 #include <set>
 
@@ -38,6 +40,13 @@ constexpr CauseRule kRules[] = {
     {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
     {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
+    {"stopped_early", kUnlimited, true, true, ItemState::kFailed,
+     "it was stopped before it got any further"},
+    {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
+    {"configuration", kUnlimited, false, false, ItemState::kFailed,
+     "the cluster does not take the site's jobs"},
+    {"options", 0, false, false, ItemState::kFailed,
+     "the cluster cannot give it what its options ask for"},
 };
 
 const CauseRule& rule_of(const std::string& cause) {
@@ -92,12 +101,20 @@ Outcome cancelled(const std::string& message) {
           .reason = message};
 }
 
-Outcome checkpointed() {
+// Nothing is counted; but one that never gets further must not go round and round.
+Outcome checkpointed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
+  if (evidence.no_progress) {
+    return ended(AttemptState::kCheckpointed, "stopped_early", "", failures, rules);
+  }
   return {.attempt = AttemptState::kCheckpointed,
           .cause = "checkpointed",
           .message = "stopped on request with a checkpoint",
           .item = ItemState::kQueued,
           .reason = "stopped on request; resumes from its checkpoint"};
+}
+
+std::string gpus_text(int count) {
+  return count == 0 ? "no GPU" : std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
 }
 
 // 128 + signal is how a shell reports a program that a signal ended.
@@ -150,10 +167,11 @@ std::string message_of(const Evidence& evidence) {
 
 Outcome judge_failed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
-  if (job.exit_code == 85) return checkpointed();
+  if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
   if (evidence.disk_full) {
     Outcome outcome =
         ended(AttemptState::kFailed, "disk_full", message_of(evidence), failures, rules);
+    outcome.lane_stop = LaneStop::kRest;
     outcome.lane_hold = "the disk is full: " + outcome.message;
     return outcome;
   }
@@ -163,12 +181,19 @@ Outcome judge_failed(const Evidence& evidence, const Failures& failures, const R
   }
   const std::string cause = cause_of_exit(job);
   Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
-  if (cause == "launch") outcome.lane_hold = "the engine cannot be launched: " + outcome.message;
+  if (cause == "launch") {
+    outcome.lane_stop = LaneStop::kLaunch;
+    outcome.lane_hold = "the engine cannot be launched: " + outcome.message;
+  }
   return outcome;
 }
 
 Outcome judge_completed(const Evidence& evidence, const Failures& failures,
                         const RetryRules& rules) {
+  if (evidence.files_may_come) {
+    return {.attempt = AttemptState::kCompleting,
+            .message = "its job has ended: waiting for its manifest to be seen"};
+  }
   const std::string why = evidence.manifest == ManifestWitness::kRefused
                               ? evidence.manifest_problem
                               : "the script ended with exit code 0 but left no manifest";
@@ -208,7 +233,7 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kPreempted:
       return ended(AttemptState::kFailed, "preempted", job.reason, failures, rules);
     case slurm::JobState::kCancelled:
-      if (job.exit_code == 85) return checkpointed();
+      if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
       return {.attempt = AttemptState::kCancelled,
               .cause = "cancelled_outside",
               .message = "its job was cancelled, and not by margay",
@@ -216,6 +241,59 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
               .reason = "its job was cancelled, and not by margay; `margay retry` runs it again"};
   }
   return alive(attempt.state);
+}
+
+// A slurmrestd that does not know a field ignores it, and the job gets no GPU.
+bool lacks_gpus(const db::Attempt& attempt, const slurm::JobStatus& job) {
+  return job.gpus && *job.gpus < attempt.gpus;
+}
+
+Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
+                           const Failures& failures, const RetryRules& rules) {
+  const std::string message = "the job was to have " + gpus_text(attempt.gpus) + " and got " +
+                              gpus_text(*evidence.job->gpus);
+  Outcome outcome = ended(AttemptState::kFailed, "configuration", message, failures, rules);
+  outcome.lane_stop = LaneStop::kConfiguration;
+  outcome.lane_hold = "Slurm took a job without its GPUs: " + message +
+                      "; check 'slurm.api_version' and the GPU lines of the script template";
+  return outcome;
+}
+
+// The words of Slurm's refusals, by the option that they are about.
+bool is_about(const std::string& message, const std::string& option) {
+  std::string text = message;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static const std::map<std::string, const char*> words = {{"constraint", "feature"},
+                                                           {"licenses", "license"}};
+  const auto word = words.find(option);
+  return text.find(word == words.end() ? option : word->second) != std::string::npos;
+}
+
+bool own_option_is_wrong(const slurm::SubmitResult& answer,
+                         const std::map<std::string, std::string>& own_options) {
+  if (answer.refusal == slurm::Refusal::kJob) {
+    return own_options.size() > own_options.count("job-name");  // which is a label of ours
+  }
+  // The lane must not stop for one user's misspelt partition.
+  return std::any_of(own_options.begin(), own_options.end(),
+                     [&](const auto& option) { return is_about(answer.message, option.first); });
+}
+
+Outcome judge_configuration(const slurm::SubmitResult& answer,
+                            const std::map<std::string, std::string>& own_options,
+                            const Failures& failures, const RetryRules& rules) {
+  if (own_option_is_wrong(answer, own_options)) {
+    Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, failures, rules);
+    outcome.reason += "; `margay retry` takes other options";
+    return outcome;
+  }
+  Outcome outcome =
+      ended(AttemptState::kRejected, "configuration", answer.message, failures, rules);
+  outcome.lane_stop = LaneStop::kConfiguration;
+  outcome.lane_hold = "the cluster refuses the site's jobs: " + answer.message +
+                      "; mend the configuration or the script template";
+  return outcome;
 }
 
 Outcome judge_accepted(const Evidence& evidence, const Failures& failures,
@@ -238,6 +316,9 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
   const bool job_over = evidence.job && has_ended(evidence.job->state);
   if (evidence.cancel_requested && (job_over || evidence.vanished)) {
     return cancelled("cancelled on request");
+  }
+  if (evidence.job && lacks_gpus(attempt, *evidence.job)) {
+    return judge_without_gpus(attempt, evidence, failures, rules);
   }
   if (evidence.job) return judge_job(attempt, evidence, failures, rules);
   if (evidence.vanished) {
@@ -269,11 +350,32 @@ Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
   return ended(AttemptState::kNeverStarted, "never_started", "", failures, rules);
 }
 
-Outcome judge_rejected(const std::string& message, const Failures& failures,
-                       const RetryRules& rules) {
-  Outcome outcome = ended(AttemptState::kRejected, "launch", message, failures, rules);
-  outcome.lane_hold = "the cluster refused a job: " + message;
+Outcome judge_rejected(const slurm::SubmitResult& answer,
+                       const std::map<std::string, std::string>& own_options,
+                       const Failures& failures, const RetryRules& rules) {
+  Outcome outcome;
+  switch (answer.refusal) {
+    case slurm::Refusal::kNone:
+      outcome = ended(AttemptState::kRejected, "launch", answer.message, failures, rules);
+      outcome.lane_stop = LaneStop::kLaunch;
+      outcome.lane_hold = "the cluster refused a job: " + answer.message;
+      return outcome;
+    case slurm::Refusal::kBusy:
+      outcome = ended(AttemptState::kRejected, "busy", answer.message, failures, rules);
+      outcome.lane_stop = LaneStop::kRest;
+      outcome.lane_hold = "the cluster takes no more jobs now: " + answer.message;
+      return outcome;
+    case slurm::Refusal::kJob:
+    case slurm::Refusal::kConfiguration:
+      return judge_configuration(answer, own_options, failures, rules);
+  }
   return outcome;
+}
+
+double time_factor(const Failures& failures) {
+  constexpr int kMost = 4;
+  const auto found = failures.find("timeout");
+  return std::pow(1.5, found == failures.end() ? 0 : std::min(found->second, kMost));
 }
 
 }  // namespace scheduler

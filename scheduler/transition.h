@@ -11,6 +11,7 @@
 #include <string>
 
 #include "db/records.h"
+#include "scheduler/lane.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {
@@ -25,10 +26,12 @@ struct Evidence {
   ManifestWitness manifest = ManifestWitness::kAbsent;
   std::string manifest_problem;  // of kRefused, one sentence
   std::optional<slurm::JobStatus> job;
-  bool vanished = false;     // absent from complete snapshots for longer than a job may be
-  bool claim_alive = false;  // somebody still writes into the attempt's folder
-  bool disk_full = false;    // the engine, or the file system, says so
-  std::string error;         // the engine's, or what the log says last
+  bool vanished = false;        // absent from complete snapshots for longer than a job may be
+  bool claim_alive = false;     // somebody still writes into the attempt's folder
+  bool files_may_come = false;  // a shared file system may show a finished job's files late
+  bool no_progress = false;     // stopped, and no further than the checkpoint it began with
+  bool disk_full = false;       // the engine, or the file system, says so
+  std::string error;            // the engine's, or what the log says last
   bool cancel_requested = false;
   std::string micrograph_changed;  // since it was enqueued: how; empty = it did not
 };
@@ -49,7 +52,8 @@ struct Outcome {
   std::optional<db::ItemState> item{};
   std::string reason{};
   std::chrono::milliseconds wait{0};
-  // Set: the whole lane rests, since the fault is not the item's.
+  // Set: the whole lane stops, since the fault is not the item's, and why.
+  LaneStop lane_stop = LaneStop::kNone;
   std::string lane_hold{};
 };
 
@@ -63,8 +67,12 @@ Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 // Whether the cluster says that the job is over, however it ended.
 bool has_ended(slurm::JobState state);
 
-// A submission that the cluster refused.
-Outcome judge_rejected(const std::string& message, const Failures& failures,
-                       const RetryRules& rules);
+// A submission that the cluster refused; `own_options` are the item's, not the site's.
+Outcome judge_rejected(const slurm::SubmitResult& answer,
+                       const std::map<std::string, std::string>& own_options,
+                       const Failures& failures, const RetryRules& rules);
+
+// How much longer the next job may take than the site's template says.
+double time_factor(const Failures& failures);
 
 }  // namespace scheduler

@@ -263,7 +263,7 @@ TEST_F(DaemonTest, TooLittleDeviceMemoryMeansASmallerBatch) {
   for (int i = 0; i < 3; ++i) {
     ticks(2);
     const std::string& script = attempt(id).script;
-    const size_t at = script.find("\nbatch=") + 7;
+    const size_t at = script.find(" batch=") + 7;
     batches.push_back(script.substr(at, script.find('\n', at) - at));
     fail(attempt(id), 71);
   }

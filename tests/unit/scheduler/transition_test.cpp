@@ -218,12 +218,97 @@ TEST(Transition, WhatIsNotTheItemsFaultRestsTheLane) {
   EXPECT_EQ(failed(64).lane_hold, "");
 }
 
-TEST(Transition, ARejectedSubmissionIsTriedAgainAndRestsTheLane) {
-  const Outcome outcome = judge_rejected("no such folder", {}, kRules);
+slurm::SubmitResult refused(slurm::Refusal refusal, const std::string& message) {
+  return {.outcome = slurm::SubmitOutcome::kRejected, .message = message, .refusal = refusal};
+}
+
+TEST(Transition, ARefusalWithoutAKindIsTriedAgainAndStopsTheLane) {
+  const auto answer = refused(slurm::Refusal::kNone, "no such folder");
+  const Outcome outcome = judge_rejected(answer, {}, {}, kRules);
   EXPECT_EQ(outcome.attempt, AttemptState::kRejected);
   EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.lane_stop, LaneStop::kLaunch);
   EXPECT_THAT(outcome.lane_hold, HasSubstr("no such folder"));
-  EXPECT_EQ(judge_rejected("", {{"launch", 5}}, kRules).item, ItemState::kFailed);
+  EXPECT_EQ(judge_rejected(answer, {}, {{"launch", 5}}, kRules).item, ItemState::kFailed);
+}
+
+TEST(Transition, ABusyClusterOrABadConfigurationIsNeverHeldAgainstTheItem) {
+  const auto busy = refused(slurm::Refusal::kBusy, "job limit reached");
+  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
+  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
+  for (int earlier = 0; earlier < 50; ++earlier) {
+    const Failures failures = {{"busy", earlier}, {"configuration", earlier}};
+    EXPECT_EQ(judge_rejected(busy, {}, failures, kRules).item, ItemState::kQueued);
+    EXPECT_EQ(judge_rejected(bad, {}, failures, kRules).item, ItemState::kQueued);
+    EXPECT_EQ(judge_rejected(large, {}, failures, kRules).item, ItemState::kQueued);
+  }
+  EXPECT_EQ(judge_rejected(busy, {}, {}, kRules).lane_stop, LaneStop::kRest);
+  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).lane_stop, LaneStop::kConfiguration);
+  EXPECT_EQ(judge_rejected(large, {}, {}, kRules).lane_stop, LaneStop::kConfiguration);
+  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).cause, "configuration");
+}
+
+TEST(Transition, OptionsThatCannotBeHadFailTheirItemAndNotTheLane) {
+  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
+  const Outcome outcome = judge_rejected(large, {{"nodes", "400"}}, {}, kRules);
+  EXPECT_EQ(outcome.item, ItemState::kFailed);
+  EXPECT_EQ(outcome.cause, "options");
+  EXPECT_EQ(outcome.lane_stop, LaneStop::kNone);
+  EXPECT_THAT(outcome.reason, HasSubstr("More nodes requested"));
+  EXPECT_EQ(judge_rejected(large, {{"job-name", "grid 1"}}, {}, kRules).item, ItemState::kQueued)
+      << "a label asks for nothing";
+}
+
+TEST(Transition, AMisspeltPartitionStopsTheLaneUnlessItIsTheItemsOwn) {
+  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
+  EXPECT_EQ(judge_rejected(bad, {{"partition", "gpuu"}}, {}, kRules).item, ItemState::kFailed);
+  EXPECT_EQ(judge_rejected(bad, {{"time", "10"}}, {}, kRules).lane_stop, LaneStop::kConfiguration);
+}
+
+TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
+  db::Attempt attempt = running();
+  attempt.gpus = 4;
+  for (const JobState state : {JobState::kPending, JobState::kRunning, JobState::kFailed}) {
+    Evidence evidence = with_job(state);
+    evidence.job->gpus = 0;
+    const Outcome outcome = judge(attempt, evidence, {{"configuration", 9}}, kRules);
+    EXPECT_EQ(outcome.attempt, AttemptState::kFailed);
+    EXPECT_EQ(outcome.cause, "configuration");
+    EXPECT_EQ(outcome.item, ItemState::kQueued);
+    EXPECT_THAT(outcome.lane_hold, HasSubstr("was to have 4 GPUs and got no GPU"));
+  }
+  Evidence evidence = with_job(JobState::kRunning);
+  EXPECT_FALSE(judge(attempt, evidence, {}, kRules).item) << "what is not told is not missing";
+  evidence.job->gpus = 4;
+  EXPECT_FALSE(judge(attempt, evidence, {}, kRules).item);
+  evidence.job->gpus = 0;
+  evidence.manifest = ManifestWitness::kAccepted;
+  EXPECT_EQ(judge(attempt, evidence, {}, kRules).item, ItemState::kDone);
+}
+
+TEST(Transition, AStopWithoutProgressIsSpacedAndNeverCounted) {
+  Evidence evidence = with_job(JobState::kFailed, 85);
+  evidence.no_progress = true;
+  EXPECT_EQ(judged(evidence).attempt, AttemptState::kCheckpointed);
+  EXPECT_EQ(judged(evidence).wait, minutes(0));
+  EXPECT_EQ(judged(evidence, {{"stopped_early", 2}}).wait, minutes(2));
+  EXPECT_EQ(judged(evidence, {{"stopped_early", 1000}}).item, ItemState::kQueued);
+}
+
+TEST(Transition, AManifestMayBeSeenLateOnASharedFileSystem) {
+  Evidence evidence = with_job(JobState::kCompleted, 0);
+  evidence.files_may_come = true;
+  EXPECT_EQ(judged(evidence).attempt, AttemptState::kCompleting);
+  EXPECT_FALSE(judged(evidence).item);
+  evidence.manifest = ManifestWitness::kAccepted;
+  EXPECT_EQ(judged(evidence).item, ItemState::kDone);
+}
+
+TEST(Transition, EachTimeLimitStretchesTheNextOne) {
+  EXPECT_EQ(time_factor({}), 1);
+  EXPECT_EQ(time_factor({{"timeout", 1}}), 1.5);
+  EXPECT_EQ(time_factor({{"timeout", 2}}), 2.25);
+  EXPECT_EQ(time_factor({{"timeout", 1000}}), time_factor({{"timeout", 4}}));
 }
 
 TEST(Transition, ASignalIsNamed) {

@@ -1,0 +1,42 @@
+// What every tick reads of all items and attempts, and no more of each than it needs: there are
+// thousands of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "db/database.h"
+#include "db/records.h"
+
+namespace db {
+
+struct QueuedItem {
+  int64_t id = 0;
+  Priority priority = Priority::kNormal;
+  ItemState state = ItemState::kQueued;
+  bool cancel_requested = false;
+  int64_t created = 0;
+  int64_t not_before = 0;
+};
+
+struct OpenAttempt {
+  int64_t item_id = 0;
+  AttemptState state = AttemptState::kSubmitting;
+};
+
+class QueueStore {
+ public:
+  explicit QueueStore(Database& database) : database_(database) {}
+  // Every item that has not ended, by id.
+  std::vector<QueuedItem> items() const;
+  // Every attempt that has not ended.
+  std::vector<OpenAttempt> attempts() const;
+  int64_t count_attempts() const;
+  // ACTIVE items that somebody wants to be cancelled.
+  std::vector<int64_t> to_cancel() const;
+
+ private:
+  Database& database_;
+};
+
+}  // namespace db
