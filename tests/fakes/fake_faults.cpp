@@ -77,7 +77,7 @@ Asked kind_of(const Words& words, size_t at) {
   return kinds().at(words[at]);
 }
 
-void read_range(const std::string& text, Fault& fault) {
+void read_range(const std::string& text, FakeFault& fault) {
   const size_t dash = text.find('-');
   if (text.ends_with("+")) {
     fault.first = static_cast<int>(number_of(text.substr(0, text.size() - 1)));
@@ -90,7 +90,7 @@ void read_range(const std::string& text, Fault& fault) {
   if (fault.first < 1 || fault.last < fault.first) throw std::invalid_argument("no such range");
 }
 
-void read_when(const Words& words, Fault& fault) {
+void read_when(const Words& words, FakeFault& fault) {
   size_t used = 2;
   if (words.size() < 2) throw std::invalid_argument("no time and no request in front of ':'");
   if (words[0] == "every") {
@@ -112,7 +112,7 @@ void read_when(const Words& words, Fault& fault) {
   if (words.size() != used) throw std::invalid_argument("'" + words[used] + "' is too much");
 }
 
-void read_what(const Words& words, Fault& fault) {
+void read_what(const Words& words, FakeFault& fault) {
   if (words.empty() || !mishaps().contains(words[0])) throw std::invalid_argument("no such fault");
   fault.what = mishaps().at(words[0]);
   const auto argument = [&](size_t at) {
@@ -149,11 +149,11 @@ void read_what(const Words& words, Fault& fault) {
   }
 }
 
-Fault parse_fault(const std::string& line) {
+FakeFault parse_fault(const std::string& line) {
   try {
     const size_t colon = line.find(':');
     if (colon == std::string::npos) throw std::invalid_argument("no ':' in it");
-    Fault fault;
+    FakeFault fault;
     fault.text = line;
     read_when(words_of(line.substr(0, colon)), fault);
     read_what(words_of(line.substr(colon + 1)), fault);
@@ -163,15 +163,15 @@ Fault parse_fault(const std::string& line) {
   }
 }
 
-bool is_of_kind(const Fault& fault, Asked kind) {
+bool is_of_kind(const FakeFault& fault, Asked kind) {
   return fault.kind == Asked::kAny || fault.kind == kind;
 }
 
-bool is_its_time(const Fault& fault, milliseconds now) {
+bool is_its_time(const FakeFault& fault, milliseconds now) {
   return now >= fault.after && (fault.lasts.count() == 0 || now < fault.after + fault.lasts);
 }
 
-bool happens(Fault& fault, milliseconds now) {
+bool happens(FakeFault& fault, milliseconds now) {
   ++fault.seen;
   if (fault.every > 0) return fault.seen % fault.every == 0;
   if (fault.first > 0) return fault.seen >= fault.first && fault.seen <= fault.last;
@@ -213,9 +213,9 @@ FaultScript::FaultScript(const std::string& text) {
   }
 }
 
-std::vector<Fault> FaultScript::meet(Asked kind, milliseconds since_start) {
-  std::vector<Fault> met;
-  for (Fault& fault : faults_) {
+std::vector<FakeFault> FaultScript::meet(Asked kind, milliseconds since_start) {
+  std::vector<FakeFault> met;
+  for (FakeFault& fault : faults_) {
     const bool by_time = fault.first == 0 && fault.every == 0;
     if (!is_of_kind(fault, kind) || (by_time && is_of_the_cluster(fault.what))) continue;
     if (happens(fault, since_start)) met.push_back(fault);
@@ -223,9 +223,9 @@ std::vector<Fault> FaultScript::meet(Asked kind, milliseconds since_start) {
   return met;
 }
 
-std::vector<Fault> FaultScript::due(milliseconds since_start) {
-  std::vector<Fault> met;
-  for (Fault& fault : faults_) {
+std::vector<FakeFault> FaultScript::due(milliseconds since_start) {
+  std::vector<FakeFault> met;
+  for (FakeFault& fault : faults_) {
     const bool by_time = fault.first == 0 && fault.every == 0;
     if (!by_time || !is_of_the_cluster(fault.what) || fault.over) continue;
     if (since_start < fault.after) continue;

@@ -62,7 +62,7 @@ enum class Mishap {
   kPurge,
 };
 
-struct Fault {
+struct FakeFault {
   // When.
   Asked kind = Asked::kAny;
   int first = 0;  // of the requests; 0: by time
@@ -89,12 +89,12 @@ class FaultScript {
   explicit FaultScript(const std::string& text = "");
 
   // What this request meets. Counts it.
-  std::vector<Fault> meet(Asked kind, std::chrono::milliseconds since_start);
+  std::vector<FakeFault> meet(Asked kind, std::chrono::milliseconds since_start);
   // What happens to the cluster by now.
-  std::vector<Fault> due(std::chrono::milliseconds since_start);
+  std::vector<FakeFault> due(std::chrono::milliseconds since_start);
 
  private:
-  std::vector<Fault> faults_;
+  std::vector<FakeFault> faults_;
 };
 
 }  // namespace tests

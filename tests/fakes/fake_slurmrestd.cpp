@@ -28,13 +28,34 @@ bool is_number(const std::string& text) {
          text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-const Fault* find(const std::vector<Fault>& faults, Mishap what) {
+std::string base64url(const std::string& bytes) {
+  static constexpr const char* kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  std::string text;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const unsigned char byte : bytes) {
+    bits = (bits << 8U) | byte;
+    for (count += 8; count >= 6; count -= 6) text += kLetters[(bits >> (count - 6)) & 63U];
+  }
+  if (count > 0) text += kLetters[(bits << (6 - count)) & 63U];
+  return text;
+}
+
+const FakeFault* find(const std::vector<FakeFault>& faults, Mishap what) {
   const auto found = std::find_if(faults.begin(), faults.end(),
-                                  [what](const Fault& fault) { return fault.what == what; });
+                                  [what](const FakeFault& fault) { return fault.what == what; });
   return found == faults.end() ? nullptr : &*found;
 }
 
 }  // namespace
+
+std::string fake_token(const std::string& user, int64_t expires, int serial) {
+  const json header = {{"alg", "HS256"}, {"typ", "JWT"}};
+  const json payload = {{"exp", expires}, {"iat", expires - 1800}, {"sun", user}};
+  return base64url(header.dump()) + "." + base64url(payload.dump()) + "." +
+         base64url("signature " + std::to_string(serial));
+}
 
 // One request, taken apart.
 struct FakeSlurmrestd::Call {
@@ -44,7 +65,7 @@ struct FakeSlurmrestd::Call {
   std::string what;  // "jobs", "job", "job/submit", "ping" ...
   std::string id;    // of a job
   Asked kind = Asked::kAny;
-  std::vector<Fault> faults{};
+  std::vector<FakeFault> faults{};
 
   bool meets(Mishap mishap) const { return find(faults, mishap) != nullptr; }
   std::string pattern() const {
@@ -143,7 +164,7 @@ std::vector<std::string> FakeSlurmrestd::log() const {
 // What happens by time, and what arrives late.
 void FakeSlurmrestd::watch() {
   while (!stopping_) {
-    std::vector<Fault> due;
+    std::vector<FakeFault> due;
     std::vector<FakeJobRequest> arrived;
     {
       const std::scoped_lock lock(mutex_);
@@ -153,13 +174,13 @@ void FakeSlurmrestd::watch() {
         late_.erase(late_.begin());
       }
     }
-    for (const Fault& fault : due) happen(fault);
+    for (const FakeFault& fault : due) happen(fault);
     for (const FakeJobRequest& request : arrived) cluster_.submit(request);
     std::this_thread::sleep_for(milliseconds(5));
   }
 }
 
-void FakeSlurmrestd::happen(const Fault& fault) {
+void FakeSlurmrestd::happen(const FakeFault& fault) {
   {
     const std::scoped_lock lock(mutex_);
     log_.push_back("! " + fault.text);
@@ -189,13 +210,13 @@ FakeHttpReply FakeSlurmrestd::handle(const FakeHttpRequest& request) {
     ++requests_[call.pattern()];
     ++asked_[call.kind];
   }
-  for (const Fault& fault : call.faults) {
+  for (const FakeFault& fault : call.faults) {
     if (is_of_the_cluster(fault.what)) happen(fault);
   }
   const FakeHttpReply reply = answer(call);
   std::string line = request.method + " " + request.path + " -> " +
                      std::to_string(reply.hang_up ? 0 : reply.status);
-  for (const Fault& fault : call.faults) line += " [" + fault.text + "]";
+  for (const FakeFault& fault : call.faults) line += " [" + fault.text + "]";
   const std::scoped_lock lock(mutex_);
   log_.push_back(line);
   return reply;
@@ -231,9 +252,10 @@ std::optional<FakeHttpReply> FakeSlurmrestd::refuse_caller(const Call& call) con
 
 // What goes wrong before anything is done, what is done, what goes wrong with the answer.
 FakeHttpReply FakeSlurmrestd::answer(Call& call) {
-  if (const Fault* fault = find(call.faults, Mishap::kDelay)) sleep(milliseconds(fault->number));
+  if (const FakeFault* fault = find(call.faults, Mishap::kDelay))
+    sleep(milliseconds(fault->number));
   if (call.meets(Mishap::kLoseRequest)) return {.hang_up = true};
-  if (const Fault* fault = find(call.faults, Mishap::kStatus)) {
+  if (const FakeFault* fault = find(call.faults, Mishap::kStatus)) {
     return {.status = static_cast<int>(fault->number)};
   }
   if (call.service == "openapi") {
@@ -249,7 +271,7 @@ FakeHttpReply FakeSlurmrestd::answer(Call& call) {
   if (const auto refused = refuse_caller(call)) return *refused;
   FakeHttpReply reply = perform(call);
   if (call.meets(Mishap::kDropAnswer)) reply.hang_up = true;
-  if (const Fault* fault = find(call.faults, Mishap::kStatusAfter)) {
+  if (const FakeFault* fault = find(call.faults, Mishap::kStatusAfter)) {
     reply = {.status = static_cast<int>(fault->number)};
   }
   if (call.meets(Mishap::kCut)) reply.body.resize(reply.body.size() / 2);
@@ -258,7 +280,8 @@ FakeHttpReply FakeSlurmrestd::answer(Call& call) {
 
 FakeHttpReply FakeSlurmrestd::perform(Call& call) {
   if (call.meets(Mishap::kControllerDown)) return to_reply(without_controller(call));
-  if (const Fault* fault = find(call.faults, Mishap::kHung); fault && call.kind != Asked::kSubmit) {
+  if (const FakeFault* fault = find(call.faults, Mishap::kHung);
+      fault && call.kind != Asked::kSubmit) {
     sleep(milliseconds(fault->number));
     return to_reply(hung(call));
   }
@@ -316,7 +339,7 @@ FakeAnswer FakeSlurmrestd::submit(Call& call) {
   }
   if (submission.refusal) return answers_.refused(call.version, *submission.refusal);
   submission.request.user = call.request.user.empty() ? "alice" : call.request.user;
-  if (const Fault* fault = find(call.faults, Mishap::kHung)) {
+  if (const FakeFault* fault = find(call.faults, Mishap::kHung)) {
     sleep(milliseconds(fault->number));
     const std::scoped_lock lock(mutex_);
     late_.emplace(steady_clock::now() + milliseconds(fault->late), submission.request);
@@ -327,7 +350,7 @@ FakeAnswer FakeSlurmrestd::submit(Call& call) {
 
 FakeAnswer FakeSlurmrestd::list(const Call& call) {
   std::vector<FakeJob> jobs = cluster_.jobs();
-  if (const Fault* fault = find(call.faults, Mishap::kRowsMissing)) {
+  if (const FakeFault* fault = find(call.faults, Mishap::kRowsMissing)) {
     jobs.resize(jobs.size() - std::min<size_t>(jobs.size(), static_cast<size_t>(fault->number)));
   }
   if (call.meets(Mishap::kUnknownState)) {

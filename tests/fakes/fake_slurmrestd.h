@@ -31,6 +31,9 @@ struct FakeSlurmrestdOptions {
   FakeSlurmOptions cluster{};
 };
 
+// A JSON Web Token as scontrol makes them, signed by nobody. `serial` tells two of them apart.
+std::string fake_token(const std::string& user, int64_t expires, int serial = 0);
+
 class FakeSlurmrestd {
  public:
   explicit FakeSlurmrestd(FakeSlurmrestdOptions options);
@@ -70,7 +73,7 @@ class FakeSlurmrestd {
   FakeAnswer without_controller(const Call& call) const;
   FakeAnswer hung(const Call& call) const;
   std::optional<FakeHttpReply> refuse_caller(const Call& call) const;
-  void happen(const Fault& fault);
+  void happen(const FakeFault& fault);
   void sleep(std::chrono::milliseconds time) const;
   std::chrono::milliseconds since_start() const;
   void watch();
