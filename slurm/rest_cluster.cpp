@@ -49,20 +49,17 @@ SubmitResult refused(Refusal about, const std::string& message) {
   return {.outcome = SubmitOutcome::kRejected, .job_id = "", .message = message, .refusal = about};
 }
 
-// An id is given again after a crash of the controller: another submit time is another job.
-bool is_same(const JobStatus& a, const JobStatus& b) {
-  return a.job_id == b.job_id &&
-         (a.submit_time == b.submit_time || a.submit_time == 0 || b.submit_time == 0);
-}
-
-// The controller knows best what lives; accounting, how it ended.
+// Of one name, which is never given twice: the same id is the same job, requeued perhaps. The
+// controller knows best what lives; accounting, how it ended.
 Jobs merged(Jobs jobs, const Jobs& accounting) {
   for (const JobStatus& record : accounting) {
-    const auto known = std::find_if(jobs.begin(), jobs.end(),
-                                    [&](const JobStatus& job) { return is_same(job, record); });
+    const auto known = std::find_if(jobs.begin(), jobs.end(), [&](const JobStatus& job) {
+      return job.job_id == record.job_id;
+    });
     if (known == jobs.end()) {
       jobs.push_back(record);
-    } else if (has_ended(known->state) && has_ended(record.state)) {
+    } else if (has_ended(known->state) && has_ended(record.state) &&
+               record.submit_time >= known->submit_time) {
       *known = record;
     }
   }

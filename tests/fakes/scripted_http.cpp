@@ -170,11 +170,12 @@ bool ScriptedHttp::answer(int connection, const ScriptedRequest& request) {
     }
   }
   if (answer.ending == ScriptedAnswer::Ending::kDrop) return false;
+  const std::string& text = answer.shared_body != nullptr ? *answer.shared_body : answer.body;
   const std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " SCRIPTED\r\n" +
-                           answer.more_headers +
-                           "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n";
+                           answer.more_headers + "Content-Length: " + std::to_string(text.size()) +
+                           "\r\n\r\n";
   const bool whole = answer.ending == ScriptedAnswer::Ending::kWhole;
-  const std::string_view body(answer.body.data(), answer.body.size() / (whole ? 1 : 2));
+  const std::string_view body(text.data(), text.size() / (whole ? 1 : 2));
   return send_all(connection, head) && send_all(connection, body) && whole;
 }
 

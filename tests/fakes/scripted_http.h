@@ -31,6 +31,7 @@ struct ScriptedAnswer {
   std::string body{};
   std::string more_headers{};  // each line with its "\r\n"
   Ending ending = Ending::kWhole;
+  const std::string* shared_body = nullptr;  // instead of `body`, without a copy
 };
 
 class ScriptedHttp {
@@ -48,6 +49,8 @@ class ScriptedHttp {
   std::vector<ScriptedRequest> requests() const;
   // Those whose path begins so.
   std::vector<ScriptedRequest> requests(const std::string& method, const std::string& path) const;
+  // What this thread did is seen by the handler after it, and the other way round.
+  void settle() const { const std::lock_guard lock(mutex_); }
 
  private:
   void accept_all();
