@@ -324,7 +324,7 @@ std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
 std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
 
 std::map<int64_t, std::string> Commands::explanations() const {
-  Snapshot snapshot = read_queue(database_, clock_.now(), device_slots_);
+  Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
   if (lane_hold_) snapshot.lane_hold = lane_hold_();
   std::map<int64_t, std::string> texts;
   for (const Decision& decision : plan(snapshot)) {

@@ -16,6 +16,7 @@
 #include "scheduler/command_errors.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/files.h"
+#include "scheduler/policy.h"
 
 namespace scheduler {
 
@@ -71,17 +72,22 @@ struct ItemView {
 
 class Commands {
  public:
-  // `device_slots` is the cluster's, for the explanations.
+  // `limits` are the cluster's, for the explanations.
   // `lane_hold` says why nothing is submitted just now, empty = it is.
   // Without `check_options` every option is refused: there is no Slurm to give it to.
-  Commands(db::Database& database, const Clock& clock, int device_slots, CrashHook crash = {},
+  Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
            std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
       : database_(database),
         clock_(clock),
-        device_slots_(device_slots),
+        limits_(std::move(limits)),
         crash_(std::move(crash)),
         lane_hold_(std::move(lane_hold)),
         check_options_(std::move(check_options)) {}
+  // Of a cluster whose jobs start at once.
+  Commands(db::Database& database, const Clock& clock, int slots, CrashHook crash = {},
+           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
+      : Commands(database, clock, ClusterLimits{.slots = slots}, std::move(crash),
+                 std::move(lane_hold), std::move(check_options)) {}
 
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
@@ -122,7 +128,7 @@ class Commands {
 
   db::Database& database_;
   const Clock& clock_;
-  int device_slots_;
+  ClusterLimits limits_;
   CrashHook crash_;
   std::function<std::string()> lane_hold_;
   OptionsCheck check_options_;

@@ -63,8 +63,4 @@ Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& li
   return snapshot;
 }
 
-Snapshot read_queue(db::Database& database, int64_t now, int device_slots) {
-  return read_queue(database, now, ClusterLimits{.slots = device_slots});
-}
-
 }  // namespace scheduler

@@ -11,7 +11,5 @@ ClusterLimits limits_of(const Config& config);
 
 // Every item that has not ended; open attempts count as busy slots.
 Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
-// Of a cluster whose jobs start at once.
-Snapshot read_queue(db::Database& database, int64_t now, int device_slots);
 
 }  // namespace scheduler

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,7 +18,12 @@ class FakeCluster : public slurm::Cluster {
   enum class Fault { kAccept, kAcceptAndLoseAnswer, kLoseRequest, kReject, kThrowAfterAccepting };
   std::vector<Fault> faults{};
   slurm::Refusal refusal = slurm::Refusal::kConfiguration;  // of kReject
-  int requests_left = 1000;
+  std::string refusal_message = "no such partition";
+  slurm::JobState first_state = slurm::JobState::kRunning;  // of a job that is not held
+  std::optional<int> gpus_given{};                          // of each new job
+  int requests_left = 1000;                                 // each request takes one
+  bool counts_requests = false;
+  bool releases = true;
   int machines = 16;
 
   // What was asked.
@@ -25,15 +31,18 @@ class FakeCluster : public slurm::Cluster {
   std::vector<std::string> cancelled{};
   std::vector<std::string> forgotten{};
   std::vector<std::string> released{};
+  std::vector<std::string> names_asked{};
   int looks_by_name = 0;
 
   // What it knows.
   std::vector<slurm::JobStatus> jobs{};
+  std::vector<slurm::JobStatus> accounting{};
   bool complete = true;
   bool fresh = true;
   bool names_can_be_asked = true;
 
   slurm::SubmitResult submit(const slurm::JobRequest& request) override {
+    spend();
     requests.push_back(request);
     Fault fault = Fault::kAccept;
     if (!faults.empty()) {
@@ -43,19 +52,29 @@ class FakeCluster : public slurm::Cluster {
     if (fault == Fault::kReject) {
       return {.outcome = slurm::SubmitOutcome::kRejected,
               .job_id = "",
-              .message = "no such partition",
+              .message = refusal_message,
               .refusal = refusal};
     }
     if (fault == Fault::kLoseRequest) return unanswered();
     const std::string id = add(request.name);
-    job(request.name).held = request.hold;
+    slurm::JobStatus& job = jobs.back();
+    job.held = request.hold;
+    job.state = request.hold ? slurm::JobState::kPending : first_state;
+    job.gpus = gpus_given;
     if (fault == Fault::kThrowAfterAccepting) throw std::runtime_error("connection reset");
     if (fault == Fault::kAcceptAndLoseAnswer) return unanswered();
     return {.outcome = slurm::SubmitOutcome::kAccepted, .job_id = id, .message = ""};
   }
 
   bool release(const std::string& job_id) override {
+    spend();
     released.push_back(job_id);
+    if (!releases) return false;
+    for (auto& job : jobs) {
+      if (job.job_id != job_id || !job.held) continue;
+      job.held = false;
+      job.state = first_state;
+    }
     return true;
   }
 
@@ -63,20 +82,27 @@ class FakeCluster : public slurm::Cluster {
     if (!complete) {
       return {.complete = false, .problem = "the cluster does not answer", .jobs = {}};
     }
-    return {.complete = true, .problem = "", .jobs = jobs, .fresh = fresh};
+    if (fresh) last_ = jobs;
+    return {.complete = true, .problem = "", .jobs = last_, .fresh = fresh};
   }
 
   std::optional<std::vector<slurm::JobStatus>> find_by_name(const std::string& name) override {
+    spend();
     ++looks_by_name;
+    names_asked.push_back(name);
     if (!names_can_be_asked) return std::nullopt;
     std::vector<slurm::JobStatus> found;
     for (const auto& job : jobs) {
       if (job.name == name) found.push_back(job);
     }
+    for (const auto& record : accounting) {
+      if (record.name == name) found.push_back(record);
+    }
     return found;
   }
 
   bool cancel(const std::string& job_id) override {
+    spend();
     cancelled.push_back(job_id);
     return false;
   }
@@ -120,6 +146,13 @@ class FakeCluster : public slurm::Cluster {
     return {.outcome = slurm::SubmitOutcome::kUnknown, .job_id = "", .message = "timed out"};
   }
 
+  void spend() {
+    if (!counts_requests) return;
+    if (requests_left <= 0) throw std::logic_error("a request beyond the site's limit");
+    --requests_left;
+  }
+
+  std::vector<slurm::JobStatus> last_{};  // as they were listed
   int last_id_ = 100;
 };
 
