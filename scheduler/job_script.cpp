@@ -49,6 +49,10 @@ Directives without_label(const std::map<std::string, std::string>& options) {
 
 // #SBATCH lines are text for Slurm: nothing is put into them by name.
 Directives asks_of_template(const ScriptTemplate& script) {
+  if (!script.text.starts_with("#!")) {
+    throw ScriptError("script template '" + script.path() +
+                      "' must begin with its interpreter, such as #!/bin/bash");
+  }
   Directives asks = slurm::parse_directives(script.text, script.path());
   for (const auto& [option, value] : asks) {
     if (value.find("{{") == std::string::npos) continue;

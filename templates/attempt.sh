@@ -104,7 +104,8 @@ run_step() {
 # Two searches with a known answer, a second or two, before hours are spent on this device.
 probe_device() {
   local code=0
-  run_step timeout --kill-after=10 300 {{engine}} selftest --backend "$backend" --threads "$threads"
+  run_step timeout --foreground --kill-after=10 300 {{engine}} selftest \
+    --backend "$backend" --threads "$threads"
   case "$code" in
     0) ;;
     85) exit 85 ;;

@@ -1,0 +1,330 @@
+// templates/*.sbatch as they are rendered, run by bash with stand-ins for srun and the engine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "scheduler/job_script.h"
+#include "tests/scratch_folder.h"
+
+namespace scheduler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// What the real one was seen to do: tasks in process groups of their own, SIGUSR1 passed on to
+// them, SIGTERM to itself ends them by force, --kill-on-bad-exit, the highest exit code.
+constexpr const char* kSrun = R"sh(#!/bin/bash
+printf '%s ' "${@//$'\n'/ }" >> "$SCRATCH/srun"; echo >> "$SCRATCH/srun"
+nodes=1 tasks=1 strict=
+while [[ "${1:-}" == --* ]]; do
+  case "$1" in
+    --nodes=*) nodes=${1#*=} ;;
+    --ntasks-per-node=*) tasks=${1#*=} ;;
+    --kill-on-bad-exit=1) strict=yes ;;
+  esac
+  shift
+done
+set -m
+pids=()
+trap 'for p in "${pids[@]}"; do kill -USR1 -- "-$p"; done' USR1
+trap 'touch "$SCRATCH/forced"; for p in "${pids[@]}"; do kill -KILL -- "-$p"; done' TERM
+for ((i = 0; i < nodes * tasks; ++i)); do
+  SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NTASKS=$((nodes * tasks)) \
+    SLURM_LAUNCH_NODE_IPADDR=10.0.0.1 "$@" &
+  pids+=($!)
+done
+highest=0
+while [ "${#pids[@]}" -gt 0 ]; do
+  /bin/sleep 0.01
+  left=()
+  for p in "${pids[@]}"; do
+    if kill -0 "$p" 2>/dev/null; then
+      left+=("$p")
+      continue
+    fi
+    wait "$p"
+    code=$?
+    [ "$code" -le "$highest" ] || highest=$code
+    [ "$code" -eq 0 ] || [ -z "$strict" ] || strict=now
+  done
+  pids=("${left[@]}")
+  if [ "$strict" = now ]; then
+    for p in "${pids[@]}"; do kill -TERM -- "-$p" 2>/dev/null; done
+  fi
+done
+exit "$highest"
+)sh";
+
+class SbatchScriptTest : public testing::Test {
+ protected:
+  SbatchScriptTest() {
+    config_.state = folder_.file("st ate");
+    config_.engine = folder_.file("engine");
+    config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+    config_.cluster = "slurm";
+    config_.slurm.nodes = 2;
+    config_.slurm.gpus_per_node = 2;
+    item_ = config_.jobs() + "/7";
+    attempt_ = item_ + "/a'1";
+    std::filesystem::create_directories(attempt_);
+    std::filesystem::create_directories(folder_.file("bin"));
+    current(1);
+    program("bin/srun", kSrun);
+    program("bin/scontrol", "#!/bin/bash\nprintf 'no-such-host-%s\\n' 1 2\n");
+    // The script looks around every ten seconds.
+    program("bin/sleep", "#!/bin/bash\nexec /bin/sleep 0.05\n");
+    engine("exit 0", "exit 0");
+  }
+
+  void program(const std::string& name, const std::string& text) {
+    std::filesystem::permissions(folder_.write(name, text), std::filesystem::perms::owner_all);
+  }
+
+  void engine(const std::string& probe, const std::string& search) {
+    program("engine",
+            "#!/bin/bash\nprintf '%s ' \"$@\" >> \"$SCRATCH/engine_calls\"; echo >> "
+            "\"$SCRATCH/engine_calls\"\nif [ \"$1\" = selftest ]; then\n" +
+                probe + "\nfi\n" + search + "\n");
+  }
+
+  void current(int number) { std::ofstream(item_ + "/current") << number << "\n"; }
+
+  std::string rendered(const std::string& shape) {
+    const ScriptInputs inputs{.item = {.id = 7},
+                              .attempt = {.item_id = 7,
+                                          .number = 1,
+                                          .token = "margay-x-7-a1",
+                                          .shape = shape,
+                                          .directory = attempt_}};
+    return render_job(config_, inputs).text;
+  }
+
+  pid_t start(const std::string& shape = "gpu") {
+    const std::string script = folder_.write("job.sh", rendered(shape));
+    const pid_t child = fork();
+    if (child == 0) {
+      // As slurmrestd gives it, without HOME and USER.
+      std::vector<std::string> pairs = {"PATH=" + folder_.file("bin") + ":/usr/bin:/bin",
+                                        "SCRATCH=" + folder_.path(),
+                                        "SLURM_JOB_ID=77",
+                                        "SLURM_JOB_NUM_NODES=2",
+                                        "SLURM_JOB_NODELIST=n[1-2]",
+                                        "SLURM_CPUS_ON_NODE=6"};
+      for (const auto& [name, value] : environment_) pairs.push_back(name + "=" + value);
+      std::vector<char*> variables;
+      for (std::string& pair : pairs) variables.push_back(pair.data());
+      variables.push_back(nullptr);
+      const char* const arguments[] = {"bash", script.c_str(), nullptr};
+      execve("/bin/bash", const_cast<char* const*>(arguments), variables.data());
+      _exit(126);
+    }
+    return child;
+  }
+
+  static int wait_for(pid_t child) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  // Without the traces of the last run.
+  int run(const std::string& shape = "gpu") {
+    std::filesystem::remove_all(attempt_ + "/claim");
+    for (const char* name : {"srun", "engine_calls"}) {
+      std::filesystem::remove(folder_.file(name));
+    }
+    return wait_for(start(shape));
+  }
+
+  void wait_for_file(const std::string& name) {
+    while (!std::filesystem::exists(folder_.file(name))) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  std::string calls() { return tests::text_of(folder_.file("engine_calls")); }
+  std::string steps() { return tests::text_of(folder_.file("srun")); }
+
+  tests::ScratchFolder folder_;
+  Config config_;
+  std::string item_;
+  std::string attempt_;
+  std::map<std::string, std::string> environment_;
+};
+
+class EachSbatchScriptTest : public SbatchScriptTest,
+                             public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Shapes, EachSbatchScriptTest,
+                         testing::Values("cpu", "gpu", "node", "nodes"),
+                         [](const auto& shape) { return std::string(shape.param); });
+
+TEST_P(EachSbatchScriptTest, BashFindsNoFaultInIt) {
+  const std::string script = folder_.write("job.sh", rendered(GetParam()));
+  EXPECT_EQ(std::system(("bash -n '" + script + "'").c_str()), 0);
+  EXPECT_THAT(rendered(GetParam()), AllOf(Not(HasSubstr("{{")), Not(HasSubstr("\n#MARGAY"))));
+}
+
+TEST_P(EachSbatchScriptTest, TheDeviceIsProbedBeforeTheSearch) {
+  EXPECT_EQ(run(GetParam()), 0);
+  EXPECT_THAT(calls(), StartsWith("selftest --backend "));
+  EXPECT_THAT(calls(), HasSubstr("match " + attempt_ + "/config.yaml --backend "));
+  EXPECT_THAT(calls(), HasSubstr("--attempt margay-x-7-a1 \n"));
+}
+
+TEST_P(EachSbatchScriptTest, TheEnginesExitCodeIsTheScripts) {
+  for (const int code : {0, 1, 2, 64, 70, 71, 75, 85, 137, 139}) {
+    engine("exit 0", "exit " + std::to_string(code));
+    EXPECT_EQ(run(GetParam()), code);
+  }
+  engine("exit 0", "kill -SEGV $$");
+  EXPECT_EQ(run(GetParam()), 139);
+}
+
+TEST_P(EachSbatchScriptTest, ADeviceThatFailsItsProbeIsSparedTheSearch) {
+  // By what the probe ends with: the device's fault, a request to stop, a fault of the site's.
+  const std::map<int, int> codes = {{70, 70},   {71, 70},   {124, 70}, {137, 70},
+                                    {139, 70},  {138, 85},  {143, 85}, {2, 2},
+                                    {126, 126}, {127, 127}, {1, 126},  {64, 126}};
+  for (const auto& [probe, code] : codes) {
+    engine("exit " + std::to_string(probe), "exit 0");
+    EXPECT_EQ(run(GetParam()), code) << probe;
+    EXPECT_THAT(calls(), Not(HasSubstr("match"))) << probe;
+  }
+}
+
+TEST_F(SbatchScriptTest, TheEngineIsAStepWithTheJobsProcessors) {
+  EXPECT_EQ(run("cpu"), 0);
+  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=6 timeout "));
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--backend cpu --threads 6"), Not(HasSubstr("auto"))));
+  environment_["SLURM_CPUS_PER_TASK"] = "3";
+  EXPECT_EQ(run("gpu"), 0);
+  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 timeout "));
+  EXPECT_THAT(calls(), HasSubstr("--backend auto --threads 3"));
+}
+
+TEST_F(SbatchScriptTest, OnlyOneRunTakesTheClaim) {
+  EXPECT_EQ(run(), 0);
+  const std::string once = calls();
+  EXPECT_EQ(wait_for(start()), 75);
+  environment_["SLURM_JOB_ID"] = "78";
+  environment_["SLURM_RESTART_COUNT"] = "3";
+  EXPECT_EQ(wait_for(start()), 75);
+  EXPECT_EQ(calls(), once) << "the losers must not start the engine";
+}
+
+TEST_F(SbatchScriptTest, TheSameJobStartedAgainTakesItsOwnClaimOver) {
+  EXPECT_EQ(run(), 0);
+  environment_["SLURM_RESTART_COUNT"] = "1";
+  std::ofstream(attempt_ + "/checkpoint.mgc") << "units";
+  EXPECT_EQ(wait_for(start()), 0);
+  EXPECT_THAT(calls(), HasSubstr("--resume " + attempt_ + "/checkpoint.mgc"));
+  EXPECT_EQ(wait_for(start()), 75) << "the same start of the same job, twice";
+}
+
+TEST_F(SbatchScriptTest, AJobThatIsStartedAgainAfterItsEndDoesNothing) {
+  EXPECT_EQ(run(), 0);
+  std::ofstream(attempt_ + "/manifest.json") << "{}";
+  const std::string once = calls();
+  environment_["SLURM_RESTART_COUNT"] = "1";
+  EXPECT_EQ(wait_for(start()), 0);
+  EXPECT_EQ(calls(), once);
+}
+
+TEST_F(SbatchScriptTest, AnOlderAttemptDoesNotStartOnceANewerOneHasBegun) {
+  current(2);
+  EXPECT_EQ(run(), 75);
+  EXPECT_EQ(calls(), "");
+}
+
+TEST_F(SbatchScriptTest, AnOlderAttemptStopsWhenANewerOneBegins) {
+  engine("exit 0", "trap 'exit 85' USR1\ntouch \"$SCRATCH/ready\"\nwhile :; do sleep 0.05; done");
+  const pid_t script = start();
+  wait_for_file("ready");
+  current(2);
+  EXPECT_EQ(wait_for(script), 85);
+}
+
+TEST_P(EachSbatchScriptTest, ASignalReachesTheEngineAsARequestAndItsCheckpointIsWaitedFor) {
+  for (const int number : {SIGTERM, SIGUSR1}) {
+    std::filesystem::remove_all(attempt_ + "/claim");
+    std::filesystem::remove(folder_.file("ready"));
+    engine("exit 0",
+           "trap '/bin/sleep 0.2; echo 1 >> \"$SCRATCH/written\"; exit 85' USR1\n"
+           "touch \"$SCRATCH/ready.$$\"\nset -- \"$SCRATCH\"/ready.*\n"
+           "[ $# -lt \"${WORLD_SIZE:-1}\" ] || touch \"$SCRATCH/ready\"\n"
+           "while :; do sleep 0.05; done");
+    const pid_t script = start(GetParam());
+    wait_for_file("ready");
+    kill(script, number);
+    EXPECT_EQ(wait_for(script), 85);
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("forced")))
+        << "srun that gets SIGTERM ends the step by force";
+    EXPECT_THAT(tests::text_of(folder_.file("written")), HasSubstr("1"));
+    std::filesystem::remove(folder_.file("written"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path())) {
+      if (entry.path().filename().string().starts_with("ready.")) {
+        std::filesystem::remove(entry.path());
+      }
+    }
+  }
+}
+
+TEST_P(EachSbatchScriptTest, AStopBeforeTheEngineListensIsAStop) {
+  engine("exit 0", "kill -USR1 $$");
+  EXPECT_EQ(run(GetParam()), 85);
+}
+
+TEST_F(SbatchScriptTest, SiteLinesRunBeforeTheEngineWhateverTheyLeaveUnset) {
+  config_.slurm.setup = {"[ -n \"$NEVER_SET\" ] || export FROM_SITE=\"it's here\""};
+  engine("exit 0", "echo \"$FROM_SITE\" > \"$SCRATCH/seen\"; exit 0");
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(tests::text_of(folder_.file("seen")), "it's here\n");
+}
+
+TEST_F(SbatchScriptTest, WhatSlurmrestdDoesNotSetIsSet) {
+  engine("exit 0", "echo \"$HOME|$USER|$LOGNAME|$PWD|$(umask)\" > \"$SCRATCH/seen\"; exit 0");
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(tests::text_of(folder_.file("seen")),
+              AllOf(StartsWith("/"), Not(HasSubstr("||")), HasSubstr("|" + attempt_ + "|0022")));
+  environment_ = {{"HOME", "/my home"}, {"USER", "me"}};
+  EXPECT_EQ(run(), 0);
+  EXPECT_THAT(tests::text_of(folder_.file("seen")), StartsWith("/my home|me|me|"));
+}
+
+TEST_F(SbatchScriptTest, OfSeveralTasksEachKnowsWhoItIs) {
+  engine("exit 0",
+         "echo \"$RANK $LOCAL_RANK $WORLD_SIZE $MASTER_ADDR $MASTER_PORT\" > "
+         "\"$SCRATCH/rank$RANK\"; exit 0");
+  EXPECT_EQ(run("nodes"), 0);
+  EXPECT_THAT(steps(), StartsWith("--nodes=2 --ntasks-per-node=2 --cpus-per-task=3 "));
+  // This machine does not know the first one by name: srun's address of it is taken.
+  EXPECT_EQ(tests::text_of(folder_.file("rank0")), "0 0 4 10.0.0.1 20077\n");
+  EXPECT_EQ(tests::text_of(folder_.file("rank3")), "3 1 4 10.0.0.1 20077\n");
+  program("bin/scontrol", "#!/bin/bash\nprintf 'localhost\\nother\\n'\n");
+  EXPECT_EQ(run("nodes"), 0);
+  EXPECT_EQ(tests::text_of(folder_.file("rank3")), "3 1 4 localhost 20077\n");
+}
+
+TEST_F(SbatchScriptTest, OfSeveralTasksTheFirstFaultCounts) {
+  // The others are ended by a signal, whose number is higher.
+  engine("exit 0", "[ \"$RANK\" != 2 ] || exit 71\nexec /bin/sleep 600");
+  EXPECT_EQ(run("nodes"), 71);
+  engine("[ \"$RANK\" != 1 ] || exit 70\nexec /bin/sleep 600", "exit 0");
+  EXPECT_EQ(run("nodes"), 70);
+  engine("exit 0", "exit 0");
+  EXPECT_EQ(run("nodes"), 0) << "the fault of an earlier start is forgotten";
+}
+
+}  // namespace
+}  // namespace scheduler
