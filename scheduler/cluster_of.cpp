@@ -63,8 +63,4 @@ std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::st
   return nullptr;
 }
 
-int device_slots(const Config& config) {
-  return config.cluster == "slurm" ? config.slurm.max_jobs : config.local.slots;
-}
-
 }  // namespace scheduler

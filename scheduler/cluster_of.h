@@ -13,7 +13,4 @@ namespace scheduler {
 // the cluster yet.
 std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::string& instance);
 
-// How many jobs it runs for us at once.
-int device_slots(const Config& config);
-
 }  // namespace scheduler

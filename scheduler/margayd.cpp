@@ -18,11 +18,17 @@
 #include "db/database.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/api/service.h"
+#include "scheduler/cli/context.h"
+#include "scheduler/cli/findings.h"
+#include "scheduler/cluster_of.h"
 #include "scheduler/commands.h"
 #include "scheduler/config.h"
 #include "scheduler/daemon.h"
+#include "scheduler/doctor.h"
+#include "scheduler/item_options.h"
 #include "scheduler/job_script.h"
-#include "slurm/local_cluster.h"
+#include "scheduler/queue.h"
+#include "scheduler/render.h"
 
 namespace scheduler {
 namespace {
@@ -36,6 +42,7 @@ constexpr std::chrono::milliseconds kLongestStop{1500};
 struct Options {
   std::string state;
   std::string config;
+  bool doctor = false;
 };
 
 // Between the tick and those who wake or end it.
@@ -110,11 +117,16 @@ class EndThread {
   std::thread thread_;
 };
 
-Config load(const Options& options) {
+Config read(const Options& options) {
   Config config;
   if (!options.config.empty()) config = read_config(options.config);
   if (!options.state.empty()) config.state = options.state;
   complete_config(config, fs::read_symlink("/proc/self/exe").parent_path().string());
+  return config;
+}
+
+Config load(const Options& options) {
+  Config config = read(options);
   if (access(config.engine.c_str(), X_OK) != 0) {
     throw ConfigError("engine '" + config.engine + "' cannot be run: " + std::strerror(errno) +
                       "; set 'engine' in the configuration");
@@ -133,23 +145,55 @@ CrashHook crash_hook() {
   return abort_at(armed == nullptr ? "" : armed);
 }
 
+std::vector<slurm::Finding> examine(const Config& config, const std::string& instance) {
+  DoctorOptions options;
+  options.instance = instance;
+  options.make = make_cluster;
+  return examine_site(config, SystemClock(), options);
+}
+
+RenderedScript script_of(const Config& config, db::Database& database,
+                         const api::ScriptRequest& request) {
+  RenderedScript script = render_item(config, database, request.item, request.shape);
+  if (!request.test_only) return script;
+  // The daemon's own is busy in the tick.
+  Config own = config;
+  own.state = config.state + "/ask";
+  script.test_only = test_script(config, *make_cluster(own, database.instance()), script);
+  return script;
+}
+
+// Which options of Slurm an item may have here; none where jobs do not run in Slurm.
+OptionsCheck options_check(const Config& config) {
+  if (config.cluster != "slurm") return {};
+  return [&config](const Caller& caller, const ItemOptions& options) {
+    try {
+      return check_item_options(config, options, caller.privileged);
+    } catch (const slurm::DirectiveError& error) {
+      throw BadOption(error.what());
+    }
+  };
+}
+
 void serve(const Config& config, db::Database& database) {
   const SystemClock clock;
-  slurm::LocalClusterOptions local;
-  local.folder = config.state + "/cluster";
-  local.slots = config.local.slots;
-  slurm::LocalCluster cluster(local);
+  const auto cluster = make_cluster(config, database.instance());
   DaemonOptions options{.crash = crash_hook(),
                         .log = [](const std::string& line) { spdlog::info("{}", line); }};
-  Daemon daemon(config, database, cluster, clock, options);
-  Commands commands(database, clock, config.local.slots, options.crash,
-                    [&daemon] { return daemon.lane_hold(); });
+  Daemon daemon(config, database, *cluster, clock, options);
+  Commands commands(
+      database, clock, limits_of(config), options.crash, [&daemon] { return daemon.lane_hold(); },
+      options_check(config));
   Bell bell;
   const EndThread end(bell);
-  api::Service service(database, commands,
-                       {.status = [&daemon] { return daemon.status(); },
-                        .stop = [] { kill(getpid(), SIGTERM); },
-                        .wake = [&bell] { bell.ring(); }});
+  api::Service service(
+      database, commands,
+      {.status = [&daemon] { return daemon.status(); },
+       .stop = [] { kill(getpid(), SIGTERM); },
+       .wake = [&bell] { bell.ring(); },
+       .script =
+           [&](const api::ScriptRequest& request) { return script_of(config, database, request); },
+       .examine = [&] { return examine(config, database.instance()); }});
   const api::HttpServer server(
       {.socket = config.socket, .group = config.socket_group},
       [&service](api::Request& request) { return service.handle(request); });
@@ -165,6 +209,20 @@ void serve(const Config& config, db::Database& database) {
 int refuse(const std::string& why, int code) {
   std::fprintf(stderr, "margayd: %s\n", why.c_str());
   return code;
+}
+
+int run_doctor(const Options& options) {
+  umask(0027);
+  try {
+    const auto findings = examine(read(options), "");
+    const cli::Screen screen = cli::find_screen();
+    std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
+    return is_bad(findings) ? 1 : 0;
+  } catch (const ConfigError& error) {
+    return refuse(error.what(), kBadConfiguration);
+  } catch (const std::exception& error) {
+    return refuse(error.what(), 1);
+  }
 }
 
 int run(const Options& options) {
@@ -201,6 +259,9 @@ int main(int argc, char** argv) {
   app.add_option("--state", options.state,
                  "Folder of the database, the socket and the jobs, on a local disk");
   app.add_option("--config", options.config, "The site's configuration (YAML)");
+  app.add_flag("--doctor", options.doctor,
+               "Only look for what is wrong with the site, also where no daemon can start yet; "
+               "status 1 when something is");
   app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
   app.footer("Example: margayd --state /var/lib/margay --config /etc/margay/margayd.yaml");
   try {
@@ -208,5 +269,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  return scheduler::run(options);
+  return options.doctor ? scheduler::run_doctor(options) : scheduler::run(options);
 }

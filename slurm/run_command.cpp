@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,7 +125,7 @@ class Running {
  public:
   Running(const Command& command, pid_t child, File& output, File& error)
       : command_(command), child_(child), output_(output), error_(error) {
-    process_.set(::pidfd_open(child, 0));
+    process_.set(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
     if (process_.get() < 0) {
       const int number = errno;
       kill_group(SIGKILL);
