@@ -59,8 +59,8 @@ bool read_exit_pair(std::string_view text, JobStatus& job) {
   const auto code = number_in<int>(text.substr(0, colon));
   const auto signal = number_in<int>(text.substr(colon + 1));
   if (!code || !signal) return false;
-  job.exit_code = *code;
   if (*signal != 0) job.signal = *signal;
+  if (*signal == 0 || *code != 0) job.exit_code = *code;
   return true;
 }
 
@@ -71,12 +71,11 @@ bool read_exit(std::string_view text, JobStatus& job) {
   return status.has_value();
 }
 
-// How many GPUs a list names: "cpu=4,gres/gpu=16,gres/gpu:a100=16" (what follows the kind is a part
-// of the total), "gres:gpu:4", "gres/gpu:a100:2,gres/nvme:1".
+// How many GPUs a list names: "gres:gpu:4", "gres/gpu:a100:2,gres/gpu:1,gres/nvme:1", or
+// "cpu=4,gres/gpu=16,gres/gpu:a100=16", where what follows the kind is a part of the total.
 std::optional<int> gpus_in(std::string_view list) {
   std::optional<int> total;
-  int by_kind = 0;
-  bool any_kind = false;
+  std::optional<int> sum;
   for (std::string_view item : split(list, ',', list.size() + 1)) {
     if (!item.starts_with("gres/gpu") && !item.starts_with("gres:gpu")) continue;
     item.remove_prefix(std::string_view("gres/gpu").size());
@@ -85,14 +84,10 @@ std::optional<int> gpus_in(std::string_view list) {
     const auto count =
         before == item.npos ? std::optional<int>(1) : number_in<int>(item.substr(before + 1));
     if (!count) continue;
-    if (before == item.npos || before == 0) {
-      total = *count;
-    } else {
-      by_kind += *count;
-      any_kind = true;
-    }
+    if (item.starts_with("=")) total = *count;
+    sum = sum.value_or(0) + *count;
   }
-  return total || !any_kind ? total : by_kind;
+  return total ? total : sum;
 }
 
 enum QueueField : size_t {
