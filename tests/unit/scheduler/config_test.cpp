@@ -83,6 +83,151 @@ TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("- a"), HasSubstr("mapping"));
 }
 
+const std::string kSlurm = "cluster: slurm\nslurm:\n  url: http://head:6820\n  token_file: /t\n";
+
+TEST(SlurmConfig, EveryKeyIsRead) {
+  Config config = parse_config(R"(
+state: /var/lib/margay
+cluster: slurm
+slurm:
+  transport: rest
+  url: https://head:6820
+  user: cryoem
+  token_file: /run/margay/../margay/token
+  api_version: v0.0.40
+  connect_timeout: 2s
+  timeout: 30s
+  tls: {ca_file: /etc/ca.pem, certificate: /etc/margay.pem, key: /etc/margay.key, verify: false}
+  proxy: http://proxy:3128
+  poll: 15s
+  requests_per_minute: 60
+  accounting: "on"
+  max_jobs: 200
+  max_pending: 20
+  shape: node
+  gpus_per_node: 8
+  nodes: 3
+  options: {partition: gpu, time: 90, exclusive: true, nice:}
+  shapes:
+    cpu: {partition: cpu, mem: 2048}
+    nodes: {constraint: "a100&nvlink"}
+  user_options: [time, mail-user]
+  setup:
+    - module load cuda
+    - export X=1
+)",
+                               "margayd.yaml");
+  complete_config(config, "/opt/bin");
+  const SlurmOptions& slurm = config.slurm;
+  EXPECT_EQ(slurm.transport, Transport::kRest);
+  EXPECT_EQ(slurm.url, "https://head:6820");
+  EXPECT_EQ(slurm.user, "cryoem");
+  EXPECT_EQ(slurm.token_file, "/run/margay/token");
+  EXPECT_EQ(slurm.api_version, "v0.0.40");
+  EXPECT_EQ(slurm.connect_timeout, milliseconds(2000));
+  EXPECT_EQ(slurm.timeout, milliseconds(30'000));
+  EXPECT_EQ(slurm.ca_file, "/etc/ca.pem");
+  EXPECT_EQ(slurm.certificate, "/etc/margay.pem");
+  EXPECT_EQ(slurm.key, "/etc/margay.key");
+  EXPECT_FALSE(slurm.verify);
+  EXPECT_EQ(slurm.proxy, "http://proxy:3128");
+  EXPECT_EQ(slurm.poll, milliseconds(15'000));
+  EXPECT_EQ(slurm.requests_per_minute, 60);
+  EXPECT_EQ(slurm.accounting, slurm::Accounting::kOn);
+  EXPECT_EQ(slurm.max_jobs, 200);
+  EXPECT_EQ(slurm.max_pending, 20);
+  EXPECT_EQ(slurm.shape, Shape::kNode);
+  EXPECT_EQ(slurm.gpus_per_node, 8);
+  EXPECT_EQ(slurm.nodes, 3);
+  EXPECT_EQ(slurm.options,
+            (slurm::Directives{
+                {"partition", "gpu"}, {"time", "01:30:00"}, {"exclusive", ""}, {"nice", "100"}}));
+  EXPECT_EQ(slurm.shape_options, (std::map<Shape, slurm::Directives>{
+                                     {Shape::kCpu, {{"partition", "cpu"}, {"mem", "2G"}}},
+                                     {Shape::kNodes, {{"constraint", "a100&nvlink"}}}}));
+  EXPECT_EQ(slurm.user_options, (std::set<std::string>{"time", "mail-user"}));
+  EXPECT_EQ(slurm.setup, (std::vector<std::string>{"module load cuda", "export X=1"}));
+}
+
+TEST(SlurmConfig, ACommandLineSiteNeedsNeitherAddressNorToken) {
+  EXPECT_EQ(refusal("cluster: slurm\nslurm: {transport: cli, commands: /opt/slurm/bin}"),
+            "not refused");
+  EXPECT_EQ(refusal("cluster: slurm\nslurm: {url: 'unix:/run/slurmrestd/socket'}"), "not refused");
+  EXPECT_EQ(refusal(kSlurm), "not refused");
+}
+
+TEST(SlurmConfig, IsLookedAtOnlyWhenItIsUsed) {
+  EXPECT_EQ(refusal("slurm: {max_jobs: 0}"), "not refused");
+  EXPECT_THAT(refusal("slurm: {max_jbos: 1}"), HasSubstr("'max_jobs'"));
+}
+
+TEST(SlurmConfig, WhatIsMissingIsNamed) {
+  EXPECT_THAT(refusal("cluster: slurm"), AllOf(HasSubstr("slurm.url"), HasSubstr("cli")));
+  EXPECT_THAT(refusal("cluster: slurm\nslurm: {url: 'http://head:6820'}"),
+              HasSubstr("slurm.token_file is missing"));
+  EXPECT_THAT(refusal("cluster: slurm\nslurm: {url: 'head:6820', token_file: /t}"),
+              HasSubstr("must begin with http://, https:// or unix:/"));
+}
+
+TEST(SlurmConfig, WhatDoesNotFitTogetherIsRefused) {
+  EXPECT_THAT(refusal("cluster: slurm\nslurm: {transport: cli, token_file: /t}"),
+              HasSubstr("slurm.token_file is for transport 'rest'"));
+  EXPECT_THAT(refusal(kSlurm + "  commands: /opt/bin\n"), HasSubstr("slurm.commands"));
+  EXPECT_THAT(refusal(kSlurm + "  tls: {ca_file: /ca}\n"), HasSubstr("https://"));
+  EXPECT_THAT(refusal("cluster: slurm\nslurm: {url: 'https://h', token_file: /t, "
+                      "tls: {certificate: /c}}"),
+              HasSubstr("go together"));
+}
+
+TEST(SlurmConfig, BadValuesAreRefusedByName) {
+  EXPECT_THAT(refusal(kSlurm + "  transport: soap\n"),
+              AllOf(HasSubstr("'slurm.transport'"), HasSubstr("rest or cli")));
+  EXPECT_THAT(refusal(kSlurm + "  accounting: maybe\n"), HasSubstr("auto, on or off"));
+  EXPECT_THAT(refusal(kSlurm + "  shape: huge\n"), HasSubstr("cpu, gpu, node or nodes"));
+  EXPECT_THAT(refusal(kSlurm + "  api_version: v1\n"), HasSubstr("v0.0.40"));
+  EXPECT_THAT(refusal(kSlurm + "  tls: {verfy: no}\n"),
+              AllOf(HasSubstr("'slurm.tls.verfy'"), HasSubstr("'verify'")));
+  for (const char* key :
+       {"max_jobs", "requests_per_minute", "gpus_per_node", "nodes", "max_pending"}) {
+    EXPECT_THAT(refusal(kSlurm + "  " + key + ": -1\n"), HasSubstr("slurm." + std::string(key)));
+  }
+  for (const char* key : {"poll", "timeout", "connect_timeout"}) {
+    EXPECT_THAT(refusal(kSlurm + "  " + key + ": 0s\n"), HasSubstr("slurm." + std::string(key)));
+  }
+}
+
+TEST(SlurmConfig, OptionsAreSbatchs) {
+  EXPECT_THAT(refusal(kSlurm + "  options: {partion: x}\n"),
+              AllOf(HasSubstr("'slurm.options.partion'"), HasSubstr("did you mean 'partition'")));
+  EXPECT_THAT(refusal(kSlurm + "  options: {job-name: x}\n"), HasSubstr("Margay finds its jobs"));
+  EXPECT_THAT(refusal(kSlurm + "  options: {time: soon}\n"), HasSubstr("'slurm.options.time'"));
+  EXPECT_THAT(refusal(kSlurm + "  options: {exclusive: false}\n"), HasSubstr("leave it out"));
+  EXPECT_THAT(refusal(kSlurm + "  options: [time]\n"), HasSubstr("mapping"));
+  EXPECT_THAT(refusal(kSlurm + "  options: {time: 5, time: 6}\n"), HasSubstr("given twice"));
+  EXPECT_THAT(refusal(kSlurm + "  shapes: {gpus: {time: 5}}\n"),
+              AllOf(HasSubstr("'slurm.shapes.gpus'"), HasSubstr("'gpu'")));
+  EXPECT_THAT(refusal(kSlurm + "  shapes: {gpu: {tiem: 5}}\n"),
+              AllOf(HasSubstr("'slurm.shapes.gpu.tiem'"), HasSubstr("'time'")));
+  EXPECT_THAT(refusal(kSlurm + "  user_options: [tme]\n"),
+              AllOf(HasSubstr("'slurm.user_options'"), HasSubstr("'time'")));
+  EXPECT_THAT(refusal(kSlurm + "  setup: ['#SBATCH --qos=x']\n"), HasSubstr("'slurm.setup'"));
+}
+
+TEST(SlurmConfig, SetupMayBeOneBlockOfText) {
+  const Config config = parse_config("slurm:\n  setup: |\n    a\n\n    b\n", "x");
+  EXPECT_EQ(config.slurm.setup, (std::vector<std::string>{"a", "", "b"}));
+}
+
+TEST(SlurmConfig, AUserMayAskForResourcesButNotForPaths) {
+  const std::set<std::string> names = Config().slurm.user_options;
+  for (const char* name : {"mail-user", "time", "mem-per-gpu", "gpus-per-task", "deadline"}) {
+    EXPECT_EQ(names.count(name), 1U) << name;
+  }
+  for (const char* name : {"chdir", "error", "nodelist", "exclude", "signal"}) {
+    EXPECT_EQ(names.count(name), 0U) << name;
+  }
+}
+
 TEST(Config, AFileThatIsMissingIsNamed) {
   try {
     read_config("/nowhere/margayd.yaml");
