@@ -36,32 +36,55 @@ class CrashTest : public DaemonFixture {
   // Each job runs for a round and leaves its result; it is counted the moment it ends.
   void end_job(slurm::JobStatus& job) {
     if (job.state != slurm::JobState::kRunning) return;
+    if (std::count(cluster_.cancelled.begin(), cluster_.cancelled.end(), job.job_id) > 0) {
+      job.state = slurm::JobState::kCancelled;
+      job.exit_code = 85;
+      return;
+    }
+    if (job.job_id == orphan_) return;
     const auto owner = db::AttemptStore(*database_).find_by_token(job.name);
     ASSERT_TRUE(owner) << "a job that was not announced before: " << job.name;
     if (++age_[job.job_id] < 2) return;
-    const bool cancelled =
-        std::count(cluster_.cancelled.begin(), cluster_.cancelled.end(), job.job_id) > 0;
-    job.state = cancelled ? slurm::JobState::kCancelled : slurm::JobState::kCompleted;
-    job.exit_code = cancelled ? 85 : 0;
-    if (cancelled) return;
+    job.state = slurm::JobState::kCompleted;
+    job.exit_code = 0;
     ++runs_[owner->item_id];
     leave_manifest(*owner);
   }
 
+  std::string orphan_;  // id of a job that the database does not know
   std::map<std::string, int> age_;
   std::map<int64_t, int> runs_;
+};
+
+enum class Scene {
+  kLocal,
+  kWide,    // jobs of several nodes, submitted held
+  kOrphan,  // a job runs that the database does not know
 };
 
 struct Case {
   std::string point;
   Fault fault = Fault::kAccept;
+  Scene scene = Scene::kLocal;
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.point; }
 
-class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case> {};
+class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case> {
+ protected:
+  void set_the_scene() {
+    if (GetParam().scene == Scene::kWide) {
+      config_.cluster = "slurm";
+      config_.slurm.shape = Shape::kNodes;
+    }
+    if (GetParam().scene == Scene::kOrphan) {
+      orphan_ = cluster_.add("margay-" + database_->instance() + "-77-a1");
+    }
+  }
+};
 
 TEST_P(EveryCrashTest, EachItemRunsExactlyOnce) {
+  set_the_scene();
   const std::vector<int64_t> ids = {enqueue("a.mrc").id, enqueue("b.mrc").id};
   cluster_.faults = {GetParam().fault};
   restart_with_crash_at(GetParam().point);
@@ -79,38 +102,73 @@ TEST_P(EveryCrashTest, EachItemRunsExactlyOnce) {
     EXPECT_EQ(accepted, 1);
   }
   EXPECT_TRUE(db::AttemptStore(*database_).open().empty());
+  for (const auto& job : cluster_.jobs) {
+    EXPECT_FALSE(job.held) << "a job that nobody released";
+    EXPECT_NE(job.state, slurm::JobState::kRunning);
+  }
+}
+
+bool has(const std::string& point, const char* word) {
+  return point.find(word) != std::string::npos;
+}
+
+// Adopting and giving up need a submission whose answer or request was lost; releasing one that
+// was held.
+std::vector<Case> cases_of(const std::string& point) {
+  std::vector<Case> cases;
+  for (const Scene scene : {Scene::kLocal, Scene::kWide, Scene::kOrphan}) {
+    if (has(point, "cancel") != (scene == Scene::kOrphan)) continue;
+    if (has(point, "release") && scene != Scene::kWide) continue;
+    const bool adopt = has(point, "adopt");
+    const bool never = has(point, "never-started");
+    if (!adopt && !never) cases.push_back({point, Fault::kAccept, scene});
+    if (!never) cases.push_back({point, Fault::kAcceptAndLoseAnswer, scene});
+    if (!adopt) cases.push_back({point, Fault::kLoseRequest, scene});
+  }
+  return cases;
 }
 
 std::vector<Case> every_case() {
-  // Adopting and giving up need a submission whose answer or request was lost.
   std::vector<Case> cases;
   for (const std::string& point : crash_point_names()) {
-    if (point.find("command") != std::string::npos) continue;
-    const bool adopt = point.find("adopt") != std::string::npos;
-    const bool never = point.find("never-started") != std::string::npos;
-    if (!adopt && !never) cases.push_back({point, Fault::kAccept});
-    if (!never) cases.push_back({point, Fault::kAcceptAndLoseAnswer});
-    if (!adopt) cases.push_back({point, Fault::kLoseRequest});
+    if (has(point, "command")) continue;
+    for (const Case& one : cases_of(point)) cases.push_back(one);
   }
   return cases;
+}
+
+std::string word_of(Scene scene) {
+  switch (scene) {
+    case Scene::kLocal:
+      return "";
+    case Scene::kWide:
+      return "_wide";
+    case Scene::kOrphan:
+      return "_orphan";
+  }
+  return "";
+}
+
+std::string word_of(Fault fault) {
+  switch (fault) {
+    case Fault::kAccept:
+      return "";
+    case Fault::kAcceptAndLoseAnswer:
+      return "_answer_lost";
+    case Fault::kLoseRequest:
+      return "_request_lost";
+    case Fault::kReject:
+      return "_rejected";
+    case Fault::kThrowAfterAccepting:
+      return "_thrown";
+  }
+  return "";
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& info) {
   std::string name = info.param.point;
   std::replace(name.begin(), name.end(), '-', '_');
-  switch (info.param.fault) {
-    case Fault::kAccept:
-      return name;
-    case Fault::kAcceptAndLoseAnswer:
-      return name + "_answer_lost";
-    case Fault::kLoseRequest:
-      return name + "_request_lost";
-    case Fault::kReject:
-      return name + "_rejected";
-    case Fault::kThrowAfterAccepting:
-      return name + "_thrown";
-  }
-  return name;
+  return name + word_of(info.param.scene) + word_of(info.param.fault);
 }
 
 INSTANTIATE_TEST_SUITE_P(Points, EveryCrashTest, testing::ValuesIn(every_case()), case_name);

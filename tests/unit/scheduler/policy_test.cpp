@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/queue.h"
+
 namespace scheduler {
 namespace {
 
@@ -116,6 +118,74 @@ TEST(Policy, AHeldLaneStartsNothingAndSaysWhy) {
   snapshot.lane_hold = "the disk is full";
   EXPECT_THAT(started(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1), HasSubstr("the disk is full"));
+}
+
+Snapshot queueing(std::vector<PlanItem> items, int slots) {
+  Snapshot snapshot = snapshot_of(std::move(items), slots);
+  snapshot.cluster_queues = true;
+  snapshot.shape = "1 GPU";
+  return snapshot;
+}
+
+std::vector<PlanItem> many(int count, Priority priority, int64_t first_id = 1) {
+  std::vector<PlanItem> items;
+  for (int i = 0; i < count; ++i) items.push_back(item(first_id + i, priority));
+  return items;
+}
+
+TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
+  Snapshot snapshot = queueing(many(30, Priority::kNormal), 100);
+  EXPECT_EQ(started(snapshot).size(), 4u);
+  snapshot.pending[Priority::kNormal] = 3;
+  EXPECT_EQ(started(snapshot).size(), 1u);
+  snapshot.running = 64;
+  EXPECT_EQ(started(snapshot).size(), 13u);
+  snapshot.max_pending = 5;
+  EXPECT_EQ(started(snapshot).size(), 2u) << "the site's own number";
+  snapshot.cluster_queues = false;
+  EXPECT_EQ(started(snapshot).size(), 30u);
+}
+
+TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
+  auto items = many(6, Priority::kUrgent);
+  for (const PlanItem& low : many(6, Priority::kLow, 11)) items.push_back(low);
+  const Snapshot snapshot = queueing(items, 100);
+  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 11, 12, 13, 14));
+  EXPECT_EQ(explanation(snapshot, 5),
+            "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
+            "in Slurm");
+  EXPECT_EQ(explanation(snapshot, 11),
+            "oldest of 6 ready items of class low; of each higher class as many jobs wait in Slurm "
+            "as may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
+}
+
+TEST(Policy, ItemsGetTheSitesShape) {
+  Snapshot snapshot = queueing(many(1, Priority::kNormal), 8);
+  snapshot.shape = "4 nodes (16 GPUs)";
+  EXPECT_EQ(plan(snapshot)[0].shape, "4 nodes (16 GPUs)");
+  EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
+}
+
+TEST(Policy, TheConfigurationSaysWhatTheClusterGives) {
+  Config config;
+  config.local.slots = 3;
+  EXPECT_EQ(limits_of(config).slots, 3);
+  EXPECT_EQ(limits_of(config).shape, "1 device");
+  EXPECT_FALSE(limits_of(config).queues);
+  config.cluster = "slurm";
+  config.slurm.max_jobs = 40;
+  config.slurm.max_pending = 7;
+  EXPECT_EQ(limits_of(config).slots, 40);
+  EXPECT_EQ(limits_of(config).max_pending, 7);
+  EXPECT_TRUE(limits_of(config).queues);
+  const std::vector<std::pair<Shape, std::string>> words = {{Shape::kCpu, "CPU"},
+                                                            {Shape::kGpu, "1 GPU"},
+                                                            {Shape::kNode, "1 node (4 GPUs)"},
+                                                            {Shape::kNodes, "4 nodes (16 GPUs)"}};
+  for (const auto& [shape, word] : words) {
+    config.slurm.shape = shape;
+    EXPECT_EQ(limits_of(config).shape, word);
+  }
 }
 
 TEST(Policy, TheSameSnapshotGivesTheSameDecisionsInAnyOrderOfItems) {
