@@ -12,8 +12,9 @@ namespace tests {
 
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "margay-test-XXXXXX").string();
+  explicit ScratchFolder(
+      const std::filesystem::path& place = std::filesystem::temp_directory_path()) {
+    std::string name = (place / "margay-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder: " + name);
     path_ = name;
   }

@@ -1,8 +1,7 @@
 #include "tests/unit/scheduler/daemon_fixture.h"
 
-#include <nlohmann/json.hpp>
-
 #include "scheduler/files.h"
+#include "tests/unit/scheduler/engine_files.h"
 
 namespace scheduler {
 namespace {
@@ -10,18 +9,6 @@ namespace {
 constexpr const char* kSearch =
     "optics_group: {pixel_size: 1.0, voltage: 300.0}\n"
     "orientation_search_config: {psi_step: 3.0}\n";
-
-const std::vector<std::pair<std::string, std::string>> kOutputs = {
-    {"mip", "mip.mrc"},
-    {"scaled_mip", "scaled_mip.mrc"},
-    {"correlation_average", "mean.mrc"},
-    {"correlation_variance", "sd.mrc"},
-    {"orientation_psi", "psi.mrc"},
-    {"orientation_theta", "theta.mrc"},
-    {"orientation_phi", "phi.mrc"},
-    {"relative_defocus", "defocus.mrc"},
-    {"peaks_csv", "peaks.csv"},
-};
 
 }  // namespace
 
@@ -89,26 +76,8 @@ db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority) 
 }
 
 void DaemonFixture::leave_manifest(const db::Attempt& attempt, const std::string& token) {
-  nlohmann::json outputs;
-  for (const auto& [output, file] : kOutputs) {
-    std::ofstream(attempt.directory + "/" + file) << output;
-    outputs[output] = {{"bytes", output.size()}};
-  }
-  const nlohmann::json manifest = {{"format", 1},
-                                   {"attempt", token.empty() ? attempt.token : token},
-                                   {"status", "done"},
-                                   {"inputs",
-                                    {{"configuration", {{"sha256", attempt.config_sha256}}},
-                                     {"template", {{"sha256", hash_text("volume")}}}}},
-                                   {"counts", {{"correlations", 1000}}},
-                                   {"timings",
-                                    {{"read_seconds", 1.0},
-                                     {"preprocess_seconds", 2.0},
-                                     {"search_seconds", 3.5},
-                                     {"write_seconds", 1.0}}},
-                                   {"peaks", {{"count", 6}, {"cutoff", 6.5}, {"best_z", 9.25}}},
-                                   {"outputs", outputs}};
-  std::ofstream(attempt.directory + "/manifest.json") << manifest.dump();
+  tests::leave_engine_files(attempt.directory, token.empty() ? attempt.token : token,
+                            attempt.config_sha256);
 }
 
 void DaemonFixture::finish(const db::Attempt& attempt) {
