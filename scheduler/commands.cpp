@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "db/attempts.h"
 #include "db/audit.h"
@@ -330,9 +331,13 @@ std::map<int64_t, std::string> Commands::explanations() const {
   for (const Decision& decision : plan(snapshot)) {
     texts[decision.item_id] = decision.explanation;
   }
+  std::set<int64_t> cancelled;
+  for (const PlanItem& item : snapshot.items) {
+    if (item.cancel_requested) cancelled.insert(item.id);
+  }
   for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
     const std::string why = why_it_waits(attempt);
-    if (!why.empty()) texts[attempt.item_id] = why;
+    if (!why.empty() && cancelled.count(attempt.item_id) == 0) texts[attempt.item_id] = why;
   }
   return texts;
 }

@@ -175,6 +175,10 @@ OptionsCheck options_check(const Config& config) {
   };
 }
 
+std::string why_nothing_starts(const DaemonStatus& status) {
+  return status.lane_hold.empty() && status.degraded ? status.problem : status.lane_hold;
+}
+
 void serve(const Config& config, db::Database& database) {
   const SystemClock clock;
   const auto cluster = make_cluster(config, database.instance());
@@ -182,8 +186,8 @@ void serve(const Config& config, db::Database& database) {
                         .log = [](const std::string& line) { spdlog::info("{}", line); }};
   Daemon daemon(config, database, *cluster, clock, options);
   Commands commands(
-      database, clock, limits_of(config), options.crash, [&daemon] { return daemon.lane_hold(); },
-      options_check(config));
+      database, clock, limits_of(config), options.crash,
+      [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config));
   Bell bell;
   const EndThread end(bell);
   api::Service service(

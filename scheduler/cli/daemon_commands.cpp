@@ -26,6 +26,44 @@ std::string counts_text(const json& items) {
   return text.empty() ? "none yet" : text;
 }
 
+// A round that takes longer waits for the cluster.
+constexpr int64_t kLongRound = 5;
+
+// Seconds since the last round ended.
+int64_t silence_of(const json& status) {
+  const auto last_tick = status.at("last_tick").get<int64_t>();
+  return status.at("now").get<int64_t>() -
+         (last_tick != 0 ? last_tick : status.at("since").get<int64_t>());
+}
+
+struct Health {
+  const char* word;
+  const char* style;
+};
+
+Health health_of(const json& status) {
+  if (status.at("degraded").get<bool>()) return {"DEGRADED", style::kRed};
+  if (!text_of(status, "lane_hold").empty()) return {"HELD", style::kYellow};
+  if (!text_of(status, "problem").empty()) return {"TROUBLE", style::kRed};
+  if (silence_of(status) > kLongRound) return {"waits for the cluster", style::kYellow};
+  return {"well", style::kGreen};
+}
+
+std::string orphans_text(int64_t orphans) {
+  if (orphans == 0) return "";
+  return "; " + std::to_string(orphans) + (orphans == 1 ? " job" : " jobs") +
+         " of ours that nobody owned stopped since the start";
+}
+
+std::string age_of_data(const json& status) {
+  std::string text = "what the cluster said is from " + ago(status, "last_snapshot");
+  const int64_t silence = silence_of(status);
+  if (silence > kLongRound) {
+    return text + "; it has not answered for " + duration_text(static_cast<double>(silence));
+  }
+  return text + "; last round " + ago(status, "last_tick");
+}
+
 // Its database is free only when the process has gone. One that nobody has reaped yet is gone.
 bool runs(int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -61,19 +99,22 @@ Exit status(const Context& context) {
   };
   const std::string problem = text_of(status, "problem");
   const std::string hold = text_of(status, "lane_hold");
-  const bool well = problem.empty() && hold.empty();
-  context.out() << context.styled(well ? "well" : "DEGRADED", well ? style::kGreen : style::kRed)
-                << ": margayd " << status.at("version").get<std::string>() << ", process "
+  const Health health = health_of(status);
+  context.out() << context.styled(health.word, health.style) << ": margayd "
+                << status.at("version").get<std::string>() << ", process "
                 << status.at("pid").get<int64_t>() << ", since "
                 << time_text(status.at("since").get<int64_t>()) << "\n";
   if (!problem.empty()) line("problem", problem);
+  if (status.at("degraded").get<bool>()) {
+    line("", "nothing is submitted and nothing concluded until the cluster answers; jobs go on");
+  }
   if (!hold.empty()) line("not started", hold);
   line("items", counts_text(status.at("items")));
-  line("devices", std::to_string(status.at("busy_slots").get<int>()) + " of " +
-                      std::to_string(status.at("device_slots").get<int>()) + " busy");
+  line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
+                   std::to_string(status.at("device_slots").get<int>()) + " at once" +
+                   orphans_text(status.at("orphans").get<int64_t>()));
   line("cluster", text_of(status, "cluster"));
-  line("data", "cluster asked " + ago(status, "last_snapshot") + ", last round " +
-                   ago(status, "last_tick"));
+  line("data", age_of_data(status));
   line("database", text_of(status, "database"));
   line("socket", context.socket());
   return Exit::kOk;

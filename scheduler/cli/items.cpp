@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kPage = 1000;
+constexpr int kRoomForAll = 100;  // columns of a terminal
 
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -53,7 +54,9 @@ std::string options_text(const json& options) {
   for (const auto& [name, value] : options.items()) {
     if (name.ends_with("_base64")) continue;
     const std::string exact = text_of(options, name);
-    text += (text.empty() ? "--" : " --") + name + (exact.empty() ? "" : "=" + exact);
+    const bool one_word = exact.find(' ') == std::string::npos;
+    text += (text.empty() ? "--" : " --") + name + (exact.empty() ? "" : "=");
+    text += one_word ? exact : "'" + exact + "'";
   }
   return text;
 }
@@ -167,34 +170,44 @@ std::vector<json> fetch_items(const Context& context, const std::string& query, 
   }
 }
 
+std::vector<Cell> list_row(const json& item, bool narrow) {
+  const std::string state = item.at("state");
+  std::vector<Cell> row = {{std::to_string(item.at("id").get<int64_t>()), style::kBold},
+                           {state, state_style(state)},
+                           {progress_word(item)},
+                           {item.at("priority").get<std::string>()}};
+  if (!narrow) {
+    const auto age = static_cast<double>(std::time(nullptr) - item.at("created").get<int64_t>());
+    row.insert(
+        row.end(),
+        {{item.at("template").get<std::string>()}, {text_of(item, "owner")}, {duration_text(age)}});
+  }
+  row.insert(row.end(), {{text_of(item, "micrograph")}, {note_of(item)}});
+  return row;
+}
+
 Exit list(const Context& context, const ListOptions& options) {
   const std::vector<json> items = fetch_items(context, query_of(options), options.limit);
   if (context.wants_json()) {
     context.print(json{{"items", items}});
     return Exit::kOk;
   }
-  Table table({{.title = "ITEM", .align = Align::kRight},
-               {.title = "STATE"},
-               {.title = "", .align = Align::kRight},
-               {.title = "PRIORITY"},
-               {.title = "TEMPLATE"},
-               {.title = "OWNER"},
-               {.title = "AGE", .align = Align::kRight},
-               {.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
-               {.title = "NOTE", .least = 16}});
-  for (const json& item : items) {
-    const std::string state = item.at("state");
-    const auto age = static_cast<double>(std::time(nullptr) - item.at("created").get<int64_t>());
-    table.add({{std::to_string(item.at("id").get<int64_t>()), style::kBold},
-               {state, state_style(state)},
-               {progress_word(item)},
-               {item.at("priority").get<std::string>()},
-               {item.at("template").get<std::string>()},
-               {text_of(item, "owner")},
-               {duration_text(age)},
-               {text_of(item, "micrograph")},
-               {note_of(item)}});
+  // Narrow terminals have room for what matters most: why an item waits.
+  const int columns = context.screen().columns;
+  const bool narrow = columns > 0 && columns < kRoomForAll;
+  std::vector<Column> titles = {{.title = "ITEM", .align = Align::kRight},
+                                {.title = "STATE"},
+                                {.title = "", .align = Align::kRight},
+                                {.title = "PRIORITY"}};
+  if (!narrow) {
+    titles.insert(
+        titles.end(),
+        {{.title = "TEMPLATE"}, {.title = "OWNER"}, {.title = "AGE", .align = Align::kRight}});
   }
+  titles.insert(titles.end(), {{.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
+                               {.title = "NOTE", .least = 16}});
+  Table table(titles);
+  for (const json& item : items) table.add(list_row(item, narrow));
   if (table.empty()) {
     context.out() << "no items\n";
   } else {

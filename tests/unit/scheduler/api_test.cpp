@@ -17,7 +17,9 @@ namespace {
 
 using api::Descriptor;
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class ApiTest : public ApiFixture {
  protected:
@@ -185,11 +187,29 @@ TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
   EXPECT_EQ(told.at("cluster_reason"), "Resources");
   EXPECT_EQ(told.at("cluster_meaning"), slurm::meaning_of_reason("Resources"));
   EXPECT_EQ(told.at("restarts"), 2);
-  const std::string why =
-      "job 4711 waits in the cluster: PENDING: Resources: " + slurm::meaning_of_reason("Resources");
+  const std::string why = slurm::meaning_of_reason("Resources") + " (job 4711: PENDING, Resources)";
   EXPECT_EQ(shown.at("explanation"), why);
   EXPECT_EQ(get("/v1/items?explain=1").at("items").at(0).at("explanation"), why);
-  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr("requeued 2 times"));
+  EXPECT_THAT(margay({"show", "1"}).out,
+              AllOf(HasSubstr("PENDING: Resources: "), HasSubstr("requeued 2 times")));
+}
+
+TEST_F(ApiTest, AJobThatNeedsSomebodyIsToldApartFromOneThatOnlyWaits) {
+  register_template();
+  db::Attempt attempt = activate(enqueue("one.mrc"));
+  attempt.state = db::AttemptState::kPending;
+  attempt.job_id = "4711";
+  attempt.cluster_words = "PENDING";
+  const auto explanation_with = [&](const std::string& reason) {
+    attempt.cluster_reason = reason;
+    EXPECT_TRUE(db::AttemptStore(*database_).update(attempt));
+    return get("/v1/items?explain=1").at("items").at(0).at("explanation").get<std::string>();
+  };
+  EXPECT_THAT(explanation_with("JobHeldUser"), HasSubstr("will not start by itself"));
+  EXPECT_THAT(explanation_with("Priority"), Not(HasSubstr("by itself")));
+  EXPECT_EQ(explanation_with("None"), "job 4711 waits in the cluster (PENDING)");
+  EXPECT_EQ(margay({"cancel", "1"}).exit, 0);
+  EXPECT_THAT(explanation_with("Priority"), HasSubstr("being cancelled"));
 }
 
 TEST_F(ApiTest, OnlyThePrivilegedExamineTheSite) {

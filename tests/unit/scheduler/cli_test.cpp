@@ -287,6 +287,37 @@ TEST_F(CliTest, TestOnlyPrintsWhatSlurmSays) {
   EXPECT_TRUE(script_requests_.back().test_only);
 }
 
+TEST_F(CliTest, StatusTellsWellFromHeldFromDegraded) {
+  status_.now = 1000;
+  status_.last_tick = 999;
+  status_.last_snapshot = 998;
+  EXPECT_THAT(margay({"status"}).out, testing::StartsWith("well:"));
+  status_.orphans = 2;
+  EXPECT_THAT(margay({"status"}).out, HasSubstr("2 jobs of ours that nobody owned"));
+  status_.lane_hold = "partition 'gpux' does not exist";
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("HELD:"), HasSubstr("partition 'gpux' does not exist")));
+  status_.degraded = true;
+  status_.problem = "slurmrestd does not answer";
+  status_.last_snapshot = 880;
+  status_.data_age = 120;
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("DEGRADED:"), HasSubstr("slurmrestd does not answer"),
+                    HasSubstr("2 min 00 s ago"), HasSubstr("jobs go on")));
+  const json document = margay({"status", "--json"}).document();
+  EXPECT_EQ(document.at("degraded"), true);
+  EXPECT_EQ(document.at("data_age"), 120);
+  EXPECT_EQ(document.at("orphans"), 2);
+}
+
+TEST_F(CliTest, ARoundThatHangsInTheClusterShowsInTheStatus) {
+  status_.now = 1000;
+  status_.last_tick = 980;
+  status_.last_snapshot = 979;
+  EXPECT_THAT(margay({"status"}).out, AllOf(testing::StartsWith("waits for the cluster:"),
+                                            HasSubstr("it has not answered for 20 s")));
+}
+
 TEST_F(CliTest, TheDoctorTellsWhatIsBadAndWhatToDo) {
   examine_ = [] {
     return std::vector<slurm::Finding>{{.subject = "engine", .says = "runs"},
