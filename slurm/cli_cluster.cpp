@@ -1,6 +1,7 @@
 #include "slurm/cli_cluster.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,14 @@ bool is_job_id(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789_") == std::string::npos;
 }
 
+// Where the commands are scripts of the site that run them as another, the folder belongs to him.
+void give_to_owner_of(const std::string& folder, int descriptor) {
+  struct stat owner {};
+  if (::stat(folder.c_str(), &owner) != 0 || owner.st_uid == ::geteuid()) return;
+  // Only root can; sbatch itself says so when it cannot read the file then.
+  [[maybe_unused]] const int refused = ::fchown(descriptor, owner.st_uid, owner.st_gid);
+}
+
 // For sbatch alone, gone with this object.
 class ScratchFile {
  public:
@@ -50,6 +59,7 @@ class ScratchFile {
     path_ = folder + "/" + kScratchFiles + "XXXXXX";
     const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);  // mode 0600
     if (descriptor < 0) fail("cannot make a file in " + folder);
+    give_to_owner_of(folder, descriptor);
     std::string_view rest = text;
     while (!rest.empty()) {
       const ssize_t count = ::write(descriptor, rest.data(), rest.size());
@@ -225,8 +235,7 @@ Snapshot CliCluster::Impl::list() {
   const CliClusterOptions& options = session_.options();
   Snapshot snapshot;
   const int64_t began = session_.steady_ms();
-  const auto result =
-      session_.run("squeue", squeue_arguments(session_.uid()), CliSession::Purpose::kListing);
+  const auto result = session_.run("squeue", squeue_arguments(), CliSession::Purpose::kListing);
   if (!result) {
     snapshot.fresh = false;
     snapshot.problem = kNoBudget;
@@ -261,8 +270,7 @@ std::optional<Jobs> CliCluster::Impl::find_by_name(const std::string& name) {
 std::optional<Jobs> CliCluster::Impl::ask_accounting(const std::string& name) {
   const int64_t began = session_.steady_ms();
   if (accounting_again_ms_ && began < *accounting_again_ms_) return std::nullopt;
-  const auto result =
-      session_.run("sacct", sacct_arguments(session_.uid(), name, accounting_days_));
+  const auto result = session_.run("sacct", sacct_arguments(name, accounting_days_));
   if (!result) return std::nullopt;
   if (result->ok()) return parse_sacct(result->output, name);
   if (says_accounting_is_off(result->error)) {

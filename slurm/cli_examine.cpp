@@ -171,8 +171,8 @@ void Examiner::check_partitions() {
 
 void Examiner::check_accounting() {
   if (session_.options().accounting != Accounting::kOff) {
-    const CommandResult result = session_.run_at_once(
-        "sacct", sacct_arguments(session_.uid(), session_.options().name_prefix + "none", 1));
+    const CommandResult result =
+        session_.run_at_once("sacct", sacct_arguments(session_.options().name_prefix + "none", 1));
     if (result.ok()) {
       say(Level::kGood, "accounting", "sacct answers");
       check_accounting_names();

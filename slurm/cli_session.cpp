@@ -47,7 +47,6 @@ CliSession::CliSession(CliClusterOptions options)
     : options_(completed(std::move(options))),
       budget_(options_.requests_per_minute, options_.steady_ms()),
       reserve_(options_.requests_per_minute < kLeastForReserve ? 0 : 1),
-      uid_(std::to_string(::geteuid())),
       user_(name_of(::geteuid())) {}
 
 int CliSession::allowance() { return std::max(0, budget_.left(steady_ms()) - reserve_); }

@@ -26,8 +26,7 @@ class CliSession {
   CommandResult run_at_once(const std::string& command, const Words& arguments);
   int allowance();
 
-  // Whose jobs these are: a number, which needs no directory of names; and the name.
-  const std::string& uid() const { return uid_; }
+  // Who runs this.
   const std::string& user() const { return user_; }
   // What a job finds beside what its request says.
   std::map<std::string, std::string> job_environment() const;
@@ -40,7 +39,6 @@ class CliSession {
   CliClusterOptions options_;
   RequestBudget budget_;
   int reserve_;
-  std::string uid_;
   std::string user_;
 };
 

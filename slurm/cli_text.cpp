@@ -249,14 +249,15 @@ bool is_finished(JobState state) {
   return false;
 }
 
-// Without a width a field is neither padded nor cut.
-Words squeue_arguments(const std::string& user) {
+// Without a width a field is neither padded nor cut. --me: of whoever runs the command, since it
+// may be a script of the site that runs it as another.
+Words squeue_arguments() {
   std::string format;
   for (size_t i = 0; i < kQueueFields; ++i) {
     format += std::string(i == 0 ? "" : ",") + std::string(kQueueNames.at(i)) + ":";
     format += i + 1 == kQueueFields ? kRecord : kField;
   }
-  return {"--noheader", "--states=all", "--user=" + user, "--Format=" + format};
+  return {"--noheader", "--states=all", "--me", "--Format=" + format};
 }
 
 QueueText parse_squeue(std::string_view text, const std::string& name_prefix) {
@@ -283,13 +284,12 @@ QueueText parse_squeue(std::string_view text, const std::string& name_prefix) {
   return queue;
 }
 
-Words sacct_arguments(const std::string& user, const std::string& name, int days) {
+Words sacct_arguments(const std::string& name, int days) {
   return {"--noheader",
           "--allocations",
           "--duplicates",
           "--parsable2",
           std::string("--delimiter=") + kField,
-          "--user=" + user,
           "--name=" + name,
           "--starttime=now-" + std::to_string(days) + "days",
           "--format=JobIDRaw,State,ExitCode,Submit,Start,End,NodeList,ReqTRES,JobName"};

@@ -21,7 +21,7 @@ bool is_finished(JobState state);
 
 // --- squeue, sacct: SLURM_TIME_FORMAT=%s must be in their environment ---------------------------
 
-Words squeue_arguments(const std::string& user);
+Words squeue_arguments();
 struct QueueText {
   std::vector<JobStatus> jobs{};
   std::string problem{};  // why it may be incomplete
@@ -29,7 +29,7 @@ struct QueueText {
 // Jobs whose name begins with `name_prefix`; others may be as odd as they like.
 QueueText parse_squeue(std::string_view text, const std::string& name_prefix);
 
-Words sacct_arguments(const std::string& user, const std::string& name, int days);
+Words sacct_arguments(const std::string& name, int days);
 // One entry for each job id, its last run; nullopt when it cannot be read.
 std::optional<std::vector<JobStatus>> parse_sacct(std::string_view text, const std::string& name);
 bool says_accounting_is_off(const std::string& error);

@@ -131,7 +131,7 @@ TEST_F(Commands, ListOwnJobsInOneRequestAPoll) {
   EXPECT_TRUE(first.fresh);
   ASSERT_EQ(first.jobs.size(), 2U);
   EXPECT_EQ(first.jobs[1].name, "margay-lab-2-a1");
-  EXPECT_THAT(calls("squeue").at(0), Contains("--user=" + std::to_string(::geteuid())));
+  EXPECT_THAT(calls("squeue").at(0), Contains("--me"));
   now_ms_ += 9'999;
   const Snapshot again = cluster().states();
   EXPECT_FALSE(again.fresh);
