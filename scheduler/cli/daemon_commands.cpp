@@ -56,7 +56,9 @@ std::string orphans_text(int64_t orphans) {
 }
 
 std::string age_of_data(const json& status) {
-  std::string text = "what the cluster said is from " + ago(status, "last_snapshot");
+  const bool nothing = status.at("last_snapshot").get<int64_t>() == 0;
+  std::string text = nothing ? "the cluster has said nothing yet"
+                             : "what the cluster said is from " + ago(status, "last_snapshot");
   const int64_t silence = silence_of(status);
   if (silence > kLongRound) {
     return text + "; it has not answered for " + duration_text(static_cast<double>(silence));
@@ -113,7 +115,9 @@ Exit status(const Context& context) {
   line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
                    std::to_string(status.at("device_slots").get<int>()) + " at once" +
                    orphans_text(status.at("orphans").get<int64_t>()));
-  line("cluster", text_of(status, "cluster"));
+  if (const std::string cluster = text_of(status, "cluster"); !cluster.empty()) {
+    line("cluster", cluster);
+  }
   line("data", age_of_data(status));
   line("database", text_of(status, "database"));
   line("socket", context.socket());
