@@ -128,8 +128,9 @@ bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
   }
   const int64_t now_ms = workplace_.clock.now_ms();
   const auto [absence, first] = absences_.try_emplace(attempt.id, Absence{now_ms, now_ms});
-  return first || now_ms >= absence->second.ask_ms ||
-         now_ms - absence->second.since_ms >= limit_of(attempt).count();
+  const bool due = now_ms >= absence->second.ask_ms ||
+                   now_ms - absence->second.since_ms >= limit_of(attempt).count();
+  return first || (due && workplace_.cluster.allowance() > kKeptByLookups);
 }
 
 void Tracker::track(const db::Attempt& attempt) {

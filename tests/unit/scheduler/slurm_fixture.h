@@ -38,7 +38,7 @@ class SlurmFixture : public DaemonFixture {
   std::vector<db::Attempt> run_many(int count) {
     std::vector<db::Attempt> running;
     db::Transaction transaction(*database_);
-    for (int i = 0; i < count; ++i) running.push_back(run_one(i));
+    for (int i = 0; i < count; ++i) running.push_back(run_one());
     transaction.commit();
     return running;
   }
@@ -55,8 +55,8 @@ class SlurmFixture : public DaemonFixture {
   }
 
  private:
-  db::Attempt run_one(int number) {
-    const std::string name = std::to_string(number);
+  db::Attempt run_one() {
+    const std::string name = std::to_string(++made_);
     const auto item_id = db::ItemStore(*database_)
                              .insert({.micrograph_path = "/data/" + name + ".mrc",
                                       .template_id = 1,
@@ -73,6 +73,8 @@ class SlurmFixture : public DaemonFixture {
     attempt.id = db::AttemptStore(*database_).insert(attempt);
     return attempt;
   }
+
+  int made_ = 0;
 };
 
 }  // namespace scheduler
