@@ -50,7 +50,7 @@ SubmitResult refused(Refusal about, const std::string& message) {
 }
 
 // Of one name, which is never given twice: the same id is the same job, requeued perhaps. The
-// controller knows best what lives; accounting, how it ended.
+// controller knows best what lives, and tells more of an end that both agree on.
 Jobs merged(Jobs jobs, const Jobs& accounting) {
   for (const JobStatus& record : accounting) {
     const auto known = std::find_if(jobs.begin(), jobs.end(), [&](const JobStatus& job) {
@@ -58,7 +58,7 @@ Jobs merged(Jobs jobs, const Jobs& accounting) {
     });
     if (known == jobs.end()) {
       jobs.push_back(record);
-    } else if (has_ended(known->state) && has_ended(record.state) &&
+    } else if (has_ended(known->state) && has_ended(record.state) && record.state != known->state &&
                record.submit_time >= known->submit_time) {
       *known = record;
     }

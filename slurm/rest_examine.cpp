@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -231,15 +232,16 @@ void Examiner::check_partitions() {
     bad("partitions", reply.why, "");
     return;
   }
+  Names wanted = what_.partitions;
   Names there;
   for (const PartitionFacts& facts : parse_partitions(version, reply.answer.body)) {
     there.insert(facts.name);
-    if (what_.partitions.count(facts.name) > 0 && facts.state != "UP") {
-      warn("partition '" + facts.name + "'", "its state is " + facts.state,
-           "jobs wait there until it is up");
-    }
+    if (wanted.count(facts.name) == 0 || facts.state == "UP") continue;
+    warn("partition '" + facts.name + "'", "its state is " + facts.state,
+         "jobs wait there until it is up");
+    wanted.erase(facts.name);
   }
-  check_names("partition", what_.partitions, there, "correct slurm.options or the script template");
+  check_names("partition", wanted, there, "correct slurm.options or the script template");
 }
 
 void Examiner::check_names(const std::string& kind, const Names& wanted, const Names& there,
@@ -310,7 +312,7 @@ void Examiner::check_nodes() {
 
 // No version of slurmrestd tells slurm.conf.
 void Examiner::check_limits() {
-  const auto polls = std::chrono::duration_cast<std::chrono::seconds>(3 * session_.options().poll);
+  const auto polls = std::chrono::ceil<std::chrono::seconds>(3 * session_.options().poll);
   good("limits",
        "slurmrestd does not tell MaxArraySize, MinJobAge and MessageTimeout: see `scontrol "
        "show config`; MinJobAge should be " +

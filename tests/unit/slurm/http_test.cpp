@@ -190,6 +190,7 @@ TEST(HttpClientTest, AProxyOfTheConfigurationIsUsedWhateverTheEnvironmentSays) {
   const Environment exceptions("no_proxy", "*");
   HttpClient client({.url = "http://slurm.invalid:6820", .proxy = proxy.url()});
   EXPECT_EQ(client.ask(get("/ping")).body, "by proxy");
+  ASSERT_THAT(proxy.requests(), SizeIs(1));
   EXPECT_EQ(proxy.requests().front().path, "http://slurm.invalid:6820/ping");
 }
 

@@ -36,6 +36,8 @@ class RestClusterTest : public RestSite {
 TEST_F(RestClusterTest, OurJobsAreFoundAmongAllThatThereAre) {
   fill(3);
   jobs_.push_back(job(99, "margay-testing-1", "RUNNING"));  // of another instance
+  jobs_.push_back(job(101, "someone's", "PENDING"));
+  jobs_.back()["comment"] = "wait for margay-test-1";
   RestCluster cluster(options());
   const Snapshot snapshot = cluster.states();
   EXPECT_TRUE(snapshot.complete) << snapshot.problem;

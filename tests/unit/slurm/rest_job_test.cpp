@@ -100,6 +100,18 @@ TEST_F(RestNameTest, AccountingHasTheLastWordOnAnEnd) {
               Optional(ElementsAre(Field(&JobStatus::state, JobState::kTimeout))));
 }
 
+TEST_F(RestNameTest, AnEndThatBothKnowIsToldAsTheControllerDoes) {
+  jobs_ = {job(3, "margay-test-1", "FAILED")};
+  jobs_[0]["exit_code"] = 768;
+  records_ = {record(3, "margay-test-1", "FAILED")};
+  // As 22.05 has it, whatever the job's exit code was.
+  records_[0]["exit_code"] = {{"status", "SUCCESS"}, {"return_code", 0}};
+  RestCluster cluster(options());
+  cluster.states();
+  EXPECT_THAT(cluster.find_by_name("margay-test-1"),
+              Optional(ElementsAre(Field(&JobStatus::exit_code, Optional(3)))));
+}
+
 TEST_F(RestNameTest, TwoJobsOfOneNameAreBothTold) {
   jobs_ = {job(3, "margay-test-1", "RUNNING"), job(5, "margay-test-1", "PENDING")};
   records_ = {record(4, "margay-test-1", "CANCELLED")};
