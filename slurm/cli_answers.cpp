@@ -84,7 +84,6 @@ constexpr std::string_view kBeforeAsking[] = {
     "This does not look like a batch script",
     "Batch script is empty",
     "Batch script contains DOS line breaks",
-    "Could not open user environment file",
     "Unable to process configuration file",
     "Could not establish a configuration source",
     "or it is an invalid entry for --cluster",
@@ -193,24 +192,19 @@ std::string words_of(const CommandResult& result) {
   return joined(lines, "\n");
 }
 
-Words sbatch_arguments(const JobRequest& request, const std::string& chdir,
-                       const std::string& environment_file) {
+// Not --export-file nor --export=NONE: a job would miss what sbatch itself adds (SLURM_JOB_NAME
+// ...), or its steps would get no environment.
+Words sbatch_arguments(const JobRequest& request, const std::string& chdir) {
   Words words = {"--parsable",
                  "--job-name=" + request.name,
                  "--output=" + literal_path(request.output_path),
                  "--dependency=singleton",
                  "--no-requeue",
-                 "--export-file=" + environment_file};
+                 "--export=ALL"};
   if (!chdir.empty()) words.push_back("--chdir=" + chdir);
   if (!request.comment.empty()) words.push_back("--comment=" + request.comment);
   if (request.hold) words.emplace_back("--hold");
   return words;
-}
-
-std::string environment_text(const std::map<std::string, std::string>& environment) {
-  std::string text;
-  for (const auto& [name, value] : environment) text += name + "=" + value + '\0';
-  return text;
 }
 
 SubmitResult classify_sbatch(const CommandResult& result) {

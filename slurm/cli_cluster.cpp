@@ -89,7 +89,6 @@ class ScratchFile {
 
 struct SbatchCall {
   std::unique_ptr<ScratchFile> script;
-  std::unique_ptr<ScratchFile> environment;
   Words arguments;
 };
 
@@ -162,16 +161,12 @@ class CliCluster::Impl {
 
 SbatchCall CliCluster::Impl::prepare(const JobRequest& request) const {
   const Directives directives = parse_directives(request.script, "the script of " + request.name);
-  std::map<std::string, std::string> environment = request.environment;
-  environment.merge(session_.job_environment());
   const std::string folder = fs::absolute(session_.options().scratch).string();
   SbatchCall call;
   call.script = std::make_unique<ScratchFile>(folder, request.script);
-  call.environment = std::make_unique<ScratchFile>(folder, environment_text(environment));
   // The command line wins over the script's lines, but this one is only a default.
   const bool says_chdir = directives.count("chdir") > 0;
-  call.arguments =
-      sbatch_arguments(request, says_chdir ? "" : request.directory, call.environment->path());
+  call.arguments = sbatch_arguments(request, says_chdir ? "" : request.directory);
   call.arguments.push_back(call.script->path());
   return call;
 }
@@ -186,7 +181,7 @@ SubmitResult CliCluster::Impl::submit(const JobRequest& request) {
     return refused(Refusal::kBusy, error.what());
   }
   try {
-    const auto result = session_.run("sbatch", call.arguments);
+    const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
     return result ? classify_sbatch(*result) : refused(Refusal::kBusy, kNoBudget);
   } catch (const std::system_error& error) {  // started or not: who knows
     return {.outcome = SubmitOutcome::kUnknown, .job_id = "", .message = error.what()};
@@ -196,10 +191,11 @@ SubmitResult CliCluster::Impl::submit(const JobRequest& request) {
 std::string CliCluster::Impl::test_only(const JobRequest& request) {
   SbatchCall call = prepare(request);
   call.arguments.insert(call.arguments.begin(), "--test-only");
-  const CommandResult result = session_.run_at_once("sbatch", call.arguments);
-  const std::string words = words_of(result);
-  if (result.ending != CommandResult::Ending::kEnded || words.empty()) {
-    throw std::runtime_error("sbatch --test-only gave no answer: " + complaint_of(result));
+  const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
+  if (!result) throw std::runtime_error(kNoBudget);
+  const std::string words = words_of(*result);
+  if (result->ending != CommandResult::Ending::kEnded || words.empty()) {
+    throw std::runtime_error("sbatch --test-only gave no answer: " + complaint_of(*result));
   }
   return words;
 }

@@ -41,6 +41,14 @@ std::map<std::string, std::string> own_settings() {
   return settings;
 }
 
+// With times and numbers that we can read.
+std::map<std::string, std::string> readable_settings() {
+  std::map<std::string, std::string> settings = own_settings();
+  settings["LC_ALL"] = "C";
+  settings["SLURM_TIME_FORMAT"] = "%s";
+  return settings;
+}
+
 }  // namespace
 
 CliSession::CliSession(CliClusterOptions options)
@@ -55,25 +63,30 @@ std::optional<CommandResult> CliSession::run(const std::string& command, const W
                                              Purpose purpose) {
   if (purpose == Purpose::kOther && allowance() < 1) return std::nullopt;
   if (!budget_.take(steady_ms())) return std::nullopt;
-  return start(command, arguments);
+  return start(command, arguments, readable_settings());
 }
 
 CommandResult CliSession::run_at_once(const std::string& command, const Words& arguments) {
   budget_.take(steady_ms());
-  return start(command, arguments);
+  return start(command, arguments, readable_settings());
 }
 
-std::map<std::string, std::string> CliSession::job_environment() const { return own_settings(); }
+std::optional<CommandResult> CliSession::run_in(const Environment& environment,
+                                                const std::string& command,
+                                                const Words& arguments) {
+  if (allowance() < 1 || !budget_.take(steady_ms())) return std::nullopt;
+  Environment all = environment;
+  all.merge(own_settings());
+  return start(command, arguments, all);
+}
 
-CommandResult CliSession::start(const std::string& command, const Words& arguments) const {
-  Command line;
-  line.program = options_.commands.empty() ? command : options_.commands + "/" + command;
-  line.arguments = arguments;
-  line.environment = own_settings();
-  line.environment["LC_ALL"] = "C";
-  line.environment["SLURM_TIME_FORMAT"] = "%s";
-  line.timeout = options_.timeout;
-  return run_command(line);
+CommandResult CliSession::start(const std::string& command, const Words& arguments,
+                                const Environment& environment) const {
+  return run_command(
+      {.program = options_.commands.empty() ? command : options_.commands + "/" + command,
+       .arguments = arguments,
+       .environment = environment,
+       .timeout = options_.timeout});
 }
 
 }  // namespace slurm

@@ -24,17 +24,20 @@ class CliSession {
                                    Purpose purpose = Purpose::kOther);
   // For a person who waits: whatever the budget says.
   CommandResult run_at_once(const std::string& command, const Words& arguments);
+  // For sbatch: the environment of the job that is to be, and what it needs itself.
+  using Environment = std::map<std::string, std::string>;
+  std::optional<CommandResult> run_in(const Environment& environment, const std::string& command,
+                                      const Words& arguments);
   int allowance();
 
   // Who runs this.
   const std::string& user() const { return user_; }
-  // What a job finds beside what its request says.
-  std::map<std::string, std::string> job_environment() const;
   const CliClusterOptions& options() const { return options_; }
   int64_t steady_ms() const { return options_.steady_ms(); }
 
  private:
-  CommandResult start(const std::string& command, const Words& arguments) const;
+  CommandResult start(const std::string& command, const Words& arguments,
+                      const Environment& environment) const;
 
   CliClusterOptions options_;
   RequestBudget budget_;

@@ -38,11 +38,9 @@ bool says_too_many_days(const std::string& error);
 // --- sbatch
 // ---------------------------------------------------------------------------------------
 
-// Everything but the file itself. `chdir` empty: the script says it.
-Words sbatch_arguments(const JobRequest& request, const std::string& chdir,
-                       const std::string& environment_file);
-// What sbatch --export-file reads.
-std::string environment_text(const std::map<std::string, std::string>& environment);
+// Everything but the file itself. The job gets sbatch's own environment. `chdir` empty: the script
+// says it.
+Words sbatch_arguments(const JobRequest& request, const std::string& chdir);
 SubmitResult classify_sbatch(const CommandResult& result);
 
 // --- the others

@@ -134,7 +134,6 @@ TEST(Sbatch, IsProvenToHaveAskedNobody) {
             "line must start with #! followed by the path to an interpreter.\n"},
            {1, "sbatch: error: Batch script is empty!\n"},
            {1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\n"},
-           {1, "sbatch: error: Could not open user environment file /nonexistent\n"},
            {1,
             "sbatch: error: ClusterName needs to be specified\nsbatch: fatal: Unable to process "
             "configuration file\n"},
@@ -199,9 +198,9 @@ JobRequest small_request() {
 }
 
 TEST(SbatchArguments, SayWhatIsMargaysOwn) {
-  EXPECT_THAT(sbatch_arguments(small_request(), "/data/my work", "/tmp/env"),
+  EXPECT_THAT(sbatch_arguments(small_request(), "/data/my work"),
               ElementsAre("--parsable", "--job-name=margay-lab-1-a1", "--output=/data/out",
-                          "--dependency=singleton", "--no-requeue", "--export-file=/tmp/env",
+                          "--dependency=singleton", "--no-requeue", "--export=ALL",
                           "--chdir=/data/my work", "--comment={\"item\": 1}", "--hold"));
 }
 
@@ -209,22 +208,18 @@ TEST(SbatchArguments, SayNothingThatWasNotAskedFor) {
   JobRequest request = small_request();
   request.comment = "";
   request.hold = false;
-  EXPECT_THAT(sbatch_arguments(request, "", "/tmp/env"),
+  EXPECT_THAT(sbatch_arguments(request, ""),
               ElementsAre("--parsable", "--job-name=margay-lab-1-a1", "--output=/data/out",
-                          "--dependency=singleton", "--no-requeue", "--export-file=/tmp/env"));
+                          "--dependency=singleton", "--no-requeue", "--export=ALL"));
 }
 
 TEST(SbatchArguments, MeanThePathOfTheOutputAsItStands) {
   JobRequest request = small_request();
   request.output_path = "/data/50%j";
-  EXPECT_THAT(sbatch_arguments(request, "", ""), Contains("--output=/data/50%%j"));
+  EXPECT_THAT(sbatch_arguments(request, ""), Contains("--output=/data/50%%j"));
   // Slurm 22.05: with a backslash anywhere, '%' means nothing.
   request.output_path = "/data/a\\b%j";
-  EXPECT_THAT(sbatch_arguments(request, "", ""), Contains("--output=/data/a\\\\b%j"));
-}
-
-TEST(Environment, IsSeparatedByWhatNoValueHolds) {
-  EXPECT_EQ(environment_text({{"A", "1 2\n3"}, {"B", ""}}), std::string("A=1 2\n3\0B=\0", 11));
+  EXPECT_THAT(sbatch_arguments(request, ""), Contains("--output=/data/a\\\\b%j"));
 }
 
 TEST(Scancel, TellsThatThereIsNothingLeft) {
