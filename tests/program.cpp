@@ -1,6 +1,7 @@
 #include "tests/program.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,12 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   for (std::string& s : strings) out.push_back(s.data());
   out.push_back(nullptr);
   return out;
+}
+
+const passwd& entry_of(const std::string& user) {
+  const passwd* entry = getpwnam(user.c_str());
+  if (entry == nullptr) throw std::runtime_error("there is no user " + user);
+  return *entry;
 }
 
 }  // namespace
@@ -98,6 +105,20 @@ Finished Program::wait() {
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
                      const std::vector<std::string>& extra_environment) {
   return Program(arguments, folder, extra_environment).wait();
+}
+
+std::vector<std::string> become(const std::string& user) {
+  if (user.empty() || entry_of(user).pw_uid == geteuid()) return {};
+  return {"/usr/bin/setpriv", "--reuid", user, "--regid", std::to_string(entry_of(user).pw_gid),
+          "--clear-groups"};
+}
+
+void give_file(const std::string& path, const std::string& user) {
+  if (geteuid() != 0) return;
+  const passwd& entry = entry_of(user);
+  if (chown(path.c_str(), entry.pw_uid, entry.pw_gid) != 0) {
+    throw std::system_error(errno, std::generic_category(), "giving " + path + " to " + user);
+  }
 }
 
 }  // namespace tests

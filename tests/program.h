@@ -44,4 +44,10 @@ class Program {
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
                      const std::vector<std::string>& extra_environment = {});
 
+// For a command that is to run as `user`: what stands before it. Empty when that is who we are, or
+// no name.
+std::vector<std::string> become(const std::string& user);
+// Makes a file `user`'s own; nothing to do when we are not root.
+void give_file(const std::string& path, const std::string& user);
+
 }  // namespace tests

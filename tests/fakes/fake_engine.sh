@@ -1,7 +1,16 @@
 #!/bin/bash
 # In place of margay-engine: tells in `effects`, beside itself, that it was run, sleeps a moment, and
-# leaves what a finished search leaves. When there is a file `wait`, it waits for a file `go`.
+# leaves what a finished search leaves. When there is a file `wait`, it waits for a file `go`. The
+# shell lines in `do-ITEM`, or else in `do`, are run first; those in `selftest` are its probe of the
+# device.
 set -eu
+home=$(dirname "$0")
+if [ "$1" = selftest ]; then
+  [ ! -e "$home/selftest" ] || . "$home/selftest"
+  exit 0
+fi
+# Of several tasks the first tells.
+[ "${SLURM_PROCID:-0}" = 0 ] || exit 0
 config=$2
 while [ $# -gt 0 ]; do
   case $1 in
@@ -11,8 +20,14 @@ while [ $# -gt 0 ]; do
   shift
 done
 folder=$(dirname "$output")
-home=$(dirname "$0")
 echo "started $token" >> "$home/effects"
+item=${token%-a*}
+for lines in "$home/do-${item##*-}" "$home/do"; do
+  if [ -e "$lines" ]; then
+    . "$lines"
+    break
+  fi
+done
 for _ in $(seq 3000); do
   [ -e "$home/wait" ] && [ ! -e "$home/go" ] || break
   sleep 0.02

@@ -35,7 +35,13 @@ int item_of(const std::string& token) {
 
 }  // namespace
 
-QueueAtWork::QueueAtWork(const std::string& engine, int slots) { write_files(engine, slots); }
+QueueAtWork::QueueAtWork(const std::string& engine, int slots)
+    : QueueAtWork(QueueOptions{.engine = engine,
+                               .site = "tick: 20ms\nlocal: {slots: " + std::to_string(slots) +
+                                       ", threads: 1}\n"
+                                       "intervals: {resolve: 100ms, retry: 100ms}\n"}) {}
+
+QueueAtWork::QueueAtWork(const QueueOptions& options) : options_(options) { write_files(); }
 
 // Jobs that a failed test left are given up, so that they do not outlive their folder.
 QueueAtWork::~QueueAtWork() {
@@ -49,15 +55,38 @@ QueueAtWork::~QueueAtWork() {
   }
 }
 
-void QueueAtWork::write_files(const std::string& engine, int slots) const {
-  const std::string fake = scratch_ / "engine";
-  fs::copy_file(MARGAY_SOURCE_DIR "/tests/fakes/fake_engine.sh", fake);
+void QueueAtWork::write_files() const {
+  fs::copy_file(MARGAY_SOURCE_DIR "/tests/fakes/fake_engine.sh", scratch_ / "engine");
   write(scratch_ / "volume.mrc", "a template volume");
   write(scratch_ / "search.yaml", kSearch);
-  write(scratch_ / "site.yaml", "state: " + (scratch_ / "state") +
-                                    "\nengine: " + (engine.empty() ? fake : engine) +
-                                    "\ntick: 20ms\nlocal: {slots: " + std::to_string(slots) +
-                                    ", threads: 1}\nintervals: {resolve: 100ms, retry: 100ms}\n");
+  configure(options_.site);
+  if (!options_.user.empty()) give_to_user();
+}
+
+void QueueAtWork::configure(const std::string& site) const {
+  write(scratch_ / "site.yaml",
+        "state: " + (scratch_ / "state") +
+            "\nengine: " + (options_.engine.empty() ? scratch_ / "engine" : options_.engine) +
+            (options_.user.empty() ? "" : "\ntemplates: " + (scratch_ / "templates")) + "\n" +
+            site);
+}
+
+// The folder becomes theirs, with our programs in it: where those were built may be closed to them.
+void QueueAtWork::give_to_user() const {
+  fs::create_directory(scratch_ / "bin");
+  for (const char* name : {"margayd", "margay", "margay-local-job"}) {
+    std::error_code other_disk;
+    fs::create_hard_link(MARGAY_BIN_DIR + std::string("/") + name, scratch_ / "bin/" + name,
+                         other_disk);
+    if (other_disk)
+      fs::copy_file(MARGAY_BIN_DIR + std::string("/") + name, scratch_ / "bin/" + name);
+  }
+  fs::copy(MARGAY_SOURCE_DIR "/templates", scratch_ / "templates");
+  give_file(scratch_.path(), options_.user);
+}
+
+std::string QueueAtWork::program(const std::string& name) const {
+  return (options_.user.empty() ? MARGAY_BIN_DIR : scratch_ / "bin") + "/" + name;
 }
 
 bool QueueAtWork::becomes_true(const std::function<bool()>& condition) {
@@ -69,11 +98,11 @@ bool QueueAtWork::becomes_true(const std::function<bool()>& condition) {
 }
 
 void QueueAtWork::start_daemon(const std::string& crash_point) {
-  std::vector<std::string> environment;
+  std::vector<std::string> environment = options_.environment;
   if (!crash_point.empty()) environment.push_back("MARGAY_CRASHPOINT=" + crash_point);
-  daemon_ = std::make_unique<Program>(
-      std::vector<std::string>{MARGAY_BIN_DIR "/margayd", "--config", scratch_ / "site.yaml"},
-      scratch_.path(), environment);
+  std::vector<std::string> command = become(options_.user);
+  command.insert(command.end(), {program("margayd"), "--config", scratch_ / "site.yaml"});
+  daemon_ = std::make_unique<Program>(command, scratch_.path(), environment);
   const bool answered =
       becomes_true([this] { return !daemon_->running() || margay({"status"}).exit_code == 0; });
   if (!answered) throw std::runtime_error("margayd neither answers nor ends");
@@ -88,9 +117,11 @@ bool QueueAtWork::daemon_ends() {
   return becomes_true([this] { return !daemon_->running(); });
 }
 
-Finished QueueAtWork::margay(std::vector<std::string> arguments) const {
-  arguments.insert(arguments.begin(), MARGAY_BIN_DIR "/margay");
-  return run_program(arguments, scratch_.path(),
+Finished QueueAtWork::margay(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> command = become(options_.user);
+  command.push_back(program("margay"));
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_program(command, scratch_.path(),
                      {"MARGAY_SOCKET=" + (scratch_ / "state/margay.sock")});
 }
 
@@ -123,6 +154,10 @@ std::vector<std::string> QueueAtWork::enqueue_command(const std::string& microgr
 void QueueAtWork::let_searches_wait() const { write(scratch_ / "wait", ""); }
 
 void QueueAtWork::let_searches_go() const { write(scratch_ / "go", ""); }
+
+void QueueAtWork::let_search_do(const std::string& what, int item) const {
+  write(scratch_ / ("do" + (item == 0 ? "" : "-" + std::to_string(item))), what + "\n");
+}
 
 std::map<int, std::string> QueueAtWork::item_states() const {
   const Finished listed = margay({"list", "--json"});

@@ -12,21 +12,31 @@
 
 namespace tests {
 
+struct QueueOptions {
+  std::string engine{};  // empty: the fake one
+  // Lines of the site's configuration besides `state` and `engine`. Empty: this machine alone.
+  std::string site{};
+  std::string user{};                      // who runs margayd and margay; empty: who runs the test
+  std::vector<std::string> environment{};  // of margayd
+};
+
 class QueueAtWork {
  public:
-  // With `engine` empty the fake one is used.
+  // On this machine alone. With `engine` empty the fake one is used.
   explicit QueueAtWork(const std::string& engine = "", int slots = 2);
+  explicit QueueAtWork(const QueueOptions& options);
   ~QueueAtWork();
 
   const ScratchFolder& folder() const { return scratch_; }
   // Runs until it answers, or has ended by itself. `crash_point` as in MARGAY_CRASHPOINT.
   void start_daemon(const std::string& crash_point = "");
   Finished kill_daemon(int signal);
+  bool running() { return daemon_ && daemon_->running(); }
   // Ended by itself within a generous time.
   bool daemon_ends();
   Finished wait_for_daemon() { return daemon_->wait(); }
 
-  Finished margay(std::vector<std::string> arguments) const;
+  Finished margay(const std::vector<std::string>& arguments) const;
   // Again and again until it is done or turns out to be done already: what a user does whose daemon
   // went away. Restarts the daemon, without a crash point, when it is gone.
   void margay_until_done(const std::vector<std::string>& arguments);
@@ -34,10 +44,14 @@ class QueueAtWork {
   std::string make_micrograph(const std::string& name) const;
   void add_template();
   std::vector<std::string> enqueue_command(const std::string& micrograph) const;
+  // The lines of the site's configuration anew, for the next start of the daemon.
+  void configure(const std::string& site) const;
 
   // The fake engine's.
   void let_searches_wait() const;
   void let_searches_go() const;
+  // Shell lines that the fake engine runs first, for one item or for every other.
+  void let_search_do(const std::string& what, int item = 0) const;
 
   // The state of each item, by number.
   std::map<int, std::string> item_states() const;
@@ -48,8 +62,11 @@ class QueueAtWork {
   static bool becomes_true(const std::function<bool()>& condition);
 
  private:
-  void write_files(const std::string& engine, int slots) const;
+  void write_files() const;
+  void give_to_user() const;
+  std::string program(const std::string& name) const;
 
+  QueueOptions options_;
   ScratchFolder scratch_;
   std::unique_ptr<Program> daemon_;
 };

@@ -1,7 +1,5 @@
 #include "tests/integration/slurm/testbed.h"
 
-#include <pwd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -101,14 +99,6 @@ std::string word_of(Service service) {
 
 }  // namespace
 
-std::vector<std::string> become(const std::string& user) {
-  const passwd* entry = getpwnam(user.c_str());
-  if (entry == nullptr) throw std::runtime_error("there is no user " + user);
-  if (entry->pw_uid == geteuid()) return {};
-  return {"/usr/bin/setpriv", "--reuid",        user, "--regid", std::to_string(entry->pw_gid),
-          "--clear-groups",   "--inh-caps=-all"};
-}
-
 std::string SlurmBed::missing() {
   const std::string root = other_root();
   for (const char* program : {"sbin/munged", "sbin/slurmctld", "sbin/slurmd", "sbin/slurmrestd",
@@ -172,12 +162,7 @@ std::string SlurmBed::rotate_token(int seconds) const {
   const std::string fresh = token_file() + ".new";
   std::ofstream(fresh) << text << "\n";
   fs::permissions(fresh, fs::perms::owner_read | fs::perms::owner_write);
-  if (geteuid() == 0) {
-    const passwd* entry = getpwnam(user().c_str());
-    if (entry == nullptr || chown(fresh.c_str(), entry->pw_uid, entry->pw_gid) != 0) {
-      throw std::runtime_error("cannot give " + fresh + " to " + user());
-    }
-  }
+  give_file(fresh, user());
   fs::rename(fresh, token_file());
   return text;
 }

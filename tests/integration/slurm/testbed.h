@@ -89,8 +89,4 @@ class SlurmBed {
   std::vector<std::string> users_;
 };
 
-// For a command line that is to run as `user`: what stands before it. Empty when that is who we
-// are.
-std::vector<std::string> become(const std::string& user);
-
 }  // namespace tests

@@ -1,0 +1,123 @@
+// The same sentences as for every cluster, on a real Slurm: through slurmrestd and through its
+// commands.
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "slurm/cli_cluster.h"
+#include "slurm/rest_cluster.h"
+#include "tests/integration/cluster_contract.h"
+#include "tests/integration/slurm/testbed.h"
+
+namespace tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+// One for the whole program.
+std::unique_ptr<SlurmBed>& shared_bed() {
+  static std::unique_ptr<SlurmBed> bed;
+  return bed;
+}
+
+class RemoveBed : public ::testing::Environment {
+ public:
+  void TearDown() override { shared_bed().reset(); }
+};
+const auto* const kRemoveBed = ::testing::AddGlobalTestEnvironment(new RemoveBed);
+
+class SlurmSite : public ContractSite {
+ public:
+  SlurmSite() {
+    if (!shared_bed()) {
+      shared_bed() = std::make_unique<SlurmBed>(BedOptions{.nodes = 8, .rest = "unix,tcp"});
+    }
+    static int sites = 0;
+    number_ = ++sites;
+    folder_ = bed().work() + "/site" + std::to_string(number_);
+    fs::create_directory(folder_);
+    give_file(folder_, bed().user());
+  }
+  ~SlurmSite() override { bed().run({"scancel", "--user=" + bed().user()}); }
+  fs::path folder() const override { return folder_; }
+  // The bed remembers the jobs of the tests before.
+  std::string prefix() const override { return "margay-contract" + std::to_string(number_) + "-"; }
+
+ protected:
+  static const SlurmBed& bed() { return *shared_bed(); }
+
+ private:
+  int number_ = 0;
+  fs::path folder_;
+};
+
+class RestSite : public SlurmSite {
+ public:
+  explicit RestSite(bool tcp) : tcp_(tcp) {}
+  std::unique_ptr<slurm::Cluster> client() override {
+    const char* version = std::getenv("MARGAY_SLURM_API");
+    slurm::RestClusterOptions options;
+    options.http.url = tcp_ ? bed().url() : bed().socket();
+    options.token_file = bed().token_file();
+    options.api_version = version ? version : "";
+    options.name_prefix = prefix();
+    options.poll = milliseconds(10);
+    options.requests_per_minute = 100'000;
+    return std::make_unique<slurm::RestCluster>(options);
+  }
+
+ private:
+  bool tcp_;
+};
+
+// Slurm's commands as the bed's user, whoever runs the test.
+class CommandsSite : public SlurmSite {
+ public:
+  CommandsSite() {
+    const fs::path commands = folder() / "commands";
+    fs::create_directory(commands);
+    for (const char* name :
+         {"sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "sacctmgr"}) {
+      // The script that sbatch reads is the caller's, and nobody else may read it.
+      std::ofstream(commands / name)
+          << "#!/bin/bash\n[ ! -f \"${!#}\" ] || chown '" << bed().user() << "' \"${!#}\"\n"
+          << "exec bash '" MARGAY_SOURCE_DIR "/tests/integration/slurm/testbed' --folder '"
+          << bed().folder() << "' run --as '" << bed().user() << "' " << name << " \"$@\"\n";
+      chmod((commands / name).c_str(), 0755);
+    }
+    fs::create_directory(folder() / "scratch");
+    give_file(folder() / "scratch", bed().user());
+  }
+  std::unique_ptr<slurm::Cluster> client() override {
+    slurm::CliClusterOptions options;
+    options.commands = folder() / "commands";
+    options.name_prefix = prefix();
+    options.scratch = folder() / "scratch";
+    options.poll = milliseconds(10);
+    options.requests_per_minute = 100'000;
+    return std::make_unique<slurm::CliCluster>(options);
+  }
+};
+
+std::vector<ContractCluster> slurms() {
+  const std::string missing = SlurmBed::missing();
+  return {
+      {.name = "RestUnix",
+       .missing = missing,
+       .make = [] { return std::make_unique<RestSite>(false); }},
+      {.name = "RestTcp",
+       .missing = missing,
+       .make = [] { return std::make_unique<RestSite>(true); }},
+      {.name = "Commands",
+       .missing = missing,
+       .make = [] { return std::make_unique<CommandsSite>(); }},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Slurm, ClusterContract, ::testing::ValuesIn(slurms()), name_of_cluster);
+
+}  // namespace
+}  // namespace tests

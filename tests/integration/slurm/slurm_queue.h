@@ -1,0 +1,49 @@
+// A real margayd on a real Slurm, with an engine of the test's own.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/integration/queue_at_work.h"
+#include "tests/integration/slurm/testbed.h"
+
+namespace tests {
+
+struct SiteOptions {
+  // Over the ones that a test wants: short intervals, no limit of requests.
+  std::string url{};         // empty: the bed's Unix socket
+  std::string token_file{};  // empty: the bed's
+  std::string slurm{};       // more lines of the section slurm, indented by two
+  std::string timeout = "3s";
+  std::string resolve = "2s";
+  std::string vanish = "4s";
+  bool cli = false;  // by Slurm's commands in place of slurmrestd
+};
+
+// The lines of the site's configuration.
+std::string site_lines(const SlurmBed& bed, const SiteOptions& options = {});
+
+class SlurmQueue : public QueueAtWork {
+ public:
+  explicit SlurmQueue(const SlurmBed& bed, const SiteOptions& options = {});
+
+  // One more micrograph, with `margay enqueue`'s options; returns the item's number.
+  int enqueue(const std::vector<std::string>& options = {});
+  // As `margay show --json` tells it; throws when it cannot.
+  nlohmann::json item(int number) const;
+  std::string state_of(int number) const { return item(number).at("state"); }
+  // Of the newest attempt; null when there is none yet.
+  nlohmann::json attempt(int number) const;
+  // Of the newest attempt, "" when there is none: its state, its job, the cluster's reason.
+  std::string attempt_state(int number) const;
+  std::string job_of(int number) const;
+  std::string reason_of(int number) const;
+  // What `margay show` says.
+  std::string shown(int number) const;
+
+ private:
+  int micrographs_ = 0;
+};
+
+}  // namespace tests
