@@ -98,6 +98,13 @@ void read_when(const Words& words, FakeFault& fault) {
     if (fault.every < 1) throw std::invalid_argument("every must be at least 1");
     fault.kind = kind_of(words, 2);
     used = 3;
+  } else if (words[0] == "start") {
+    fault.starts = static_cast<int>(number_of(words[1]));
+    if (fault.starts < 1) throw std::invalid_argument("jobs are counted from 1");
+    if (words.size() > 3 && words[2] == "later") {
+      fault.after = duration_of(words[3]);
+      used = 4;
+    }
   } else if (words[0] == "after") {
     fault.after = duration_of(words[1]);
     if (words.size() > 3 && words[2] == "for") {
@@ -157,6 +164,9 @@ FakeFault parse_fault(const std::string& line) {
     fault.text = line;
     read_when(words_of(line.substr(0, colon)), fault);
     read_what(words_of(line.substr(colon + 1)), fault);
+    if (fault.starts > 0 && !is_of_the_cluster(fault.what)) {
+      throw std::invalid_argument("no request is meant by 'start'");
+    }
     return fault;
   } catch (const std::logic_error& error) {
     throw std::invalid_argument("fault '" + line + "': " + error.what());
@@ -223,12 +233,14 @@ std::vector<FakeFault> FaultScript::meet(Asked kind, milliseconds since_start) {
   return met;
 }
 
-std::vector<FakeFault> FaultScript::due(milliseconds since_start) {
+std::vector<FakeFault> FaultScript::due(milliseconds since_start, int jobs_started) {
   std::vector<FakeFault> met;
   for (FakeFault& fault : faults_) {
     const bool by_time = fault.first == 0 && fault.every == 0;
     if (!by_time || !is_of_the_cluster(fault.what) || fault.over) continue;
-    if (since_start < fault.after) continue;
+    if (jobs_started < fault.starts) continue;
+    if (fault.starts > 0 && fault.begins.count() == 0) fault.begins = since_start;
+    if (since_start < fault.begins + fault.after) continue;
     fault.over = true;
     met.push_back(fault);
   }

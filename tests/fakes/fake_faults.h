@@ -6,6 +6,8 @@
 //       after T [for T] [KIND]          from a time after the script was given, for ever without
 //       "for";
 //                                       what happens to the cluster happens once
+//       start N [later T]               when the n-th job has started; of what happens to the
+//       cluster
 // KIND  any submit list get update delete accounting ping
 // T     200ms, 2s
 //
@@ -70,14 +72,16 @@ struct FakeFault {
   int every = 0;
   std::chrono::milliseconds after{0};
   std::chrono::milliseconds lasts{0};  // 0: for ever, or once
+  int starts = 0;                      // of jobs; `after` counts from there
   // What.
   Mishap what = Mishap::kDropAnswer;
   int64_t number = 0;  // milliseconds, HTTP status, rows or seconds
   int64_t late = 0;    // milliseconds
   std::string text{};  // the line
 
-  int seen = 0;       // requests of its kind
-  bool over = false;  // what happens once has happened
+  int seen = 0;                         // requests of its kind
+  bool over = false;                    // what happens once has happened
+  std::chrono::milliseconds begins{0};  // when its job was seen started
 };
 
 // Whether it happens to the cluster and not to a request.
@@ -90,8 +94,8 @@ class FaultScript {
 
   // What this request meets. Counts it.
   std::vector<FakeFault> meet(Asked kind, std::chrono::milliseconds since_start);
-  // What happens to the cluster by now.
-  std::vector<FakeFault> due(std::chrono::milliseconds since_start);
+  // What happens to the cluster by now, when `jobs_started` jobs have started.
+  std::vector<FakeFault> due(std::chrono::milliseconds since_start, int jobs_started);
 
  private:
   std::vector<FakeFault> faults_;

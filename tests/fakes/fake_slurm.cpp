@@ -126,6 +126,11 @@ int FakeSlurm::alive() const {
                           static_cast<long>(lost_.size()));
 }
 
+int FakeSlurm::starts() const {
+  const std::scoped_lock lock(mutex_);
+  return starts_;
+}
+
 bool FakeSlurm::set_held(int64_t id, bool held) {
   const std::scoped_lock lock(mutex_);
   Process* process = find(id);
@@ -366,6 +371,7 @@ void FakeSlurm::start(Process& process) {
                                      : "n[01-" + std::string(job.request.nodes < 10 ? "0" : "") +
                                            std::to_string(job.request.nodes) + "]";
   if (job.request.nodes > 1) job.batch_host = "n01";
+  ++starts_;
   job.reason = "None";
   job.started_ms = wall_ms();
   process.started_ms = steady_ms();

@@ -88,6 +88,8 @@ class FakeSlurm {
   std::vector<FakeJob> accounting(const std::string& name = "") const;
   // Pending, running or still ending.
   int alive() const;
+  // How often a job was started.
+  int starts() const;
 
   // False: there is no such job.
   bool set_held(int64_t id, bool held);
@@ -141,6 +143,7 @@ class FakeSlurm {
   std::map<int64_t, std::vector<Entry>> accounting_;  // by serial
   int64_t next_id_ = 1;
   int64_t next_serial_ = 1;
+  int starts_ = 0;
   std::thread thread_;
 };
 

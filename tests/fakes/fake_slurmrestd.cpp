@@ -136,7 +136,9 @@ std::string FakeSlurmrestd::url() const {
 
 void FakeSlurmrestd::set_faults(const std::string& text) {
   FaultScript script(text);
+  const int starts = cluster_.starts();
   const std::scoped_lock lock(mutex_);
+  starts_before_ = starts;
   faults_ = std::move(script);
   faults_since_ = steady_clock::now();
 }
@@ -148,6 +150,11 @@ milliseconds FakeSlurmrestd::since_start() const {
 std::map<std::string, int> FakeSlurmrestd::requests() const {
   const std::scoped_lock lock(mutex_);
   return requests_;
+}
+
+bool FakeSlurmrestd::quiet() const {
+  const std::scoped_lock lock(mutex_);
+  return in_progress_ == 0 && late_.empty() && cluster_.alive() == 0;
 }
 
 int FakeSlurmrestd::asked(Asked kind) const {
@@ -165,17 +172,16 @@ std::vector<std::string> FakeSlurmrestd::log() const {
 void FakeSlurmrestd::watch() {
   while (!stopping_) {
     std::vector<FakeFault> due;
-    std::vector<FakeJobRequest> arrived;
+    const int starts = cluster_.starts();
     {
       const std::scoped_lock lock(mutex_);
-      due = faults_.due(since_start());
+      due = faults_.due(since_start(), starts - starts_before_);
       while (!late_.empty() && late_.begin()->first <= steady_clock::now()) {
-        arrived.push_back(late_.begin()->second);
+        cluster_.submit(late_.begin()->second);
         late_.erase(late_.begin());
       }
     }
     for (const FakeFault& fault : due) happen(fault);
-    for (const FakeJobRequest& request : arrived) cluster_.submit(request);
     std::this_thread::sleep_for(milliseconds(5));
   }
 }
@@ -206,6 +212,7 @@ FakeHttpReply FakeSlurmrestd::handle(const FakeHttpRequest& request) {
   Call call(request);
   {
     const std::scoped_lock lock(mutex_);
+    ++in_progress_;
     call.faults = faults_.meet(call.kind, since_start());
     ++requests_[call.pattern()];
     ++asked_[call.kind];
@@ -218,6 +225,7 @@ FakeHttpReply FakeSlurmrestd::handle(const FakeHttpRequest& request) {
                      std::to_string(reply.hang_up ? 0 : reply.status);
   for (const FakeFault& fault : call.faults) line += " [" + fault.text + "]";
   const std::scoped_lock lock(mutex_);
+  --in_progress_;
   log_.push_back(line);
   return reply;
 }

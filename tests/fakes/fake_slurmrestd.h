@@ -50,6 +50,8 @@ class FakeSlurmrestd {
   void go_away();
   void come_back();
 
+  // No request is being answered, none will have its effect later, and no job is left.
+  bool quiet() const;
   // What it was asked, by "GET /slurm/v0.0.38/job/{id}".
   std::map<std::string, int> requests() const;
   int asked(Asked kind) const;
@@ -84,10 +86,12 @@ class FakeSlurmrestd {
   mutable std::mutex mutex_;
   FaultScript faults_;
   std::chrono::steady_clock::time_point faults_since_;
+  int starts_before_ = 0;  // jobs that had started by then
   std::map<std::string, int> requests_;
   std::map<Asked, int> asked_;
   std::vector<std::string> log_;
   std::multimap<std::chrono::steady_clock::time_point, FakeJobRequest> late_;
+  std::atomic<int> in_progress_ = 0;
   std::atomic<int64_t> shift_ = 0;  // seconds that its times are off
   std::atomic<bool> stopping_ = false;
   int port_ = 0;

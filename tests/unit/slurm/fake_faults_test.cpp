@@ -117,7 +117,8 @@ TEST_F(FakeFaultsTest, FaultsCountTheirOwnKindAndEndWithTheirTime) {
 TEST(FakeFaults, ALineThatIsNoFaultIsNamed) {
   for (const char* line :
        {"submit: cut", "submit 0: cut", "often: cut", "submit 1: explode", "after now: purge",
-        "submit 1 2: cut", "submit 1", "list 1: delay", "every 0 list: cut", "list 1: status x"}) {
+        "submit 1 2: cut", "submit 1", "list 1: delay", "every 0 list: cut", "list 1: status x",
+        "start 1: cut", "start 0: purge"}) {
     try {
       FaultScript script(std::string("# good\nlist 1: cut\n") + line);
       ADD_FAILURE() << line;
@@ -133,9 +134,18 @@ TEST(FakeFaults, ARequestMeetsWhatIsDue) {
   EXPECT_THAT(script.meet(Asked::kList, milliseconds(0)), IsEmpty());
   ASSERT_THAT(script.meet(Asked::kSubmit, milliseconds(0)), SizeIs(1));
   EXPECT_EQ(script.meet(Asked::kSubmit, milliseconds(0)).at(0).number, 5);
-  EXPECT_THAT(script.due(milliseconds(9)), IsEmpty());
-  EXPECT_THAT(script.due(milliseconds(10)), SizeIs(1));
-  EXPECT_THAT(script.due(milliseconds(11)), IsEmpty()) << "only once";
+  EXPECT_THAT(script.due(milliseconds(9), 0), IsEmpty());
+  EXPECT_THAT(script.due(milliseconds(10), 0), SizeIs(1));
+  EXPECT_THAT(script.due(milliseconds(11), 0), IsEmpty()) << "only once";
+}
+
+TEST(FakeFaults, SomeHappenWhenAJobHasStarted) {
+  FaultScript script("start 2 later 10ms: kill-node");
+  EXPECT_THAT(script.due(milliseconds(100), 1), IsEmpty());
+  EXPECT_THAT(script.due(milliseconds(200), 2), IsEmpty());
+  EXPECT_THAT(script.due(milliseconds(209), 2), IsEmpty());
+  EXPECT_THAT(script.due(milliseconds(210), 2), SizeIs(1));
+  EXPECT_THAT(script.due(milliseconds(500), 3), IsEmpty());
 }
 
 }  // namespace
