@@ -193,7 +193,7 @@ void Daemon::Impl::round() {
   if (snapshot.fresh) {
     look_at(std::move(snapshot));
   } else {
-    problem_ = picture_problem_;
+    if (!picture_problem_.empty()) problem_ = picture_problem_;
     guarded("cancels", [&] { tracker_.stop_cancelled(picture_); });
   }
   // Without a whole picture of the cluster nothing is added to it.

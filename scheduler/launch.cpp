@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "db/attempts.h"
 #include "db/host_failures.h"
@@ -98,7 +100,16 @@ std::string Launcher::resume_from(const std::vector<db::Attempt>& earlier, int f
   return "";
 }
 
-// Away from the hosts that are to blame for earlier failures.
+// Those that are to blame for earlier failures.
+std::set<std::string> Launcher::hosts_to_avoid(const db::Item& item) const {
+  const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
+                              workplace_.config.intervals.strikes)};
+  const int64_t now = workplace_.clock.now();
+  const auto failures = db::HostFailureStore(workplace_.database).since(now - rules.window.count());
+  if (failures.empty()) return {};
+  return excluded_hosts(failures, item.id, now, workplace_.cluster.nodes(), rules);
+}
+
 void Launcher::make_script(const db::Item& item, const Failures& failures,
                            db::Attempt& attempt) const {
   const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(

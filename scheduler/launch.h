@@ -2,7 +2,7 @@
 // the cluster answers after it.
 #pragma once
 
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +33,7 @@ class Launcher {
   std::string check_room(const db::Item& item) const;
   db::Attempt prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const;
+  std::set<std::string> hosts_to_avoid(const db::Item& item) const;
   void make_script(const db::Item& item, const Failures& failures, db::Attempt& attempt) const;
   std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;

@@ -4,6 +4,7 @@
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
+#include "db/queue.h"
 #include "db/results.h"
 #include "db/templates.h"
 #include "tests/scratch_folder.h"
@@ -173,6 +174,37 @@ TEST(Words, EveryStateHasAWordThatLeadsBackToIt) {
     EXPECT_EQ(parse_priority(to_string(priority)), priority);
   }
   EXPECT_FALSE(parse_priority("URGENT"));
+}
+
+TEST_F(StoresTest, TheQueueHasWhatHasNotEndedAndNoMoreOfIt) {
+  const int64_t waits = add_item("/a", ItemState::kHeld, Priority::kUrgent);
+  const int64_t runs = add_item("/b", ItemState::kActive);
+  const int64_t stops = add_item("/c", ItemState::kActive);
+  add_item("/d", ItemState::kDone);
+  Item stopping = items_.find(stops).value();
+  stopping.cancel_requested = true;
+  stopping.not_before = 7;
+  items_.update(stopping);
+  add_attempt(runs, 1);
+  Attempt ended = add_attempt(stops, 1);
+  ended.state = AttemptState::kLost;
+  attempts_.update(ended);
+  add_attempt(stops, 2);
+
+  const QueueStore queue(database_);
+  const auto items = queue.items();
+  ASSERT_EQ(items.size(), 3u);
+  EXPECT_EQ(items[0].id, waits);
+  EXPECT_EQ(items[0].state, ItemState::kHeld);
+  EXPECT_EQ(items[0].priority, Priority::kUrgent);
+  EXPECT_EQ(items[2].not_before, 7);
+  EXPECT_TRUE(items[2].cancel_requested);
+  EXPECT_FALSE(items[1].cancel_requested);
+  EXPECT_EQ(queue.count_attempts(), 2);
+  ASSERT_EQ(queue.attempts().size(), 2u);
+  EXPECT_EQ(queue.attempts()[0].item_id, runs);
+  EXPECT_EQ(queue.attempts()[0].state, AttemptState::kSubmitting);
+  EXPECT_THAT(queue.to_cancel(), ElementsAre(stops));
 }
 
 }  // namespace
