@@ -28,9 +28,11 @@ std::string said_by_cluster(const db::Attempt& attempt) {
 std::string why_it_waits(const db::Attempt& attempt) {
   if (attempt.state != db::AttemptState::kPending || attempt.cluster_words.empty()) return "";
   const std::string job = "job " + attempt.job_id;
-  if (!has_reason(attempt)) return job + " waits in the cluster (" + attempt.cluster_words + ")";
-  std::string text = meaning_of_reason(attempt) + " (" + job + ": " + attempt.cluster_words + ", " +
-                     attempt.cluster_reason + ")";
+  if (attempt.cluster_reason.empty()) {
+    return job + " waits in the cluster (" + attempt.cluster_words + ")";
+  }
+  std::string text = slurm::meaning_of_reason(attempt.cluster_reason) + " (" + job + ": " +
+                     attempt.cluster_words + ", " + attempt.cluster_reason + ")";
   if (slurm::needs_somebody(attempt.cluster_reason) && !attempt.release_due) {
     text += "; it will not start by itself";
   }

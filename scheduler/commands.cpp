@@ -55,7 +55,8 @@ std::string change_of_file(const db::Item& item, const FileFacts& facts) {
 }
 
 std::string option_text(const std::string& name, const std::string& value) {
-  return "--" + name + (value.empty() ? "" : "=" + value);
+  const bool one_word = value.find(' ') == std::string::npos;
+  return "--" + name + (value.empty() ? "" : "=") + (one_word ? value : "'" + value + "'");
 }
 
 // "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.

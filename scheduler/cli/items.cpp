@@ -75,8 +75,11 @@ std::string what_happened(const json& attempt) {
   const std::string cause = attempt.at("cause");
   const std::string message = text_of(attempt, "message");
   std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
-  // Of one that ended well there is nothing to add.
-  const std::string said = attempt.at("state") == "DONE" ? "" : said_by_cluster(attempt);
+  const std::string state = attempt.at("state");
+  // Slurm calls a job that was stopped on purpose FAILED.
+  const bool well = state == "DONE" || state == "CHECKPOINTED";
+  std::string said = well ? "" : said_by_cluster(attempt);
+  if (said == state) said.clear();
   if (!said.empty()) text += text.empty() ? said : " (" + said + ")";
   const auto restarts = attempt.at("restarts").get<int>();
   if (restarts > 0) {
@@ -99,6 +102,8 @@ void show_attempts(const Context& context, const json& attempts) {
   for (const json& attempt : attempts) {
     const auto started = attempt.at("started").get<int64_t>();
     const auto ended = attempt.at("ended").get<int64_t>();
+    // Slurm gives a start to jobs that were cancelled before they had one.
+    const bool ran = started != 0 && !(started == ended && text_of(attempt, "host").empty());
     const int64_t until = ended != 0 ? ended : std::time(nullptr);
     const std::string state = attempt.at("state");
     table.add({{std::to_string(attempt.at("number").get<int64_t>())},
@@ -106,8 +111,8 @@ void show_attempts(const Context& context, const json& attempts) {
                {attempt.at("shape").get<std::string>()},
                {text_of(attempt, "host")},
                {attempt.at("job_id").get<std::string>()},
-               {time_text(started)},
-               {started == 0 ? "-" : duration_text(static_cast<double>(until - started))},
+               {time_text(ran ? started : 0)},
+               {!ran ? "-" : duration_text(static_cast<double>(until - started))},
                {what_happened(attempt)}});
   }
   context.out() << "\n";

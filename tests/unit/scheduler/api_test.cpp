@@ -207,7 +207,7 @@ TEST_F(ApiTest, AJobThatNeedsSomebodyIsToldApartFromOneThatOnlyWaits) {
   };
   EXPECT_THAT(explanation_with("JobHeldUser"), HasSubstr("will not start by itself"));
   EXPECT_THAT(explanation_with("Priority"), Not(HasSubstr("by itself")));
-  EXPECT_EQ(explanation_with("None"), "job 4711 waits in the cluster (PENDING)");
+  EXPECT_EQ(explanation_with(""), "job 4711 waits in the cluster (PENDING)");
   EXPECT_EQ(margay({"cancel", "1"}).exit, 0);
   EXPECT_THAT(explanation_with("Priority"), HasSubstr("being cancelled"));
 }

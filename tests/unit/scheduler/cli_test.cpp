@@ -214,6 +214,35 @@ TEST_F(CliTest, WhatAnItemAsksOfSlurmIsKeptCanonicalAndShown) {
       AllOf(HasSubstr("asks Slurm"), HasSubstr("--partition=gpu"), HasSubstr("--exclusive ")));
 }
 
+TEST_F(CliTest, AttemptsShowWhatTheClusterSaidWhereItTellsMore) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const auto insert = [&](int number, db::AttemptState state, const std::string& words,
+                          const std::string& reason) {
+    db::Attempt attempt;
+    attempt.item_id = item;
+    attempt.number = number;
+    attempt.token = "t" + std::to_string(number);
+    attempt.cause = "cause" + std::to_string(number);
+    attempt.state = state;
+    attempt.started = attempt.ended = 1000;
+    attempt.id = db::AttemptStore(*database_).insert(attempt);
+    attempt.cluster_words = words;
+    attempt.cluster_reason = reason;
+    return attempt;
+  };
+  insert(1, db::AttemptState::kCheckpointed, "FAILED", "NonZeroExitCode");
+  db::Attempt lost = insert(2, db::AttemptState::kPending, "PENDING", "Resources");
+  ASSERT_TRUE(db::AttemptStore(*database_).update(lost));
+  db::Attempt running = insert(3, db::AttemptState::kRunning, "RUNNING", "None");
+  running.cause.clear();
+  ASSERT_TRUE(db::AttemptStore(*database_).update(running));
+  const std::string out = margay({"show", "1"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("cause1\n"), HasSubstr("cause2 (PENDING: Resources: ")));
+  EXPECT_THAT(out, Not(HasSubstr("RUNNING\n")));
+  EXPECT_THAT(out, Not(HasSubstr("1970")));
+}
+
 TEST_F(CliTest, AFileBehindExclusiveIsAFile) {
   register_template();
   EXPECT_EQ(margay({"enqueue", "--template", "ribosome", "--defocus-u", "1", "--defocus-v", "1",
