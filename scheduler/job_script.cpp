@@ -41,6 +41,13 @@ void add_tasks(Directives& asks, Shape shape, const std::string& where) {
   asks["ntasks-per-node"] = std::to_string(std::max(1, gpus));
 }
 
+// Stands before a message about options that come from several places.
+std::string place_of(Shape shape) {
+  return "shape " + to_string(shape) + " (" + template_name(shape) +
+         ", slurm.options, slurm.shapes." + to_string(shape) +
+         " and the item's own options together)";
+}
+
 Directives without_label(const std::map<std::string, std::string>& options) {
   Directives rest = options;
   rest.erase("job-name");
@@ -71,7 +78,7 @@ Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& 
   const auto of_shape = config.slurm.shape_options.find(shape);
   if (of_shape != config.slurm.shape_options.end()) asks = slurm::merge(asks, of_shape->second);
   asks = slurm::merge(asks, without_label(item_options));
-  const std::string where = "shape " + to_string(shape);
+  const std::string where = place_of(shape);
   add_tasks(asks, shape, where);
   slurm::check(asks, where);
   return asks;
@@ -103,6 +110,15 @@ void stretch_time(Directives& asks, double factor) {
   limit->second = slurm::time_text(std::llround(static_cast<double>(seconds) * factor));
 }
 
+// A warning that is longer than the job would come at its start, again and again.
+void shorten_warning(Directives& asks) {
+  if (asks.count("signal") == 0 || asks.count("time") == 0) return;
+  const int64_t limit = slurm::parse_time(asks["time"]).value();
+  const slurm::EarlySignal warning = slurm::parse_signal(asks["signal"]).value();
+  if (limit < 0 || 2 * warning.seconds <= limit) return;
+  asks["signal"] = warning.name + "@" + std::to_string(limit / 2);
+}
+
 std::map<std::string, std::string> common_values(const Config& config, const ScriptInputs& inputs) {
   const db::Attempt& attempt = inputs.attempt;
   return {{"attempt_folder", attempt.directory},
@@ -127,7 +143,8 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   Directives asks = merged_asks(config, shape, script, inputs.item.options);
   exclude_hosts(asks, inputs.excluded_hosts);
   stretch_time(asks, inputs.time_factor);
-  const slurm::Resources wanted = slurm::resources_of(asks, "shape " + to_string(shape));
+  shorten_warning(asks);
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
   auto values = common_values(config, inputs);
   values["gpus_per_node"] = std::to_string(gpus_on_each_node(wanted));
   values["nodes"] = std::to_string(wanted.min_nodes.value_or(1));
@@ -141,6 +158,9 @@ void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
     of_shape.slurm.shape = shape;
+    // What the site asks for need not make sense for shapes that it does not use.
+    const bool used = shape == config.slurm.shape || config.slurm.shape_options.count(shape) != 0;
+    if (!used) of_shape.slurm.options.clear();
     render_sbatch(of_shape, {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}});
   } catch (const ScriptError& error) {
     throw ConfigError(error.what());

@@ -120,6 +120,15 @@ TEST(JobScripts, ATimeLimitIsStretched) {
   EXPECT_EQ(asks(config, given).count("time"), 0U);
 }
 
+TEST(JobScripts, TheWarningIsNeverLongerThanHalfOfTheTime) {
+  const std::map<std::string, std::string> warnings = {
+      {"01:00:00", "USR1@120"}, {"00:04:00", "USR1@120"}, {"00:03:00", "USR1@90"},
+      {"00:01:00", "USR1@30"},  {"00:00:01", "USR1@0"},   {"UNLIMITED", "USR1@120"}};
+  for (const auto& [time, warning] : warnings) {
+    EXPECT_EQ(asks(slurm_config(), inputs({{"time", time}})).at("signal"), warning) << time;
+  }
+}
+
 TEST(JobScripts, ContradictionsAreRefused) {
   Config config = slurm_config(Shape::kCpu);
   config.slurm.options = {{"mem-per-gpu", "4G"}};
@@ -218,7 +227,15 @@ TEST_F(SiteTemplates, ContradictionsWithTheConfigurationAreRefused) {
   folder_.write("gpu.sbatch", "#!/bin/bash\n#SBATCH --gpus-per-task=1\n");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("shape gpu"), HasSubstr("--gpus-per-task")));
   config_.slurm.options = {{"ntasks", "1"}};
-  EXPECT_THAT(refusal(), HasSubstr("shape nodes: --ntasks=1"));
+  EXPECT_EQ(refusal(), "not refused");
+}
+
+TEST_F(SiteTemplates, ShapesThatAreNotUsedNeedNotFitTheSitesOptions) {
+  config_.slurm.options = {{"mem-per-gpu", "8G"}, {"ntasks", "1"}};
+  EXPECT_EQ(refusal(), "not refused");
+  config_.slurm.shape_options[Shape::kNodes] = {{"time", "01:00:00"}};
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("shape nodes (nodes.sbatch, slurm.options"),
+                               HasSubstr("--ntasks=1")));
 }
 
 TEST_F(SiteTemplates, SetupLinesNeedAPlace) {
