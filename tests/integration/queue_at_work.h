@@ -31,7 +31,7 @@ class QueueAtWork {
   // Runs until it answers, or has ended by itself. `crash_point` as in MARGAY_CRASHPOINT.
   void start_daemon(const std::string& crash_point = "");
   Finished kill_daemon(int signal);
-  bool running() { return daemon_ && daemon_->running(); }
+  bool daemon_runs() const { return daemon_ && daemon_->running(); }
   // Ended by itself within a generous time.
   bool daemon_ends();
   Finished wait_for_daemon() { return daemon_->wait(); }
