@@ -41,6 +41,13 @@ bool ModelCluster::idle() const {
   return late_.empty() && ghosts_.empty() && std::none_of(jobs_.begin(), jobs_.end(), busy);
 }
 
+bool ModelCluster::has_living(const std::string& job_id, const std::string& name) const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [&](const Job& job) {
+    return !job.gone && job.status.job_id == job_id && job.status.name == name &&
+           job.status.state != job.end;
+  });
+}
+
 // --- requests ----------------------------------------------------------------------------------
 
 // Counts a request; false: beyond the site's limit, so that it was not sent.

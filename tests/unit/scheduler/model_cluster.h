@@ -57,6 +57,8 @@ class ModelCluster : public slurm::Cluster {
   // What was held, hidden or late comes right.
   void mend();
   bool idle() const;
+  // Whether the controller has this job, and it has not ended.
+  bool has_living(const std::string& job_id, const std::string& name) const;
 
   // --- what really happened ---
   const std::vector<ModelRun>& runs() const { return runs_; }

@@ -173,6 +173,7 @@ void ModelWorld::pass(int64_t ms) {
   passed_ms_ += ms;
   clock_.pass(milliseconds{ms});
   cluster_->pass(ms);
+  note_finished();
 }
 
 // False when the process ended in it.
@@ -265,6 +266,20 @@ std::map<AttemptState, int64_t> ModelWorld::attempts() const {
 
 // --- what must hold ----------------------------------------------------------------------------
 
+// A search that is finished while its attempt is open is never done again.
+void ModelWorld::note_finished() {
+  const auto& runs = cluster_->runs();
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (!runs[i].finished || !finished_.insert(i).second) continue;
+    const auto attempt = db::AttemptStore(*database_).find_by_token(runs[i].token);
+    if (!attempt) {
+      fail(runs[i].token + " ran, and nobody knows of it");
+    } else if (db::is_open(attempt->state)) {
+      must_be_done_.insert(attempt->token);
+    }
+  }
+}
+
 void ModelWorld::check_attempts(const db::Item& item) {
   int open = 0;
   int done = 0;
@@ -275,6 +290,13 @@ void ModelWorld::check_attempts(const db::Item& item) {
     if (is_open) continue;
     const auto [known, first] = ended_.emplace(attempt.id, attempt.state);
     if (known->second != attempt.state) fail(attempt.token + " ended twice, differently");
+    if (must_be_done_.count(attempt.token) > 0 && attempt.state != AttemptState::kDone) {
+      fail(attempt.token + " is " + to_string(attempt.state) + " although its search was finished");
+    }
+    if (first && attempt.state == AttemptState::kLost &&
+        cluster_->has_living(attempt.job_id, attempt.token)) {
+      fail(attempt.token + " is LOST although its job is alive");
+    }
   }
   const std::string name = "item " + std::to_string(item.id);
   if (open > 1) fail(name + " has two open attempts");

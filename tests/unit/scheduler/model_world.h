@@ -51,6 +51,7 @@ class ModelWorld {
   bool all_ended();
   // Each sets problem_.
   void check_all();
+  void note_finished();
   void check_item(const db::Item& item);
   void check_attempts(const db::Item& item);
   void check_end();
@@ -75,6 +76,8 @@ class ModelWorld {
   int micrographs_ = 0;
   std::set<int64_t> items_;
   std::set<int64_t> done_;
+  std::set<size_t> finished_;           // runs, by index
+  std::set<std::string> must_be_done_;  // attempts that were open when their run finished
   std::set<int64_t> cancelled_by_user_;
   std::map<int64_t, db::AttemptState> ended_;  // attempts
   std::vector<std::string> log_;
