@@ -172,6 +172,12 @@ std::optional<JobStatus> read_queued(const Fields& fields) {
   return job;
 }
 
+// A submission that the controller refused leaves a failed job in its list and in accounting,
+// although there never was one.
+bool was_refused(const JobStatus& job) {
+  return job.state == JobState::kFailed && job.host.empty() && job.end_time == job.submit_time;
+}
+
 enum RecordField : size_t {
   kRecordId,
   kRecordState,
@@ -184,12 +190,6 @@ enum RecordField : size_t {
   kRecordName,
   kRecordFields
 };
-
-// A submission that the controller refused leaves a failed record too, although there was never a
-// job.
-bool was_refused(const JobStatus& job) {
-  return job.state == JobState::kFailed && job.host.empty() && job.end_time == job.submit_time;
-}
 
 std::optional<JobStatus> read_record(const Fields& fields) {
   JobStatus job;
@@ -275,7 +275,7 @@ QueueText parse_squeue(std::string_view text, const std::string& name_prefix) {
     if (readable && !fields[kName].starts_with(name_prefix)) continue;
     auto job = readable ? read_queued(fields) : std::nullopt;
     if (job) {
-      queue.jobs.push_back(std::move(*job));
+      if (!was_refused(*job)) queue.jobs.push_back(std::move(*job));
     } else {
       queue.problem = "squeue's list has a job that cannot be read: " +
                       std::string(readable ? fields[kName] : fields.front().substr(0, 80));

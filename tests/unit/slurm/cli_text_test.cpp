@@ -171,6 +171,14 @@ TEST(Squeue, CallsAListWithAJobThatCannotBeReadIncomplete) {
   EXPECT_THAT(queue.problem, HasSubstr("margay-lab-x"));
 }
 
+TEST(Squeue, KnowsThatARefusedSubmissionWasNeverAJob) {
+  const QueueText queue = parse_squeue(record({"7", "FAILED", "1", "0", "5", "5", "5", "n/a", "1",
+                                               "", "", "", "", "1", "1", "None", "margay-lab-x"}),
+                                       kPrefix);
+  EXPECT_EQ(queue.problem, "");
+  EXPECT_TRUE(queue.jobs.empty());
+}
+
 TEST(Squeue, CallsAWordThatIsNotKnownAlive) {
   const QueueText queue =
       parse_squeue(record({"7", "HIBERNATING", "0", "0", "5", "6", "9", "n1", "1", "", "", "", "",
