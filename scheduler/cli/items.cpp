@@ -72,10 +72,11 @@ std::string said_by_cluster(const json& attempt) {
 }
 
 std::string what_happened(const json& attempt) {
-  const std::string cause = attempt.at("cause");
-  const std::string message = text_of(attempt, "message");
-  std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
   const std::string state = attempt.at("state");
+  std::string cause = attempt.at("cause");
+  const std::string message = text_of(attempt, "message");
+  if (!message.empty() && upper(cause) == state) cause.clear();  // said by the state already
+  std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
   // Slurm calls a job that was stopped on purpose FAILED.
   const bool well = state == "DONE" || state == "CHECKPOINTED";
   std::string said = well ? "" : said_by_cluster(attempt);

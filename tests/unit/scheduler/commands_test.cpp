@@ -112,6 +112,34 @@ TEST_F(CommandsTest, AnUnknownTemplateIsNotFound) {
   EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("version 9"));
 }
 
+TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
+  EnqueueRequest wrong = request("a.mrc");
+  wrong.options = {{"time", "60"}};
+  EXPECT_THAT(refusal<BadOption>([&] { commands_->enqueue(user_, wrong); }),
+              AllOf(HasSubstr("--time"), HasSubstr("on its own machine")));
+  EXPECT_TRUE(commands_->list({}).empty());
+}
+
+TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
+  std::vector<std::string> asked;
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {},
+                    [&](const Caller& caller, const ItemOptions& options) -> ItemOptions {
+                      asked.push_back(caller.name);
+                      if (options.count("account") != 0)
+                        throw BadOption("account is the administrator's");
+                      return {{"time", "01:00:00"}};
+                    });
+  EnqueueRequest wanted = request("a.mrc");
+  wanted.options = {{"time", "60"}};
+  const auto id = commands.enqueue(user_, wanted).id;
+  EXPECT_THAT(item(id).options, testing::ElementsAre(testing::Pair("time", "01:00:00")));
+  EXPECT_THAT(asked, testing::ElementsAre("ann"));
+  EXPECT_EQ(commands.history(id).at(0).detail, "normal --time=01:00:00");
+  set_state(id, ItemState::kFailed);
+  EXPECT_THROW(commands.retry(user_, id, {.options = {{"account", "x"}}}), BadOption);
+  EXPECT_EQ(item(id).state, ItemState::kFailed) << "a refused command changes nothing";
+}
+
 TEST_F(CommandsTest, ACtfThatCannotBeIsRefused) {
   EnqueueRequest wrong = request("a.mrc");
   wrong.ctf.defocus_u = std::numeric_limits<double>::quiet_NaN();
