@@ -24,7 +24,7 @@ using testing::StartsWith;
 // What the real one was seen to do: tasks in process groups of their own, SIGUSR1 passed on to
 // them, SIGTERM to itself ends them by force, --kill-on-bad-exit, the highest exit code.
 constexpr const char* kSrun = R"sh(#!/bin/bash
-printf '%s ' "${@//$'\n'/ }" >> "$SCRATCH/srun"; echo >> "$SCRATCH/srun"
+echo "${*//$'\n'/ }" >> "$SCRATCH/srun"
 nodes=1 tasks=1 strict=
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
@@ -36,7 +36,8 @@ while [[ "${1:-}" == --* ]]; do
 done
 set -m
 pids=()
-trap 'for p in "${pids[@]}"; do kill -USR1 -- "-$p"; done' USR1
+asked=
+trap 'asked=yes' USR1
 trap 'touch "$SCRATCH/forced"; for p in "${pids[@]}"; do kill -KILL -- "-$p"; done' TERM
 for ((i = 0; i < nodes * tasks; ++i)); do
   SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NTASKS=$((nodes * tasks)) \
@@ -46,6 +47,10 @@ done
 highest=0
 while [ "${#pids[@]}" -gt 0 ]; do
   /bin/sleep 0.01
+  if [ -n "$asked" ]; then
+    asked=
+    for p in "${pids[@]}"; do kill -USR1 -- "-$p"; done
+  fi
   left=()
   for p in "${pids[@]}"; do
     if kill -0 "$p" 2>/dev/null; then
@@ -91,9 +96,10 @@ class SbatchScriptTest : public testing::Test {
   }
 
   void engine(const std::string& probe, const std::string& search) {
+    // One write for each call: several tasks write into the same file.
     program("engine",
-            "#!/bin/bash\nprintf '%s ' \"$@\" >> \"$SCRATCH/engine_calls\"; echo >> "
-            "\"$SCRATCH/engine_calls\"\nif [ \"$1\" = selftest ]; then\n" +
+            "#!/bin/bash\necho \"$*\" >> \"$SCRATCH/engine_calls\"\n"
+            "if [ \"$1\" = selftest ]; then\n" +
                 probe + "\nfi\n" + search + "\n");
   }
 
@@ -179,7 +185,7 @@ TEST_P(EachSbatchScriptTest, TheDeviceIsProbedBeforeTheSearch) {
   EXPECT_EQ(run(GetParam()), 0);
   EXPECT_THAT(calls(), StartsWith("selftest --backend "));
   EXPECT_THAT(calls(), HasSubstr("match " + attempt_ + "/config.yaml --backend "));
-  EXPECT_THAT(calls(), HasSubstr("--attempt margay-x-7-a1 \n"));
+  EXPECT_THAT(calls(), HasSubstr("--attempt margay-x-7-a1\n"));
 }
 
 TEST_P(EachSbatchScriptTest, TheEnginesExitCodeIsTheScripts) {
