@@ -17,9 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a file of /proc: what cannot be read any more, since its process is gone, is empty.
 std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string text;
+  char piece[4096];
+  for (ssize_t size = 0; (size = read(file, piece, sizeof piece)) > 0;) {
+    text.append(piece, static_cast<size_t>(size));
+  }
+  close(file);
+  return text;
 }
 
 std::string numbers_to(int count) {
