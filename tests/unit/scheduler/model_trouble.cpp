@@ -30,7 +30,7 @@ void ModelCluster::crash_controller() {
     next_id_ = std::min(next_id_, static_cast<int64_t>(std::stoll(job.status.job_id)));
     if (job.run >= 0) {
       if (random_.chance(500)) {
-        ghosts_.push_back({job, now_ms_ + random_.between(1000, 60'000)});
+        ghosts_.push_back({job, now_ms_ + random_.between(1000, 300'000)});
         job.run = -1;
       } else {
         stop_run(job, false);
