@@ -1,12 +1,12 @@
 #include "tests/integration/queue_at_work.h"
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <thread>
+
+#include "tests/wait_until.h"
 
 namespace tests {
 namespace {
@@ -90,11 +90,7 @@ std::string QueueAtWork::program(const std::string& name) const {
 }
 
 bool QueueAtWork::becomes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 2400; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return false;
+  return tests::becomes_true(condition);
 }
 
 void QueueAtWork::start_daemon(const std::string& crash_point) {

@@ -1,5 +1,6 @@
 #include "tests/integration/slurm/slurm_queue.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -33,7 +34,20 @@ std::string site_lines(const SlurmBed& bed, const SiteOptions& options) {
 
 SlurmQueue::SlurmQueue(const SlurmBed& bed, const SiteOptions& options)
     : QueueAtWork(QueueOptions{
-          .site = site_lines(bed, options), .user = bed.user(), .environment = bed.environment()}) {
+          .site = site_lines(bed, options), .user = bed.user(), .environment = bed.environment()}),
+      bed_(bed) {}
+
+SlurmQueue::~SlurmQueue() {
+  if (daemon_runs()) kill_daemon(SIGKILL);
+  bed_.run({"scancel", "--user=" + bed_.user()});
+}
+
+bool SlurmQueue::comes_to(int number, const std::string& attempt_state) const {
+  return becomes_true([&] { return this->attempt_state(number) == attempt_state; });
+}
+
+bool SlurmQueue::waits_for(int number, const std::string& reason) const {
+  return becomes_true([&] { return reason_of(number).starts_with(reason); });
 }
 
 int SlurmQueue::enqueue(const std::vector<std::string>& options) {

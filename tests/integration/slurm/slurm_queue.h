@@ -27,6 +27,7 @@ std::string site_lines(const SlurmBed& bed, const SiteOptions& options = {});
 class SlurmQueue : public QueueAtWork {
  public:
   explicit SlurmQueue(const SlurmBed& bed, const SiteOptions& options = {});
+  ~SlurmQueue();  // and of its jobs
 
   // One more micrograph, with `margay enqueue`'s options; returns the item's number.
   int enqueue(const std::vector<std::string>& options = {});
@@ -39,10 +40,14 @@ class SlurmQueue : public QueueAtWork {
   std::string attempt_state(int number) const;
   std::string job_of(int number) const;
   std::string reason_of(int number) const;
+  // Wait for it. Slurm says more behind some reasons: "ReqNodeNotAvail, UnavailableNodes:n04".
+  bool comes_to(int number, const std::string& attempt_state) const;
+  bool waits_for(int number, const std::string& reason) const;
   // What `margay show` says.
   std::string shown(int number) const;
 
  private:
+  const SlurmBed& bed_;
   int micrographs_ = 0;
 };
 
