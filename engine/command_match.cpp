@@ -3,8 +3,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <string>
 
 #include "engine/commands.h"
 #include "engine/config.h"
@@ -30,9 +32,21 @@ void check_resume(const std::string& checkpoint) {
   throw InputError("--resume: '" + checkpoint + "' cannot be read: " + std::strerror(errno));
 }
 
+// Several tasks of one job would each do the whole search and write over each other's files.
+void refuse_other_ranks() {
+  for (const char* name : {"SLURM_STEP_NUM_TASKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
+    const char* tasks = std::getenv(name);
+    if (tasks == nullptr || std::atoi(tasks) <= 1) continue;
+    throw UsageError(std::string(name) + " is " + tasks +
+                     ": this version searches with one process; start it as one task "
+                     "(srun --ntasks=1), each micrograph in a job of its own");
+  }
+}
+
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
+  refuse_other_ranks();
   MatchOptions options = command.options;
   options.message = tell;
   check_resume(options.resume);

@@ -62,6 +62,18 @@ TEST_F(BadInput, TheSearchThatTheOthersSpoilIsFine) {
   EXPECT_TRUE(std::filesystem::exists(search_.file("out/manifest.json")));
 }
 
+TEST_F(BadInput, SeveralTasksOfOneJobAreRefusedBeforeTheyWriteOverEachOther) {
+  search_.write_config();
+  const auto before = search_.contents();
+  for (const std::string name : {"SLURM_STEP_NUM_TASKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
+    const Finished run = run_program({engine_program(), "match", search_.file("search.yaml")},
+                                     search_.folder(), {name + "=4"});
+    EXPECT_EQ(run.exit_code, 2) << run.error;
+    EXPECT_THAT(run.error, HasSubstr(name + " is 4"));
+  }
+  EXPECT_EQ(search_.contents(), before) << "something was written";
+}
+
 TEST_F(BadInput, AMissingInputIsNamed) {
   search_.sections["micrograph_path"] = "no-such.mrc";
   expect_refusal({"micrograph_path", "no-such.mrc", "does not exist"});
