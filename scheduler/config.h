@@ -70,7 +70,8 @@ struct SlurmOptions {
 struct Intervals {
   std::chrono::milliseconds tick{1000};
   // A submission without an answer is looked up by name after this grace.
-  std::chrono::milliseconds resolve{5000};
+  // 0: 5 s, on Slurm 30 s, since a controller that hung may create the job that late.
+  std::chrono::milliseconds resolve{0};
   // Absence from complete snapshots before a job counts as vanished.
   std::chrono::milliseconds vanish_pending{120'000};
   std::chrono::milliseconds vanish_running{300'000};
@@ -99,6 +100,10 @@ struct Config {
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
 
+  std::chrono::milliseconds resolve_grace() const {
+    if (intervals.resolve.count() > 0) return intervals.resolve;
+    return std::chrono::seconds(cluster == "slurm" ? 30 : 5);
+  }
   std::string database() const { return state + "/margay.db"; }
   std::string jobs() const { return jobs_folder.empty() ? state + "/jobs" : jobs_folder; }
 };

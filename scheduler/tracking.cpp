@@ -206,7 +206,7 @@ void Tracker::resolve(const db::Attempt& attempt) {
   for (auto job = first; job != last; ++job) found.push_back(job->second);
   const int64_t since_ms = std::max(attempt.created, attempt.submitted) * 1000;
   const bool late =
-      workplace_.clock.now_ms() - since_ms >= workplace_.config.intervals.resolve.count();
+      workplace_.clock.now_ms() - since_ms >= workplace_.config.resolve_grace().count();
   if (found.empty() && picture_->complete && late) {
     const auto answer = named(attempt);
     if (!answer) return;

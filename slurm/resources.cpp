@@ -196,8 +196,11 @@ void check(const Directives& directives, const std::string& where) {
 }
 
 Resources resources_of(const Directives& directives, const std::string& where) {
-  Resources wanted = read_resources(directives);
-  Checker(directives, wanted, where).check();
+  // They may come from anywhere: what does not fit is said before it is read as a number.
+  Directives canonical;
+  for (const auto& [option, value] : directives) add_directive(canonical, option, value, where);
+  Resources wanted = read_resources(canonical);
+  Checker(canonical, wanted, where).check();
   // The same said twice is one wish, not the sum.
   if (gpus_of_gres(wanted.gres) > 0) wanted.gpus_per_node.clear();
   return wanted;

@@ -282,5 +282,14 @@ TEST(Config, JobsMayHaveAFolderOfTheirOwnOnASharedFileSystem) {
   EXPECT_EQ(config.database(), "/var/lib/margay/margay.db");
 }
 
+TEST(Config, ALostSubmissionIsLookedUpLaterOnSlurm) {
+  Config config;
+  EXPECT_EQ(config.resolve_grace(), milliseconds(5000));
+  config.cluster = "slurm";
+  EXPECT_EQ(config.resolve_grace(), milliseconds(30'000));
+  config.intervals.resolve = milliseconds(70);
+  EXPECT_EQ(config.resolve_grace(), milliseconds(70));
+}
+
 }  // namespace
 }  // namespace scheduler

@@ -384,5 +384,18 @@ TEST(DirectiveLines, NoTextIsTooStrange) {
   }
 }
 
+TEST(Resources, AValueThatDoesNotFitIsNamedWhereverItComesFrom) {
+  for (const auto& [option, value] :
+       Directives{{"time", "soon"}, {"nodes", "many"}, {"mem", "much"}, {"nice", "very"}}) {
+    try {
+      resources_of({{option, value}}, "item 7");
+      ADD_FAILURE() << option;
+    } catch (const DirectiveError& error) {
+      EXPECT_NE(std::string(error.what()).find("item 7: --" + option), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slurm
