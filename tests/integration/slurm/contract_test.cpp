@@ -1,14 +1,12 @@
 // The same sentences as for every cluster, on a real Slurm: through slurmrestd and through its
 // commands.
-#include <sys/stat.h>
-
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "slurm/cli_cluster.h"
 #include "slurm/rest_cluster.h"
 #include "tests/integration/cluster_contract.h"
+#include "tests/integration/slurm/site_commands.h"
 #include "tests/integration/slurm/testbed.h"
 
 namespace tests {
@@ -77,17 +75,7 @@ class RestSite : public SlurmSite {
 class CommandsSite : public SlurmSite {
  public:
   CommandsSite() {
-    const fs::path commands = folder() / "commands";
-    fs::create_directory(commands);
-    for (const char* name :
-         {"sbatch", "squeue", "sacct", "scancel", "scontrol", "sinfo", "sacctmgr"}) {
-      // The script that sbatch reads is the caller's, and nobody else may read it.
-      std::ofstream(commands / name)
-          << "#!/bin/bash\n[ ! -f \"${!#}\" ] || chown '" << bed().user() << "' \"${!#}\"\n"
-          << "exec bash '" MARGAY_SOURCE_DIR "/tests/integration/slurm/testbed' --folder '"
-          << bed().folder() << "' run --as '" << bed().user() << "' " << name << " \"$@\"\n";
-      chmod((commands / name).c_str(), 0755);
-    }
+    write_commands(bed(), folder() / "commands");
     fs::create_directory(folder() / "scratch");
     give_file(folder() / "scratch", bed().user());
   }
@@ -104,12 +92,16 @@ class CommandsSite : public SlurmSite {
 
 std::vector<ContractCluster> slurms() {
   const std::string missing = SlurmBed::missing();
+  // slurmrestd signals a job's script together with its steps.
+  const ContractAbilities by_rest = {.spares_script = false};
   return {
       {.name = "RestUnix",
        .missing = missing,
+       .can = by_rest,
        .make = [] { return std::make_unique<RestSite>(false); }},
       {.name = "RestTcp",
        .missing = missing,
+       .can = by_rest,
        .make = [] { return std::make_unique<RestSite>(true); }},
       {.name = "Commands",
        .missing = missing,
