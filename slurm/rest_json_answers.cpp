@@ -165,12 +165,17 @@ bool speaks_of_hold(const std::string& text) {
   return text.find("Job is in held state") != std::string::npos;
 }
 
+// A sentence without a number may be one.
+bool may_be_fault(const ErrorItem& error) {
+  const int64_t code = error.code.value_or(-1);
+  return code != 0 && code != kHeld;
+}
+
 std::vector<std::string> warnings_of(const Json& document) {
   std::vector<std::string> warnings;
   for (const ErrorItem& error : errors_of(document)) {
     const std::string sentence = sentence_of(error);
-    if (error.code == kHeld || error.code == 0 || sentence.empty()) continue;
-    warnings.push_back(sentence);
+    if (may_be_fault(error) && !sentence.empty()) warnings.push_back(sentence);
   }
   for (const Json* item : objects_of(member(document, "warnings"))) {
     const std::string text = without_values(text_of(member(*item, "description")));
