@@ -37,6 +37,7 @@ struct ContractAbilities {
   bool has_partitions = true;  // an unknown one is refused
   bool runs_steps = true;      // by srun
   bool counts_gpus = true;     // JobStatus::gpus
+  bool spares_script = true;   // a request to stop is for the steps alone
 };
 
 struct ContractCluster {

@@ -33,12 +33,16 @@ class Storm : public ::testing::Test {
     for (const auto& [item, state] : queue_->item_states()) {
       if (state != "DONE") std::cout << queue_->item(item).dump(1) << "\n";
     }
-    std::cout << bed_->squeue({"-o", "%i %j %T %r"}) << queue_->margay({"status"}).output
-              << queue_->kill_daemon(SIGKILL).error;
+    std::cout << bed_->squeue({"-o", "%i %j %T %r"}) << queue_->margay({"status"}).output;
+    const Finished killed = queue_->kill_daemon(SIGKILL);
+    std::cout << log_ << killed.output << killed.error
+              << text_of(bed_->folder() + "/log/slurm/slurmctld.log");
   }
 
   void kill_the_daemon() {
-    EXPECT_EQ(queue_->kill_daemon(SIGKILL).signal, SIGKILL);
+    const Finished killed = queue_->kill_daemon(SIGKILL);
+    EXPECT_EQ(killed.signal, SIGKILL);
+    log_ += killed.output + killed.error;
     queue_->start_daemon();
   }
   void restart_the_controller() {
@@ -75,6 +79,7 @@ class Storm : public ::testing::Test {
     return document.value("problem", "") + document.value("lane_hold", "");
   }
 
+  std::string log_;  // of the daemons that were killed
   std::unique_ptr<SlurmBed> bed_;
   std::unique_ptr<SlurmQueue> queue_;
 };
