@@ -36,7 +36,8 @@ class Storm : public ::testing::Test {
     std::cout << bed_->squeue({"-o", "%i %j %T %r"}) << queue_->margay({"status"}).output;
     const Finished killed = queue_->kill_daemon(SIGKILL);
     std::cout << log_ << killed.output << killed.error
-              << text_of(bed_->folder() + "/log/slurm/slurmctld.log");
+              << text_of(bed_->folder() + "/log/slurm/slurmctld.log")
+              << text_of(bed_->folder() + "/log/n01.log");
   }
 
   void kill_the_daemon() {
