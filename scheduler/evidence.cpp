@@ -56,6 +56,7 @@ void add_end(const Workplace& workplace, const db::Attempt& attempt, Evidence& e
   }
   evidence.claim_alive =
       workplace.clock.now_ms() - newest < workplace.config.intervals.vanish_running.count();
+  evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
   if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }
 

@@ -208,6 +208,24 @@ AttemptState state_while_unknown(AttemptState state) {
   return unanswered ? AttemptState::kPending : state;
 }
 
+Outcome judge_cancelled(const Evidence& evidence, const Failures& failures,
+                        const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
+  // A node that cannot start a job, for one because it still remembers another one of that id from
+  // before a crash of the controller, has it cancelled, since it may not be requeued.
+  if (evidence.never_ran && !job.host.empty()) {
+    return ended(AttemptState::kNeverStarted, "never_started",
+                 "Slurm gave its job to " + job.host + " and ended it before the script began",
+                 failures, rules);
+  }
+  return {.attempt = AttemptState::kCancelled,
+          .cause = "cancelled_outside",
+          .message = "its job was cancelled, and not by margay",
+          .item = ItemState::kFailed,
+          .reason = "its job was cancelled, and not by margay; `margay retry` runs it again"};
+}
+
 Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
                   const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
@@ -233,12 +251,7 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kPreempted:
       return ended(AttemptState::kFailed, "preempted", job.reason, failures, rules);
     case slurm::JobState::kCancelled:
-      if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
-      return {.attempt = AttemptState::kCancelled,
-              .cause = "cancelled_outside",
-              .message = "its job was cancelled, and not by margay",
-              .item = ItemState::kFailed,
-              .reason = "its job was cancelled, and not by margay; `margay retry` runs it again"};
+      return judge_cancelled(evidence, failures, rules);
   }
   return alive(attempt.state);
 }

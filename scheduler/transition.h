@@ -29,6 +29,7 @@ struct Evidence {
   bool vanished = false;        // absent from complete snapshots for longer than a job may be
   bool claim_alive = false;     // somebody still writes into the attempt's folder
   bool files_may_come = false;  // a shared file system may show a finished job's files late
+  bool never_ran = false;       // no script of this attempt has begun
   bool no_progress = false;     // stopped, and no further than the checkpoint it began with
   bool disk_full = false;       // the engine, or the file system, says so
   std::string error;            // the engine's, or what the log says last

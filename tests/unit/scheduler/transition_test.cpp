@@ -320,5 +320,19 @@ TEST(Transition, ASignalIsNamed) {
   EXPECT_EQ(judged(evidence).cause, "unknown");
 }
 
+TEST(Transition, AJobThatANodeCouldNotStartIsTriedAgainAndOneThatSomebodyCancelledIsNot) {
+  Evidence evidence = with_job(JobState::kCancelled);
+  evidence.job->host = "n01";
+  EXPECT_EQ(judged(evidence).cause, "cancelled_outside");
+  EXPECT_EQ(judged(evidence).item, ItemState::kFailed);
+  evidence.never_ran = true;
+  EXPECT_EQ(judged(evidence).attempt, AttemptState::kNeverStarted);
+  EXPECT_EQ(judged(evidence).item, ItemState::kQueued);
+  EXPECT_THAT(judged(evidence).message, HasSubstr("n01"));
+  // While it waited: it had no node.
+  evidence.job->host = "";
+  EXPECT_EQ(judged(evidence).cause, "cancelled_outside");
+}
+
 }  // namespace
 }  // namespace scheduler
