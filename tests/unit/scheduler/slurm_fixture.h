@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -15,6 +16,7 @@ class SlurmFixture : public DaemonFixture {
  protected:
   SlurmFixture() {
     config_.cluster = "slurm";
+    config_.intervals.resolve = std::chrono::seconds(5);
     config_.slurm.max_jobs = 8;
     restart();
   }
