@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 using slurm::JobRequest;
 using slurm::JobState;
 using slurm::JobStatus;
-using slurm::Refusal;
 using slurm::SubmitOutcome;
 using slurm::SubmitResult;
 using std::chrono::milliseconds;
@@ -122,7 +121,7 @@ TEST_F(Commands, TellWhyAJobIsRefused) {
   // Some of them are in the queue and in accounting as failed, and yet were never jobs.
   EXPECT_THAT(listed("refused"), SizeIs(0));
   EXPECT_TRUE(becomes_true([&] {
-    return bed_->sacct({"--name=margay-lab-refused", "-o", "jobid"}) != "";
+    return !bed_->sacct({"--name=margay-lab-refused", "-o", "jobid"}).empty();
   }));
   const auto found = cluster_->find_by_name("margay-lab-refused");
   ASSERT_TRUE(found);

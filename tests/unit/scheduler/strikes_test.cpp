@@ -8,7 +8,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::SizeIs;
 
 constexpr int64_t kNow = 1'000'000;
 constexpr int kNodes = 16;

@@ -15,7 +15,6 @@ using Ending = CommandResult::Ending;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 CommandResult ended(int exit_code, const std::string& output, const std::string& error) {
   return {.ending = Ending::kEnded,

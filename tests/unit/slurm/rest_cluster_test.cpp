@@ -111,10 +111,11 @@ TEST_F(RestClusterTest, AListingThatIsNotWholeProvesNoAbsence) {
       {{.status = 500, .body = error(1800, "Unable to contact slurm controller").dump()},
        "Unable to contact slurm controller"},
       {{.body = R"({"errors":[{"error_number":1800,"error":"gone"}],"jobs":[]})"}, "slurmctld"}};
-  for (const auto& [answer, problem] : cases) {
+  for (const auto& one : cases) {
+    const auto& problem = one.second;
     RestCluster cluster(options());
     ASSERT_TRUE(cluster.states().complete);
-    answers_["/slurm/v0.0.38/jobs"] = [&](const auto&) { return answer; };
+    answers_["/slurm/v0.0.38/jobs"] = [&one](const auto&) { return one.first; };
     pass(10'000);
     const Snapshot snapshot = cluster.states();
     EXPECT_FALSE(snapshot.complete) << problem;

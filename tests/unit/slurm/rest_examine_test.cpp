@@ -14,10 +14,8 @@ namespace fs = std::filesystem;
 using Level = Finding::Level;
 using testing::AllOf;
 using testing::Contains;
-using testing::Each;
 using testing::Field;
 using testing::HasSubstr;
-using testing::Not;
 
 class RestExamineTest : public RestSite {
  protected:
