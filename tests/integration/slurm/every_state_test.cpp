@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "tests/integration/slurm/slurm_queue.h"
@@ -33,6 +34,16 @@ void tell(const std::string& what, const SlurmQueue& queue, int item) {
               << attempt.at("restarts").get<int>();
   }
   std::cout << std::endl;
+}
+
+// Whether any process was started with this word among its arguments.
+bool runs_with(const std::string& word) {
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    if (line.find(word) != std::string::npos) return true;
+  }
+  return false;
 }
 
 class EveryState : public ::testing::Test {
@@ -203,6 +214,9 @@ TEST_F(EveryState, TheNodeOfAJobFails) {
   bed_->node(node, Fault::kKill);
   expect_first("node failure", item, "FAILED", "node_failed");
   bed_->node(node, Fault::kStart);
+  // The node was only taken for dead: its search is stopped by Slurm, or by the fence.
+  const std::string token = first_attempt(item).at("token");
+  EXPECT_TRUE(becomes_true([&] { return !runs_with(token); }));
   queue_->let_searches_go();
   EXPECT_TRUE(becomes_true([&] { return queue_->state_of(item) == "DONE"; }));
   EXPECT_EQ(queue_->effects("finished").at(item), 1);
