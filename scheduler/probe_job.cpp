@@ -36,25 +36,6 @@ folder={{folder}}
 } > "$folder/report.new" && mv "$folder/report.new" "$folder/report"
 )sh";
 
-bool is_over(slurm::JobState state) {
-  switch (state) {
-    case slurm::JobState::kPending:
-    case slurm::JobState::kRunning:
-    case slurm::JobState::kCompleting:
-    case slurm::JobState::kUnknownAlive:
-      return false;
-    case slurm::JobState::kCompleted:
-    case slurm::JobState::kFailed:
-    case slurm::JobState::kTimeout:
-    case slurm::JobState::kOutOfMemory:
-    case slurm::JobState::kNodeFail:
-    case slurm::JobState::kPreempted:
-    case slurm::JobState::kCancelled:
-      return true;
-  }
-  return false;
-}
-
 std::optional<Report> read_report(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return std::nullopt;

@@ -6,6 +6,7 @@
 #include "scheduler/requests.h"
 #include "scheduler/results.h"
 #include "scheduler/transition.h"
+#include "slurm/job_states.h"
 
 namespace scheduler {
 
@@ -29,7 +30,7 @@ bool Reaper::is_on_its_way_out(const slurm::JobStatus& job) const {
 void Reaper::reap(const slurm::JobStatus& job) {
   const auto owner = open_.find(job.name);
   if (owner != open_.end() && (owner->second.empty() || owner->second == job.job_id)) return;
-  if (has_ended(job.state)) {
+  if (is_over(job.state)) {
     workplace_.cluster.forget(job.job_id);
     return;
   }
@@ -48,7 +49,7 @@ void Reaper::finish() { known_ = std::exchange(seen_, {}); }
 void Reaper::forget(const db::Attempt& attempt, const Picture& picture) const {
   const auto [first, last] = picture.jobs.equal_range(attempt.token);
   for (auto job = first; job != last; ++job) {
-    if (!has_ended(job->second.state)) return;
+    if (!is_over(job->second.state)) return;
   }
   reach(workplace_.crash, "before-forget");
   const db::AttemptStore attempts(workplace_.database);

@@ -2,6 +2,7 @@
 
 #include "db/attempts.h"
 #include "scheduler/transition.h"
+#include "slurm/job_states.h"
 
 namespace scheduler {
 
@@ -30,7 +31,7 @@ bool ask_to_stop(const Workplace& workplace, const std::string& job_id) {
 }
 
 bool can_be_stopped(const slurm::JobStatus& job) {
-  return !has_ended(job.state) && job.state != slurm::JobState::kCompleting;
+  return !is_over(job.state) && job.state != slurm::JobState::kCompleting;
 }
 
 }  // namespace scheduler

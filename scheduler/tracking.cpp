@@ -11,6 +11,7 @@
 #include "scheduler/evidence.h"
 #include "scheduler/requests.h"
 #include "scheduler/results.h"
+#include "slurm/job_states.h"
 
 namespace scheduler {
 namespace {
@@ -54,7 +55,7 @@ void copy_facts(const slurm::JobStatus& job, db::Attempt& attempt) {
   if (job.start_time > 0 && job.state != slurm::JobState::kPending) {
     attempt.started = job.start_time;
   }
-  if (!has_ended(job.state)) return;
+  if (!is_over(job.state)) return;
   if (job.exit_code) attempt.exit_code = job.exit_code;
   if (job.end_time > 0) attempt.ended = job.end_time;
 }
@@ -66,7 +67,7 @@ std::optional<slurm::JobStatus> last_record(const db::Attempt& attempt,
   std::optional<slurm::JobStatus> last;
   for (const slurm::JobStatus& record : records) {
     if (record.job_id != attempt.job_id || record.name != attempt.token) continue;
-    if (!has_ended(record.state)) return std::nullopt;
+    if (!is_over(record.state)) return std::nullopt;
     const bool newer = !last || std::tie(last->submit_time, last->end_time) <=
                                     std::tie(record.submit_time, record.end_time);
     if (newer) last = record;
@@ -145,7 +146,7 @@ void Tracker::track(const db::Attempt& attempt) {
   }
   const slurm::JobStatus* job = picture_->job_of(attempt);
   if (job != nullptr) absences_.erase(attempt.id);
-  if (job != nullptr && !has_ended(job->state) && !look) {
+  if (job != nullptr && !is_over(job->state) && !look) {
     over_since_.erase(attempt.id);
     const Outcome outcome = judge(attempt, {.job = *job}, {}, rules_);
     if (!outcome.item) {
@@ -263,7 +264,7 @@ void Tracker::add_job(const db::Attempt& attempt, const slurm::JobStatus* job, E
   } else if (evidence.manifest != ManifestWitness::kAccepted) {
     ask_accounting(attempt, evidence);
   }
-  if (!evidence.job || !has_ended(evidence.job->state)) return;
+  if (!evidence.job || !is_over(evidence.job->state)) return;
   add_end(workplace_, attempt, evidence);
   evidence.files_may_come = files_may_come(attempt, *evidence.job);
 }

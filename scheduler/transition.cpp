@@ -6,6 +6,8 @@
 #include <csignal>
 #include <set>
 
+#include "slurm/job_states.h"
+
 namespace scheduler {
 namespace {
 
@@ -14,6 +16,7 @@ using db::ItemState;
 using std::chrono::milliseconds;
 
 constexpr int kUnlimited = -1;
+constexpr const char* kVanished = "neither the queue nor accounting knows it any more";
 
 // By cause: how many further tries, whether they are spaced, and what an item without any becomes.
 struct CauseRule {
@@ -119,7 +122,8 @@ std::string gpus_text(int count) {
 
 // 128 + signal is how a shell reports a program that a signal ended.
 std::optional<int> signal_of(const slurm::JobStatus& job) {
-  if (job.signal) return job.signal;
+  // Slurm says 125 of a job that used too much memory.
+  if (job.signal && *job.signal <= 64) return job.signal;
   if (job.exit_code && *job.exit_code > 128 && *job.exit_code < 128 + 65) {
     return *job.exit_code - 128;
   }
@@ -152,9 +156,13 @@ std::string cause_of_exit(const slurm::JobStatus& job) {
   return "unknown";
 }
 
+std::string reason_of(const slurm::JobStatus& job) {
+  return job.reason == "None" ? "" : job.reason;
+}
+
 std::string describe_end(const slurm::JobStatus& job) {
   if (const auto signal = signal_of(job)) return "ended by signal " + std::to_string(*signal);
-  if (!job.reason.empty()) return job.reason;
+  if (const std::string reason = reason_of(job); !reason.empty()) return reason;
   if (job.exit_code) return "ended with exit code " + std::to_string(*job.exit_code);
   return "ended";
 }
@@ -179,7 +187,9 @@ Outcome judge_failed(const Evidence& evidence, const Failures& failures, const R
     return {.attempt = AttemptState::kRunning,
             .message = "another run of the same script holds the claim: waiting for its result"};
   }
-  const std::string cause = cause_of_exit(job);
+  // Of a step that used too much memory Slurm says only that it failed.
+  const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos;
+  const std::string cause = no_memory ? "memory" : cause_of_exit(job);
   Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
   if (cause == "launch") {
     outcome.lane_stop = LaneStop::kLaunch;
@@ -211,7 +221,6 @@ AttemptState state_while_unknown(AttemptState state) {
 Outcome judge_cancelled(const Evidence& evidence, const Failures& failures,
                         const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
-  if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
   // A node that cannot start a job, for one because it still remembers another one of that id from
   // before a crash of the controller, has it cancelled, since it may not be requeued.
   if (evidence.never_ran && !job.host.empty()) {
@@ -223,7 +232,10 @@ Outcome judge_cancelled(const Evidence& evidence, const Failures& failures,
           .cause = "cancelled_outside",
           .message = "its job was cancelled, and not by margay",
           .item = ItemState::kFailed,
-          .reason = "its job was cancelled, and not by margay; `margay retry` runs it again"};
+          .reason = job.exit_code == 85
+                        ? "its job was cancelled, and not by margay; its checkpoint is kept, and "
+                          "`margay retry` goes on from there"
+                        : "its job was cancelled, and not by margay; `margay retry` runs it again"};
 }
 
 Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
@@ -247,9 +259,9 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kOutOfMemory:
       return ended(AttemptState::kFailed, "memory", message_of(evidence), failures, rules);
     case slurm::JobState::kNodeFail:
-      return ended(AttemptState::kFailed, "node_failed", job.reason, failures, rules);
+      return ended(AttemptState::kFailed, "node_failed", reason_of(job), failures, rules);
     case slurm::JobState::kPreempted:
-      return ended(AttemptState::kFailed, "preempted", job.reason, failures, rules);
+      return ended(AttemptState::kFailed, "preempted", reason_of(job), failures, rules);
     case slurm::JobState::kCancelled:
       return judge_cancelled(evidence, failures, rules);
   }
@@ -326,7 +338,7 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
   if (evidence.manifest == ManifestWitness::kAccepted) {
     return judge_accepted(evidence, failures, rules);
   }
-  const bool job_over = evidence.job && has_ended(evidence.job->state);
+  const bool job_over = evidence.job && is_over(evidence.job->state);
   if (evidence.cancel_requested && (job_over || evidence.vanished)) {
     return cancelled("cancelled on request");
   }
@@ -335,28 +347,9 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
   }
   if (evidence.job) return judge_job(attempt, evidence, failures, rules);
   if (evidence.vanished) {
-    return ended(AttemptState::kLost, "vanished", "", failures, rules);
+    return ended(AttemptState::kLost, "vanished", kVanished, failures, rules);
   }
   return alive(attempt.state);
-}
-
-bool has_ended(slurm::JobState state) {
-  switch (state) {
-    case slurm::JobState::kPending:
-    case slurm::JobState::kRunning:
-    case slurm::JobState::kCompleting:
-    case slurm::JobState::kUnknownAlive:
-      return false;
-    case slurm::JobState::kCompleted:
-    case slurm::JobState::kFailed:
-    case slurm::JobState::kTimeout:
-    case slurm::JobState::kOutOfMemory:
-    case slurm::JobState::kNodeFail:
-    case slurm::JobState::kPreempted:
-    case slurm::JobState::kCancelled:
-      return true;
-  }
-  return false;
 }
 
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {

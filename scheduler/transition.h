@@ -65,9 +65,6 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
 // A submission without an answer, of which the cluster proved to know nothing.
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 
-// Whether the cluster says that the job is over, however it ended.
-bool has_ended(slurm::JobState state);
-
 // A submission that the cluster refused; `own_options` are the item's, not the site's.
 Outcome judge_rejected(const slurm::SubmitResult& answer,
                        const std::map<std::string, std::string>& own_options,

@@ -19,6 +19,7 @@
 #include "slurm/cli_session.h"
 #include "slurm/cli_text.h"
 #include "slurm/directives.h"
+#include "slurm/job_states.h"
 
 namespace slurm {
 namespace {
@@ -112,7 +113,7 @@ Jobs merged(Jobs jobs, const Jobs& accounting) {
     });
     if (known == jobs.end()) {
       jobs.push_back(record);
-    } else if (is_finished(known->state) && is_finished(record.state) &&
+    } else if (is_over(known->state) && is_over(record.state) &&
                record.submit_time >= known->submit_time) {
       *known = record;
     }
@@ -281,7 +282,7 @@ std::optional<Jobs> CliCluster::Impl::ask_accounting(const std::string& name) {
 
 bool CliCluster::Impl::has_ended(const std::string& job_id) const {
   return jobs_ && std::any_of(jobs_->begin(), jobs_->end(), [&](const JobStatus& job) {
-           return job.job_id == job_id && is_finished(job.state);
+           return job.job_id == job_id && is_over(job.state);
          });
 }
 

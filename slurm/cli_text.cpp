@@ -145,7 +145,7 @@ bool read_times(std::string_view submit, std::string_view start, std::string_vie
   }
   // Before a job has run these are only expected, or the time of its cancellation.
   if (job.state == JobState::kPending || job.host.empty()) job.start_time = 0;
-  if (!is_finished(job.state)) job.end_time = 0;
+  if (!is_over(job.state)) job.end_time = 0;
   return true;
 }
 
@@ -168,7 +168,7 @@ std::optional<JobStatus> read_queued(const Fields& fields) {
   job.held = is_held(job, fields[kPriority]);
   job.gpus = gpus_asked(fields);
   if (!read_times(fields[kSubmit], fields[kStart], fields[kEnd], job)) return std::nullopt;
-  if (is_finished(job.state) && !read_exit(fields[kExit], job)) return std::nullopt;
+  if (is_over(job.state) && !read_exit(fields[kExit], job)) return std::nullopt;
   return job;
 }
 
@@ -204,7 +204,7 @@ std::optional<JobStatus> read_record(const Fields& fields) {
   if (!read_times(fields[kRecordSubmit], fields[kRecordStart], fields[kRecordEnd], job)) {
     return std::nullopt;
   }
-  if (is_finished(job.state) && !read_exit_pair(fields[kRecordExit], job)) return std::nullopt;
+  if (is_over(job.state) && !read_exit_pair(fields[kRecordExit], job)) return std::nullopt;
   return job;
 }
 
@@ -229,25 +229,6 @@ std::string_view next_line(std::string_view& text) {
 }
 
 }  // namespace
-
-bool is_finished(JobState state) {
-  switch (state) {
-    case JobState::kPending:
-    case JobState::kRunning:
-    case JobState::kCompleting:
-    case JobState::kUnknownAlive:
-      return false;
-    case JobState::kCompleted:
-    case JobState::kFailed:
-    case JobState::kTimeout:
-    case JobState::kOutOfMemory:
-    case JobState::kNodeFail:
-    case JobState::kPreempted:
-    case JobState::kCancelled:
-      return true;
-  }
-  return false;
-}
 
 // Without a width a field is neither padded nor cut. --me: of whoever runs the command, since it
 // may be a script of the site that runs it as another.

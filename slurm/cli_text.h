@@ -16,9 +16,6 @@ namespace slurm {
 
 using Words = std::vector<std::string>;
 
-// Over, whatever comes; a job that completes is not.
-bool is_finished(JobState state);
-
 // --- squeue, sacct: SLURM_TIME_FORMAT=%s must be in their environment ---------------------------
 
 Words squeue_arguments();

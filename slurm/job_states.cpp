@@ -95,6 +95,25 @@ JobState state_of(const std::set<std::string>& words) {
   return base ? *base : find_in(causes(), words).value_or(JobState::kUnknownAlive);
 }
 
+bool is_over(JobState state) {
+  switch (state) {
+    case JobState::kPending:
+    case JobState::kRunning:
+    case JobState::kCompleting:
+    case JobState::kUnknownAlive:
+      return false;
+    case JobState::kCompleted:
+    case JobState::kFailed:
+    case JobState::kTimeout:
+    case JobState::kOutOfMemory:
+    case JobState::kNodeFail:
+    case JobState::kPreempted:
+    case JobState::kCancelled:
+      return true;
+  }
+  return false;
+}
+
 std::set<std::string> split_words(const std::string& text) {
   std::set<std::string> words;
   std::string word;

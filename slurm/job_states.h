@@ -13,6 +13,8 @@ namespace slurm {
 // with no word that we know is alive. Words as squeue, sacct and slurmrestd write them, "CANCELLED
 // by 1000" included.
 JobState state_of(const std::set<std::string>& words);
+// Whether the job is over, however it ended.
+bool is_over(JobState state);
 // "CANCELLED+COMPLETING", "CANCELLED,COMPLETING" or "CANCELLED by 0" into words.
 std::set<std::string> split_words(const std::string& text);
 std::string join_words(const std::set<std::string>& words);

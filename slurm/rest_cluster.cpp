@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slurm/directives.h"
+#include "slurm/job_states.h"
 #include "slurm/rest_examine.h"
 #include "slurm/rest_json.h"
 #include "slurm/rest_session.h"
@@ -26,27 +27,21 @@ constexpr int64_t kCancelAgainMs = kMinuteMs;     // Slurm sends SIGKILL by itse
 
 using Jobs = std::vector<JobStatus>;
 
-bool has_ended(JobState state) {
-  switch (state) {
-    case JobState::kPending:
-    case JobState::kRunning:
-    case JobState::kCompleting:
-    case JobState::kUnknownAlive:
-      return false;
-    case JobState::kCompleted:
-    case JobState::kFailed:
-    case JobState::kTimeout:
-    case JobState::kOutOfMemory:
-    case JobState::kNodeFail:
-    case JobState::kPreempted:
-    case JobState::kCancelled:
-      return true;
-  }
-  return false;
-}
-
 SubmitResult refused(Refusal about, const std::string& message) {
   return {.outcome = SubmitOutcome::kRejected, .job_id = "", .message = message, .refusal = about};
+}
+
+// "Invalid partition name specified" does not say which.
+SubmitResult name_what_was_asked(SubmitResult result, const Resources& resources) {
+  if (result.refusal != Refusal::kConfiguration) return result;
+  const std::pair<const char*, const std::string&> names[] = {
+      {"partition", resources.partition}, {"account", resources.account}, {"qos", resources.qos}};
+  const std::string said = result.message;
+  for (const auto& [what, name] : names) {
+    if (name.empty() || said.find(what) == std::string::npos) continue;
+    result.message += "; the " + (what + (" was '" + name + "'"));
+  }
+  return result;
 }
 
 // Of one name, which is never given twice: the same id is the same job, requeued perhaps. The
@@ -58,7 +53,7 @@ Jobs merged(Jobs jobs, const Jobs& accounting) {
     });
     if (known == jobs.end()) {
       jobs.push_back(record);
-    } else if (has_ended(known->state) && has_ended(record.state) && record.state != known->state &&
+    } else if (is_over(known->state) && is_over(record.state) && record.state != known->state &&
                record.submit_time >= known->submit_time) {
       *known = record;
     }
@@ -118,16 +113,18 @@ SubmitResult RestCluster::Impl::submit(const JobRequest& request) {
     return refused(busy ? Refusal::kBusy : Refusal::kConfiguration, failure.why);
   }
   std::string body;
+  Resources resources;
   try {
     const std::string where = "the script of " + request.name;
     const Directives directives = parse_directives(request.script, where);
-    body = submit_body(*version, request, resources_of(directives, where));
+    resources = resources_of(directives, where);
+    body = submit_body(*version, request, resources);
   } catch (const DirectiveError& error) {
     return refused(Refusal::kConfiguration, error.what());
   } catch (const std::runtime_error& error) {
     return refused(Refusal::kJob, error.what());
   }
-  return send(*version, body);
+  return name_what_was_asked(send(*version, body), resources);
 }
 
 SubmitResult RestCluster::Impl::send(ApiVersion version, const std::string& body) {
@@ -253,7 +250,7 @@ const JobStatus* RestCluster::Impl::last_seen(const std::string& job_id) const {
 
 bool RestCluster::Impl::cancel(const std::string& job_id) {
   const JobStatus* job = last_seen(job_id);
-  if (job != nullptr && has_ended(job->state)) {
+  if (job != nullptr && is_over(job->state)) {
     cancelled_ms_.erase(job_id);
     return true;
   }

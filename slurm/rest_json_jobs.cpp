@@ -8,25 +8,6 @@
 namespace slurm {
 namespace {
 
-bool is_over(JobState state) {
-  switch (state) {
-    case JobState::kPending:
-    case JobState::kRunning:
-    case JobState::kCompleting:
-    case JobState::kUnknownAlive:
-      return false;
-    case JobState::kCompleted:
-    case JobState::kFailed:
-    case JobState::kTimeout:
-    case JobState::kOutOfMemory:
-    case JobState::kNodeFail:
-    case JobState::kPreempted:
-    case JobState::kCancelled:
-      return true;
-  }
-  return false;
-}
-
 std::optional<int> small(std::optional<int64_t> number) {
   if (!number || *number < 0 || *number > 1'000'000'000) return std::nullopt;
   return static_cast<int>(*number);

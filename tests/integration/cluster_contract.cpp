@@ -33,11 +33,6 @@ namespace {
 constexpr int kPatience = 60'000;  // ms
 constexpr int kPause = 20;         // ms
 
-bool has_ended(JobState state) {
-  return state != JobState::kPending && state != JobState::kRunning &&
-         state != JobState::kCompleting && state != JobState::kUnknownAlive;
-}
-
 }  // namespace
 
 void ClusterContract::SetUp() {
@@ -101,7 +96,7 @@ JobStatus ClusterContract::end_of(const std::string& job_id) {
   const bool ended = becomes_true([&] {
     const auto job = look(job_id);
     if (job) last = *job;
-    return job && has_ended(job->state);
+    return job && is_over(job->state);
   });
   EXPECT_TRUE(ended) << job_id << " does not end: " << last.words << " " << last.reason;
   return last;

@@ -320,6 +320,28 @@ TEST(Transition, ASignalIsNamed) {
   EXPECT_EQ(judged(evidence).cause, "unknown");
 }
 
+TEST(Transition, ASearchThatAnAdministratorCancelledStaysStoppedWithItsCheckpoint) {
+  const Outcome outcome = judged(with_job(JobState::kCancelled, 85));
+  EXPECT_EQ(outcome.cause, "cancelled_outside");
+  EXPECT_EQ(outcome.item, ItemState::kFailed);
+  EXPECT_THAT(outcome.reason, HasSubstr("checkpoint is kept"));
+}
+
+TEST(Transition, AStepThatUsedTooMuchMemoryIsKnownByItsLog) {
+  Evidence evidence = with_job(JobState::kFailed, 1);
+  evidence.error = "slurmstepd: error: Detected 1 oom-kill event(s). Out Of Memory";
+  EXPECT_EQ(judged(evidence).cause, "memory");
+  evidence = with_job(JobState::kOutOfMemory);
+  evidence.job->signal = 125;
+  EXPECT_THAT(judged(evidence).message, testing::Not(HasSubstr("125")));
+}
+
+TEST(Transition, NoReasonIsNotToldAsOne) {
+  Evidence evidence = with_job(JobState::kPreempted);
+  evidence.job->reason = "None";
+  EXPECT_EQ(judged(evidence).message, "");
+}
+
 TEST(Transition, AJobThatANodeCouldNotStartIsTriedAgainAndOneThatSomebodyCancelledIsNot) {
   Evidence evidence = with_job(JobState::kCancelled);
   evidence.job->host = "n01";
