@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "slurm/job_states.h"
 #include "tests/require.h"
 #include "tests/scratch_folder.h"
 
