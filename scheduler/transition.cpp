@@ -188,7 +188,8 @@ Outcome judge_failed(const Evidence& evidence, const Failures& failures, const R
             .message = "another run of the same script holds the claim: waiting for its result"};
   }
   // Of a step that used too much memory Slurm says only that it failed.
-  const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos;
+  const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
+                         evidence.error.find("oom-kill") != std::string::npos;
   const std::string cause = no_memory ? "memory" : cause_of_exit(job);
   Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
   if (cause == "launch") {

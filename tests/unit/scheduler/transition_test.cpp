@@ -329,8 +329,11 @@ TEST(Transition, ASearchThatAnAdministratorCancelledStaysStoppedWithItsCheckpoin
 
 TEST(Transition, AStepThatUsedTooMuchMemoryIsKnownByItsLog) {
   Evidence evidence = with_job(JobState::kFailed, 1);
-  evidence.error = "slurmstepd: error: Detected 1 oom-kill event(s). Out Of Memory";
-  EXPECT_EQ(judged(evidence).cause, "memory");
+  for (const char* said : {"srun: error: n01: task 0: Out Of Memory",
+                           "slurmstepd-n01: error: Detected 1 oom-kill event(s) in StepId=1.0"}) {
+    evidence.error = said;
+    EXPECT_EQ(judged(evidence).cause, "memory") << said;
+  }
   evidence = with_job(JobState::kOutOfMemory);
   evidence.job->signal = 125;
   EXPECT_THAT(judged(evidence).message, testing::Not(HasSubstr("125")));
