@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <system_error>
@@ -20,13 +19,13 @@
 #include "slurm/cli_text.h"
 #include "slurm/directives.h"
 #include "slurm/job_states.h"
+#include "slurm/listed_jobs.h"
 
 namespace slurm {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLatencyFactor = 5;
 constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kNodesEveryMs = 60 * kMinuteMs;
 constexpr int64_t kNodesAgainMs = 5 * kMinuteMs;  // after a failure
@@ -125,7 +124,9 @@ Jobs merged(Jobs jobs, const Jobs& accounting) {
 
 class CliCluster::Impl {
  public:
-  explicit Impl(CliClusterOptions options) : session_(std::move(options)) {
+  explicit Impl(CliClusterOptions options)
+      : session_(std::move(options)),
+        listed_(session_.options().poll, session_.options().requests_per_minute) {
     prepare_scratch(session_.options().scratch);
   }
 
@@ -146,12 +147,9 @@ class CliCluster::Impl {
   SbatchCall prepare(const JobRequest& request) const;
   Snapshot list();
   std::optional<Jobs> ask_accounting(const std::string& name);
-  bool has_ended(const std::string& job_id) const;
 
   CliSession session_;
-  Snapshot last_;             // without its jobs
-  std::optional<Jobs> jobs_;  // of the last complete one
-  std::optional<int64_t> next_poll_ms_;
+  ListedJobs listed_;
   std::map<std::string, int64_t> cancelled_ms_;
   bool accounting_is_off_ = false;
   int accounting_days_ = 90;  // less where the site refuses long queries
@@ -214,54 +212,34 @@ bool CliCluster::Impl::signal_stop(const std::string& job_id) {
 }
 
 Snapshot CliCluster::Impl::states() {
-  bool asked = false;
-  if (!next_poll_ms_ || session_.steady_ms() >= *next_poll_ms_) {
-    Snapshot now = list();
-    asked = now.fresh;
-    if (asked || !next_poll_ms_) last_ = std::move(now);
-  }
-  Snapshot snapshot = last_;
-  snapshot.fresh = asked;
-  if (snapshot.complete) snapshot.jobs = *jobs_;
-  return snapshot;
+  return listed_.states([this] { return session_.steady_ms(); }, [this] { return list(); });
 }
 
-// Not fresh: there was no request left for it. A long listing is work for the controller; listings
-// alone never use up the minute's requests.
+// Not fresh: there was no request left for it.
 Snapshot CliCluster::Impl::list() {
-  const CliClusterOptions& options = session_.options();
   Snapshot snapshot;
-  const int64_t began = session_.steady_ms();
   const auto result = session_.run("squeue", squeue_arguments(), CliSession::Purpose::kListing);
   if (!result) {
     snapshot.fresh = false;
     snapshot.problem = kNoBudget;
-    return snapshot;
-  }
-  const int64_t latency = session_.steady_ms() - began;
-  if (result->ok()) {
-    QueueText queue = parse_squeue(result->output, options.name_prefix);
+  } else if (result->ok()) {
+    QueueText queue = parse_squeue(result->output, session_.options().name_prefix);
     snapshot.problem = queue.problem;
     snapshot.complete = queue.problem.empty();
-    if (snapshot.complete) jobs_ = std::move(queue.jobs);
+    if (snapshot.complete) snapshot.jobs = std::move(queue.jobs);
   } else {
     snapshot.problem = complaint_of(*result) + " (squeue)";
   }
-  next_poll_ms_ = began + std::max({int64_t{options.poll.count()},
-                                    latency * (snapshot.complete ? kLatencyFactor : 1),
-                                    2 * kMinuteMs / options.requests_per_minute});
   return snapshot;
 }
 
 std::optional<Jobs> CliCluster::Impl::find_by_name(const std::string& name) {
-  if (!jobs_) return std::nullopt;
-  Jobs jobs;
-  std::copy_if(jobs_->begin(), jobs_->end(), std::back_inserter(jobs),
-               [&](const JobStatus& job) { return job.name == name; });
+  auto jobs = listed_.of_name(name);
+  if (!jobs) return std::nullopt;
   if (session_.options().accounting == Accounting::kOff || accounting_is_off_) return jobs;
   const auto accounting = ask_accounting(name);
-  if (accounting) return merged(std::move(jobs), *accounting);
-  return accounting_is_off_ ? std::optional(jobs) : std::nullopt;
+  if (accounting) return merged(*std::move(jobs), *accounting);
+  return accounting_is_off_ ? jobs : std::nullopt;
 }
 
 std::optional<Jobs> CliCluster::Impl::ask_accounting(const std::string& name) {
@@ -280,14 +258,9 @@ std::optional<Jobs> CliCluster::Impl::ask_accounting(const std::string& name) {
   return std::nullopt;
 }
 
-bool CliCluster::Impl::has_ended(const std::string& job_id) const {
-  return jobs_ && std::any_of(jobs_->begin(), jobs_->end(), [&](const JobStatus& job) {
-           return job.job_id == job_id && is_over(job.state);
-         });
-}
-
 bool CliCluster::Impl::cancel(const std::string& job_id) {
-  if (!is_job_id(job_id) || has_ended(job_id)) {
+  const JobStatus* job = listed_.find(job_id);
+  if (!is_job_id(job_id) || (job != nullptr && is_over(job->state))) {
     cancelled_ms_.erase(job_id);
     return true;
   }

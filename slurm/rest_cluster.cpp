@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -12,6 +11,7 @@
 
 #include "slurm/directives.h"
 #include "slurm/job_states.h"
+#include "slurm/listed_jobs.h"
 #include "slurm/rest_examine.h"
 #include "slurm/rest_json.h"
 #include "slurm/rest_session.h"
@@ -19,7 +19,6 @@
 namespace slurm {
 namespace {
 
-constexpr int kLatencyFactor = 5;
 constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kNodesEveryMs = 60 * kMinuteMs;
 constexpr int64_t kNodesAgainMs = 5 * kMinuteMs;  // after a failure
@@ -74,7 +73,9 @@ bool is_plain(const std::string& text) {
 
 class RestCluster::Impl {
  public:
-  explicit Impl(RestClusterOptions options) : session_(std::move(options)) {}
+  explicit Impl(RestClusterOptions options)
+      : session_(std::move(options)),
+        listed_(session_.options().poll, session_.options().requests_per_minute) {}
 
   SubmitResult submit(const JobRequest& request);
   bool release(const std::string& job_id);
@@ -92,14 +93,10 @@ class RestCluster::Impl {
   SubmitResult send(ApiVersion version, const std::string& body);
   Snapshot list();
   Snapshot list_with(ApiVersion version);
-  void plan_next_poll(int64_t began_ms, bool complete);
   std::optional<Jobs> ask_accounting(const std::string& name);
-  const JobStatus* last_seen(const std::string& job_id) const;
 
   RestSession session_;
-  Snapshot last_;  // the jobs of a complete one stay in jobs_
-  std::optional<Jobs> jobs_;
-  std::optional<int64_t> next_poll_ms_;
+  ListedJobs listed_;
   std::map<std::string, int64_t> cancelled_ms_;
   int nodes_ = 0;
   std::optional<int64_t> next_nodes_ms_;
@@ -149,30 +146,16 @@ bool RestCluster::Impl::release(const std::string& job_id) {
 }
 
 Snapshot RestCluster::Impl::states() {
-  bool asked = false;
-  if (!next_poll_ms_ || session_.steady_ms() >= *next_poll_ms_) {
-    Snapshot now = list();
-    asked = now.fresh;
-    if (asked || !next_poll_ms_) last_ = std::move(now);
-  }
-  Snapshot snapshot = last_;
-  snapshot.fresh = asked;
-  if (snapshot.complete) snapshot.jobs = *jobs_;
-  return snapshot;
+  return listed_.states([this] { return session_.steady_ms(); }, [this] { return list(); });
 }
 
 // Not fresh: there was no request left for it.
 Snapshot RestCluster::Impl::list() {
   const auto version = session_.version(RestSession::Purpose::kListing);
-  const int64_t began = session_.steady_ms();
+  if (version) return list_with(*version);
   Snapshot snapshot;
-  if (version) {
-    snapshot = list_with(*version);
-  } else {
-    snapshot.problem = session_.version_failure().why;
-    snapshot.fresh = session_.version_failure().ending != RestReply::Ending::kNoBudget;
-  }
-  if (snapshot.fresh) plan_next_poll(began, snapshot.complete);
+  snapshot.problem = session_.version_failure().why;
+  snapshot.fresh = session_.version_failure().ending != RestReply::Ending::kNoBudget;
   return snapshot;
 }
 
@@ -204,32 +187,19 @@ Snapshot RestCluster::Impl::list_with(ApiVersion version) {
   }
   snapshot.complete = snapshot.problem.empty();
   if (snapshot.complete) {
-    jobs_ = std::move(jobs);
+    snapshot.jobs = std::move(jobs);
     session_.note_release(slurm_release(listing.rest()));
   }
   return snapshot;
 }
 
-// A long listing is work for the controller. A failure says nothing about that, but is not to be
-// met again at once either. Listings alone never use up the minute's requests.
-void RestCluster::Impl::plan_next_poll(int64_t began_ms, bool complete) {
-  const int64_t latency = session_.steady_ms() - began_ms;
-  const RestClusterOptions& options = session_.options();
-  next_poll_ms_ =
-      began_ms + std::max({int64_t{options.poll.count()}, latency * (complete ? kLatencyFactor : 1),
-                           2 * kMinuteMs / options.requests_per_minute});
-}
-
 std::optional<Jobs> RestCluster::Impl::find_by_name(const std::string& name) {
-  if (!jobs_) return std::nullopt;
-  Jobs jobs;
-  std::copy_if(jobs_->begin(), jobs_->end(), std::back_inserter(jobs),
-               [&](const JobStatus& job) { return job.name == name; });
-  if (!session_.version()) return std::nullopt;
+  auto jobs = listed_.of_name(name);
+  if (!jobs || !session_.version()) return std::nullopt;
   if (!session_.uses_accounting()) return jobs;
   const auto accounting = ask_accounting(name);
   if (!accounting) return std::nullopt;
-  return merged(std::move(jobs), *accounting);
+  return merged(*std::move(jobs), *accounting);
 }
 
 std::optional<Jobs> RestCluster::Impl::ask_accounting(const std::string& name) {
@@ -241,15 +211,8 @@ std::optional<Jobs> RestCluster::Impl::ask_accounting(const std::string& name) {
   return jobs;
 }
 
-const JobStatus* RestCluster::Impl::last_seen(const std::string& job_id) const {
-  if (!jobs_) return nullptr;
-  const auto job = std::find_if(jobs_->begin(), jobs_->end(),
-                                [&](const JobStatus& one) { return one.job_id == job_id; });
-  return job == jobs_->end() ? nullptr : &*job;
-}
-
 bool RestCluster::Impl::cancel(const std::string& job_id) {
-  const JobStatus* job = last_seen(job_id);
+  const JobStatus* job = listed_.find(job_id);
   if (job != nullptr && is_over(job->state)) {
     cancelled_ms_.erase(job_id);
     return true;

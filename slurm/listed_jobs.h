@@ -1,0 +1,40 @@
+// The last listing of our jobs, and when the next one is due: what both roads to Slurm share.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slurm/cluster.h"
+
+namespace slurm {
+
+class ListedJobs {
+ public:
+  // `poll`: between listings at least. Listings alone never use up `requests_per_minute`.
+  ListedJobs(std::chrono::milliseconds poll, int requests_per_minute)
+      : poll_ms_(poll.count()), requests_per_minute_(requests_per_minute) {}
+
+  // What `list` finds when it is time to ask, else the last listing again, not fresh. A listing
+  // that is not fresh itself was not asked for: there was no request left for it.
+  Snapshot states(const std::function<int64_t()>& steady_ms, const std::function<Snapshot()>& list);
+
+  // Of the last complete listing. nullopt: there was none yet.
+  std::optional<std::vector<JobStatus>> of_name(const std::string& name) const;
+  // nullptr: it did not have this job.
+  const JobStatus* find(const std::string& job_id) const;
+
+ private:
+  void plan_next(int64_t began_ms, int64_t latency_ms, bool complete);
+
+  int64_t poll_ms_;
+  int requests_per_minute_;
+  Snapshot last_;  // without its jobs
+  std::optional<std::vector<JobStatus>> jobs_;
+  std::optional<int64_t> next_ms_;
+};
+
+}  // namespace slurm
