@@ -114,7 +114,7 @@ TEST_F(BadSite, AnAbsentSlurmrestdHoldsTheQueueUntilItIsThere) {
 }
 
 TEST_F(BadSite, AnAbsentTokenFileHoldsTheQueueUntilItIsThere) {
-  const std::string later = bed_->work() + "/later-token";
+  const std::string later = bed_->files() + "/later-token";
   start({.token_file = later});
   expect_held("later-token");
   queue_->enqueue();

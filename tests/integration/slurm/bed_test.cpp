@@ -42,12 +42,12 @@ TEST_P(Bed, RunsAJobOnSeveralNodesAndGoesWithoutATrace) {
   SlurmBed bed({.nodes = 4, .accounting = GetParam(), .rest = "tcp,unix,local"});
   const std::string folder = bed.folder();
   const std::string job =
-      bed.sbatch({"--nodes=4", "--gres=gpu:2", "--output=" + bed.work() + "/out"},
+      bed.sbatch({"--nodes=4", "--gres=gpu:2", "--output=" + bed.files() + "/out"},
                  "srun sh -c 'echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES'");
   ASSERT_TRUE(becomes_true([&] { return bed.job_field(job, "JobState") == "COMPLETED"; }))
       << bed.job_field(job, "JobState");
-  EXPECT_THAT(text_of(bed.work() + "/out"), ::testing::AllOf(::testing::HasSubstr("n01 0,1\n"),
-                                                             ::testing::HasSubstr("n04 0,1\n")));
+  EXPECT_THAT(text_of(bed.files() + "/out"), ::testing::AllOf(::testing::HasSubstr("n01 0,1\n"),
+                                                              ::testing::HasSubstr("n04 0,1\n")));
   EXPECT_EQ(bed.scontrol({"ping"}).find("DOWN"), std::string::npos);
   if (GetParam()) {
     EXPECT_TRUE(becomes_true([&] {
@@ -55,9 +55,9 @@ TEST_P(Bed, RunsAJobOnSeveralNodesAndGoesWithoutATrace) {
     }));
   }
   // One that does not end when it is asked to.
-  bed.sbatch({"--output=" + bed.work() + "/stubborn"},
+  bed.sbatch({"--output=" + bed.files() + "/stubborn"},
              "trap '' TERM; echo on; sleep 600; sleep 600");
-  ASSERT_TRUE(becomes_true([&] { return text_of(bed.work() + "/stubborn") == "on\n"; }));
+  ASSERT_TRUE(becomes_true([&] { return text_of(bed.files() + "/stubborn") == "on\n"; }));
   EXPECT_FALSE(processes_of(folder).empty());
   bed.stop();
   EXPECT_TRUE(becomes_true([&] { return processes_of(folder).empty(); }));
@@ -78,10 +78,10 @@ TEST(Bed, TwoLiveSideBySideAndGoWithTheirOwner) {
                    std::string("bash ") + MARGAY_SOURCE_DIR +
                        "/tests/integration/slurm/testbed start --no-accounting --nodes 1 "
                        "--owner $$ > " +
-                       mine.work() + "/other && sleep 600"},
+                       mine.files() + "/other && sleep 600"},
                   "/");
     ASSERT_TRUE(becomes_true([&] {
-      other = text_of(mine.work() + "/other");
+      other = text_of(mine.files() + "/other");
       return !other.empty();
     }));
     other.pop_back();

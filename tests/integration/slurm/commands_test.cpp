@@ -44,8 +44,8 @@ class Commands : public ::testing::Test {
 
   void SetUp() override {
     if (bed_ == nullptr) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
-    const fs::path commands = bed_->work() + "/commands";
-    const fs::path scratch = bed_->work() + "/scratch";
+    const fs::path commands = bed_->files() + "/commands";
+    const fs::path scratch = bed_->files() + "/scratch";
     write_commands(*bed_, commands);
     fs::create_directories(scratch);
     give_file(scratch, bed_->user());
@@ -66,8 +66,8 @@ class Commands : public ::testing::Test {
     return {.name = "margay-lab-" + name,
             .comment = "{\"lab\": 1}",
             .script = "#!/bin/bash\n#SBATCH --time=10" + options + "\n" + then + "\n",
-            .directory = bed_->work(),
-            .output_path = bed_->work() + "/" + name + ".log"};
+            .directory = bed_->files(),
+            .output_path = bed_->files() + "/" + name + ".log"};
   }
 
   // "job: ...", "configuration: ...", "busy: ..." or how else it went.

@@ -35,7 +35,7 @@ class SlurmSite : public ContractSite {
     }
     static int sites = 0;
     number_ = ++sites;
-    folder_ = bed().work() + "/site" + std::to_string(number_);
+    folder_ = bed().files() + "/site" + std::to_string(number_);
     fs::create_directory(folder_);
     give_file(folder_, bed().user());
   }

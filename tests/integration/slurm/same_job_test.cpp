@@ -80,9 +80,9 @@ SlurmBed* SameJob::bed_ = nullptr;
 
 TEST_P(SameJob, ByRestAsBySbatch) {
   const std::string script = "#!/bin/bash\n" + GetParam() + "sleep 1\n";
-  const std::string path = bed_->work() + "/script.sh";
+  const std::string path = bed_->files() + "/script.sh";
   std::ofstream(path) << script;
-  const std::string output = bed_->work() + "/job.log";
+  const std::string output = bed_->files() + "/job.log";
   std::istringstream sbatch(
       bed_->output_of({"sbatch", "--parsable", "--hold", "--no-requeue", "--dependency=singleton",
                        "--job-name=same-hand", "--output=" + output, "--export=NONE", path},
@@ -94,7 +94,7 @@ TEST_P(SameJob, ByRestAsBySbatch) {
   slurm::JobRequest request;
   request.name = "same-rest";
   request.script = script;
-  request.directory = bed_->work();
+  request.directory = bed_->files();
   request.output_path = output;
   request.environment = {{"PATH", "/usr/bin:/bin"}};
   request.hold = true;

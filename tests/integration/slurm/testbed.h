@@ -53,9 +53,9 @@ class SlurmBed {
   std::vector<std::string> environment() const;
 
   // A folder that user()'s jobs may write to.
-  std::string work() const { return folder_ + "/work"; }
+  std::string files() const { return folder_ + "/files"; }
   // The file of user()'s token, user()'s own; made by the constructor, good for an hour.
-  std::string token_file() const { return folder_ + "/work/token"; }
+  std::string token_file() const { return folder_ + "/files/token"; }
   // Another one in its place. Returns it.
   std::string rotate_token(int seconds = 3600) const;
   std::string token(const std::string& user, int seconds) const;
