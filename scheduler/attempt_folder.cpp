@@ -4,6 +4,8 @@
 #include <charconv>
 #include <filesystem>
 
+#include "scheduler/files.h"
+
 namespace scheduler {
 
 namespace fs = std::filesystem;
@@ -29,6 +31,22 @@ int highest_claimed(const std::string& jobs, int64_t item_id) {
     if (fs::exists(entry.path() / kClaimFolder)) highest = std::max(highest, number);
   }
   return highest;
+}
+
+void set_fence(const std::string& item_folder, int number) {
+  write_file(item_folder + "/" + kFenceFile, std::to_string(number) + "\n");
+}
+
+// The script takes its claim and then looks at the fence; here it is the other way round, so that
+// one of the two sees the other.
+bool fence_off(const std::string& attempt_folder, int number) {
+  const fs::path claim = fs::path(attempt_folder) / kClaimFolder;
+  if (fs::exists(claim)) return false;
+  const std::string item = fs::path(attempt_folder).parent_path();
+  set_fence(item, number + 1);
+  if (!fs::exists(claim)) return true;
+  set_fence(item, number);
+  return false;
 }
 
 void make_attempt_folder(const std::string& folder) {

@@ -36,6 +36,14 @@ bool has_manifest(const db::Attempt& attempt) {
   return access((attempt.directory + "/" + kManifestFile).c_str(), F_OK) == 0;
 }
 
+bool is_claim_alive(const Workplace& workplace, const db::Attempt& attempt) {
+  int64_t newest = 0;
+  for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {
+    newest = std::max(newest, modified_ms(attempt.directory + "/" + file));
+  }
+  return workplace.clock.now_ms() - newest < workplace.config.intervals.vanish_running.count();
+}
+
 void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
   evidence.manifest = manifest.witness;
   evidence.manifest_problem = manifest.problem;
@@ -50,12 +58,7 @@ void add_end(const Workplace& workplace, const db::Attempt& attempt, Evidence& e
   evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
   evidence.disk_full = evidence.error.find("No space left on device") != std::string::npos ||
                        workplace.free_bytes(workplace.config.jobs()) < kFullDisk;
-  int64_t newest = 0;
-  for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {
-    newest = std::max(newest, modified_ms(attempt.directory + "/" + file));
-  }
-  evidence.claim_alive =
-      workplace.clock.now_ms() - newest < workplace.config.intervals.vanish_running.count();
+  evidence.claim_alive = is_claim_alive(workplace, attempt);
   evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
   if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }

@@ -308,8 +308,7 @@ LaunchResult Launcher::launch(const Decision& decision) {
   if (!store_intent(attempt)) return {};
   reach(workplace_.crash, "after-attempt-commit");
   // After the intent, before the submission: from here on an older attempt's script stops.
-  write_file(item_folder(workplace_.config.jobs(), item.id) + "/" + kFenceFile,
-             std::to_string(attempt.number) + "\n");
+  set_fence(item_folder(workplace_.config.jobs(), item.id), attempt.number);
   return submit(std::move(attempt), item);
 }
 

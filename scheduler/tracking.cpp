@@ -8,6 +8,7 @@
 #include "db/items.h"
 #include "db/queue.h"
 #include "db/templates.h"
+#include "scheduler/attempt_folder.h"
 #include "scheduler/evidence.h"
 #include "scheduler/requests.h"
 #include "scheduler/results.h"
@@ -222,6 +223,8 @@ void Tracker::resolve(const db::Attempt& attempt) {
 }
 
 void Tracker::give_up(const db::Attempt& attempt) {
+  // A script that has begun all the same is waited for: for its job, or for its manifest.
+  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(workplace_, attempt)) return;
   const auto item = db::ItemStore(workplace_.database).find(attempt.item_id).value();
   const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
   const Outcome outcome = judge_never_started(failures_of(earlier, item.forgiven), rules_);

@@ -70,6 +70,12 @@ begin_attempt() {
     echo "another run holds the claim $attempt/claim" >&2
     exit 75
   fi
+  # The daemon raises the fence and then looks for a claim: one of the two sees the other.
+  if newer_attempt; then
+    rm -rf "$attempt/claim"
+    echo "a newer attempt has begun: this one does not start" >&2
+    exit 75
+  fi
   [ -z "$first_fault" ] || rm -f "$first_fault"
 }
 

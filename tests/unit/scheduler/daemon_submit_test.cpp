@@ -65,6 +65,45 @@ TEST_F(DaemonSubmitTest, ALostRequestIsClosedOnlyAfterTheGraceAndTwoCompleteLook
   EXPECT_NE(attempts(id)[0].token, attempts(id)[1].token);
 }
 
+TEST_F(DaemonSubmitTest, AScriptThatHasBegunIsWaitedForAlthoughNobodyKnowsItsJob) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  std::filesystem::create_directory(attempt(id).directory + "/claim");
+  ticks(20);
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(attempt(id).state, AttemptState::kUnknown);
+  EXPECT_EQ(tests::text_of(folder_.file("state/jobs/" + std::to_string(id) + "/current")), "1\n");
+  leave_manifest(attempt(id));
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
+}
+
+TEST_F(DaemonSubmitTest, AScriptThatBeganAndWasNotHeardOfForLongIsGivenUp) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  const std::string claim = attempt(id).directory + "/claim";
+  std::filesystem::create_directory(claim);
+  std::filesystem::last_write_time(
+      claim, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 365 * 30));
+  ticks(20);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kNeverStarted);
+}
+
+TEST_F(DaemonSubmitTest, AnAttemptThatIsGivenUpCanNotBeginAnyMore) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  tick();
+  // Before there is a second one.
+  restart_with_crash_at("before-never-started-commit");
+  while (tick()) {
+  }
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(tests::text_of(folder_.file("state/jobs/" + std::to_string(id) + "/current")), "2\n");
+}
+
 TEST_F(DaemonSubmitTest, TooLittleDeviceMemoryMeansASmallerBatch) {
   const auto id = enqueue("a.mrc").id;
   std::vector<std::string> batches;

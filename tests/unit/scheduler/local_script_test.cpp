@@ -131,6 +131,18 @@ TEST_F(LocalScriptTest, AnOlderAttemptDoesNotStartOnceANewerOneHasBegun) {
   EXPECT_EQ(run(), 0);
 }
 
+TEST_F(LocalScriptTest, AnOlderAttemptDoesNotStartWhenANewerOneBeginsWhileItTakesItsClaim) {
+  const std::string mkdir = folder_.write(
+      "mkdir", "#!/bin/bash\n/bin/mkdir \"$@\" && echo 2 > '" + item_ + "/current'\n");
+  std::filesystem::permissions(mkdir, std::filesystem::perms::owner_all);
+  const std::string path = getenv("PATH");
+  setenv("PATH", (folder_.file("") + ":" + path).c_str(), 1);
+  EXPECT_EQ(run(), 75);
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(arguments(), "");
+  EXPECT_FALSE(std::filesystem::exists(attempt_ + "/claim"));
+}
+
 TEST_F(LocalScriptTest, ItsOwnCheckpointGoesBeforeAnOlderOne) {
   std::ofstream(attempt_ + "/checkpoint.mgc") << "units";
   EXPECT_EQ(run({{"resume", "/old/checkpoint.mgc"}}), 0);

@@ -263,6 +263,10 @@ void ModelCluster::work(Job& job) {
     end_job(job, JobState::kCancelled, random_.chance(500) ? std::optional<int>(85) : std::nullopt);
     return;
   }
+  if (job.claim_ms > 0) {
+    if (now_ms_ >= job.claim_ms) claim(job);
+    return;
+  }
   if (job.run >= 0 && now_ms_ >= job.look_ms) {
     job.look_ms = now_ms_ + 10'000;
     if (is_fenced(job)) {

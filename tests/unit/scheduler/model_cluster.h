@@ -94,6 +94,7 @@ class ModelCluster : public slurm::Cluster {
     bool admin_hold = false;
     int64_t eligible_ms = 0;  // not before
     int64_t stop_ms = 0;      // asked to stop: when it does; 0 = not asked
+    int64_t claim_ms = 0;     // when its script takes the claim; 0 = it does not any more
     int64_t done_ms = 0;      // when its script ends by itself
     int64_t look_ms = 0;      // at the fence
     int64_t clean_ms = 0;     // until then COMPLETING
@@ -124,6 +125,7 @@ class ModelCluster : public slurm::Cluster {
   bool may_start(const Job& job) const;
   void start(Job& job);
   void begin_script(Job& job);
+  void claim(Job& job);
   void begin_run(Job& job);
   void work(Job& job);
   void finish_run(Job& job);

@@ -54,17 +54,28 @@ bool ModelCluster::take_claim(const Job& job) const {
 void ModelCluster::begin_script(Job& job) {
   job.run = -1;
   job.exit_code = 0;
+  job.claim_ms = 0;
   job.done_ms = now_ms_ + 1000;
   if (!fs::is_directory(job.folder)) {
     job.exit_code = 70;
   } else if (is_fenced(job)) {
     job.exit_code = 75;
   } else if (!fs::exists(job.folder + "/" + scheduler::kManifestFile)) {
-    if (take_claim(job)) {
-      begin_run(job);
-    } else {
-      job.exit_code = 75;
-    }
+    job.claim_ms = now_ms_ + random_.between(0, 3000);
+  }
+}
+
+// The fence may have gone up since it was first looked at.
+void ModelCluster::claim(Job& job) {
+  job.claim_ms = 0;
+  job.done_ms = now_ms_ + 1000;
+  if (!take_claim(job)) {
+    job.exit_code = 75;
+  } else if (is_fenced(job)) {
+    fs::remove_all(job.folder + "/" + scheduler::kClaimFolder);
+    job.exit_code = 75;
+  } else {
+    begin_run(job);
   }
 }
 
