@@ -115,6 +115,11 @@ void read_when(const Words& words, FakeFault& fault) {
   } else {
     fault.kind = kind_of(words, 0);
     read_range(words[1], fault);
+    if (words.size() > 3 && words[2] == "for") {
+      fault.last = std::numeric_limits<int>::max();
+      fault.lasts = duration_of(words[3]);
+      used = 4;
+    }
   }
   if (words.size() != used) throw std::invalid_argument("'" + words[used] + "' is too much");
 }
@@ -184,7 +189,11 @@ bool is_its_time(const FakeFault& fault, milliseconds now) {
 bool happens(FakeFault& fault, milliseconds now) {
   ++fault.seen;
   if (fault.every > 0) return fault.seen % fault.every == 0;
-  if (fault.first > 0) return fault.seen >= fault.first && fault.seen <= fault.last;
+  if (fault.first > 0) {
+    if (fault.seen == fault.first) fault.begins = now;
+    const bool lasts = fault.lasts.count() == 0 || now < fault.begins + fault.lasts;
+    return fault.seen >= fault.first && fault.seen <= fault.last && lasts;
+  }
   return is_its_time(fault, now);
 }
 

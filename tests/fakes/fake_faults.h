@@ -2,6 +2,7 @@
 // comment.
 //
 // WHEN  KIND N | KIND N-M | KIND N+     the n-th request of that kind, counted from 1
+//       KIND N for T                    from the n-th one on, for a time
 //       every K KIND                    each k-th one
 //       after T [for T] [KIND]          from a time after the script was given, for ever without
 //       "for";
@@ -81,7 +82,7 @@ struct FakeFault {
 
   int seen = 0;                         // requests of its kind
   bool over = false;                    // what happens once has happened
-  std::chrono::milliseconds begins{0};  // when its job was seen started
+  std::chrono::milliseconds begins{0};  // when its job was seen started, or its first request
 };
 
 // Whether it happens to the cluster and not to a request.

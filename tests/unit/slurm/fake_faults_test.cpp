@@ -139,6 +139,15 @@ TEST(FakeFaults, ARequestMeetsWhatIsDue) {
   EXPECT_THAT(script.due(milliseconds(11), 0), IsEmpty()) << "only once";
 }
 
+TEST(FakeFaults, SomeLastForATimeFromTheirFirstRequestOn) {
+  FaultScript script("list 2 for 10ms: cut");
+  EXPECT_THAT(script.meet(Asked::kList, milliseconds(100)), IsEmpty());
+  EXPECT_THAT(script.meet(Asked::kList, milliseconds(200)), SizeIs(1));
+  EXPECT_THAT(script.meet(Asked::kSubmit, milliseconds(205)), IsEmpty());
+  EXPECT_THAT(script.meet(Asked::kList, milliseconds(209)), SizeIs(1));
+  EXPECT_THAT(script.meet(Asked::kList, milliseconds(210)), IsEmpty());
+}
+
 TEST(FakeFaults, SomeHappenWhenAJobHasStarted) {
   FaultScript script("start 2 later 10ms: kill-node");
   EXPECT_THAT(script.due(milliseconds(100), 1), IsEmpty());
