@@ -43,7 +43,9 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   check_shapes(micrograph, volume, config);
   plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
                 static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
-  plan.device = plan_device(plan.shape, command.device);
+  DeviceOptions wanted = command.device;
+  wanted.device = first_device(config.computation.gpu_ids);
+  plan.device = plan_device(plan.shape, wanted);
   plan.seconds = static_cast<double>(plan.space.correlations()) *
                  seconds_per_correlation(plan.shape) / plan.device.threads;
   return plan;

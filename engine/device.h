@@ -15,6 +15,7 @@ struct DeviceOptions {
   std::string backend = "auto";  // auto, cpu, cuda
   int threads = 0;               // CPU: 0 = every core this process may use
   int batch = 0;                 // units in flight, 0: chosen
+  int device = 0;                // CUDA: which of the devices that this process sees
 };
 
 // What the device is going to hold. Shrunk to fit the memory that is free; `notes` say so.
@@ -22,6 +23,7 @@ struct DevicePlan {
   std::string backend;
   int threads = 1;
   int batch = 1;
+  int device = 0;
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;
   uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
@@ -31,11 +33,17 @@ struct DevicePlan {
 // Whether this machine has an NVIDIA device, usable by this build or not.
 bool nvidia_device_present();
 
+// The first CUDA device that computational_config.gpu_ids names; 0 where it names none.
+int first_device(const std::vector<std::string>& gpu_ids);
+
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
-// this build does not have, Error(kDeviceFault) for a device that is there but cannot be used,
-// Error(kDeviceMemory) when even the smallest batch does not fit.
-std::string choose_backend(const std::string& wanted);
+// this build does not have, Error(kDeviceFault) for a device that is there but cannot be used.
+std::string choose_backend(const std::string& wanted, int device = 0);
+// Throws Error(kDeviceMemory), too, when even the smallest batch does not fit.
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
+// What the user should know where gpu_ids asks for other devices than the search has; empty:
+// nothing.
+std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);
 DeviceInfo describe_device(const DevicePlan& plan);
 // One line: the whole and its parts.
 std::string describe_memory(const DevicePlan& plan);

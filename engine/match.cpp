@@ -73,9 +73,11 @@ class Match {
   void plan(int height, int width) {
     SearchConfig& config = manifest_.config;
     const SearchSpace space = make_search_space(config);
+    DeviceOptions wanted = options_.device;
+    wanted.device = first_device(config.computation.gpu_ids);
     device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size()),
                            space.orientations()},
-                          options_.device);
+                          wanted);
     const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
                                 static_cast<uint64_t>(width - template_size_ + 1);
     check_files(map_pixels);
@@ -83,10 +85,8 @@ class Match {
       noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
                    options_.peaks.false_positives);
     }
-    if (device_.backend == "cpu" && config.computation.gpu_ids != std::vector<std::string>{"cpu"}) {
-      config.notes.push_back(
-          "computational_config.gpu_ids names devices; this search runs on the processor");
-    }
+    const std::string note_of_devices = devices_note(device_, config.computation.gpu_ids);
+    if (!note_of_devices.empty()) config.notes.push_back(note_of_devices);
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, height, width, template_size_, device_));

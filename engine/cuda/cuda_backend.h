@@ -1,0 +1,42 @@
+// What the rest of the engine sees of CUDA. In a build without it absent.cpp stands in for all of
+// engine/cuda.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cuda/cuda_memory.h"
+
+namespace engine::cuda {
+
+// A device that was found to work.
+struct DeviceFacts {
+  int number = 0;            // among those that CUDA_VISIBLE_DEVICES leaves
+  std::string name;          // "NVIDIA H200"
+  std::string architecture;  // "sm_90"
+  uint64_t free_memory = 0;  // bytes
+  std::vector<std::pair<std::string, std::string>> libraries;  // name, version
+};
+
+// Whether this build has CUDA.
+bool built_in();
+
+// Whether the CUDA runtime sees a device; false without a driver, and in a build without CUDA.
+bool device_visible();
+
+// Opens the device. Throws Error(kDeviceFault) when there is none, or it cannot be used; InputError
+// when neither this build nor this machine has anything to do with CUDA.
+DeviceFacts require_device(int number);
+
+// Bytes of work space that the transforms of a search need on the device.
+uint64_t transform_workspace(const ProblemShape& shape, int number);
+
+// `problem` must outlive the backend. Throws Error(kDeviceMemory) when the device's memory is gone.
+std::unique_ptr<Backend> make_cuda_backend(const Problem& problem, const MemoryPlan& plan,
+                                           int number);
+
+}  // namespace engine::cuda

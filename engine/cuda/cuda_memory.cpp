@@ -1,0 +1,96 @@
+#include "engine/cuda/cuda_memory.h"
+
+#include <algorithm>
+#include <complex>
+
+namespace engine::cuda {
+namespace {
+
+using Complex = std::complex<float>;
+
+constexpr int64_t kPassBudget = int64_t{1} << 29;        // bytes of one of the two passes' arrays
+constexpr int64_t kProjectionBudget = int64_t{1} << 23;  // bytes of one plan's back-transforms
+constexpr int kMostTransforms = 16;
+constexpr int kMostProjections = 16;
+constexpr int64_t kProjectionsInFlight = 64;
+// A grid of blocks has no more rows.
+constexpr int64_t kMostSlots = 32768;
+
+int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+
+int pass_transforms(const ProblemShape& s) {
+  const int64_t bytes = int64_t{s.height} * s.width * static_cast<int64_t>(sizeof(Complex));
+  int count = kMostTransforms;
+  while (count > 1 && count * bytes > kPassBudget) count /= 2;
+  return count;
+}
+
+int plan_projections(const ProblemShape& s) {
+  const int64_t bytes =
+      int64_t{s.template_size} * s.template_size * static_cast<int64_t>(sizeof(float));
+  return static_cast<int>(std::clamp<int64_t>(kProjectionBudget / bytes, 1, kMostProjections));
+}
+
+int choose_batch(const ProblemShape& s, int wanted, int transforms) {
+  const int64_t planes = std::max(1, s.planes);
+  int64_t batch = wanted;
+  if (wanted <= 0) {
+    // A multiple, so that no pass runs half empty.
+    batch = round_up(std::max<int64_t>(1, kProjectionsInFlight / planes), transforms);
+  }
+  // There are no more units than orientations.
+  if (s.orientations > 0) batch = std::min(batch, s.orientations);
+  return static_cast<int>(std::clamp<int64_t>(batch, 1, std::max<int64_t>(1, kMostSlots / planes)));
+}
+
+void list_items(const ProblemShape& s, uint64_t workspace, MemoryPlan& plan) {
+  const auto n = static_cast<uint64_t>(s.template_size);
+  const auto batch = static_cast<uint64_t>(plan.batch);
+  const auto slots = static_cast<uint64_t>(projection_slots(s, plan));
+  const uint64_t slice = n * (n / 2 + 1);
+  const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
+  const uint64_t valid =
+      (static_cast<uint64_t>(s.height) - n + 1) * (static_cast<uint64_t>(s.width) - n + 1);
+  constexpr uint64_t kMoments = 4 * sizeof(double);   // of a projection
+  constexpr uint64_t kRotation = 9 * sizeof(double);  // of a unit
+  constexpr uint64_t kTransform = 4 * sizeof(int32_t);
+  plan.items = {
+      {"template spectrum", n * slice * sizeof(Complex)},
+      {"image spectrum", pixels * sizeof(Complex)},
+      {"filters", static_cast<uint64_t>(s.planes) * slice * sizeof(Complex)},
+      {"statistics", valid * (sizeof(uint64_t) + 2 * sizeof(int64_t))},
+      {"projections",
+       batch * (slice * sizeof(Complex) + kRotation) +
+           slots * (slice * sizeof(Complex) + n * n * sizeof(float) + kMoments + kTransform)},
+      {"row and column passes",
+       2 * static_cast<uint64_t>(plan.transforms) * pixels * sizeof(Complex)},
+      {"transforms", workspace},
+  };
+}
+
+}  // namespace
+
+uint64_t MemoryPlan::total() const {
+  uint64_t bytes = 0;
+  for (const MemoryItem& item : items) bytes += item.bytes;
+  return bytes;
+}
+
+int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan) {
+  return round_up(int64_t{plan.batch} * shape.planes, plan.projections);
+}
+
+MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace, uint64_t free) {
+  MemoryPlan plan;
+  plan.transforms = pass_transforms(shape);
+  plan.projections = plan_projections(shape);
+  plan.batch = choose_batch(shape, batch, plan.transforms);
+  list_items(shape, workspace, plan);
+  while (free > 0 && plan.total() > free && plan.batch > 1) {
+    plan.batch /= 2;
+    list_items(shape, workspace, plan);
+  }
+  return plan;
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,30 @@
+// How much of a device's memory a search takes, and how its work is cut. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/backend.h"
+
+namespace engine::cuda {
+
+struct MemoryPlan {
+  std::vector<MemoryItem> items;
+  int batch = 1;  // units whose projections are made together
+  // The next two decide how the transforms are planned, and with it the last bits of the numbers.
+  // They follow from the shape alone.
+  int transforms = 1;   // correlation pairs in one pass
+  int projections = 1;  // back-transforms in one plan
+  uint64_t total() const;
+};
+
+// Projections that the batch can hold: the last plan is filled up with zeros.
+int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan);
+
+// `batch` 0: chosen. `workspace` is what the transforms need for themselves, `free` what the device
+// has, both in bytes; the batch is shrunk to stay within `free` (0: no limit), and the result may
+// still be larger.
+MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace = 0,
+                       uint64_t free = 0);
+
+}  // namespace engine::cuda
