@@ -1,0 +1,120 @@
+// Where the points of a line lie while a block transforms it: pure index arithmetic.
+//
+// A line of L = R0 x R1 x R2 points is transformed in place in three stages, decimation in
+// frequency: stage s cuts every run of N(s) points into R(s) of M(s) = N(s) / R(s) points and
+// transforms across them (N(0) = L, N(1) = R1 R2, N(2) = R2). A *butterfly* is one such transform
+// of R(s) points; butterfly b of stage s owns the positions position(s, b, i), 0 <= i < R(s), and
+// reads and writes no other: so one barrier between two stages is enough. The frequencies end in
+// permuted order, and the inverse transform (decimation in time) goes the same way back, so that
+// nothing is ever brought into order.
+//
+// In global memory a spectrum lies in *stored order*: point i of the last stage's butterfly b at
+// i x L / R2 + b, so that neighbouring threads touch neighbouring words.
+#pragma once
+
+namespace engine::cuda {
+
+template <int kR0, int kR1, int kR2>
+struct Radices {
+  static constexpr int kFirst = kR0;
+  static constexpr int kMiddle = kR1;
+  static constexpr int kLast = kR2;
+};
+
+// The lengths that can be transformed. The first is small enough to be tested as a whole; M(0) is a
+// multiple of 8 in all of them.
+template <int kLength>
+struct RadicesOf;
+template <>
+struct RadicesOf<64> : Radices<4, 4, 4> {};
+template <>
+struct RadicesOf<96> : Radices<4, 4, 6> {};
+template <>
+struct RadicesOf<288> : Radices<4, 8, 9> {};
+template <>
+struct RadicesOf<256> : Radices<8, 8, 4> {};
+template <>
+struct RadicesOf<512> : Radices<8, 8, 8> {};
+template <>
+struct RadicesOf<1024> : Radices<16, 16, 4> {};
+template <>
+struct RadicesOf<1536> : Radices<16, 16, 6> {};
+template <>
+struct RadicesOf<2048> : Radices<16, 16, 8> {};
+template <>
+struct RadicesOf<2304> : Radices<16, 16, 9> {};
+template <>
+struct RadicesOf<3072> : Radices<16, 16, 12> {};
+template <>
+struct RadicesOf<4096> : Radices<16, 16, 16> {};
+
+template <int kL>
+struct FftOrder {
+  using R = RadicesOf<kL>;
+  static constexpr int kLength = kL;
+  static constexpr int kThreads = kL / R::kFirst;  // per line: one first butterfly each
+
+  __host__ __device__ static constexpr int radix(int stage) {
+    return stage == 0 ? R::kFirst : stage == 1 ? R::kMiddle : R::kLast;
+  }
+  __host__ __device__ static constexpr int butterflies(int stage) { return kL / radix(stage); }
+  // Butterflies that a thread does one after the other (some threads one less).
+  __host__ __device__ static constexpr int rounds(int stage) {
+    return (butterflies(stage) + kThreads - 1) / kThreads;
+  }
+  __host__ __device__ static constexpr int run(int stage) {  // N(stage)
+    return stage == 0 ? kL : stage == 1 ? R::kMiddle * R::kLast : R::kLast;
+  }
+  __host__ __device__ static constexpr int stride(int stage) {
+    return run(stage) / radix(stage);
+  }  // M(stage)
+
+  // What a stage's outputs (forward) or inputs (inverse) are multiplied by: W(N)^(offset x i).
+  __host__ __device__ static constexpr int offset(int stage, int butterfly) {
+    return butterfly % stride(stage);
+  }
+
+  __host__ __device__ static constexpr int position(int stage, int butterfly, int i) {
+    return butterfly / stride(stage) * run(stage) + offset(stage, butterfly) + i * stride(stage);
+  }
+
+  // In shared memory. Gaps keep the threads of half a warp on different banks: one after every run
+  // of the last stage where that is even, and kRunGap after every run of the middle stage, so that
+  // the latter's butterflies go on from one run to the next without a jump modulo 16.
+  static constexpr int kLastRun = R::kLast % 2 == 0 ? R::kLast + 1 : R::kLast;
+  static constexpr int kRunGap = ((R::kLast - R::kMiddle * kLastRun) % 16 + 16) % 16;
+  static constexpr int kMiddleRun = R::kMiddle * kLastRun + kRunGap;
+  static constexpr int kSharedPoints = R::kFirst * kMiddleRun;
+  __host__ __device__ static constexpr int address(int position) {
+    return position / run(1) * kMiddleRun + position % run(1) / run(2) * kLastRun +
+           position % run(2);
+  }
+  // address(position(stage, b, i)) = address(position(stage, b, 0)) + i x address_stride(stage).
+  __host__ __device__ static constexpr int address_stride(int stage) {
+    return stage == 0 ? kMiddleRun : stage == 1 ? kLastRun : 1;
+  }
+
+  // The frequency, 0 <= k < L, that a position holds after the last stage.
+  __host__ __device__ static constexpr int frequency(int position) {
+    return position / run(1) + R::kFirst * (position % run(1) / run(2)) +
+           R::kFirst * R::kMiddle * (position % run(2));
+  }
+  __host__ __device__ static constexpr int stored(int butterfly, int i) {
+    return i * butterflies(2) + butterfly;
+  }
+  __host__ __device__ static constexpr int stored_frequency(int index) {
+    return frequency(position(2, index % butterflies(2), index / butterflies(2)));
+  }
+
+  // The roots that the stages multiply by, one after the other: W(N(0))^(o i) at i M(0) + o, then
+  // W(N(1))^(o i) at L + i M(1) + o.
+  static constexpr int kRoots = kL + run(1);
+  __host__ __device__ static constexpr int root(int stage, int butterfly, int i) {
+    return (stage == 0 ? 0 : kL) + i * stride(stage) + offset(stage, butterfly);
+  }
+
+  static_assert(R::kFirst * R::kMiddle * R::kLast == kL);
+  static_assert(stride(0) % 8 == 0, "rows of the exchange come in eights");
+};
+
+}  // namespace engine::cuda

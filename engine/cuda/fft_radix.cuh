@@ -1,0 +1,180 @@
+// Discrete Fourier transforms of a few points in the registers of one thread. Forward sign
+// exp(-2 pi i ...), unnormalised, results in natural order. Everything is unrolled, so that the
+// arrays stay in registers; products are fused by hand, so that the bits do not depend on what the
+// compiler fuses.
+#pragma once
+
+#include <utility>
+
+namespace engine::cuda {
+
+// An index that the compiler knows.
+template <int kIndex>
+struct Index {
+  __host__ __device__ constexpr operator int() const { return kIndex; }
+};
+
+// body(Index<0>) ... body(Index<kCount - 1>).
+template <int kCount, typename Body>
+__host__ __device__ __forceinline__ void unrolled(Body&& body) {
+  [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+    (body(Index<kIndex>{}), ...);
+  }
+  (std::make_integer_sequence<int, kCount>{});
+}
+
+namespace roots {
+
+constexpr double kPi = 3.14159265358979323846;
+
+// Taylor series, for |x| <= pi / 4.
+__host__ __device__ constexpr double near_cosine(double x) {
+  double term = 1;
+  double sum = 1;
+  for (int k = 1; k < 12; ++k) {
+    term *= -x * x / ((2 * k - 1) * (2 * k));
+    sum += term;
+  }
+  return sum;
+}
+__host__ __device__ constexpr double near_sine(double x) {
+  double term = x;
+  double sum = x;
+  for (int k = 1; k < 12; ++k) {
+    term *= -x * x / ((2 * k) * (2 * k + 1));
+    sum += term;
+  }
+  return sum;
+}
+
+// Of `turn` / `turns` of a full turn: reduced to the eighth of it in which the series is good.
+__host__ __device__ constexpr double cosine(int turn, int turns) {
+  turn %= turns;
+  if (2 * turn > turns) return cosine(turns - turn, turns);
+  if (4 * turn > turns) return -cosine(turns - 2 * turn, 2 * turns);
+  if (8 * turn > turns) return near_sine(kPi * (turns - 4 * turn) / (2 * turns));
+  return near_cosine(2 * kPi * turn / turns);
+}
+__host__ __device__ constexpr double sine(int turn, int turns) {
+  return cosine(4 * turn + 3 * turns, 4 * turns);
+}
+
+}  // namespace roots
+
+__host__ __device__ __forceinline__ float2 plus(float2 a, float2 b) {
+  return {a.x + b.x, a.y + b.y};
+}
+__host__ __device__ __forceinline__ float2 minus(float2 a, float2 b) {
+  return {a.x - b.x, a.y - b.y};
+}
+__host__ __device__ __forceinline__ float2 product(float2 a, float2 b) {
+  return {fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x)};
+}
+// a x conj(b)
+__host__ __device__ __forceinline__ float2 conjugate_product(float2 a, float2 b) {
+  return {fmaf(a.x, b.x, a.y * b.y), fmaf(a.y, b.x, -(a.x * b.y))};
+}
+
+// a - i b forward, a + i b inverse; the other sign is the same with `b` subtracted.
+template <bool kInverse>
+__host__ __device__ __forceinline__ float2 plus_turned(float2 a, float2 b) {
+  if constexpr (kInverse) return {a.x - b.y, a.y + b.x};
+  return {a.x + b.y, a.y - b.x};
+}
+template <bool kInverse>
+__host__ __device__ __forceinline__ float2 minus_turned(float2 a, float2 b) {
+  return plus_turned<!kInverse>(a, b);
+}
+
+// a x exp(-2 pi i kTurn / kTurns), the conjugate root when inverse.
+template <bool kInverse, int kTurn, int kTurns>
+__host__ __device__ __forceinline__ float2 root_product(float2 a) {
+  if constexpr (kTurn % kTurns == 0) {
+    return a;
+  } else if constexpr (4 * kTurn == kTurns) {
+    return kInverse ? float2{-a.y, a.x} : float2{a.y, -a.x};
+  } else {
+    constexpr float kCosine = static_cast<float>(roots::cosine(kTurn, kTurns));
+    constexpr float kSine =
+        static_cast<float>(kInverse ? roots::sine(kTurn, kTurns) : -roots::sine(kTurn, kTurns));
+    return product(a, {kCosine, kSine});
+  }
+}
+
+template <bool kInverse>
+__host__ __device__ __forceinline__ void transform_of_3(float2* x) {
+  constexpr float kHalfRootOf3 = static_cast<float>(roots::sine(1, 3));
+  const float2 sum = plus(x[1], x[2]);
+  const float2 difference = minus(x[1], x[2]);
+  const float2 middle = {fmaf(-0.5f, sum.x, x[0].x), fmaf(-0.5f, sum.y, x[0].y)};
+  const float2 side = {kHalfRootOf3 * difference.x, kHalfRootOf3 * difference.y};
+  x[0] = plus(x[0], sum);
+  x[1] = plus_turned<kInverse>(middle, side);
+  x[2] = minus_turned<kInverse>(middle, side);
+}
+
+// Only the first kInputs of the four are read, the others count as 0.
+template <bool kInverse, int kInputs>
+__host__ __device__ __forceinline__ void transform_of_4(float2* x) {
+  if constexpr (kInputs == 1) {
+    x[1] = x[2] = x[3] = x[0];
+  } else if constexpr (kInputs == 2) {
+    const float2 a = x[0];
+    const float2 b = x[1];
+    x[0] = plus(a, b);
+    x[1] = plus_turned<kInverse>(a, b);
+    x[2] = minus(a, b);
+    x[3] = minus_turned<kInverse>(a, b);
+  } else {
+    const float2 third = kInputs == 4 ? x[3] : float2{0.0f, 0.0f};
+    const float2 even_sum = plus(x[0], x[2]);
+    const float2 even_difference = minus(x[0], x[2]);
+    const float2 odd_sum = plus(x[1], third);
+    const float2 odd_difference = minus(x[1], third);
+    x[0] = plus(even_sum, odd_sum);
+    x[1] = plus_turned<kInverse>(even_difference, odd_difference);
+    x[2] = minus(even_sum, odd_sum);
+    x[3] = minus_turned<kInverse>(even_difference, odd_difference);
+  }
+}
+
+// The points of a transform of kFirst x kSecond as kFirst transforms of kSecond points (of every
+// kFirst-th input) and kSecond of kFirst.
+__host__ __device__ constexpr int first_factor(int points) {
+  return points % 4 == 0 && points != 8 ? 4 : points == 9 ? 3 : 2;
+}
+
+// Transforms x[0] ... x[kPoints - 1] in place. Only the first kInputs are read, the others count as
+// 0; a multiple of kPoints / 4 where it is less than kPoints.
+template <int kPoints, bool kInverse, int kInputs = kPoints>
+__host__ __device__ __forceinline__ void transform_points(float2* x) {
+  if constexpr (kPoints == 2) {
+    const float2 b = x[1];
+    x[1] = kInputs == 1 ? x[0] : minus(x[0], b);
+    if constexpr (kInputs == 2) x[0] = plus(x[0], b);
+  } else if constexpr (kPoints == 3) {
+    transform_of_3<kInverse>(x);
+  } else if constexpr (kPoints == 4) {
+    transform_of_4<kInverse, kInputs>(x);
+  } else {
+    constexpr int kFirst = first_factor(kPoints);
+    constexpr int kSecond = kPoints / kFirst;
+    static_assert(kFirst * kSecond == kPoints);
+    static_assert(kInputs % kFirst == 0);
+    float2 part[kFirst][kSecond];
+    unrolled<kFirst>([&](auto a) {
+      unrolled<kInputs / kFirst>([&](auto b) { part[a][b] = x[a + kFirst * b]; });
+      transform_points<kSecond, kInverse, kInputs / kFirst>(part[a]);
+    });
+    unrolled<kSecond>([&](auto k) {
+      float2 across[kFirst];
+      unrolled<kFirst>([&](auto a) {
+        across[a] = root_product<kInverse, (a * k) % kPoints, kPoints>(part[a][k]);
+      });
+      transform_points<kFirst, kInverse>(across);
+      unrolled<kFirst>([&](auto j) { x[k + kSecond * j] = across[j]; });
+    });
+  }
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,30 @@
+// The roots of unity that BlockFft multiplies by, for the host to make once and copy to the device.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <vector>
+
+#include "engine/cuda/fft_order.cuh"
+
+namespace engine::cuda {
+
+// In the order of FftOrder::root, rounded from double.
+template <int kLength>
+std::vector<float2> make_roots() {
+  using Order = FftOrder<kLength>;
+  std::vector<float2> roots(Order::kRoots);
+  for (int stage = 0; stage < 2; ++stage) {
+    for (int i = 0; i < Order::radix(stage); ++i) {
+      for (int offset = 0; offset < Order::stride(stage); ++offset) {
+        const double angle = -2 * std::numbers::pi * offset * i / Order::run(stage);
+        roots[static_cast<size_t>(Order::root(stage, offset, i))] = {
+            static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+      }
+    }
+  }
+  return roots;
+}
+
+}  // namespace engine::cuda
