@@ -4,9 +4,11 @@
 // The blocks run one after another and the threads of a block in turns, both in an order that the
 // seed gives. A thread keeps its turn until it meets a word of synchronisation: a barrier, a
 // shuffle, a vote, a fence, an atomic. So one that reads what another has not written yet, for want
-// of a barrier between them, is found with a few seeds. Not found: two threads that change the same
-// word between two such points; blocks that need each other; what only a device's memory model
-// allows; a loop that waits for a plain variable hangs.
+// of a barrier between them, is found with a few seeds. Built with the thread sanitizer, every two
+// accesses are reported that no barrier, fence or atomic orders, within a block and between blocks,
+// in shared memory and in any other, whatever the seed. (A shuffle orders nothing, nor does an
+// atomic without a fence. A plain read of what others change atomically is reported too.)
+// Blocks that wait for each other, or a loop that waits for a plain variable, hang.
 //
 // Shared memory is a heap buffer of exactly the launch's size, full of garbage for every block.
 // These are errors (KernelError): a barrier that not all threads of the block reach which have not

@@ -101,6 +101,17 @@ BlockRunner::BlockRunner(const Launch& launch, Team& team, uint64_t seed)
   team_.grow_to(threads_.size());
 }
 
+// Those that run after the launch know all that the kernel has done.
+BlockRunner::~BlockRunner() {
+  for (const Thread& thread : threads_) acquire_at(&thread.came);
+}
+
+// A thread of the next block is another fiber, so that the thread sanitizer sees two threads where
+// two blocks meet in one word of memory.
+Fiber& BlockRunner::fiber_of(unsigned thread) {
+  return team_.fiber((thread + first_fiber_) % threads_.size());
+}
+
 void BlockRunner::start_block() {
   unfinished_ = static_cast<unsigned>(threads_.size());
   stopping_ = false;
@@ -112,6 +123,17 @@ void BlockRunner::start_block() {
   }
   keep_to_one_warp_ = random_.next() % 2 == 0;
   fill_shared();
+  meetings_ = std::make_unique<Meetings>();
+  first_fiber_ = random_.next() % threads_.size();
+  for (const Thread& thread : threads_) release_at(&thread.goes);
+}
+
+void BlockRunner::end_block() {
+  team_.undertaker().enter();
+  for (const Thread& thread : threads_) acquire_at(&thread.came);
+  shared_.reset();
+  meetings_.reset();
+  team_.undertaker().leave();
 }
 
 // A buffer of its own for each block and not a byte too many, so that the address sanitizer sees
@@ -131,9 +153,9 @@ void BlockRunner::run(uint3 index) {
     if (warps_ready_ == 0) go_on_after_all_wait();
     const unsigned next = pick();
     enter(next);
-    team_.caller().switch_to(team_.fiber(next));
+    team_.caller().switch_to(fiber_of(next));
   }
-  shared_.reset();
+  end_block();
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
@@ -143,6 +165,7 @@ void BlockRunner::run_thread() {
 }
 
 std::exception_ptr BlockRunner::call_kernel() {
+  acquire_at(&threads_[running_].goes);
   try {
     if (!stopping_) launch_.thread();
   } catch (const Stopped&) {
@@ -180,7 +203,7 @@ void BlockRunner::enter(unsigned thread) {
 // Nothing of this block may be touched after the switch: the fiber of a thread that has ended goes
 // on in another block, of another launch perhaps.
 void BlockRunner::pass_turn() {
-  Fiber& mine = team_.fiber(running_);
+  Fiber& mine = fiber_of(running_);
   if (warps_ready_ == 0) {
     mine.switch_to(team_.caller());
     return;
@@ -188,7 +211,7 @@ void BlockRunner::pass_turn() {
   const unsigned self = running_;
   const unsigned next = pick();
   enter(next);
-  if (next != self) mine.switch_to(team_.fiber(next));
+  if (next != self) mine.switch_to(fiber_of(next));
 }
 
 void BlockRunner::wait_for_turn() {
@@ -201,7 +224,14 @@ void BlockRunner::yield() {
   wait_for_turn();
 }
 
+void BlockRunner::fence() {
+  release_at(&fences_);
+  yield();
+  acquire_at(&fences_);
+}
+
 void BlockRunner::finish(std::exception_ptr failure) {
+  release_at(&threads_[running_].came);
   threads_[running_].state = State::kDone;
   warps_[running_ / 32].alive &= ~(1u << running_ % 32);
   --unfinished_;

@@ -63,17 +63,23 @@ class Random {
   uint64_t state_;
 };
 
+class Fiber;
 class Team;
 
 class BlockRunner {
  public:
   BlockRunner(const Launch& launch, Team& team, uint64_t seed);
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
 
   void run(uint3 index);
 
   // From here on: for the thread that is running.
   // Lets others go first.
   void yield();
+  // The same; and who comes here later knows what was done before.
+  void fence();
   // Waits for all threads of the block that have not ended; returns how many said yes.
   unsigned barrier(bool yes, Place where);
   // Waits for the threads of the warp that the mask names and that have not ended. Returns the
@@ -94,15 +100,26 @@ class BlockRunner {
     Place where{};
     WarpCall call{};
     uint64_t result = 0;
+    // Where the thread and those it waits for tell each other what they have done.
+    char came = 0;
+    char goes = 0;
   };
   struct Warp {
     uint32_t alive = 0;
     uint32_t ready = 0;
     uint32_t waiting = 0;  // in a word of the warp
   };
+  // Where the threads of one block do so at its barriers, at this one and at the next in turn:
+  // whoever has come to the next one is not known to those who still leave this one.
+  struct Meetings {
+    char first = 0;
+    char second = 0;
+  };
   struct Stopped {};  // unwinds a thread after another one has failed
 
+  Fiber& fiber_of(unsigned thread);
   void start_block();
+  void end_block();
   void fill_shared();
   void make_ready(unsigned thread);
   unsigned pick();
@@ -114,6 +131,7 @@ class BlockRunner {
   void stop(std::exception_ptr failure);
 
   void settle(unsigned warp, unsigned mask);
+  void pass_on(unsigned warp, uint32_t members);
   void settle_without(unsigned thread);
   uint64_t result_of(unsigned thread, uint32_t members) const;
   void go_on_after_all_wait();
@@ -132,6 +150,10 @@ class BlockRunner {
   unsigned running_ = 0;
   unsigned unfinished_ = 0;
   bool keep_to_one_warp_ = false;
+  char fences_ = 0;
+  std::unique_ptr<Meetings> meetings_;
+  bool at_second_meeting_ = false;
+  size_t first_fiber_ = 0;
   bool stopping_ = false;
   std::exception_ptr failure_;
   std::unique_ptr<std::byte[]> shared_;

@@ -18,10 +18,14 @@ extern "C" {
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_acquire(void* address);
+[[gnu::weak]] void __tsan_release(void* address);
 }
 
 namespace tests::simt {
 namespace {
+
+constexpr unsigned kSwitchOrdersNothing = 1;  // __tsan_switch_to_fiber_no_sync
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -51,6 +55,32 @@ Stack::~Stack() {
 }
 
 void* Stack::bottom() const { return static_cast<std::byte*>(mapping_) + page_bytes(); }
+
+void release_at(const void* address) {
+  if (__tsan_release != nullptr) __tsan_release(const_cast<void*>(address));
+}
+
+void acquire_at(const void* address) {
+  if (__tsan_acquire != nullptr) __tsan_acquire(const_cast<void*>(address));
+}
+
+Undertaker::Undertaker() {
+  if (__tsan_create_fiber != nullptr) self_ = __tsan_create_fiber(0);
+}
+
+Undertaker::~Undertaker() {
+  if (self_ != nullptr) __tsan_destroy_fiber(self_);
+}
+
+void Undertaker::enter() {
+  if (self_ == nullptr) return;
+  caller_ = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(self_, kSwitchOrdersNothing);
+}
+
+void Undertaker::leave() {
+  if (self_ != nullptr) __tsan_switch_to_fiber(caller_, kSwitchOrdersNothing);
+}
 
 Fiber::Fiber() {
   if (__tsan_get_current_fiber != nullptr) thread_sanitizer_ = __tsan_get_current_fiber();
@@ -90,7 +120,8 @@ void Fiber::switch_to(Fiber& other) {
   if (__sanitizer_start_switch_fiber != nullptr) {
     __sanitizer_start_switch_fiber(&address_sanitizer_, other.bottom_, other.bytes_);
   }
-  if (__tsan_switch_to_fiber != nullptr) __tsan_switch_to_fiber(other.thread_sanitizer_, 0);
+  if (__tsan_switch_to_fiber != nullptr)
+    __tsan_switch_to_fiber(other.thread_sanitizer_, kSwitchOrdersNothing);
   exchange(*this, other);
   tell_of_arrival();
 }

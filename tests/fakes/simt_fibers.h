@@ -1,5 +1,6 @@
 // Stacks that take turns on one thread of the operating system. The sanitizers are told of every
-// switch.
+// switch. To the thread sanitizer the fibers are threads that know nothing of each other but what
+// release_at() and acquire_at() say, so that it finds what a device would race for.
 #pragma once
 
 #include <ucontext.h>
@@ -25,6 +26,28 @@ class Stack {
  private:
   void* mapping_;
   size_t bytes_;
+};
+
+// What this fiber has done so far is known to those who call acquire_at() with this address later.
+void release_at(const void* address);
+void acquire_at(const void* address);
+
+// To the thread sanitizer: a thread that learns what others have done and tells nobody. So it may
+// free what they have used without telling those who come next that the others are done.
+class Undertaker {
+ public:
+  Undertaker();
+  ~Undertaker();
+  Undertaker(const Undertaker&) = delete;
+  Undertaker& operator=(const Undertaker&) = delete;
+
+  // From `enter` to `leave` the caller is this one.
+  void enter();
+  void leave();
+
+ private:
+  void* self_ = nullptr;
+  void* caller_ = nullptr;
 };
 
 class Fiber {

@@ -1,7 +1,7 @@
 // CUDA's words with which the threads of a block meet. Each lets other threads go first.
 #pragma once
 
-#include <bit>
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -37,9 +37,8 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
       {.word = tests::simt::WarpWord::kSync, .mask = mask, .where = where});
 }
 
-// The order of writes is kept by the turns themselves.
-inline void __threadfence_block() { tests::simt::running_block().yield(); }
-inline void __threadfence() { tests::simt::running_block().yield(); }
+inline void __threadfence_block() { tests::simt::running_block().fence(); }
+inline void __threadfence() { tests::simt::running_block().fence(); }
 
 namespace tests::simt {
 
@@ -64,8 +63,9 @@ concept OneOf = (std::same_as<T, Types> || ...);
 template <typename T, typename Change>
 T change(T* address, const Change& changed) {
   running_block().yield();
-  const T old = *address;
-  *address = changed(old);
+  const std::atomic_ref<T> word(*address);  // for the thread sanitizer
+  const T old = word.load(std::memory_order_relaxed);
+  word.store(changed(old), std::memory_order_relaxed);
   return old;
 }
 

@@ -18,6 +18,7 @@ class Team {
   void grow_to(size_t fibers);
   // The one that launches.
   Fiber& caller() { return caller_; }
+  Undertaker& undertaker() { return undertaker_; }
   Fiber& fiber(size_t number) { return members_[number]->fiber; }
 
  private:
@@ -28,6 +29,7 @@ class Team {
   };
 
   Fiber caller_;
+  Undertaker undertaker_;
   std::vector<std::unique_ptr<Member>> members_;
 };
 

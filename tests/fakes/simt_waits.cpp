@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "tests/fakes/simt_block.h"
+#include "tests/fakes/simt_fibers.h"
 
 namespace tests::simt {
 namespace {
@@ -55,7 +56,10 @@ unsigned BlockRunner::barrier(bool yes, Place where) {
   thread.state = State::kAtBarrier;
   thread.yes = yes;
   thread.where = where;
+  const char* meeting = at_second_meeting_ ? &meetings_->second : &meetings_->first;
+  release_at(meeting);
   wait_for_turn();
+  acquire_at(meeting);
   return static_cast<unsigned>(thread.result);
 }
 
@@ -78,6 +82,7 @@ void BlockRunner::pass_barrier() {
     if (thread.state != State::kAtBarrier || !same(thread.where, first->where)) fail_stuck();
     yes += thread.yes ? 1 : 0;
   }
+  at_second_meeting_ = !at_second_meeting_;
   for (unsigned i = 0; i < threads_.size(); ++i) {
     if (threads_[i].state == State::kDone) continue;
     threads_[i].result = yes;
@@ -95,8 +100,12 @@ uint64_t BlockRunner::exchange(const WarpCall& call) {
   }
   thread.state = State::kInWarp;
   warps_[running_ / 32].waiting |= 1u << lane();
+  // A shuffle or a vote orders no writes.
+  const bool orders = call.word == WarpWord::kSync;
+  if (orders) release_at(&thread.came);
   settle(running_ / 32, call.mask);
   wait_for_turn();
+  if (orders) acquire_at(&thread.goes);
   return thread.result;
 }
 
@@ -118,8 +127,19 @@ void BlockRunner::settle(unsigned warp_number, unsigned mask) {
     threads_[thread].result = result_of(thread, members);
   }
   warp.waiting &= ~members;
+  if (word == WarpWord::kSync) pass_on(warp_number, members);
   for (uint32_t rest = members; rest != 0; rest &= rest - 1) {
     make_ready(warp_number * 32 + static_cast<unsigned>(std::countr_zero(rest)));
+  }
+}
+
+// What each of them has done, to all of them.
+void BlockRunner::pass_on(unsigned warp, uint32_t members) {
+  for (uint32_t rest = members; rest != 0; rest &= rest - 1) {
+    acquire_at(&threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))].came);
+  }
+  for (uint32_t rest = members; rest != 0; rest &= rest - 1) {
+    release_at(&threads_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))].goes);
   }
 }
 

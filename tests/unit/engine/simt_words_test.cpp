@@ -143,7 +143,7 @@ __global__ void use_atomics(Atomics* to) {
   atomicMax(&to->most, 1ull << (thread % 40));
   atomicOr(&to->bits, 1u << thread % 32);
   atomicAnd(&to->kept, ~(1u << thread % 8));
-  unsigned long long seen = to->product;
+  unsigned long long seen = atomicOr(&to->product, 0);
   for (unsigned long long assumed = 0; assumed != seen;) {
     assumed = seen;
     seen = atomicCAS(&to->product, assumed, assumed * 3);
