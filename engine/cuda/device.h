@@ -1,0 +1,51 @@
+// What the order of a search's kernels is written against: a device that holds arrays, launches
+// kernels and does library transforms. CudaDevice (cuda_device.h) is the real one; the tests run
+// the same code on the CPU with tests/fakes/simt_device.h. Headers that are templates over it need
+// CUDA's words before them (device_words.cuh, or tests/fakes/simt.h).
+//
+// A Device has
+//   Buffer<T>(device, what, count)      count elements on the device, contents undefined;
+//                                       data(), size(). `what` names it in messages
+//   upload(buffer, from, count)         from the host; `from` may be changed afterwards
+//   download(buffer, to, count)         to the host, after all work so far; `to` is complete
+//   clear(buffer)                       bytes of zero
+//   launch(name, kernel, grid, block, shared_bytes, arguments...)
+//   LinePlan(device, lines), PlanePlan(device, planes)
+//   allocate_workspace()                after plans were made, before the first transform
+//   forward(plan, in, out), inverse(plan, in, out), back_transform(plan, in, out)
+// Work is done in the order in which it is asked for. A fault throws Error, now or at a later call.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace engine::cuda {
+
+// Complex lines that one call transforms, unnormalised, in place or not. Element i of line k lies
+// at k x distance + i x stride.
+struct Lines {
+  int length = 0;
+  int64_t count = 0;
+  int64_t stride = 1;
+  int64_t distance = 0;
+};
+
+// Half-planes n x (n/2+1) that one call turns into real images n x n, one after another,
+// unnormalised; what they were is lost.
+struct Planes {
+  int n = 0;
+  int count = 0;
+};
+
+// The most threads of a block; kernels that reduce within one have exactly as many.
+constexpr unsigned kBlockThreads = 256;
+
+// Threads of the blocks that cover a line of `count` elements, and how many blocks that takes.
+constexpr unsigned threads_for(int64_t count) {
+  return static_cast<unsigned>(std::min<int64_t>(kBlockThreads, (count + 31) / 32 * 32));
+}
+constexpr unsigned blocks_for(int64_t count) {
+  return static_cast<unsigned>((count + threads_for(count) - 1) / threads_for(count));
+}
+
+}  // namespace engine::cuda

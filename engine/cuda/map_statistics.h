@@ -1,0 +1,111 @@
+// The statistics of a search on a device, and their way to the host and back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/statistics.cuh"
+#include "engine/error.h"
+
+namespace engine::cuda {
+
+template <typename Device>
+class MapStatistics {
+ public:
+  // All zero; `device` must outlive it.
+  MapStatistics(Device& device, int height, int width)
+      : device_(device),
+        height_(height),
+        width_(width),
+        pixels_(static_cast<size_t>(height) * static_cast<size_t>(width)),
+        best_(device, "the maxima", pixels_),
+        sum_(device, "the sums", pixels_),
+        squares_(device, "the sums of squares", pixels_),
+        fault_(device, "the fault", 1),
+        largest_(device, "the largest scores", kBestBlocks) {
+    device.clear(best_);
+    device.clear(sum_);
+    device.clear(squares_);
+    device.clear(fault_);
+  }
+
+  Statistics on_device() { return {best_.data(), sum_.data(), squares_.data(), fault_.data()}; }
+
+  // Waits for all that was added. Throws InputError when a value or a sum left its range; the
+  // message ends with `extreme_pixel`.
+  void check(const std::string& extreme_pixel) const;
+
+  Accumulators read() const;
+  void restore(const Accumulators& accumulators);
+  double best_z(int64_t correlations);
+
+ private:
+  template <typename T>
+  using Buffer = typename Device::template Buffer<T>;
+  static constexpr unsigned kBestBlocks = 256;
+
+  Device& device_;
+  const int height_, width_;
+  const size_t pixels_;
+  Buffer<unsigned long long> best_;
+  Buffer<long long> sum_, squares_;
+  Buffer<unsigned long long> fault_;
+  Buffer<double> largest_;
+};
+
+template <typename Device>
+void MapStatistics<Device>::check(const std::string& extreme_pixel) const {
+  unsigned long long fault = 0;
+  device_.download(fault_, &fault, 1);
+  if (fault == 0) return;
+  const size_t pixel = 0xffffffffu - static_cast<uint32_t>(fault);
+  const auto width = static_cast<size_t>(width_);
+  throw InputError("correlation sums leave their range at map pixel (row " +
+                   std::to_string(pixel / width) + ", column " + std::to_string(pixel % width) +
+                   "); " + extreme_pixel +
+                   ": remove hot pixels, gold and contamination from the micrograph first");
+}
+
+template <typename Device>
+Accumulators MapStatistics<Device>::read() const {
+  static_assert(sizeof(unsigned long long) == sizeof(uint64_t));
+  Accumulators out(height_, width_);
+  std::vector<unsigned long long> best(pixels_);
+  std::vector<long long> sums(pixels_);
+  device_.download(best_, best.data(), pixels_);
+  std::copy(best.begin(), best.end(), out.best.begin());
+  device_.download(sum_, sums.data(), pixels_);
+  std::copy(sums.begin(), sums.end(), out.sum.begin());
+  device_.download(squares_, sums.data(), pixels_);
+  std::copy(sums.begin(), sums.end(), out.squares.begin());
+  return out;
+}
+
+template <typename Device>
+void MapStatistics<Device>::restore(const Accumulators& a) {
+  const std::vector<unsigned long long> best(a.best.begin(), a.best.end());
+  device_.upload(best_, best.data(), pixels_);
+  std::vector<long long> sums(a.sum.begin(), a.sum.end());
+  device_.upload(sum_, sums.data(), pixels_);
+  std::copy(a.squares.begin(), a.squares.end(), sums.begin());
+  device_.upload(squares_, sums.data(), pixels_);
+}
+
+template <typename Device>
+double MapStatistics<Device>::best_z(int64_t correlations) {
+  if (correlations < 2) return 0;
+  constexpr int kThreads = kBlockThreads;
+  const unsigned blocks = std::min(kBestBlocks, blocks_for(static_cast<int64_t>(pixels_)));
+  device_.launch("find_best_z", find_best_z<kThreads>, dim3(blocks), dim3(kThreads),
+                 kThreads * sizeof(double), on_device(), pixels_, static_cast<double>(correlations),
+                 largest_.data());
+  std::array<double, kBestBlocks> largest{};
+  device_.download(largest_, largest.data(), blocks);
+  return *std::max_element(largest.begin(), largest.begin() + blocks);
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,110 @@
+// Correlates projections with the whole image by library transforms of rows and columns: for every
+// image and template size. Another class may take its place that takes the same projections and
+// adds to the same statistics.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cuda/cuda_memory.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/product.cuh"
+#include "engine/cuda/statistics.cuh"
+#include "engine/cuda/template_rows.cuh"
+#include "engine/cuda/transforms.h"
+
+namespace engine::cuda {
+
+// Every plan has a fixed number of lines, so that no number depends on what else is in flight: a
+// pass always has `plan.transforms` transforms, the last one of a call filled up with zeros. All of
+// a pass lie row by row, [row][transform][column]: so the rows of the template, the columns, and
+// the rows that the map keeps are one plan each.
+template <typename Device>
+class PlaneCorrelator {
+ public:
+  // `device` must outlive it. `most`: transforms in one call.
+  PlaneCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most);
+
+  // Adds the correlations of the transforms.
+  void add(const Projections& projections, std::span<const Transform> transforms,
+           const Statistics& statistics);
+
+ private:
+  template <typename T>
+  using Buffer = typename Device::template Buffer<T>;
+
+  void correlate(const Projections& projections, const Transform* transforms);
+  size_t pass_size() const {
+    return static_cast<size_t>(height_) * static_cast<size_t>(width_) *
+           static_cast<size_t>(per_pass_);
+  }
+  unsigned rows(int count) const { return static_cast<unsigned>(count); }
+
+  Device& device_;
+  const int n_, height_, width_, valid_height_, valid_width_, per_pass_;
+  Buffer<float2> image_;        // spectrum, [row][column]
+  Buffer<Transform> list_;      // filled up to whole passes
+  Buffer<float2> template_;     // rows from n_ on stay zero
+  Buffer<float2> correlation_;  // of the template's shape
+  typename Device::LinePlan template_rows_, columns_, valid_rows_;
+};
+
+template <typename Device>
+PlaneCorrelator<Device>::PlaneCorrelator(Device& device, const Problem& p, const MemoryPlan& plan,
+                                         size_t most)
+    : device_(device),
+      n_(p.template_size),
+      height_(p.height),
+      width_(p.width),
+      valid_height_(p.valid_height()),
+      valid_width_(p.valid_width()),
+      per_pass_(plan.transforms),
+      image_(device, "the image's spectrum",
+             static_cast<size_t>(height_) * static_cast<size_t>(width_)),
+      list_(device, "the list of transforms", most + static_cast<size_t>(per_pass_)),
+      template_(device, "the template rows", pass_size()),
+      correlation_(device, "the correlations", pass_size()),
+      template_rows_(device, Lines{width_, int64_t{n_} * per_pass_, 1, width_}),
+      columns_(device, Lines{height_, int64_t{width_} * per_pass_, int64_t{width_} * per_pass_, 1}),
+      valid_rows_(device, Lines{width_, int64_t{valid_height_} * per_pass_, 1, width_}) {
+  device.clear(template_);
+  // The correlations' array is not needed yet, and large enough.
+  device.upload(correlation_, reinterpret_cast<const float2*>(p.image_spectrum.data()),
+                p.image_spectrum.size());
+  device.launch("expand_spectrum", expand_spectrum, dim3(blocks_for(width_), rows(height_)),
+                dim3(threads_for(width_)), 0, correlation_.data(), height_, width_, image_.data());
+}
+
+template <typename Device>
+void PlaneCorrelator<Device>::add(const Projections& projections,
+                                  std::span<const Transform> transforms,
+                                  const Statistics& statistics) {
+  const auto per_pass = static_cast<size_t>(per_pass_);
+  std::vector<Transform> list(transforms.begin(), transforms.end());
+  list.resize((list.size() + per_pass - 1) / per_pass * per_pass);
+  device_.upload(list_, list.data(), list.size());
+  for (size_t first = 0; first < transforms.size(); first += per_pass) {
+    const auto used = static_cast<int>(std::min(per_pass, transforms.size() - first));
+    correlate(projections, list_.data() + first);
+    device_.launch("accumulate", accumulate, dim3(blocks_for(valid_width_), rows(valid_height_)),
+                   dim3(threads_for(valid_width_)), 0, correlation_.data(), list_.data() + first,
+                   used, per_pass_, width_, valid_width_, statistics);
+  }
+}
+
+template <typename Device>
+void PlaneCorrelator<Device>::correlate(const Projections& projections,
+                                        const Transform* transforms) {
+  device_.launch("pack_template_rows", pack_template_rows,
+                 dim3(blocks_for(width_), rows(n_), rows(per_pass_)), dim3(threads_for(width_)), 0,
+                 projections, transforms, width_, template_.data());
+  device_.forward(template_rows_, template_.data(), template_.data());
+  device_.forward(columns_, template_.data(), correlation_.data());
+  device_.launch("multiply_conjugate", multiply_conjugate, dim3(blocks_for(width_), rows(height_)),
+                 dim3(kBlockThreads), 0, image_.data(), width_, per_pass_, correlation_.data());
+  device_.inverse(columns_, correlation_.data(), correlation_.data());
+  device_.inverse(valid_rows_, correlation_.data(), correlation_.data());
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,26 @@
+// Which projections share a transform, and what their correlations are called. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/orientations.h"
+
+namespace engine::cuda {
+
+// One complex transform carries up to two real projections a and b: conj(FFT(a - i b)) x image
+// comes back with the correlation of a in the real part and that of b in the imaginary part.
+struct Transform {
+  int32_t a = -1;       // slot of the projection; -1: nothing, all zeros
+  int32_t b = -1;       // its slot; `a` again: the projection a mirrored; -1: there is no b
+  int32_t first = 0;    // index of a's correlation in the statistics
+  int32_t second = -1;  // of b's, above `first`
+};
+
+// Unit u has its plane d in slot u x planes + d. A pair of orientations shares a transform; the
+// planes of a single one share theirs two by two.
+std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
+                                       int64_t orientations);
+
+}  // namespace engine::cuda
