@@ -170,8 +170,10 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
     ask_to_stop(workplace_, job.job_id);
   } else if (changed.release_due && job.held) {
     release_job(workplace_, changed);
-  } else if (changed.release_due && !job.held) {
-    changed.release_due = false;  // it was released before a crash
+  } else if (changed.release_due && job.state != slurm::JobState::kUnknownAlive) {
+    // It was released before a crash. (Of a job in a state that nobody knows, neither is it known
+    // whether it is held.)
+    changed.release_due = false;
   }
   lane_.saw(changed.token, changed.state, true, "");
   if (differs(attempt, changed)) changes_.push_back({changed, attempt.state != changed.state});

@@ -60,6 +60,23 @@ TEST_F(DaemonSlurmSubmitTest, AReleaseThatFailedIsAskedAgainUntilItIsDone) {
   EXPECT_THAT(cluster_.released, SizeIs(4));
 }
 
+TEST_F(DaemonSlurmSubmitTest, AStateThatNobodyKnowsIsNoProofOfARelease) {
+  use_shape(Shape::kNodes);
+  cluster_.releases = false;
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  cluster_.jobs[0].state = slurm::JobState::kUnknownAlive;
+  cluster_.jobs[0].held = false;
+  ticks(2);
+  EXPECT_TRUE(attempt(id).release_due);
+  cluster_.jobs[0].state = slurm::JobState::kPending;
+  cluster_.jobs[0].held = true;
+  cluster_.releases = true;
+  ticks(2);
+  EXPECT_FALSE(attempt(id).release_due);
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
 TEST_F(DaemonSlurmSubmitTest, AnAdoptedWideJobIsReleased) {
   use_shape(Shape::kNodes);
   cluster_.faults = {Fault::kAcceptAndLoseAnswer};

@@ -145,7 +145,10 @@ bool ModelCluster::cancel(const std::string& job_id) {
 // What the controller says of a job.
 slurm::JobStatus ModelCluster::seen(const Job& job) {
   slurm::JobStatus status = job.status;
-  if (random_.chance(faults.strange_word)) status.state = JobState::kUnknownAlive;
+  if (random_.chance(faults.strange_word)) {
+    status.state = JobState::kUnknownAlive;
+    status.held = false;
+  }
   if (job.clean_ms > now_ms_) {
     status.state = JobState::kCompleting;
     status.exit_code.reset();
