@@ -11,6 +11,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/engine/simt_sample.cuh"
@@ -54,22 +55,24 @@ __global__ void write_order(int* order, int* count) {
   order[atomicAdd(count, 1)] = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-std::vector<int> order_of(uint64_t seed) {
-  std::vector<int> order(4 * 8);
+std::vector<int> order_of(uint64_t seed, unsigned blocks, unsigned threads) {
+  std::vector<int> order(size_t{blocks} * threads);
   int count = 0;
-  launch({.seed = seed}, write_order, 4, 8, 0, order.data(), &count);
+  launch({.seed = seed}, write_order, blocks, threads, 0, order.data(), &count);
   return order;
 }
 
-TEST(Simt, TheSeedDecidesTheOrder) {
-  EXPECT_EQ(order_of(1), order_of(1));
-  EXPECT_NE(order_of(1), order_of(2));
-  std::vector<int> sorted = order_of(1);
-  EXPECT_FALSE(std::is_sorted(sorted.begin(), sorted.end()));
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<int> all(sorted.size());
-  std::iota(all.begin(), all.end(), 0);
-  EXPECT_EQ(sorted, all);
+TEST(Simt, TheSeedDecidesTheOrderOfBlocksAndOfThreads) {
+  for (const auto& [blocks, threads] : {std::pair{32u, 1u}, std::pair{1u, 32u}, {1u, 256u}}) {
+    std::vector<int> order = order_of(1, blocks, threads);
+    EXPECT_EQ(order, order_of(1, blocks, threads));
+    EXPECT_NE(order, order_of(2, blocks, threads));
+    EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
+    std::sort(order.begin(), order.end());
+    std::vector<int> all(order.size());
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(order, all) << "each once";
+  }
 }
 
 __global__ void write_places(uint3* out) {
@@ -159,7 +162,7 @@ struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-__global__ void throw_in_one(int which, int* unwound) {
+__global__ void throw_in_one(int which, int* unwound, int* went_on) {
   struct Notes {
     int* unwound;
     ~Notes() { ++std::atomic_ref<int>(*unwound); }
@@ -170,20 +173,25 @@ __global__ void throw_in_one(int which, int* unwound) {
   __syncthreads();
   if (on_the_heap[0] == thread) throw Refusal("thread " + std::to_string(thread));
   __syncthreads();
+  atomicAdd(went_on, 1);
 }
 
 TEST(Simt, WhatAThreadThrowsIsThrownByLaunchAfterTheOthersWereUnwound) {
   int unwound = 0;
+  int went_on = 0;
   try {
-    launch(throw_in_one, 3, 64, 0, 17, &unwound);
+    launch(throw_in_one, 3, 64, 0, 17, &unwound, &went_on);
     FAIL() << "nothing was thrown";
   } catch (const Refusal& refusal) {
     EXPECT_STREQ(refusal.what(), "thread 17");
   }
   EXPECT_EQ(unwound, 64) << "one block, and none after it";
+  EXPECT_EQ(went_on, 0);
   unwound = 0;
-  EXPECT_NO_THROW(launch(throw_in_one, 3, 64, 0, -1, &unwound)) << "the next launch is in order";
+  EXPECT_NO_THROW(launch(throw_in_one, 3, 64, 0, -1, &unwound, &went_on))
+      << "the next launch is in order";
   EXPECT_EQ(unwound, 3 * 64);
+  EXPECT_EQ(went_on, 3 * 64);
 }
 
 __global__ void launch_from_inside() { launch(barrier_for_some, 1, 1, 0, 1); }

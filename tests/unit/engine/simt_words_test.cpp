@@ -76,6 +76,22 @@ TEST(SimtWords, AShuffleFromALaneThatTakesNoPartIsAnError) {
   EXPECT_THROW(launch(shuffle_with, 1, 20, 0, ~0u, 20), KernelError);
 }
 
+__global__ void words_at_odds(unsigned mask_of_first, bool first_votes) {
+  const bool first = threadIdx.x == 0;
+  const unsigned mask = first ? mask_of_first : 0xffffffffu;
+  if (first && !first_votes) {
+    __syncwarp(mask);
+  } else {
+    __any_sync(mask, 1);
+  }
+}
+
+TEST(SimtWords, LanesThatMeetWithOtherWordsOrMasksAreAnError) {
+  EXPECT_NO_THROW(launch(words_at_odds, 1, 32, 0, ~0u, true));
+  EXPECT_THROW(launch(words_at_odds, 1, 32, 0, ~0u, false), KernelError);
+  EXPECT_THROW(launch(words_at_odds, 1, 32, 0, 0xffffu, true), KernelError);
+}
+
 TEST(SimtWords, AMaskWithoutItsCallerIsAnError) {
   EXPECT_THROW(launch(shuffle_with, 1, 32, 0, 0xfu, 0), KernelError);
 }
@@ -83,7 +99,10 @@ TEST(SimtWords, AMaskWithoutItsCallerIsAnError) {
 __global__ void vote(unsigned* out) {
   const unsigned mask = threadIdx.x < 16 ? 0xffffu : 0xffff0000u;
   const bool odd = threadIdx.x % 2 == 1;
-  if (threadIdx.x == 30) return;
+  if (threadIdx.x == 30) {
+    for (int i = 0; i < 100; ++i) __threadfence_block();  // the others wait when it ends
+    return;
+  }
   const unsigned ballot = __ballot_sync(mask, odd);
   const int any_low = __any_sync(mask, threadIdx.x < 16);
   const int all_low = __all_sync(mask, threadIdx.x < 16);
@@ -92,10 +111,12 @@ __global__ void vote(unsigned* out) {
 }
 
 TEST(SimtWords, VotesCountThoseWhoTakePart) {
-  std::vector<unsigned> out(32);
-  launch(vote, 1, 32, 0, out.data());
-  EXPECT_EQ(out[0], 0x0000aaaau | 1u << 8 | 1u << 10 | 1u << 12);
-  EXPECT_EQ(out[31], 0xaaaa0000u | 1u << 12);
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    std::vector<unsigned> out(32);
+    launch({.seed = seed}, vote, 1, 32, 0, out.data());
+    EXPECT_EQ(out[0], 0x0000aaaau | 1u << 8 | 1u << 10 | 1u << 12);
+    EXPECT_EQ(out[31], 0xaaaa0000u | 1u << 12);
+  }
 }
 
 __global__ void count_at_barrier(int* out) {
@@ -169,6 +190,19 @@ TEST(SimtWords, AtomicsLoseNothing) {
     EXPECT_EQ(to.product, power) << "a change between the reading and the swap was lost";
     EXPECT_EQ(to.swapped_out + to.swapped, 2016 - 1);
   }
+}
+
+__global__ void write_twice(int* order, int* count) {
+  for (int i = 0; i < 2; ++i) order[atomicAdd(count, 1)] = static_cast<int>(threadIdx.x);
+}
+
+TEST(SimtWords, AnAtomicLetsOthersGoFirst) {
+  std::vector<int> order(2 * 64);
+  int count = 0;
+  launch(write_twice, 1, 64, 0, order.data(), &count);
+  int in_one_go = 0;
+  for (size_t i = 1; i < order.size(); ++i) in_one_go += order[i] == order[i - 1] ? 1 : 0;
+  EXPECT_LT(in_one_go, 32);
 }
 
 template <typename T>
