@@ -230,7 +230,7 @@ void BlockRunner::fence() {
   acquire_at(&fences_);
 }
 
-void BlockRunner::finish(std::exception_ptr failure) {
+void BlockRunner::finish(const std::exception_ptr& failure) {
   release_at(&threads_[running_].came);
   threads_[running_].state = State::kDone;
   warps_[running_ / 32].alive &= ~(1u << running_ % 32);

@@ -8,7 +8,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,7 +38,16 @@ struct Launch {
 // Runs all blocks; throws KernelError, or the first thing that the kernel throws.
 void run(const Launch& launch);
 
-using Place = std::source_location;
+// In a source. (clang-tidy 14 does not know std::source_location.)
+struct Place {
+  const char* file = "";
+  int line = 0;
+
+  // As a default argument: where the function is called.
+  static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
 
 enum class WarpWord : uint8_t { kSync, kShuffle, kShuffleUp, kShuffleDown, kShuffleXor, kVote };
 
@@ -127,7 +135,7 @@ class BlockRunner {
   void pass_turn();
   void wait_for_turn();
   std::exception_ptr call_kernel();
-  void finish(std::exception_ptr failure);
+  void finish(const std::exception_ptr& failure);
   void stop(std::exception_ptr failure);
 
   void settle(unsigned warp, unsigned mask);

@@ -15,24 +15,22 @@ T* shared_memory() {
   return reinterpret_cast<T*>(tests::simt::running_block().shared());
 }
 
-inline void __syncthreads(tests::simt::Place where = tests::simt::Place::current()) {
+inline void __syncthreads(tests::simt::Place where = tests::simt::Place::here()) {
   tests::simt::running_block().barrier(false, where);
 }
 inline int __syncthreads_count(int predicate,
-                               tests::simt::Place where = tests::simt::Place::current()) {
+                               tests::simt::Place where = tests::simt::Place::here()) {
   return static_cast<int>(tests::simt::running_block().barrier(predicate != 0, where));
 }
-inline int __syncthreads_or(int predicate,
-                            tests::simt::Place where = tests::simt::Place::current()) {
+inline int __syncthreads_or(int predicate, tests::simt::Place where = tests::simt::Place::here()) {
   return tests::simt::running_block().barrier(predicate != 0, where) > 0 ? 1 : 0;
 }
-inline int __syncthreads_and(int predicate,
-                             tests::simt::Place where = tests::simt::Place::current()) {
+inline int __syncthreads_and(int predicate, tests::simt::Place where = tests::simt::Place::here()) {
   return tests::simt::running_block().barrier(predicate == 0, where) == 0 ? 1 : 0;
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffffu,
-                       tests::simt::Place where = tests::simt::Place::current()) {
+                       tests::simt::Place where = tests::simt::Place::here()) {
   tests::simt::running_block().exchange(
       {.word = tests::simt::WarpWord::kSync, .mask = mask, .where = where});
 }
@@ -75,7 +73,7 @@ T change(T* address, const Change& changed) {
 // gets its own value (the exclusive-or one may look into groups before its own).
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
-              tests::simt::Place where = tests::simt::Place::current()) {
+              tests::simt::Place where = tests::simt::Place::here()) {
   const auto w = static_cast<unsigned>(width);
   const unsigned lane = tests::simt::running_block().lane();
   const unsigned from = (lane & ~(w - 1)) | (static_cast<unsigned>(source) & (w - 1));
@@ -83,7 +81,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = 32,
 }
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                 tests::simt::Place where = tests::simt::Place::current()) {
+                 tests::simt::Place where = tests::simt::Place::here()) {
   const unsigned lane = tests::simt::running_block().lane();
   const unsigned in_group = lane & (static_cast<unsigned>(width) - 1);
   const unsigned from = delta > in_group ? lane : lane - delta;
@@ -91,7 +89,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
 }
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                   tests::simt::Place where = tests::simt::Place::current()) {
+                   tests::simt::Place where = tests::simt::Place::here()) {
   const unsigned lane = tests::simt::running_block().lane();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   const unsigned from = delta > last - lane ? lane : lane + delta;
@@ -99,7 +97,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
 }
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
-                  tests::simt::Place where = tests::simt::Place::current()) {
+                  tests::simt::Place where = tests::simt::Place::here()) {
   const unsigned lane = tests::simt::running_block().lane();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   const unsigned wanted = lane ^ static_cast<unsigned>(lane_mask);
@@ -108,15 +106,15 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
 }
 
 inline unsigned __ballot_sync(unsigned mask, int predicate,
-                              tests::simt::Place where = tests::simt::Place::current()) {
+                              tests::simt::Place where = tests::simt::Place::here()) {
   return tests::simt::vote(mask, predicate != 0, where);
 }
 inline int __any_sync(unsigned mask, int predicate,
-                      tests::simt::Place where = tests::simt::Place::current()) {
+                      tests::simt::Place where = tests::simt::Place::here()) {
   return tests::simt::vote(mask, predicate != 0, where) != 0 ? 1 : 0;
 }
 inline int __all_sync(unsigned mask, int predicate,
-                      tests::simt::Place where = tests::simt::Place::current()) {
+                      tests::simt::Place where = tests::simt::Place::here()) {
   return tests::simt::vote(mask, predicate == 0, where) == 0 ? 1 : 0;
 }
 

@@ -11,13 +11,12 @@ namespace tests::simt {
 namespace {
 
 bool same(const Place& a, const Place& b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         std::strcmp(a.file_name(), b.file_name()) == 0;
+  return a.line == b.line && std::strcmp(a.file, b.file) == 0;
 }
 
 std::string text_of(const Place& place) {
-  const std::string_view path = place.file_name();
-  return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(place.line());
+  const std::string_view path = place.file;
+  return std::string(path.substr(path.rfind('/') + 1)) + ":" + std::to_string(place.line);
 }
 
 std::string text_of(const uint3& index) {

@@ -18,6 +18,7 @@
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
+// NOLINTBEGIN(readability-identifier-naming): the names are CUDA's.
 struct alignas(8) int2 {
   int x, y;
 };
@@ -52,6 +53,7 @@ struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
   unsigned x, y, z;
 };
+// NOLINTEND(readability-identifier-naming)
 
 inline int2 make_int2(int x, int y) { return {x, y}; }
 inline int3 make_int3(int x, int y, int z) { return {x, y, z}; }
