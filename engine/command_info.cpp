@@ -4,7 +4,9 @@
 
 #include "engine/commands.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cuda/cuda_backend.h"
 #include "engine/device.h"
+#include "engine/error.h"
 #include "engine/free_memory.h"
 #include "engine/mrc.h"
 
@@ -66,6 +68,18 @@ void print_header(const std::string& path, const MrcHeader& header) {
   for (const std::string& label : header.labels) std::cout << "  label        " << label << '\n';
 }
 
+// The CUDA device that a search would take, or why there is none: told, for here it is no failure.
+std::string cuda_device_text() {
+  if (!cuda::built_in()) return "no CUDA in this build";
+  try {
+    const cuda::DeviceFacts facts = cuda::require_device(0);
+    return facts.name + " (" + facts.architecture + "), " +
+           std::to_string(facts.free_memory >> 20) + " MiB free";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void print_machine(bool as_json) {
   DevicePlan plan;
   plan.backend = "cpu";
@@ -73,27 +87,31 @@ void print_machine(bool as_json) {
   const DeviceInfo device = describe_device(plan);
   Json libraries = Json::object();
   for (const auto& [name, version] : device.libraries) libraries[name] = version;
+  const Json backends = cuda::built_in() ? Json{"cpu", "cuda"} : Json::array({"cpu"});
+  const std::string cuda_device = cuda_device_text();
   const Json json = {{"program", "margay-engine"},
                      {"version", MARGAY_VERSION},
                      {"compiler", std::string("GCC ") + __VERSION__},
-                     {"backends", Json::array({"cpu"})},
+                     {"backends", backends},
                      {"processor", device.name},
                      {"instruction_set", device.instruction_set},
                      {"cores", device.threads},
                      {"free_memory_bytes", available_memory()},
                      {"nvidia_device", nvidia_device_present()},
+                     {"cuda", cuda_device},
                      {"libraries", libraries}};
   if (as_json) {
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     return;
   }
   std::cout << "margay-engine " << MARGAY_VERSION << ", GCC " << __VERSION__ << '\n'
-            << "  backends         cpu (no CUDA in this build)\n"
+            << "  backends         " << (cuda::built_in() ? "cpu, cuda\n" : "cpu\n")
             << "  processor        " << device.name << '\n'
             << "  cores            " << device.threads << '\n'
             << "  instruction set  " << device.instruction_set << '\n'
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
-            << "  NVIDIA device    " << (nvidia_device_present() ? "present" : "none") << '\n';
+            << "  NVIDIA device    " << (nvidia_device_present() ? "present" : "none") << '\n'
+            << "  CUDA             " << cuda_device << '\n';
   for (const auto& [name, version] : device.libraries) {
     std::cout << "  library          " << name << ' ' << version << '\n';
   }

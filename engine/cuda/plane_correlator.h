@@ -9,6 +9,7 @@
 #include "engine/backend.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/device.h"
+#include "engine/cuda/plane_lines.h"
 #include "engine/cuda/product.cuh"
 #include "engine/cuda/statistics.cuh"
 #include "engine/cuda/template_rows.cuh"
@@ -35,6 +36,9 @@ class PlaneCorrelator {
   using Buffer = typename Device::template Buffer<T>;
 
   void correlate(const Projections& projections, const Transform* transforms);
+  static PlaneLines lines(const Problem& p, const MemoryPlan& plan) {
+    return plane_lines({p.height, p.width, p.template_size}, plan.transforms);
+  }
   size_t pass_size() const {
     return static_cast<size_t>(height_) * static_cast<size_t>(width_) *
            static_cast<size_t>(per_pass_);
@@ -65,9 +69,9 @@ PlaneCorrelator<Device>::PlaneCorrelator(Device& device, const Problem& p, const
       list_(device, "the list of transforms", most + static_cast<size_t>(per_pass_)),
       template_(device, "the template rows", pass_size()),
       correlation_(device, "the correlations", pass_size()),
-      template_rows_(device, Lines{width_, int64_t{n_} * per_pass_, 1, width_}),
-      columns_(device, Lines{height_, int64_t{width_} * per_pass_, int64_t{width_} * per_pass_, 1}),
-      valid_rows_(device, Lines{width_, int64_t{valid_height_} * per_pass_, 1, width_}) {
+      template_rows_(device, lines(p, plan).template_rows),
+      columns_(device, lines(p, plan).columns),
+      valid_rows_(device, lines(p, plan).valid_rows) {
   device.clear(template_);
   // The correlations' array is not needed yet, and large enough.
   device.upload(correlation_, reinterpret_cast<const float2*>(p.image_spectrum.data()),

@@ -66,7 +66,10 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
 
 TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
   search_.write_config();
-  const Finished refused = run({"match", "search.yaml", "--backend", "cuda"});
+  // Where there is a device, it is hidden.
+  const Finished refused = run_program({"/usr/bin/env", "CUDA_VISIBLE_DEVICES=", engine_program(),
+                                        "match", "search.yaml", "--backend", "cuda"},
+                                       search_.folder());
   EXPECT_TRUE(refused.exit_code == 64 || refused.exit_code == 70) << refused.exit_code;
   EXPECT_THAT(refused.error, HasSubstr("--backend cpu"));
   EXPECT_FALSE(std::filesystem::exists(search_.file("out")));

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <utility>
+
+#include "engine/cuda/cuda_device.h"
+#include "engine/cuda/fault_codes.h"
+
+namespace engine::cuda {
+namespace {
+
+// faults.cpp, which is compiled without the toolkit, knows its numbers by heart.
+#define MARGAY_SAME(ours, theirs)                                   \
+  static_assert(static_cast<int>(ours) == static_cast<int>(theirs), \
+                "another number in this toolkit")
+MARGAY_SAME(kInvalidValue, cudaErrorInvalidValue);
+MARGAY_SAME(kMemoryAllocation, cudaErrorMemoryAllocation);
+MARGAY_SAME(kInitializationError, cudaErrorInitializationError);
+MARGAY_SAME(kStubLibrary, cudaErrorStubLibrary);
+MARGAY_SAME(kInsufficientDriver, cudaErrorInsufficientDriver);
+MARGAY_SAME(kDevicesUnavailable, cudaErrorDevicesUnavailable);
+MARGAY_SAME(kInvalidDeviceFunction, cudaErrorInvalidDeviceFunction);
+MARGAY_SAME(kNoDeviceFound, cudaErrorNoDevice);
+MARGAY_SAME(kInvalidDevice, cudaErrorInvalidDevice);
+MARGAY_SAME(kInvalidKernelImage, cudaErrorInvalidKernelImage);
+MARGAY_SAME(kNoKernelImageForDevice, cudaErrorNoKernelImageForDevice);
+MARGAY_SAME(kEccUncorrectable, cudaErrorECCUncorrectable);
+MARGAY_SAME(kInvalidPtx, cudaErrorInvalidPtx);
+MARGAY_SAME(kNvlinkUncorrectable, cudaErrorNvlinkUncorrectable);
+MARGAY_SAME(kUnsupportedPtxVersion, cudaErrorUnsupportedPtxVersion);
+MARGAY_SAME(kIllegalAddress, cudaErrorIllegalAddress);
+MARGAY_SAME(kLaunchOutOfResources, cudaErrorLaunchOutOfResources);
+MARGAY_SAME(kLaunchTimeout, cudaErrorLaunchTimeout);
+MARGAY_SAME(kAssert, cudaErrorAssert);
+MARGAY_SAME(kHardwareStackError, cudaErrorHardwareStackError);
+MARGAY_SAME(kIllegalInstruction, cudaErrorIllegalInstruction);
+MARGAY_SAME(kMisalignedAddress, cudaErrorMisalignedAddress);
+MARGAY_SAME(kInvalidAddressSpace, cudaErrorInvalidAddressSpace);
+MARGAY_SAME(kInvalidPc, cudaErrorInvalidPc);
+MARGAY_SAME(kLaunchFailure, cudaErrorLaunchFailure);
+MARGAY_SAME(kSystemNotReady, cudaErrorSystemNotReady);
+MARGAY_SAME(kSystemDriverMismatch, cudaErrorSystemDriverMismatch);
+MARGAY_SAME(kCompatNotSupported, cudaErrorCompatNotSupportedOnDevice);
+MARGAY_SAME(kMpsConnectionFailed, cudaErrorMpsConnectionFailed);
+MARGAY_SAME(kMpsMaxClientsReached, cudaErrorMpsMaxClientsReached);
+MARGAY_SAME(kMpsClientTerminated, cudaErrorMpsClientTerminated);
+MARGAY_SAME(kExternalDevice, cudaErrorExternalDevice);
+MARGAY_SAME(kUnknownError, cudaErrorUnknown);
+MARGAY_SAME(kTransformAllocFailed, CUFFT_ALLOC_FAILED);
+MARGAY_SAME(kTransformInternalError, CUFFT_INTERNAL_ERROR);
+MARGAY_SAME(kTransformExecFailed, CUFFT_EXEC_FAILED);
+MARGAY_SAME(kTransformSetupFailed, CUFFT_SETUP_FAILED);
+#undef MARGAY_SAME
+
+int driver_version() {
+  int version = 0;
+  if (cudaDriverGetVersion(&version) != cudaSuccess) return 0;
+  return version;
+}
+
+FaultReport report(const std::string& activity, const std::string& device, bool searching) {
+  const int driver = driver_version();
+  return {.activity = activity,
+          .device = device,
+          .driver = driver > 0 ? version_text(driver) : "",
+          .toolkit = version_text(CUDART_VERSION),
+          .searching = searching};
+}
+
+// The layout of a cuFFT plan, for making it and for asking what it needs.
+struct Layout {
+  int rank = 1;
+  long long lengths[2] = {};
+  long long in_embed[2] = {}, in_stride = 1, in_distance = 0;
+  long long out_embed[2] = {}, out_stride = 1, out_distance = 0;
+  cufftType type = CUFFT_C2C;
+  long long count = 0;
+};
+
+Layout layout_of(const Lines& l) {
+  return {.rank = 1,
+          .lengths = {l.length},
+          .in_embed = {l.length},
+          .in_stride = l.stride,
+          .in_distance = l.distance,
+          .out_embed = {l.length},
+          .out_stride = l.stride,
+          .out_distance = l.distance,
+          .type = CUFFT_C2C,
+          .count = l.count};
+}
+
+Layout layout_of(const Planes& p) {
+  const long long n = p.n;
+  return {.rank = 2,
+          .lengths = {n, n},
+          .in_embed = {n, n / 2 + 1},
+          .in_distance = n * (n / 2 + 1),
+          .out_embed = {n, n},
+          .out_distance = n * n,
+          .type = CUFFT_C2R,
+          .count = p.count};
+}
+
+// Either cufftMakePlanMany64 or cufftGetSizeMany64.
+template <typename Function>
+size_t workspace_by(Function function, cufftHandle handle, Layout l, const std::string& activity,
+                    const std::string& device) {
+  size_t bytes = 0;
+  check_transforms(function(handle, l.rank, l.lengths, l.in_embed, l.in_stride, l.in_distance,
+                            l.out_embed, l.out_stride, l.out_distance, l.type, l.count, &bytes),
+                   activity, device);
+  return bytes;
+}
+
+uint64_t workspace_of_layout(const Layout& layout) {
+  cufftHandle handle = 0;
+  check_transforms(cufftCreate(&handle), "asking cuFFT for its work space");
+  size_t bytes = 0;
+  try {
+    bytes = workspace_by(cufftGetSizeMany64, handle, layout, "asking cuFFT for its work space", "");
+  } catch (...) {
+    cufftDestroy(handle);
+    throw;
+  }
+  cufftDestroy(handle);
+  return bytes;
+}
+
+std::string megabytes(size_t bytes) { return std::to_string((bytes + 999999) / 1000000) + " MB"; }
+
+}  // namespace
+
+void check_runtime(cudaError_t code, const std::string& activity, const std::string& device,
+                   bool searching) {
+  if (code == cudaSuccess) return;
+  FaultReport r = report(activity, device, searching);
+  r.code = code;
+  r.fault = fault_of_runtime(code, driver_version());
+  r.words = cudaGetErrorString(code);
+  throw describe_fault(r);
+}
+
+void check_transforms(cufftResult code, const std::string& activity, const std::string& device,
+                      bool searching) {
+  if (code == CUFFT_SUCCESS) return;
+  // The runtime's own error, where there is one, says more than cuFFT's.
+  check_runtime(cudaGetLastError(), activity, device, searching);
+  FaultReport r = report(activity, device, searching);
+  r.code = code;
+  r.fault = fault_of_transforms(code);
+  r.words = "cuFFT's code";
+  throw describe_fault(r);
+}
+
+std::string device_text(const DeviceFacts& facts) {
+  return "device " + std::to_string(facts.number) + ", " + facts.name + " (" + facts.architecture +
+         ")";
+}
+
+CudaDevice::CudaDevice(const DeviceFacts& facts) : text_(device_text(facts)) {
+  check(cudaSetDevice(facts.number), "opening the device");
+  check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
+}
+
+CudaDevice::~CudaDevice() {
+  cudaFree(workspace_);
+  cudaStreamDestroy(stream_);
+}
+
+void CudaDevice::check(cudaError_t code, const std::string& activity) const {
+  check_runtime(code, activity, text_, searching_);
+}
+
+void CudaDevice::check(cufftResult code, const std::string& activity) const {
+  check_transforms(code, activity, text_, searching_);
+}
+
+void* CudaDevice::take(const char* what, size_t bytes) {
+  void* data = nullptr;
+  check(cudaMalloc(&data, std::max<size_t>(bytes, 1)),
+        "taking " + megabytes(bytes) + " for " + what);
+  return data;
+}
+
+void CudaDevice::copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "copying after " + last_);
+}
+
+void CudaDevice::fill_with_zeros(void* data, size_t bytes) {
+  check(cudaMemsetAsync(data, 0, bytes, stream_), "clearing an array after " + last_);
+}
+
+void CudaDevice::allow_shared(const char* name, const void* kernel, size_t bytes) {
+  constexpr size_t kWithoutAsking = 48 * 1024;
+  if (bytes <= kWithoutAsking) return;
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        std::string("shared memory for kernel ") + name);
+}
+
+void CudaDevice::launched(const char* name) {
+  last_ = std::string("kernel ") + name;
+  check(cudaGetLastError(), last_);
+}
+
+// What a kernel does wrong is told here, and not by whom.
+void CudaDevice::wait() {
+  check(cudaStreamSynchronize(stream_),
+        last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 tells which");
+}
+
+CudaDevice::Plan::Plan(CudaDevice& device, std::string name)
+    : device_(device), name_(std::move(name)) {
+  device.check(cufftCreate(&handle_), "planning " + name_);
+}
+
+CudaDevice::Plan::~Plan() {
+  std::erase(device_.plans_, this);
+  cufftDestroy(handle_);
+}
+
+void CudaDevice::add(Plan& plan, size_t workspace) {
+  check(cufftSetStream(plan.handle_, stream_), "planning " + plan.name_);
+  workspace_bytes_ = std::max(workspace_bytes_, workspace);
+  plans_.push_back(&plan);
+}
+
+CudaDevice::LinePlan::LinePlan(CudaDevice& device, const Lines& lines)
+    : Plan(device, "cuFFT's transform of " + std::to_string(lines.count) + " lines of " +
+                       std::to_string(lines.length)) {
+  device.check(cufftSetAutoAllocation(handle_, 0), "planning " + name_);
+  device.add(*this, workspace_by(cufftMakePlanMany64, handle_, layout_of(lines),
+                                 "planning " + name_, device.text_));
+}
+
+CudaDevice::PlanePlan::PlanePlan(CudaDevice& device, const Planes& planes)
+    : Plan(device, "cuFFT's back-transform of " + std::to_string(planes.count) + " squares of " +
+                       std::to_string(planes.n)) {
+  device.check(cufftSetAutoAllocation(handle_, 0), "planning " + name_);
+  device.add(*this, workspace_by(cufftMakePlanMany64, handle_, layout_of(planes),
+                                 "planning " + name_, device.text_));
+}
+
+void CudaDevice::allocate_workspace() {
+  check(cudaStreamSynchronize(stream_), "getting ready");
+  cudaFree(workspace_);
+  workspace_ = nullptr;
+  workspace_ = take("the transforms' work space", workspace_bytes_);
+  for (const Plan* plan : plans_) {
+    check(cufftSetWorkArea(plan->handle_, workspace_), "planning " + plan->name_);
+  }
+  searching_ = true;
+}
+
+void CudaDevice::transform(const Plan& plan, const float2* in, float2* out, int direction) {
+  last_ = plan.name_;
+  // cuFFT's interface knows no const.
+  check(cufftExecC2C(plan.handle_, const_cast<float2*>(in), out, direction), last_);
+}
+
+void CudaDevice::forward(LinePlan& plan, const float2* in, float2* out) {
+  transform(plan, in, out, CUFFT_FORWARD);
+}
+
+void CudaDevice::inverse(LinePlan& plan, const float2* in, float2* out) {
+  transform(plan, in, out, CUFFT_INVERSE);
+}
+
+void CudaDevice::back_transform(PlanePlan& plan, float2* in, float* out) {
+  last_ = plan.name_;
+  check(cufftExecC2R(plan.handle_, in, out), last_);
+}
+
+uint64_t workspace_of(const Lines& lines) { return workspace_of_layout(layout_of(lines)); }
+
+uint64_t workspace_of(const Planes& planes) { return workspace_of_layout(layout_of(planes)); }
+
+}  // namespace engine::cuda

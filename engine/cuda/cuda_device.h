@@ -1,0 +1,131 @@
+// The real device: memory and launches by the CUDA runtime, transforms by cuFFT, all in one stream.
+// For files that nvcc compiles.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cufft.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/faults.h"
+
+namespace engine::cuda {
+
+// Throws what describe_fault makes of a code that is not success. `device` and `searching` as in
+// FaultReport.
+void check_runtime(cudaError_t code, const std::string& activity, const std::string& device = "",
+                   bool searching = false);
+void check_transforms(cufftResult code, const std::string& activity, const std::string& device = "",
+                      bool searching = false);
+
+// "device 0, NVIDIA H200 (sm_90)".
+std::string device_text(const DeviceFacts& facts);
+
+class CudaDevice {
+ public:
+  explicit CudaDevice(const DeviceFacts& facts);
+  ~CudaDevice();
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  template <typename T>
+  class Buffer {
+   public:
+    Buffer(CudaDevice& device, const char* what, size_t count)
+        : data_(static_cast<T*>(device.take(what, count * sizeof(T)))), size_(count) {}
+    Buffer(Buffer&& other) noexcept : data_(other.data_), size_(other.size_) {
+      other.data_ = nullptr;
+    }
+    Buffer& operator=(Buffer&&) = delete;
+    ~Buffer() { cudaFree(data_); }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    size_t size() const { return size_; }
+
+   private:
+    T* data_;
+    size_t size_;
+  };
+
+  template <typename T>
+  void upload(Buffer<T>& to, const T* from, size_t count) {
+    copy(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  template <typename T>
+  void download(const Buffer<T>& from, T* to, size_t count) {
+    copy(to, from.data(), count * sizeof(T), cudaMemcpyDeviceToHost);
+    wait();
+  }
+  template <typename T>
+  void clear(Buffer<T>& buffer) {
+    fill_with_zeros(buffer.data(), buffer.size() * sizeof(T));
+  }
+
+  template <typename... Parameters, typename... Arguments>
+  void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
+              size_t shared_bytes, Arguments... arguments) {
+    allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
+    kernel<<<grid, block, shared_bytes, stream_>>>(arguments...);
+    launched(name);
+  }
+
+  // A cuFFT plan. Its work space is the device's, shared with all others.
+  class Plan {
+   public:
+    Plan(const Plan&) = delete;
+    Plan& operator=(const Plan&) = delete;
+
+   protected:
+    Plan(CudaDevice& device, std::string name);
+    ~Plan();
+
+   private:
+    friend class CudaDevice;
+    CudaDevice& device_;
+    std::string name_;
+    cufftHandle handle_ = 0;
+  };
+  class LinePlan : public Plan {
+   public:
+    LinePlan(CudaDevice& device, const Lines& lines);
+  };
+  class PlanePlan : public Plan {
+   public:
+    PlanePlan(CudaDevice& device, const Planes& planes);
+  };
+
+  void allocate_workspace();
+  void forward(LinePlan& plan, const float2* in, float2* out);
+  void inverse(LinePlan& plan, const float2* in, float2* out);
+  void back_transform(PlanePlan& plan, float2* in, float* out);
+
+ private:
+  void* take(const char* what, size_t bytes);
+  void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
+  void fill_with_zeros(void* data, size_t bytes);
+  void allow_shared(const char* name, const void* kernel, size_t bytes);
+  void launched(const char* name);
+  void wait();
+  void transform(const Plan& plan, const float2* in, float2* out, int direction);
+  void add(Plan& plan, size_t workspace);
+  void check(cudaError_t code, const std::string& activity) const;
+  void check(cufftResult code, const std::string& activity) const;
+
+  std::string text_;
+  std::string last_;  // what was started last
+  bool searching_ = false;
+  cudaStream_t stream_ = nullptr;
+  std::vector<Plan*> plans_;
+  size_t workspace_bytes_ = 0;
+  void* workspace_ = nullptr;
+};
+
+// Bytes of work space that a plan of these needs.
+uint64_t workspace_of(const Lines& lines);
+uint64_t workspace_of(const Planes& planes);
+
+}  // namespace engine::cuda
