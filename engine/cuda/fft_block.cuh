@@ -93,7 +93,7 @@ class BlockFft {
     unrolled<kRadix - 1>([&](auto before) {
       constexpr int i = before + 1;
       at[i * Order::address_stride(kStage) * kLines] =
-          product(x[i], __ldg(roots + i * Order::stride(kStage)));
+          fused_product(x[i], __ldg(roots + i * Order::stride(kStage)));
     });
   }
   template <int kStage, int kRadix>

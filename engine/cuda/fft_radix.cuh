@@ -17,9 +17,7 @@ struct Index {
 // body(Index<0>) ... body(Index<kCount - 1>).
 template <int kCount, typename Body>
 __host__ __device__ __forceinline__ void unrolled(Body&& body) {
-  [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
-    (body(Index<kIndex>{}), ...);
-  }
+  [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) { (body(Index<kIndex>{}), ...); }
   (std::make_integer_sequence<int, kCount>{});
 }
 
@@ -61,13 +59,13 @@ __host__ __device__ constexpr double sine(int turn, int turns) {
 
 }  // namespace roots
 
-__host__ __device__ __forceinline__ float2 plus(float2 a, float2 b) {
+__host__ __device__ __forceinline__ float2 sum_of(float2 a, float2 b) {
   return {a.x + b.x, a.y + b.y};
 }
-__host__ __device__ __forceinline__ float2 minus(float2 a, float2 b) {
+__host__ __device__ __forceinline__ float2 difference_of(float2 a, float2 b) {
   return {a.x - b.x, a.y - b.y};
 }
-__host__ __device__ __forceinline__ float2 product(float2 a, float2 b) {
+__host__ __device__ __forceinline__ float2 fused_product(float2 a, float2 b) {
   return {fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x)};
 }
 // a x conj(b)
@@ -97,18 +95,18 @@ __host__ __device__ __forceinline__ float2 root_product(float2 a) {
     constexpr float kCosine = static_cast<float>(roots::cosine(kTurn, kTurns));
     constexpr float kSine =
         static_cast<float>(kInverse ? roots::sine(kTurn, kTurns) : -roots::sine(kTurn, kTurns));
-    return product(a, {kCosine, kSine});
+    return fused_product(a, {kCosine, kSine});
   }
 }
 
 template <bool kInverse>
 __host__ __device__ __forceinline__ void transform_of_3(float2* x) {
   constexpr float kHalfRootOf3 = static_cast<float>(roots::sine(1, 3));
-  const float2 sum = plus(x[1], x[2]);
-  const float2 difference = minus(x[1], x[2]);
+  const float2 sum = sum_of(x[1], x[2]);
+  const float2 difference = difference_of(x[1], x[2]);
   const float2 middle = {fmaf(-0.5f, sum.x, x[0].x), fmaf(-0.5f, sum.y, x[0].y)};
   const float2 side = {kHalfRootOf3 * difference.x, kHalfRootOf3 * difference.y};
-  x[0] = plus(x[0], sum);
+  x[0] = sum_of(x[0], sum);
   x[1] = plus_turned<kInverse>(middle, side);
   x[2] = minus_turned<kInverse>(middle, side);
 }
@@ -121,19 +119,19 @@ __host__ __device__ __forceinline__ void transform_of_4(float2* x) {
   } else if constexpr (kInputs == 2) {
     const float2 a = x[0];
     const float2 b = x[1];
-    x[0] = plus(a, b);
+    x[0] = sum_of(a, b);
     x[1] = plus_turned<kInverse>(a, b);
-    x[2] = minus(a, b);
+    x[2] = difference_of(a, b);
     x[3] = minus_turned<kInverse>(a, b);
   } else {
     const float2 third = kInputs == 4 ? x[3] : float2{0.0f, 0.0f};
-    const float2 even_sum = plus(x[0], x[2]);
-    const float2 even_difference = minus(x[0], x[2]);
-    const float2 odd_sum = plus(x[1], third);
-    const float2 odd_difference = minus(x[1], third);
-    x[0] = plus(even_sum, odd_sum);
+    const float2 even_sum = sum_of(x[0], x[2]);
+    const float2 even_difference = difference_of(x[0], x[2]);
+    const float2 odd_sum = sum_of(x[1], third);
+    const float2 odd_difference = difference_of(x[1], third);
+    x[0] = sum_of(even_sum, odd_sum);
     x[1] = plus_turned<kInverse>(even_difference, odd_difference);
-    x[2] = minus(even_sum, odd_sum);
+    x[2] = difference_of(even_sum, odd_sum);
     x[3] = minus_turned<kInverse>(even_difference, odd_difference);
   }
 }
@@ -150,8 +148,8 @@ template <int kPoints, bool kInverse, int kInputs = kPoints>
 __host__ __device__ __forceinline__ void transform_points(float2* x) {
   if constexpr (kPoints == 2) {
     const float2 b = x[1];
-    x[1] = kInputs == 1 ? x[0] : minus(x[0], b);
-    if constexpr (kInputs == 2) x[0] = plus(x[0], b);
+    x[1] = kInputs == 1 ? x[0] : difference_of(x[0], b);
+    if constexpr (kInputs == 2) x[0] = sum_of(x[0], b);
   } else if constexpr (kPoints == 3) {
     transform_of_3<kInverse>(x);
   } else if constexpr (kPoints == 4) {

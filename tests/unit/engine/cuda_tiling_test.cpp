@@ -89,5 +89,18 @@ TEST(CudaTiling, RefusesATemplateThatNoTileHolds) {
   EXPECT_TRUE(tile_image(100, 100, 40, kSmall));
 }
 
+TEST(CudaFusedPlan, APassHasAsManyTransformsAsTheExchangeHasRoomFor) {
+  const ProblemShape shape{.height = 4096, .width = 4096, .template_size = 512, .planes = 13};
+  // 2 x 2 tiles of 2304, of which 1793 rows are valid: 1800 in whole chunks.
+  const uint64_t one = uint64_t{4} * 1800 * 2304 * 8;
+  EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 1)->transforms, 1);
+  EXPECT_EQ(plan_fused(shape, kReal, 8, 32, one)->transforms, 1);
+  EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 5 * one - 1)->transforms, 4);
+  EXPECT_EQ(plan_fused(shape, kReal, 4, 32, 5 * one)->transforms, 10);
+  EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 100 * one)->transforms, 32);
+  EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 2 * one)->items.back().bytes, 2 * one);
+  EXPECT_FALSE(plan_fused({.height = 9000, .width = 9000, .template_size = 4098}, kReal, 8, 32));
+}
+
 }  // namespace
 }  // namespace engine::cuda

@@ -1,0 +1,242 @@
+// Correlates projections with the image by our own transforms, fused with what comes between them:
+// no array of the image's size is written but the one between columns and rows. For templates that
+// fit one of the compiled lengths. Takes PlaneCorrelator's place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cuda/cuda_memory.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/fft_roots.cuh"
+#include "engine/cuda/fused_kernels.cuh"
+#include "engine/cuda/fused_plan.h"
+#include "engine/cuda/tile_spectra.h"
+#include "engine/error.h"
+
+namespace engine::cuda {
+
+// The lengths that kernels are compiled for.
+template <int... kValues>
+struct LengthList {
+  static constexpr std::array<int, sizeof...(kValues)> kLengths = {kValues...};
+
+  // use(std::integral_constant<int, length>), which must be one of them.
+  template <typename Use>
+  static void with(int length, const Use& use) {
+    ((length == kValues && (use(std::integral_constant<int, kValues>{}), true)) || ...);
+  }
+};
+using FusedLengths = LengthList<512, 1024, 1536, 2304, 4096>;
+
+template <typename Device, typename Storage, typename Lengths = FusedLengths>
+class FusedCorrelator {
+ public:
+  // `device` must outlive it. `most`: transforms in one call. Throws InputError where plan_fused
+  // has no plan.
+  FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan&, size_t most)
+      : FusedCorrelator(device, problem, most, plan_of(problem)) {}
+  FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan);
+
+  // Adds the correlations of the transforms.
+  void add(const Projections& projections, std::span<const Transform> transforms,
+           const Statistics& statistics);
+
+ private:
+  using Element = typename Storage::Element;
+  template <typename T>
+  using Buffer = typename Device::template Buffer<T>;
+
+  static FusedPlan plan_of(const Problem& problem);
+  static FusedShape shape_of(int n, const FusedPlan& plan);
+  template <typename Use>
+  static void with_inputs(int length, int n, const Use& use);
+  void upload_roots(int length, Buffer<float2>& roots);
+  void upload_spectra(const Problem& problem);
+  void transform_rows(const Projections& projections, const Transform* transforms, int count);
+  void correlate_all_columns(int count);
+  void finish(const Transform* transforms, int count, const Statistics& statistics);
+
+  Device& device_;
+  const FusedPlan plan_;
+  const FusedShape shape_;
+  const int valid_width_;
+  float template_scale_ = 1, correlation_scale_ = 1;
+  Buffer<float2> row_roots_, column_roots_;
+  Buffer<TilePlace> places_;
+  Buffer<Element> spectra_, template_rows_, exchange_;
+  Buffer<Transform> list_;
+  FusedArrays<Storage> arrays_;
+};
+
+inline std::vector<int> stored_frequencies(int length, auto lengths) {
+  std::vector<int> out;
+  decltype(lengths)::with(length, [&](auto known) {
+    for (int i = 0; i < length; ++i) out.push_back(FftOrder<known>::stored_frequency(i));
+  });
+  return out;
+}
+
+inline int roots_of_length(int length, auto lengths) {
+  int count = 0;
+  decltype(lengths)::with(length, [&](auto known) { count = FftOrder<known>::kRoots; });
+  return count;
+}
+
+template <typename Device, typename Storage, typename Lengths>
+FusedPlan FusedCorrelator<Device, Storage, Lengths>::plan_of(const Problem& p) {
+  const auto plan = plan_fused(
+      {p.height, p.width, p.template_size, p.planes(), static_cast<int64_t>(p.orientations.size())},
+      Lengths::kLengths, sizeof(Element), kMostAdditions);
+  if (!plan) {
+    throw InputError("a template of " + std::to_string(p.template_size) +
+                     " pixels is too large for the fused path: choose --fft cufft");
+  }
+  return *plan;
+}
+
+template <typename Device, typename Storage, typename Lengths>
+FusedShape FusedCorrelator<Device, Storage, Lengths>::shape_of(int n, const FusedPlan& plan) {
+  return {.n = n,
+          .columns = plan.tiling.columns.length,
+          .rows = plan.tiling.rows.length,
+          .tiles = static_cast<int>(plan.tiling.places().size()),
+          .valid_rows = plan.tiling.rows.largest_part(),
+          .transforms = plan.transforms};
+}
+
+template <typename Device, typename Storage, typename Lengths>
+FusedCorrelator<Device, Storage, Lengths>::FusedCorrelator(Device& device, const Problem& problem,
+                                                           size_t most, FusedPlan plan)
+    : device_(device),
+      plan_(std::move(plan)),
+      shape_(shape_of(problem.template_size, plan_)),
+      valid_width_(problem.valid_width()),
+      row_roots_(device, "the roots of the rows",
+                 static_cast<size_t>(roots_of_length(shape_.columns, Lengths{}))),
+      column_roots_(device, "the roots of the columns",
+                    static_cast<size_t>(roots_of_length(shape_.rows, Lengths{}))),
+      places_(device, "the tiles' places", static_cast<size_t>(shape_.tiles)),
+      spectra_(device, "the tiles' spectra",
+               static_cast<size_t>(shape_.tiles) * shape_.spectrum_size()),
+      template_rows_(device, "the template rows",
+                     static_cast<size_t>(shape_.transforms) * shape_.template_size()),
+      exchange_(device, "the correlations on their way", shape_.exchange_plane(shape_.tiles, 0)),
+      list_(device, "the list of transforms", most),
+      arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
+              column_roots_.data()} {
+  upload_roots(shape_.columns, row_roots_);
+  upload_roots(shape_.rows, column_roots_);
+  const std::vector<TilePlace> places = plan_.tiling.places();
+  device_.upload(places_, places.data(), places.size());
+  upload_spectra(problem);
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::upload_roots(int length, Buffer<float2>& roots) {
+  Lengths::with(length, [&](auto known) {
+    const std::vector<float2> values = make_roots<known>();
+    device_.upload(roots, values.data(), values.size());
+  });
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::upload_spectra(const Problem& problem) {
+  const TileSpectra spectra(problem, plan_.tiling,
+                            {.rows = stored_frequencies(shape_.rows, Lengths{}),
+                             .columns = stored_frequencies(shape_.columns, Lengths{}),
+                             .columns_in_chunk = Storage::kColumns});
+  template_scale_ = static_cast<float>(spectra.template_scale());
+  correlation_scale_ = static_cast<float>(spectra.correlation_scale());
+  const auto count = static_cast<int>(shape_.spectrum_size());
+  Buffer<float2> staging(device_, "a tile's spectrum", shape_.spectrum_size());
+  Element* out = spectra_.data();
+  for (const TilePlace& place : plan_.tiling.places()) {
+    const std::vector<std::complex<float>> values = spectra.spectrum(place);
+    device_.upload(staging, reinterpret_cast<const float2*>(values.data()), values.size());
+    device_.launch("store_values", store_values<Storage>, dim3(blocks_for(count)),
+                   dim3(threads_for(count)), 0, staging.data(), count, out);
+    out += count;
+  }
+}
+
+// use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
+template <typename Device, typename Storage, typename Lengths>
+template <typename Use>
+void FusedCorrelator<Device, Storage, Lengths>::with_inputs(int length, int n, const Use& use) {
+  Lengths::with(length, [&](auto known) {
+    constexpr int kFirst = FftOrder<known>::radix(0);
+    if (4 * n <= length) {
+      use(known, std::integral_constant<int, kFirst / 4>{});
+    } else if (2 * n <= length) {
+      use(known, std::integral_constant<int, kFirst / 2>{});
+    } else {
+      use(known, std::integral_constant<int, kFirst>{});
+    }
+  });
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::add(const Projections& projections,
+                                                    std::span<const Transform> transforms,
+                                                    const Statistics& statistics) {
+  device_.upload(list_, transforms.data(), transforms.size());
+  const auto in_pass = static_cast<size_t>(shape_.transforms);
+  for (size_t first = 0; first < transforms.size(); first += in_pass) {
+    const auto count = static_cast<int>(std::min(in_pass, transforms.size() - first));
+    const Transform* list = list_.data() + first;
+    transform_rows(projections, list, count);
+    correlate_all_columns(count);
+    finish(list, count, statistics);
+  }
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::transform_rows(const Projections& projections,
+                                                               const Transform* transforms,
+                                                               int count) {
+  const auto blocks = static_cast<unsigned>((shape_.n + kRowsPerBlock - 1) / kRowsPerBlock);
+  with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
+    device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
+                   dim3(blocks, static_cast<unsigned>(count)),
+                   dim3(BlockFft<length, kRowsPerBlock>::kThreads), template_rows_shared<length>(),
+                   shape_, projections, transforms, template_scale_, arrays_);
+  });
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::correlate_all_columns(int count) {
+  const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
+  // Many more blocks than a device holds at once, so that it is busy to the end.
+  constexpr unsigned kBlocks = 4096;
+  const auto groups = std::min(static_cast<unsigned>(count), (kBlocks + chunks - 1) / chunks);
+  with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
+    device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
+                   dim3(chunks, groups), dim3(BlockFft<length, Storage::kColumns>::kThreads),
+                   columns_shared<length, Storage>(), shape_, count, arrays_);
+  });
+}
+
+template <typename Device, typename Storage, typename Lengths>
+void FusedCorrelator<Device, Storage, Lengths>::finish(const Transform* transforms, int count,
+                                                       const Statistics& statistics) {
+  const auto blocks =
+      static_cast<unsigned>((shape_.valid_rows + kRowsPerBlock - 1) / kRowsPerBlock);
+  Lengths::with(shape_.columns, [&](auto length) {
+    device_.launch("finish_rows", finish_rows<length, Storage>,
+                   dim3(blocks, static_cast<unsigned>(shape_.tiles)),
+                   dim3(BlockFft<length, kRowsPerBlock>::kThreads), last_rows_shared<length>(),
+                   shape_, places_.data(), transforms, count, correlation_scale_, arrays_,
+                   valid_width_, statistics);
+  });
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,16 @@
+// Two halves in a word, for the kernels that store so. The tests have their own
+// (tests/fakes/half_words.h).
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+// x in the lower half; rounded to the nearest, beyond 65504 infinite.
+__device__ __forceinline__ uint32_t pack_halves(float2 value) {
+  const __half2 halves = __float22half2_rn(value);
+  return *reinterpret_cast<const uint32_t*>(&halves);
+}
+__device__ __forceinline__ float2 unpack_halves(uint32_t word) {
+  return __half22float2(*reinterpret_cast<const __half2*>(&word));
+}

@@ -1,0 +1,45 @@
+// The image's tiles as the fused path multiplies with them. Done once, on the CPU, in double.
+#pragma once
+
+#include <complex>
+#include <vector>
+
+#include "engine/backend.h"
+#include "engine/cuda/tiling.h"
+
+namespace engine::cuda {
+
+// Which frequency each index of a stored spectrum holds (FftOrder::stored_frequency), and how many
+// columns lie side by side.
+struct StoredOrder {
+  std::vector<int> rows;     // as many as the tile has
+  std::vector<int> columns;  // likewise
+  int columns_in_chunk = 1;
+};
+
+class TileSpectra {
+ public:
+  // Both must outlive it.
+  TileSpectra(const Problem& problem, const Tiling& tiling, StoredOrder order);
+
+  // [chunk of columns][row][column in chunk].
+  std::vector<std::complex<float>> spectrum(const TilePlace& place) const;
+
+  // Powers of two that keep every stored number near 1, so that halves lose nothing to their small
+  // range: the template is multiplied by the one before its transform, and what the last rows give
+  // by the other to become correlations.
+  double template_scale() const { return template_scale_; }
+  double correlation_scale() const { return 1.0 / spectrum_gain_; }
+
+ private:
+  Image tile(const TilePlace& place) const;
+
+  const Tiling& tiling_;
+  StoredOrder order_;
+  int height_, width_;
+  double template_scale_;
+  double spectrum_gain_;
+  std::vector<double> pixels_;  // of noise: unit deviation, within a factor of 2
+};
+
+}  // namespace engine::cuda

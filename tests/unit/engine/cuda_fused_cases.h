@@ -1,0 +1,186 @@
+// Small searches by the fused path, against the CPU backend: several tiles, images that are
+// not square, every way in which projections share transforms.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/fused_correlator.h"
+#include "tests/unit/engine/cuda_search_cases.h"
+
+namespace tests {
+
+template <typename Storage, int... kLengths>
+struct Fused {
+  template <typename Device>
+  using Correlator = cuda::FusedCorrelator<Device, Storage, cuda::LengthList<kLengths...>>;
+};
+
+template <typename Maker>
+class CudaFused : public OnDevice<Maker> {
+ protected:
+  template <typename Path>
+  static std::unique_ptr<engine::Backend> backend(const engine::Search& search, int batch) {
+    using FusedBackend = cuda::DeviceBackend<typename Maker::Device, Path::template Correlator>;
+    cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), batch);
+    plan.projections = 5;
+    return std::make_unique<FusedBackend>(Maker::make(), search.problem, plan);
+  }
+  // What the first units of the search leave.
+  static engine::Accumulators maps(engine::Backend& backend, const engine::Search& search,
+                                   size_t units) {
+    backend.correlate(std::span<const engine::Unit>(search.space.units).first(units));
+    return backend.accumulators();
+  }
+
+  template <typename Path>
+  static void expect_maps_of_the_cpu(const SearchCase& c, double bound) {
+    constexpr size_t kUnits = 12;
+    const engine::Search search = search_of(c);
+    const auto cpu = engine::cpu::make_cpu_backend(
+        search.problem,
+        engine::cpu::plan_memory(shape_of(search.problem), {.threads = 1, .batch = 4}));
+    const engine::Accumulators expected = maps(*cpu, search, kUnits);
+    const engine::Accumulators found = maps(*backend<Path>(search, 4), search, kUnits);
+    const int64_t count =
+        static_cast<int64_t>(kUnits) * search.problem.planes() * (c.paired ? 2 : 1);
+    const Deviations d = deviations(found, expected, count);
+    EXPECT_LT(d.mip, bound) << c.name;
+    EXPECT_LT(d.mean, bound) << c.name;
+    EXPECT_LT(d.sd, bound) << c.name;
+    EXPECT_LT(d.other_index, 30 * bound) << c.name;
+    EXPECT_GT(engine::best_z(expected, count), 0.5) << c.name << ": nothing to compare";
+  }
+};
+
+TYPED_TEST_SUITE_P(CudaFused);
+
+TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpu) {
+  using Single = cuda::SingleStorage;
+  using F = CudaFused<TypeParam>;
+  F::template expect_maps_of_the_cpu<Fused<Single, 64>>(
+      {.name = "one tile", .height = 50, .width = 60, .n = 16, .planes = 2}, 3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 64>>(
+      {.name = "many tiles", .height = 117, .width = 186, .n = 16}, 3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 64, 96>>(
+      {.name = "two lengths", .height = 90, .width = 120, .n = 20, .planes = 3}, 3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 64>>(
+      {.name = "a template that nearly fills it", .height = 66, .width = 65, .n = 58}, 3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 64, 96>>({.name = "single orientations",
+                                                             .height = 81,
+                                                             .width = 70,
+                                                             .n = 16,
+                                                             .planes = 3,
+                                                             .paired = false},
+                                                            3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 96>>({.name = "one correlation in a transform",
+                                                         .height = 100,
+                                                         .width = 90,
+                                                         .n = 34,
+                                                         .paired = false,
+                                                         .magnified = true,
+                                                         .complex_filters = true},
+                                                        3e-6);
+  F::template expect_maps_of_the_cpu<Fused<Single, 288>>(
+      {.name = "a radix of nine", .height = 330, .width = 290, .n = 40}, 3e-6);
+}
+
+TYPED_TEST_P(CudaFused, HalvesInMemoryCostLittle) {
+  using F = CudaFused<TypeParam>;
+  F::template expect_maps_of_the_cpu<Fused<cuda::HalfStorage, 64>>(
+      {.name = "many tiles", .height = 117, .width = 186, .n = 16}, 1e-3);
+  F::template expect_maps_of_the_cpu<Fused<cuda::HalfStorage, 64, 96>>(
+      {.name = "single orientations",
+       .height = 81,
+       .width = 70,
+       .n = 30,
+       .planes = 3,
+       .paired = false},
+      1e-3);
+}
+
+TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
+  using Single = Fused<cuda::SingleStorage, 64>;
+  using Half = Fused<cuda::HalfStorage, 64>;
+  constexpr size_t kUnits = 20;
+  for (const bool paired : {true, false}) {
+    const engine::Search search = search_of({.name = "",
+                                             .height = 70,
+                                             .width = 60,
+                                             .n = 16,
+                                             .planes = paired ? 1 : 3,
+                                             .paired = paired});
+    const auto bits = [&]<typename Path>(Path, int batch) {
+      return this->maps(*this->template backend<Path>(search, batch), search, kUnits);
+    };
+    const engine::Accumulators expected = bits(Single{}, 1);
+    EXPECT_TRUE(same_bits(bits(Single{}, 7), expected));
+    EXPECT_TRUE(same_bits(bits(Single{}, 64), expected));
+    EXPECT_TRUE(same_bits(bits(Half{}, 64), bits(Half{}, 3)));
+    std::vector<engine::Unit> units(search.space.units.begin(),
+                                    search.space.units.begin() + kUnits);
+    std::shuffle(units.begin(), units.end(), std::mt19937(5));
+    const auto backend = this->template backend<Single>(search, 4);
+    const std::span<const engine::Unit> all(units);
+    backend->correlate(all.subspan(0, 5));
+    backend->correlate(all.subspan(5));
+    EXPECT_TRUE(same_bits(backend->accumulators(), expected)) << "in another order";
+  }
+}
+
+TYPED_TEST_P(CudaFused, CountsWhatIsTooLargeForTheFastSums) {
+  engine::Search search = search_of({.name = "", .height = 70, .width = 76, .n = 16, .planes = 2});
+  for (std::complex<float>& value : search.problem.image_spectrum) value *= 60.0f;
+  const engine::Accumulators expected = run_on_cpu(search);
+  const auto backend = this->template backend<Fused<cuda::SingleStorage, 64>>(search, 4);
+  const engine::Accumulators found = run_on(*backend, search);
+  const Deviations d = deviations(found, expected, search.space.correlations());
+  const float largest =
+      engine::best_value(*std::max_element(expected.best.begin(), expected.best.end()));
+  EXPECT_GT(largest * largest, cuda::kFastSquareLimit);
+  EXPECT_LT(d.mip, 6e-4);
+  EXPECT_LT(d.mean, 6e-4);
+  EXPECT_LT(d.sd, 6e-4);
+}
+
+TYPED_TEST_P(CudaFused, EndsWithThePixelNamedWhenASumLeavesItsRange) {
+  const engine::Search search = search_of({.name = "", .height = 70, .width = 76, .n = 16});
+  const auto backend = this->template backend<Fused<cuda::SingleStorage, 64>>(search, 4);
+  engine::Accumulators full = backend->accumulators();
+  full.squares[51 * static_cast<size_t>(full.width) + 7] =
+      static_cast<int64_t>(engine::kSquareLimit) - 1;
+  backend->restore(full);
+  try {
+    backend->correlate(search.space.units);
+    FAIL() << "an overflow went unnoticed";
+  } catch (const engine::InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("row 51, column 7"), std::string::npos) << e.what();
+  }
+}
+
+TYPED_TEST_P(CudaFused, EndsWhenAValueIsNoNumber) {
+  engine::Search search = search_of({.name = "", .height = 60, .width = 60, .n = 16});
+  search.problem.image_spectrum[5] = {NAN, 0};
+  const auto backend = this->template backend<Fused<cuda::SingleStorage, 64>>(search, 4);
+  EXPECT_THROW(backend->correlate(search.space.units), engine::InputError);
+}
+
+TYPED_TEST_P(CudaFused, RefusesATemplateThatNoLengthHolds) {
+  const engine::Search search = search_of({.name = "", .height = 90, .width = 90, .n = 66});
+  EXPECT_THROW((this->template backend<Fused<cuda::SingleStorage, 64>>(search, 4)),
+               engine::InputError);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(CudaFused, GivesTheMapsOfTheCpu, HalvesInMemoryCostLittle,
+                            GivesTheSameBitsForEveryBatchAndEveryOrder,
+                            CountsWhatIsTooLargeForTheFastSums,
+                            EndsWithThePixelNamedWhenASumLeavesItsRange, EndsWhenAValueIsNoNumber,
+                            RefusesATemplateThatNoLengthHolds);
+
+}  // namespace tests
