@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "scheduler/api/json_text.h"
 #include "tests/unit/scheduler/cli_fixture.h"
 
 namespace scheduler {
