@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/fused_plan.h"
 #include "engine/cuda/tiling.h"
 
 namespace engine::cuda {
