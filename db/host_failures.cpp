@@ -37,4 +37,12 @@ void HostFailureStore::remove_before(int64_t time) {
   Statement(database_.connection(), "DELETE FROM host_failures WHERE time < ?").bind(time).run();
 }
 
+void HostFailureStore::remove_hosts(const std::set<std::string>& hosts) {
+  Transaction transaction(database_);
+  for (const std::string& host : hosts) {
+    Statement(database_.connection(), "DELETE FROM host_failures WHERE host = ?").bind(host).run();
+  }
+  transaction.commit();
+}
+
 }  // namespace db

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "db/database.h"
@@ -16,6 +18,7 @@ class HostFailureStore {
   std::vector<HostFailure> since(int64_t time) const;
   // Older ones are of no use any more.
   void remove_before(int64_t time);
+  void remove_hosts(const std::set<std::string>& hosts);
 
  private:
   Database& database_;

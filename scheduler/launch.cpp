@@ -110,14 +110,18 @@ std::set<std::string> Launcher::hosts_to_avoid(const db::Item& item) const {
   return excluded_hosts(failures, item.id, now, workplace_.cluster.nodes(), rules);
 }
 
+// A cluster refuses to keep a job away from a node that it does not have any more.
+void Launcher::forget_hosts(const db::Item& item) const {
+  const std::set<std::string> hosts = hosts_to_avoid(item);
+  if (hosts.empty()) return;
+  db::HostFailureStore(workplace_.database).remove_hosts(hosts);
+  workplace_.log("one of " + join(hosts) +
+                 " is no node of the cluster any more: what failed there is forgotten");
+}
+
 void Launcher::make_script(const db::Item& item, const Failures& failures,
                            db::Attempt& attempt) const {
-  const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
-                              workplace_.config.intervals.strikes)};
-  const int64_t now = workplace_.clock.now();
-  const auto hosts =
-      excluded_hosts(db::HostFailureStore(workplace_.database).since(now - rules.window.count()),
-                     item.id, now, workplace_.cluster.nodes(), rules);
+  const std::set<std::string> hosts = hosts_to_avoid(item);
   JobScript script = render_job(workplace_.config, {.item = item,
                                                     .attempt = attempt,
                                                     .batch = batch_after(failures),
@@ -194,6 +198,7 @@ void Launcher::accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
 
 void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
                       const slurm::SubmitResult& answer) {
+  if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
   const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
   const Outcome outcome = judge_rejected(answer, item.options, failures_of(earlier, item.forgiven),
                                          retry_rules(workplace_.config));

@@ -34,6 +34,7 @@ class Launcher {
   db::Attempt prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const;
   std::set<std::string> hosts_to_avoid(const db::Item& item) const;
+  void forget_hosts(const db::Item& item) const;
   void make_script(const db::Item& item, const Failures& failures, db::Attempt& attempt) const;
   std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;

@@ -254,6 +254,25 @@ TEST_F(DaemonSlurmSubmitTest, TheNextTryKeepsAwayFromTheHostWhereItFailed) {
   EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude"))) << "it is forgiven";
 }
 
+TEST_F(DaemonSlurmSubmitTest, AHostThatTheClusterDoesNotHaveAnyMoreHoldsNothingForLong) {
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  job_of(id).host = "node7";
+  fail(attempt(id), 70);
+  cluster_.faults = {Fault::kReject};
+  cluster_.refusal = slurm::Refusal::kConfiguration;
+  cluster_.refusal_message = "Invalid node name specified";
+  ticks(2);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--exclude=node7"));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRejected);
+  EXPECT_EQ(count_logged("node7 is no node of the cluster any more"), 1);
+  clock_.pass(config_.intervals.retry);
+  ticks(5);
+  EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude")));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  EXPECT_EQ(daemon_->status().lane_hold, "");
+}
+
 TEST_F(DaemonSlurmSubmitTest, ATimeLimitStretchesTheNextTry) {
   config_.slurm.options = {{"time", "02:00:00"}};
   restart();
