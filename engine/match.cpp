@@ -206,6 +206,12 @@ class Match {
   std::optional<ProgressReporter> reporter_;
 };
 
+std::string describe_workers(const DevicePlan& device) {
+  if (device.backend == "cuda") return "cuda, device " + std::to_string(device.device);
+  return device.backend + ", " + std::to_string(device.threads) +
+         (device.threads == 1 ? " thread" : " threads");
+}
+
 }  // namespace
 
 std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
@@ -215,9 +221,8 @@ std::string describe_plan(const SearchConfig& config, const SearchSpace& space, 
          grouped_number(space.orientations()) + " orientations x " +
          std::to_string(space.planes.size()) +
          (space.planes.size() == 1 ? " defocus plane = " : " defocus planes = ") +
-         grouped_number(space.correlations()) + " correlations, " + device.backend + ", " +
-         std::to_string(device.threads) + (device.threads == 1 ? " thread" : " threads") + "\n" +
-         describe_memory(device);
+         grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
+         "\n" + describe_memory(device);
 }
 
 MatchOutcome run_match(SearchConfig config, const MatchOptions& options,

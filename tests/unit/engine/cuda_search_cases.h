@@ -227,6 +227,21 @@ TYPED_TEST_P(CudaSearch, RunsAsItsShapeWouldHaveIt) {
   EXPECT_GE(backend->batch(), 1);
 }
 
+// Zeros that fill up a pass must not be counted: they would be the maximum here and there.
+TYPED_TEST_P(CudaSearch, OfOneUnitHasNegativeMaximaToo) {
+  const engine::Search search =
+      search_of({.name = "", .height = 30, .width = 34, .n = 12, .paired = false});
+  const auto one = std::span<const engine::Unit>(search.space.units).subspan(3, 1);
+  const auto cpu = engine::cpu::make_cpu_backend(
+      search.problem, engine::cpu::plan_memory(shape_of(search.problem), {.threads = 1}));
+  cpu->correlate(one);
+  const auto backend = this->backend(search, 4);
+  backend->correlate(one);
+  const engine::Accumulators found = backend->accumulators();
+  EXPECT_LT(deviations(found, cpu->accumulators(), 1).mip, 1e-4);
+  EXPECT_LT(engine::best_value(*std::min_element(found.best.begin(), found.best.end())), -1);
+}
+
 TYPED_TEST_P(CudaSearch, EndsWithThePixelNamedWhenASumLeavesItsRange) {
   const engine::Search search = search_of({.name = "", .height = 32, .width = 36, .n = 16});
   const auto backend = this->backend(search, 4);
@@ -246,6 +261,7 @@ TYPED_TEST_P(CudaSearch, EndsWithThePixelNamedWhenASumLeavesItsRange) {
 REGISTER_TYPED_TEST_SUITE_P(CudaSearch, GivesTheMapsOfTheCpu,
                             GivesTheSameBitsForEveryBatchAndEveryOrder,
                             GoesOnFromWhatAnotherOneHadAccumulated, RunsAsItsShapeWouldHaveIt,
+                            OfOneUnitHasNegativeMaximaToo,
                             EndsWithThePixelNamedWhenASumLeavesItsRange);
 
 }  // namespace tests
