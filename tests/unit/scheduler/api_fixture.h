@@ -48,8 +48,7 @@ class ApiFixture : public testing::Test {
   };
   Outcome margay(std::vector<std::string> arguments) const;
 
-  // Runs `action` in a child process with the rights of `nobody`; its result is the child's exit
-  // code.
+  // What `action` returns in a thread with the rights of `nobody`; -1: it cannot be had.
   static int as_nobody(const std::function<int()>& action);
 
   std::string folder_;
