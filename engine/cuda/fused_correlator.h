@@ -32,7 +32,8 @@ struct LengthList {
   // use(std::integral_constant<int, length>), which must be one of them.
   template <typename Use>
   static void with(int length, const Use& use) {
-    ((length == kValues && (use(std::integral_constant<int, kValues>{}), true)) || ...);
+    static_cast<void>(
+        ((length == kValues && (use(std::integral_constant<int, kValues>{}), true)) || ...));
   }
 };
 using FusedLengths = LengthList<512, 1024, 1536, 2304, 4096>;
