@@ -70,7 +70,7 @@ class FusedCorrelator {
   const FusedPlan plan_;
   const FusedShape shape_;
   const int valid_width_;
-  float template_scale_ = 1, correlation_scale_ = 1;
+  float template_scale_ = 1;
   Buffer<float2> row_roots_, column_roots_;
   Buffer<TilePlace> places_;
   Buffer<Element> spectra_, template_rows_, exchange_;
@@ -156,7 +156,6 @@ void FusedCorrelator<Device, Storage, Lengths>::upload_spectra(const Problem& pr
                              .columns = stored_frequencies(shape_.columns, Lengths{}),
                              .columns_in_chunk = Storage::kColumns});
   template_scale_ = static_cast<float>(spectra.template_scale());
-  correlation_scale_ = static_cast<float>(spectra.correlation_scale());
   const auto count = static_cast<int>(shape_.spectrum_size());
   Buffer<float2> staging(device_, "a tile's spectrum", shape_.spectrum_size());
   Element* out = spectra_.data();
@@ -204,12 +203,13 @@ template <typename Device, typename Storage, typename Lengths>
 void FusedCorrelator<Device, Storage, Lengths>::transform_rows(const Projections& projections,
                                                                const Transform* transforms,
                                                                int count) {
-  const auto blocks = static_cast<unsigned>((shape_.n + kRowsPerBlock - 1) / kRowsPerBlock);
+  const auto blocks = static_cast<unsigned>((shape_.n + Storage::kRows - 1) / Storage::kRows);
   with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
     device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
                    dim3(blocks, static_cast<unsigned>(count)),
-                   dim3(BlockFft<length, kRowsPerBlock>::kThreads), template_rows_shared<length>(),
-                   shape_, projections, transforms, template_scale_, arrays_);
+                   dim3(BlockFft<length, Storage::kRows>::kThreads),
+                   template_rows_shared<length, Storage>(), shape_, projections, transforms,
+                   template_scale_, arrays_);
   });
 }
 
@@ -230,13 +230,13 @@ template <typename Device, typename Storage, typename Lengths>
 void FusedCorrelator<Device, Storage, Lengths>::finish(const Transform* transforms, int count,
                                                        const Statistics& statistics) {
   const auto blocks =
-      static_cast<unsigned>((shape_.valid_rows + kRowsPerBlock - 1) / kRowsPerBlock);
+      static_cast<unsigned>((shape_.valid_rows + Storage::kRows - 1) / Storage::kRows);
   Lengths::with(shape_.columns, [&](auto length) {
     device_.launch("finish_rows", finish_rows<length, Storage>,
                    dim3(blocks, static_cast<unsigned>(shape_.tiles)),
-                   dim3(BlockFft<length, kRowsPerBlock>::kThreads), last_rows_shared<length>(),
-                   shape_, places_.data(), transforms, count, correlation_scale_, arrays_,
-                   valid_width_, statistics);
+                   dim3(BlockFft<length, Storage::kRows>::kThreads),
+                   last_rows_shared<length, Storage>(), shape_, places_.data(), transforms, count,
+                   arrays_, valid_width_, statistics);
   });
 }
 

@@ -13,9 +13,6 @@
 
 namespace engine::cuda {
 
-// Rows that one block transforms at once: two fill a sector of a chunk.
-constexpr int kRowsPerBlock = 2;
-
 template <typename Storage>
 struct FusedArrays {
   using Element = typename Storage::Element;
@@ -26,20 +23,28 @@ struct FusedArrays {
   const float2* column_roots = nullptr;  // and of the rows'
 };
 
+// Blocks that the registers of a multiprocessor are shared among, so that about `threads` work at
+// once: with more the compiler would have to spill. See docs/cuda.md.
+constexpr int blocks_for_registers(int threads, int in_block) {
+  return threads > in_block ? threads / in_block : 1;
+}
+constexpr int kColumnThreads = 896;  // 72 registers each
+constexpr int kRowThreads = 640;     // 96
+
 // Bytes of shared memory.
-template <int kLength>
+template <int kLength, typename Storage>
 constexpr size_t template_rows_shared() {
-  return BlockFft<kLength, kRowsPerBlock>::kSharedPoints * sizeof(float2);
+  return BlockFft<kLength, Storage::kRows>::kSharedPoints * sizeof(float2);
 }
 template <int kLength, typename Storage>
 constexpr size_t columns_shared() {
   return BlockFft<kLength, Storage::kColumns>::kSharedPoints * sizeof(float2) +
          static_cast<size_t>(kLength) * Storage::kColumns * sizeof(typename Storage::Element);
 }
-template <int kLength>
+template <int kLength, typename Storage>
 constexpr size_t last_rows_shared() {
-  return BlockFft<kLength, kRowsPerBlock>::kSharedPoints * sizeof(float2) +
-         static_cast<size_t>(kLength) * kRowsPerBlock * sizeof(float);
+  return BlockFft<kLength, Storage::kRows>::kSharedPoints * sizeof(float2) +
+         static_cast<size_t>(kLength) * Storage::kRows * sizeof(uint2);
 }
 
 // Stores `count` values. Grid: blocks over them.
@@ -50,18 +55,18 @@ __global__ void store_values(const float2* __restrict__ values, int count,
   if (i < count) out[i] = Storage::narrow(values[i]);
 }
 
-// Rows kRowsPerBlock x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
+// Rows kRows x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
 // BlockFft::forward_first. Grid: blocks over n x transforms.
 template <int kLength, int kInputs, typename Storage>
-__global__ void __launch_bounds__(BlockFft<kLength, kRowsPerBlock>::kThreads)
+__global__ void __launch_bounds__(BlockFft<kLength, Storage::kRows>::kThreads)
     transform_template_rows(FusedShape shape, Projections projections,
                             const Transform* __restrict__ transforms, float scale,
                             FusedArrays<Storage> arrays) {
-  using Fft = BlockFft<kLength, kRowsPerBlock>;
+  using Fft = BlockFft<kLength, Storage::kRows>;
   using Order = typename Fft::Order;
   Fft fft(shared_memory<float2>(), arrays.row_roots);
   const Transform transform = transforms[blockIdx.y];
-  const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + fft.line();
+  const int row = static_cast<int>(blockIdx.x) * Storage::kRows + fft.line();
   float2 x[Fft::kFirst];
   unrolled<kInputs>([&](auto i) {
     const int column = fft.thread() + i * Order::stride(0);
@@ -92,7 +97,9 @@ __global__ void __launch_bounds__(BlockFft<kLength, kRowsPerBlock>::kThreads)
 // Columns kColumns x blockIdx.x ... of the transforms blockIdx.y, blockIdx.y + gridDim.y, ...: the
 // template's transform is made once and multiplied with every tile. Grid: chunks x any number.
 template <int kLength, int kInputs, typename Storage>
-__global__ void __launch_bounds__(BlockFft<kLength, Storage::kColumns>::kThreads)
+__global__ void __launch_bounds__(
+    BlockFft<kLength, Storage::kColumns>::kThreads,
+    blocks_for_registers(kColumnThreads, BlockFft<kLength, Storage::kColumns>::kThreads))
     correlate_columns(FusedShape shape, int transforms, FusedArrays<Storage> arrays) {
   using Fft = BlockFft<kLength, Storage::kColumns>;
   using Order = typename Fft::Order;
@@ -155,35 +162,40 @@ __global__ void __launch_bounds__(BlockFft<kLength, Storage::kColumns>::kThreads
 template <int kPixels>
 class PixelSums {
  public:
+  // What shared memory keeps of a pixel, to save registers: the value from which on a correlation
+  // may be the new best one, and what FixedSums leaves to others.
+  struct alignas(8) Slot {
+    float to_beat;
+    unsigned rests;
+  };
+
   // `first`: the number of the first pixel in the statistics, the others `stride` apart; `count` of
-  // them are valid. `to_beat`: in shared memory, for this thread alone, kPixels `threads` apart.
+  // them are valid. `slots`: for this thread alone, kPixels of them `threads` apart.
   __device__ __forceinline__ PixelSums(const Statistics& statistics, size_t first, int stride,
-                                       int count, float scale, float* to_beat, int threads)
+                                       int count, Slot* slots, int threads)
       : statistics_(statistics),
         first_(first),
         stride_(stride),
         count_(count),
-        scale_(scale),
-        square_scale_(scale * scale),
-        fast_limit_(kFastSquareLimit / (scale * scale)),
-        to_beat_(to_beat),
+        slots_(slots),
         threads_(threads) {
-    unrolled<kPixels>([&](auto i) { to_beat_[i * threads_] = beaten_from(i); });
+    unrolled<kPixels>([&](auto i) { slots_[i * threads_] = {beaten_from(i), 0}; });
   }
 
-  __device__ __forceinline__ void add(const float2 (&x)[kPixels], const Transform& transform) {
-    const bool single = transform.second < 0;
+  __device__ __forceinline__ void add(float2 (&x)[kPixels], const Transform& transform) {
+    if (transform.second < 0) {
+      unrolled<kPixels>([&](auto i) { x[i].y = 0.0f; });
+    }
     unsigned rare = 0;
     unrolled<kPixels>([&](auto i) {
-      const float u = x[i].x;
-      const float v = single ? 0.0f : x[i].y;
-      float sum = u + v;
-      float square = fmaf(u, u, v * v);
-      const float largest = single ? u : fmaxf(u, v);
-      const bool fits = square < fast_limit_;
+      const float sum = x[i].x + x[i].y;
+      const float square = fmaf(x[i].x, x[i].x, x[i].y * x[i].y);
+      const bool fits = square < kFastSquareLimit;
+      Slot slot = slots_[i * threads_];
       // Also what is not a number.
-      if (!fits || largest >= to_beat_[i * threads_]) rare |= 1u << i;
-      sums_[i].add(fits ? sum : 0.0f, fits ? square : 0.0f, scale_, square_scale_);
+      if (!fits || fmaxf(x[i].x, x[i].y) >= slot.to_beat) rare |= 1u << i;
+      sums_[i].add(fits ? sum : 0.0f, fits ? square : 0.0f, slot.rests);
+      slots_[i * threads_].rests = slot.rests;
     });
     ++additions_;
     while (rare != 0) {
@@ -202,74 +214,71 @@ class PixelSums {
       if (i >= count_) return;
       const size_t at = first_ + static_cast<size_t>(i * stride_);
       PixelStatistics p = load_pixel(statistics_, at);
-      p.sum += sums_[i].sum(additions_);
-      p.squares += sums_[i].squares(additions_);
+      const unsigned rests = slots_[i * threads_].rests;
+      p.sum += sums_[i].sum(additions_, rests);
+      p.squares += sums_[i].squares(additions_, rests);
       if (static_cast<unsigned long long>(p.squares) >= kSquareLimit) p.severity = 1;
       store_pixel(p, statistics_, at);
     });
   }
 
  private:
-  // From which value on, before it is scaled, a correlation may be the pixel's new best one.
   __device__ __forceinline__ float beaten_from(int pixel) const {
     if (pixel >= count_) return INFINITY;
     const unsigned long long key = statistics_.best[first_ + static_cast<size_t>(pixel * stride_)];
-    return key == 0 ? -INFINITY : value_of_key(key) / scale_;
+    return key == 0 ? -INFINITY : value_of_key(key);
   }
 
   // A value that may be the best one, or is too large for the fast sums.
   __device__ __forceinline__ void note(int pixel, float2 value, const Transform& t) {
-    const float u = value.x * scale_;
-    const float v = value.y * scale_;
-    const bool single = t.second < 0;
-    const float square = single ? u * u : fmaf(u, u, v * v);
+    const float square = fmaf(value.x, value.x, value.y * value.y);
     const size_t at = first_ + static_cast<size_t>(pixel * stride_);
     PixelStatistics p = load_pixel(statistics_, at);
-    const unsigned long long key =
-        single ? best_key(u, t.first) : max(best_key(u, t.first), best_key(v, t.second));
+    unsigned long long key = best_key(value.x, t.first);
+    if (t.second >= 0) key = max(key, best_key(value.y, t.second));
     if (square < kFastSquareLimit) {
       p.best = max(p.best, key);
     } else {
-      p.add(single ? u : u + v, square, key);
+      p.add(value.x + value.y, square, key);
     }
     store_pixel(p, statistics_, at);
-    to_beat_[pixel * threads_] = beaten_from(pixel);
+    slots_[pixel * threads_].to_beat = beaten_from(pixel);
   }
 
   Statistics statistics_;
   size_t first_;
   int stride_;
   int count_;
-  float scale_;
-  float square_scale_;
-  float fast_limit_;
-  float* to_beat_;
+  Slot* slots_;
   int threads_;
   unsigned additions_ = 0;
   FixedSums sums_[kPixels];
 };
 
-// Rows kRowsPerBlock x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions transforms.
-// `scale`, a power of two, makes correlations of what comes out. Grid: blocks over the valid rows x
-// tiles.
+// Rows kRows x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions transforms.
+// Grid: blocks over the valid rows x tiles.
 template <int kLength, typename Storage>
-__global__ void __launch_bounds__(BlockFft<kLength, kRowsPerBlock>::kThreads)
+__global__ void __launch_bounds__(BlockFft<kLength, Storage::kRows>::kThreads,
+                                  blocks_for_registers(kRowThreads,
+                                                       BlockFft<kLength, Storage::kRows>::kThreads))
     finish_rows(FusedShape shape, const TilePlace* __restrict__ places,
-                const Transform* __restrict__ transforms, int count, float scale,
-                FusedArrays<Storage> arrays, int valid_width, Statistics statistics) {
-  using Fft = BlockFft<kLength, kRowsPerBlock>;
+                const Transform* __restrict__ transforms, int count, FusedArrays<Storage> arrays,
+                int valid_width, Statistics statistics) {
+  using Fft = BlockFft<kLength, Storage::kRows>;
   using Order = typename Fft::Order;
   auto* exchange = shared_memory<float2>();
   Fft fft(exchange, arrays.row_roots);
   const auto tile = static_cast<int>(blockIdx.y);
   const TilePlace place = places[tile];
-  const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + fft.line();
+  const int row = static_cast<int>(blockIdx.x) * Storage::kRows + fft.line();
   const int pixels_left = row < place.rows ? place.columns - fft.thread() : 0;
   const size_t first = static_cast<size_t>(place.row + row) * static_cast<size_t>(valid_width) +
                        static_cast<size_t>(place.column + fft.thread());
-  PixelSums<Fft::kFirst> sums(
-      statistics, first, Order::stride(0), (pixels_left + Order::stride(0) - 1) / Order::stride(0),
-      scale, reinterpret_cast<float*>(exchange + Fft::kSharedPoints) + threadIdx.x, Fft::kThreads);
+  using Sums = PixelSums<Fft::kFirst>;
+  Sums sums(statistics, first, Order::stride(0),
+            (pixels_left + Order::stride(0) - 1) / Order::stride(0),
+            reinterpret_cast<typename Sums::Slot*>(exchange + Fft::kSharedPoints) + threadIdx.x,
+            Fft::kThreads);
 
   for (int t = 0; t < count; ++t) {
     const auto* in =

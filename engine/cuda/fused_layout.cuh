@@ -8,18 +8,20 @@
 
 namespace engine::cuda {
 
-// How complex numbers lie in global memory. A chunk's columns fill 16 bytes, so that eight rows of
-// it are one line of the cache, and two rows one sector.
+// How complex numbers lie in global memory, the columns that lie side by side, and the rows that a
+// block works on at once: together they fill a sector of 32 bytes.
 struct SingleStorage {
   using Element = float2;
   static constexpr int kColumns = 2;
+  static constexpr int kRows = 2;
   __device__ static float2 widen(Element element) { return element; }
   __device__ static Element narrow(float2 value) { return value; }
 };
 // Two halves in a word; the arithmetic stays in single precision.
 struct HalfStorage {
   using Element = uint32_t;
-  static constexpr int kColumns = 4;
+  static constexpr int kColumns = 2;
+  static constexpr int kRows = 4;
   __device__ static float2 widen(Element element) { return unpack_halves(element); }
   __device__ static Element narrow(float2 value) { return pack_halves(value); }
 };

@@ -22,36 +22,34 @@ struct FixedSums {
 
   unsigned sum_high = 0;
   unsigned square_high = 0;
-  unsigned rests = 0;  // of the sum in the upper half, of the squares in the lower
 
-  // Sum and sum of squares of one or two correlations, before they are multiplied by `scale`, a
-  // power of two, and by its square.
-  __device__ __forceinline__ void add(float sum, float square, float scale, float square_scale) {
-    const float sum_at = fmaf(sum, scale, kSumMagic);
-    const float sum_rest = fmaf(sum, scale, -(sum_at - kSumMagic)) + kSumRestMagic;
-    const float square_at = fmaf(square, square_scale, kSquareMagic);
-    const float square_rest =
-        fmaf(square, square_scale, -(square_at - kSquareMagic)) + kSquareRestMagic;
+  // Sum and sum of squares of one or two correlations. `rests` are summed elsewhere, to save
+  // registers: the sum's in the upper half, the squares' in the lower.
+  __device__ __forceinline__ void add(float sum, float square, unsigned& rests) {
+    const float sum_at = sum + kSumMagic;
+    const float sum_rest = sum - (sum_at - kSumMagic) + kSumRestMagic;
+    const float square_at = square + kSquareMagic;
+    const float square_rest = square - (square_at - kSquareMagic) + kSquareRestMagic;
     sum_high += __float_as_uint(sum_at);
     square_high += __float_as_uint(square_at);
     rests += (__float_as_uint(sum_rest) << 16) + __float_as_uint(square_rest);
   }
 
   // In units of 2^-kSumBits and 2^-kSquareBits, after `additions` of them.
-  __device__ long long sum(unsigned additions) const {
+  __device__ long long sum(unsigned additions, unsigned rests) const {
     const auto high = static_cast<int>(sum_high - additions * __float_as_uint(kSumMagic));
-    const int both = rests_without_magic(additions);
+    const int both = rests_without_magic(additions, rests);
     const int rest = (both - static_cast<int16_t>(both)) / 65536;
     return static_cast<long long>(high) * (1 << (kSumBits - kSumHighBits)) + rest;
   }
-  __device__ long long squares(unsigned additions) const {
+  __device__ long long squares(unsigned additions, unsigned rests) const {
     const auto high = static_cast<int>(square_high - additions * __float_as_uint(kSquareMagic));
     return static_cast<long long>(high) * (1 << (kSquareBits - kSquareHighBits)) +
-           static_cast<int16_t>(rests_without_magic(additions));
+           static_cast<int16_t>(rests_without_magic(additions, rests));
   }
 
  private:
-  __device__ int rests_without_magic(unsigned additions) const {
+  __device__ static int rests_without_magic(unsigned additions, unsigned rests) {
     const unsigned magic =
         (__float_as_uint(kSumRestMagic) << 16) + __float_as_uint(kSquareRestMagic);
     return static_cast<int>(rests - additions * magic);

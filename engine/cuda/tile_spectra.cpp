@@ -14,23 +14,26 @@ double power_of_two_near(double value) { return std::exp2(std::round(std::log2(v
 }  // namespace
 
 // The backend's spectrum has unit variance at every frequency and its projections have the norm
-// 1 / sqrt(pixels), for a transform that is not normalised: sqrt(pixels) makes both of them 1.
-// Divided by the tile's points, as the two transforms of the tile ask for, the spectrum of a tile
-// of such noise is 1 / sqrt(points) at every frequency; sqrt(columns) more, and the columns come
-// back near 1.
+// 1 / sqrt(pixels), for a transform that is not normalised: with sqrt(pixels) both are 1. Divided
+// by the tile's points, as the two transforms of the tile ask for, such a tile's spectrum is 1 /
+// sqrt(points) at every frequency, and a transformed row of the template 1 / sqrt(n). The gain
+// brings the two together, so that halves lose nothing to their small range; all factors are powers
+// of two.
 TileSpectra::TileSpectra(const Problem& problem, const Tiling& tiling, StoredOrder order)
     : tiling_(tiling),
       order_(std::move(order)),
       height_(problem.height),
       width_(problem.width),
-      template_scale_(
-          power_of_two_near(std::sqrt(static_cast<double>(problem.height) * problem.width))),
-      spectrum_gain_(power_of_two_near(std::sqrt(tiling.columns.length))) {
+      gain_(power_of_two_near(
+          std::sqrt(std::sqrt(static_cast<double>(tiling.rows.length) * tiling.columns.length) /
+                    std::sqrt(problem.template_size)))) {
+  const double pixels = static_cast<double>(height_) * width_;
+  const double root = power_of_two_near(std::sqrt(pixels));
+  template_scale_ = root / gain_;
   std::vector<std::complex<double>> spectrum(problem.image_spectrum.begin(),
                                              problem.image_spectrum.end());
   pixels_ = inverse_2d(std::move(spectrum), height_, width_);
-  const double scale = static_cast<double>(height_) * width_ / template_scale_;
-  for (double& pixel : pixels_) pixel *= scale;
+  for (double& pixel : pixels_) pixel *= pixels / root;
 }
 
 Image TileSpectra::tile(const TilePlace& place) const {
@@ -53,7 +56,7 @@ std::vector<std::complex<float>> TileSpectra::spectrum(const TilePlace& place) c
   const size_t columns = order_.columns.size();
   const size_t half_columns = columns / 2 + 1;
   const auto in_chunk = static_cast<size_t>(order_.columns_in_chunk);
-  const double gain = spectrum_gain_ / (static_cast<double>(rows) * static_cast<double>(columns));
+  const double gain = gain_ / (static_cast<double>(rows) * static_cast<double>(columns));
   const auto at = [&](size_t y, size_t x) {
     return x < half_columns ? half[y * half_columns + x]
                             : std::conj(half[(rows - y) % rows * half_columns + columns - x]);

@@ -25,11 +25,8 @@ class TileSpectra {
   // [chunk of columns][row][column in chunk].
   std::vector<std::complex<float>> spectrum(const TilePlace& place) const;
 
-  // Powers of two that keep every stored number near 1, so that halves lose nothing to their small
-  // range: the template is multiplied by the one before its transform, and what the last rows give
-  // by the other to become correlations.
+  // What the template is multiplied by before its transform.
   double template_scale() const { return template_scale_; }
-  double correlation_scale() const { return 1.0 / spectrum_gain_; }
 
  private:
   Image tile(const TilePlace& place) const;
@@ -37,8 +34,8 @@ class TileSpectra {
   const Tiling& tiling_;
   StoredOrder order_;
   int height_, width_;
+  double gain_;
   double template_scale_;
-  double spectrum_gain_;
   std::vector<double> pixels_;  // of noise: unit deviation, within a factor of 2
 };
 
