@@ -53,9 +53,10 @@ struct SlurmOptions {
   int max_jobs = 64;    // of ours in Slurm at once, running or waiting there
   int max_pending = 0;  // waiting there at once, for each class; 0: max(4, running / 4)
   Shape shape = Shape::kGpu;
-  int gpus_per_node = 4;                               // of shapes node and nodes
-  int nodes = 4;                                       // of shape nodes
-  slurm::Directives options{};                         // for every job
+  int gpus_per_node = 4;        // of shapes node and nodes
+  int nodes = 4;                // of shape nodes
+  int64_t longest_time = -1;    // seconds that a time limit is stretched to at most; -1: no bound
+  slurm::Directives options{};  // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
   // What a user who is neither root nor the daemon's may give with an item.
   std::set<std::string> user_options = {

@@ -4,6 +4,7 @@
 
 #include "scheduler/config_reader.h"
 #include "slurm/directive_options.h"
+#include "slurm/directive_values.h"
 #include "slurm/nearest_name.h"
 #include "slurm/rest_json.h"
 
@@ -86,6 +87,17 @@ Reader lines_into(std::vector<std::string>& target) {
                           "' belongs into a script template or slurm.options");
       }
     }
+  };
+}
+
+Reader time_limit_into(int64_t& target) {
+  return [&target](const YAML::Node& node) {
+    const std::string text = node.as<std::string>();
+    const auto seconds = slurm::parse_time(text);
+    if (!seconds) {
+      throw ConfigError("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
+    }
+    target = *seconds;
   };
 }
 
@@ -197,6 +209,7 @@ Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
                                                            {"nodes", Shape::kNodes}})},
                   {"gpus_per_node", number_into(slurm.gpus_per_node)},
                   {"nodes", number_into(slurm.nodes)},
+                  {"longest_time", time_limit_into(slurm.longest_time)},
                   {"options", directives_into(slurm.options, file, "slurm.options")},
                   {"shapes", shapes_into(slurm.shape_options, file)},
                   {"user_options", option_names_into(slurm.user_options)},

@@ -102,12 +102,15 @@ void exclude_hosts(Directives& asks, const std::set<std::string>& hosts) {
   slurm::add_directive(asks, "exclude", list, "hosts with failures");
 }
 
-void stretch_time(Directives& asks, double factor) {
+// Never beyond `longest`, where the partition would not take the job any more (-1: no bound).
+void stretch_time(Directives& asks, double factor, int64_t longest) {
   const auto limit = asks.find("time");
   if (limit == asks.end() || factor == 1) return;
   const int64_t seconds = slurm::parse_time(limit->second).value();
   if (seconds < 0) return;
-  limit->second = slurm::time_text(std::llround(static_cast<double>(seconds) * factor));
+  int64_t stretched = std::llround(static_cast<double>(seconds) * factor);
+  if (longest >= 0) stretched = std::max(seconds, std::min(stretched, longest));
+  limit->second = slurm::time_text(stretched);
 }
 
 // A warning that is longer than the job would come at its start, again and again.
@@ -142,7 +145,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const ScriptTemplate script = read_template(config.templates, template_name(shape));
   Directives asks = merged_asks(config, shape, script, inputs.item.options);
   exclude_hosts(asks, inputs.excluded_hosts);
-  stretch_time(asks, inputs.time_factor);
+  stretch_time(asks, inputs.time_factor, config.slurm.longest_time);
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
   auto values = common_values(config, inputs);

@@ -104,6 +104,7 @@ slurm:
   accounting: "on"
   max_jobs: 200
   max_pending: 20
+  longest_time: 1-12:00:00
   shape: node
   gpus_per_node: 8
   nodes: 3
@@ -136,6 +137,7 @@ slurm:
   EXPECT_EQ(slurm.accounting, slurm::Accounting::kOn);
   EXPECT_EQ(slurm.max_jobs, 200);
   EXPECT_EQ(slurm.max_pending, 20);
+  EXPECT_EQ(slurm.longest_time, 36 * 3600);
   EXPECT_EQ(slurm.shape, Shape::kNode);
   EXPECT_EQ(slurm.gpus_per_node, 8);
   EXPECT_EQ(slurm.nodes, 3);
@@ -191,6 +193,8 @@ TEST(SlurmConfig, BadValuesAreRefusedByName) {
        {"max_jobs", "requests_per_minute", "gpus_per_node", "nodes", "max_pending"}) {
     EXPECT_THAT(refusal(kSlurm + "  " + key + ": -1\n"), HasSubstr("slurm." + std::string(key)));
   }
+  EXPECT_THAT(refusal(kSlurm + "  longest_time: soon\n"),
+              AllOf(HasSubstr("'slurm.longest_time'"), HasSubstr("'soon'")));
   for (const char* key : {"poll", "timeout", "connect_timeout"}) {
     EXPECT_THAT(refusal(kSlurm + "  " + key + ": 0s\n"), HasSubstr("slurm." + std::string(key)));
   }

@@ -120,6 +120,17 @@ TEST(JobScripts, ATimeLimitIsStretched) {
   EXPECT_EQ(asks(config, given).count("time"), 0U);
 }
 
+TEST(JobScripts, ATimeLimitIsNotStretchedBeyondTheLongest) {
+  Config config = slurm_config();
+  config.slurm.options = {{"time", "01:00:00"}};
+  config.slurm.longest_time = 2 * 3600;
+  ScriptInputs given = inputs();
+  given.time_factor = 2.25;
+  EXPECT_EQ(asks(config, given).at("time"), "02:00:00");
+  config.slurm.longest_time = 1800;  // what was asked for stays
+  EXPECT_EQ(asks(config, given).at("time"), "01:00:00");
+}
+
 TEST(JobScripts, TheWarningIsNeverLongerThanHalfOfTheTime) {
   const std::map<std::string, std::string> warnings = {
       {"01:00:00", "USR1@120"}, {"00:04:00", "USR1@120"}, {"00:03:00", "USR1@90"},
