@@ -58,6 +58,11 @@ class FusedCorrelator {
 
   static FusedPlan plan_of(const Problem& problem);
   static FusedShape shape_of(int n, const FusedPlan& plan);
+  template <int kLength>
+  static unsigned row_blocks(int rows) {
+    constexpr int kRows = kRowsOfBlock<kLength, Storage>;
+    return static_cast<unsigned>((rows + kRows - 1) / kRows);
+  }
   template <typename Use>
   static void with_inputs(int length, int n, const Use& use);
   void upload_roots(int length, Buffer<float2>& roots);
@@ -203,13 +208,12 @@ template <typename Device, typename Storage, typename Lengths>
 void FusedCorrelator<Device, Storage, Lengths>::transform_rows(const Projections& projections,
                                                                const Transform* transforms,
                                                                int count) {
-  const auto blocks = static_cast<unsigned>((shape_.n + Storage::kRows - 1) / Storage::kRows);
   with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
+    const unsigned blocks = row_blocks<length>(shape_.n);
     device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
                    dim3(blocks, static_cast<unsigned>(count)),
-                   dim3(BlockFft<length, Storage::kRows>::kThreads),
-                   template_rows_shared<length, Storage>(), shape_, projections, transforms,
-                   template_scale_, arrays_);
+                   dim3(RowFft<length, Storage>::kThreads), template_rows_shared<length, Storage>(),
+                   shape_, projections, transforms, template_scale_, arrays_);
   });
 }
 
@@ -221,7 +225,7 @@ void FusedCorrelator<Device, Storage, Lengths>::correlate_all_columns(int count)
   const auto groups = std::min(static_cast<unsigned>(count), (kBlocks + chunks - 1) / chunks);
   with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
     device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
-                   dim3(chunks, groups), dim3(BlockFft<length, Storage::kColumns>::kThreads),
+                   dim3(chunks, groups), dim3(ColumnFft<length, Storage>::kThreads),
                    columns_shared<length, Storage>(), shape_, count, arrays_);
   });
 }
@@ -229,14 +233,12 @@ void FusedCorrelator<Device, Storage, Lengths>::correlate_all_columns(int count)
 template <typename Device, typename Storage, typename Lengths>
 void FusedCorrelator<Device, Storage, Lengths>::finish(const Transform* transforms, int count,
                                                        const Statistics& statistics) {
-  const auto blocks =
-      static_cast<unsigned>((shape_.valid_rows + Storage::kRows - 1) / Storage::kRows);
   Lengths::with(shape_.columns, [&](auto length) {
+    const unsigned blocks = row_blocks<length>(shape_.valid_rows);
     device_.launch("finish_rows", finish_rows<length, Storage>,
                    dim3(blocks, static_cast<unsigned>(shape_.tiles)),
-                   dim3(BlockFft<length, Storage::kRows>::kThreads),
-                   last_rows_shared<length, Storage>(), shape_, places_.data(), transforms, count,
-                   arrays_, valid_width_, statistics);
+                   dim3(RowFft<length, Storage>::kThreads), last_rows_shared<length, Storage>(),
+                   shape_, places_.data(), transforms, count, arrays_, valid_width_, statistics);
   });
 }
 

@@ -23,6 +23,14 @@ struct FusedArrays {
   const float2* column_roots = nullptr;  // and of the rows'
 };
 
+// Rows that a block works on at once: four of the longest would not fit into shared memory.
+template <int kLength, typename Storage>
+constexpr int kRowsOfBlock = kLength > 2304 ? 2 : Storage::kRows;
+template <int kLength, typename Storage>
+using RowFft = BlockFft<kLength, kRowsOfBlock<kLength, Storage>>;
+template <int kLength, typename Storage>
+using ColumnFft = BlockFft<kLength, Storage::kColumns>;
+
 // Blocks that the registers of a multiprocessor are shared among, so that about `threads` work at
 // once: with more the compiler would have to spill. See docs/cuda.md.
 constexpr int blocks_for_registers(int threads, int in_block) {
@@ -34,17 +42,17 @@ constexpr int kRowThreads = 640;     // 96
 // Bytes of shared memory.
 template <int kLength, typename Storage>
 constexpr size_t template_rows_shared() {
-  return BlockFft<kLength, Storage::kRows>::kSharedPoints * sizeof(float2);
+  return RowFft<kLength, Storage>::kSharedPoints * sizeof(float2);
 }
 template <int kLength, typename Storage>
 constexpr size_t columns_shared() {
-  return BlockFft<kLength, Storage::kColumns>::kSharedPoints * sizeof(float2) +
+  return ColumnFft<kLength, Storage>::kSharedPoints * sizeof(float2) +
          static_cast<size_t>(kLength) * Storage::kColumns * sizeof(typename Storage::Element);
 }
 template <int kLength, typename Storage>
 constexpr size_t last_rows_shared() {
-  return BlockFft<kLength, Storage::kRows>::kSharedPoints * sizeof(float2) +
-         static_cast<size_t>(kLength) * Storage::kRows * sizeof(uint2);
+  return RowFft<kLength, Storage>::kSharedPoints * sizeof(float2) +
+         static_cast<size_t>(kLength) * kRowsOfBlock<kLength, Storage> * sizeof(uint2);
 }
 
 // Stores `count` values. Grid: blocks over them.
@@ -55,18 +63,18 @@ __global__ void store_values(const float2* __restrict__ values, int count,
   if (i < count) out[i] = Storage::narrow(values[i]);
 }
 
-// Rows kRows x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
+// Rows kRowsOfBlock x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
 // BlockFft::forward_first. Grid: blocks over n x transforms.
 template <int kLength, int kInputs, typename Storage>
-__global__ void __launch_bounds__(BlockFft<kLength, Storage::kRows>::kThreads)
+__global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
     transform_template_rows(FusedShape shape, Projections projections,
                             const Transform* __restrict__ transforms, float scale,
                             FusedArrays<Storage> arrays) {
-  using Fft = BlockFft<kLength, Storage::kRows>;
+  using Fft = RowFft<kLength, Storage>;
   using Order = typename Fft::Order;
   Fft fft(shared_memory<float2>(), arrays.row_roots);
   const Transform transform = transforms[blockIdx.y];
-  const int row = static_cast<int>(blockIdx.x) * Storage::kRows + fft.line();
+  const int row = static_cast<int>(blockIdx.x) * kRowsOfBlock<kLength, Storage> + fft.line();
   float2 x[Fft::kFirst];
   unrolled<kInputs>([&](auto i) {
     const int column = fft.thread() + i * Order::stride(0);
@@ -97,11 +105,11 @@ __global__ void __launch_bounds__(BlockFft<kLength, Storage::kRows>::kThreads)
 // Columns kColumns x blockIdx.x ... of the transforms blockIdx.y, blockIdx.y + gridDim.y, ...: the
 // template's transform is made once and multiplied with every tile. Grid: chunks x any number.
 template <int kLength, int kInputs, typename Storage>
-__global__ void __launch_bounds__(
-    BlockFft<kLength, Storage::kColumns>::kThreads,
-    blocks_for_registers(kColumnThreads, BlockFft<kLength, Storage::kColumns>::kThreads))
+__global__ void __launch_bounds__(ColumnFft<kLength, Storage>::kThreads,
+                                  blocks_for_registers(kColumnThreads,
+                                                       ColumnFft<kLength, Storage>::kThreads))
     correlate_columns(FusedShape shape, int transforms, FusedArrays<Storage> arrays) {
-  using Fft = BlockFft<kLength, Storage::kColumns>;
+  using Fft = ColumnFft<kLength, Storage>;
   using Order = typename Fft::Order;
   using Element = typename Storage::Element;
   constexpr int kColumns = Storage::kColumns;
@@ -255,22 +263,22 @@ class PixelSums {
   FixedSums sums_[kPixels];
 };
 
-// Rows kRows x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions transforms.
+// Rows kRowsOfBlock x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions transforms.
 // Grid: blocks over the valid rows x tiles.
 template <int kLength, typename Storage>
-__global__ void __launch_bounds__(BlockFft<kLength, Storage::kRows>::kThreads,
+__global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads,
                                   blocks_for_registers(kRowThreads,
-                                                       BlockFft<kLength, Storage::kRows>::kThreads))
+                                                       RowFft<kLength, Storage>::kThreads))
     finish_rows(FusedShape shape, const TilePlace* __restrict__ places,
                 const Transform* __restrict__ transforms, int count, FusedArrays<Storage> arrays,
                 int valid_width, Statistics statistics) {
-  using Fft = BlockFft<kLength, Storage::kRows>;
+  using Fft = RowFft<kLength, Storage>;
   using Order = typename Fft::Order;
   auto* exchange = shared_memory<float2>();
   Fft fft(exchange, arrays.row_roots);
   const auto tile = static_cast<int>(blockIdx.y);
   const TilePlace place = places[tile];
-  const int row = static_cast<int>(blockIdx.x) * Storage::kRows + fft.line();
+  const int row = static_cast<int>(blockIdx.x) * kRowsOfBlock<kLength, Storage> + fft.line();
   const int pixels_left = row < place.rows ? place.columns - fft.thread() : 0;
   const size_t first = static_cast<size_t>(place.row + row) * static_cast<size_t>(valid_width) +
                        static_cast<size_t>(place.column + fft.thread());

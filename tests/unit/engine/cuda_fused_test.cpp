@@ -41,6 +41,24 @@ TEST(CudaFusedSums, AreThoseOfTheStatisticsToTheLastBit) {
   }
 }
 
+template <typename Storage>
+size_t largest_shared_memory() {
+  size_t largest = 0;
+  for (const int each : cuda::FusedLengths::kLengths) {
+    cuda::FusedLengths::with(each, [&](auto length) {
+      largest = std::max({largest, cuda::template_rows_shared<length, Storage>(),
+                          cuda::columns_shared<length, Storage>(),
+                          cuda::last_rows_shared<length, Storage>()});
+    });
+  }
+  return largest;
+}
+
+TEST(CudaFusedKernels, FitIntoTheSharedMemoryOfAnA100) {
+  EXPECT_LE(largest_shared_memory<cuda::SingleStorage>(), 163u * 1024);
+  EXPECT_LE(largest_shared_memory<cuda::HalfStorage>(), 163u * 1024);
+}
+
 TEST(HalfWords, RoundAsIeeeHalves) {
   using simt::half_bits;
   using simt::half_value;
