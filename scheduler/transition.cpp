@@ -219,12 +219,22 @@ AttemptState state_while_unknown(AttemptState state) {
   return unanswered ? AttemptState::kPending : state;
 }
 
+// A node that cannot start a job, for one because it still remembers another one of that id from
+// before a crash of the controller, has it cancelled, since it may not be requeued. The claim may
+// be that of the job's run before the crash: then it has a node but no time, and no signal ended
+// it.
+bool could_not_be_started(const Evidence& evidence) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (job.host.empty()) return false;
+  const bool took_no_time =
+      job.start_time > 0 && job.end_time >= job.start_time && job.end_time <= job.start_time + 1;
+  return evidence.never_ran || (took_no_time && !job.signal && job.exit_code.value_or(0) == 0);
+}
+
 Outcome judge_cancelled(const Evidence& evidence, const Failures& failures,
                         const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
-  // A node that cannot start a job, for one because it still remembers another one of that id from
-  // before a crash of the controller, has it cancelled, since it may not be requeued.
-  if (evidence.never_ran && !job.host.empty()) {
+  if (could_not_be_started(evidence)) {
     return ended(AttemptState::kNeverStarted, "never_started",
                  "Slurm gave its job to " + job.host + " and ended it before the script began",
                  failures, rules);

@@ -359,5 +359,20 @@ TEST(Transition, AJobThatANodeCouldNotStartIsTriedAgainAndOneThatSomebodyCancell
   EXPECT_EQ(judged(evidence).cause, "cancelled_outside");
 }
 
+TEST(Transition, AJobThatANodeCouldNotStartAgainHasTheClaimOfItsFirstRun) {
+  Evidence evidence = with_job(JobState::kCancelled);
+  evidence.job->host = "n01";
+  evidence.job->start_time = evidence.job->end_time = 1000;
+  EXPECT_EQ(judged(evidence).attempt, AttemptState::kNeverStarted);
+  evidence.job->signal = 15;
+  EXPECT_EQ(judged(evidence).cause, "cancelled_outside") << "scancel's";
+  evidence.job->signal.reset();
+  evidence.job->exit_code = 85;
+  EXPECT_EQ(judged(evidence).cause, "cancelled_outside") << "stopped with a checkpoint";
+  evidence.job->exit_code.reset();
+  evidence.job->end_time = 1060;
+  EXPECT_EQ(judged(evidence).cause, "cancelled_outside") << "it ran for a minute";
+}
+
 }  // namespace
 }  // namespace scheduler
