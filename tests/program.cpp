@@ -8,6 +8,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 
@@ -100,6 +102,12 @@ Finished Program::wait() {
     }
   }
   return *finished_;
+}
+
+std::string text_of_process(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
 }
 
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,

@@ -44,6 +44,9 @@ class Program {
 Finished run_program(const std::vector<std::string>& arguments, const std::string& folder,
                      const std::vector<std::string>& extra_environment = {});
 
+// A file of /proc; what cannot be read any more, since its process is gone, is empty.
+std::string text_of_process(const std::string& path);
+
 // For a command that is to run as `user`: what stands before it. Empty when that is who we are, or
 // no name.
 std::vector<std::string> become(const std::string& user);

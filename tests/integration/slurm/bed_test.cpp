@@ -27,7 +27,7 @@ std::vector<std::string> processes_of(const std::string& folder) {
       continue;
     }
     const std::string cwd = fs::read_symlink(entry.path() / "cwd", error).string();
-    const std::string command = text_of(entry.path() / "cmdline");
+    const std::string command = text_of_process(entry.path() / "cmdline");
     if (cwd.find(folder) != std::string::npos || command.find(folder) != std::string::npos) {
       found.push_back(command);
     }

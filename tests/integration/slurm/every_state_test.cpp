@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -45,8 +44,7 @@ void run(const std::vector<std::string>& command) {
 // Whether any process was started with this word among its arguments.
 bool runs_with(const std::string& word) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string line{std::istreambuf_iterator<char>(file), {}};
+    const std::string line = text_of_process(entry.path() / "cmdline");
     if (line.find(word) != std::string::npos) return true;
   }
   return false;
