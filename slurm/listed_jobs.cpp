@@ -20,7 +20,10 @@ Snapshot ListedJobs::states(const std::function<int64_t()>& steady_ms,
     Snapshot now = list();
     asked = now.fresh;
     if (asked) plan_next(began, steady_ms() - began, now.complete);
-    if (now.complete) jobs_ = std::exchange(now.jobs, {});
+    if (now.complete) {
+      jobs_ = std::exchange(now.jobs, {});
+      jobs_ms_ = began;
+    }
     if (asked || !next_ms_) last_ = std::move(now);
   }
   Snapshot snapshot = last_;
@@ -42,6 +45,10 @@ std::optional<std::vector<JobStatus>> ListedJobs::of_name(const std::string& nam
   std::copy_if(jobs_->begin(), jobs_->end(), std::back_inserter(jobs),
                [&](const JobStatus& job) { return job.name == name; });
   return jobs;
+}
+
+bool ListedJobs::lacks(const std::string& job_id, int64_t since_ms) const {
+  return jobs_ && jobs_ms_ > since_ms && find(job_id) == nullptr;
 }
 
 const JobStatus* ListedJobs::find(const std::string& job_id) const {

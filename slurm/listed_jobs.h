@@ -26,6 +26,8 @@ class ListedJobs {
   std::optional<std::vector<JobStatus>> of_name(const std::string& name) const;
   // nullptr: it did not have this job.
   const JobStatus* find(const std::string& job_id) const;
+  // A complete listing that began after this time did not have it.
+  bool lacks(const std::string& job_id, int64_t since_ms) const;
 
  private:
   void plan_next(int64_t began_ms, int64_t latency_ms, bool complete);
@@ -34,6 +36,7 @@ class ListedJobs {
   int requests_per_minute_;
   Snapshot last_;  // without its jobs
   std::optional<std::vector<JobStatus>> jobs_;
+  int64_t jobs_ms_ = 0;  // when the listing of jobs_ began
   std::optional<int64_t> next_ms_;
 };
 

@@ -219,7 +219,14 @@ bool RestCluster::Impl::cancel(const std::string& job_id) {
   }
   const int64_t now = session_.steady_ms();
   const auto asked = cancelled_ms_.find(job_id);
-  if (asked != cancelled_ms_.end() && now - asked->second < kCancelAgainMs) return false;
+  if (asked != cancelled_ms_.end()) {
+    // v0.0.40 and v0.0.41 answer the same of a job that they do not know.
+    if (listed_.lacks(job_id, asked->second)) {
+      cancelled_ms_.erase(asked);
+      return true;
+    }
+    if (now - asked->second < kCancelAgainMs) return false;
+  }
   const auto version = session_.version();
   if (!version) return false;
   const RestReply reply = session_.change("DELETE", job_path(*version, job_id));

@@ -59,6 +59,17 @@ TEST_F(RestJobTest, AJobThatIsNotThereNeedsNoStopping) {
   EXPECT_FALSE(cluster.cancel("17"));
 }
 
+TEST_F(RestJobTest, AJobThatNoListingHasAfterItsCancelNeedsNoStopping) {
+  RestCluster cluster(options());
+  cluster.states();
+  EXPECT_FALSE(cluster.cancel("17"));
+  EXPECT_FALSE(cluster.cancel("17")) << "not looked at since";
+  pass(10'000);
+  cluster.states();
+  EXPECT_TRUE(cluster.cancel("17"));
+  EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17"), SizeIs(1));
+}
+
 TEST_F(RestJobTest, AskingToStopSendsTheEngineItsSignal) {
   RestCluster cluster(options());
   EXPECT_TRUE(cluster.signal_stop("17"));
