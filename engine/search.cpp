@@ -141,17 +141,30 @@ class Run {
     report_start();
     const std::vector<size_t> todo = remaining();
     const auto batch = static_cast<size_t>(std::max(1, backend_.batch()));
-    for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {
-      correlate(todo, begin, std::min(begin + batch, todo.size()));
-      report_if_due();
-      if (begin + batch < todo.size()) checkpoint_if_due();
+    try {
+      for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {
+        correlate(todo, begin, std::min(begin + batch, todo.size()));
+        report_if_due();
+        if (begin + batch < todo.size()) checkpoint_if_due();
+      }
+      result_.seconds = seconds_since(start_);
+      finish();
+    } catch (const Error& e) {
+      const bool of_device =
+          e.code() == ExitCode::kDeviceFault || e.code() == ExitCode::kDeviceMemory;
+      throw Error(e.code(), e.what() + (of_device ? what_is_kept() : ""));
     }
-    result_.seconds = seconds_since(start_);
-    finish();
     return std::move(result_);
   }
 
  private:
+  // For the end of a fault's message.
+  std::string what_is_kept() const {
+    if (kept_.empty()) return ". Nothing of this search is kept: no checkpoint was written yet";
+    return ". What was done until the last checkpoint is kept: go on from it with --resume '" +
+           kept_ + "'";
+  }
+
   std::vector<size_t> remaining() const {
     std::vector<size_t> out;
     for (size_t i = 0; i < state_.finished.size(); ++i) {
@@ -181,6 +194,7 @@ class Run {
       return;
     }
     check_same_search(options_.resume, found, state_);
+    kept_ = options_.resume;
     backend_.restore(found.accumulators);
     state_.finished = found.finished;
     for (size_t i = 0; i < state_.finished.size(); ++i) {
@@ -254,6 +268,7 @@ class Run {
   void write() {
     state_.accumulators = backend_.accumulators();
     write_checkpoint(options_.checkpoint, state_);
+    kept_ = options_.checkpoint;
     const int height = state_.accumulators.height;
     const int width = state_.accumulators.width;
     state_.accumulators = {};
@@ -283,6 +298,7 @@ class Run {
   RunResult result_;
   int64_t done_ = 0;     // correlations
   int64_t resumed_ = 0;  // of them by earlier runs
+  std::string kept_;     // the newest checkpoint
   Clock::time_point start_, last_checkpoint_, last_report_, last_best_;
 };
 

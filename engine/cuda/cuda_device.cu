@@ -56,13 +56,12 @@ int driver_version() {
   return version;
 }
 
-FaultReport report(const std::string& activity, const std::string& device, bool searching) {
+FaultReport report(const std::string& activity, const std::string& device) {
   const int driver = driver_version();
   return {.activity = activity,
           .device = device,
           .driver = driver > 0 ? version_text(driver) : "",
-          .toolkit = version_text(CUDART_VERSION),
-          .searching = searching};
+          .toolkit = version_text(CUDART_VERSION)};
 }
 
 // The layout of a cuFFT plan, for making it and for asking what it needs.
@@ -129,22 +128,20 @@ std::string megabytes(size_t bytes) { return std::to_string((bytes + 999999) / 1
 
 }  // namespace
 
-void check_runtime(cudaError_t code, const std::string& activity, const std::string& device,
-                   bool searching) {
+void check_runtime(cudaError_t code, const std::string& activity, const std::string& device) {
   if (code == cudaSuccess) return;
-  FaultReport r = report(activity, device, searching);
+  FaultReport r = report(activity, device);
   r.code = code;
   r.fault = fault_of_runtime(code, driver_version());
   r.words = cudaGetErrorString(code);
   throw describe_fault(r);
 }
 
-void check_transforms(cufftResult code, const std::string& activity, const std::string& device,
-                      bool searching) {
+void check_transforms(cufftResult code, const std::string& activity, const std::string& device) {
   if (code == CUFFT_SUCCESS) return;
   // The runtime's own error, where there is one, says more than cuFFT's.
-  check_runtime(cudaGetLastError(), activity, device, searching);
-  FaultReport r = report(activity, device, searching);
+  check_runtime(cudaGetLastError(), activity, device);
+  FaultReport r = report(activity, device);
   r.code = code;
   r.fault = fault_of_transforms(code);
   r.words = "cuFFT's code";
@@ -167,11 +164,11 @@ CudaDevice::~CudaDevice() {
 }
 
 void CudaDevice::check(cudaError_t code, const std::string& activity) const {
-  check_runtime(code, activity, text_, searching_);
+  check_runtime(code, activity, text_);
 }
 
 void CudaDevice::check(cufftResult code, const std::string& activity) const {
-  check_transforms(code, activity, text_, searching_);
+  check_transforms(code, activity, text_);
 }
 
 void* CudaDevice::take(const char* what, size_t bytes) {
@@ -248,7 +245,6 @@ void CudaDevice::allocate_workspace() {
   for (const Plan* plan : plans_) {
     check(cufftSetWorkArea(plan->handle_, workspace_), "planning " + plan->name_);
   }
-  searching_ = true;
 }
 
 void CudaDevice::transform(const Plan& plan, const float2* in, float2* out, int direction) {

@@ -15,12 +15,10 @@
 
 namespace engine::cuda {
 
-// Throws what describe_fault makes of a code that is not success. `device` and `searching` as in
-// FaultReport.
-void check_runtime(cudaError_t code, const std::string& activity, const std::string& device = "",
-                   bool searching = false);
-void check_transforms(cufftResult code, const std::string& activity, const std::string& device = "",
-                      bool searching = false);
+// Throws what describe_fault makes of a code that is not success. `device` as in FaultReport.
+void check_runtime(cudaError_t code, const std::string& activity, const std::string& device = "");
+void check_transforms(cufftResult code, const std::string& activity,
+                      const std::string& device = "");
 
 // "device 0, NVIDIA H200 (sm_90)".
 std::string device_text(const DeviceFacts& facts);
@@ -117,7 +115,6 @@ class CudaDevice {
 
   std::string text_;
   std::string last_;  // what was started last
-  bool searching_ = false;
   cudaStream_t stream_ = nullptr;
   std::vector<Plan*> plans_;
   size_t workspace_bytes_ = 0;

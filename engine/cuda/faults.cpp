@@ -123,7 +123,6 @@ Error describe_fault(const FaultReport& r) {
   std::string text = r.device.empty() ? a.what : r.device + ": " + a.what;
   text += " (" + r.activity + ": " + r.words + ", code " + std::to_string(r.code) +
           "). To do: " + a.remedy;
-  if (r.searching) text += ". A checkpoint that was written is kept: go on from it with --resume";
   return {r.fault == Fault::kOutOfMemory ? ExitCode::kDeviceMemory : ExitCode::kDeviceFault, text};
 }
 

@@ -30,7 +30,6 @@ struct FaultReport {
   std::string device;    // "device 0, NVIDIA H200 (sm_90)"; empty before it is known
   std::string driver;    // newest CUDA version that the driver can serve, "12.4"; empty: unknown
   std::string toolkit;   // CUDA version that this build needs, "13.0"
-  bool searching = false;
 };
 
 // `driver_version` as cudaDriverGetVersion gives it: 0 where there is no driver. The runtime has

@@ -75,13 +75,6 @@ TEST(CudaFaults, AFullDeviceHasAnExitCodeOfItsOwn) {
   EXPECT_THAT(error.what(), HasSubstr("--batch"));
 }
 
-TEST(CudaFaults, ADeviceLostInMidSearchPointsToTheCheckpoint) {
-  FaultReport r = report(Fault::kDeviceLost, kLaunchFailure);
-  EXPECT_THAT(describe_fault(r).what(), Not(HasSubstr("--resume")));
-  r.searching = true;
-  EXPECT_THAT(describe_fault(r).what(), HasSubstr("--resume"));
-}
-
 constexpr ProblemShape kLarge{4096, 4096, 512, 13, 1584000};
 
 TEST(CudaMemory, ShrinksTheBatchUntilItFitsAndNothingThatDecidesBits) {

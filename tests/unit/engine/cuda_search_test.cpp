@@ -28,8 +28,7 @@ class LostDevice : public SimtDevice {
                                   .code = 719,
                                   .words = "unspecified launch failure",
                                   .activity = std::string("kernel ") + name,
-                                  .device = "device 0, of this test",
-                                  .searching = true});
+                                  .device = "device 0, of this test"});
     }
     SimtDevice::launch(name, arguments...);
   }
@@ -38,23 +37,46 @@ class LostDevice : public SimtDevice {
   int left_;
 };
 
+engine::Search small_search() {
+  return search_of({.name = "", .height = 24, .width = 26, .n = 12});
+}
+
+cuda::MemoryPlan small_plan(const engine::Search& search) {
+  cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), 4);
+  plan.transforms = 2;
+  return plan;
+}
+
+// What is said of a device that is lost in mid-search.
+std::string words_of_loss(const engine::Search& search, const engine::RunOptions& options) {
+  const std::atomic<bool> never = false;
+  cuda::DeviceBackend<LostDevice, cuda::PlaneCorrelator> lost(std::make_unique<LostDevice>(30),
+                                                              search.problem, small_plan(search));
+  try {
+    engine::run_search(search, lost, options, never);
+  } catch (const engine::Error& e) {
+    EXPECT_EQ(e.code(), engine::ExitCode::kDeviceFault);
+    return e.what();
+  }
+  return "the search did without its device";
+}
+
+TEST(CudaSearch, ADeviceLostWithoutACheckpointPointsToNone) {
+  const std::string words = words_of_loss(small_search(), {});
+  EXPECT_NE(words.find("no checkpoint was written"), std::string::npos) << words;
+  EXPECT_EQ(words.find("--resume"), std::string::npos) << words;
+}
+
 TEST(CudaSearch, ADeviceLostInMidSearchLeavesACheckpointToGoOnFrom) {
   const ScratchFolder folder;
-  const engine::Search search = search_of({.name = "", .height = 24, .width = 26, .n = 12});
-  engine::cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), 4);
-  plan.transforms = 2;
+  const engine::Search search = small_search();
+  const cuda::MemoryPlan plan = small_plan(search);
   const std::atomic<bool> never = false;
   engine::RunOptions options{.checkpoint = folder / "c",
                              .checkpoint_every = std::chrono::milliseconds(0)};
-  cuda::DeviceBackend<LostDevice, cuda::PlaneCorrelator> lost(std::make_unique<LostDevice>(30),
-                                                              search.problem, plan);
-  try {
-    engine::run_search(search, lost, options, never);
-    FAIL() << "the search did without its device";
-  } catch (const engine::Error& e) {
-    EXPECT_EQ(e.code(), engine::ExitCode::kDeviceFault);
-    EXPECT_NE(std::string(e.what()).find("--resume"), std::string::npos) << e.what();
-  }
+  const std::string words = words_of_loss(search, options);
+  EXPECT_NE(words.find("go on from it with --resume '" + (folder / "c")), std::string::npos)
+      << words;
   options.resume = options.checkpoint;
   cuda::DeviceBackend<SimtDevice, cuda::PlaneCorrelator> other(std::make_unique<SimtDevice>(),
                                                                search.problem, plan);
