@@ -147,8 +147,8 @@ class Run {
         report_if_due();
         if (begin + batch < todo.size()) checkpoint_if_due();
       }
-      result_.seconds = seconds_since(start_);
       finish();
+      result_.seconds = seconds_since(start_);
     } catch (const Error& e) {
       const bool of_device =
           e.code() == ExitCode::kDeviceFault || e.code() == ExitCode::kDeviceMemory;
@@ -256,6 +256,8 @@ class Run {
                                            static_cast<double>(options_.checkpoint_every.count())) {
       return;
     }
+    // What the device has to say now ends the search.
+    state_.accumulators = backend_.accumulators();
     try {
       write();
     } catch (const Error& e) {
@@ -263,23 +265,21 @@ class Run {
       say(std::string("no checkpoint written: ") + e.what());
     }
     last_checkpoint_ = Clock::now();
+    state_.accumulators = {};
   }
 
   void write() {
-    state_.accumulators = backend_.accumulators();
     write_checkpoint(options_.checkpoint, state_);
     kept_ = options_.checkpoint;
-    const int height = state_.accumulators.height;
-    const int width = state_.accumulators.width;
-    state_.accumulators = {};
-    state_.accumulators.height = height;
-    state_.accumulators.width = width;
   }
 
   void finish() {
     result_.stopped = result_.finished_units < static_cast<int64_t>(state_.finished.size());
     if (result_.stopped) {
-      if (!options_.checkpoint.empty()) write();
+      if (!options_.checkpoint.empty()) {
+        state_.accumulators = backend_.accumulators();
+        write();
+      }
     } else {
       result_.accumulators = backend_.accumulators();
     }

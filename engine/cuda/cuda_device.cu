@@ -205,6 +205,31 @@ void CudaDevice::wait() {
         last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 tells which");
 }
 
+CudaDevice::Arrival::Arrival(CudaDevice& device, size_t bytes) : device_(device) {
+  device.check(cudaMallocHost(&data_, bytes), "taking memory of the host");
+  const cudaError_t code = cudaEventCreateWithFlags(&here_, cudaEventDisableTiming);
+  if (code == cudaSuccess) return;
+  cudaFreeHost(data_);
+  device.check(code, "making an event");
+}
+
+CudaDevice::Arrival::~Arrival() {
+  cudaEventSynchronize(here_);
+  cudaEventDestroy(here_);
+  cudaFreeHost(data_);
+}
+
+const void* CudaDevice::Arrival::wait() const {
+  device_.check(cudaEventSynchronize(here_),
+                "kernels of an earlier batch; CUDA_LAUNCH_BLOCKING=1 tells which");
+  return data_;
+}
+
+void CudaDevice::send(const void* from, size_t bytes, Arrival& to) {
+  copy(to.data_, from, bytes, cudaMemcpyDeviceToHost);
+  check(cudaEventRecord(to.here_, stream_), "copying after " + last_);
+}
+
 CudaDevice::Plan::Plan(CudaDevice& device, std::string name)
     : device_(device), name_(std::move(name)) {
   device.check(cufftCreate(&handle_), "planning " + name_);

@@ -49,6 +49,34 @@ class CudaDevice {
     size_t size_;
   };
 
+  // A few bytes on their way to the host, in memory that the device writes to while it works.
+  class Arrival {
+   public:
+    Arrival(CudaDevice& device, size_t bytes);
+    ~Arrival();
+    Arrival(const Arrival&) = delete;
+    Arrival& operator=(const Arrival&) = delete;
+
+   protected:
+    const void* wait() const;
+
+   private:
+    friend class CudaDevice;
+    CudaDevice& device_;
+    void* data_ = nullptr;
+    cudaEvent_t here_ = nullptr;
+  };
+  template <typename T>
+  class Later : public Arrival {
+   public:
+    explicit Later(CudaDevice& device) : Arrival(device, sizeof(T)) {}
+    T get() const { return *static_cast<const T*>(wait()); }
+  };
+  template <typename T>
+  void fetch(const Buffer<T>& from, Later<T>& to) {
+    send(from.data(), sizeof(T), to);
+  }
+
   template <typename T>
   void upload(Buffer<T>& to, const T* from, size_t count) {
     copy(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice);
@@ -107,6 +135,7 @@ class CudaDevice {
   void fill_with_zeros(void* data, size_t bytes);
   void allow_shared(const char* name, const void* kernel, size_t bytes);
   void launched(const char* name);
+  void send(const void* from, size_t bytes, Arrival& to);
   void wait();
   void transform(const Plan& plan, const float2* in, float2* out, int direction);
   void add(Plan& plan, size_t workspace);

@@ -8,6 +8,9 @@
 //                                       data(), size(). `what` names it in messages
 //   upload(buffer, from, count)         from the host; `from` may be changed afterwards
 //   download(buffer, to, count)         to the host, after all work so far; `to` is complete
+//   Later<T>(device), fetch(buffer, later), later.get()
+//                                       the first element to the host as it is after all work so
+//                                       far; get() waits for that work and for none that came after
 //   clear(buffer)                       bytes of zero
 //   launch(name, kernel, grid, block, shared_bytes, arguments...)
 //   LinePlan(device, lines), PlanePlan(device, planes)

@@ -44,10 +44,10 @@ class DeviceBackend : public Backend {
           batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
       correlator_.add(projections, transforms, statistics_.on_device());
     }
-    statistics_.check(problem_.extreme_pixel);
+    statistics_.check_earlier(problem_.extreme_pixel);
   }
 
-  Accumulators accumulators() const override { return statistics_.read(); }
+  Accumulators accumulators() const override { return statistics_.read(problem_.extreme_pixel); }
   double best_z(int64_t correlations) const override { return statistics_.best_z(correlations); }
   void restore(const Accumulators& accumulators) override { statistics_.restore(accumulators); }
 

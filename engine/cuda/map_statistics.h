@@ -26,7 +26,8 @@ class MapStatistics {
         sum_(device, "the sums", pixels_),
         squares_(device, "the sums of squares", pixels_),
         fault_(device, "the fault", 1),
-        largest_(device, "the largest scores", kBestBlocks) {
+        largest_(device, "the largest scores", kBestBlocks),
+        faults_{Later(device), Later(device)} {
     device.clear(best_);
     device.clear(sum_);
     device.clear(squares_);
@@ -35,18 +36,23 @@ class MapStatistics {
 
   Statistics on_device() { return {best_.data(), sum_.data(), squares_.data(), fault_.data()}; }
 
-  // Waits for all that was added. Throws InputError when a value or a sum left its range; the
-  // message ends with `extreme_pixel`.
-  void check(const std::string& extreme_pixel) const;
+  // Throws InputError when a value or a sum left its range; the message ends with `extreme_pixel`.
+  // Looks at what had been added at the call before this one, and waits for no more than that: the
+  // device has work to do meanwhile.
+  void check_earlier(const std::string& extreme_pixel);
 
-  Accumulators read() const;
+  // Waits for all that was added, and looks at all of it.
+  Accumulators read(const std::string& extreme_pixel) const;
   void restore(const Accumulators& accumulators);
   double best_z(int64_t correlations);
 
  private:
   template <typename T>
   using Buffer = typename Device::template Buffer<T>;
+  using Later = typename Device::template Later<unsigned long long>;
   static constexpr unsigned kBestBlocks = 256;
+
+  void refuse(unsigned long long fault, const std::string& extreme_pixel) const;
 
   Device& device_;
   const int height_, width_;
@@ -55,12 +61,19 @@ class MapStatistics {
   Buffer<long long> sum_, squares_;
   Buffer<unsigned long long> fault_;
   Buffer<double> largest_;
+  std::array<Later, 2> faults_;
+  size_t checks_ = 0;
 };
 
 template <typename Device>
-void MapStatistics<Device>::check(const std::string& extreme_pixel) const {
-  unsigned long long fault = 0;
-  device_.download(fault_, &fault, 1);
+void MapStatistics<Device>::check_earlier(const std::string& extreme_pixel) {
+  device_.fetch(fault_, faults_[checks_ % 2]);
+  if (checks_++ > 0) refuse(faults_[checks_ % 2].get(), extreme_pixel);
+}
+
+template <typename Device>
+void MapStatistics<Device>::refuse(unsigned long long fault,
+                                   const std::string& extreme_pixel) const {
   if (fault == 0) return;
   const size_t pixel = 0xffffffffu - static_cast<uint32_t>(fault);
   const auto width = static_cast<size_t>(width_);
@@ -71,8 +84,11 @@ void MapStatistics<Device>::check(const std::string& extreme_pixel) const {
 }
 
 template <typename Device>
-Accumulators MapStatistics<Device>::read() const {
+Accumulators MapStatistics<Device>::read(const std::string& extreme_pixel) const {
   static_assert(sizeof(unsigned long long) == sizeof(uint64_t));
+  unsigned long long fault = 0;
+  device_.download(fault_, &fault, 1);
+  refuse(fault, extreme_pixel);
   Accumulators out(height_, width_);
   std::vector<unsigned long long> best(pixels_);
   std::vector<long long> sums(pixels_);

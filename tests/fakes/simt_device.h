@@ -41,6 +41,21 @@ class SimtDevice {
   };
 
   template <typename T>
+  class Later {
+   public:
+    explicit Later(SimtDevice&) {}
+    T get() const { return value_; }
+
+   private:
+    friend class SimtDevice;
+    T value_{};
+  };
+  template <typename T>
+  void fetch(const Buffer<T>& from, Later<T>& to) {
+    to.value_ = *from.data();
+  }
+
+  template <typename T>
   void upload(Buffer<T>& to, const T* from, size_t count) {
     std::memcpy(static_cast<void*>(to.data()), from, count * sizeof(T));
   }

@@ -156,8 +156,9 @@ TYPED_TEST_P(CudaFused, EndsWithThePixelNamedWhenASumLeavesItsRange) {
   full.squares[51 * static_cast<size_t>(full.width) + 7] =
       static_cast<int64_t>(engine::kSquareLimit) - 1;
   backend->restore(full);
+  backend->correlate(search.space.units);
   try {
-    backend->correlate(search.space.units);
+    backend->accumulators();
     FAIL() << "an overflow went unnoticed";
   } catch (const engine::InputError& e) {
     EXPECT_NE(std::string(e.what()).find("row 51, column 7"), std::string::npos) << e.what();
@@ -168,7 +169,8 @@ TYPED_TEST_P(CudaFused, EndsWhenAValueIsNoNumber) {
   engine::Search search = search_of({.name = "", .height = 60, .width = 60, .n = 16});
   search.problem.image_spectrum[5] = {NAN, 0};
   const auto backend = this->template backend<Fused<cuda::SingleStorage, 64>>(search, 4);
-  EXPECT_THROW(backend->correlate(search.space.units), engine::InputError);
+  backend->correlate(search.space.units);
+  EXPECT_THROW(backend->accumulators(), engine::InputError);
 }
 
 TYPED_TEST_P(CudaFused, RefusesATemplateThatNoLengthHolds) {

@@ -1,6 +1,13 @@
 // Whole searches on the CPU.
 #include "tests/fakes/simt_device.h"
 //
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "engine/cuda/faults.h"
 #include "tests/scratch_folder.h"
 #include "tests/unit/engine/cuda_search_cases.h"
@@ -85,6 +92,59 @@ TEST(CudaSearch, ADeviceLostInMidSearchLeavesACheckpointToGoOnFrom) {
   cuda::DeviceBackend<SimtDevice, cuda::PlaneCorrelator> whole(std::make_unique<SimtDevice>(),
                                                                search.problem, plan);
   EXPECT_TRUE(same_bits(resumed.accumulators, run_on(whole, search)));
+}
+
+// Counts how much work is on its way when something is waited for.
+class BusyDevice : public SimtDevice {
+ public:
+  explicit BusyDevice(std::vector<int>& on_their_way) : on_their_way_(on_their_way) {}
+
+  template <typename T>
+  class Later {
+   public:
+    explicit Later(BusyDevice& device) : device_(device), value_(device) {}
+    T get() const {
+      device_.on_their_way_.push_back(device_.launches_ - launches_before_);
+      return value_.get();
+    }
+
+   private:
+    friend class BusyDevice;
+    BusyDevice& device_;
+    SimtDevice::Later<T> value_;
+    int launches_before_ = 0;
+  };
+  template <typename T>
+  void fetch(const Buffer<T>& from, Later<T>& to) {
+    SimtDevice::fetch(from, to.value_);
+    to.launches_before_ = launches_;
+  }
+  template <typename T>
+  void download(const Buffer<T>& from, T* to, size_t count) {
+    on_their_way_.push_back(0);
+    SimtDevice::download(from, to, count);
+  }
+  template <typename... Arguments>
+  void launch(const char* name, Arguments... arguments) {
+    ++launches_;
+    SimtDevice::launch(name, arguments...);
+  }
+
+ private:
+  std::vector<int>& on_their_way_;
+  int launches_ = 0;
+};
+
+TEST(CudaSearch, KeepsTheDeviceAtWorkBetweenBatches) {
+  const engine::Search search = small_search();
+  std::vector<int> on_their_way;
+  cuda::DeviceBackend<BusyDevice, cuda::PlaneCorrelator> backend(
+      std::make_unique<BusyDevice>(on_their_way), search.problem, small_plan(search));
+  for (size_t batch = 0; batch < 4; ++batch) {
+    backend.correlate(std::span<const engine::Unit>(search.space.units).subspan(4 * batch, 4));
+  }
+  EXPECT_EQ(on_their_way.size(), 3u);
+  EXPECT_THAT(on_their_way, testing::Each(testing::Ge(4)));
 }
 
 }  // namespace
