@@ -53,6 +53,9 @@ class Backend {
   virtual ~Backend() = default;
   // "cpu" or "cuda".
   virtual std::string name() const = 0;
+  // Of the correlations, as precision_name (transform_path.h) has it. What was accumulated in one
+  // is not gone on with in another.
+  virtual std::string precision() const { return "fp32"; }
   // Correlates every projection of `units` and adds the statistics. Whatever the order and the
   // grouping of units over calls, the accumulators end the same to the bit. Throws InputError when
   // a sum leaves its range.

@@ -99,6 +99,7 @@ void print_machine(bool as_json) {
                      {"free_memory_bytes", available_memory()},
                      {"nvidia_device", nvidia_device_present()},
                      {"cuda", cuda_device},
+                     {"transforms", transforms_of_this_build()},
                      {"libraries", libraries}};
   if (as_json) {
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -112,6 +113,9 @@ void print_machine(bool as_json) {
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
             << "  NVIDIA device    " << (nvidia_device_present() ? "present" : "none") << '\n'
             << "  CUDA             " << cuda_device << '\n';
+  for (const std::string& transforms : transforms_of_this_build()) {
+    std::cout << "  transforms       " << transforms << '\n';
+  }
   for (const auto& [name, version] : device.libraries) {
     std::cout << "  library          " << name << ' ' << version << '\n';
   }

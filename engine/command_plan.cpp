@@ -26,14 +26,21 @@ struct Plan {
 // factor of two or three on others.
 constexpr double kSecondsPerStep = 3.5e-10;
 
-// Of a CUDA device, for a pixel of a correlation: what its transforms read and write, 40 bytes, at
-// 2 TB/s. No device has been measured.
-constexpr double kSecondsPerPixel = 2e-11;
+// Of a CUDA device, for a pixel of a correlation: what its transforms read and write, at 2 TB/s. No
+// device has been measured.
+constexpr double kSecondsPerByte = 5e-13;
+constexpr double kLibraryBytes = 40;
+constexpr double kFusedBytes = 10;
+constexpr double kFusedBytesOfHalves = 5;
 
 // The transforms of the micrograph dominate.
 double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
   const double pixels = static_cast<double>(shape.height) * shape.width;
-  if (device.backend == "cuda") return kSecondsPerPixel * pixels;
+  if (device.fft == "cufft") return kSecondsPerByte * kLibraryBytes * pixels;
+  if (device.fft == "fused") {
+    return kSecondsPerByte * pixels *
+           (device.precision == "fp32" ? kFusedBytes : kFusedBytesOfHalves);
+  }
   return kSecondsPerStep * pixels * std::log2(pixels) / device.threads;
 }
 
@@ -68,6 +75,9 @@ Json plan_json(const Plan& plan) {
           {"backend", plan.device.backend},
           {"threads", plan.device.threads},
           {"batch", plan.device.batch},
+          {"fft", plan.device.fft},
+          {"precision", plan.device.precision},
+          {"tiling", plan.device.tiling.empty() ? Json(nullptr) : Json(plan.device.tiling)},
           {"memory_bytes", plan.device.bytes},
           {"memory", memory},
           {"predicted_seconds", std::round(plan.seconds)}};

@@ -1,14 +1,18 @@
 #include "engine/device.h"
 
+#include <algorithm>
 #include <complex>
 #include <filesystem>
+#include <limits>
+#include <utility>
 
-#include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/fused_backend.h"
 #include "engine/error.h"
 #include "engine/fft.h"
 #include "engine/free_memory.h"
 #include "engine/human_text.h"
+#include "engine/transform_path.h"
 
 namespace engine {
 namespace {
@@ -43,6 +47,7 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
   plan.memory = memory.items;
   plan.bytes = memory.total();
   plan.memory_limit = limit;
+  plan.work = memory;
   if (limit > 0 && plan.bytes > limit) {
     refuse_for_memory(plan.bytes, limit, "",
                       "a machine with more memory, fewer --threads or a smaller micrograph");
@@ -56,45 +61,125 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
 }
 
 // What the program itself holds while a device searches.
-uint64_t bytes_beside_device(const ProblemShape& s) {
+uint64_t bytes_beside_device(const ProblemShape& s, const cuda::MemoryPlan& plan) {
   const auto n = static_cast<uint64_t>(s.template_size);
   const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
   const uint64_t slice = n * (n / 2 + 1) * sizeof(std::complex<float>);
   const uint64_t results = 3 * sizeof(uint64_t) + 8 * sizeof(float);
-  return (n + static_cast<uint64_t>(s.planes)) * slice +
+  uint64_t tiles = 0;
+  if (plan.fused) {
+    // The image in double, twice while it is made, and one tile on its way to the device.
+    const uint64_t tile = static_cast<uint64_t>(plan.fused->tiling.rows.length) *
+                          static_cast<uint64_t>(plan.fused->tiling.columns.length);
+    tiles = 2 * pixels * sizeof(double) + 4 * tile * sizeof(std::complex<float>);
+  }
+  return (n + static_cast<uint64_t>(s.planes)) * slice + tiles +
          pixels * (sizeof(std::complex<float>) / 2 + results) +
          static_cast<uint64_t>(s.orientations) * (2 * sizeof(Orientation) + sizeof(Unit));
 }
 
+// Whether the fused path takes the search at all.
+bool fused_fits(const ProblemShape& shape, const cuda::DeviceFacts& facts) {
+  const std::vector<int> lengths =
+      cuda::lengths_within(cuda::fused_kernels(Precision::kFp32), facts.shared_bytes);
+  return std::any_of(lengths.begin(), lengths.end(),
+                     [&](int length) { return length >= shape.template_size; });
+}
+
+// Plans one path within `free` bytes of the device's memory; 0: no limit.
+class CudaPlanner {
+ public:
+  CudaPlanner(const ProblemShape& shape, const DeviceOptions& options,
+              const cuda::DeviceFacts& facts, const TransformPath& path)
+      : shape_(shape), batch_(options.batch), kernels_(cuda::fused_kernels(path.precision)) {
+    if (path.fft == "fused") {
+      lengths_ = cuda::require_lengths(kernels_, facts.shared_bytes, shape.template_size,
+                                       facts.name + " (" + facts.architecture + ")");
+    }
+    workspace_ = cuda::transform_workspace(shape, plan(0), options.device);
+  }
+
+  cuda::MemoryPlan plan(uint64_t free) const {
+    return lengths_.empty()
+               ? cuda::plan_memory(shape_, batch_, workspace_, free)
+               : cuda::plan_fused_memory(shape_, kernels_, lengths_, batch_, workspace_, free);
+  }
+
+ private:
+  const ProblemShape& shape_;
+  int batch_;
+  cuda::FusedKernels kernels_;
+  std::vector<int> lengths_;  // of the fused path
+  uint64_t workspace_ = 0;
+};
+
+// What was done about too little memory; empty: nothing.
+std::string shrinking_note(const cuda::MemoryPlan& wanted, const cuda::MemoryPlan& found,
+                           uint64_t free) {
+  std::string what;
+  const auto note = [&](int from, int to, const std::string& of) {
+    if (to == from) return;
+    what += (what.empty() ? " from " : " and from ") + std::to_string(from) + " to " +
+            std::to_string(to) + of;
+  };
+  note(wanted.batch, found.batch, " units");
+  if (found.fused) note(wanted.fused->transforms, found.fused->transforms, " transforms at once");
+  return what.empty()
+             ? ""
+             : "batch shrunk" + what + " to fit " + megabytes(free) + " of free device memory";
+}
+
+void require_memory_beside_device(const ProblemShape& shape, const cuda::MemoryPlan& plan) {
+  const uint64_t here = bytes_beside_device(shape, plan);
+  const uint64_t free_here = available_memory();
+  if (free_here == 0 || here <= free_here) return;
+  refuse_for_memory(here, free_here, " of the machine's memory beside the device",
+                    "a machine or a job with more memory, or a smaller micrograph");
+}
+
 DevicePlan plan_cuda(const ProblemShape& shape, const DeviceOptions& options) {
   const cuda::DeviceFacts facts = cuda::require_device(options.device);
-  const uint64_t workspace = cuda::transform_workspace(shape, options.device);
-  const cuda::MemoryPlan unlimited = cuda::plan_memory(shape, options.batch, workspace);
-  const cuda::MemoryPlan memory =
-      cuda::plan_memory(shape, options.batch, workspace, facts.free_memory);
+  const TransformPath path = choose_transforms("cuda", options.fft, options.precision,
+                                               kFusedByItself && fused_fits(shape, facts));
+  const CudaPlanner planner(shape, options, facts, path);
+  cuda::MemoryPlan work = planner.plan(facts.free_memory);
   DevicePlan plan{.backend = "cuda",
-                  .batch = memory.batch,
+                  .batch = work.batch,
                   .device = options.device,
-                  .memory = memory.items,
-                  .bytes = memory.total(),
+                  .fft = path.fft,
+                  .precision = precision_name(path.precision),
+                  .tiling = work.fused ? cuda::describe_tiling(work.fused->tiling) : "",
+                  .memory = work.items,
+                  .bytes = work.total(),
                   .memory_limit = facts.free_memory};
   if (plan.bytes > plan.memory_limit) {
     refuse_for_memory(plan.bytes, plan.memory_limit, " of device memory",
                       "a device with more memory, a smaller micrograph or a smaller template, and "
                       "see with nvidia-smi whether another process holds memory");
   }
-  const uint64_t here = bytes_beside_device(shape);
-  const uint64_t free_here = available_memory();
-  if (free_here > 0 && here > free_here) {
-    refuse_for_memory(here, free_here, " of the machine's memory beside the device",
-                      "a machine or a job with more memory, or a smaller micrograph");
-  }
-  if (memory.batch < unlimited.batch) {
-    plan.notes.push_back("batch shrunk from " + std::to_string(unlimited.batch) + " to " +
-                         std::to_string(memory.batch) + " units to fit " +
-                         megabytes(facts.free_memory) + " of free device memory");
-  }
+  require_memory_beside_device(shape, work);
+  const std::string note = shrinking_note(planner.plan(0), work, facts.free_memory);
+  if (!note.empty()) plan.notes.push_back(note);
+  plan.work = std::move(work);
   return plan;
+}
+
+// Found out before a device is looked for.
+void check_transforms(const ProblemShape& shape, const DeviceOptions& options) {
+  const TransformPath path =
+      choose_transforms(options.backend, options.fft, options.precision, false);
+  if (path.fft != "fused" || !cuda::built_in()) return;
+  const cuda::FusedKernels kernels = cuda::fused_kernels(path.precision);
+  cuda::require_lengths(kernels, std::numeric_limits<uint64_t>::max(), shape.template_size,
+                        "any device");
+}
+
+std::string kernels_text(const cuda::FusedKernels& kernels) {
+  std::string text = "fused " + precision_name(kernels.precision);
+  for (const cuda::CompiledLength& each : kernels.lengths) {
+    text += " " + std::to_string(each.length);
+  }
+  return text;
 }
 
 }  // namespace
@@ -120,8 +205,11 @@ std::string choose_backend(const std::string& wanted, int device) {
 }
 
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options) {
+  check_transforms(shape, options);
   const std::string backend = choose_backend(options.backend, options.device);
-  return backend == "cpu" ? plan_processor(shape, options) : plan_cuda(shape, options);
+  if (backend == "cuda") return plan_cuda(shape, options);
+  choose_transforms(backend, options.fft, options.precision);
+  return plan_processor(shape, options);
 }
 
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids) {
@@ -148,23 +236,33 @@ DeviceInfo describe_device(const DevicePlan& plan) {
             .name = facts.name,
             .instruction_set = facts.architecture,
             .threads = plan.threads,
-            .libraries = facts.libraries};
+            .libraries = facts.libraries,
+            .transforms = transforms_of_this_build()};
   }
   return {.backend = plan.backend,
           .name = cpu::processor_name(),
           .instruction_set = cpu::kernel_instruction_set(),
           .threads = plan.threads,
-          .libraries = {{"fftw", fft_library_version()}}};
+          .libraries = {{"fftw", fft_library_version()}},
+          .transforms = {"fftw fp32"}};
+}
+
+std::vector<std::string> transforms_of_this_build() {
+  if (!cuda::built_in()) return {"fftw fp32"};
+  std::vector<std::string> all = {"fftw fp32", "cufft fp32"};
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16Storage, Precision::kFp16}) {
+    const cuda::FusedKernels kernels = cuda::fused_kernels(precision);
+    if (!kernels.lengths.empty()) all.push_back(kernels_text(kernels));
+  }
+  return all;
 }
 
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan) {
-  const ProblemShape shape{problem.height, problem.width, problem.template_size, problem.planes(),
-                           static_cast<int64_t>(problem.orientations.size())};
-  if (plan.backend == "cuda") {
-    return cuda::make_cuda_backend(problem, cuda::plan_memory(shape, plan.batch), plan.device);
+  if (const auto* work = std::get_if<cuda::MemoryPlan>(&plan.work)) {
+    return work->fused ? cuda::make_fused_backend(problem, *work, plan.device)
+                       : cuda::make_cuda_backend(problem, *work, plan.device);
   }
-  return cpu::make_cpu_backend(
-      problem, cpu::plan_memory(shape, {plan.threads, plan.batch}, plan.memory_limit));
+  return cpu::make_cpu_backend(problem, std::get<cpu::MemoryPlan>(plan.work));
 }
 
 std::string describe_memory(const DevicePlan& plan) {

@@ -4,18 +4,23 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cuda/cuda_memory.h"
 #include "engine/manifest.h"
 
 namespace engine {
 
 struct DeviceOptions {
-  std::string backend = "auto";  // auto, cpu, cuda
-  int threads = 0;               // CPU: 0 = every core this process may use
-  int batch = 0;                 // units in flight, 0: chosen
-  int device = 0;                // CUDA: which of the devices that this process sees
+  std::string backend = "auto";    // auto, cpu, cuda
+  int threads = 0;                 // CPU: 0 = every core this process may use
+  int batch = 0;                   // units in flight, 0: chosen
+  int device = 0;                  // CUDA: which of the devices that this process sees
+  std::string fft = "auto";        // CUDA: auto, cufft, fused
+  std::string precision = "fp32";  // fp32; CUDA: fp16-storage, fp16
 };
 
 // What the device is going to hold. Shrunk to fit the memory that is free; `notes` say so.
@@ -24,10 +29,15 @@ struct DevicePlan {
   int threads = 1;
   int batch = 1;
   int device = 0;
+  std::string fft = "fftw";        // cufft, fused
+  std::string precision = "fp32";  // fp16-storage, fp16
+  std::string tiling;              // of the fused path, in words
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;
   uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
   std::vector<std::string> notes;
+  // What make_backend makes.
+  std::variant<cpu::MemoryPlan, cuda::MemoryPlan> work;
 };
 
 // Whether this machine has an NVIDIA device, usable by this build or not.
@@ -39,14 +49,19 @@ int first_device(const std::vector<std::string>& gpu_ids);
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
 // this build does not have, Error(kDeviceFault) for a device that is there but cannot be used.
 std::string choose_backend(const std::string& wanted, int device = 0);
-// Throws Error(kDeviceMemory), too, when even the smallest batch does not fit.
+// Throws Error(kDeviceMemory), too, when even the smallest batch does not fit, and UsageError or
+// InputError for transforms that this search, build or device cannot have.
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
 // What the user should know where gpu_ids asks for other devices than the search has; empty:
 // nothing.
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);
 DeviceInfo describe_device(const DevicePlan& plan);
+// The ways of transforming that this build has, each with its precision and, where they are few,
+// its lengths: "cufft fp32", "fused fp32 512 2304".
+std::vector<std::string> transforms_of_this_build();
 // One line: the whole and its parts.
 std::string describe_memory(const DevicePlan& plan);
+// Of the very sizes that the plan shows.
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan);
 
 }  // namespace engine

@@ -55,7 +55,14 @@ Json device(const DeviceInfo& info) {
           {"name", info.name},
           {"instruction_set", info.instruction_set},
           {"threads", info.threads},
-          {"libraries", libraries}};
+          {"libraries", libraries},
+          {"transforms", info.transforms}};
+}
+
+// Null where nothing was measured: single precision is what others are measured by.
+Json precision_error(const std::optional<PrecisionError>& error) {
+  if (!error) return nullptr;
+  return {{"units", error->units}, {"mip_rms", error->rms}, {"mip_largest", error->largest}};
 }
 
 Json inputs(const Manifest& manifest) {
@@ -128,6 +135,9 @@ std::string manifest_json(const Manifest& manifest) {
                      {"host", host_name()},
                      {"device", device(manifest.device)},
                      {"precision", manifest.precision},
+                     {"precision_error", precision_error(manifest.precision_error)},
+                     {"fft", manifest.fft},
+                     {"tiling", manifest.tiling.empty() ? Json(nullptr) : Json(manifest.tiling)},
                      {"numerics_version", manifest.numerics_version},
                      {"search_hash", manifest.search_hash},
                      {"inputs", inputs(manifest)},

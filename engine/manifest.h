@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/config.h"
+#include "engine/precision_error.h"
 #include "engine/results.h"
 
 namespace engine {
@@ -22,6 +24,7 @@ struct DeviceInfo {
   std::string instruction_set;  // of the SIMD code chosen at run time
   int threads = 1;
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version (fftw, ...)
+  std::vector<std::string> transforms;                         // that this build has for it
 };
 
 // SHA-256 of what the search read. Taken when it is read: the files may change during the search.
@@ -37,7 +40,10 @@ struct Manifest {
   OutputPaths outputs;
   DeviceInfo device;
   Timings timings;
-  std::string precision = "fp32";
+  std::string precision = "fp32";                 // as precision_name has it
+  std::optional<PrecisionError> precision_error;  // measured, unless it is fp32
+  std::string fft = "fftw";                       // "fftw", "cufft", "fused"
+  std::string tiling;                             // of the fused path, in words
   int numerics_version = 1;
   std::string search_hash;
   int64_t orientations = 0, defocus_planes = 0, correlations = 0, units = 0;

@@ -79,6 +79,22 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
       ->check(one_of({"auto", "cuda", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
+  command
+      .add_option(
+          "--fft", device.fft,
+          "Transforms on a CUDA device: cufft, for every size; fused, our own, for templates "
+          "that fit them; auto is cufft in fp32, and fused in other precisions")
+      ->check(one_of({"auto", "cufft", "fused"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--precision", device.precision,
+          "fp32; on a CUDA device also fp16-storage (halves in memory, arithmetic in single "
+          "precision) or fp16 (arithmetic on halves): their error is measured and told")
+      ->check(one_of({"fp32", "fp16-storage", "fp16"}))
+      ->type_name("NAME")
+      ->capture_default_str();
   command.add_option("--threads", device.threads, "Threads of the CPU (0: every core)")
       ->check(range(0, 4096))
       ->type_name("N")

@@ -23,6 +23,13 @@ double seconds_since(Clock::time_point start) {
 
 std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
 
+// The same path, to measure a reduced precision by.
+DeviceOptions in_single_precision(DeviceOptions options) {
+  options.fft = "fused";
+  options.precision = "fp32";
+  return options;
+}
+
 // Everything about one match, from reading to the manifest.
 class Match {
  public:
@@ -75,9 +82,12 @@ class Match {
     const SearchSpace space = make_search_space(config);
     DeviceOptions wanted = options_.device;
     wanted.device = first_device(config.computation.gpu_ids);
-    device_ = plan_device({height, width, template_size_, static_cast<int>(space.planes.size()),
-                           space.orientations()},
-                          wanted);
+    const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
+                             space.orientations()};
+    device_ = plan_device(shape, wanted);
+    if (device_.precision != "fp32") {
+      exact_device_ = plan_device(shape, in_single_precision(wanted));
+    }
     const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
                                 static_cast<uint64_t>(width - template_size_ + 1);
     check_files(map_pixels);
@@ -91,6 +101,9 @@ class Match {
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, height, width, template_size_, device_));
     manifest_.device = describe_device(device_);
+    manifest_.precision = device_.precision;
+    manifest_.fft = device_.fft;
+    manifest_.tiling = device_.tiling;
     manifest_.orientations = space.orientations();
     manifest_.defocus_planes = static_cast<int64_t>(space.planes.size());
     manifest_.correlations = space.correlations();
@@ -128,7 +141,7 @@ class Match {
     const Search search = prepare_search(manifest_.config, micrograph_, volume_);
     volume_ = {};
     manifest_.search_hash = search.identity.hash();
-    const std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
+    const std::unique_ptr<Backend> backend = make_measured_backend(search);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
                          .checkpoint_every = options_.checkpoint_every,
@@ -143,6 +156,19 @@ class Match {
       result.accumulators = {};
     }
     return result;
+  }
+
+  // Of a reduced precision the error is measured first. The device never holds both backends.
+  std::unique_ptr<Backend> make_measured_backend(const Search& search) {
+    if (!exact_device_) return make_backend(search.problem, device_);
+    const std::vector<Unit> sample = sample_units(search.space.units);
+    const Accumulators exact =
+        accumulate_sample(*make_backend(search.problem, *exact_device_), sample);
+    std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
+    manifest_.precision_error = precision_error(exact, accumulate_sample(*backend, sample),
+                                                static_cast<int64_t>(sample.size()));
+    note(describe_precision_error(device_.precision, *manifest_.precision_error));
+    return backend;
   }
 
   void note(const std::string& sentence) {
@@ -199,6 +225,7 @@ class Match {
   OutputPaths outputs_;
   Manifest manifest_;
   DevicePlan device_;
+  std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
   int template_size_ = 0;
   Image micrograph_;
   Volume volume_;
@@ -207,7 +234,10 @@ class Match {
 };
 
 std::string describe_workers(const DevicePlan& device) {
-  if (device.backend == "cuda") return "cuda, device " + std::to_string(device.device);
+  if (device.backend == "cuda") {
+    return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
+           device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
+  }
   return device.backend + ", " + std::to_string(device.threads) +
          (device.threads == 1 ? " thread" : " threads");
 }

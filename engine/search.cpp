@@ -127,7 +127,7 @@ class Run {
   Run(const Search& search, Backend& backend, const RunOptions& options)
       : search_(search), backend_(backend), options_(options) {
     state_.backend = backend.name();
-    state_.precision = "fp32";
+    state_.precision = backend.precision();
     state_.numerics_version = kNumericsVersion;
     state_.identity = search.identity;
     state_.finished.assign(search.space.units.size(), false);

@@ -1,5 +1,6 @@
 // Stands in for the CUDA backend in a build without it.
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/fused_backend.h"
 #include "engine/device.h"
 #include "engine/error.h"
 
@@ -20,12 +21,19 @@ DeviceFacts require_device(int) {
               "backend; to search on the processor all the same, say --backend cpu");
 }
 
-uint64_t transform_workspace(const ProblemShape&, int number) {
+uint64_t transform_workspace(const ProblemShape&, const MemoryPlan&, int number) {
   require_device(number);
   return 0;
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const Problem&, const MemoryPlan&, int number) {
+  require_device(number);
+  return nullptr;
+}
+
+FusedKernels fused_kernels(Precision precision) { return {.precision = precision, .lengths = {}}; }
+
+std::unique_ptr<Backend> make_fused_backend(const Problem&, const MemoryPlan&, int number) {
   require_device(number);
   return nullptr;
 }

@@ -15,10 +15,11 @@ namespace engine::cuda {
 
 // A device that was found to work.
 struct DeviceFacts {
-  int number = 0;            // among those that CUDA_VISIBLE_DEVICES leaves
-  std::string name;          // "NVIDIA H200"
-  std::string architecture;  // "sm_90"
-  uint64_t free_memory = 0;  // bytes
+  int number = 0;             // among those that CUDA_VISIBLE_DEVICES leaves
+  std::string name;           // "NVIDIA H200"
+  std::string architecture;   // "sm_90"
+  uint64_t free_memory = 0;   // bytes
+  uint64_t shared_bytes = 0;  // that a block may have of shared memory
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version
 };
 
@@ -32,8 +33,9 @@ bool device_visible();
 // when neither this build nor this machine has anything to do with CUDA.
 DeviceFacts require_device(int number);
 
-// Bytes of work space that the transforms of a search need on the device.
-uint64_t transform_workspace(const ProblemShape& shape, int number);
+// Bytes of work space that the library transforms of a search need on the device. Of `plan` counts
+// how the transforms are cut, and whether there are only the projections'.
+uint64_t transform_workspace(const ProblemShape& shape, const MemoryPlan& plan, int number);
 
 // `problem` must outlive the backend. Throws Error(kDeviceMemory) when the device's memory is gone.
 std::unique_ptr<Backend> make_cuda_backend(const Problem& problem, const MemoryPlan& plan,

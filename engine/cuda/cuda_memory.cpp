@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <complex>
+#include <stdexcept>
+#include <utility>
 
 namespace engine::cuda {
 namespace {
@@ -31,16 +33,46 @@ int plan_projections(const ProblemShape& s) {
   return static_cast<int>(std::clamp<int64_t>(kProjectionBudget / bytes, 1, kMostProjections));
 }
 
-int choose_batch(const ProblemShape& s, int wanted, int transforms) {
-  const int64_t planes = std::max(1, s.planes);
-  int64_t batch = wanted;
-  if (wanted <= 0) {
-    // A multiple, so that no pass runs half empty.
-    batch = round_up(std::max<int64_t>(1, kProjectionsInFlight / planes), transforms);
+// Units of a multiple of the transforms, so that no pass runs half empty.
+int64_t units_for_passes(int64_t planes, int transforms) {
+  return round_up(std::max<int64_t>(1, kProjectionsInFlight / planes), transforms);
+}
+
+// A pass of the fused path may have fewer transforms than others, but each one reads and writes the
+// statistics: of all numbers of units up to twice the usual one, that with the fullest passes.
+int64_t units_for_fused_passes(int64_t planes, int transforms) {
+  const int64_t usual = std::max<int64_t>(1, kProjectionsInFlight / planes);
+  int64_t best = usual;
+  double best_share = 0;
+  for (int64_t units = usual; units <= 2 * usual; ++units) {
+    // A pair of orientations takes one transform for each plane.
+    const auto needed = static_cast<double>(units * planes);
+    const double share = needed / static_cast<double>(round_up(units * planes, transforms));
+    if (share > best_share) {
+      best = units;
+      best_share = share;
+    }
   }
+  return best;
+}
+
+// `chosen` where none is wanted.
+int limit_batch(const ProblemShape& s, int wanted, int64_t chosen) {
+  const int64_t planes = std::max(1, s.planes);
+  int64_t batch = wanted > 0 ? wanted : chosen;
   // There are no more units than orientations.
   if (s.orientations > 0) batch = std::min(batch, s.orientations);
   return static_cast<int>(std::clamp<int64_t>(batch, 1, std::max<int64_t>(1, kMostSlots / planes)));
+}
+
+// Of the passes of the fused path.
+std::vector<MemoryItem> fused_items(const FusedPlan& plan) {
+  std::vector<MemoryItem> items = plan.items;
+  // On the way to their place, in single precision.
+  items.push_back({"a tile's spectrum", static_cast<uint64_t>(plan.tiling.rows.length) *
+                                            static_cast<uint64_t>(plan.tiling.columns.length) *
+                                            sizeof(Complex)});
+  return items;
 }
 
 void list_items(const ProblemShape& s, uint64_t workspace, MemoryPlan& plan) {
@@ -56,16 +88,27 @@ void list_items(const ProblemShape& s, uint64_t workspace, MemoryPlan& plan) {
   constexpr uint64_t kTransform = 4 * sizeof(int32_t);
   plan.items = {
       {"template spectrum", n * slice * sizeof(Complex)},
-      {"image spectrum", pixels * sizeof(Complex)},
       {"filters", static_cast<uint64_t>(s.planes) * slice * sizeof(Complex)},
       {"statistics", valid * (sizeof(uint64_t) + 2 * sizeof(int64_t))},
       {"projections",
        batch * (slice * sizeof(Complex) + kRotation) +
            slots * (slice * sizeof(Complex) + n * n * sizeof(float) + kMoments + kTransform)},
-      {"row and column passes",
-       2 * static_cast<uint64_t>(plan.transforms) * pixels * sizeof(Complex)},
       {"transforms", workspace},
   };
+  const std::vector<MemoryItem> passes =
+      plan.fused ? fused_items(*plan.fused)
+                 : std::vector<MemoryItem>{
+                       {"image spectrum", pixels * sizeof(Complex)},
+                       {"row and column passes",
+                        2 * static_cast<uint64_t>(plan.transforms) * pixels * sizeof(Complex)}};
+  plan.items.insert(plan.items.end(), passes.begin(), passes.end());
+}
+
+FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
+                      std::span<const int> lengths, int most) {
+  std::optional<FusedPlan> plan = plan_fused(shape, lengths, kernels.number_bytes, most);
+  if (!plan) throw std::logic_error("plan_fused_memory: no length takes the template");
+  return std::move(*plan);
 }
 
 }  // namespace
@@ -84,10 +127,32 @@ MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace,
   MemoryPlan plan;
   plan.transforms = pass_transforms(shape);
   plan.projections = plan_projections(shape);
-  plan.batch = choose_batch(shape, batch, plan.transforms);
+  plan.batch =
+      limit_batch(shape, batch, units_for_passes(std::max(1, shape.planes), plan.transforms));
   list_items(shape, workspace, plan);
   while (free > 0 && plan.total() > free && plan.batch > 1) {
     plan.batch /= 2;
+    list_items(shape, workspace, plan);
+  }
+  return plan;
+}
+
+MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kernels,
+                             std::span<const int> lengths, int batch, uint64_t workspace,
+                             uint64_t free) {
+  const int planes = std::max(1, shape.planes);
+  MemoryPlan plan;
+  plan.precision = kernels.precision;
+  plan.projections = plan_projections(shape);
+  plan.fused = plan_passes(shape, kernels, lengths, kernels.most_transforms);
+  plan.batch = limit_batch(shape, batch, units_for_fused_passes(planes, plan.fused->transforms));
+  // A batch has no more.
+  plan.fused =
+      plan_passes(shape, kernels, lengths, std::min(plan.fused->transforms, plan.batch * planes));
+  list_items(shape, workspace, plan);
+  while (free > 0 && plan.total() > free && (plan.fused->transforms > 1 || plan.batch > 1)) {
+    plan.batch = std::max(1, plan.batch / 2);
+    plan.fused = plan_passes(shape, kernels, lengths, std::max(1, plan.fused->transforms / 2));
     list_items(shape, workspace, plan);
   }
   return plan;

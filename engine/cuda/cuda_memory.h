@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/backend.h"
+#include "engine/cuda/fused_plan.h"
 
 namespace engine::cuda {
 
@@ -15,6 +17,9 @@ struct MemoryPlan {
   // They follow from the shape alone.
   int transforms = 1;   // correlation pairs in one pass
   int projections = 1;  // back-transforms in one plan
+  // Of the fused path; nothing: library transforms.
+  std::optional<FusedPlan> fused;
+  Precision precision = Precision::kFp32;
   uint64_t total() const;
 };
 
@@ -26,5 +31,11 @@ int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan);
 // still be larger.
 MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace = 0,
                        uint64_t free = 0);
+
+// The same for the fused path, with one of the `lengths` for each axis, one of which must take the
+// template. The transforms of a pass are shrunk, too; they decide no bit.
+MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kernels,
+                             std::span<const int> lengths, int batch, uint64_t workspace = 0,
+                             uint64_t free = 0);
 
 }  // namespace engine::cuda

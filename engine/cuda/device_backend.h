@@ -25,6 +25,7 @@ class DeviceBackend : public Backend {
       : device_(std::move(device)),
         problem_(problem),
         batch_(plan.batch),
+        precision_(precision_name(plan.precision)),
         statistics_(*device_, problem.valid_height(), problem.valid_width()),
         projector_(*device_, problem, plan),
         correlator_(*device_, problem, plan,
@@ -33,6 +34,7 @@ class DeviceBackend : public Backend {
   }
 
   std::string name() const override { return "cuda"; }
+  std::string precision() const override { return precision_; }
   int batch() const override { return batch_; }
 
   void correlate(std::span<const Unit> units) override {
@@ -55,6 +57,7 @@ class DeviceBackend : public Backend {
   std::unique_ptr<Device> device_;
   const Problem& problem_;
   const int batch_;
+  const std::string precision_;
   mutable MapStatistics<Device> statistics_;
   Projector<Device> projector_;
   Correlator<Device> correlator_;

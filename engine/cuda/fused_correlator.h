@@ -43,8 +43,8 @@ class FusedCorrelator {
  public:
   // `device` must outlive it. `most`: transforms in one call. Throws InputError where plan_fused
   // has no plan.
-  FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan&, size_t most)
-      : FusedCorrelator(device, problem, most, plan_of(problem)) {}
+  FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most)
+      : FusedCorrelator(device, problem, most, plan.fused ? *plan.fused : plan_of(problem)) {}
   FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan);
 
   // Adds the correlations of the transforms.

@@ -3,7 +3,50 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/error.h"
+
 namespace engine::cuda {
+namespace {
+
+std::string kibibytes(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
+
+// The option that asked for the fused path.
+std::string asked_by(Precision precision) {
+  return precision == Precision::kFp32 ? "--fft fused" : "--precision " + precision_name(precision);
+}
+
+}  // namespace
+
+std::vector<int> lengths_within(const FusedKernels& kernels, uint64_t shared_bytes) {
+  std::vector<int> lengths;
+  for (const CompiledLength& each : kernels.lengths) {
+    if (each.shared_bytes <= shared_bytes) lengths.push_back(each.length);
+  }
+  return lengths;
+}
+
+std::vector<int> require_lengths(const FusedKernels& kernels, uint64_t shared_bytes, int n,
+                                 const std::string& device) {
+  const std::string asked = asked_by(kernels.precision);
+  const std::string way_out = "search with --fft cufft (in fp32)";
+  if (kernels.lengths.empty()) {
+    throw UsageError(asked + ": not in this build of margay-engine; " + way_out);
+  }
+  const std::vector<int> lengths = lengths_within(kernels, shared_bytes);
+  if (lengths.empty()) {
+    throw UsageError(asked + ": a block on " + device + " may have " + kibibytes(shared_bytes) +
+                     " of shared memory; the shortest transform of this build, of " +
+                     std::to_string(kernels.lengths.front().length) + " points, needs " +
+                     kibibytes(kernels.lengths.front().shared_bytes) + ": " + way_out);
+  }
+  const int longest = *std::max_element(lengths.begin(), lengths.end());
+  if (n > longest) {
+    throw InputError(asked + ": a template of " + std::to_string(n) + " pixels is longer than " +
+                     std::to_string(longest) + ", the longest transform that this build has for " +
+                     device + ": " + way_out + ", or with a smaller template");
+  }
+  return lengths;
+}
 
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,
                                     int number_bytes, int most, uint64_t exchange_bytes) {
@@ -26,6 +69,13 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
       {"correlations on their way", transforms * exchange},
   };
   return plan;
+}
+
+std::string describe_tiling(const Tiling& tiling) {
+  const size_t tiles = tiling.rows.parts.size() * tiling.columns.parts.size();
+  return std::to_string(tiles) + (tiles == 1 ? " tile of " : " tiles of ") +
+         std::to_string(tiling.rows.length) + " x " + std::to_string(tiling.columns.length) +
+         " pixels";
 }
 
 }  // namespace engine::cuda

@@ -4,12 +4,37 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/backend.h"
 #include "engine/cuda/tiling.h"
+#include "engine/transform_path.h"
 
 namespace engine::cuda {
+
+// A length of transform that a build has kernels for.
+struct CompiledLength {
+  int length = 0;
+  uint64_t shared_bytes = 0;  // that a block of the hungriest of them asks for
+};
+
+// What a build has for one precision.
+struct FusedKernels {
+  Precision precision = Precision::kFp32;
+  std::vector<CompiledLength> lengths;  // ascending; none: nothing
+  int number_bytes = 8;                 // of a stored complex number
+  int most_transforms = 1;              // in one pass
+};
+
+// The lengths whose kernels run where a block may have `shared_bytes`.
+std::vector<int> lengths_within(const FusedKernels& kernels, uint64_t shared_bytes);
+
+// The same, for a template of n pixels. Throws where there is none: UsageError for want of kernels
+// or of shared memory, InputError for too large a template. `device` for the message: "NVIDIA H200
+// (sm_90)".
+std::vector<int> require_lengths(const FusedKernels& kernels, uint64_t shared_bytes, int n,
+                                 const std::string& device);
 
 struct FusedPlan {
   Tiling tiling;
@@ -23,5 +48,8 @@ struct FusedPlan {
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,
                                     int number_bytes, int most,
                                     uint64_t exchange_bytes = uint64_t{2} << 30);
+
+// "4 tiles of 2304 x 2304 pixels", rows first.
+std::string describe_tiling(const Tiling& tiling);
 
 }  // namespace engine::cuda

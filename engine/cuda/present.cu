@@ -38,6 +38,7 @@ DeviceFacts facts_of(int number) {
                 "device " + std::to_string(number));
   facts.name = properties.name;
   facts.architecture = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+  facts.shared_bytes = properties.sharedMemPerBlockOptin;
   facts.libraries = {{"cuda", version_text(CUDART_VERSION)},
                      {"cuda driver", driver_version_text()},
                      {"cufft", cufft_version()}};
@@ -80,13 +81,13 @@ DeviceFacts require_device(int number) {
   return facts;
 }
 
-uint64_t transform_workspace(const ProblemShape& shape, int number) {
+uint64_t transform_workspace(const ProblemShape& shape, const MemoryPlan& plan, int number) {
   check_runtime(cudaSetDevice(number), "opening the device", "device " + std::to_string(number));
-  const MemoryPlan plan = plan_memory(shape, 0);
+  const uint64_t projections = workspace_of(Planes{shape.template_size, plan.projections});
+  if (plan.fused) return projections;
   const PlaneLines lines = plane_lines(shape, plan.transforms);
-  return std::max({workspace_of(lines.template_rows), workspace_of(lines.columns),
-                   workspace_of(lines.valid_rows),
-                   workspace_of(Planes{shape.template_size, plan.projections})});
+  return std::max({projections, workspace_of(lines.template_rows), workspace_of(lines.columns),
+                   workspace_of(lines.valid_rows)});
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const Problem& problem, const MemoryPlan& plan,

@@ -49,6 +49,9 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
       {{"match", "c.yaml", "--threads", "two"}, "--threads"},
       {{"match", "c.yaml", "--batch", "x"}, "--batch"},
       {{"match", "c.yaml", "--backend", "gpu"}, "--backend"},
+      {{"match", "c.yaml", "--fft", "fftw"}, "--fft"},
+      {{"plan", "c.yaml", "--precision", "half"}, "--precision"},
+      {{"selftest", "--precision", "bf16"}, "--precision"},
       {{"match", "c.yaml", "--no-such-option"}, "--no-such-option"},
       {{"match", "c.yaml", "--checkpoint-every", "10"}, "--checkpoint-every"},
       {{"match", "c.yaml", "--metric", "z"}, "--metric"},
@@ -64,6 +67,40 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
   }
 }
 
+// Before a device is looked for, so that it is told wherever the command is tried.
+TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
+  search_.write_config();
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"--backend", "cpu", "--fft", "fused"}, "leave --fft away"},
+      {{"--backend", "cpu", "--fft", "cufft"}, "leave --fft away"},
+      {{"--backend", "cpu", "--precision", "fp16-storage"}, "leave --precision away"},
+      {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16-storage"}, "say --fft fused"},
+      {{"--fft", "cufft", "--precision", "fp16"}, "say --fft fused"}};
+  for (const std::string command : {"match", "plan"}) {
+    for (const auto& [options, word] : cases) {
+      std::vector<std::string> arguments = {command, "search.yaml"};
+      arguments.insert(arguments.end(), options.begin(), options.end());
+      const Finished refused = run(arguments);
+      EXPECT_EQ(refused.exit_code, 2) << refused.error;
+      EXPECT_THAT(refused.error, HasSubstr(word));
+    }
+  }
+  EXPECT_THAT(run({"selftest", "--backend", "cpu", "--fft", "fused"}).error,
+              HasSubstr("leave --fft away"));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("out")));
+}
+
+// Where there is a device, it is hidden: auto is the processor then.
+TEST_F(EngineProgram, HalvesAreNeverSilentlyReplacedByTheProcessorsPrecision) {
+  search_.write_config();
+  const Finished refused = run_program({"/usr/bin/env", "CUDA_VISIBLE_DEVICES=", engine_program(),
+                                        "match", "search.yaml", "--precision", "fp16-storage"},
+                                       search_.folder());
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_THAT(refused.error, testing::AnyOf(HasSubstr("--precision"), HasSubstr("NVIDIA")));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("out")));
+}
+
 TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
   search_.write_config();
   // Where there is a device, it is hidden.
@@ -76,7 +113,9 @@ TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
 }
 
 TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
-  EXPECT_THAT(run({"info"}).output, AllOf(HasSubstr("instruction set"), HasSubstr("cpu")));
+  EXPECT_THAT(run({"info"}).output, AllOf(HasSubstr("instruction set"), HasSubstr("cpu"),
+                                          HasSubstr("transforms       fftw fp32")));
+  EXPECT_THAT(run({"info", "--json"}).output, HasSubstr("\"transforms\": ["));
   EXPECT_THAT(run({"info", "image.mrc"}).output,
               AllOf(HasSubstr("64 columns x 48 rows"), HasSubstr("2 x 2")));
   EXPECT_THAT(run({"info", "--json", "image.mrc", "template.mrc"}).output,
@@ -91,7 +130,9 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   const auto before = search_.contents();
   const Finished plan = run({"plan", "search.yaml", "--backend", "cpu", "--json"});
   EXPECT_EQ(plan.exit_code, 0) << plan.error;
-  EXPECT_THAT(plan.output, AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\"")));
+  EXPECT_THAT(plan.output,
+              AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\""),
+                    HasSubstr("\"fft\": \"fftw\""), HasSubstr("\"precision\": \"fp32\"")));
   EXPECT_EQ(search_.contents(), before);
 }
 

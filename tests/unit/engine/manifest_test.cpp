@@ -52,7 +52,8 @@ Manifest finished(const ScratchFolder& folder) {
                      .name = "a processor",
                      .instruction_set = "AVX2",
                      .threads = 2,
-                     .libraries = {{"fftw", "3.3.10"}}};
+                     .libraries = {{"fftw", "3.3.10"}},
+                     .transforms = {"fftw fp32"}};
   manifest.timings = {.search = 10.0, .started = "2026-01-01T00:00:00Z"};
   manifest.orientations = 130;
   manifest.defocus_planes = 3;
@@ -94,6 +95,11 @@ TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {
   EXPECT_EQ(text["attempt"], "12/3/5f");
   EXPECT_FALSE(text["host"].get<std::string>().empty());
   EXPECT_EQ(text["device"]["libraries"]["fftw"], "3.3.10");
+  EXPECT_EQ(text["device"]["transforms"], json::array({"fftw fp32"}));
+  EXPECT_EQ(text["precision"], "fp32");
+  EXPECT_TRUE(text["precision_error"].is_null());
+  EXPECT_EQ(text["fft"], "fftw");
+  EXPECT_TRUE(text["tiling"].is_null());
   EXPECT_EQ(text["inputs"]["micrograph"]["path"], folder.file("micrograph.mrc"));
   for (const char* name : {"configuration", "micrograph", "template"}) {
     EXPECT_EQ(text["inputs"][name]["sha256"], kHashOfAbc) << name;
@@ -107,6 +113,21 @@ TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {
   EXPECT_EQ(text["pictures"]["z_histogram"]["path"], folder.file("z_histogram.png"));
   EXPECT_EQ(text["peaks"]["count"], 3);
   EXPECT_EQ(text["peaks"]["metric"], "scaled-mip");
+}
+
+TEST(WriteManifest, SaysWhatAReducedPrecisionCosts) {
+  const ScratchFolder folder;
+  Manifest manifest = finished(folder);
+  manifest.precision = "fp16-storage";
+  manifest.precision_error = {.units = 16, .rms = 0.25, .largest = 0.5};
+  manifest.fft = "fused";
+  manifest.tiling = "4 tiles of 2304 x 2304 pixels";
+  const json text = json::parse(manifest_json(manifest));
+  EXPECT_EQ(text["precision"], "fp16-storage");
+  EXPECT_EQ(text["precision_error"],
+            (json{{"units", 16}, {"mip_rms", 0.25}, {"mip_largest", 0.5}}));
+  EXPECT_EQ(text["fft"], "fused");
+  EXPECT_EQ(text["tiling"], "4 tiles of 2304 x 2304 pixels");
 }
 
 TEST(WriteManifest, TheRateCountsOnlyWhatThisAttemptDid) {

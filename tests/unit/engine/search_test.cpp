@@ -14,7 +14,9 @@
 #include <random>
 
 #include "engine/cpu/cpu_backend.h"
+#include "engine/device.h"
 #include "engine/error.h"
+#include "engine/precision_error.h"
 #include "engine/selftest.h"
 #include "engine/simulate.h"
 #include "tests/scratch_folder.h"
@@ -241,6 +243,45 @@ TEST_F(Checkpoints, OfAnotherSearchAreRefusedByTheNameOfWhatDiffers) {
   }
 }
 
+// Of another name and precision than the one that works.
+class DisguisedBackend : public StoppingBackend {
+ public:
+  DisguisedBackend(std::unique_ptr<Backend> real, std::string name, std::string precision,
+                   std::atomic<bool>& stop)
+      : StoppingBackend(std::move(real), 1, stop),
+        name_(std::move(name)),
+        precision_(std::move(precision)) {}
+  std::string name() const override { return name_; }
+  std::string precision() const override { return precision_; }
+
+ private:
+  std::string name_, precision_;
+};
+
+TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
+  const Fixture f;
+  std::atomic<bool> stop = false;
+  const auto disguised = [&](const std::string& name, const std::string& precision) {
+    stop = false;
+    return DisguisedBackend(f.backend(1, 4), name, precision, stop);
+  };
+  auto first = disguised("cuda", "fp16-storage");
+  run_search(f.search, first, {.checkpoint = path("c")}, stop);
+  const auto refusal = [&](const std::string& name, const std::string& precision) -> std::string {
+    auto other = disguised(name, precision);
+    try {
+      run_search(f.search, other, {.resume = path("c")}, stop);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(refusal("cuda", "fp32"), testing::HasSubstr("precision (fp16-storage)"));
+  EXPECT_THAT(refusal("cuda", "fp16"), testing::HasSubstr("precision (fp16-storage)"));
+  EXPECT_THAT(refusal("cpu", "fp16-storage"), testing::HasSubstr("backend (cuda)"));
+  EXPECT_EQ(refusal("cuda", "fp16-storage"), "none");
+}
+
 TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {
   const Fixture f;
   const Accumulators reference = run_whole(f, 1, 1);
@@ -305,6 +346,34 @@ TEST(MemoryPlan, CountsTheOrientationsAndNoMoreUnitsThanThereAre) {
   many.orientations = 100000000;
   EXPECT_GT(cpu::plan_memory(many, {.threads = 1, .batch = 50}).total(),
             cpu::plan_memory(few, {.threads = 1, .batch = 50}).total() + 24 * uint64_t{99999950});
+}
+
+TEST(Devices, ThePlanThatIsShownIsMade) {
+  const Fixture f;
+  const Problem& p = f.search.problem;
+  const ProblemShape shape{p.height, p.width, p.template_size, p.planes(),
+                           static_cast<int64_t>(p.orientations.size())};
+  const DevicePlan plan = plan_device(shape, {.backend = "cpu", .threads = 2, .batch = 3});
+  EXPECT_EQ(plan.fft, "fftw");
+  EXPECT_EQ(plan.precision, "fp32");
+  EXPECT_EQ(std::get<cpu::MemoryPlan>(plan.work).total(), plan.bytes);
+  const auto backend = make_backend(p, plan);
+  EXPECT_EQ(backend->batch(), 3);
+  EXPECT_EQ(backend->precision(), "fp32");
+}
+
+TEST(Search, LosesNothingToASampleThatWasMeasuredBefore) {
+  const Fixture f;
+  const std::vector<Unit> sample = sample_units(f.search.space.units, 3);
+  const auto backend = f.backend(1, 2);
+  const Accumulators once = accumulate_sample(*backend, sample);
+  const Accumulators again = accumulate_sample(*backend, sample);
+  EXPECT_TRUE(same_bits(once, again));
+  EXPECT_EQ(precision_error(once, again, 3).largest, 0);
+  EXPECT_GT(precision_error(once, run_whole(f, 1, 4), 3).rms, 0.1) << "nothing was compared";
+  const std::atomic<bool> never = false;
+  const RunResult result = run_search(f.search, *backend, {}, never);
+  EXPECT_TRUE(same_bits(result.accumulators, run_whole(f, 1, 4)));
 }
 
 TEST(Search, DoesNotDependOnTheScaleOfTheTemplatesDensity) {

@@ -1,0 +1,34 @@
+#include "engine/cuda/fused_backend.h"
+
+#include <stdexcept>
+
+#include "engine/cuda/fused_files.h"
+
+namespace engine::cuda {
+
+FusedKernels fused_kernels(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return single_kernels();
+    case Precision::kFp16Storage:
+      return half_storage_kernels();
+    case Precision::kFp16:
+      return {.precision = precision, .lengths = {}};
+  }
+  return {};
+}
+
+std::unique_ptr<Backend> make_fused_backend(const Problem& problem, const MemoryPlan& plan,
+                                            int number) {
+  switch (plan.precision) {
+    case Precision::kFp32:
+      return make_single_backend(problem, plan, number);
+    case Precision::kFp16Storage:
+      return make_half_storage_backend(problem, plan, number);
+    case Precision::kFp16:
+      break;
+  }
+  throw std::logic_error("no fused kernels in " + precision_name(plan.precision));
+}
+
+}  // namespace engine::cuda
