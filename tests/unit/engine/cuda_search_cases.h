@@ -41,15 +41,13 @@ inline engine::SearchConfig config_of(const SearchCase& c) {
   return config;
 }
 
-inline engine::Search search_of(const SearchCase& c) {
-  const auto pixels = static_cast<size_t>(c.height) * static_cast<size_t>(c.width);
-  engine::Image image(c.height, c.width);
-  image.pixels = random_floats(pixels, 21);
-  engine::Volume volume{c.n, {}};
-  const double middle = c.n / 2;
-  for (int z = 0; z < c.n; ++z) {
-    for (int y = 0; y < c.n; ++y) {
-      for (int x = 0; x < c.n; ++x) {
+// Of n^3 voxels: like no other when it is turned.
+inline engine::Volume blobs(int n) {
+  engine::Volume volume{n, {}};
+  const double middle = n / 2;
+  for (int z = 0; z < n; ++z) {
+    for (int y = 0; y < n; ++y) {
+      for (int x = 0; x < n; ++x) {
         const auto blob = [&](double dz, double dy, double dx, double size) {
           const double a = z - middle - dz;
           const double b = y - middle - dy;
@@ -61,7 +59,14 @@ inline engine::Search search_of(const SearchCase& c) {
       }
     }
   }
-  engine::Search search = engine::prepare_search(config_of(c), image, volume);
+  return volume;
+}
+
+inline engine::Search search_of(const SearchCase& c) {
+  const auto pixels = static_cast<size_t>(c.height) * static_cast<size_t>(c.width);
+  engine::Image image(c.height, c.width);
+  image.pixels = random_floats(pixels, 21);
+  engine::Search search = engine::prepare_search(config_of(c), image, blobs(c.n));
   if (!c.paired) search.space.units = engine::make_units(search.space.list, false);
   return search;
 }

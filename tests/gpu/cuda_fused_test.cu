@@ -1,0 +1,132 @@
+// The fused path on a real device: its kernels at small lengths, then every path and precision as
+// the program makes them.
+#include "engine/cuda/device_words.cuh"
+#include "engine/cuda/half_words.cuh"
+//
+#include "engine/cuda/fused_backend.h"
+#include "engine/device.h"
+#include "engine/selftest.h"
+#include "tests/gpu/on_gpu.h"
+#include "tests/unit/engine/cuda_precision_cases.h"
+
+namespace tests {
+namespace {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaFused, OnGpu);
+INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaPrecision, OnGpu);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
+
+struct Path {
+  const char* fft;
+  const char* precision;
+  double bound;  // of the rms of the maps, against the CPU
+};
+
+std::string name_of(const Path& path) { return std::string(path.fft) + " " + path.precision; }
+
+// All that this build has.
+std::vector<Path> paths() {
+  std::vector<Path> all = {{"cufft", "fp32", 1e-4}, {"fused", "fp32", 1e-4}};
+  if (!cuda::fused_kernels(engine::Precision::kFp16Storage).lengths.empty()) {
+    all.push_back({"fused", "fp16-storage", 2e-3});
+  }
+  if (!cuda::fused_kernels(engine::Precision::kFp16).lengths.empty()) {
+    all.push_back({"fused", "fp16", 1e-2});
+  }
+  return all;
+}
+
+class CudaPaths : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string missing = OnGpu::missing();
+    if (!missing.empty()) MARGAY_SKIP_FOR_WANT_OF("gpu", missing);
+  }
+
+  static engine::DeviceOptions options(const Path& path, int batch = 0) {
+    return {.backend = "cuda", .batch = batch, .fft = path.fft, .precision = path.precision};
+  }
+  static std::unique_ptr<engine::Backend> backend(const engine::Search& search, const Path& path,
+                                                  int batch = 0) {
+    const engine::DevicePlan plan =
+        engine::plan_device(shape_of(search.problem), options(path, batch));
+    EXPECT_EQ(plan.fft, path.fft);
+    EXPECT_EQ(plan.precision, path.precision);
+    return engine::make_backend(search.problem, plan);
+  }
+};
+
+TEST_F(CudaPaths, GiveTheMapsOfTheCpu) {
+  const SearchCase cases[] = {
+      {.name = "one tile", .height = 300, .width = 412, .n = 64, .planes = 2},
+      {.name = "several tiles", .height = 1210, .width = 834, .n = 128},
+      {.name = "single orientations",
+       .height = 530,
+       .width = 614,
+       .n = 96,
+       .planes = 3,
+       .paired = false},
+      {.name = "template as large as the image less two", .height = 258, .width = 260, .n = 256},
+      {.name = "a template that nearly fills the shortest tile",
+       .height = 540,
+       .width = 620,
+       .n = 500}};
+  for (const SearchCase& c : cases) {
+    const engine::Search search = search_of(c);
+    const engine::Accumulators expected = run_on_cpu(search);
+    const int64_t count = search.space.correlations();
+    EXPECT_GT(engine::best_z(expected, count), 0.5) << c.name << ": nothing to compare";
+    for (const Path& path : paths()) {
+      const Deviations d = deviations(run_on(*backend(search, path), search), expected, count);
+      EXPECT_LT(d.mip, path.bound) << c.name << ", " << name_of(path);
+      EXPECT_LT(d.mean, path.bound) << c.name << ", " << name_of(path);
+      EXPECT_LT(d.sd, path.bound) << c.name << ", " << name_of(path);
+    }
+  }
+}
+
+TEST_F(CudaPaths, GiveTheSameBitsForEveryBatch) {
+  for (const bool paired : {true, false}) {
+    const engine::Search search = search_of(
+        {.name = "", .height = 700, .width = 530, .n = 64, .planes = 3, .paired = paired});
+    ASSERT_GE(search.space.units.size(), 18u);
+    for (const Path& path : paths()) {
+      const engine::Accumulators expected = run_on(*backend(search, path), search);
+      for (const int batch : {1, 7, 64}) {
+        EXPECT_TRUE(same_bits(run_on(*backend(search, path, batch), search), expected))
+            << name_of(path) << ", batch " << batch;
+      }
+    }
+  }
+}
+
+TEST_F(CudaPaths, FindTheSamePeaks) {
+  const engine::Search search = planted_search(560, 640, 32, 6);
+  const auto cpu = engine::cpu::make_cpu_backend(
+      search.problem, engine::cpu::plan_memory(shape_of(search.problem), {}));
+  const std::vector<engine::Peak> expected = peaks_of(*cpu, search);
+  ASSERT_GE(expected.size(), 6u) << "nothing to compare";
+  for (const Path& path : paths()) {
+    EXPECT_EQ(fault_of_peaks(peaks_of(*backend(search, path), search), expected), "")
+        << name_of(path);
+  }
+}
+
+TEST_F(CudaPaths, FindWhatWasPlantedInACropMadeFromAtoms) {
+  for (const Path& path : paths()) {
+    const engine::SelftestResult result = engine::run_selftest(MARGAY_TEST_DATA, options(path));
+    EXPECT_TRUE(result.passed) << name_of(path) << testing::PrintToString(result.lines);
+  }
+}
+
+TEST_F(CudaPaths, AreRefusedToATemplateThatIsTooLong) {
+  try {
+    engine::plan_device({9000, 9000, 4098, 1, 1000}, {.backend = "cuda", .fft = "fused"});
+    FAIL() << "a template of 4098 pixels was accepted";
+  } catch (const engine::InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("4098 pixels"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace tests
