@@ -83,7 +83,7 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
       .add_option(
           "--fft", device.fft,
           "Transforms on a CUDA device: cufft, for every size; fused, our own, for templates "
-          "that fit them; auto is cufft in fp32, and fused in other precisions")
+          "that fit them; auto chooses (fused for halves)")
       ->check(one_of({"auto", "cufft", "fused"}))
       ->type_name("NAME")
       ->capture_default_str();

@@ -14,8 +14,9 @@ enum class Precision {
 // As options, manifests and checkpoints have it: "fp32", "fp16-storage", "fp16".
 std::string precision_name(Precision precision);
 
-// Whether `--fft auto` takes the fused path where the search fits it. To be true once the tests of
-// that path (tests/gpu/cuda_fused_test.cu) have passed on a device; nothing else has to change.
+// Whether `--fft auto` takes the fused path in single precision, too, where the search fits it. To
+// be true once the tests of that path (tests/gpu/cuda_fused_test.cu) have passed on a device; no
+// other code has to change.
 constexpr bool kFusedByItself = false;
 
 struct TransformPath {
