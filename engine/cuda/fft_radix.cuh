@@ -2,6 +2,9 @@
 // exp(-2 pi i ...), unnormalised, results in natural order. Everything is unrolled, so that the
 // arrays stay in registers; products are fused by hand, so that the bits do not depend on what the
 // compiler fuses.
+//
+// A Point is a complex number { x, y }: float2, or one whose parts are of several lines at once
+// (half_points.cuh). What is written for the parts is plus, minus, ..., found by their type.
 #pragma once
 
 #include <utility>
@@ -59,76 +62,98 @@ __host__ __device__ constexpr double sine(int turn, int turns) {
 
 }  // namespace roots
 
-__host__ __device__ __forceinline__ float2 sum_of(float2 a, float2 b) {
-  return {a.x + b.x, a.y + b.y};
+__host__ __device__ __forceinline__ float plus(float a, float b) { return a + b; }
+__host__ __device__ __forceinline__ float minus(float a, float b) { return a - b; }
+__host__ __device__ __forceinline__ float times(float a, float b) { return a * b; }
+__host__ __device__ __forceinline__ float negative(float a) { return -a; }
+// a x b + c, rounded once.
+__host__ __device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(a, b, c); }
+
+// A number that the compiler knows, for all lines.
+template <typename Real>
+struct Constant {
+  __host__ __device__ static constexpr Real of(double value) { return static_cast<Real>(value); }
+};
+template <typename Point>
+using RealOf = decltype(Point::x);
+
+template <typename Point>
+__host__ __device__ __forceinline__ Point sum_of(Point a, Point b) {
+  return {plus(a.x, b.x), plus(a.y, b.y)};
 }
-__host__ __device__ __forceinline__ float2 difference_of(float2 a, float2 b) {
-  return {a.x - b.x, a.y - b.y};
+template <typename Point>
+__host__ __device__ __forceinline__ Point difference_of(Point a, Point b) {
+  return {minus(a.x, b.x), minus(a.y, b.y)};
 }
-__host__ __device__ __forceinline__ float2 fused_product(float2 a, float2 b) {
-  return {fmaf(a.x, b.x, -(a.y * b.y)), fmaf(a.x, b.y, a.y * b.x)};
+template <typename Point>
+__host__ __device__ __forceinline__ Point fused_product(Point a, Point b) {
+  return {fused(a.x, b.x, negative(times(a.y, b.y))), fused(a.x, b.y, times(a.y, b.x))};
 }
 // a x conj(b)
-__host__ __device__ __forceinline__ float2 conjugate_product(float2 a, float2 b) {
-  return {fmaf(a.x, b.x, a.y * b.y), fmaf(a.y, b.x, -(a.x * b.y))};
+template <typename Point>
+__host__ __device__ __forceinline__ Point conjugate_product(Point a, Point b) {
+  return {fused(a.x, b.x, times(a.y, b.y)), fused(a.y, b.x, negative(times(a.x, b.y)))};
 }
 
 // a - i b forward, a + i b inverse; the other sign is the same with `b` subtracted.
-template <bool kInverse>
-__host__ __device__ __forceinline__ float2 plus_turned(float2 a, float2 b) {
-  if constexpr (kInverse) return {a.x - b.y, a.y + b.x};
-  return {a.x + b.y, a.y - b.x};
+template <bool kInverse, typename Point>
+__host__ __device__ __forceinline__ Point plus_turned(Point a, Point b) {
+  if constexpr (kInverse) return {minus(a.x, b.y), plus(a.y, b.x)};
+  return {plus(a.x, b.y), minus(a.y, b.x)};
 }
-template <bool kInverse>
-__host__ __device__ __forceinline__ float2 minus_turned(float2 a, float2 b) {
+template <bool kInverse, typename Point>
+__host__ __device__ __forceinline__ Point minus_turned(Point a, Point b) {
   return plus_turned<!kInverse>(a, b);
 }
 
 // a x exp(-2 pi i kTurn / kTurns), the conjugate root when inverse.
-template <bool kInverse, int kTurn, int kTurns>
-__host__ __device__ __forceinline__ float2 root_product(float2 a) {
+template <bool kInverse, int kTurn, int kTurns, typename Point>
+__host__ __device__ __forceinline__ Point root_product(Point a) {
   if constexpr (kTurn % kTurns == 0) {
     return a;
   } else if constexpr (4 * kTurn == kTurns) {
-    return kInverse ? float2{-a.y, a.x} : float2{a.y, -a.x};
+    return kInverse ? Point{negative(a.y), a.x} : Point{a.y, negative(a.x)};
   } else {
-    constexpr float kCosine = static_cast<float>(roots::cosine(kTurn, kTurns));
-    constexpr float kSine =
-        static_cast<float>(kInverse ? roots::sine(kTurn, kTurns) : -roots::sine(kTurn, kTurns));
-    return fused_product(a, {kCosine, kSine});
+    using Number = Constant<RealOf<Point>>;
+    constexpr auto kCosine = Number::of(roots::cosine(kTurn, kTurns));
+    constexpr auto kSine =
+        Number::of(kInverse ? roots::sine(kTurn, kTurns) : -roots::sine(kTurn, kTurns));
+    return fused_product(a, Point{kCosine, kSine});
   }
 }
 
-template <bool kInverse>
-__host__ __device__ __forceinline__ void transform_of_3(float2* x) {
-  constexpr float kHalfRootOf3 = static_cast<float>(roots::sine(1, 3));
-  const float2 sum = sum_of(x[1], x[2]);
-  const float2 difference = difference_of(x[1], x[2]);
-  const float2 middle = {fmaf(-0.5f, sum.x, x[0].x), fmaf(-0.5f, sum.y, x[0].y)};
-  const float2 side = {kHalfRootOf3 * difference.x, kHalfRootOf3 * difference.y};
+template <bool kInverse, typename Point>
+__host__ __device__ __forceinline__ void transform_of_3(Point* x) {
+  using Number = Constant<RealOf<Point>>;
+  constexpr auto kHalfRootOf3 = Number::of(roots::sine(1, 3));
+  constexpr auto kMinusHalf = Number::of(-0.5);
+  const Point sum = sum_of(x[1], x[2]);
+  const Point difference = difference_of(x[1], x[2]);
+  const Point middle = {fused(kMinusHalf, sum.x, x[0].x), fused(kMinusHalf, sum.y, x[0].y)};
+  const Point side = {times(kHalfRootOf3, difference.x), times(kHalfRootOf3, difference.y)};
   x[0] = sum_of(x[0], sum);
   x[1] = plus_turned<kInverse>(middle, side);
   x[2] = minus_turned<kInverse>(middle, side);
 }
 
 // Only the first kInputs of the four are read, the others count as 0.
-template <bool kInverse, int kInputs>
-__host__ __device__ __forceinline__ void transform_of_4(float2* x) {
+template <bool kInverse, int kInputs, typename Point>
+__host__ __device__ __forceinline__ void transform_of_4(Point* x) {
   if constexpr (kInputs == 1) {
     x[1] = x[2] = x[3] = x[0];
   } else if constexpr (kInputs == 2) {
-    const float2 a = x[0];
-    const float2 b = x[1];
+    const Point a = x[0];
+    const Point b = x[1];
     x[0] = sum_of(a, b);
     x[1] = plus_turned<kInverse>(a, b);
     x[2] = difference_of(a, b);
     x[3] = minus_turned<kInverse>(a, b);
   } else {
-    const float2 third = kInputs == 4 ? x[3] : float2{0.0f, 0.0f};
-    const float2 even_sum = sum_of(x[0], x[2]);
-    const float2 even_difference = difference_of(x[0], x[2]);
-    const float2 odd_sum = sum_of(x[1], third);
-    const float2 odd_difference = difference_of(x[1], third);
+    const Point third = kInputs == 4 ? x[3] : Point{};
+    const Point even_sum = sum_of(x[0], x[2]);
+    const Point even_difference = difference_of(x[0], x[2]);
+    const Point odd_sum = sum_of(x[1], third);
+    const Point odd_difference = difference_of(x[1], third);
     x[0] = sum_of(even_sum, odd_sum);
     x[1] = plus_turned<kInverse>(even_difference, odd_difference);
     x[2] = difference_of(even_sum, odd_sum);
@@ -144,10 +169,10 @@ __host__ __device__ constexpr int first_factor(int points) {
 
 // Transforms x[0] ... x[kPoints - 1] in place. Only the first kInputs are read, the others count as
 // 0; a multiple of kPoints / 4 where it is less than kPoints.
-template <int kPoints, bool kInverse, int kInputs = kPoints>
-__host__ __device__ __forceinline__ void transform_points(float2* x) {
+template <int kPoints, bool kInverse, int kInputs = kPoints, typename Point>
+__host__ __device__ __forceinline__ void transform_points(Point* x) {
   if constexpr (kPoints == 2) {
-    const float2 b = x[1];
+    const Point b = x[1];
     x[1] = kInputs == 1 ? x[0] : difference_of(x[0], b);
     if constexpr (kInputs == 2) x[0] = sum_of(x[0], b);
   } else if constexpr (kPoints == 3) {
@@ -159,13 +184,13 @@ __host__ __device__ __forceinline__ void transform_points(float2* x) {
     constexpr int kSecond = kPoints / kFirst;
     static_assert(kFirst * kSecond == kPoints);
     static_assert(kInputs % kFirst == 0);
-    float2 part[kFirst][kSecond];
+    Point part[kFirst][kSecond];
     unrolled<kFirst>([&](auto a) {
       unrolled<kInputs / kFirst>([&](auto b) { part[a][b] = x[a + kFirst * b]; });
       transform_points<kSecond, kInverse, kInputs / kFirst>(part[a]);
     });
     unrolled<kSecond>([&](auto k) {
-      float2 across[kFirst];
+      Point across[kFirst];
       unrolled<kFirst>([&](auto a) {
         across[a] = root_product<kInverse, (a * k) % kPoints, kPoints>(part[a][k]);
       });

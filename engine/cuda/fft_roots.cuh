@@ -10,17 +10,21 @@
 
 namespace engine::cuda {
 
+inline void store_root(double cosine, double sine, float2* root) {
+  *root = {static_cast<float>(cosine), static_cast<float>(sine)};
+}
+
 // In the order of FftOrder::root, rounded from double.
-template <int kLength>
-std::vector<float2> make_roots() {
+template <int kLength, typename Root = float2>
+std::vector<Root> make_roots() {
   using Order = FftOrder<kLength>;
-  std::vector<float2> roots(Order::kRoots);
+  std::vector<Root> roots(Order::kRoots);
   for (int stage = 0; stage < 2; ++stage) {
     for (int i = 0; i < Order::radix(stage); ++i) {
       for (int offset = 0; offset < Order::stride(stage); ++offset) {
         const double angle = -2 * std::numbers::pi * offset * i / Order::run(stage);
-        roots[static_cast<size_t>(Order::root(stage, offset, i))] = {
-            static_cast<float>(std::cos(angle)), static_cast<float>(std::sin(angle))};
+        store_root(std::cos(angle), std::sin(angle),
+                   &roots[static_cast<size_t>(Order::root(stage, offset, i))]);
       }
     }
   }

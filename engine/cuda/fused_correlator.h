@@ -53,19 +53,20 @@ class FusedCorrelator {
 
  private:
   using Element = typename Storage::Element;
+  using Root = typename Storage::Root;
   template <typename T>
   using Buffer = typename Device::template Buffer<T>;
 
   static FusedPlan plan_of(const Problem& problem);
   static FusedShape shape_of(int n, const FusedPlan& plan);
   template <int kLength>
-  static unsigned row_blocks(int rows) {
-    constexpr int kRows = kRowsOfBlock<kLength, Storage>;
-    return static_cast<unsigned>((rows + kRows - 1) / kRows);
+  unsigned row_blocks(int rows) const {
+    constexpr int kLines = kLinesOfBlock<kLength, Storage>;
+    return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
   template <typename Use>
   static void with_inputs(int length, int n, const Use& use);
-  void upload_roots(int length, Buffer<float2>& roots);
+  void upload_roots(int length, Buffer<Root>& roots);
   void upload_spectra(const Problem& problem);
   void transform_rows(const Projections& projections, const Transform* transforms, int count);
   void correlate_all_columns(int count);
@@ -76,7 +77,7 @@ class FusedCorrelator {
   const FusedShape shape_;
   const int valid_width_;
   float template_scale_ = 1;
-  Buffer<float2> row_roots_, column_roots_;
+  Buffer<Root> row_roots_, column_roots_;
   Buffer<TilePlace> places_;
   Buffer<Element> spectra_, template_rows_, exchange_;
   Buffer<Transform> list_;
@@ -91,6 +92,13 @@ inline std::vector<int> stored_frequencies(int length, auto lengths) {
   return out;
 }
 
+// How far apart the points of a thread are in the first stage.
+inline int first_step(int length, auto lengths) {
+  int step = 0;
+  decltype(lengths)::with(length, [&](auto known) { step = FftOrder<known>::stride(0); });
+  return step;
+}
+
 inline int roots_of_length(int length, auto lengths) {
   int count = 0;
   decltype(lengths)::with(length, [&](auto known) { count = FftOrder<known>::kRoots; });
@@ -101,7 +109,7 @@ template <typename Device, typename Storage, typename Lengths>
 FusedPlan FusedCorrelator<Device, Storage, Lengths>::plan_of(const Problem& p) {
   const auto plan = plan_fused(
       {p.height, p.width, p.template_size, p.planes(), static_cast<int64_t>(p.orientations.size())},
-      Lengths::kLengths, sizeof(Element), kMostAdditions);
+      Lengths::kLengths, Storage::kNumberBytes, kMostAdditions);
   if (!plan) {
     throw InputError("a template of " + std::to_string(p.template_size) +
                      " pixels is too large for the fused path: choose --fft cufft");
@@ -116,7 +124,8 @@ FusedShape FusedCorrelator<Device, Storage, Lengths>::shape_of(int n, const Fuse
           .rows = plan.tiling.rows.length,
           .tiles = static_cast<int>(plan.tiling.places().size()),
           .valid_rows = plan.tiling.rows.largest_part(),
-          .transforms = plan.transforms};
+          .transforms = plan.transforms,
+          .lane_step = first_step(plan.tiling.rows.length, Lengths{})};
 }
 
 template <typename Device, typename Storage, typename Lengths>
@@ -132,10 +141,11 @@ FusedCorrelator<Device, Storage, Lengths>::FusedCorrelator(Device& device, const
                     static_cast<size_t>(roots_of_length(shape_.rows, Lengths{}))),
       places_(device, "the tiles' places", static_cast<size_t>(shape_.tiles)),
       spectra_(device, "the tiles' spectra",
-               static_cast<size_t>(shape_.tiles) * shape_.spectrum_size()),
+               static_cast<size_t>(shape_.tiles) * shape_.spectrum_size<Storage>()),
       template_rows_(device, "the template rows",
-                     static_cast<size_t>(shape_.transforms) * shape_.template_size()),
-      exchange_(device, "the correlations on their way", shape_.exchange_plane(shape_.tiles, 0)),
+                     static_cast<size_t>(shape_.transforms) * shape_.template_size<Storage>()),
+      exchange_(device, "the correlations on their way",
+                shape_.exchange_plane<Storage>(shape_.tiles, 0)),
       list_(device, "the list of transforms", most),
       arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
               column_roots_.data()} {
@@ -147,9 +157,9 @@ FusedCorrelator<Device, Storage, Lengths>::FusedCorrelator(Device& device, const
 }
 
 template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::upload_roots(int length, Buffer<float2>& roots) {
+void FusedCorrelator<Device, Storage, Lengths>::upload_roots(int length, Buffer<Root>& roots) {
   Lengths::with(length, [&](auto known) {
-    const std::vector<float2> values = make_roots<known>();
+    const std::vector<Root> values = make_roots<known, Root>();
     device_.upload(roots, values.data(), values.size());
   });
 }
@@ -161,8 +171,9 @@ void FusedCorrelator<Device, Storage, Lengths>::upload_spectra(const Problem& pr
                              .columns = stored_frequencies(shape_.columns, Lengths{}),
                              .columns_in_chunk = Storage::kColumns});
   template_scale_ = static_cast<float>(spectra.template_scale());
-  const auto count = static_cast<int>(shape_.spectrum_size());
-  Buffer<float2> staging(device_, "a tile's spectrum", shape_.spectrum_size());
+  const auto count = static_cast<int>(shape_.spectrum_size<Storage>());
+  Buffer<float2> staging(device_, "a tile's spectrum",
+                         shape_.spectrum_size<Storage>() * Storage::kLanes);
   Element* out = spectra_.data();
   for (const TilePlace& place : plan_.tiling.places()) {
     const std::vector<std::complex<float>> values = spectra.spectrum(place);

@@ -27,7 +27,7 @@ template <typename Storage, typename Lengths>
 FusedKernels fused_kernels_of(Precision precision) {
   return {.precision = precision,
           .lengths = compiled_lengths<Storage, Lengths>(),
-          .number_bytes = static_cast<int>(sizeof(typename Storage::Element)),
+          .number_bytes = Storage::kNumberBytes,
           .most_transforms = kMostAdditions};
 }
 

@@ -1,5 +1,5 @@
-// Two halves in a word, for the kernels that store so. The tests have their own
-// (tests/fakes/half_words.h).
+// Two halves in a word, for the kernels that store so, and CUDA's words for arithmetic with them.
+// The tests have their own (tests/fakes/half_words.h).
 #pragma once
 
 #include <cuda_fp16.h>
@@ -13,4 +13,11 @@ __device__ __forceinline__ uint32_t pack_halves(float2 value) {
 }
 __device__ __forceinline__ float2 unpack_halves(uint32_t word) {
   return __half22float2(*reinterpret_cast<const __half2*>(&word));
+}
+
+__device__ __forceinline__ __half2 halves_of_word(uint32_t word) {
+  return *reinterpret_cast<const __half2*>(&word);
+}
+__device__ __forceinline__ uint32_t word_of_halves(__half2 halves) {
+  return *reinterpret_cast<const uint32_t*>(&halves);
 }

@@ -84,9 +84,8 @@ int worst_conflict(int stage, int lines) {
 }
 
 TEST(CudaFft, TheLengthsThatMatterHaveNoBankConflicts) {
-  for (const int lines : {2, 4}) {
+  for (const int lines : {1, 2, 4}) {
     for (int stage = 0; stage < 3; ++stage) {
-      EXPECT_EQ(worst_conflict<FftOrder<2048>>(stage, lines), 1) << lines << " " << stage;
       EXPECT_EQ(worst_conflict<FftOrder<2304>>(stage, lines), 1) << lines << " " << stage;
       EXPECT_EQ(worst_conflict<FftOrder<4096>>(stage, lines), 1) << lines << " " << stage;
     }

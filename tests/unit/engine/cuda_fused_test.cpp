@@ -1,7 +1,10 @@
-// The fused path on the CPU: its sums, its halves, and whole searches.
+// The fused path on the CPU: its sums, its transforms in halves, and whole searches.
 #include "tests/fakes/half_words.h"
 #include "tests/fakes/simt_device.h"
 //
+#include <array>
+#include <numbers>
+
 #include "tests/unit/engine/cuda_fused_cases.h"
 
 namespace tests {
@@ -40,6 +43,75 @@ TEST(CudaFusedSums, AreThoseOfTheStatisticsToTheLastBit) {
   }
 }
 
+TEST(CudaFusedRows, OfALineAreEachInOneLaneOnce) {
+  using Half = cuda::HalfArithmetic;
+  for (const int step : {16, 24, 144}) {
+    const cuda::FusedShape shape{.lane_step = step};
+    for (const int count : {1, step, step + 3, 2 * step, 2 * step + 1, 4 * step - 1}) {
+      std::vector<int> times(static_cast<size_t>(count));
+      const int lines = shape.lines<Half>(count);
+      for (int line = 0; line < lines; ++line) {
+        const int lanes = shape.lanes_below<Half>(line, count);
+        EXPECT_GE(lanes, 1) << "a line with nothing in it";
+        for (int lane = 0; lane < lanes; ++lane) {
+          ++times.at(static_cast<size_t>(shape.row<Half>(line, lane)));
+        }
+      }
+      EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << step << " " << count;
+    }
+  }
+}
+
+TEST(CudaHalfPoints, ConstantsAndRootsAreRoundedOnce) {
+  for (const double value : {0.0, -1.0, 0.5, -0.8660254037844386, 0.92387953251128674, 3e-5, 6e-8,
+                             2.9e-8, 65504.0, 1 - 0x1p-12, -(0.25 + 0x1p-13), 0.25 + 0x3p-13}) {
+    EXPECT_EQ(cuda::half_bits_of(value), simt::half_bits(value)) << value;
+  }
+  const std::vector<cuda::HalfRoot> roots = cuda::make_roots<288, cuda::HalfRoot>();
+  const int at = cuda::FftOrder<288>::root(0, 31, 3);
+  const cuda::HalfPoint root = cuda::load_root(&roots.at(static_cast<size_t>(at)));
+  const double angle = -2 * std::numbers::pi * 31 * 3 / 288;
+  EXPECT_EQ(root.x.bits, simt::half_bits(std::cos(angle)) * 0x10001u);
+  EXPECT_EQ(root.y.bits, simt::half_bits(std::sin(angle)) * 0x10001u);
+}
+
+template <int kPoints>
+void expect_inverse_of_two_lines() {
+  std::mt19937 random(kPoints);
+  std::normal_distribution<float> normal;
+  std::array<float2, kPoints> in[2];
+  cuda::HalfPoint x[kPoints];
+  for (size_t i = 0; i < kPoints; ++i) {
+    for (auto& line : in) line[i] = unpack_halves(pack_halves({normal(random), normal(random)}));
+    x[i] = cuda::narrowed(in[0][i], in[1][i]);
+  }
+  double worst = 0;
+  int points = 0;
+  cuda::finish_inverse<kPoints>(x, [&](auto k, auto& first, auto& second) {
+    constexpr int kEvery = kPoints / cuda::kGroup<kPoints>;
+    for (int j = 0; j < cuda::kGroup<kPoints>; ++j, ++points) {
+      for (int line = 0; line < 2; ++line) {
+        std::complex<double> sum = 0;
+        for (int i = 0; i < kPoints; ++i) {
+          const float2 value = in[line][static_cast<size_t>(i)];
+          sum += std::complex<double>(value.x, value.y) *
+                 std::polar(1.0, 2 * std::numbers::pi * i * (k + j * kEvery) / kPoints);
+        }
+        const float2 got = line == 0 ? first[j] : second[j];
+        worst = std::max(worst, std::abs(sum - std::complex<double>(got.x, got.y)));
+      }
+    }
+  });
+  EXPECT_EQ(points, kPoints);
+  EXPECT_LT(worst / std::sqrt(kPoints), 2e-3) << kPoints;
+}
+
+TEST(CudaHalfPoints, TheLastStageGivesBothLinesInSinglePrecision) {
+  expect_inverse_of_two_lines<4>();
+  expect_inverse_of_two_lines<8>();
+  expect_inverse_of_two_lines<16>();
+}
+
 template <typename Storage>
 size_t largest_shared_memory() {
   size_t largest = 0;
@@ -56,32 +128,7 @@ size_t largest_shared_memory() {
 TEST(CudaFusedKernels, FitIntoTheSharedMemoryOfAnA100) {
   EXPECT_LE(largest_shared_memory<cuda::SingleStorage>(), 163u * 1024);
   EXPECT_LE(largest_shared_memory<cuda::HalfStorage>(), 163u * 1024);
-}
-
-TEST(HalfWords, RoundAsIeeeHalves) {
-  using simt::half_bits;
-  using simt::half_value;
-  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const float value = half_value(static_cast<uint16_t>(bits));
-    if (!std::isnan(value)) {
-      EXPECT_EQ(half_bits(value), bits);
-    }
-  }
-  EXPECT_EQ(half_bits(1.0f), 0x3c00);
-  EXPECT_EQ(half_bits(-2.0f), 0xc000);
-  EXPECT_EQ(half_bits(65504.0f), 0x7bff);
-  EXPECT_EQ(half_bits(65519.0f), 0x7bff);
-  EXPECT_EQ(half_bits(65520.0f), 0x7c00);
-  EXPECT_EQ(half_bits(0x1p-24f), 0x0001);
-  EXPECT_EQ(half_bits(0x1p-25f), 0x0000);    // a tie, to the even one
-  EXPECT_EQ(half_bits(0x1.8p-24f), 0x0002);  // likewise
-  EXPECT_EQ(half_bits(1 + 0x1p-11f), 0x3c00);
-  EXPECT_EQ(half_bits(1 + 0x1.8p-10f), 0x3c02);
-  EXPECT_EQ(half_bits(0x1.ffcp-15f), 0x03ff + 1);  // into the normal numbers
-  EXPECT_TRUE(std::isnan(half_value(half_bits(NAN))));
-  const float2 both = unpack_halves(pack_halves({0.25f, -8.0f}));
-  EXPECT_EQ(both.x, 0.25f);
-  EXPECT_EQ(both.y, -8.0f);
+  EXPECT_LE(largest_shared_memory<cuda::HalfArithmetic>(), 163u * 1024);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
+#include "tests/fakes/half_words.h"
 #include "tests/fakes/simt.h"
 
 namespace tests {
@@ -286,6 +288,95 @@ TEST(SimtWords, VectorsAreAlignedAsOnADevice) {
   EXPECT_EQ(alignof(float4), 16u);
   EXPECT_EQ(alignof(double2), 16u);
   EXPECT_EQ(alignof(float3), 4u);
+}
+
+TEST(HalfWords, RoundAsIeeeHalves) {
+  using simt::half_bits;
+  using simt::half_value;
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const float value = half_value(static_cast<uint16_t>(bits));
+    if (!std::isnan(value)) {
+      EXPECT_EQ(half_bits(value), bits);
+    }
+  }
+  EXPECT_EQ(half_bits(1.0f), 0x3c00);
+  EXPECT_EQ(half_bits(-2.0f), 0xc000);
+  EXPECT_EQ(half_bits(65504.0f), 0x7bff);
+  EXPECT_EQ(half_bits(65519.0f), 0x7bff);
+  EXPECT_EQ(half_bits(65520.0f), 0x7c00);
+  EXPECT_EQ(half_bits(0x1p-24f), 0x0001);
+  EXPECT_EQ(half_bits(0x1p-25f), 0x0000);    // a tie, to the even one
+  EXPECT_EQ(half_bits(0x1.8p-24f), 0x0002);  // likewise
+  EXPECT_EQ(half_bits(1 + 0x1p-11f), 0x3c00);
+  EXPECT_EQ(half_bits(1 + 0x1.8p-10f), 0x3c02);
+  EXPECT_EQ(half_bits(0x1.ffcp-15f), 0x03ff + 1);  // into the normal numbers
+  EXPECT_TRUE(std::isnan(half_value(half_bits(NAN))));
+  const float2 both = unpack_halves(pack_halves({0.25f, -8.0f}));
+  EXPECT_EQ(both.x, 0.25f);
+  EXPECT_EQ(both.y, -8.0f);
+}
+
+// The half nearest to a number, by trying: of two that are as near, the even one.
+uint16_t nearest_half(long double value) {
+  uint32_t best = 0;
+  long double best_distance = std::numeric_limits<long double>::infinity();
+  uint32_t low = 0;
+  uint32_t high = 0x7bff;
+  const long double size = value < 0 ? -value : value;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (simt::half_value(static_cast<uint16_t>(middle)) <= size ? low : high) = middle;
+  }
+  for (const uint32_t each : {low, high}) {
+    const long double distance = std::abs(simt::half_value(static_cast<uint16_t>(each)) - size);
+    if (distance < best_distance || (distance == best_distance && each % 2 == 0)) {
+      best = each;
+      best_distance = distance;
+    }
+  }
+  if (size >= 65520) best = 0x7c00;
+  return static_cast<uint16_t>(best | (std::signbit(value) ? 0x8000u : 0u));
+}
+
+TEST(HalfWords, AreComputedExactlyAndRoundedOnce) {
+  static_assert(std::numeric_limits<long double>::digits >= 64, "a x b + c is exact");
+  std::mt19937 random(8);
+  // All exponents, and those that meet.
+  const auto any = [&](uint32_t mask) {
+    const auto bits = static_cast<uint16_t>(random() & mask);
+    return (bits & 0x7c00u) == 0x7c00u ? uint16_t{0x3c01} : bits;
+  };
+  for (int round = 0; round < 20000; ++round) {
+    const uint32_t mask = round % 2 == 0 ? 0xffffu : 0xc7ffu;
+    const __half2 a = {any(mask), 0x3c00};
+    const __half2 b = {any(mask), 0x4000};
+    const __half2 c = {any(round % 4 < 2 ? 0xffffu : 0x83ffu), 0x3555};
+    const long double x = simt::half_value(a.x);
+    const long double y = simt::half_value(b.x);
+    const long double z = simt::half_value(c.x);
+    ASSERT_EQ(__hadd2_rn(a, b).x, nearest_half(x + y)) << a.x << " " << b.x;
+    ASSERT_EQ(__hsub2_rn(a, b).x, nearest_half(x - y)) << a.x << " " << b.x;
+    ASSERT_EQ(__hmul2_rn(a, b).x, nearest_half(x * y)) << a.x << " " << b.x;
+    ASSERT_EQ(__hfma2(a, b, c).x, nearest_half(x * y + z)) << a.x << " " << b.x << " " << c.x;
+    ASSERT_EQ(__hfma2(a, b, c).y, nearest_half(2.0L + simt::half_value(0x3555)));
+  }
+}
+
+TEST(HalfWords, OverflowToInfinityAndKnowWhatIsNoNumber) {
+  const __half2 large = {0x7bff, 0xfbff};
+  EXPECT_EQ(word_of_halves(__hadd2_rn(large, large)), 0xfc007c00u);
+  const __half2 none = __hsub2_rn(__hadd2_rn(large, large), __hadd2_rn(large, large));
+  EXPECT_TRUE(std::isnan(__half22float2(none).x));
+  EXPECT_EQ(word_of_halves(__hneg2(large)), 0x7bfffbffu);
+}
+
+TEST(HalfWords, MoveHalvesAsTheirNamesSay) {
+  const __half2 a = halves_of_word(0x22221111u);
+  const __half2 b = halves_of_word(0x44443333u);
+  EXPECT_EQ(word_of_halves(__low2half2(a)), 0x11111111u);
+  EXPECT_EQ(word_of_halves(__high2half2(a)), 0x22222222u);
+  EXPECT_EQ(word_of_halves(__lows2half2(a, b)), 0x33331111u);
+  EXPECT_EQ(word_of_halves(__highs2half2(a, b)), 0x44442222u);
 }
 
 }  // namespace
