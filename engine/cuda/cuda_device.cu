@@ -111,16 +111,18 @@ size_t workspace_by(Function function, cufftHandle handle, Layout l, const std::
 }
 
 uint64_t workspace_of_layout(const Layout& layout) {
+  const TransformLibrary library;
   cufftHandle handle = 0;
-  check_transforms(cufftCreate(&handle), "asking cuFFT for its work space");
+  check_transforms(library.create(&handle), "asking cuFFT for its work space");
   size_t bytes = 0;
   try {
-    bytes = workspace_by(cufftGetSizeMany64, handle, layout, "asking cuFFT for its work space", "");
+    bytes =
+        workspace_by(library.get_size_many, handle, layout, "asking cuFFT for its work space", "");
   } catch (...) {
-    cufftDestroy(handle);
+    library.destroy(handle);
     throw;
   }
-  cufftDestroy(handle);
+  library.destroy(handle);
   return bytes;
 }
 
@@ -153,7 +155,8 @@ std::string device_text(const DeviceFacts& facts) {
          ")";
 }
 
-CudaDevice::CudaDevice(const DeviceFacts& facts) : text_(device_text(facts)) {
+CudaDevice::CudaDevice(const DeviceFacts& facts, LaunchWatch* watch)
+    : text_(device_text(facts)), watch_(watch) {
   check(cudaSetDevice(facts.number), "opening the device");
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
 }
@@ -197,6 +200,7 @@ void CudaDevice::allow_shared(const char* name, const void* kernel, size_t bytes
 void CudaDevice::launched(const char* name) {
   last_ = std::string("kernel ") + name;
   check(cudaGetLastError(), last_);
+  if (watch_ != nullptr) watch_->after(name, stream_);
 }
 
 // What a kernel does wrong is told here, and not by whom.
@@ -232,16 +236,16 @@ void CudaDevice::send(const void* from, size_t bytes, Arrival& to) {
 
 CudaDevice::Plan::Plan(CudaDevice& device, std::string name)
     : device_(device), name_(std::move(name)) {
-  device.check(cufftCreate(&handle_), "planning " + name_);
+  device.check(device.library_.create(&handle_), "planning " + name_);
 }
 
 CudaDevice::Plan::~Plan() {
   std::erase(device_.plans_, this);
-  cufftDestroy(handle_);
+  device_.library_.destroy(handle_);
 }
 
 void CudaDevice::add(Plan& plan, size_t workspace) {
-  check(cufftSetStream(plan.handle_, stream_), "planning " + plan.name_);
+  check(library_.set_stream(plan.handle_, stream_), "planning " + plan.name_);
   workspace_bytes_ = std::max(workspace_bytes_, workspace);
   plans_.push_back(&plan);
 }
@@ -249,16 +253,16 @@ void CudaDevice::add(Plan& plan, size_t workspace) {
 CudaDevice::LinePlan::LinePlan(CudaDevice& device, const Lines& lines)
     : Plan(device, "cuFFT's transform of " + std::to_string(lines.count) + " lines of " +
                        std::to_string(lines.length)) {
-  device.check(cufftSetAutoAllocation(handle_, 0), "planning " + name_);
-  device.add(*this, workspace_by(cufftMakePlanMany64, handle_, layout_of(lines),
+  device.check(device.library_.set_auto_allocation(handle_, 0), "planning " + name_);
+  device.add(*this, workspace_by(device.library_.make_plan_many, handle_, layout_of(lines),
                                  "planning " + name_, device.text_));
 }
 
 CudaDevice::PlanePlan::PlanePlan(CudaDevice& device, const Planes& planes)
     : Plan(device, "cuFFT's back-transform of " + std::to_string(planes.count) + " squares of " +
                        std::to_string(planes.n)) {
-  device.check(cufftSetAutoAllocation(handle_, 0), "planning " + name_);
-  device.add(*this, workspace_by(cufftMakePlanMany64, handle_, layout_of(planes),
+  device.check(device.library_.set_auto_allocation(handle_, 0), "planning " + name_);
+  device.add(*this, workspace_by(device.library_.make_plan_many, handle_, layout_of(planes),
                                  "planning " + name_, device.text_));
 }
 
@@ -268,27 +272,29 @@ void CudaDevice::allocate_workspace() {
   workspace_ = nullptr;
   workspace_ = take("the transforms' work space", workspace_bytes_);
   for (const Plan* plan : plans_) {
-    check(cufftSetWorkArea(plan->handle_, workspace_), "planning " + plan->name_);
+    check(library_.set_work_area(plan->handle_, workspace_), "planning " + plan->name_);
   }
 }
 
-void CudaDevice::transform(const Plan& plan, const float2* in, float2* out, int direction) {
+template <typename Function, typename... Arguments>
+void CudaDevice::transform(const Plan& plan, Function function, Arguments... arguments) {
   last_ = plan.name_;
-  // cuFFT's interface knows no const.
-  check(cufftExecC2C(plan.handle_, const_cast<float2*>(in), out, direction), last_);
+  if (watch_ != nullptr) watch_->before(plan.name_.c_str(), stream_);
+  check(function(plan.handle_, arguments...), last_);
+  if (watch_ != nullptr) watch_->after(plan.name_.c_str(), stream_);
 }
 
+// cuFFT's interface knows no const.
 void CudaDevice::forward(LinePlan& plan, const float2* in, float2* out) {
-  transform(plan, in, out, CUFFT_FORWARD);
+  transform(plan, library_.exec_c2c, const_cast<float2*>(in), out, CUFFT_FORWARD);
 }
 
 void CudaDevice::inverse(LinePlan& plan, const float2* in, float2* out) {
-  transform(plan, in, out, CUFFT_INVERSE);
+  transform(plan, library_.exec_c2c, const_cast<float2*>(in), out, CUFFT_INVERSE);
 }
 
 void CudaDevice::back_transform(PlanePlan& plan, float2* in, float* out) {
-  last_ = plan.name_;
-  check(cufftExecC2R(plan.handle_, in, out), last_);
+  transform(plan, library_.exec_c2r, in, out);
 }
 
 uint64_t workspace_of(const Lines& lines) { return workspace_of_layout(layout_of(lines)); }

@@ -12,6 +12,8 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/faults.h"
+#include "engine/cuda/launch_watch.h"
+#include "engine/cuda/transform_library.h"
 
 namespace engine::cuda {
 
@@ -25,7 +27,8 @@ std::string device_text(const DeviceFacts& facts);
 
 class CudaDevice {
  public:
-  explicit CudaDevice(const DeviceFacts& facts);
+  // `watch`, where there is one, must outlive it.
+  explicit CudaDevice(const DeviceFacts& facts, LaunchWatch* watch = nullptr);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
@@ -95,6 +98,7 @@ class CudaDevice {
   void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
               size_t shared_bytes, Arguments... arguments) {
     allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
+    if (watch_ != nullptr) watch_->before(name, stream_);
     kernel<<<grid, block, shared_bytes, stream_>>>(arguments...);
     launched(name);
   }
@@ -137,13 +141,16 @@ class CudaDevice {
   void launched(const char* name);
   void send(const void* from, size_t bytes, Arrival& to);
   void wait();
-  void transform(const Plan& plan, const float2* in, float2* out, int direction);
+  template <typename Function, typename... Arguments>
+  void transform(const Plan& plan, Function function, Arguments... arguments);
   void add(Plan& plan, size_t workspace);
   void check(cudaError_t code, const std::string& activity) const;
   void check(cufftResult code, const std::string& activity) const;
 
+  TransformLibrary library_;
   std::string text_;
   std::string last_;  // what was started last
+  LaunchWatch* watch_;
   cudaStream_t stream_ = nullptr;
   std::vector<Plan*> plans_;
   size_t workspace_bytes_ = 0;

@@ -7,6 +7,7 @@
 
 #include "engine/backend.h"
 #include "engine/cuda/fused_plan.h"
+#include "engine/cuda/launch_watch.h"
 
 namespace engine::cuda {
 
@@ -20,6 +21,7 @@ struct MemoryPlan {
   // Of the fused path; nothing: library transforms.
   std::optional<FusedPlan> fused;
   Precision precision = Precision::kFp32;
+  LaunchWatch* watch = nullptr;  // is told what the device does; must outlive the backend
   uint64_t total() const;
 };
 

@@ -23,7 +23,7 @@ FusedKernels half_storage_kernels() {
 std::unique_ptr<Backend> make_half_storage_backend(const Problem& problem, const MemoryPlan& plan,
                                                    int number) {
   return std::make_unique<DeviceBackend<CudaDevice, Correlator>>(
-      std::make_unique<CudaDevice>(require_device(number)), problem, plan);
+      std::make_unique<CudaDevice>(require_device(number), plan.watch), problem, plan);
 }
 
 }  // namespace engine::cuda

@@ -19,7 +19,7 @@ constexpr uint64_t kReserve = uint64_t{256} << 20;
 
 std::string cufft_version() {
   int version = 0;
-  check_transforms(cufftGetVersion(&version), "asking cuFFT for its version");
+  check_transforms(TransformLibrary().get_version(&version), "asking cuFFT for its version");
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 100) + "." +
          std::to_string(version % 100);
 }
@@ -93,7 +93,7 @@ uint64_t transform_workspace(const ProblemShape& shape, const MemoryPlan& plan, 
 std::unique_ptr<Backend> make_cuda_backend(const Problem& problem, const MemoryPlan& plan,
                                            int number) {
   return std::make_unique<DeviceBackend<CudaDevice, PlaneCorrelator>>(
-      std::make_unique<CudaDevice>(facts_of(number)), problem, plan);
+      std::make_unique<CudaDevice>(facts_of(number), plan.watch), problem, plan);
 }
 
 }  // namespace engine::cuda

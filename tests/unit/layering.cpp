@@ -18,7 +18,7 @@ const std::map<std::string, Strings>& our_folders() {
       {"db", {"db"}},
       {"slurm", {"slurm"}},
       {"scheduler", {"scheduler", "db", "slurm"}},
-      {"tests", {"tests", "engine", "db", "slurm", "scheduler"}},
+      {"tests", {"tests", "bench", "engine", "db", "slurm", "scheduler"}},
       {"bench", {"bench", "engine", "db", "slurm", "scheduler"}},
   };
   return folders;
@@ -36,7 +36,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"curl/", {"slurm/http."}},
       {"fftw3", {"engine/cpu/"}},
       {"hwy/", {"engine/cpu/", "tests/unit/engine/kernels_test."}},
-      {"cuda", {"engine/cuda/"}},
+      {"cuda", {"engine/cuda/", "bench/gpu_device."}},
       {"cufft", {"engine/cuda/"}},
       {"cairo", {"engine/picture", "tests/unit/engine/pictures_test."}},
       {"openssl/", {"engine/sha256.", "scheduler/files."}},
@@ -51,7 +51,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"nlohmann/",
        {"engine/manifest.", "engine/progress.", "engine/checkpoint.", "engine/command_",
         "scheduler/job_comment.", "scheduler/results.", "scheduler/margay.", "scheduler/api/",
-        "scheduler/cli/", "slurm/rest_json", "slurm/access_token.", "tests/"}},
+        "scheduler/cli/", "slurm/rest_json", "slurm/access_token.", "bench/gpu_report.", "tests/"}},
       {"gtest/", {"tests/"}},
       {"gmock/", {"tests/"}},
       {"benchmark/", {"bench/"}},
@@ -67,9 +67,10 @@ bool begins_with_one_of(const std::string& text, const Strings& beginnings) {
 bool is_system_header(const std::string& name) {
   if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) return true;
   static const std::set<std::string> posix = {
-      "dirent.h", "endian.h",  "errno.h", "fcntl.h",   "fnmatch.h",   "glob.h",  "grp.h",
-      "poll.h",   "pthread.h", "pwd.h",   "sched.h",   "signal.h",    "spawn.h", "termios.h",
-      "time.h",   "unistd.h",  "cpuid.h", "fnmatch.h", "immintrin.h", "math.h",  "ucontext.h"};
+      "dirent.h", "dlfcn.h",   "endian.h",    "errno.h",   "fcntl.h",   "fnmatch.h",
+      "glob.h",   "grp.h",     "link.h",      "poll.h",    "pthread.h", "pwd.h",
+      "sched.h",  "signal.h",  "spawn.h",     "termios.h", "time.h",    "unistd.h",
+      "cpuid.h",  "fnmatch.h", "immintrin.h", "math.h",    "ucontext.h"};
   return posix.count(name) > 0 || begins_with_one_of(name, {"sys/", "linux/", "arpa/", "netinet/"});
 }
 

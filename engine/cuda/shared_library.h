@@ -1,0 +1,32 @@
+// A library that is opened when it is needed, so that the program starts on machines without it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace engine::cuda {
+
+struct LibrarySearch {
+  std::string what;                  // "cuFFT", for messages
+  std::vector<std::string> names;    // the best first: "libcufft.so.12"
+  std::vector<std::string> folders;  // where to look when the system's loader knows none of them
+  std::string remedy;                // what the user can do
+};
+
+// Stays open until the program ends.
+class SharedLibrary {
+ public:
+  // Opens the first of the names that the system's loader finds (LD_LIBRARY_PATH, ldconfig), then
+  // the first that lies in one of the folders. Throws Error(kDeviceFault) naming them all.
+  explicit SharedLibrary(const LibrarySearch& search);
+
+  // The address of a function. Throws Error(kDeviceFault) where the library has none of that name.
+  void* function(const char* name) const;
+
+ private:
+  std::string opened_;  // its name or path
+  std::string remedy_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace engine::cuda

@@ -1,0 +1,28 @@
+// cuFFT as this machine has it. Needs no device.
+#include "engine/cuda/transform_library.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "engine/error.h"
+#include "tests/require.h"
+
+namespace tests {
+namespace {
+
+TEST(CudaTransformLibrary, HasEveryFunctionThatWeUse) {
+  std::optional<engine::cuda::SharedLibrary> library;
+  try {
+    library.emplace(engine::cuda::cufft_search());
+  } catch (const engine::Error& error) {
+    MARGAY_SKIP_FOR_WANT_OF("gpu", error.what());
+  }
+  const engine::cuda::TransformLibrary transforms;
+  int version = 0;
+  EXPECT_EQ(transforms.get_version(&version), CUFFT_SUCCESS);
+  EXPECT_GE(version, 11000);
+}
+
+}  // namespace
+}  // namespace tests
