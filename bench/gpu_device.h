@@ -1,0 +1,42 @@
+// What gpu_bench asks of the device itself: when kernels ran, how fast it copies, what it holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "bench/gpu_report.h"
+#include "engine/cuda/launch_watch.h"
+
+namespace bench {
+
+// Opens device `number` and waits for it. Throws engine::Error, like everything here.
+void open_device(int number);
+
+// Bytes read and written per second by a large copy from the device to itself: the median of
+// several.
+double measure_copy(int number);
+
+uint64_t free_device_memory();
+
+// Times everything that a device does, while it is switched on, with the device's own clock.
+class KernelTimes : public engine::cuda::LaunchWatch {
+ public:
+  KernelTimes();
+  ~KernelTimes() override;
+
+  void before(const char* name, CUstream_st* stream) override;
+  void after(const char* name, CUstream_st* stream) override;
+
+  void switch_on() { on_ = true; }
+  // Switches it off, waits for the device, and returns what ran meanwhile in the order of its first
+  // launch.
+  std::vector<KernelTime> take();
+
+ private:
+  struct Events;
+  bool on_ = false;
+  std::unique_ptr<Events> events_;
+};
+
+}  // namespace bench

@@ -1,0 +1,70 @@
+#include "bench/gpu_options.h"
+
+#include <cstdio>
+
+#include "engine/error.h"
+
+namespace bench {
+namespace {
+
+// "5760x4092": width, height.
+CaseOptions case_of(const std::string& size, const std::string& n) {
+  CaseOptions c;
+  char rest = 0;
+  if (std::sscanf(size.c_str(), "%dx%d%c", &c.width, &c.height, &rest) != 2 ||
+      std::sscanf(n.c_str(), "%d%c", &c.n, &rest) != 1 || c.n < 2 || c.n % 2 != 0 ||
+      c.width < c.n || c.height < c.n) {
+    throw engine::UsageError("'" + size + "' '" + n +
+                             "' is no micrograph (5760x4092) with an even template (512) in it");
+  }
+  return c;
+}
+
+std::vector<CaseOptions> usual_cases() {
+  return {{4096, 4096, 512}, {4096, 4096, 384}, {4092, 5760, 512}, {4092, 5760, 384}};
+}
+
+}  // namespace
+
+std::string usage() {
+  return "usage: gpu_bench [--json FILE] [--rounds N] [--case WIDTHxHEIGHT TEMPLATE]...\n\n"
+         "Correlations per second on CUDA device 0, every path and precision in turn.\n"
+         "Without --case: 4096x4096 and 5760x4092 with templates of 512 and 384.\n"
+         "Ends with status 70 without a device, 71 for what does not fit its memory.\n";
+}
+
+Options parse_options(const std::vector<std::string>& arguments) {
+  Options options;
+  size_t at = 0;
+  const auto next = [&](const std::string& of) {
+    if (at >= arguments.size()) throw engine::UsageError(of + " needs a value (see --help)");
+    return arguments[at++];
+  };
+  while (at < arguments.size()) {
+    const std::string& argument = arguments[at++];
+    if (argument == "--help" || argument == "-h") {
+      options.help = true;
+    } else if (argument == "--json") {
+      options.json = next(argument);
+    } else if (argument == "--case") {
+      const std::string size = next(argument);
+      options.cases.push_back(case_of(size, next(argument)));
+    } else if (argument == "--rounds") {
+      const std::string text = next(argument);
+      char rest = 0;
+      if (std::sscanf(text.c_str(), "%d%c", &options.rounds, &rest) != 1 || options.rounds < 1) {
+        throw engine::UsageError("--rounds: '" + text + "' is no number from 1");
+      }
+    } else {
+      throw engine::UsageError("unknown argument '" + argument + "' (see --help)");
+    }
+  }
+  if (options.cases.empty()) options.cases = usual_cases();
+  return options;
+}
+
+std::vector<std::pair<std::string, std::string>> ways_of_transforming() {
+  return {{"cufft", "fp32"}, {"fused", "fp32"}, {"fused", "fp16-storage"}, {"fused", "fp16"}};
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+// A search in noise, to be timed: speed does not depend on what is found.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bench/gpu_options.h"
+#include "engine/backend.h"
+
+namespace bench {
+
+class Noise {
+ public:
+  explicit Noise(const CaseOptions& wanted);
+
+  static engine::ProblemShape shape_of(const CaseOptions& wanted);
+  engine::ProblemShape shape() const;
+  const engine::Problem& problem() const { return problem_; }
+  // Pairs of psi and psi + 180.
+  std::span<const engine::Unit> units() const { return units_; }
+
+ private:
+  engine::Problem problem_;
+  std::vector<engine::Unit> units_;
+};
+
+}  // namespace bench
