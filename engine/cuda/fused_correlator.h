@@ -19,6 +19,7 @@
 #include "engine/cuda/fft_roots.cuh"
 #include "engine/cuda/fused_kernels.cuh"
 #include "engine/cuda/fused_plan.h"
+#include "engine/cuda/half_gain.h"
 #include "engine/cuda/tile_spectra.h"
 #include "engine/error.h"
 
@@ -99,6 +100,19 @@ inline int first_step(int length, auto lengths) {
   return step;
 }
 
+// By which correlations in this storage are too large.
+template <typename Storage>
+double gain_of_storage(const FusedShape& shape, auto lengths) {
+  double gain = 1;
+  if constexpr (Storage::kLanes > 1) {
+    decltype(lengths)::with(shape.rows, [&](auto rows) {
+      decltype(lengths)::with(
+          shape.columns, [&](auto columns) { gain = gain_of_correlation<rows, columns>(shape.n); });
+    });
+  }
+  return gain;
+}
+
 inline int roots_of_length(int length, auto lengths) {
   int count = 0;
   decltype(lengths)::with(length, [&](auto known) { count = FftOrder<known>::kRoots; });
@@ -169,7 +183,8 @@ void FusedCorrelator<Device, Storage, Lengths>::upload_spectra(const Problem& pr
   const TileSpectra spectra(problem, plan_.tiling,
                             {.rows = stored_frequencies(shape_.rows, Lengths{}),
                              .columns = stored_frequencies(shape_.columns, Lengths{}),
-                             .columns_in_chunk = Storage::kColumns});
+                             .columns_in_chunk = Storage::kColumns,
+                             .gain = gain_of_storage<Storage>(shape_, Lengths{})});
   template_scale_ = static_cast<float>(spectra.template_scale());
   const auto count = static_cast<int>(shape_.spectrum_size<Storage>());
   Buffer<float2> staging(device_, "a tile's spectrum",

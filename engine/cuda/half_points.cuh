@@ -9,20 +9,24 @@
 
 namespace engine::cuda {
 
-// Of a number that is no larger than 65504: rounded to the nearest, ties to even.
-__host__ __device__ constexpr uint32_t half_bits_of(double value) {
-  const uint32_t sign = value < 0 ? 0x8000u : 0u;
-  double size = value < 0 ? -value : value;
-  uint32_t exponent = 1;  // of the numbers from 2^-14 on, and of those below
-  double unit = 1.0 / 16777216;
-  for (; size >= 2048 * unit; ++exponent) unit *= 2;
-  size /= unit;
-  auto units = static_cast<uint32_t>(size);
-  const double rest = size - units;
-  if (rest > 0.5 || (rest == 0.5 && units % 2 == 1)) ++units;
-  // Counting the leading bit, which is not stored, as a step of the exponent.
-  return sign | (((exponent - 1) << 10) + units);
-}
+// A number that is no larger than 65504, rounded to the nearest half, ties to even.
+struct RoundedToHalf {
+  uint32_t bits = 0;
+  double value = 0;
+
+  __host__ __device__ constexpr explicit RoundedToHalf(double number) {
+    const double size = number < 0 ? -number : number;
+    uint32_t exponent = 0;  // of the numbers from 2^-14 on, and of those below
+    double unit = 1.0 / 16777216;
+    for (; size >= 2048 * unit; ++exponent) unit *= 2;
+    auto units = static_cast<uint32_t>(size / unit);
+    const double rest = size / unit - units;
+    if (rest > 0.5 || (rest == 0.5 && units % 2 == 1)) ++units;
+    // The leading bit, which is not stored, counts as a step of the exponent.
+    bits = (number < 0 ? 0x8000u : 0u) | ((exponent << 10) + units);
+    value = number < 0 ? -(units * unit) : units * unit;
+  }
+};
 
 // A number of each of two lines, the first one's in the lower half.
 struct HalfPair {
@@ -52,7 +56,7 @@ __device__ __forceinline__ HalfPair fused(HalfPair a, HalfPair b, HalfPair c) {
 template <>
 struct Constant<HalfPair> {
   __host__ __device__ static constexpr HalfPair of(double value) {
-    return {half_bits_of(value) * 0x10001u};
+    return {RoundedToHalf(value).bits * 0x10001u};
   }
 };
 
@@ -61,7 +65,7 @@ struct HalfRoot {
   uint32_t bits;
 };
 inline void store_root(double cosine, double sine, HalfRoot* root) {
-  *root = {half_bits_of(sine) << 16 | half_bits_of(cosine)};
+  *root = {RoundedToHalf(sine).bits << 16 | RoundedToHalf(cosine).bits};
 }
 __device__ __forceinline__ HalfPoint load_root(const HalfRoot* root) {
   const __half2 both = halves_of_word(__ldg(&root->bits));
@@ -108,7 +112,10 @@ __device__ __forceinline__ void finish_inverse(HalfPoint* x, Use&& use) {
     float2 first[kFirst];
     float2 second[kFirst];
     unrolled<kFirst>([&](auto a) {
-      widen(root_product<true, (a * k) % kPoints, kPoints>(part[a][k]), first[a], second[a]);
+      constexpr int kTurn = a * k % kPoints;
+      widen(part[a][k], first[a], second[a]);
+      first[a] = root_product<true, kTurn, kPoints>(first[a]);
+      second[a] = root_product<true, kTurn, kPoints>(second[a]);
     });
     transform_points<kFirst, true>(first);
     transform_points<kFirst, true>(second);

@@ -56,7 +56,8 @@ std::vector<std::complex<float>> TileSpectra::spectrum(const TilePlace& place) c
   const size_t columns = order_.columns.size();
   const size_t half_columns = columns / 2 + 1;
   const auto in_chunk = static_cast<size_t>(order_.columns_in_chunk);
-  const double gain = gain_ / (static_cast<double>(rows) * static_cast<double>(columns));
+  const double gain =
+      gain_ / (static_cast<double>(rows) * static_cast<double>(columns)) / order_.gain;
   const auto at = [&](size_t y, size_t x) {
     return x < half_columns ? half[y * half_columns + x]
                             : std::conj(half[(rows - y) % rows * half_columns + columns - x]);

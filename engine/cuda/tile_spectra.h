@@ -9,12 +9,13 @@
 
 namespace engine::cuda {
 
-// Which frequency each index of a stored spectrum holds (FftOrder::stored_frequency), and how many
-// columns lie side by side.
+// Which frequency each index of a stored spectrum holds (FftOrder::stored_frequency), how many
+// columns lie side by side, and by what it is divided.
 struct StoredOrder {
   std::vector<int> rows;     // as many as the tile has
   std::vector<int> columns;  // likewise
   int columns_in_chunk = 1;
+  double gain = 1;  // of the transforms that will use it, to be divided out
 };
 
 class TileSpectra {

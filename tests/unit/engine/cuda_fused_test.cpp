@@ -65,7 +65,9 @@ TEST(CudaFusedRows, OfALineAreEachInOneLaneOnce) {
 TEST(CudaHalfPoints, ConstantsAndRootsAreRoundedOnce) {
   for (const double value : {0.0, -1.0, 0.5, -0.8660254037844386, 0.92387953251128674, 3e-5, 6e-8,
                              2.9e-8, 65504.0, 1 - 0x1p-12, -(0.25 + 0x1p-13), 0.25 + 0x3p-13}) {
-    EXPECT_EQ(cuda::half_bits_of(value), simt::half_bits(value)) << value;
+    const cuda::RoundedToHalf rounded(value);
+    EXPECT_EQ(rounded.bits, simt::half_bits(value)) << value;
+    EXPECT_EQ(rounded.value, double{simt::half_value(simt::half_bits(value))}) << value;
   }
   const std::vector<cuda::HalfRoot> roots = cuda::make_roots<288, cuda::HalfRoot>();
   const int at = cuda::FftOrder<288>::root(0, 31, 3);
@@ -73,6 +75,19 @@ TEST(CudaHalfPoints, ConstantsAndRootsAreRoundedOnce) {
   const double angle = -2 * std::numbers::pi * 31 * 3 / 288;
   EXPECT_EQ(root.x.bits, simt::half_bits(std::cos(angle)) * 0x10001u);
   EXPECT_EQ(root.y.bits, simt::half_bits(std::sin(angle)) * 0x10001u);
+}
+
+TEST(CudaHalfPoints, TheGainOfATransformIsThatOfItsRoundedConstants) {
+  EXPECT_EQ(cuda::gain_of_points<4>(), 1);
+  // Of the 16 products of sixteen points 8 are with 1 or i, 4 with each of these:
+  const auto gain = [](double turn) {
+    const double angle = 2 * std::numbers::pi * turn;
+    return std::cos(angle) * cuda::RoundedToHalf(std::cos(angle)).value +
+           std::sin(angle) * cuda::RoundedToHalf(std::sin(angle)).value;
+  };
+  const double sixteen = (8 + 4 * gain(1.0 / 16) + 4 * gain(1.0 / 8)) / 16;
+  EXPECT_NEAR(cuda::gain_of_points<16>(), sixteen, 1e-12);
+  EXPECT_LT(sixteen, 1 - 3e-5);
 }
 
 template <int kPoints>
