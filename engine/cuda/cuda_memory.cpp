@@ -65,9 +65,29 @@ int limit_batch(const ProblemShape& s, int wanted, int64_t chosen) {
   return static_cast<int>(std::clamp<int64_t>(batch, 1, std::max<int64_t>(1, kMostSlots / planes)));
 }
 
+// Rows that lines of two lanes hold beyond `count`: see FusedShape::lines.
+uint64_t rows_beyond(int count, int lane_step) {
+  if (lane_step == 0) return 0;
+  const int rest = count % (2 * lane_step);
+  return static_cast<uint64_t>(rest < lane_step ? rest : 2 * lane_step - rest);
+}
+
 // Of the passes of the fused path.
-std::vector<MemoryItem> fused_items(const FusedPlan& plan) {
+std::vector<MemoryItem> fused_items(const ProblemShape& s, const FusedKernels& kernels,
+                                    const FusedPlan& plan) {
   std::vector<MemoryItem> items = plan.items;
+  int lane_step = 0;
+  for (const CompiledLength& each : kernels.lengths) {
+    if (each.length == plan.tiling.rows.length) lane_step = each.lane_step;
+  }
+  const uint64_t beyond =
+      rows_beyond(s.template_size, lane_step) +
+      plan.tiling.places().size() * rows_beyond(plan.tiling.rows.largest_part(), lane_step);
+  if (beyond > 0) {
+    items.push_back({"lines filled up", beyond * static_cast<uint64_t>(plan.transforms) *
+                                            static_cast<uint64_t>(plan.tiling.columns.length) *
+                                            static_cast<uint64_t>(kernels.number_bytes)});
+  }
   // On the way to their place, in single precision.
   items.push_back({"a tile's spectrum", static_cast<uint64_t>(plan.tiling.rows.length) *
                                             static_cast<uint64_t>(plan.tiling.columns.length) *
@@ -75,12 +95,20 @@ std::vector<MemoryItem> fused_items(const FusedPlan& plan) {
   return items;
 }
 
-void list_items(const ProblemShape& s, uint64_t workspace, MemoryPlan& plan) {
+std::vector<MemoryItem> library_items(const ProblemShape& s, int transforms) {
+  const uint64_t bytes =
+      static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width) * sizeof(Complex);
+  return {{"image spectrum", bytes},
+          {"row and column passes", 2 * static_cast<uint64_t>(transforms) * bytes}};
+}
+
+// `passes`: what the transforms of a pass take.
+void list_items(const ProblemShape& s, uint64_t workspace, const std::vector<MemoryItem>& passes,
+                MemoryPlan& plan) {
   const auto n = static_cast<uint64_t>(s.template_size);
   const auto batch = static_cast<uint64_t>(plan.batch);
   const auto slots = static_cast<uint64_t>(projection_slots(s, plan));
   const uint64_t slice = n * (n / 2 + 1);
-  const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
   const uint64_t valid =
       (static_cast<uint64_t>(s.height) - n + 1) * (static_cast<uint64_t>(s.width) - n + 1);
   constexpr uint64_t kMoments = 4 * sizeof(double);   // of a projection
@@ -95,12 +123,6 @@ void list_items(const ProblemShape& s, uint64_t workspace, MemoryPlan& plan) {
            slots * (slice * sizeof(Complex) + n * n * sizeof(float) + kMoments + kTransform)},
       {"transforms", workspace},
   };
-  const std::vector<MemoryItem> passes =
-      plan.fused ? fused_items(*plan.fused)
-                 : std::vector<MemoryItem>{
-                       {"image spectrum", pixels * sizeof(Complex)},
-                       {"row and column passes",
-                        2 * static_cast<uint64_t>(plan.transforms) * pixels * sizeof(Complex)}};
   plan.items.insert(plan.items.end(), passes.begin(), passes.end());
 }
 
@@ -129,10 +151,11 @@ MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace,
   plan.projections = plan_projections(shape);
   plan.batch =
       limit_batch(shape, batch, units_for_passes(std::max(1, shape.planes), plan.transforms));
-  list_items(shape, workspace, plan);
+  const std::vector<MemoryItem> passes = library_items(shape, plan.transforms);
+  list_items(shape, workspace, passes, plan);
   while (free > 0 && plan.total() > free && plan.batch > 1) {
     plan.batch /= 2;
-    list_items(shape, workspace, plan);
+    list_items(shape, workspace, passes, plan);
   }
   return plan;
 }
@@ -149,11 +172,11 @@ MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kern
   // A batch has no more.
   plan.fused =
       plan_passes(shape, kernels, lengths, std::min(plan.fused->transforms, plan.batch * planes));
-  list_items(shape, workspace, plan);
+  list_items(shape, workspace, fused_items(shape, kernels, *plan.fused), plan);
   while (free > 0 && plan.total() > free && (plan.fused->transforms > 1 || plan.batch > 1)) {
     plan.batch = std::max(1, plan.batch / 2);
     plan.fused = plan_passes(shape, kernels, lengths, std::max(1, plan.fused->transforms / 2));
-    list_items(shape, workspace, plan);
+    list_items(shape, workspace, fused_items(shape, kernels, *plan.fused), plan);
   }
   return plan;
 }

@@ -1,7 +1,5 @@
 #include "engine/cuda/fused_backend.h"
 
-#include <stdexcept>
-
 #include "engine/cuda/fused_files.h"
 
 namespace engine::cuda {
@@ -13,7 +11,7 @@ FusedKernels fused_kernels(Precision precision) {
     case Precision::kFp16Storage:
       return half_storage_kernels();
     case Precision::kFp16:
-      return {.precision = precision, .lengths = {}};
+      return half_arithmetic_kernels();
   }
   return {};
 }
@@ -26,9 +24,9 @@ std::unique_ptr<Backend> make_fused_backend(const Problem& problem, const Memory
     case Precision::kFp16Storage:
       return make_half_storage_backend(problem, plan, number);
     case Precision::kFp16:
-      break;
+      return make_half_arithmetic_backend(problem, plan, number);
   }
-  throw std::logic_error("no fused kernels in " + precision_name(plan.precision));
+  return nullptr;
 }
 
 }  // namespace engine::cuda

@@ -17,4 +17,8 @@ FusedKernels half_storage_kernels();
 std::unique_ptr<Backend> make_half_storage_backend(const Problem& problem, const MemoryPlan& plan,
                                                    int number);
 
+FusedKernels half_arithmetic_kernels();
+std::unique_ptr<Backend> make_half_arithmetic_backend(const Problem& problem,
+                                                      const MemoryPlan& plan, int number);
+
 }  // namespace engine::cuda

@@ -17,6 +17,7 @@ namespace engine::cuda {
 struct CompiledLength {
   int length = 0;
   uint64_t shared_bytes = 0;  // that a block of the hungriest of them asks for
+  int lane_step = 0;          // FusedShape::lane_step where a line has two lanes; 0: it has one
 };
 
 // What a build has for one precision.

@@ -15,9 +15,11 @@ std::vector<CompiledLength> compiled_lengths() {
   std::vector<CompiledLength> out;
   for (const int each : Lengths::kLengths) {
     Lengths::with(each, [&](auto length) {
-      out.push_back({each, std::max({template_rows_shared<length, Storage>(),
-                                     columns_shared<length, Storage>(),
-                                     last_rows_shared<length, Storage>()})});
+      out.push_back(
+          {each,
+           std::max({template_rows_shared<length, Storage>(), columns_shared<length, Storage>(),
+                     last_rows_shared<length, Storage>()}),
+           Storage::kLanes == 1 ? 0 : FftOrder<length>::stride(0)});
     });
   }
   return out;

@@ -3,7 +3,6 @@
 #include "engine/cuda/device_words.cuh"
 #include "engine/cuda/half_words.cuh"
 //
-#include "engine/cuda/fused_backend.h"
 #include "engine/device.h"
 #include "engine/selftest.h"
 #include "tests/gpu/on_gpu.h"
@@ -24,17 +23,10 @@ struct Path {
 
 std::string name_of(const Path& path) { return std::string(path.fft) + " " + path.precision; }
 
-// All that this build has.
-std::vector<Path> paths() {
-  std::vector<Path> all = {{"cufft", "fp32", 1e-4}, {"fused", "fp32", 1e-4}};
-  if (!cuda::fused_kernels(engine::Precision::kFp16Storage).lengths.empty()) {
-    all.push_back({"fused", "fp16-storage", 2e-3});
-  }
-  if (!cuda::fused_kernels(engine::Precision::kFp16).lengths.empty()) {
-    all.push_back({"fused", "fp16", 1e-2});
-  }
-  return all;
-}
+constexpr Path kPaths[] = {{"cufft", "fp32", 1e-4},
+                           {"fused", "fp32", 1e-4},
+                           {"fused", "fp16-storage", 2e-3},
+                           {"fused", "fp16", 1e-2}};
 
 class CudaPaths : public testing::Test {
  protected:
@@ -76,7 +68,7 @@ TEST_F(CudaPaths, GiveTheMapsOfTheCpu) {
     const engine::Accumulators expected = run_on_cpu(search);
     const int64_t count = search.space.correlations();
     EXPECT_GT(engine::best_z(expected, count), 0.5) << c.name << ": nothing to compare";
-    for (const Path& path : paths()) {
+    for (const Path& path : kPaths) {
       const Deviations d = deviations(run_on(*backend(search, path), search), expected, count);
       EXPECT_LT(d.mip, path.bound) << c.name << ", " << name_of(path);
       EXPECT_LT(d.mean, path.bound) << c.name << ", " << name_of(path);
@@ -90,7 +82,7 @@ TEST_F(CudaPaths, GiveTheSameBitsForEveryBatch) {
     const engine::Search search = search_of(
         {.name = "", .height = 700, .width = 530, .n = 64, .planes = 3, .paired = paired});
     ASSERT_GE(search.space.units.size(), 18u);
-    for (const Path& path : paths()) {
+    for (const Path& path : kPaths) {
       const engine::Accumulators expected = run_on(*backend(search, path), search);
       for (const int batch : {1, 7, 64}) {
         EXPECT_TRUE(same_bits(run_on(*backend(search, path, batch), search), expected))
@@ -106,14 +98,14 @@ TEST_F(CudaPaths, FindTheSamePeaks) {
       search.problem, engine::cpu::plan_memory(shape_of(search.problem), {}));
   const std::vector<engine::Peak> expected = peaks_of(*cpu, search);
   ASSERT_GE(expected.size(), 6u) << "nothing to compare";
-  for (const Path& path : paths()) {
+  for (const Path& path : kPaths) {
     EXPECT_EQ(fault_of_peaks(peaks_of(*backend(search, path), search), expected), "")
         << name_of(path);
   }
 }
 
 TEST_F(CudaPaths, FindWhatWasPlantedInACropMadeFromAtoms) {
-  for (const Path& path : paths()) {
+  for (const Path& path : kPaths) {
     const engine::SelftestResult result = engine::run_selftest(MARGAY_TEST_DATA, options(path));
     EXPECT_TRUE(result.passed) << name_of(path) << testing::PrintToString(result.lines);
   }

@@ -100,6 +100,18 @@ TEST(CudaFusedMemory, HasTheTilesInPlaceOfTheLibrarysPasses) {
   EXPECT_LT(halves.total(), plan.total());
 }
 
+TEST(CudaFusedMemory, CountsTheLinesOfTwoLanesThatAreNotFull) {
+  FusedKernels lanes = kernels(Precision::kFp16);
+  const MemoryPlan plan = plan_fused_memory(kLarge, lanes, kAll, 4);
+  for (CompiledLength& each : lanes.lengths) each.lane_step = each.length / 16;
+  const MemoryPlan filled = plan_fused_memory(kLarge, lanes, kAll, 4);
+  // The template's 512 rows are 288 and 224 more, of 288 that their lines hold; a tile's 1793 are
+  // 6 x 288 and 65 more, none of which has a second lane.
+  const uint64_t beyond = (288 - 224) + 4 * 65;
+  EXPECT_EQ(filled.total() - plan.total(),
+            beyond * static_cast<uint64_t>(plan.fused->transforms) * 2304 * 4);
+}
+
 TEST(CudaFusedMemory, TakesAsManyUnitsAsFillThePasses) {
   // 6 x 13 transforms are 4 passes of 16 and one of 14; 4 x 13 would leave a pass with 4.
   EXPECT_EQ(plan_fused_memory(kLarge, kernels(), kAll, 0).batch, 6);
