@@ -60,7 +60,8 @@ TEST_P(Bed, RunsAJobOnSeveralNodesAndGoesWithoutATrace) {
   ASSERT_TRUE(becomes_true([&] { return text_of(bed.files() + "/stubborn") == "on\n"; }));
   EXPECT_FALSE(processes_of(folder).empty());
   bed.stop();
-  EXPECT_TRUE(becomes_true([&] { return processes_of(folder).empty(); }));
+  EXPECT_TRUE(becomes_true([&] { return processes_of(folder).empty(); }))
+      << ::testing::PrintToString(processes_of(folder));
   EXPECT_FALSE(fs::exists(folder));
 }
 

@@ -201,7 +201,7 @@ TEST_F(EveryState, AJobThatFailedIsCompletingFirst) {
 TEST_F(EveryState, AJobRunsIntoItsTimeLimit) {
   queue_->let_search_do("trap '' USR1 TERM");
   const int item = running_item();
-  bed_->scontrol({"update", "JobId=" + queue_->job_of(item), "EndTime=now"});
+  bed_->scontrol({"update", "JobId=" + queue_->job_of(item), "EndTime=now+2"});
   expect_first("time limit", item, "FAILED", "timeout");
 }
 
