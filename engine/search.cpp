@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <sstream>
 
 #include "engine/error.h"
@@ -328,7 +329,11 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
   Search search;
   search.config = config;
   search.space = make_search_space(config);
-  search.identity = identify(config, search.space, micrograph, volume);
+  // These take seconds each for a large template. Where no thread is to be had, one after another.
+  constexpr auto kBeside = std::launch::async | std::launch::deferred;
+  auto identity =
+      std::async(kBeside, [&] { return identify(config, search.space, micrograph, volume); });
+  auto spectrum = std::async(kBeside, [&] { return volume_spectrum(volume); });
   Problem& p = search.problem;
   p.height = micrograph.height;
   p.width = micrograph.width;
@@ -343,7 +348,8 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
     p.filters =
         projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
   }
-  p.volume_spectrum = volume_spectrum(volume);
+  p.volume_spectrum = spectrum.get();
+  search.identity = identity.get();
   check_finite(config, p);
   return search;
 }

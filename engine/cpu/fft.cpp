@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "engine/cpu/fft_plan.h"
@@ -12,17 +13,31 @@
 namespace engine {
 namespace {
 
+// FFTW's planner, which makes and destroys plans, has one state for the whole program.
+std::lock_guard<std::mutex> hold_planner() {
+  static std::mutex planner;
+  return std::lock_guard(planner);
+}
+
 struct DestroyDouble {
-  void operator()(fftw_plan plan) const { fftw_destroy_plan(plan); }
+  void operator()(fftw_plan plan) const {
+    const auto hold = hold_planner();
+    fftw_destroy_plan(plan);
+  }
 };
 struct DestroyFloat {
-  void operator()(fftwf_plan plan) const { fftwf_destroy_plan(plan); }
+  void operator()(fftwf_plan plan) const {
+    const auto hold = hold_planner();
+    fftwf_destroy_plan(plan);
+  }
 };
 using DoublePlan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, DestroyDouble>;
 using FloatPlan = std::unique_ptr<std::remove_pointer_t<fftwf_plan>, DestroyFloat>;
 
-template <typename Plan>
-Plan checked(Plan plan, const char* what) {
+template <typename Plan, typename Make>
+Plan make_plan(const char* what, const Make& make) {
+  const auto hold = hold_planner();
+  Plan plan(make());
   if (!plan) throw Error(ExitCode::kDeviceFault, std::string("FFTW cannot plan ") + what);
   return plan;
 }
@@ -34,21 +49,21 @@ std::vector<std::complex<double>> forward_2d(const Image& image) {
   std::vector<double> in(image.pixels.begin(), image.pixels.end());
   std::vector<std::complex<double>> out(static_cast<size_t>(image.height) * columns);
   // UNALIGNED: the plan must not depend on where the allocator put the vectors.
-  const auto plan =
-      checked(DoublePlan(fftw_plan_dft_r2c_2d(image.height, image.width, in.data(),
-                                              reinterpret_cast<fftw_complex*>(out.data()),
-                                              FFTW_ESTIMATE | FFTW_UNALIGNED)),
-              "the image transform");
+  const auto plan = make_plan<DoublePlan>("the image transform", [&] {
+    return fftw_plan_dft_r2c_2d(image.height, image.width, in.data(),
+                                reinterpret_cast<fftw_complex*>(out.data()),
+                                FFTW_ESTIMATE | FFTW_UNALIGNED);
+  });
   fftw_execute(plan.get());
   return out;
 }
 
 std::vector<double> inverse_2d(std::vector<std::complex<double>> spectrum, int height, int width) {
   std::vector<double> out(static_cast<size_t>(height) * static_cast<size_t>(width));
-  const auto plan = checked(DoublePlan(fftw_plan_dft_c2r_2d(
-                                height, width, reinterpret_cast<fftw_complex*>(spectrum.data()),
-                                out.data(), FFTW_ESTIMATE | FFTW_UNALIGNED)),
-                            "the inverse image transform");
+  const auto plan = make_plan<DoublePlan>("the inverse image transform", [&] {
+    return fftw_plan_dft_c2r_2d(height, width, reinterpret_cast<fftw_complex*>(spectrum.data()),
+                                out.data(), FFTW_ESTIMATE | FFTW_UNALIGNED);
+  });
   fftw_execute(plan.get());
   const double scale = 1.0 / (static_cast<double>(height) * width);
   for (double& value : out) value *= scale;
@@ -64,11 +79,11 @@ std::vector<std::complex<float>> forward_3d(const std::vector<float>& values, in
   for (size_t line = 0; line < n * n; ++line) {
     std::memcpy(real + line * 2 * columns, values.data() + line * n, n * sizeof(float));
   }
-  const auto plan =
-      checked(FloatPlan(fftwf_plan_dft_r2c_3d(size, size, size, real,
-                                              reinterpret_cast<fftwf_complex*>(out.data()),
-                                              FFTW_ESTIMATE | FFTW_UNALIGNED)),
-              "the template transform");
+  const auto plan = make_plan<FloatPlan>("the template transform", [&] {
+    return fftwf_plan_dft_r2c_3d(size, size, size, real,
+                                 reinterpret_cast<fftwf_complex*>(out.data()),
+                                 FFTW_ESTIMATE | FFTW_UNALIGNED);
+  });
   fftwf_execute(plan.get());
   return out;
 }
@@ -85,16 +100,17 @@ fftwf_complex* fftw_ptr(Complex* p) { return reinterpret_cast<fftwf_complex*>(p)
 LinePlan::LinePlan(int length, Direction direction) {
   AlignedArray<Complex> in(static_cast<size_t>(length));
   AlignedArray<Complex> out(static_cast<size_t>(length));
-  plan_ = checked(fftwf_plan_dft_1d(length, fftw_ptr(in.data()), fftw_ptr(out.data()),
-                                    direction == Direction::kForward ? FFTW_FORWARD : FFTW_BACKWARD,
-                                    FFTW_ESTIMATE | FFTW_PRESERVE_INPUT),
-                  "a row transform");
+  const int sign = direction == Direction::kForward ? FFTW_FORWARD : FFTW_BACKWARD;
+  plan_ = make_plan<FloatPlan>("a row transform", [&] {
+            return fftwf_plan_dft_1d(length, fftw_ptr(in.data()), fftw_ptr(out.data()), sign,
+                                     FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+          }).release();
 }
 
 LinePlan::LinePlan(LinePlan&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
 
 LinePlan::~LinePlan() {
-  if (plan_) fftwf_destroy_plan(static_cast<fftwf_plan>(plan_));
+  if (plan_) DestroyFloat()(static_cast<fftwf_plan>(plan_));
 }
 
 void LinePlan::execute(const Complex* in, Complex* out) const {
@@ -105,15 +121,16 @@ void LinePlan::execute(const Complex* in, Complex* out) const {
 ProjectionPlan::ProjectionPlan(int n) {
   AlignedArray<Complex> in(static_cast<size_t>(n) * (static_cast<size_t>(n) / 2 + 1));
   AlignedArray<float> out(static_cast<size_t>(n) * static_cast<size_t>(n));
-  plan_ = checked(fftwf_plan_dft_c2r_2d(n, n, fftw_ptr(in.data()), out.data(), FFTW_ESTIMATE),
-                  "a projection transform");
+  plan_ = make_plan<FloatPlan>("a projection transform", [&] {
+            return fftwf_plan_dft_c2r_2d(n, n, fftw_ptr(in.data()), out.data(), FFTW_ESTIMATE);
+          }).release();
 }
 
 ProjectionPlan::ProjectionPlan(ProjectionPlan&& other) noexcept
     : plan_(std::exchange(other.plan_, nullptr)) {}
 
 ProjectionPlan::~ProjectionPlan() {
-  if (plan_) fftwf_destroy_plan(static_cast<fftwf_plan>(plan_));
+  if (plan_) DestroyFloat()(static_cast<fftwf_plan>(plan_));
 }
 
 void ProjectionPlan::execute(Complex* half_plane, float* out) const {
