@@ -102,6 +102,16 @@ TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpu) {
       {.name = "a radix of nine", .height = 330, .width = 290, .n = 40}, 3e-6);
 }
 
+TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpuForSizesAtRandom) {
+  const auto cases =
+      TypeParam::kReal ? cases_at_random(33, 12, 700, 60) : cases_at_random(34, 3, 150, 30);
+  for (const SearchCase& c : cases) {
+    SCOPED_TRACE(text_of(c));
+    this->template expect_maps_of_the_cpu<Fused<cuda::SingleStorage, 64, 96>>(c, 3e-6);
+    this->template expect_maps_of_the_cpu<Fused<cuda::HalfArithmetic, 64>>(c, 5e-3, 3);
+  }
+}
+
 TYPED_TEST_P(CudaFused, HalvesInMemoryCostLittle) {
   using F = CudaFused<TypeParam>;
   F::template expect_maps_of_the_cpu<Fused<cuda::HalfStorage, 64>>(
@@ -338,11 +348,11 @@ TYPED_TEST_P(CudaFused, RefusesATemplateThatNoLengthHolds) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(
-    CudaFused, GivesTheMapsOfTheCpu, HalvesInMemoryCostLittle, HalfArithmeticCostsMore,
-    HalfArithmeticLeavesParticlesWhereAndAsStrongAsTheyAre, HalfArithmeticOverflowsForNoMicrograph,
-    HalfArithmeticMakesNothingLarger, HalfArithmeticEndsWhenAValueIsInfinite,
-    GivesTheSameBitsForEveryBatchAndEveryOrder, CountsWhatIsTooLargeForTheFastSums,
-    EndsWithThePixelNamedWhenASumLeavesItsRange, EndsWhenAValueIsNoNumber,
-    RefusesATemplateThatNoLengthHolds);
+    CudaFused, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuForSizesAtRandom, HalvesInMemoryCostLittle,
+    HalfArithmeticCostsMore, HalfArithmeticLeavesParticlesWhereAndAsStrongAsTheyAre,
+    HalfArithmeticOverflowsForNoMicrograph, HalfArithmeticMakesNothingLarger,
+    HalfArithmeticEndsWhenAValueIsInfinite, GivesTheSameBitsForEveryBatchAndEveryOrder,
+    CountsWhatIsTooLargeForTheFastSums, EndsWithThePixelNamedWhenASumLeavesItsRange,
+    EndsWhenAValueIsNoNumber, RefusesATemplateThatNoLengthHolds);
 
 }  // namespace tests

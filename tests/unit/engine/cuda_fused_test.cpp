@@ -12,6 +12,7 @@ namespace {
 
 struct OnCpu {
   using Device = SimtDevice;
+  static constexpr bool kReal = false;
   static std::string missing() { return ""; }
   static std::unique_ptr<Device> make() {
     static uint64_t seed = 1;

@@ -41,6 +41,31 @@ inline engine::SearchConfig config_of(const SearchCase& c) {
   return config;
 }
 
+inline std::string text_of(const SearchCase& c) {
+  return std::string(c.name) + ": " + std::to_string(c.height) + " x " + std::to_string(c.width) +
+         ", template " + std::to_string(c.n) + ", planes " + std::to_string(c.planes) +
+         (c.paired ? "" : ", single orientations");
+}
+
+// Images of up to `most` pixels a side, templates of up to `most_n` and the image less two.
+inline std::vector<SearchCase> cases_at_random(unsigned seed, int count, int most, int most_n) {
+  std::mt19937 random(seed);
+  const auto between = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  std::vector<SearchCase> out;
+  for (int i = 0; i < count; ++i) {
+    const int n = 2 * between(5, most_n / 2);
+    out.push_back({.name = "at random",
+                   .height = between(n + 2, most),
+                   .width = between(n + 2, most),
+                   .n = n,
+                   .planes = between(1, 3),
+                   .paired = between(0, 1) == 1});
+  }
+  return out;
+}
+
 // Of n^3 voxels: like no other when it is turned.
 inline engine::Volume blobs(int n) {
   engine::Volume volume{n, {}};
@@ -132,6 +157,22 @@ class CudaSearch : public OnDevice<Maker> {
     return backend(search, plan_for(search.problem, batch));
   }
 
+  static void expect_maps_of_the_cpu(const SearchCase& c, int batch) {
+    SCOPED_TRACE(text_of(c));
+    const engine::Search search = search_of(c);
+    const engine::Accumulators expected = run_on_cpu(search);
+    const auto on_device = backend(search, batch);
+    const engine::Accumulators found = run_on(*on_device, search);
+    const int64_t count = search.space.correlations();
+    const Deviations d = deviations(found, expected, count);
+    EXPECT_LT(d.mip, 1e-4);
+    EXPECT_LT(d.mean, 1e-4);
+    EXPECT_LT(d.sd, 1e-4);
+    EXPECT_LT(d.other_index, 0.01);
+    EXPECT_GT(engine::best_z(expected, count), 0.5) << "nothing to compare";
+    EXPECT_NEAR(on_device->best_z(count), engine::best_z(found, count), 1e-9);
+  }
+
   static std::vector<SearchCase> cases() {
     std::vector<SearchCase> out = {
         {.name = "square", .height = 40, .width = 40, .n = 16, .planes = 2},
@@ -171,20 +212,14 @@ class CudaSearch : public OnDevice<Maker> {
 TYPED_TEST_SUITE_P(CudaSearch);
 
 TYPED_TEST_P(CudaSearch, GivesTheMapsOfTheCpu) {
-  for (const SearchCase& c : this->cases()) {
-    const engine::Search search = search_of(c);
-    const engine::Accumulators expected = run_on_cpu(search);
-    const auto backend = this->backend(search, 4);
-    const engine::Accumulators found = run_on(*backend, search);
-    const int64_t count = search.space.correlations();
-    const Deviations d = deviations(found, expected, count);
-    EXPECT_LT(d.mip, 1e-4) << c.name;
-    EXPECT_LT(d.mean, 1e-4) << c.name;
-    EXPECT_LT(d.sd, 1e-4) << c.name;
-    EXPECT_LT(d.other_index, 0.01) << c.name;
-    EXPECT_GT(engine::best_z(expected, count), 0.5) << c.name << ": nothing to compare";
-    EXPECT_NEAR(backend->best_z(count), engine::best_z(found, count), 1e-9) << c.name;
-  }
+  for (const SearchCase& c : this->cases()) this->expect_maps_of_the_cpu(c, 4);
+}
+
+TYPED_TEST_P(CudaSearch, GivesTheMapsOfTheCpuForSizesAtRandom) {
+  const auto cases =
+      TypeParam::kReal ? cases_at_random(31, 12, 700, 160) : cases_at_random(32, 3, 44, 20);
+  int batch = 1;
+  for (const SearchCase& c : cases) this->expect_maps_of_the_cpu(c, batch += 2);
 }
 
 TYPED_TEST_P(CudaSearch, GivesTheSameBitsForEveryBatchAndEveryOrder) {
@@ -270,7 +305,7 @@ TYPED_TEST_P(CudaSearch, EndsWithThePixelNamedWhenASumLeavesItsRange) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CudaSearch, GivesTheMapsOfTheCpu,
+REGISTER_TYPED_TEST_SUITE_P(CudaSearch, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuForSizesAtRandom,
                             GivesTheSameBitsForEveryBatchAndEveryOrder,
                             GoesOnFromWhatAnotherOneHadAccumulated, RunsAsItsShapeWouldHaveIt,
                             OfOneUnitHasNegativeMaximaToo,
