@@ -32,7 +32,8 @@ using engine::Unit;
 
 constexpr double kSecondsOfRound = 0.25;
 constexpr int kMostCalls = 50;
-constexpr int kWarmUpCalls = 2;
+constexpr int kTimedCalls = 4;
+constexpr size_t kComparedUnits = 16;
 
 class Stopwatch {
  public:
@@ -95,24 +96,37 @@ class Runner {
   engine::ExitCode code() const { return code_; }
 
   void calibrate() {
+    call();
+    wait_for_device();
     const Stopwatch watch;
     call();
+    wait_for_device();
     calls_ = calls_for(kSecondsOfRound, watch.seconds(), kMostCalls);
   }
   void run_round() {
+    wait_for_device();
     const Stopwatch watch;
     int64_t correlations = 0;
     for (int i = 0; i < calls_; ++i) correlations += call();
+    wait_for_device();
     side_.rates.push_back(static_cast<double>(correlations) / watch.seconds());
   }
   void time_kernels() {
+    wait_for_device();
+    // So that the device has work while the first of the timed kernels are asked for.
+    call();
     times_.switch_on();
-    const std::span<const Unit> units = next_units();
-    backend_->correlate(units);
+    std::span<const Unit> units;
+    for (int i = 0; i < kTimedCalls; ++i) {
+      units = next_units();
+      backend_->correlate(units);
+    }
     side_.kernels = times_.take();
     side_.correlations = correlations_of(units, noise_.problem().planes());
     const Work work = work_of(noise_.problem(), plan_, units);
     for (KernelTime& kernel : side_.kernels) {
+      kernel.launches /= kTimedCalls;
+      kernel.seconds /= kTimedCalls;
       kernel.bytes = kernel_bytes(kernel.name, work, kernel.launches);
     }
   }
@@ -133,13 +147,15 @@ class Runner {
         noise_.shape(), {.backend = "cuda", .fft = side_.fft, .precision = side_.precision});
     std::get<engine::cuda::MemoryPlan>(plan_.work).watch = &times_;
     backend_ = engine::make_backend(noise_.problem(), plan_);
-    call();
+    const std::span<const Unit> units = noise_.units();
+    backend_->correlate(units.first(std::min(kComparedUnits, units.size())));
+    wait_for_device();
     side_.start_seconds = watch.seconds();
     side_.device_bytes = free_before - std::min(free_before, free_device_memory());
     side_.planned_bytes = plan_.bytes;
     side_.batch = plan_.batch;
     side_.tiling = plan_.tiling;
-    for (int i = 1; i < kWarmUpCalls; ++i) call();
+    side_.notes = plan_.notes;
   }
   std::span<const Unit> next_units() {
     const auto batch = static_cast<size_t>(backend_->batch());
@@ -176,13 +192,12 @@ double rms_difference(const std::vector<float>& a, const std::vector<float>& b) 
 
 using Runners = std::vector<std::unique_ptr<Runner>>;
 
-// After the warm-up all sides with the same batch have done the same work.
+// Before the rounds: all sides have done the same work.
 void compare(Runners& runners) {
   if (!runners.front()->side().refused.empty()) return;
   const std::vector<float> first = runners.front()->mip();
   for (auto& runner : runners) {
     if (runner == runners.front() || !runner->side().refused.empty()) continue;
-    if (runner->side().batch != runners.front()->side().batch) continue;
     runner->side().mip_rms = rms_difference(runner->mip(), first);
   }
 }
@@ -223,27 +238,33 @@ Case run_case(const CaseOptions& wanted, int rounds) {
   return out;
 }
 
+void write_json(const std::string& path, const Report& report) {
+  std::ofstream stream(path);
+  stream << report_json(report);
+  if (!stream.flush()) throw engine::InputError("cannot write " + path);
+}
+
 engine::ExitCode run(const Options& options) {
   const Stopwatch watch;
   const engine::cuda::DeviceFacts facts = engine::cuda::require_device(0);
-  open_device(0);
+  open_device(facts.number);
   Report report{.device = facts.name + " (" + facts.architecture + ")",
                 .versions = facts.libraries,
                 .open_seconds = watch.seconds()};
   report.versions.emplace_back("margay", MARGAY_VERSION);
-  report.copy_bytes_per_second = measure_copy(0);
+  report.copy_bytes_per_second = measure_copy();
+  std::cout << report_head(report) << std::flush;
   for (const CaseOptions& wanted : options.cases) {
     std::cerr << "gpu_bench: " << wanted.width << " x " << wanted.height << ", template "
               << wanted.n << '\n';
     report.cases.push_back(run_case(wanted, options.rounds));
+    // Now, so that a run that is stopped leaves what it had.
+    std::cout << case_table(report.cases.back(), report.copy_bytes_per_second) << std::flush;
+    if (!options.json.empty()) write_json(options.json, report);
   }
-  std::cout << report_table(report);
-  if (!options.json.empty()) {
-    std::ofstream stream(options.json);
-    stream << report_json(report);
-    if (!stream.flush()) throw engine::InputError("cannot write " + options.json);
-  }
-  return engine::ExitCode::kDone;
+  const std::vector<std::string> wrong = complaints(report);
+  for (const std::string& sentence : wrong) std::cerr << "gpu_bench: " << sentence << '\n';
+  return wrong.empty() ? engine::ExitCode::kDone : engine::ExitCode::kDeviceFault;
 }
 
 }  // namespace

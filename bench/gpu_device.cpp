@@ -65,10 +65,12 @@ void fill_with_noise(Block& block, size_t bytes) {
 
 }  // namespace
 
+void wait_for_device() { check(cudaDeviceSynchronize(), "waiting for the device"); }
+
 void open_device(int number) {
   check(cudaSetDevice(number), "opening the device");
   check(cudaFree(nullptr), "opening the device");
-  check(cudaDeviceSynchronize(), "opening the device");
+  wait_for_device();
 }
 
 uint64_t free_device_memory() {
@@ -78,8 +80,7 @@ uint64_t free_device_memory() {
   return free;
 }
 
-double measure_copy(int number) {
-  open_device(number);
+double measure_copy() {
   // Far more than any cache holds.
   const size_t bytes = std::min<size_t>(size_t{4} << 30, free_device_memory() / 4);
   Block from(bytes);
@@ -125,7 +126,7 @@ void KernelTimes::after(const char*, CUstream_st* stream) {
 
 std::vector<KernelTime> KernelTimes::take() {
   on_ = false;
-  check(cudaDeviceSynchronize(), "waiting for the kernels");
+  wait_for_device();
   std::vector<KernelTime> times;
   for (const auto& launch : events_->launches) {
     auto found = std::find_if(times.begin(), times.end(),

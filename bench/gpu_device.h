@@ -15,9 +15,12 @@ void open_device(int number);
 
 // Bytes read and written per second by a large copy from the device to itself: the median of
 // several.
-double measure_copy(int number);
+double measure_copy();
 
 uint64_t free_device_memory();
+
+// For all work that was asked for so far.
+void wait_for_device();
 
 // Times everything that a device does, while it is switched on, with the device's own clock.
 class KernelTimes : public engine::cuda::LaunchWatch {

@@ -22,7 +22,7 @@ Json kernel_json(const KernelTime& kernel, const Side& side, double bandwidth) {
   if (const auto floor = floor_seconds(kernel, bandwidth)) {
     json["megabytes_per_correlation"] = *kernel.bytes / correlations * 1e-6;
     json["floor_microseconds_per_correlation"] = *floor / correlations * 1e6;
-    json["fraction_of_floor"] = *floor / kernel.seconds;
+    json["floor_over_time"] = *floor / kernel.seconds;
   }
   return json;
 }
@@ -60,6 +60,7 @@ Json side_json(const Case& c, const Side& side, double bandwidth) {
     return json;
   }
   if (!side.tiling.empty()) json["tiling"] = side.tiling;
+  if (!side.notes.empty()) json["notes"] = side.notes;
   add_figures(json, c, side, bandwidth);
   return json;
 }
@@ -72,6 +73,12 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+// As tests/gpu holds them.
+double most_mip_rms(const std::string& precision) {
+  if (precision == "fp16") return 1e-2;
+  return precision == "fp16-storage" ? 2e-3 : 1e-4;
+}
+
 std::string side_lines(const Case& c, const Side& side, double bandwidth) {
   const std::string name = side.fft + " " + side.precision;
   if (!side.refused.empty()) return format("  %-20s %s\n", name.c_str(), side.refused.c_str());
@@ -80,6 +87,8 @@ std::string side_lines(const Case& c, const Side& side, double bandwidth) {
       format("  %-20s %9.1f CC/s (%.1f to %.1f)  %8.2f Gpix/s  start %.2f s  %.0f MB\n",
              name.c_str(), rate.median, rate.smallest, rate.largest, rate.median * giga_pixels(c),
              side.start_seconds, static_cast<double>(side.device_bytes) * 1e-6);
+  if (side.mip_rms) text += format("    MIP's rms from the first side %.2g\n", *side.mip_rms);
+  for (const std::string& note : side.notes) text += "    " + note + "\n";
   for (const KernelTime& kernel : side.kernels) {
     const auto correlations = static_cast<double>(side.correlations);
     const auto floor = floor_seconds(kernel, bandwidth);
@@ -121,14 +130,33 @@ std::string report_json(const Report& report) {
   return json.dump(1) + "\n";
 }
 
-std::string report_table(const Report& report) {
-  std::string text = format("%s: a copy moves %.0f GB/s, open in %.2f s\n", report.device.c_str(),
-                            report.copy_bytes_per_second * 1e-9, report.open_seconds);
-  for (const Case& c : report.cases) {
-    text += format("%d x %d, template %d, %d planes\n", c.width, c.height, c.n, c.planes);
-    for (const Side& side : c.sides) text += side_lines(c, side, report.copy_bytes_per_second);
-  }
+std::string report_head(const Report& report) {
+  return format("%s: a copy moves %.0f GB/s (read and written), open in %.2f s\n",
+                report.device.c_str(), report.copy_bytes_per_second * 1e-9, report.open_seconds);
+}
+
+std::string case_table(const Case& c, double copy_bytes_per_second) {
+  std::string text = format("%d x %d, template %d, %d planes\n", c.width, c.height, c.n, c.planes);
+  for (const Side& side : c.sides) text += side_lines(c, side, copy_bytes_per_second);
   return text;
+}
+
+std::vector<std::string> complaints(const Report& report) {
+  std::vector<std::string> out;
+  for (const Case& c : report.cases) {
+    for (const Side& side : c.sides) {
+      const std::string name = format("%d x %d, template %d, %s %s: ", c.width, c.height, c.n,
+                                      side.fft.c_str(), side.precision.c_str());
+      if (!side.refused.empty()) out.push_back(name + "did not run: " + side.refused);
+      const double most = most_mip_rms(side.precision);
+      if (side.mip_rms && !(*side.mip_rms <= most)) {
+        out.push_back(name +
+                      format("the MIP's rms from the first side is %.2g; at most %.2g is right",
+                             *side.mip_rms, most));
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace bench

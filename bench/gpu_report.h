@@ -24,13 +24,14 @@ struct Side {
   std::string fft, precision;
   std::string refused;  // why it could not run here; then nothing below is filled
   std::string tiling;
+  std::vector<std::string> notes;  // of the plan: a batch that was shrunk
   int batch = 0;
   int64_t correlations = 0;  // of one call
   double start_seconds = 0;  // to plan, to make the backend and for its first call
   uint64_t device_bytes = 0, planned_bytes = 0;
   std::vector<double> rates;        // correlations per second, round by round
   std::optional<double> mip_rms;    // from the first side's MIP, after the same work
-  std::vector<KernelTime> kernels;  // of one call, timed apart from the rounds
+  std::vector<KernelTime> kernels;  // of one call, the mean of several, apart from the rounds
 };
 
 struct Case {
@@ -49,7 +50,13 @@ struct Report {
 // Seconds a kernel cannot do without, at the bandwidth of a copy.
 std::optional<double> floor_seconds(const KernelTime& kernel, double copy_bytes_per_second);
 
+// What a benchmark must not pass over: sides that did not run, or whose maps are too far from the
+// first side's for their precision.
+std::vector<std::string> complaints(const Report& report);
+
 std::string report_json(const Report& report);
-std::string report_table(const Report& report);
+// The table for people: its first line, and each case's lines.
+std::string report_head(const Report& report);
+std::string case_table(const Case& c, double copy_bytes_per_second);
 
 }  // namespace bench

@@ -58,7 +58,8 @@ class Backend {
   virtual std::string precision() const { return "fp32"; }
   // Correlates every projection of `units` and adds the statistics. Whatever the order and the
   // grouping of units over calls, the accumulators end the same to the bit. Throws InputError when
-  // a sum leaves its range.
+  // a sum leaves its range. May return with work still to be done: what happens to that is thrown
+  // by a later call, of whichever function.
   virtual void correlate(std::span<const Unit> units) = 0;
   // How many units one call should have, so that the device is busy.
   virtual int batch() const = 0;

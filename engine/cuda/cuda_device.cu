@@ -13,6 +13,7 @@ namespace {
                 "another number in this toolkit")
 MARGAY_SAME(kInvalidValue, cudaErrorInvalidValue);
 MARGAY_SAME(kMemoryAllocation, cudaErrorMemoryAllocation);
+MARGAY_SAME(kInvalidConfiguration, cudaErrorInvalidConfiguration);
 MARGAY_SAME(kInitializationError, cudaErrorInitializationError);
 MARGAY_SAME(kStubLibrary, cudaErrorStubLibrary);
 MARGAY_SAME(kInsufficientDriver, cudaErrorInsufficientDriver);
@@ -132,6 +133,8 @@ std::string megabytes(size_t bytes) { return std::to_string((bytes + 999999) / 1
 
 void check_runtime(cudaError_t code, const std::string& activity, const std::string& device) {
   if (code == cudaSuccess) return;
+  // The runtime remembers it, and the next launch would be blamed for it.
+  static_cast<void>(cudaGetLastError());
   FaultReport r = report(activity, device);
   r.code = code;
   r.fault = fault_of_runtime(code, driver_version());
@@ -141,8 +144,6 @@ void check_runtime(cudaError_t code, const std::string& activity, const std::str
 
 void check_transforms(cufftResult code, const std::string& activity, const std::string& device) {
   if (code == CUFFT_SUCCESS) return;
-  // The runtime's own error, where there is one, says more than cuFFT's.
-  check_runtime(cudaGetLastError(), activity, device);
   FaultReport r = report(activity, device);
   r.code = code;
   r.fault = fault_of_transforms(code);

@@ -83,6 +83,9 @@ class CudaDevice {
   template <typename T>
   void upload(Buffer<T>& to, const T* from, size_t count) {
     copy(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice);
+    // What is small has been staged by the driver when the call returns.
+    constexpr size_t kStaged = 64 * 1024;
+    if (count * sizeof(T) > kStaged) wait();
   }
   template <typename T>
   void download(const Buffer<T>& from, T* to, size_t count) {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <complex>
-#include <stdexcept>
 #include <utility>
+
+#include "engine/error.h"
 
 namespace engine::cuda {
 namespace {
@@ -129,7 +130,11 @@ void list_items(const ProblemShape& s, uint64_t workspace, const std::vector<Mem
 FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
                       std::span<const int> lengths, int most) {
   std::optional<FusedPlan> plan = plan_fused(shape, lengths, kernels.number_bytes, most);
-  if (!plan) throw std::logic_error("plan_fused_memory: no length takes the template");
+  if (!plan) {
+    throw InputError(
+        "the fused path would cut this image into too many tiles: search with --fft "
+        "cufft (in fp32)");
+  }
   return std::move(*plan);
 }
 

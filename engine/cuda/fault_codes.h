@@ -7,6 +7,7 @@ enum RuntimeCode : int {
   kInvalidValue = 1,
   kMemoryAllocation = 2,
   kInitializationError = 3,
+  kInvalidConfiguration = 9,
   kStubLibrary = 34,
   kInsufficientDriver = 35,
   kDevicesUnavailable = 46,

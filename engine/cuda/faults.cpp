@@ -91,6 +91,7 @@ Fault fault_of_runtime(int code, int driver_version) {
     case kUnknownError:
       return Fault::kDeviceLost;
     case kInvalidValue:
+    case kInvalidConfiguration:
     case kIllegalAddress:
     case kLaunchOutOfResources:
     case kAssert:

@@ -125,15 +125,16 @@ __host__ __device__ __forceinline__ Point root_product(Point a) {
 template <bool kInverse, typename Point>
 __host__ __device__ __forceinline__ void transform_of_3(Point* x) {
   using Number = Constant<RealOf<Point>>;
-  constexpr auto kHalfRootOf3 = Number::of(roots::sine(1, 3));
+  constexpr double kHalfRootOf3 = kInverse ? -roots::sine(1, 3) : roots::sine(1, 3);
+  constexpr auto kTurn = Number::of(kHalfRootOf3);
+  constexpr auto kTurnBack = Number::of(-kHalfRootOf3);
   constexpr auto kMinusHalf = Number::of(-0.5);
   const Point sum = sum_of(x[1], x[2]);
   const Point difference = difference_of(x[1], x[2]);
   const Point middle = {fused(kMinusHalf, sum.x, x[0].x), fused(kMinusHalf, sum.y, x[0].y)};
-  const Point side = {times(kHalfRootOf3, difference.x), times(kHalfRootOf3, difference.y)};
   x[0] = sum_of(x[0], sum);
-  x[1] = plus_turned<kInverse>(middle, side);
-  x[2] = minus_turned<kInverse>(middle, side);
+  x[1] = {fused(kTurn, difference.y, middle.x), fused(kTurnBack, difference.x, middle.y)};
+  x[2] = {fused(kTurnBack, difference.y, middle.x), fused(kTurn, difference.x, middle.y)};
 }
 
 // Only the first kInputs of the four are read, the others count as 0.

@@ -8,6 +8,9 @@
 namespace engine::cuda {
 namespace {
 
+// A grid of blocks has no more in its second direction.
+constexpr uint64_t kMostTiles = 65535;
+
 std::string kibibytes(uint64_t bytes) { return std::to_string((bytes + 1023) / 1024) + " KiB"; }
 
 // The option that asked for the fused path.
@@ -57,6 +60,7 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
   const auto rows = static_cast<uint64_t>(tiling->rows.length);
   const auto columns = static_cast<uint64_t>(tiling->columns.length);
   const auto tiles = static_cast<uint64_t>(tiling->places().size());
+  if (tiles > kMostTiles) return std::nullopt;
   // Eight rows at a time.
   const uint64_t kept_rows = (static_cast<uint64_t>(tiling->rows.largest_part()) + 7) / 8 * 8;
   const uint64_t exchange = tiles * kept_rows * columns * bytes;

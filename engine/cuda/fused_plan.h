@@ -43,7 +43,8 @@ struct FusedPlan {
   std::vector<MemoryItem> items;
 };
 
-// With one of the `lengths` for each axis; nothing when the template is longer than all of them.
+// With one of the `lengths` for each axis; nothing when the template is longer than all of them, or
+// when there would be more tiles than a launch has room for.
 // `number_bytes`: of a stored complex number. A pass has as many transforms as `exchange_bytes`
 // have room for, one at least and `most` at most.
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,

@@ -25,25 +25,24 @@ std::string loaders_words() {
 }  // namespace
 
 SharedLibrary::SharedLibrary(const LibrarySearch& search) : remedy_(search.remedy) {
-  std::string reason;
+  std::string reasons;
   const auto try_to_open = [&](const std::string& name) {
     handle_ = open(name);
     if (handle_ != nullptr) {
       opened_ = name;
     } else {
       const std::string words = loaders_words();
-      if (reason.empty()) reason = words;
+      // What is not there is said anyway.
+      if (words != name + ": cannot open shared object file: No such file or directory") {
+        reasons += (reasons.empty() ? " (" : "; ") + words;
+      }
     }
     return handle_ != nullptr;
   };
+  std::error_code ignored;
   for (const std::string& name : search.names) {
     if (try_to_open(name)) return;
-  }
-  // A file that is there and cannot be opened says more than one that is missing.
-  reason.clear();
-  std::error_code ignored;
-  for (const std::string& folder : search.folders) {
-    for (const std::string& name : search.names) {
+    for (const std::string& folder : search.folders) {
       const std::filesystem::path path = std::filesystem::path(folder) / name;
       if (std::filesystem::exists(path, ignored) && try_to_open(path.string())) return;
     }
@@ -51,7 +50,7 @@ SharedLibrary::SharedLibrary(const LibrarySearch& search) : remedy_(search.remed
   throw Error(ExitCode::kDeviceFault,
               search.what + " cannot be opened: none of " + listed(search.names) +
                   " is where the system's loader looks or in " + listed(search.folders) +
-                  (reason.empty() ? "" : " (" + reason + ")") + ". To do: " + search.remedy);
+                  (reasons.empty() ? "" : reasons + ")") + ". To do: " + search.remedy);
 }
 
 void* SharedLibrary::function(const char* name) const {

@@ -16,8 +16,8 @@ struct LibrarySearch {
 // Stays open until the program ends.
 class SharedLibrary {
  public:
-  // Opens the first of the names that the system's loader finds (LD_LIBRARY_PATH, ldconfig), then
-  // the first that lies in one of the folders. Throws Error(kDeviceFault) naming them all.
+  // Opens the first of the names that the system's loader finds (LD_LIBRARY_PATH, ldconfig) or that
+  // lies in one of the folders. Throws Error(kDeviceFault) naming them all.
   explicit SharedLibrary(const LibrarySearch& search);
 
   // The address of a function. Throws Error(kDeviceFault) where the library has none of that name.

@@ -46,7 +46,7 @@ struct PixelStatistics {
     if (static_cast<unsigned long long>(squares) >= kSquareLimit) severity = max(severity, 1u);
   }
   __device__ void add_pair(float u, float v, const Transform& t) {
-    add(u + v, u * u + v * v, max(best_key(u, t.first), best_key(v, t.second)));
+    add(u + v, fmaf(u, u, v * v), max(best_key(u, t.first), best_key(v, t.second)));
   }
   __device__ void add_single(float u, const Transform& t) { add(u, u * u, best_key(u, t.first)); }
 };

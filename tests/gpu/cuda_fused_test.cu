@@ -3,8 +3,14 @@
 #include "engine/cuda/device_words.cuh"
 #include "engine/cuda/half_words.cuh"
 //
+#include <set>
+#include <span>
+
+#include "engine/cuda/fused_backend.h"
+#include "engine/cuda/fused_plan.h"
 #include "engine/device.h"
 #include "engine/selftest.h"
+#include "engine/transform_path.h"
 #include "tests/gpu/on_gpu.h"
 #include "tests/unit/engine/cuda_precision_cases.h"
 
@@ -60,8 +66,8 @@ TEST_F(CudaPaths, GiveTheMapsOfTheCpu) {
        .paired = false},
       {.name = "template as large as the image less two", .height = 258, .width = 260, .n = 256},
       {.name = "a template that nearly fills the shortest tile",
-       .height = 540,
-       .width = 620,
+       .height = 512,
+       .width = 510,
        .n = 500}};
   for (const SearchCase& c : cases) {
     const engine::Search search = search_of(c);
@@ -75,6 +81,35 @@ TEST_F(CudaPaths, GiveTheMapsOfTheCpu) {
       EXPECT_LT(d.sd, path.bound) << c.name << ", " << name_of(path);
     }
   }
+}
+
+// The paths choose the length that suits the image: the longest are for large ones, of which a few
+// units have to do.
+TEST_F(CudaPaths, GiveTheMapsOfTheLibraryAtEveryCompiledLength) {
+  const uint64_t shared_bytes = engine::cuda::require_device(0).shared_bytes;
+  std::set<int> seen;
+  for (const Path& path : std::span(kPaths).subspan(1)) {
+    const cuda::FusedKernels kernels =
+        cuda::fused_kernels(engine::choose_transforms("cuda", path.fft, path.precision).precision);
+    for (const int length : cuda::lengths_within(kernels, shared_bytes)) {
+      SCOPED_TRACE(name_of(path) + ", length " + std::to_string(length));
+      const engine::Search search =
+          search_of({.name = "", .height = length - 6, .width = length - 15, .n = 64});
+      const auto units = std::span<const engine::Unit>(search.space.units).first(12);
+      const auto expected = backend(search, kPaths[0]);
+      expected->correlate(units);
+      const cuda::MemoryPlan plan =
+          cuda::plan_fused_memory(shape_of(search.problem), kernels, std::vector{length}, 5);
+      const auto found = cuda::make_fused_backend(search.problem, plan, 0);
+      found->correlate(units);
+      const Deviations d = deviations(found->accumulators(), expected->accumulators(), 24);
+      EXPECT_LT(d.mip, path.bound);
+      EXPECT_LT(d.mean, path.bound);
+      EXPECT_LT(d.sd, path.bound);
+      seen.insert(length);
+    }
+  }
+  EXPECT_GT(seen.size(), 0u);
 }
 
 TEST_F(CudaPaths, GiveTheSameBitsForEveryBatch) {

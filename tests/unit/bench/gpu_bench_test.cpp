@@ -160,16 +160,31 @@ TEST(GpuReport, PutsTheFloorBesideTheTimeWhereItIsKnown) {
   const auto& known = json["cases"][0]["sides"][0]["kernels"][0];
   EXPECT_DOUBLE_EQ(known["microseconds_per_correlation"].get<double>(), 100.0);
   EXPECT_DOUBLE_EQ(known["floor_microseconds_per_correlation"].get<double>(), 0.05);
-  EXPECT_DOUBLE_EQ(known["fraction_of_floor"].get<double>(), 5e-4);
+  EXPECT_DOUBLE_EQ(known["floor_over_time"].get<double>(), 5e-4);
   const auto& unknown = json["cases"][0]["sides"][1]["kernels"][0];
-  EXPECT_FALSE(unknown.contains("fraction_of_floor"));
+  EXPECT_FALSE(unknown.contains("floor_over_time"));
+}
+
+TEST(GpuReport, ComplainsOfSidesThatDidNotRunOrWhoseMapsAreWrong) {
+  Report r = report();
+  ASSERT_EQ(complaints(r).size(), 1U);
+  EXPECT_THAT(complaints(r)[0], HasSubstr("fused fp16: did not run: this build has no kernels"));
+  Side& fused = r.cases[0].sides[1];
+  fused.mip_rms = 2e-4;
+  ASSERT_EQ(complaints(r).size(), 2U);
+  EXPECT_THAT(complaints(r)[0], HasSubstr("fused fp32: the MIP's rms"));
+  fused.precision = "fp16-storage";
+  EXPECT_EQ(complaints(r).size(), 1U);
+  fused.mip_rms = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(complaints(r).size(), 2U);
 }
 
 TEST(GpuReport, SaysWhyASideCouldNotRun) {
   const auto json = nlohmann::json::parse(report_json(report()));
   EXPECT_EQ(json["cases"][0]["sides"][2]["refused"], "this build has no kernels for it");
   EXPECT_FALSE(json["cases"][0]["sides"][2].contains("correlations_per_second"));
-  const std::string table = report_table(report());
+  const Report r = report();
+  const std::string table = case_table(r.cases[0], r.copy_bytes_per_second);
   EXPECT_THAT(table, HasSubstr("this build has no kernels for it"));
   EXPECT_THAT(table, HasSubstr("3000.0 CC/s (3000.0 to 8000.0)"));
   EXPECT_THAT(table, Not(HasSubstr("nan")));

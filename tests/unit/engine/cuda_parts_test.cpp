@@ -51,7 +51,9 @@ TEST(CudaFaults, EachKindHasItsCodesAndItsAdvice) {
       {{kEccUncorrectable, kLaunchFailure, kUnknownError, kExternalDevice, kHardwareStackError},
        Fault::kDeviceLost,
        "Xid"},
-      {{kIllegalAddress, kInvalidValue, kMisalignedAddress}, Fault::kOurMistake, "report it"},
+      {{kIllegalAddress, kInvalidValue, kInvalidConfiguration, kMisalignedAddress},
+       Fault::kOurMistake,
+       "report it"},
       {{12345}, Fault::kOther, "nvidia-smi"}};
   for (const auto& kind : kinds) {
     for (const int code : kind.codes) {

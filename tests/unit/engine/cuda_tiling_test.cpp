@@ -54,6 +54,15 @@ TEST(CudaTiling, CoversRealImagesToo) {
   }
 }
 
+TEST(CudaTiling, EndsWhereALaunchHasNoRoomForMore) {
+  constexpr std::array<int, 1> kShort = {512};
+  const auto plan = [&](int n) {
+    return plan_fused({5760, 4092, n, 1, 1000}, kShort, sizeof(float) * 2, 32);
+  };
+  EXPECT_TRUE(plan(480));
+  EXPECT_FALSE(plan(500));
+}
+
 TEST(CudaTiling, EveryPixelOfANonSquareImageHasOneTile) {
   const auto tiling = tile_image(61, 95, 10, kSmall);
   ASSERT_TRUE(tiling);
