@@ -9,23 +9,26 @@
 
 namespace tests {
 
-engine::Maps search(const engine::SearchConfig& config, const std::string& folder) {
+engine::Maps search(const engine::SearchConfig& config, const std::string& folder,
+                    const engine::DeviceOptions& device) {
   const engine::Image micrograph =
       engine::to_image(engine::read_mrc(folder + "/" + config.micrograph_path));
-  return search_image(config, micrograph, folder);
+  return search_image(config, micrograph, folder, device);
 }
 
 engine::Maps search_image(const engine::SearchConfig& config, const engine::Image& micrograph,
-                          const std::string& folder) {
+                          const std::string& folder, const engine::DeviceOptions& device) {
   const engine::Volume volume =
       engine::to_volume(engine::read_mrc(folder + "/" + config.template_volume_path));
   const engine::Search prepared = engine::prepare_search(config, micrograph, volume);
   const engine::DevicePlan plan = engine::plan_device(
-      engine::ProblemShape{.height = micrograph.height,
-                           .width = micrograph.width,
-                           .template_size = volume.size,
-                           .planes = static_cast<int>(prepared.space.planes.size())},
-      {.backend = "cpu"});
+      engine::ProblemShape{
+          .height = micrograph.height,
+          .width = micrograph.width,
+          .template_size = volume.size,
+          .planes = static_cast<int>(prepared.space.planes.size()),
+          .orientations = static_cast<int64_t>(prepared.space.list.orientations.size())},
+      device);
   const auto backend = engine::make_backend(prepared.problem, plan);
   const std::atomic<bool> stop = false;
   const engine::RunResult result = engine::run_search(prepared, *backend, {}, stop);
@@ -33,9 +36,10 @@ engine::Maps search_image(const engine::SearchConfig& config, const engine::Imag
                           prepared.space.planes);
 }
 
-engine::Maps search_reference_case(const std::string& name, const std::string& folder) {
-  return search(engine::read_search_config(folder + "/leopard-em/" + name + "/config.yaml"),
-                folder);
+engine::Maps search_reference_case(const std::string& name, const std::string& folder,
+                                   const engine::DeviceOptions& device) {
+  return search(engine::read_search_config(folder + "/leopard-em/" + name + "/config.yaml"), folder,
+                device);
 }
 
 }  // namespace tests
