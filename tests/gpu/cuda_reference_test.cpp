@@ -3,11 +3,9 @@
 
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "engine/cuda/cuda_backend.h"
 #include "engine/error.h"
-#include "engine/peaks.h"
 #include "tests/require.h"
 #include "tests/unit/engine/reference_cases.h"
 
@@ -44,20 +42,7 @@ TEST_P(CudaPeaks, AreThoseOfLeopardEm) {
   const auto& [fft, name] = GetParam();
   const engine::Maps maps =
       search_reference_case(name, MARGAY_TEST_DATA, {.backend = "cuda", .fft = fft});
-  const std::vector<Particle> wanted = read_peak_list(reference_path(name, "peaks.csv"));
-  std::vector<Particle> found;
-  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
-    found.push_back(particle_of(peak, 128));
-  }
-  EXPECT_GT(wanted.size(), 0u);
-  EXPECT_EQ(found.size(), wanted.size());
-  for (const Particle& theirs : wanted) {
-    const auto ours = nearest(found, theirs, 1.0);
-    ASSERT_TRUE(ours) << "no peak at " << theirs.x << ", " << theirs.y;
-    EXPECT_LT(pose_distance(*ours, theirs), 1e-2);
-    EXPECT_EQ(ours->relative_defocus, theirs.relative_defocus);
-    EXPECT_NEAR(ours->z, theirs.z, 0.02);
-  }
+  expect_same_peaks(particles_of(maps), read_peak_list(reference_path(name, "peaks.csv")));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnAGpu, CudaPeaks,

@@ -9,6 +9,7 @@
 #include "tests/reference.h"
 #include "tests/require.h"
 #include "tests/run_search.h"
+#include "tests/unit/engine/reference_cases.h"
 
 namespace tests {
 namespace {
@@ -25,25 +26,6 @@ std::vector<double> cistem_scores(const std::string& name) {
   std::getline(file, line);
   while (std::getline(file, line)) scores.push_back(std::stod(line.substr(line.find(',') + 1)));
   return scores;
-}
-
-std::vector<Particle> particles_of(const engine::Maps& maps) {
-  std::vector<Particle> particles;
-  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
-    particles.push_back(particle_of(peak, 128));
-  }
-  return particles;
-}
-
-void expect_same_peaks(const std::vector<Particle>& found, const std::vector<Particle>& wanted) {
-  EXPECT_EQ(found.size(), wanted.size());
-  for (const Particle& theirs : wanted) {
-    const auto ours = nearest(found, theirs, 1.0);
-    ASSERT_TRUE(ours) << "no peak at " << theirs.x << ", " << theirs.y;
-    EXPECT_LT(pose_distance(*ours, theirs), 1e-2);
-    EXPECT_EQ(ours->relative_defocus, theirs.relative_defocus);
-    EXPECT_NEAR(ours->z, theirs.z, 0.02);
-  }
 }
 
 // Every particle that cisTEM finds, with at least 0.95 of its score.

@@ -1,12 +1,14 @@
-// The short cases that Leopard-EM 1.2 ran, and how near to it a search has to come.
+// What Leopard-EM 1.2 found, and how near to it a search has to come.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/device.h"
+#include "engine/peaks.h"
 #include "tests/reference.h"
 #include "tests/run_search.h"
 
@@ -62,6 +64,26 @@ inline void expect_window_of_leopard_em(const std::string& name,
   std::optional<engine::Image> untied;
   if (!is_degenerate(name)) untied = read_image(reference_path(name, "untied.mrc"));
   expect_agreement(compare(ours, window, untied), bounds_of(name));
+}
+
+inline std::vector<Particle> particles_of(const engine::Maps& maps) {
+  std::vector<Particle> particles;
+  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
+    particles.push_back(particle_of(peak, 128));
+  }
+  return particles;
+}
+
+inline void expect_same_peaks(const std::vector<Particle>& found,
+                              const std::vector<Particle>& wanted) {
+  EXPECT_EQ(found.size(), wanted.size());
+  for (const Particle& theirs : wanted) {
+    const auto ours = nearest(found, theirs, 1.0);
+    ASSERT_TRUE(ours) << "no peak at " << theirs.x << ", " << theirs.y;
+    EXPECT_LT(pose_distance(*ours, theirs), 1e-2);
+    EXPECT_EQ(ours->relative_defocus, theirs.relative_defocus);
+    EXPECT_NEAR(ours->z, theirs.z, 0.02);
+  }
 }
 
 }  // namespace tests
