@@ -21,7 +21,6 @@
 #include "engine/cuda/fused_plan.h"
 #include "engine/cuda/half_gain.h"
 #include "engine/cuda/tile_spectra.h"
-#include "engine/error.h"
 
 namespace engine::cuda {
 
@@ -42,10 +41,9 @@ using FusedLengths = LengthList<512, 1024, 1536, 2304, 4096>;
 template <typename Device, typename Storage, typename Lengths = FusedLengths>
 class FusedCorrelator {
  public:
-  // `device` must outlive it. `most`: transforms in one call. Throws InputError where plan_fused
-  // has no plan.
+  // `device` must outlive it. `plan` is of plan_fused_memory. `most`: transforms in one call.
   FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most)
-      : FusedCorrelator(device, problem, most, plan.fused ? *plan.fused : plan_of(problem)) {}
+      : FusedCorrelator(device, problem, most, plan.fused.value()) {}
   FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan);
 
   // Adds the correlations of the transforms.
@@ -58,7 +56,6 @@ class FusedCorrelator {
   template <typename T>
   using Buffer = typename Device::template Buffer<T>;
 
-  static FusedPlan plan_of(const Problem& problem);
   static FusedShape shape_of(int n, const FusedPlan& plan);
   template <int kLength>
   unsigned row_blocks(int rows) const {
@@ -117,18 +114,6 @@ inline int roots_of_length(int length, auto lengths) {
   int count = 0;
   decltype(lengths)::with(length, [&](auto known) { count = FftOrder<known>::kRoots; });
   return count;
-}
-
-template <typename Device, typename Storage, typename Lengths>
-FusedPlan FusedCorrelator<Device, Storage, Lengths>::plan_of(const Problem& p) {
-  const auto plan = plan_fused(
-      {p.height, p.width, p.template_size, p.planes(), static_cast<int64_t>(p.orientations.size())},
-      Lengths::kLengths, Storage::kNumberBytes, kMostAdditions);
-  if (!plan) {
-    throw InputError("a template of " + std::to_string(p.template_size) +
-                     " pixels is too large for the fused path: choose --fft cufft");
-  }
-  return *plan;
 }
 
 template <typename Device, typename Storage, typename Lengths>
