@@ -1,0 +1,56 @@
+// Who this process is among the ranks of one search: one rank is one device. Pure.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace engine {
+
+// What the command line says; it goes before every variable.
+struct RankFlags {
+  std::optional<int> rank, world_size, local_rank;
+  std::string rendezvous;  // HOST:PORT or file:PATH; empty: what the launcher says
+  std::string run_id;      // --run-id; empty: of the launcher's job and try
+};
+
+// The value of a variable, if it is set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+Environment process_environment();
+
+enum class Launcher { kAlone, kFlags, kTorchrun, kSlurm, kOpenMpi };
+
+// Where rank 0 waits for the others.
+struct MeetingPlace {
+  std::string file;  // that rank 0 writes its address into; empty: host and port are known
+  std::string host;  // of rank 0
+  int port = 0;      // the first that rank 0 tries, and the others, too
+  int ports = 1;     // how many from there on
+};
+
+struct RankPlace {
+  Launcher launcher = Launcher::kAlone;
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;  // among the ranks on this host
+  int local_size = 1;  // 0: not known
+  MeetingPlace meeting;
+  // The same for all ranks of one try at one search and for no other: begins every connection.
+  std::string nonce;
+
+  bool first() const { return rank == 0; }
+};
+
+// From, in this order: flags, torchrun, Slurm, Open MPI; alone where none speaks. Throws UsageError
+// naming the variable or flag that is missing, no number, out of range or contradicts another.
+RankPlace find_rank(const RankFlags& flags, const Environment& environment);
+
+// "rank 3 of 8 (Slurm)".
+std::string describe_rank(const RankPlace& place);
+
+// Which of the `visible` devices this rank takes: the only one where the launcher bound one to each
+// rank, else the one of its local rank. Throws UsageError when there are fewer devices than ranks
+// on this host.
+int device_of_rank(const RankPlace& place, int visible);
+
+}  // namespace engine
