@@ -101,6 +101,17 @@ bool is_degenerate(const engine::Maps& maps, size_t pixel, int size) {
   return false;
 }
 
+Particle particle_of(const engine::Peak& peak, int template_size) {
+  return {static_cast<double>(peak.x + template_size / 2),
+          static_cast<double>(peak.y + template_size / 2),
+          peak.phi,
+          peak.theta,
+          peak.psi,
+          peak.relative_defocus,
+          peak.scaled_mip,
+          peak.mip};
+}
+
 }  // namespace
 
 ReferenceCase reference_case(const std::string& name) {
@@ -245,15 +256,12 @@ std::vector<Particle> read_truth(const std::string& path) {
   return particles;
 }
 
-Particle particle_of(const engine::Peak& peak, int template_size) {
-  return {static_cast<double>(peak.x + template_size / 2),
-          static_cast<double>(peak.y + template_size / 2),
-          peak.phi,
-          peak.theta,
-          peak.psi,
-          peak.relative_defocus,
-          peak.scaled_mip,
-          peak.mip};
+std::vector<Particle> particles_of(const engine::Maps& maps, int template_size) {
+  std::vector<Particle> particles;
+  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
+    particles.push_back(particle_of(peak, template_size));
+  }
+  return particles;
 }
 
 double distance(const Particle& a, const Particle& b) { return std::hypot(a.x - b.x, a.y - b.y); }

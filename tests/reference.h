@@ -61,7 +61,8 @@ struct Particle {
 };
 std::vector<Particle> read_peak_list(const std::string& path);
 std::vector<Particle> read_truth(const std::string& path);
-Particle particle_of(const engine::Peak& peak, int template_size);
+// The peaks of a search with a template of `template_size` pixels.
+std::vector<Particle> particles_of(const engine::Maps& maps, int template_size = 128);
 
 double distance(const Particle& a, const Particle& b);       // pixels
 double pose_distance(const Particle& a, const Particle& b);  // degrees

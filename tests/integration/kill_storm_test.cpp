@@ -1,5 +1,4 @@
-// The real daemon, killed at random instants and at every crash point: every item is searched, and
-// searched once. Once is counted by what the engine itself wrote, never by the database.
+// The real daemon, killed at random instants: every item is searched, and searched once.
 // MARGAY_LONG=1 repeats the storm many more times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,32 +12,13 @@
 #include <thread>
 #include <vector>
 
-#include "scheduler/crash_point.h"
 #include "tests/integration/queue_at_work.h"
+#include "tests/integration/searched_once.h"
 
 namespace tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::map<int, int> once_each(int items) {
-  std::map<int, int> counts;
-  for (int item = 1; item <= items; ++item) counts[item] = 1;
-  return counts;
-}
-
-void expect_all_done(const QueueAtWork& queue, int items) {
-  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return queue.all_ended(); }));
-  std::map<int, std::string> done;
-  for (int item = 1; item <= items; ++item) done[item] = "DONE";
-  EXPECT_EQ(queue.item_states(), done) << queue.margay({"list"}).output;
-}
-
-void expect_each_searched_once(const QueueAtWork& queue, int items) {
-  expect_all_done(queue, items);
-  EXPECT_EQ(queue.effects("started"), once_each(items));
-  EXPECT_EQ(queue.effects("finished"), once_each(items));
-}
 
 TEST(KillStorm, EveryItemIsSearchedOnceAlthoughTheDaemonIsKilledAgainAndAgain) {
   const bool is_long = std::getenv("MARGAY_LONG") != nullptr;
@@ -61,56 +41,6 @@ TEST(KillStorm, EveryItemIsSearchedOnceAlthoughTheDaemonIsKilledAgainAndAgain) {
   }
   expect_each_searched_once(queue, items);
 }
-
-class CrashPoint : public ::testing::TestWithParam<std::string> {};
-
-// What must have gone wrong before, so that the point is reached at all.
-std::string earlier_crash(const std::string& point) {
-  if (point.find("adopt") != std::string::npos) return "after-submit";
-  if (point.find("never-started") != std::string::npos) return "after-attempt-commit";
-  return "";
-}
-
-TEST_P(CrashPoint, IsSurvivedWithEveryItemSearchedOnce) {
-  QueueAtWork queue;
-  queue.start_daemon();
-  queue.add_template();
-  queue.kill_daemon(SIGTERM);
-  if (!earlier_crash(GetParam()).empty()) {
-    // A job that ended meanwhile needs no adoption: its manifest is enough.
-    queue.let_searches_wait();
-    queue.start_daemon(earlier_crash(GetParam()));
-    queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("first.mrc")));
-    ASSERT_TRUE(queue.daemon_ends());
-  }
-  queue.start_daemon(GetParam());
-  queue.margay(queue.enqueue_command(queue.make_micrograph("first.mrc")));
-  queue.margay(queue.enqueue_command(queue.make_micrograph("second.mrc")));
-  ASSERT_TRUE(queue.daemon_ends()) << GetParam() << " is never reached";
-  EXPECT_EQ(queue.wait_for_daemon().signal, SIGABRT);
-  queue.let_searches_go();
-  queue.start_daemon();
-  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("first.mrc")));
-  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("second.mrc")));
-  expect_each_searched_once(queue, 2);
-}
-
-// Nothing is submitted held here, and nobody cancels: those points are hit by crash_test and by
-// the tests with Slurm.
-std::vector<std::string> points_of_local_jobs() {
-  std::vector<std::string> points = scheduler::crash_point_names();
-  std::erase_if(points, [](const std::string& point) {
-    return point.find("release") != std::string::npos || point.find("cancel") != std::string::npos;
-  });
-  return points;
-}
-
-INSTANTIATE_TEST_SUITE_P(Every, CrashPoint, ::testing::ValuesIn(points_of_local_jobs()),
-                         [](const auto& point) {
-                           std::string name = point.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
 
 TEST(KillStorm, StoppingTheDaemonLeavesJobsRunningAndTheyAreCollectedAfterwards) {
   QueueAtWork queue;

@@ -6,7 +6,7 @@
 
 #include "engine/config.h"
 #include "engine/mrc.h"
-#include "engine/peaks.h"
+#include "engine/selftest.h"
 #include "engine/simulate.h"
 #include "tests/reference.h"
 #include "tests/run_search.h"
@@ -19,14 +19,6 @@ constexpr double kCertain = 8.0;  // z that no false peak comes near
 
 std::string data_path(const std::string& file) {
   return std::string(MARGAY_TEST_DATA) + "/" + file;
-}
-
-std::vector<Particle> particles_of(const engine::Maps& maps) {
-  std::vector<Particle> particles;
-  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
-    particles.push_back(particle_of(peak, 128));
-  }
-  return particles;
 }
 
 TEST(KnownAnswer, ParticlesMadeFromAtomsAreFoundInPlaceAndPose) {
@@ -91,6 +83,11 @@ TEST(KnownAnswer, TheMirroredMicrographHoldsNoParticle) {
   for (const Particle& peak : particles_of(search_image(config, mirrored, MARGAY_TEST_DATA))) {
     EXPECT_LT(peak.z, kCertain - 1.0) << "at " << peak.x << ", " << peak.y;
   }
+}
+
+TEST(Selftest, FindsWhatWasPlantedInACropMadeFromAtoms) {
+  const engine::SelftestResult result = engine::run_selftest(MARGAY_TEST_DATA, {.backend = "cpu"});
+  EXPECT_TRUE(result.passed) << testing::PrintToString(result.lines);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "engine/config.h"
-#include "engine/peaks.h"
 #include "tests/reference.h"
 #include "tests/require.h"
 #include "tests/run_search.h"

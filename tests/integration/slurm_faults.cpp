@@ -226,8 +226,10 @@ std::string name_of_case(const ::testing::TestParamInfo<CrashAndFault>& info) {
   return point + "_" + info.param.fault.name;
 }
 
-std::vector<CrashAndFault> short_matrix() {
-  std::vector<CrashAndFault> cases = matrix_of({""}, slurm_faults());
+std::vector<CrashAndFault> faults_alone() { return matrix_of({""}, slurm_faults()); }
+
+std::vector<CrashAndFault> crashes_with_a_fault() {
+  std::vector<CrashAndFault> cases;
   size_t turn = 0;
   for (const std::string& point : scheduler::crash_point_names()) {
     cases.push_back({point, slurm_faults()[turn++ % slurm_faults().size()]});

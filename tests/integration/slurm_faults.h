@@ -28,8 +28,9 @@ struct CrashAndFault {
 void PrintTo(const CrashAndFault& both, std::ostream* out);
 std::string name_of_case(const ::testing::TestParamInfo<CrashAndFault>& info);
 
-// Each point with one of the faults in turn, and each fault by itself.
-std::vector<CrashAndFault> short_matrix();
+// Each fault by itself; each point with one of the faults in turn; each point with each fault.
+std::vector<CrashAndFault> faults_alone();
+std::vector<CrashAndFault> crashes_with_a_fault();
 std::vector<CrashAndFault> whole_matrix();
 
 // Two micrographs, and a third that is cancelled where the point is about that. Expects that they

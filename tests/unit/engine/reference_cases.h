@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/device.h"
-#include "engine/peaks.h"
 #include "tests/reference.h"
 #include "tests/run_search.h"
 
@@ -64,14 +63,6 @@ inline void expect_window_of_leopard_em(const std::string& name,
   std::optional<engine::Image> untied;
   if (!is_degenerate(name)) untied = read_image(reference_path(name, "untied.mrc"));
   expect_agreement(compare(ours, window, untied), bounds_of(name));
-}
-
-inline std::vector<Particle> particles_of(const engine::Maps& maps) {
-  std::vector<Particle> particles;
-  for (const engine::Peak& peak : engine::find_peaks(maps, {})) {
-    particles.push_back(particle_of(peak, 128));
-  }
-  return particles;
 }
 
 inline void expect_same_peaks(const std::vector<Particle>& found,

@@ -38,11 +38,11 @@ TEST(ReferencePeaks, MapsAndPeakListAreLeopardEms) {
                    Bounds{});
 
   const std::vector<Particle> wanted = read_peak_list(reference_path(name, "peaks.csv"));
-  const std::vector<engine::Peak> found = engine::find_peaks(maps, {});
+  const std::vector<Particle> found = particles_of(maps);
   ASSERT_EQ(wanted.size(), 3u);
   ASSERT_EQ(found.size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const Particle ours = particle_of(found[i], 128);
+    const Particle& ours = found[i];
     EXPECT_EQ(ours.x, wanted[i].x);
     EXPECT_EQ(ours.y, wanted[i].y);
     EXPECT_LT(pose_distance(ours, wanted[i]), 1e-3);

@@ -15,7 +15,6 @@
 #include "engine/device.h"
 #include "engine/error.h"
 #include "engine/precision_error.h"
-#include "engine/selftest.h"
 #include "engine/simulate.h"
 #include "tests/unit/engine/small_search.h"
 
@@ -204,11 +203,6 @@ TEST(Simulation, RefusesParticlesThatDoNotFit) {
   EXPECT_THROW(
       simulate(blobs(), small_config().optics, {.height = 40, .width = 40, .particles = 100}),
       InputError);
-}
-
-TEST(Selftest, FindsWhatWasPlantedInACropMadeFromAtoms) {
-  const SelftestResult result = run_selftest(MARGAY_TEST_DATA, {.backend = "cpu"});
-  EXPECT_TRUE(result.passed) << testing::PrintToString(result.lines);
 }
 
 }  // namespace
