@@ -34,6 +34,8 @@ struct RankPlace {
   int size = 1;
   int local_rank = 0;  // among the ranks on this host
   int local_size = 1;  // 0: not known
+  // The one device that this process sees was bound to this rank; other ranks have others.
+  bool own_device = false;
   MeetingPlace meeting;
   // The same for all ranks of one try at one search and for no other: begins every connection.
   std::string nonce;
@@ -41,16 +43,19 @@ struct RankPlace {
   bool first() const { return rank == 0; }
 };
 
-// From, in this order: flags, torchrun, Slurm, Open MPI; alone where none speaks. Throws UsageError
-// naming the variable or flag that is missing, no number, out of range or contradicts another.
+// From, in this order: flags, torchrun, Slurm, Open MPI; alone where none speaks. (Where a step of
+// Slurm holds Open MPI's own daemons, Open MPI is asked.) By flags the ranks are taken to be on one
+// host, in order, unless --local-rank says otherwise. Throws UsageError naming the variable or flag
+// that is missing, no number, out of range or contradicts another.
 RankPlace find_rank(const RankFlags& flags, const Environment& environment);
 
 // "rank 3 of 8 (Slurm)".
 std::string describe_rank(const RankPlace& place);
 
-// Which of the `visible` devices this rank takes: the only one where the launcher bound one to each
-// rank, else the one of its local rank. Throws UsageError when there are fewer devices than ranks
-// on this host.
+// Which of the `visible` devices this rank takes: the only one where one was bound to each rank,
+// else the one of its local rank. Throws UsageError when there are fewer devices than ranks on this
+// host. (One environment given to several ranks by hand looks like a binding: only the ranks
+// together can see that they have the same device.)
 int device_of_rank(const RankPlace& place, int visible);
 
 }  // namespace engine
