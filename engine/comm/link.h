@@ -38,8 +38,9 @@ class Link {
   // From any thread; returns when the message is handed to the kernel, and gives up as lost when
   // the other side takes nothing for `patience`. Throws LinkLost.
   void send(const Message& message, std::chrono::milliseconds patience);
-  // One whole message; nothing when none has begun to arrive at the deadline. For one thread at a
-  // time. Throws LinkLost when the connection has ended, or stalls within a message.
+  // One whole message; nothing when none is whole at the deadline: what has come of it is kept for
+  // the next call. For one thread at a time. Throws LinkLost when the connection has ended; what
+  // came before is still received, although sending fails already.
   std::optional<Message> receive(Deadline deadline);
   // From any thread: whoever sends or receives gets LinkLost at once.
   void shut();

@@ -1,0 +1,42 @@
+// What two ranks say before a connection between them counts. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/comm/link.h"
+
+namespace engine::comm {
+
+constexpr size_t kLongestGreeting = 4096;
+
+// The joiner begins.
+struct Hello {
+  uint32_t version = 0;  // of what follows; the rest is unknown where it is not ours
+  int rank = 0;
+  std::string nonce;
+  std::string host;
+};
+Message message_of(const Hello& hello);
+// Nothing for what is no hello of any version.
+std::optional<Hello> hello_of(const Message& message);
+
+// Rank 0 answers.
+enum class Verdict : uint32_t { kWelcome, kOtherVersion, kOtherRun, kOutOfRange, kTaken };
+struct Answer {
+  Verdict verdict = Verdict::kWelcome;
+  std::string nonce;  // rank 0's, which only a rank of this very run is told
+  std::string host;
+  std::string words;
+};
+Message message_of(const Answer& answer);
+std::optional<Answer> answer_of(const Message& message);
+
+// The joiner has heard that it is welcome: it did not give up waiting before.
+Message here_i_am();
+bool is_here_i_am(const Message& message);
+
+// What rank 0 of `nonce` and `size` ranks says to a hello, who is taken aside.
+Answer answer_to(const Hello& hello, const std::string& nonce, int size);
+
+}  // namespace engine::comm

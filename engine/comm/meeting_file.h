@@ -1,0 +1,25 @@
+// The shared file by which ranks find rank 0 without knowing its address or port.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine::comm {
+
+struct MeetingFile {
+  std::string nonce;
+  std::string host;
+  std::vector<std::string> addresses;  // numeric
+  int port = 0;
+};
+
+std::string text_of(const MeetingFile& meeting);
+// Nothing for what is no such file, or not the whole of one.
+std::optional<MeetingFile> meeting_of(const std::string& text);
+
+// As the file is now: opened anew each time, since that is when a network file system looks at the
+// server's. Nothing when there is none.
+std::optional<std::string> read_meeting_file(const std::string& path);
+
+}  // namespace engine::comm

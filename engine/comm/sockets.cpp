@@ -1,0 +1,227 @@
+#include "engine/comm/sockets.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+namespace engine::comm {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+void set_option(int socket, int level, int name, int value) {
+  // A socket that lacks an option works without it, too.
+  (void)::setsockopt(socket, level, name, &value, sizeof value);
+}
+
+struct AddressesDeleter {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
+
+Addresses resolve(const std::string& host, int port, std::string& why) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) why = error == EAI_SYSTEM ? words_of_errno(errno) : ::gai_strerror(error);
+  return Addresses(error == 0 ? found : nullptr);
+}
+
+Connected connect_to_one(const addrinfo& address, Deadline deadline) {
+  Descriptor socket(
+      ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  if (!socket.open()) return {Descriptor(), words_of_errno(errno)};
+  if (::connect(socket.number(), address.ai_addr, address.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS && errno != EINTR) return {Descriptor(), words_of_errno(errno)};
+    if (!wait_for_events(socket.number(), POLLOUT, deadline)) {
+      return {Descriptor(), "does not answer"};
+    }
+    int error = 0;
+    socklen_t length = sizeof error;
+    ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error != 0) return {Descriptor(), words_of_errno(error)};
+  }
+  // A connection to a free port of this host may by chance be one with itself.
+  sockaddr_storage here{}, there{};
+  socklen_t here_length = sizeof here, there_length = sizeof there;
+  ::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&here), &here_length);
+  ::getpeername(socket.number(), reinterpret_cast<sockaddr*>(&there), &there_length);
+  if (here_length == there_length && std::memcmp(&here, &there, here_length) == 0) {
+    return {Descriptor(), words_of_errno(ECONNREFUSED)};
+  }
+  prepare_connection(socket.number());
+  return {std::move(socket), ""};
+}
+
+bool bind_and_listen(int socket, const sockaddr* address, socklen_t length) {
+  // Else a port stays taken for a minute after the attempt before this one.
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  return ::bind(socket, address, length) == 0 && ::listen(socket, kBacklog) == 0;
+}
+
+}  // namespace
+
+void Descriptor::reset() {
+  const int error = errno;
+  if (open()) ::close(release());
+  errno = error;
+}
+
+std::string words_of_errno(int error) { return std::generic_category().message(error); }
+
+int poll_timeout(Deadline deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min<Deadline::duration>(
+      deadline - std::chrono::steady_clock::now(), std::chrono::hours(1)));
+  return static_cast<int>(std::max<int64_t>(left.count(), 0));
+}
+
+bool wait_for_events(int socket, short events, Deadline deadline) {
+  for (;;) {
+    pollfd one{socket, events, 0};
+    const int ready = ::poll(&one, 1, poll_timeout(deadline));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) {
+      throw std::system_error(errno, std::generic_category(), "poll");
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+}
+
+void prepare_connection(int socket) {
+  const int flags = ::fcntl(socket, F_GETFL);
+  if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) {
+    throw std::system_error(errno, std::generic_category(), "fcntl");
+  }
+  set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
+  set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 6);
+}
+
+std::string numeric_address(const sockaddr_storage& address) {
+  char text[NI_MAXHOST] = "";
+  if (address.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+    if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
+      ::inet_ntop(AF_INET, &six.sin6_addr.s6_addr[12], text, sizeof text);
+      return text;
+    }
+  }
+  const socklen_t length =
+      address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return "";
+  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, text, sizeof text, nullptr,
+                    0, NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  return text;
+}
+
+std::string local_address_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
+  return numeric_address(address);
+}
+
+std::string remote_address_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
+  return numeric_address(address);
+}
+
+std::vector<std::string> own_addresses() {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
+  std::vector<std::string> addresses;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 ||
+        (one->ifa_flags & IFF_LOOPBACK) != 0) {
+      continue;
+    }
+    sockaddr_storage address{};
+    if (one->ifa_addr->sa_family == AF_INET) {
+      std::memcpy(&address, one->ifa_addr, sizeof(sockaddr_in));
+    } else if (one->ifa_addr->sa_family == AF_INET6) {
+      std::memcpy(&address, one->ifa_addr, sizeof(sockaddr_in6));
+      // Its meaning depends on the interface of the host that reads it.
+      const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+      if (IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr)) continue;
+    } else {
+      continue;
+    }
+    const std::string text = numeric_address(address);
+    if (!text.empty()) addresses.push_back(text);
+  }
+  return addresses;
+}
+
+std::string own_host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0) return "localhost";
+  return name;
+}
+
+Descriptor listen_at(int port) {
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_addr = in6addr_any;
+  six.sin6_port = htons(static_cast<uint16_t>(port));
+  Descriptor both(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  if (both.open()) {
+    set_option(both.number(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (bind_and_listen(both.number(), reinterpret_cast<sockaddr*>(&six), sizeof six)) return both;
+    if (errno != EADDRNOTAVAIL) return Descriptor();
+  }
+  // A host without IPv6.
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_addr.s_addr = htonl(INADDR_ANY);
+  four.sin_port = six.sin6_port;
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  if (!socket.open() ||
+      !bind_and_listen(socket.number(), reinterpret_cast<sockaddr*>(&four), sizeof four)) {
+    return Descriptor();
+  }
+  return socket;
+}
+
+int port_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+}
+
+Connected connect_to(const std::string& host, int port, Deadline deadline) {
+  Connected result;
+  const Addresses addresses = resolve(host, port, result.why);
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+    result = connect_to_one(*one, deadline);
+    if (result.socket.open()) break;
+  }
+  return result;
+}
+
+}  // namespace engine::comm

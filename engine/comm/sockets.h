@@ -1,0 +1,67 @@
+// TCP sockets that never block longer than they are told, IPv4 and IPv6 alike.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/comm/link.h"
+
+struct sockaddr_storage;
+
+namespace engine::comm {
+
+// Owns a socket.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  bool open() const { return number_ >= 0; }
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+  void reset();
+
+ private:
+  int number_;
+};
+
+std::string words_of_errno(int error);
+
+// For poll(2): rounded up, so that a wait ends after the deadline and not just before it.
+int poll_timeout(Deadline deadline);
+
+// Waits for `events`. False at the deadline. What is wrong with the socket counts as an event.
+bool wait_for_events(int socket, short events, Deadline deadline);
+
+// Not blocking, small messages leave at once, and a host that is gone shows in the end.
+void prepare_connection(int socket);
+
+// "10.0.0.7", "fd00::7"; an IPv4 address that came to an IPv6 socket as what it is.
+std::string numeric_address(const sockaddr_storage& address);
+std::string local_address_of(int socket);
+std::string remote_address_of(int socket);
+
+// Of this host: those that others may reach it by, none of the loopback.
+std::vector<std::string> own_addresses();
+std::string own_host_name();
+
+// Listens at `port` (0: any free one) of all addresses. Not open, with errno set, where it cannot.
+Descriptor listen_at(int port);
+int port_of(int socket);
+
+struct Connected {
+  Descriptor socket;  // not open: `why` says why
+  std::string why;
+};
+
+// Tries each address that `host`, a name or a number, stands for.
+Connected connect_to(const std::string& host, int port, Deadline deadline);
+
+}  // namespace engine::comm
