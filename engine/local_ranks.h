@@ -10,14 +10,21 @@
 
 namespace engine {
 
-// Runs `command` (argv of this very program, without --nproc) `count` times side by side, rank k
-// with --rank k --world-size N --local-rank k, a rendezvous of their own on this machine and a
-// fresh
-// --run-id. Their messages pass through: rank 0's as they are, the others' only when they end with
-// a failure. SIGTERM, SIGINT and SIGUSR1 go on to all of them. When one fails the others get
-// `patience` to end by themselves, then SIGTERM, then SIGKILL; none outlives this process, however
-// it ends. Returns the exit code of the rank that failed first, else rank 0's.
-int run_local_ranks(const std::vector<std::string>& command, int count,
-                    std::chrono::milliseconds patience, const std::atomic<bool>& stop);
+struct LocalRanks {
+  std::vector<std::string> command;  // argv of this very program, without --nproc
+  int count = 1;
+  std::chrono::milliseconds patience{60'000};
+  bool survivors_go_on = false;  // a failure of another rank than rank 0 does not end the others
+};
+
+// Runs the command `count` times side by side, rank k with --rank k --world-size N --local-rank k,
+// a rendezvous of their own on this machine and a fresh --run-id. Their messages pass through: rank
+// 0's as they are, the others' only when they end with a failure. `stop` goes on to all of them as
+// SIGTERM. When one fails, or rank 0 has ended, the others get `patience` to end by themselves,
+// then SIGTERM, as long again, then SIGKILL. None outlives the thread that calls this, however it
+// ends. Returns rank 0's exit code when it has done its job, or when the survivors go on; else that
+// of the rank that failed first (128 and the signal's number when a signal ended it, which goes
+// before a failure that may only tell of it); else rank 0's.
+int run_local_ranks(const LocalRanks& ranks, const std::atomic<bool>& stop);
 
 }  // namespace engine
