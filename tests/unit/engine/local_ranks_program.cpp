@@ -23,7 +23,7 @@ void sleep_a_little() { std::this_thread::sleep_for(std::chrono::milliseconds(10
 
 int listen(const std::vector<std::string>& words) {
   const std::string folder = words.at(2) + "/";
-  const std::string rank = words.at(4);
+  const std::string& rank = words.at(4);
   std::ofstream(folder + "pid." + rank) << ::getpid() << "\n" << std::flush;
   if (words.at(0) == "late") {
     while (!std::filesystem::exists(folder + "go")) sleep_a_little();

@@ -213,7 +213,7 @@ TEST_F(LocalRanksOfAProgram, AStopThatComesBeforeARankListensIsNotLost) {
         text_of_process("/proc/" + pid.substr(0, pid.find('\n')) + "/status");
     return status.find("ShdPnd:\t0000000000004000") != std::string::npos;  // SIGTERM
   };
-  ASSERT_TRUE(becomes_true([&] { return text("pid.0") != "" && text("pid.1") != ""; }));
+  ASSERT_TRUE(becomes_true([&] { return !text("pid.0").empty() && !text("pid.1").empty(); }));
   program.signal(SIGTERM);
   ASSERT_TRUE(becomes_true([&] { return pending("0") && pending("1"); }));
   scratch_.write("go", "");
