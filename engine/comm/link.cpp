@@ -84,6 +84,8 @@ void Link::shut() {
   (void)::shutdown(socket_->descriptor.number(), SHUT_RDWR);
 }
 
+int Link::release() { return socket_->descriptor.release(); }
+
 const std::string& Link::peer() const { return socket_->peer; }
 
 std::string Link::local_address() const { return local_address_of(socket_->descriptor.number()); }

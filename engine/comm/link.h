@@ -44,6 +44,9 @@ class Link {
   std::optional<Message> receive(Deadline deadline);
   // From any thread: whoever sends or receives gets LinkLost at once.
   void shut();
+  // Gives up the socket, which is the caller's from now on; it does not block. Nothing of what came
+  // may have been received in part.
+  int release();
 
   const std::string& peer() const;
   // The numeric address of this side: one that the other side can reach.

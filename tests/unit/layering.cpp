@@ -38,6 +38,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"hwy/", {"engine/cpu/", "tests/unit/engine/kernels_test."}},
       {"cuda", {"engine/cuda/", "bench/gpu_device."}},
       {"cufft", {"engine/cuda/"}},
+      {"gloo/", {"engine/comm/gloo."}},
       {"cairo", {"engine/picture", "tests/unit/engine/pictures_test."}},
       {"openssl/", {"engine/sha256.", "scheduler/files."}},
       {"kainjow/", {"scheduler/script."}},

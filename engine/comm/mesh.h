@@ -1,0 +1,71 @@
+// A connection between every two ranks of a group, that takes and gives bytes for a collective.
+// Gloo's own transport lets whoever connects first to one of its ports take a rank's place, and
+// what such a stranger sends can end the process; here each connection is one of a Door's.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicators.h"
+#include "engine/comm/sockets.h"
+
+namespace engine::comm {
+
+// For one thread at a time. Bytes move while that thread sends or waits.
+class Mesh {
+ public:
+  // Connects. Throws CommunicatorLost when a rank does not come within the place's time-out.
+  Mesh(const GroupPlace& place, Notices& notices);
+  ~Mesh();
+
+  // Each counts up `completed` when it is done. What is sent to a rank must be received there in
+  // the same order, by the same slot and length. Bytes and counter live until then, or until the
+  // mesh is gone.
+  void send(int rank, uint64_t slot, std::span<const std::byte> bytes, int& completed);
+  void receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& completed);
+  // Until `done`. Throws CommunicatorLost when nothing has moved for the place's time-out, or as
+  // soon as a rank is gone that something is still to come from or to go to.
+  void wait(const std::function<bool()>& done);
+
+ private:
+  struct Head {
+    uint64_t slot = 0, length = 0;
+  };
+  struct Outgoing {
+    Head head;
+    std::span<const std::byte> bytes;
+    size_t sent = 0;  // with the head
+    int* completed = nullptr;
+  };
+  struct Incoming {
+    Head head;
+    std::span<std::byte> bytes;
+    int* completed = nullptr;
+  };
+  struct Peer {
+    Descriptor socket;
+    std::deque<Outgoing> out;
+    std::deque<Incoming> in;
+    Head head{};          // of what is arriving
+    size_t received = 0;  // with the head
+  };
+
+  void join_lower_ranks(Notices& notices);
+  void take_higher_ranks(class Door& door);
+  bool write(int rank);
+  bool read(int rank);
+  [[noreturn]] void lose(int rank, const std::string& why) const;
+  [[noreturn]] void lose_silent() const;
+
+  const GroupPlace place_;
+  std::vector<Peer> peers_;
+};
+
+}  // namespace engine::comm
