@@ -6,8 +6,8 @@ namespace {
 const std::string kSelect =
     "SELECT id, item_id, number, token, state, cause, message, shape, explanation, "
     "script_sha256, config_sha256, directory, resume_from, job_id, host, exit_code, created, "
-    "submitted, started, ended, cluster_words, cluster_reason, restarts, gpus, release_due "
-    "FROM attempts ";
+    "submitted, started, ended, cluster_words, cluster_reason, restarts, gpus, release_due, "
+    "stop_asked FROM attempts ";
 const std::string kOpenStates = "('SUBMITTING', 'UNKNOWN', 'PENDING', 'RUNNING', 'COMPLETING')";
 
 Attempt read_row(const Statement& row) {
@@ -42,6 +42,7 @@ Attempt read_row(const Statement& row) {
   attempt.restarts = static_cast<int>(row.integer(22));
   attempt.gpus = static_cast<int>(row.integer(23));
   attempt.release_due = row.integer(24) != 0;
+  attempt.stop_asked = row.integer(25);
   return attempt;
 }
 
@@ -173,7 +174,8 @@ bool AttemptStore::update(const Attempt& attempt) {
   Statement(database_.connection(),
             "UPDATE attempts SET state = ?, cause = ?, message = ?, job_id = ?, host = ?, "
             "exit_code = ?, submitted = ?, started = ?, ended = ?, cluster_words = ?, "
-            "cluster_reason = ?, restarts = ?, release_due = ? WHERE id = ? AND state IN " +
+            "cluster_reason = ?, restarts = ?, release_due = ?, stop_asked = ? WHERE id = ? "
+            "AND state IN " +
                 kOpenStates)
       .bind(to_string(attempt.state))
       .bind(attempt.cause)
@@ -188,6 +190,7 @@ bool AttemptStore::update(const Attempt& attempt) {
       .bind(attempt.cluster_reason)
       .bind(attempt.restarts)
       .bind(attempt.release_due)
+      .bind(attempt.stop_asked)
       .bind(attempt.id)
       .run();
   return database_.connection().changes() == 1;

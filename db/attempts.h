@@ -29,8 +29,8 @@ class AttemptStore {
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
   void mark_forgotten(int64_t id);
-  // State, cause, message, job_id, host, exit_code, what the cluster says, release_due and the
-  // times. Returns false, and changes
+  // State, cause, message, job_id, host, exit_code, what the cluster says, release_due,
+  // stop_asked and the times. Returns false, and changes
   // nothing, when the stored attempt has ended: terminal states never flip.
   bool update(const Attempt& attempt);
 

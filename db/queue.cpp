@@ -35,11 +35,16 @@ std::vector<QueuedItem> QueueStore::items() const {
 
 std::vector<OpenAttempt> QueueStore::attempts() const {
   const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(), "SELECT item_id, state " + kOpenAttempts);
+  Statement query(database_.connection(),
+                  "SELECT item_id, state, shape, gpus, stop_asked " + kOpenAttempts);
   std::vector<OpenAttempt> attempts;
   while (query.step()) {
     const int64_t item_id = query.integer(0);
-    attempts.push_back({item_id, known(parse_attempt_state(query.text(1)), item_id)});
+    attempts.push_back({.item_id = item_id,
+                        .state = known(parse_attempt_state(query.text(1)), item_id),
+                        .shape = query.text(2),
+                        .gpus = static_cast<int>(query.integer(3)),
+                        .stop_asked = query.integer(4) != 0});
   }
   return attempts;
 }

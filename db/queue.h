@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "db/database.h"
@@ -22,6 +23,9 @@ struct QueuedItem {
 struct OpenAttempt {
   int64_t item_id = 0;
   AttemptState state = AttemptState::kSubmitting;
+  std::string shape{};
+  int gpus = 0;
+  bool stop_asked = false;
 };
 
 class QueueStore {

@@ -108,6 +108,7 @@ struct Attempt {
   int restarts = 0;              // requeued under the same id
   int gpus = 0;                  // asked for
   bool release_due = false;      // was submitted held: starts when its id is stored
+  int64_t stop_asked = 0;  // when its job was first asked for a checkpoint, to go on elsewhere
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;

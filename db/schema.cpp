@@ -121,8 +121,12 @@ CREATE TABLE host_failures (
 CREATE INDEX host_failures_by_time ON host_failures (time);
 )sql";
 
+constexpr const char* kThird = R"sql(
+ALTER TABLE attempts ADD COLUMN stop_asked INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond};
+constexpr std::array kSteps = {kFirst, kSecond, kThird};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

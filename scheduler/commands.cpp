@@ -216,9 +216,12 @@ void Commands::store(const Caller& caller, const std::string& action, const std:
 db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority priority) {
   db::Transaction transaction(database_);
   db::Item item = changeable(caller, item_id);
-  if (item.state != ItemState::kQueued && item.state != ItemState::kHeld &&
-      item.state != ItemState::kPlanned) {
-    throw Conflict(item_name(item) + ": only a waiting item has a priority to change", item.id);
+  if (has_ended(item.state)) {
+    throw Conflict(item_name(item) + " has ended: there is no priority to change", item.id);
+  }
+  if (item.cancel_requested) {
+    throw Conflict(item_name(item) + " is being cancelled: its priority does not matter any more",
+                   item.id);
   }
   const std::string change = to_string(item.priority) + " -> " + to_string(priority);
   item.priority = priority;
@@ -325,12 +328,12 @@ std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
 
 std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
 
-std::map<int64_t, std::string> Commands::explanations() const {
+std::map<int64_t, Decision> Commands::decisions() const {
   Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
   if (lane_hold_) snapshot.lane_hold = lane_hold_();
-  std::map<int64_t, std::string> texts;
-  for (const Decision& decision : plan(snapshot)) {
-    texts[decision.item_id] = decision.explanation;
+  std::map<int64_t, Decision> decisions;
+  for (Decision& decision : plan(snapshot)) {
+    decisions.emplace(decision.item_id, std::move(decision));
   }
   std::set<int64_t> cancelled;
   for (const PlanItem& item : snapshot.items) {
@@ -338,8 +341,16 @@ std::map<int64_t, std::string> Commands::explanations() const {
   }
   for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
     const std::string why = why_it_waits(attempt);
-    if (!why.empty() && cancelled.count(attempt.item_id) == 0) texts[attempt.item_id] = why;
+    if (why.empty() || cancelled.count(attempt.item_id) != 0) continue;
+    Decision& decision = decisions[attempt.item_id];
+    if (!decision.shape) decision.explanation = why;
   }
+  return decisions;
+}
+
+std::map<int64_t, std::string> Commands::explanations() const {
+  std::map<int64_t, std::string> texts;
+  for (const auto& [id, decision] : decisions()) texts[id] = decision.explanation;
   return texts;
 }
 
@@ -351,9 +362,11 @@ ItemView Commands::show(int64_t item_id) const {
                 .attempts = db::AttemptStore(database_).of_item(item_id),
                 .result = db::ResultStore(database_).find(item_id),
                 .explanation = item->reason};
-  const auto texts = explanations();
-  if (const auto text = texts.find(item_id); text != texts.end()) view.explanation = text->second;
-  const bool runs = item->state == ItemState::kActive && !item->cancel_requested;
+  const auto all = decisions();
+  const auto decision = all.find(item_id);
+  if (decision != all.end()) view.explanation = decision->second.explanation;
+  const bool stays = decision == all.end() || !decision->second.shape;
+  const bool runs = item->state == ItemState::kActive && !item->cancel_requested && stays;
   if (runs && !view.attempts.empty()) {
     const std::string why = why_it_waits(view.attempts.back());
     view.explanation = why.empty() ? view.attempts.back().explanation : why;

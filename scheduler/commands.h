@@ -116,6 +116,7 @@ class Commands {
   std::vector<db::AuditEntry> history(int64_t item_id) const;
 
  private:
+  std::map<int64_t, Decision> decisions() const;
   db::Template find_template(const EnqueueRequest& request) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,

@@ -90,6 +90,20 @@ std::optional<Shape> parse_shape(const std::string& word) {
   return std::nullopt;
 }
 
+int gpus_of(const SlurmOptions& slurm, Shape shape) {
+  switch (shape) {
+    case Shape::kCpu:
+      return 0;
+    case Shape::kGpu:
+      return 1;
+    case Shape::kNode:
+      return slurm.gpus_per_node;
+    case Shape::kNodes:
+      return slurm.nodes * slurm.gpus_per_node;
+  }
+  return 0;
+}
+
 std::optional<std::chrono::milliseconds> parse_duration(const std::string& text) {
   static const std::map<std::string, int64_t> units = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};

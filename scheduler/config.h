@@ -31,6 +31,9 @@ struct LocalOptions {
 enum class Transport { kRest, kCli };
 // What a job gets: its script template is <shape>.sbatch.
 enum class Shape { kCpu, kGpu, kNode, kNodes };
+// What starts the ranks of the shapes node and nodes: Slurm, a task for each; or a task on each
+// machine, all that are to run there.
+enum class RankLauncher { kTask, kNode };
 
 // Slurm, from the section `slurm` of the configuration; used when `cluster: slurm`.
 struct SlurmOptions {
@@ -53,8 +56,10 @@ struct SlurmOptions {
   int max_jobs = 64;    // of ours in Slurm at once, running or waiting there
   int max_pending = 0;  // waiting there at once, for each class; 0: max(4, running / 4)
   Shape shape = Shape::kGpu;
-  int gpus_per_node = 4;        // of shapes node and nodes
-  int nodes = 4;                // of shape nodes
+  std::optional<Shape> urgent_shape{};  // of urgent items; none: `shape` for all
+  int gpus_per_node = 4;                // of shapes node and nodes
+  int nodes = 4;                        // of shape nodes
+  RankLauncher launcher = RankLauncher::kTask;
   int64_t longest_time = -1;    // seconds that a time limit is stretched to at most; -1: no bound
   slurm::Directives options{};  // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
@@ -115,6 +120,9 @@ std::optional<Shape> parse_shape(const std::string& word);
 
 // "500ms", "2s", "10m", "1h"; nullopt for anything else.
 std::optional<std::chrono::milliseconds> parse_duration(const std::string& text);
+
+// GPUs of a job of this shape; 0: it is for CPUs.
+int gpus_of(const SlurmOptions& slurm, Shape shape);
 
 // Throws ConfigError.
 Config read_config(const std::string& path);

@@ -101,6 +101,21 @@ Reader time_limit_into(int64_t& target) {
   };
 }
 
+std::vector<std::pair<std::string, Shape>> shape_words() {
+  return {
+      {"cpu", Shape::kCpu}, {"gpu", Shape::kGpu}, {"node", Shape::kNode}, {"nodes", Shape::kNodes}};
+}
+
+std::vector<std::pair<std::string, RankLauncher>> launcher_words() {
+  return {{"task", RankLauncher::kTask}, {"node", RankLauncher::kNode}};
+}
+
+Reader urgent_shape_into(std::optional<Shape>& target) {
+  return [&target](const YAML::Node& node) {
+    word_into<Shape>(target.emplace(), shape_words())(node);
+  };
+}
+
 void check_between(const std::string& key, int value, int least, int most) {
   if (value >= least && value <= most) return;
   throw ConfigError("slurm." + key + " must be between " + std::to_string(least) + " and " +
@@ -109,6 +124,20 @@ void check_between(const std::string& key, int value, int least, int most) {
 
 void make_absolute(std::string& path) {
   if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+std::string size_of(const SlurmOptions& slurm, Shape shape) {
+  return to_string(shape) + " (" + std::to_string(gpus_of(slurm, shape)) + " GPUs)";
+}
+
+// Promoted to less than it has, an item would only lose time.
+void check_urgent_shape(const SlurmOptions& slurm) {
+  if (!slurm.urgent_shape || *slurm.urgent_shape == slurm.shape) return;
+  if (gpus_of(slurm, *slurm.urgent_shape) > gpus_of(slurm, slurm.shape)) return;
+  throw ConfigError("slurm.urgent_shape must have more GPUs than slurm.shape: " +
+                    size_of(slurm, *slurm.urgent_shape) + " is no more than " +
+                    size_of(slurm, slurm.shape) +
+                    "; see slurm.nodes and slurm.gpus_per_node, or leave it out");
 }
 
 void check_ranges(const SlurmOptions& slurm) {
@@ -203,12 +232,11 @@ Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
                                                                {"off", slurm::Accounting::kOff}})},
                   {"max_jobs", number_into(slurm.max_jobs)},
                   {"max_pending", number_into(slurm.max_pending)},
-                  {"shape", word_into<Shape>(slurm.shape, {{"cpu", Shape::kCpu},
-                                                           {"gpu", Shape::kGpu},
-                                                           {"node", Shape::kNode},
-                                                           {"nodes", Shape::kNodes}})},
+                  {"shape", word_into<Shape>(slurm.shape, shape_words())},
+                  {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
                   {"gpus_per_node", number_into(slurm.gpus_per_node)},
                   {"nodes", number_into(slurm.nodes)},
+                  {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
                   {"longest_time", time_limit_into(slurm.longest_time)},
                   {"options", directives_into(slurm.options, file, "slurm.options")},
                   {"shapes", shapes_into(slurm.shape_options, file)},
@@ -219,6 +247,7 @@ Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
 
 void complete_slurm(SlurmOptions& slurm) {
   check_ranges(slurm);
+  check_urgent_shape(slurm);
   if (slurm.transport == Transport::kRest) {
     check_rest(slurm);
   } else {

@@ -11,6 +11,7 @@
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/queue.h"
+#include "scheduler/job_script.h"
 #include "scheduler/lane.h"
 #include "scheduler/launch.h"
 #include "scheduler/queue.h"
@@ -57,9 +58,11 @@ class Daemon::Impl {
   void reap(const std::vector<db::Attempt>& open);
   void forget_ended();
   void forget_strikes();
+  bool may_ask();
   bool may_submit();
   void submit();
   bool launch(const Decision& decision);
+  void widen(const Decision& decision);
   void guarded(const std::string& what, const std::function<void()>& action);
   void publish();
 
@@ -157,10 +160,12 @@ void Daemon::Impl::look_at(slurm::Snapshot&& snapshot) {
   picture_problem_ = problem_;
 }
 
-bool Daemon::Impl::may_submit() {
+bool Daemon::Impl::may_ask() {
   return !awaits_picture_ && lane_.closed(workplace_.clock.now_ms()).empty() &&
-         workplace_.cluster.allowance() > kKeptBySubmissions && busy_ < limits_.slots;
+         workplace_.cluster.allowance() > kKeptBySubmissions;
 }
+
+bool Daemon::Impl::may_submit() { return busy_ < limits_.slots && may_ask(); }
 
 // False when nothing more is to be launched in this tick.
 bool Daemon::Impl::launch(const Decision& decision) {
@@ -172,15 +177,32 @@ bool Daemon::Impl::launch(const Decision& decision) {
   return result.hold.empty() && !tries && may_submit();
 }
 
+// What could not be submitted wide is not stopped for that.
+void Daemon::Impl::widen(const Decision& decision) {
+  guarded("item " + std::to_string(decision.item_id), [&] {
+    const auto attempt = db::AttemptStore(workplace_.database).newest_of_item(decision.item_id);
+    const slurm::JobStatus* job = attempt ? picture_.job_of(*attempt) : nullptr;
+    if (job == nullptr || !can_be_stopped(*job)) return;
+    const auto item = db::ItemStore(workplace_.database).find(decision.item_id).value();
+    directives_of(workplace_.config, parse_shape(decision.shape->name).value(), item.options);
+    begin_to_stop(workplace_, *attempt, *job);
+  });
+}
+
 void Daemon::Impl::submit() {
   launch_hold_.clear();
   busy_ =
       static_cast<int>(db::QueueStore(workplace_.database).count_attempts()) + reaper_.strangers();
-  if (!may_submit()) return;
+  // One that runs gives its own place up for the wider job.
+  if (limits_.urgent ? !may_ask() : !may_submit()) return;
   Snapshot snapshot = read_queue(workplace_.database, workplace_.clock.now(), limits_);
   snapshot.busy_slots += reaper_.strangers();
-  for (const Decision& decision : plan(snapshot)) {
-    if (decision.verdict == Verdict::kStart && !launch(decision)) break;
+  const std::vector<Decision> decisions = plan(snapshot);
+  for (const Decision& decision : decisions) {
+    if (decision.verdict == Verdict::kStart && !launch(decision)) return;
+  }
+  for (const Decision& decision : decisions) {
+    if (decision.verdict == Verdict::kWiden && may_ask()) widen(decision);
   }
 }
 

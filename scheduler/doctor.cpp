@@ -129,6 +129,7 @@ Finding examine_database(const Config& config, const std::string& instance) {
 
 std::set<Shape> shapes_used(const Config& config) {
   std::set<Shape> shapes = {config.slurm.shape};
+  if (config.slurm.urgent_shape) shapes.insert(*config.slurm.urgent_shape);
   for (const auto& [shape, options] : config.slurm.shape_options) shapes.insert(shape);
   return shapes;
 }
@@ -174,6 +175,7 @@ class Doctor {
     const auto cluster = make(instance);
     const auto found = cluster->examine(renders ? names_used(config_) : slurm::Examination());
     findings_.insert(findings_.end(), found.begin(), found.end());
+    add_width(*cluster);
     if (!renders || !writes) return;
     if (is_bad(found)) {
       findings_.push_back({.level = Level::kWarning,
@@ -191,6 +193,23 @@ class Doctor {
     if (config_.cluster == "slurm") probe.asks = directives_of(config_, config_.slurm.shape, {});
     const auto seen = run_probe_job(config_, clock_, *cluster, probe);
     findings_.insert(findings_.end(), seen.begin(), seen.end());
+  }
+
+  // Slurm refuses every job that is wider than it.
+  void add_width(slurm::Cluster& cluster) {
+    if (config_.cluster != "slurm" || shapes_used(config_).count(Shape::kNodes) == 0) return;
+    const int nodes = cluster.nodes();
+    if (nodes == 0) return;
+    const std::string wanted = "slurm.nodes is " + std::to_string(config_.slurm.nodes);
+    const std::string there = ", and the cluster has " + std::to_string(nodes);
+    if (config_.slurm.nodes <= nodes) {
+      findings_.push_back({.subject = "shape nodes", .says = wanted + there});
+      return;
+    }
+    findings_.push_back({.level = Level::kBad,
+                         .subject = "shape nodes",
+                         .says = wanted + there,
+                         .advice = "lower slurm.nodes"});
   }
 
   // Its own, beside the daemon's: with its own names, and in a folder of its own.

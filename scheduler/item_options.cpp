@@ -54,6 +54,8 @@ slurm::Directives check_item_options(const Config& config,
     slurm::add_directive(kept, option, value, "option " + option);
   }
   directives_of(config, config.slurm.shape, kept);
+  // Or it could not be promoted.
+  if (config.slurm.urgent_shape) directives_of(config, *config.slurm.urgent_shape, kept);
   return kept;
 }
 

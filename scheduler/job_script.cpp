@@ -33,7 +33,7 @@ int gpus_on_each_node(const slurm::Resources& wanted) {
 
 // One task for each GPU, of as many as there turned out to be.
 void add_tasks(Directives& asks, Shape shape, const std::string& where) {
-  if (shape != Shape::kNodes) return;
+  if (shape != Shape::kNode && shape != Shape::kNodes) return;
   for (const char* given : {"ntasks", "ntasks-per-node", "gpus-per-task"}) {
     if (asks.count(given) != 0) return;
   }
@@ -141,7 +141,7 @@ JobScript render_local(const Config& config, const ScriptInputs& inputs) {
 }
 
 JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
-  const Shape shape = shape_of(config, inputs.attempt);
+  const Shape shape = inputs.shape.value_or(config.slurm.shape);
   const ScriptTemplate script = read_template(config.templates, template_name(shape));
   Directives asks = merged_asks(config, shape, script, inputs.item.options);
   exclude_hosts(asks, inputs.excluded_hosts);
@@ -150,6 +150,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
   auto values = common_values(config, inputs);
   values["gpus_per_node"] = std::to_string(gpus_on_each_node(wanted));
+  values["launcher"] = config.slurm.launcher == RankLauncher::kNode ? "node" : "task";
   values["nodes"] = std::to_string(wanted.min_nodes.value_or(1));
   const std::string text = render_template(script, values, config.slurm.setup);
   return {.text = slurm::with_directives(text, asks),
@@ -160,11 +161,12 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
 void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
-    of_shape.slurm.shape = shape;
     // What the site asks for need not make sense for shapes that it does not use.
-    const bool used = shape == config.slurm.shape || config.slurm.shape_options.count(shape) != 0;
+    const bool used = shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
+                      config.slurm.shape_options.count(shape) != 0;
     if (!used) of_shape.slurm.options.clear();
-    render_sbatch(of_shape, {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}});
+    render_sbatch(of_shape,
+                  {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = shape});
   } catch (const ScriptError& error) {
     throw ConfigError(error.what());
   } catch (const slurm::DirectiveError& error) {
@@ -173,10 +175,6 @@ void check_template(const Config& config, Shape shape) {
 }
 
 }  // namespace
-
-Shape shape_of(const Config& config, const db::Attempt& attempt) {
-  return parse_shape(attempt.shape).value_or(config.slurm.shape);
-}
 
 Directives directives_of(const Config& config, Shape shape,
                          const std::map<std::string, std::string>& item_options) {

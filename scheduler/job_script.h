@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,9 +16,10 @@ namespace scheduler {
 
 struct ScriptInputs {
   db::Item item{};
-  db::Attempt attempt{};  // number, token, directory, resume_from, shape
-  std::string batch{};    // of correlations, empty: the engine's choice
-  int threads = 1;        // of a local job
+  db::Attempt attempt{};         // number, token, directory, resume_from
+  std::optional<Shape> shape{};  // none: the configuration's
+  std::string batch{};           // of correlations, empty: the engine's choice
+  int threads = 1;               // of a local job
   std::set<std::string> excluded_hosts{};
   double time_factor = 1;  // of the time limit, after jobs that ran into it
 };
@@ -35,9 +37,6 @@ JobScript render_job(const Config& config, const ScriptInputs& inputs);
 // and the item's own options, each over the ones before. Throws as render_job().
 slurm::Directives directives_of(const Config& config, Shape shape,
                                 const std::map<std::string, std::string>& item_options);
-
-// The shape that the attempt's word names, else the configuration's.
-Shape shape_of(const Config& config, const db::Attempt& attempt);
 
 // Small JSON for the administrator, at most 1024 bytes: Slurm refuses more.
 std::string job_comment(const std::string& instance, const db::Item& item,

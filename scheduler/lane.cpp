@@ -12,7 +12,8 @@ constexpr int kRunningPictures = 2;
 
 bool proves_nothing(const std::string& cause) {
   return cause == "never_started" || cause == "busy" || cause == "options" || cause == "vanished" ||
-         cause == "cancelled" || cause == "cancelled_outside" || cause == "node_failed";
+         cause == "cancelled" || cause == "cancelled_outside" || cause == "node_failed" ||
+         cause == "widened";
 }
 
 }  // namespace

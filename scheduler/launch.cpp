@@ -119,11 +119,12 @@ void Launcher::forget_hosts(const db::Item& item) const {
                  " is no node of the cluster any more: what failed there is forgotten");
 }
 
-void Launcher::make_script(const db::Item& item, const Failures& failures,
+void Launcher::make_script(const db::Item& item, const Decision& decision, const Failures& failures,
                            db::Attempt& attempt) const {
   const std::set<std::string> hosts = hosts_to_avoid(item);
   JobScript script = render_job(workplace_.config, {.item = item,
                                                     .attempt = attempt,
+                                                    .shape = parse_shape(decision.shape->name),
                                                     .batch = batch_after(failures),
                                                     .threads = threads(),
                                                     .excluded_hosts = hosts,
@@ -148,16 +149,17 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
   attempt.token =
       workplace_.token_prefix() + std::to_string(item.id) + "-a" + std::to_string(attempt.number);
   attempt.directory = attempt_folder(jobs, item.id, attempt.number);
-  attempt.shape = decision.shape;
+  attempt.shape = decision.shape->text;
   attempt.explanation = decision.explanation;
   attempt.resume_from = resume_from(earlier, item.forgiven);
+  if (!attempt.resume_from.empty()) attempt.explanation += "; goes on from its checkpoint";
   const std::string config = engine_config({.search_yaml = search_template.search_yaml,
                                             .template_path = search_template.volume_path,
                                             .micrograph_path = item.micrograph_path,
                                             .ctf = item.ctf,
                                             .folder = attempt.directory});
   attempt.config_sha256 = hash_text(config);
-  make_script(item, failures_of(earlier, item.forgiven), attempt);
+  make_script(item, decision, failures_of(earlier, item.forgiven), attempt);
   make_attempt_folder(attempt.directory);
   write_file(attempt.directory + "/" + kEngineConfigFile, config);
   write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
@@ -266,14 +268,15 @@ void Launcher::postpone(db::Item item, const std::string& reason) const {
 }
 
 // What is wrong with the site's own lines stops everybody; with an item's, that item.
-LaunchResult Launcher::blame_options(const db::Item& item, const std::string& problem) const {
+LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decision,
+                                     const std::string& problem) const {
   if (item.options.empty()) return {.hold = problem};
   db::Item plain = item;
   plain.options.clear();
   db::Attempt attempt;
   attempt.item_id = item.id;
   try {
-    make_script(plain, {}, attempt);
+    make_script(plain, decision, {}, attempt);
   } catch (const slurm::DirectiveError& error) {
     return {.hold = error.what()};
   } catch (const ScriptError& error) {
@@ -306,9 +309,9 @@ LaunchResult Launcher::launch(const Decision& decision) {
              std::string("search settings of its template: ") + error.what());
     return {};
   } catch (const slurm::DirectiveError& error) {
-    return blame_options(item, error.what());
+    return blame_options(item, decision, error.what());
   } catch (const ScriptError& error) {
-    return blame_options(item, error.what());
+    return blame_options(item, decision, error.what());
   }
   if (!store_intent(attempt)) return {};
   reach(workplace_.crash, "after-attempt-commit");

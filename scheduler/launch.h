@@ -35,7 +35,8 @@ class Launcher {
                       const Decision& decision) const;
   std::set<std::string> hosts_to_avoid(const db::Item& item) const;
   void forget_hosts(const db::Item& item) const;
-  void make_script(const db::Item& item, const Failures& failures, db::Attempt& attempt) const;
+  void make_script(const db::Item& item, const Decision& decision, const Failures& failures,
+                   db::Attempt& attempt) const;
   std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;
   LaunchResult submit(db::Attempt attempt, const db::Item& item);
@@ -43,7 +44,8 @@ class Launcher {
   void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer);
   void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const;
   void postpone(db::Item item, const std::string& reason) const;
-  LaunchResult blame_options(const db::Item& item, const std::string& problem) const;
+  LaunchResult blame_options(const db::Item& item, const Decision& decision,
+                             const std::string& problem) const;
   int threads() const;
 
   const Workplace& workplace_;

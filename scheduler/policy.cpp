@@ -68,14 +68,29 @@ bool has_its_share(const PlanItem& item, const Filling& filling) {
   return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
 }
 
+bool is_for_urgent(const PlanItem& item, const Snapshot& snapshot) {
+  return item.priority == db::Priority::kUrgent && snapshot.urgent.has_value();
+}
+
+const ShapeOffer& shape_for(const PlanItem& item, const Snapshot& snapshot) {
+  return is_for_urgent(item, snapshot) ? *snapshot.urgent : snapshot.shape;
+}
+
+std::string why_this_shape(const PlanItem& item, const Snapshot& snapshot) {
+  if (!snapshot.urgent) return "";
+  if (is_for_urgent(item, snapshot)) return ", since it is urgent";
+  return ", since only urgent items get " + snapshot.urgent->text;
+}
+
 Decision start(const PlanItem& item, const Filling& filling) {
-  const std::string& shape = filling.snapshot.shape;
+  const ShapeOffer& shape = shape_for(item, filling.snapshot);
   Decision decision{.item_id = item.id, .verdict = Verdict::kStart, .shape = shape};
   decision.explanation = place_in_class(item, filling.left.at(item.priority));
   decision.explanation += filling.ahead.empty()
                               ? " and no higher class waits; "
                               : "; of each higher class as many jobs wait in Slurm as may; ";
-  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " + shape;
+  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " +
+                          shape.text + why_this_shape(item, filling.snapshot);
   return decision;
 }
 
@@ -104,9 +119,9 @@ std::vector<const PlanItem*> ready_items(const Snapshot& snapshot) {
   return ready;
 }
 
-void decide_ready(const Snapshot& snapshot, std::vector<Decision>& decisions) {
+void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
+  const Snapshot& snapshot = filling.snapshot;
   const auto ready = ready_items(snapshot);
-  Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
   for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
     const bool room = snapshot.lane_hold.empty() && filling.busy < snapshot.device_slots;
@@ -122,7 +137,48 @@ void decide_ready(const Snapshot& snapshot, std::vector<Decision>& decisions) {
   }
 }
 
-Decision decide_other(const PlanItem& item, int64_t now) {
+// A job that was started with this shape stays, although the item's own options asked for less.
+bool wants_more(const PlanItem& item, const Snapshot& snapshot) {
+  const ShapeOffer& shape = shape_for(item, snapshot);
+  return is_for_urgent(item, snapshot) && item.stoppable && item.shape != shape.text &&
+         item.gpus < shape.gpus;
+}
+
+// Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
+void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
+  const Snapshot& snapshot = filling.snapshot;
+  decision.shape = shape_for(item, snapshot);
+  const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
+  const std::string goes_on = "it is stopped with a checkpoint and goes on from there ";
+  if (!snapshot.lane_hold.empty()) {
+    decision.explanation =
+        has + ": " + goes_on + "as soon as jobs are submitted again (" + snapshot.lane_hold + ")";
+  } else if (!item.waits && has_its_share(item, filling)) {
+    decision.explanation = has + ": " + goes_on + "as soon as fewer than " +
+                           count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +
+                           "Slurm";
+  } else {
+    decision.verdict = Verdict::kWiden;
+    decision.explanation = has + ": " + goes_on + "with those";
+    if (!item.waits) ++filling.pending[item.priority];
+  }
+}
+
+Decision decide_active(const PlanItem& item, Filling& filling) {
+  Decision decision{.item_id = item.id, .verdict = Verdict::kRuns};
+  if (item.stop_asked) {
+    decision.shape = shape_for(item, filling.snapshot);
+    decision.explanation =
+        "was asked to stop with a checkpoint, and goes on from there with " + decision.shape->text;
+  } else if (wants_more(item, filling.snapshot)) {
+    decide_wider(item, filling, decision);
+  } else {
+    decision.explanation = "has its job on the cluster";
+  }
+  return decision;
+}
+
+Decision decide_other(const PlanItem& item, Filling& filling) {
   Decision decision{.item_id = item.id};
   if (item.cancel_requested) {
     decision.verdict = Verdict::kRuns;
@@ -131,14 +187,15 @@ Decision decide_other(const PlanItem& item, int64_t now) {
     decision.verdict = Verdict::kHeld;
     decision.explanation = "held: `margay release` lets it run";
   } else if (item.state == db::ItemState::kQueued) {
-    decision.explanation =
-        "waits " + count_of(item.not_before - now, "second") + " more before it is tried again";
+    decision.explanation = "waits " + count_of(item.not_before - filling.snapshot.now, "second") +
+                           " more before it is tried again";
   } else {
-    decision.verdict = Verdict::kRuns;
-    decision.explanation = "has its job on the cluster";
+    return decide_active(item, filling);
   }
   return decision;
 }
+
+}  // namespace
 
 bool has_ended(db::ItemState state) {
   switch (state) {
@@ -156,14 +213,13 @@ bool has_ended(db::ItemState state) {
   return true;
 }
 
-}  // namespace
-
 std::vector<Decision> plan(const Snapshot& snapshot) {
   std::vector<Decision> decisions;
-  decide_ready(snapshot, decisions);
+  Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
+  decide_ready(filling, decisions);
   for (const PlanItem& item : snapshot.items) {
     if (has_ended(item.state) || is_ready(item, snapshot.now)) continue;
-    decisions.push_back(decide_other(item, snapshot.now));
+    decisions.push_back(decide_other(item, filling));
   }
   return decisions;
 }

@@ -7,19 +7,25 @@ namespace {
 
 std::string gpus(int count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
 
-std::string shape_words(const SlurmOptions& slurm) {
-  switch (slurm.shape) {
+std::string shape_words(const SlurmOptions& slurm, Shape shape) {
+  const std::string devices = gpus(gpus_of(slurm, shape));
+  switch (shape) {
     case Shape::kCpu:
       return "CPU";
     case Shape::kGpu:
-      return gpus(1);
+      return devices;
     case Shape::kNode:
-      return "1 node (" + gpus(slurm.gpus_per_node) + ")";
+      return "1 node (" + devices + ")";
     case Shape::kNodes:
-      return std::to_string(slurm.nodes) + (slurm.nodes == 1 ? " node (" : " nodes (") +
-             gpus(slurm.nodes * slurm.gpus_per_node) + ")";
+      return std::to_string(slurm.nodes) + (slurm.nodes == 1 ? " node (" : " nodes (") + devices +
+             ")";
   }
   return "";
+}
+
+ShapeOffer offer_of(const SlurmOptions& slurm, Shape shape) {
+  return {
+      .name = to_string(shape), .text = shape_words(slurm, shape), .gpus = gpus_of(slurm, shape)};
 }
 
 bool waits(db::AttemptState state) {
@@ -27,14 +33,30 @@ bool waits(db::AttemptState state) {
          state == db::AttemptState::kPending;
 }
 
+void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
+  item.shape = attempt.shape;
+  item.gpus = attempt.gpus;
+  item.waits = attempt.state == db::AttemptState::kPending;
+  item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
+  item.stop_asked = attempt.stop_asked;
+}
+
 }  // namespace
 
 ClusterLimits limits_of(const Config& config) {
   if (config.cluster != "slurm") return {.slots = config.local.slots};
-  return {.slots = config.slurm.max_jobs,
-          .queues = true,
-          .max_pending = config.slurm.max_pending,
-          .shape = shape_words(config.slurm)};
+  const SlurmOptions& slurm = config.slurm;
+  ClusterLimits limits{.slots = slurm.max_jobs,
+                       .queues = true,
+                       .max_pending = slurm.max_pending,
+                       .shape = offer_of(slurm, slurm.shape)};
+  const Shape urgent = shape_for(slurm, db::Priority::kUrgent);
+  if (urgent != slurm.shape) limits.urgent = offer_of(slurm, urgent);
+  return limits;
+}
+
+Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
+  return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
 }
 
 Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
@@ -42,23 +64,28 @@ Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& li
   snapshot.now = now;
   snapshot.device_slots = limits.slots;
   snapshot.shape = limits.shape;
+  snapshot.urgent = limits.urgent;
   snapshot.cluster_queues = limits.queues;
   snapshot.max_pending = limits.max_pending;
   const db::QueueStore queue(database);
   const std::scoped_lock lock(database.mutex());
-  std::map<int64_t, db::Priority> classes;
   for (const db::QueuedItem& item : queue.items()) {
     snapshot.items.push_back(
         {item.id, item.priority, item.state, item.cancel_requested, item.created, item.not_before});
-    if (item.state == db::ItemState::kActive) classes.emplace(item.id, item.priority);
+  }
+  std::map<int64_t, PlanItem*> active;
+  for (PlanItem& item : snapshot.items) {
+    if (item.state == db::ItemState::kActive) active.emplace(item.id, &item);
   }
   for (const db::OpenAttempt& attempt : queue.attempts()) {
     ++snapshot.busy_slots;
-    if (waits(attempt.state)) {
-      ++snapshot.pending[classes[attempt.item_id]];
-    } else {
-      ++snapshot.running;
-    }
+    // One that stops to go on elsewhere will wait there.
+    const bool waits_there = waits(attempt.state) || attempt.stop_asked;
+    if (!waits_there) ++snapshot.running;
+    const auto item = active.find(attempt.item_id);
+    if (item == active.end()) continue;
+    if (waits_there) ++snapshot.pending[item->second->priority];
+    add_attempt(attempt, *item->second);
   }
   return snapshot;
 }

@@ -8,6 +8,7 @@
 #include "scheduler/attempt_folder.h"
 #include "scheduler/command_errors.h"
 #include "scheduler/job_script.h"
+#include "scheduler/queue.h"
 #include "scheduler/script.h"
 
 namespace scheduler {
@@ -43,12 +44,13 @@ RenderedScript render_item(const Config& config, db::Database& database, int64_t
             .token = newest->token,
             .submitted = true};
   }
-  Config wanted = config;
-  if (shape) wanted.slurm.shape = *shape;
-  db::Attempt attempt = next_attempt(config, database, item_id, newest);
-  attempt.shape = to_string(wanted.slurm.shape);
+  const db::Attempt attempt = next_attempt(config, database, item_id, newest);
   try {
-    return {.text = render_job(wanted, {.item = *item, .attempt = attempt}).text,
+    return {.text = render_job(config,
+                               {.item = *item,
+                                .attempt = attempt,
+                                .shape = shape ? shape : shape_for(config.slurm, item->priority)})
+                        .text,
             .attempt = attempt.number,
             .token = attempt.token};
   } catch (const ScriptError& error) {

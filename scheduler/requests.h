@@ -19,6 +19,13 @@ void release_job(const Workplace& workplace, db::Attempt& attempt);
 // False when it is not asked now: no request is left.
 bool ask_to_stop(const Workplace& workplace, const std::string& job_id);
 
+// Remembers that this job is to make room for a wider one of its item, and asks it.
+void begin_to_stop(const Workplace& workplace, db::Attempt attempt, const slurm::JobStatus& job);
+// Asks for a checkpoint and the end of a job that was asked before, too: a script that prepares its
+// search has nobody who listens. One that waits still is cancelled; so is one that does not stop.
+void ask_for_checkpoint(const Workplace& workplace, const db::Attempt& attempt,
+                        const slurm::JobStatus& job);
+
 // Whether asking it to stop is of any use.
 bool can_be_stopped(const slurm::JobStatus& job);
 

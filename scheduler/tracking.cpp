@@ -168,6 +168,8 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   changed.ended = attempt.ended;
   if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
     ask_to_stop(workplace_, job.job_id);
+  } else if (changed.stop_asked != 0 && can_be_stopped(job)) {
+    ask_for_checkpoint(workplace_, changed, job);
   } else if (changed.release_due && job.held) {
     release_job(workplace_, changed);
   } else if (changed.release_due && job.state != slurm::JobState::kUnknownAlive) {

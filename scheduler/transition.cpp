@@ -116,6 +116,21 @@ Outcome checkpointed(const Evidence& evidence, const Failures& failures, const R
           .reason = "stopped on request; resumes from its checkpoint"};
 }
 
+// Nothing is counted: the next attempt has another shape.
+Outcome widened(AttemptState state, const std::string& message, const std::string& goes_on) {
+  return {.attempt = state,
+          .cause = "widened",
+          .message = message,
+          .item = ItemState::kQueued,
+          .reason = message + "; " + goes_on};
+}
+
+Outcome stopped_to_widen(const Evidence& evidence) {
+  return widened(
+      AttemptState::kCheckpointed, "stopped to go on with more devices",
+      evidence.no_progress ? "it had not got any further" : "resumes from its checkpoint");
+}
+
 std::string gpus_text(int count) {
   return count == 0 ? "no GPU" : std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
 }
@@ -173,8 +188,10 @@ std::string message_of(const Evidence& evidence) {
   return evidence.error;
 }
 
-Outcome judge_failed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
+Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+                     const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
+  if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
   if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
   if (evidence.disk_full) {
     Outcome outcome =
@@ -231,9 +248,14 @@ bool could_not_be_started(const Evidence& evidence) {
   return evidence.never_ran || (took_no_time && !job.signal && job.exit_code.value_or(0) == 0);
 }
 
-Outcome judge_cancelled(const Evidence& evidence, const Failures& failures,
-                        const RetryRules& rules) {
+Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
+                        const Failures& failures, const RetryRules& rules) {
   const slurm::JobStatus& job = *evidence.job;
+  if (attempt.stop_asked != 0 && job.exit_code == 85) return stopped_to_widen(evidence);
+  if (attempt.stop_asked != 0) {
+    return widened(AttemptState::kCancelled, "cancelled for a job with more devices",
+                   "goes on from its last checkpoint, if it has one");
+  }
   if (could_not_be_started(evidence)) {
     return ended(AttemptState::kNeverStarted, "never_started",
                  "Slurm gave its job to " + job.host + " and ended it before the script began",
@@ -264,7 +286,7 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kCompleted:
       return judge_completed(evidence, failures, rules);
     case slurm::JobState::kFailed:
-      return judge_failed(evidence, failures, rules);
+      return judge_failed(attempt, evidence, failures, rules);
     case slurm::JobState::kTimeout:
       return ended(AttemptState::kFailed, "timeout", message_of(evidence), failures, rules);
     case slurm::JobState::kOutOfMemory:
@@ -274,7 +296,7 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kPreempted:
       return ended(AttemptState::kFailed, "preempted", reason_of(job), failures, rules);
     case slurm::JobState::kCancelled:
-      return judge_cancelled(evidence, failures, rules);
+      return judge_cancelled(attempt, evidence, failures, rules);
   }
   return alive(attempt.state);
 }

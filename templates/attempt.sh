@@ -1,9 +1,9 @@
-# What every script template shares: `#MARGAY include attempt.sh` puts it in. The template says
-# before it
+# What every script template shares: `#MARGAY include attempt.sh` puts it in. The template says,
+# or ranks.sh,
 #   step=(...)     what a program is run by, as one step of the job; empty: nothing
 #   backend=...    the engine's
 #   threads=...    the engine's
-# and after it begins with begin_attempt.
+# and begins with begin_attempt.
 #
 # Exit codes: the engine's (0 done, 64 bad input, 70 device, 71 device memory, 85 stopped with a
 # checkpoint); 70 too when the device fails its probe; 75 when another run holds the claim or a
@@ -24,7 +24,8 @@ export USER LOGNAME HOME="${HOME:-/}"
 
 engine=        # process of the step that runs
 stop=          # the signal that asked this script to stop
-first_fault=   # file with the exit code of the first task that failed, of several
+first_fault=   # file with the exit code of the first rank that failed, of several
+together=()    # the engine's options by which several ranks find each other
 
 # srun passes SIGUSR1 on to the program, but ends the step by force when it gets SIGTERM; Slurm
 # itself sends SIGTERM to the program too.
@@ -137,6 +138,8 @@ run_search() {
   if [ -e "$attempt/checkpoint.mgc" ]; then resume="$attempt/checkpoint.mgc"; fi
   if [ -n "$resume" ]; then arguments+=(--resume "$resume"); fi
   if [ -n "$batch" ]; then arguments+=(--batch "$batch"); fi
+  # Older shells call an empty list unset.
+  if [ "${#together[@]}" -gt 0 ]; then arguments+=("${together[@]}"); fi
   run_step {{engine}} "${arguments[@]}"
   exit "$code"
 }

@@ -86,6 +86,7 @@ nlohmann::json attempt_json(const db::Attempt& attempt) {
                          {"exit_code", nullptr},
                          {"restarts", attempt.restarts},
                          {"gpus", attempt.gpus},
+                         {"stop_asked", attempt.stop_asked},
                          {"created", attempt.created},
                          {"submitted", attempt.submitted},
                          {"started", attempt.started},

@@ -29,6 +29,7 @@ class FakeCluster : public slurm::Cluster {
   // What was asked.
   std::vector<slurm::JobRequest> requests{};
   std::vector<std::string> cancelled{};
+  std::vector<std::string> signalled{};
   std::vector<std::string> forgotten{};
   std::vector<std::string> released{};
   std::vector<std::string> names_asked{};
@@ -106,7 +107,11 @@ class FakeCluster : public slurm::Cluster {
     cancelled.push_back(job_id);
     return false;
   }
-  bool signal_stop(const std::string&) override { return true; }
+  bool signal_stop(const std::string& job_id) override {
+    spend();
+    signalled.push_back(job_id);
+    return true;
+  }
   void forget(const std::string& job_id) override {
     forgotten.push_back(job_id);
     std::erase_if(jobs, [&](const auto& job) { return job.job_id == job_id; });

@@ -1,8 +1,8 @@
 #!/bin/bash
 # In place of margay-engine: tells in `effects`, beside itself, that it was run, sleeps a moment, and
-# leaves what a finished search leaves. When there is a file `wait`, it waits for a file `go`. The
-# shell lines in `do-ITEM`, or else in `do`, are run first; those in `selftest` are its probe of the
-# device.
+# leaves what a finished search leaves; one that resumes tells that too. When there is a file `wait`,
+# it waits for a file `go`. The shell lines in `do-ITEM`, or else in `do`, are run first; those in
+# `selftest` are its probe of the device.
 set -eu
 home=$(dirname "$0")
 if [ "$1" = selftest ]; then
@@ -16,11 +16,13 @@ while [ $# -gt 0 ]; do
   case $1 in
     --output) output=$2 ;;
     --attempt) token=$2 ;;
+    --resume) resume=$2 ;;
   esac
   shift
 done
 folder=$(dirname "$output")
 echo "started $token" >> "$home/effects"
+[ ! -s "${resume:-/dev/null}" ] || echo "resumed $token" >> "$home/effects"
 item=${token%-a*}
 for lines in "$home/do-${item##*-}" "$home/do"; do
   if [ -e "$lines" ]; then

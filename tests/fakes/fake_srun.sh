@@ -9,5 +9,6 @@ while [ $# -gt 0 ]; do
     *) break ;;
   esac
 done
+export SLURM_LOCALID=0 SLURM_NODEID=0 SLURM_NNODES=1 SLURM_STEP_NUM_TASKS=1
 export SLURM_STEP_ID=0 SLURM_STEPID=0 SLURM_STEP_NODELIST="$SLURM_JOB_NODELIST"
 exec "$@"

@@ -17,6 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAway{400};
+constexpr const char* kNoFault = "NoFault";
 
 bool is_about(const std::string& point, const std::string& what) {
   return point.find(what) != std::string::npos;
@@ -29,13 +30,25 @@ std::string primer_of(const std::string& point) {
   return "";
 }
 
+bool cancels_an_item(const std::string& point) { return is_about(point, "cancel"); }
+bool promotes_an_item(const std::string& point) { return is_about(point, "-stop"); }
+bool has_third(const std::string& point) {
+  return cancels_an_item(point) || promotes_an_item(point);
+}
+
+// On one machine it only waits to be asked for a checkpoint.
+constexpr const char* kStopsUnlessWide = R"(if [ "$SLURM_JOB_NUM_NODES" = 1 ]; then
+  trap 'echo units > "$folder/checkpoint.mgc"; exit 85' USR1
+  while :; do sleep 0.02; done
+fi)";
+
 class Site {
  public:
   Site(const std::string& point, const SlurmFault& fault)
       : fake_(options_of(fault)), queue_(queue_options(point)) {
     // A job that is to be killed is so in the middle of its search.
     if (fault.kills_jobs) queue_.let_search_do("sleep 1");
-    queue_.let_search_do("sleep 600", 3);
+    queue_.let_search_do(promotes_an_item(point) ? kStopsUnlessWide : "sleep 600", 3);
   }
 
   // Searches that were killed never finish: nobody is to wait for them.
@@ -70,7 +83,7 @@ class Site {
                     "\n  user: alice\n  token_file: " + (folder_ / "token") +
                     "\n  connect_timeout: 500ms\n  timeout: 400ms\n  poll: 30ms\n"
                     "  requests_per_minute: 100000\n  shape: " +
-                    shape +
+                    shape + (promotes_an_item(point) ? "\n  urgent_shape: nodes" : "") +
                     "\nintervals: {resolve: 300ms, vanish_pending: 1500ms, vanish_running: 1500ms, "
                     "retry: 50ms, retry_longest: 200ms}\n"};
   }
@@ -80,14 +93,12 @@ class Site {
   QueueAtWork queue_;
 };
 
-bool cancels_an_item(const std::string& point) { return is_about(point, "cancel"); }
-
 // What a user does, who does not care for crashes.
 void ask_for_everything(QueueAtWork& queue, const std::string& point, bool until_done) {
   std::vector<std::vector<std::string>> commands = {
       queue.enqueue_command(queue.make_micrograph("first.mrc")),
       queue.enqueue_command(queue.make_micrograph("second.mrc"))};
-  if (cancels_an_item(point)) {
+  if (has_third(point)) {
     commands.push_back(queue.enqueue_command(queue.make_micrograph("third.mrc")));
   }
   for (const auto& command : commands) {
@@ -99,10 +110,24 @@ void ask_for_everything(QueueAtWork& queue, const std::string& point, bool until
   }
 }
 
-// Only what runs has to be cancelled by the cluster.
-void cancel_third_when_it_runs(QueueAtWork& queue) {
+std::vector<std::string> change_of_third(const std::string& point) {
+  if (cancels_an_item(point)) return {"cancel", "3"};
+  return {"promote", "3", "--priority", "urgent"};
+}
+
+// Only what runs has to be stopped by the cluster.
+void change_third_when_it_runs(QueueAtWork& queue, const std::string& point) {
   ASSERT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects("started").contains(3); }));
-  queue.margay({"cancel", "3"});
+  queue.margay(change_of_third(point));
+}
+
+// Its second job is wide and has the first one's checkpoint.
+void expect_third_went_on_wide(QueueAtWork& queue, bool undisturbed) {
+  const std::string shown = queue.margay({"show", "3"}).output;
+  EXPECT_NE(shown.find("4 nodes (16 GPUs)"), std::string::npos) << shown;
+  if (!undisturbed) return;
+  EXPECT_EQ(queue.effects("started").at(3), 2) << shown;
+  EXPECT_EQ(queue.effects("resumed"), (std::map<int, int>{{3, 1}})) << shown;
 }
 
 void fail(Site& site, const SlurmFault& fault) {
@@ -117,7 +142,12 @@ void fail(Site& site, const SlurmFault& fault) {
 void expect_everything_once(Site& site, const CrashAndFault& both) {
   QueueAtWork& queue = site.queue();
   std::map<int, std::string> states = {{1, "DONE"}, {2, "DONE"}};
+  std::map<int, int> finished = {{1, 1}, {2, 1}};
   if (cancels_an_item(both.point)) states[3] = "CANCELLED";
+  if (promotes_an_item(both.point)) {
+    states[3] = "DONE";
+    finished[3] = 1;
+  }
   const auto said = [&] {
     return queue.margay({"list"}).output + queue.margay({"show", "1"}).output +
            queue.margay({"status"}).output + ::testing::PrintToString(site.fake().log());
@@ -126,7 +156,8 @@ void expect_everything_once(Site& site, const CrashAndFault& both) {
   // What comes late has come by then, and has been dealt with.
   EXPECT_TRUE(QueueAtWork::becomes_true([&] { return site.fake().quiet(); })) << said();
   EXPECT_EQ(queue.item_states(), states);
-  EXPECT_EQ(queue.effects("finished"), (std::map<int, int>{{1, 1}, {2, 1}})) << said();
+  EXPECT_EQ(queue.effects("finished"), finished) << said();
+  if (promotes_an_item(both.point)) expect_third_went_on_wide(queue, both.fault.name == kNoFault);
   std::map<int, int> started = queue.effects("started");
   started.erase(3);
   if (both.fault.kills_jobs) {
@@ -146,7 +177,7 @@ bool first_life(Site& site, const CrashAndFault& both) {
   queue.start_daemon(both.point);
   ask_for_everything(queue, both.point, both.point.empty());
   fail(site, both.fault);
-  if (cancels_an_item(both.point)) cancel_third_when_it_runs(queue);
+  if (has_third(both.point)) change_third_when_it_runs(queue, both.point);
   const auto is_over = [&] {
     return !queue.daemon_runs() || (queue.item_states().size() >= 2 && queue.all_ended());
   };
@@ -166,7 +197,7 @@ void second_life(Site& site, const CrashAndFault& both) {
   QueueAtWork& queue = site.queue();
   if (!queue.daemon_runs()) queue.start_daemon();
   ask_for_everything(queue, both.point, true);
-  if (cancels_an_item(both.point)) queue.margay_until_done({"cancel", "3"});
+  if (has_third(both.point)) queue.margay_until_done(change_of_third(both.point));
   expect_everything_once(site, both);
   EXPECT_TRUE(has_happened(both.fault, site.fake().log())) << "the fault never happened";
 }
@@ -248,7 +279,7 @@ void expect_once_in_spite_of(const CrashAndFault& both) {
 }
 
 void expect_reached(const std::string& point) {
-  const CrashAndFault both{point, {.name = "NoFault"}};
+  const CrashAndFault both{point, {.name = kNoFault}};
   Site site(point, both.fault);
   ASSERT_TRUE(first_life(site, both)) << point << " is never reached";
   EXPECT_EQ(site.queue().wait_for_daemon().signal, SIGABRT);

@@ -33,8 +33,9 @@ std::vector<CrashAndFault> faults_alone();
 std::vector<CrashAndFault> crashes_with_a_fault();
 std::vector<CrashAndFault> whole_matrix();
 
-// Two micrographs, and a third that is cancelled where the point is about that. Expects that they
-// are done, each by one search, and that Slurm has nothing of ours left.
+// Two micrographs, and a third that is cancelled, or promoted while it runs, where the point is
+// about that. Expects that they are done, each by one search, that a promoted one went on from its
+// checkpoint with several nodes, and that Slurm has nothing of ours left.
 void expect_once_in_spite_of(const CrashAndFault& both);
 // The daemon really ends at the point.
 void expect_reached(const std::string& point);

@@ -191,7 +191,7 @@ TEST_F(CommandsTest, EveryCommandIsRefusedInTheStatesThatForbidIt) {
   };
   for (const Row& row : {Row{ItemState::kQueued, true, true, true, true, false},
                          Row{ItemState::kHeld, true, true, true, true, false},
-                         Row{ItemState::kActive, false, false, false, true, false},
+                         Row{ItemState::kActive, true, false, false, true, false},
                          Row{ItemState::kDone, false, false, false, false, false},
                          Row{ItemState::kFailed, false, false, false, false, true},
                          Row{ItemState::kQuarantined, false, false, false, false, true},

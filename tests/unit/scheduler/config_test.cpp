@@ -108,6 +108,8 @@ slurm:
   shape: node
   gpus_per_node: 8
   nodes: 3
+  urgent_shape: nodes
+  launcher: node
   options: {partition: gpu, time: 90, exclusive: true, nice:}
   shapes:
     cpu: {partition: cpu, mem: 2048}
@@ -141,6 +143,8 @@ slurm:
   EXPECT_EQ(slurm.shape, Shape::kNode);
   EXPECT_EQ(slurm.gpus_per_node, 8);
   EXPECT_EQ(slurm.nodes, 3);
+  EXPECT_EQ(slurm.urgent_shape, Shape::kNodes);
+  EXPECT_EQ(slurm.launcher, RankLauncher::kNode);
   EXPECT_EQ(slurm.options,
             (slurm::Directives{
                 {"partition", "gpu"}, {"time", "01:30:00"}, {"exclusive", ""}, {"nice", "100"}}));
@@ -169,6 +173,22 @@ TEST(SlurmConfig, WhatIsMissingIsNamed) {
               HasSubstr("slurm.token_file is missing"));
   EXPECT_THAT(refusal("cluster: slurm\nslurm: {url: 'head:6820', token_file: /t}"),
               HasSubstr("must begin with http://, https:// or unix:/"));
+}
+
+TEST(SlurmConfig, UrgentItemsGetMoreThanTheOthersOrTheSame) {
+  const auto with = [](const std::string& lines) {
+    return refusal("cluster: slurm\nslurm: {url: 'unix:/s', " + lines + "}");
+  };
+  EXPECT_EQ(with("urgent_shape: nodes"), "not refused");
+  EXPECT_EQ(with("shape: node, urgent_shape: nodes, nodes: 2"), "not refused");
+  EXPECT_EQ(with("shape: cpu, urgent_shape: cpu"), "not refused");
+  EXPECT_THAT(with("shape: node, urgent_shape: nodes, nodes: 1"),
+              HasSubstr("slurm.urgent_shape must have more GPUs than slurm.shape: nodes (4 GPUs) "
+                        "is no more than node (4 GPUs)"));
+  EXPECT_THAT(with("shape: node, urgent_shape: gpu"), HasSubstr("slurm.urgent_shape"));
+  EXPECT_THAT(with("urgent_shape: wide"),
+              HasSubstr("'slurm.urgent_shape' must be cpu, gpu, node or nodes, not 'wide'"));
+  EXPECT_THAT(with("launcher: torchrun"), HasSubstr("must be task or node"));
 }
 
 TEST(SlurmConfig, WhatDoesNotFitTogetherIsRefused) {

@@ -42,6 +42,14 @@ class CrashTest : public DaemonFixture {
       return;
     }
     if (job.job_id == orphan_) return;
+    const auto& signalled = cluster_.signalled;
+    if (std::count(signalled.begin(), signalled.end(), job.job_id) > 0) {
+      job.state = slurm::JobState::kFailed;
+      job.exit_code = 85;
+      const auto stopped = db::AttemptStore(*database_).find_by_token(job.name);
+      std::ofstream(stopped->directory + "/checkpoint.mgc") << "units";
+      return;
+    }
     const auto owner = db::AttemptStore(*database_).find_by_token(job.name);
     ASSERT_TRUE(owner) << "a job that was not announced before: " << job.name;
     if (++age_[job.job_id] < 2) return;
@@ -58,8 +66,9 @@ class CrashTest : public DaemonFixture {
 
 enum class Scene {
   kLocal,
-  kWide,    // jobs of several nodes, submitted held
-  kOrphan,  // a job runs that the database does not know
+  kWide,     // jobs of several nodes, submitted held
+  kOrphan,   // a job runs that the database does not know
+  kPromoted  // an item runs on one device and is promoted
 };
 
 struct Case {
@@ -77,6 +86,10 @@ class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case
       config_.cluster = "slurm";
       config_.slurm.shape = Shape::kNodes;
     }
+    if (GetParam().scene == Scene::kPromoted) {
+      config_.cluster = "slurm";
+      config_.slurm.urgent_shape = Shape::kNodes;
+    }
     if (GetParam().scene == Scene::kOrphan) {
       orphan_ = cluster_.add("margay-" + database_->instance() + "-77-a1");
     }
@@ -86,6 +99,11 @@ class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case
 TEST_P(EveryCrashTest, EachItemRunsExactlyOnce) {
   set_the_scene();
   const std::vector<int64_t> ids = {enqueue("a.mrc").id, enqueue("b.mrc").id};
+  if (GetParam().scene == Scene::kPromoted) {
+    restart();
+    ticks(2);
+    for (const auto id : ids) commands_->promote(user_, id, db::Priority::kUrgent);
+  }
   cluster_.faults = {GetParam().fault};
   restart_with_crash_at(GetParam().point);
   run_to_the_end(ids);
@@ -100,6 +118,10 @@ TEST_P(EveryCrashTest, EachItemRunsExactlyOnce) {
     int accepted = 0;
     for (const auto& one : attempts(id)) accepted += one.state == db::AttemptState::kDone ? 1 : 0;
     EXPECT_EQ(accepted, 1);
+    if (GetParam().scene == Scene::kPromoted) {
+      EXPECT_EQ(attempt(id).gpus, 16) << "its last job is wide";
+      EXPECT_EQ(attempt(id).resume_from, attempts(id)[0].directory + "/checkpoint.mgc");
+    }
   }
   EXPECT_TRUE(db::AttemptStore(*database_).open().empty());
   for (const auto& job : cluster_.jobs) {
@@ -112,16 +134,23 @@ bool has(const std::string& point, const char* word) {
   return point.find(word) != std::string::npos;
 }
 
-// Adopting and giving up need a submission whose answer or request was lost; releasing one that
-// was held.
+// Stopping needs a promoted item. Adopting and giving up need a submission whose answer or request
+// was lost; releasing one that was held.
+bool belongs_to(const std::string& point, Scene scene) {
+  if (has(point, "cancel")) return scene == Scene::kOrphan;
+  if (has(point, "-stop")) return scene == Scene::kPromoted;
+  if (has(point, "release")) return scene == Scene::kWide || scene == Scene::kPromoted;
+  return scene != Scene::kOrphan;
+}
+
 std::vector<Case> cases_of(const std::string& point) {
   std::vector<Case> cases;
-  for (const Scene scene : {Scene::kLocal, Scene::kWide, Scene::kOrphan}) {
-    if (has(point, "cancel") != (scene == Scene::kOrphan)) continue;
-    if (has(point, "release") && scene != Scene::kWide) continue;
-    const bool adopt = has(point, "adopt");
-    const bool never = has(point, "never-started");
+  const bool adopt = has(point, "adopt");
+  const bool never = has(point, "never-started");
+  for (const Scene scene : {Scene::kLocal, Scene::kWide, Scene::kOrphan, Scene::kPromoted}) {
+    if (!belongs_to(point, scene)) continue;
     if (!adopt && !never) cases.push_back({point, Fault::kAccept, scene});
+    if (scene == Scene::kPromoted && !has(point, "-stop")) continue;
     if (!never) cases.push_back({point, Fault::kAcceptAndLoseAnswer, scene});
     if (!adopt) cases.push_back({point, Fault::kLoseRequest, scene});
   }
@@ -145,6 +174,8 @@ std::string word_of(Scene scene) {
       return "_wide";
     case Scene::kOrphan:
       return "_orphan";
+    case Scene::kPromoted:
+      return "_promoted";
   }
   return "";
 }

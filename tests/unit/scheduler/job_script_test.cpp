@@ -53,15 +53,15 @@ TEST(JobScripts, EachShapeAsksForWhatItIs) {
   };
   expect(Shape::kCpu, {{"nodes", "1"}}, 0, false);
   expect(Shape::kGpu, {{"nodes", "1"}, {"gres", "gpu:1"}}, 1, false);
-  expect(Shape::kNode, {{"nodes", "1"}, {"gres", "gpu:4"}}, 4, false);
+  expect(Shape::kNode, {{"nodes", "1"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}}, 4, false);
   expect(Shape::kNodes, {{"nodes", "4"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}}, 16, true);
 }
 
-TEST(JobScripts, TheAttemptsOwnShapeGoesBeforeTheConfigurations) {
+TEST(JobScripts, TheShapeOfTheAttemptGoesBeforeTheConfigurations) {
   ScriptInputs given = inputs();
-  given.attempt.shape = "nodes";
+  given.shape = Shape::kNodes;
   EXPECT_TRUE(render_job(slurm_config(), given).wide);
-  given.attempt.shape = "1 device";
+  given.shape.reset();
   EXPECT_FALSE(render_job(slurm_config(), given).wide);
 }
 
@@ -292,6 +292,14 @@ TEST(ItemOptions, ThatAreUnknownOrContradictoryAreRefusedEvenToRoot) {
   EXPECT_THAT(item_refusal(slurm_config(Shape::kCpu), {{"mem-per-gpu", "1G"}}),
               HasSubstr("GPUs on each node"));
   EXPECT_THAT(item_refusal(slurm_config(), {{"job-name", "a\nb"}}), HasSubstr("job-name"));
+}
+
+TEST(ItemOptions, MustFitWhatTheItemGetsWhenItIsPromotedToo) {
+  Config config = slurm_config();
+  EXPECT_EQ(item_refusal(config, {{"ntasks", "1"}}), "not refused");
+  config.slurm.urgent_shape = Shape::kNodes;
+  EXPECT_THAT(item_refusal(config, {{"ntasks", "1"}}),
+              AllOf(HasSubstr("shape nodes"), HasSubstr("--ntasks=1")));
 }
 
 TEST(ItemOptions, NeedACluster) {

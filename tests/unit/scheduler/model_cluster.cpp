@@ -136,10 +136,21 @@ bool ModelCluster::cancel(const std::string& job_id) {
   if (job == nullptr || job->status.state == job->end) return true;
   if (job->status.state == JobState::kPending) {
     end_job(*job, JobState::kCancelled, std::nullopt);
-  } else if (job->stop_ms == 0) {
+  } else if (job->stop_ms == 0 || job->signalled) {
     job->stop_ms = now_ms_ + random_.between(0, 20'000);
+    job->signalled = false;
   }
   return false;
+}
+
+// A script that prepares its search does not hear it.
+bool ModelCluster::signal_stop(const std::string& job_id) {
+  if (!send() || now_ms_ < outage_until_ms_) return false;
+  Job* job = find(job_id);
+  if (job == nullptr || job->run < 0 || job->stop_ms > 0 || random_.chance(100)) return false;
+  job->stop_ms = now_ms_ + random_.between(0, 20'000);
+  job->signalled = true;
+  return true;
 }
 
 // What the controller says of a job.
@@ -257,10 +268,19 @@ void ModelCluster::start(Job& job) {
   job.status.host = "n" + std::to_string(random_.between(1, kNodes));
   job.status.start_time = seconds();
   job.stop_ms = 0;
+  job.signalled = false;
   begin_script(job);
 }
 
 void ModelCluster::work(Job& job) {
+  if (job.stop_ms > 0 && now_ms_ >= job.stop_ms && job.signalled) {
+    job.stop_ms = 0;
+    if (job.run >= 0) {
+      stop_run(job, true);
+      end_job(job, JobState::kFailed, 85);
+      return;
+    }
+  }
   if (job.stop_ms > 0 && now_ms_ >= job.stop_ms) {
     stop_run(job, true);
     end_job(job, JobState::kCancelled, random_.chance(500) ? std::optional<int>(85) : std::nullopt);
@@ -307,6 +327,7 @@ void ModelCluster::requeue(Job& job) {
   job.status.host.clear();
   job.status.start_time = 0;
   job.stop_ms = 0;
+  job.signalled = false;
   job.eligible_ms = now_ms_ + random_.between(1000, 60'000);
 }
 

@@ -74,7 +74,7 @@ class ModelCluster : public slurm::Cluster {
   slurm::Snapshot states() override;
   std::optional<std::vector<slurm::JobStatus>> find_by_name(const std::string& name) override;
   bool cancel(const std::string& job_id) override;
-  bool signal_stop(const std::string&) override { return true; }
+  bool signal_stop(const std::string& job_id) override;
   void forget(const std::string&) override {}
   int allowance() override;
   int nodes() override { return kNodes; }
@@ -94,6 +94,7 @@ class ModelCluster : public slurm::Cluster {
     bool admin_hold = false;
     int64_t eligible_ms = 0;  // not before
     int64_t stop_ms = 0;      // asked to stop: when it does; 0 = not asked
+    bool signalled = false;   // by a signal alone, not cancelled
     int64_t claim_ms = 0;     // when its script takes the claim; 0 = it does not any more
     int64_t done_ms = 0;      // when its script ends by itself
     int64_t look_ms = 0;      // at the fence

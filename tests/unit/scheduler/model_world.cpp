@@ -59,6 +59,7 @@ void ModelWorld::configure() {
   config_.cluster = "slurm";
   // Several nodes: submitted held, and released when the id is stored.
   config_.slurm.shape = random_.chance(400) ? scheduler::Shape::kNodes : scheduler::Shape::kGpu;
+  if (random_.chance(500)) config_.slurm.urgent_shape = scheduler::Shape::kNodes;
   config_.slurm.max_jobs = static_cast<int>(random_.between(1, 4));
   config_.intervals.vanish_pending = milliseconds{60'000};
   config_.intervals.vanish_running = milliseconds{120'000};

@@ -69,7 +69,7 @@ TEST(Policy, OnlyFreeSlotsAreGivenAway) {
 TEST(Policy, EachJobGetsOneDevice) {
   for (const Decision& decision :
        plan(snapshot_of({item(1, Priority::kUrgent), item(2, Priority::kLow)}, 8))) {
-    EXPECT_EQ(decision.shape, "1 device");
+    EXPECT_EQ(decision.shape->text, "1 device");
   }
 }
 
@@ -123,7 +123,7 @@ TEST(Policy, AHeldLaneStartsNothingAndSaysWhy) {
 Snapshot queueing(std::vector<PlanItem> items, int slots) {
   Snapshot snapshot = snapshot_of(std::move(items), slots);
   snapshot.cluster_queues = true;
-  snapshot.shape = "1 GPU";
+  snapshot.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
   return snapshot;
 }
 
@@ -161,16 +161,132 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
 
 TEST(Policy, ItemsGetTheSitesShape) {
   Snapshot snapshot = queueing(many(1, Priority::kNormal), 8);
-  snapshot.shape = "4 nodes (16 GPUs)";
-  EXPECT_EQ(plan(snapshot)[0].shape, "4 nodes (16 GPUs)");
+  snapshot.shape.text = "4 nodes (16 GPUs)";
+  EXPECT_EQ(plan(snapshot)[0].shape->text, "4 nodes (16 GPUs)");
   EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
+}
+
+const ShapeOffer kOneGpu{.name = "gpu", .text = "1 GPU", .gpus = 1};
+const ShapeOffer kFourNodes{.name = "nodes", .text = "4 nodes (16 GPUs)", .gpus = 16};
+
+Snapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
+  Snapshot snapshot = queueing(std::move(items), slots);
+  snapshot.shape = kOneGpu;
+  snapshot.urgent = kFourNodes;
+  return snapshot;
+}
+
+PlanItem running(int64_t id, Priority priority, const ShapeOffer& shape = kOneGpu) {
+  PlanItem item{.id = id, .priority = priority, .state = ItemState::kActive};
+  item.shape = shape.text;
+  item.gpus = shape.gpus;
+  item.stoppable = true;
+  return item;
+}
+
+std::vector<int64_t> widened(const Snapshot& snapshot) {
+  std::vector<int64_t> ids;
+  for (const Decision& decision : plan(snapshot)) {
+    if (decision.verdict == Verdict::kWiden) ids.push_back(decision.item_id);
+  }
+  return ids;
+}
+
+TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
+  const Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
+                                            item(3, Priority::kNormal), item(4, Priority::kLow)});
+  for (const Decision& decision : plan(snapshot)) {
+    const bool urgent = decision.item_id == 1;
+    EXPECT_EQ(decision.shape->name, urgent ? "nodes" : "gpu") << decision.item_id;
+    EXPECT_THAT(decision.explanation,
+                HasSubstr(urgent ? "so it gets 4 nodes (16 GPUs), since it is urgent"
+                                 : "so it gets 1 GPU, since only urgent items get 4 nodes (16 "
+                                   "GPUs)"));
+  }
+}
+
+TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
+  Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
+  snapshot.urgent.reset();
+  EXPECT_EQ(plan(snapshot)[0].shape->name, "gpu");
+  EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
+  snapshot.items = {running(1, Priority::kUrgent)};
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+}
+
+TEST(Policy, AnItemThatWasPromotedIsStoppedAndGoesOnWide) {
+  const Snapshot snapshot =
+      with_wide_jobs({running(1, Priority::kUrgent), running(2, Priority::kNormal),
+                      running(3, Priority::kUrgent, kFourNodes)});
+  EXPECT_THAT(widened(snapshot), ElementsAre(1));
+  EXPECT_EQ(explanation(snapshot, 1),
+            "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint "
+            "and goes on from there with those");
+}
+
+TEST(Policy, AJobIsStoppedOnce) {
+  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  snapshot.items[0].stop_asked = true;
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_EQ(explanation(snapshot, 1),
+            "was asked to stop with a checkpoint, and goes on from there with 4 nodes (16 GPUs)");
+  snapshot.items[0].stop_asked = false;
+  snapshot.items[0].stoppable = false;
+  EXPECT_THAT(widened(snapshot), IsEmpty()) << "nobody knows its job, or it is ending";
+}
+
+TEST(Policy, AnUrgentItemWhoseOwnOptionsAskForLessIsLeftAlone) {
+  PlanItem modest = running(1, Priority::kUrgent, kFourNodes);
+  modest.gpus = 2;
+  EXPECT_THAT(widened(with_wide_jobs({modest})), IsEmpty());
+  PlanItem greedy = running(1, Priority::kUrgent);
+  greedy.gpus = 32;
+  EXPECT_THAT(widened(with_wide_jobs({greedy})), IsEmpty());
+}
+
+TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
+  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  snapshot.lane_hold = "the disk is full";
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_THAT(explanation(snapshot, 1),
+              HasSubstr("as soon as jobs are submitted again (the disk is full)"));
+  snapshot.lane_hold.clear();
+  snapshot.pending[Priority::kUrgent] = 4;
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_THAT(explanation(snapshot, 1),
+              HasSubstr("as soon as fewer than 4 jobs of class urgent wait in Slurm"));
+  snapshot.items[0].waits = true;
+  EXPECT_THAT(widened(snapshot), ElementsAre(1)) << "it gives its own place up";
+}
+
+TEST(Policy, OfManyThatWerePromotedAsManyAreStoppedAsMayWait) {
+  std::vector<PlanItem> items;
+  for (int64_t id = 1; id <= 6; ++id) items.push_back(running(id, Priority::kUrgent));
+  items.push_back(item(7, Priority::kUrgent));
+  EXPECT_THAT(widened(with_wide_jobs(items)), ElementsAre(1, 2, 3)) << "the fourth place is 7's";
+}
+
+TEST(Policy, TheConfigurationSaysWhatUrgentItemsGet) {
+  Config config;
+  config.cluster = "slurm";
+  EXPECT_FALSE(limits_of(config).urgent);
+  config.slurm.urgent_shape = Shape::kGpu;
+  EXPECT_FALSE(limits_of(config).urgent) << "as all";
+  config.slurm.urgent_shape = Shape::kNodes;
+  config.slurm.nodes = 8;
+  ASSERT_TRUE(limits_of(config).urgent);
+  EXPECT_EQ(limits_of(config).urgent->name, "nodes");
+  EXPECT_EQ(limits_of(config).urgent->text, "8 nodes (32 GPUs)");
+  EXPECT_EQ(limits_of(config).urgent->gpus, 32);
+  config.cluster = "local";
+  EXPECT_FALSE(limits_of(config).urgent);
 }
 
 TEST(Policy, TheConfigurationSaysWhatTheClusterGives) {
   Config config;
   config.local.slots = 3;
   EXPECT_EQ(limits_of(config).slots, 3);
-  EXPECT_EQ(limits_of(config).shape, "1 device");
+  EXPECT_EQ(limits_of(config).shape.text, "1 device");
   EXPECT_FALSE(limits_of(config).queues);
   config.cluster = "slurm";
   config.slurm.max_jobs = 40;
@@ -184,7 +300,7 @@ TEST(Policy, TheConfigurationSaysWhatTheClusterGives) {
                                                             {Shape::kNodes, "4 nodes (16 GPUs)"}};
   for (const auto& [shape, word] : words) {
     config.slurm.shape = shape;
-    EXPECT_EQ(limits_of(config).shape, word);
+    EXPECT_EQ(limits_of(config).shape.text, word);
   }
 }
 

@@ -5,8 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -40,8 +42,8 @@ asked=
 trap 'asked=yes' USR1
 trap 'touch "$SCRATCH/forced"; for p in "${pids[@]}"; do kill -KILL -- "-$p"; done' TERM
 for ((i = 0; i < nodes * tasks; ++i)); do
-  SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NTASKS=$((nodes * tasks)) \
-    SLURM_LAUNCH_NODE_IPADDR=10.0.0.1 "$@" &
+  SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NODEID=$((i / tasks)) SLURM_NNODES=$nodes \
+    SLURM_NTASKS=$((nodes * tasks)) "$@" &
   pids+=($!)
 done
 highest=0
@@ -85,7 +87,6 @@ class SbatchScriptTest : public testing::Test {
     std::filesystem::create_directories(folder_.file("bin"));
     current(1);
     program("bin/srun", kSrun);
-    program("bin/scontrol", "#!/bin/bash\nprintf 'no-such-host-%s\\n' 1 2\n");
     // The script looks around every ten seconds.
     program("bin/sleep", "#!/bin/bash\nexec /bin/sleep 0.05\n");
     engine("exit 0", "exit 0");
@@ -106,12 +107,10 @@ class SbatchScriptTest : public testing::Test {
   void current(int number) { std::ofstream(item_ + "/current") << number << "\n"; }
 
   std::string rendered(const std::string& shape) {
-    const ScriptInputs inputs{.item = {.id = 7},
-                              .attempt = {.item_id = 7,
-                                          .number = 1,
-                                          .token = "margay-x-7-a1",
-                                          .shape = shape,
-                                          .directory = attempt_}};
+    const ScriptInputs inputs{
+        .item = {.id = 7},
+        .attempt = {.item_id = 7, .number = 1, .token = "margay-x-7-a1", .directory = attempt_},
+        .shape = parse_shape(shape)};
     return render_job(config_, inputs).text;
   }
 
@@ -120,12 +119,10 @@ class SbatchScriptTest : public testing::Test {
     const pid_t child = fork();
     if (child == 0) {
       // As slurmrestd gives it, without HOME and USER.
-      std::vector<std::string> pairs = {"PATH=" + folder_.file("bin") + ":/usr/bin:/bin",
-                                        "SCRATCH=" + folder_.path(),
-                                        "SLURM_JOB_ID=77",
-                                        "SLURM_JOB_NUM_NODES=2",
-                                        "SLURM_JOB_NODELIST=n[1-2]",
-                                        "SLURM_CPUS_ON_NODE=6"};
+      std::vector<std::string> pairs = {
+          "PATH=" + folder_.file("bin") + ":/usr/bin:/bin", "SCRATCH=" + folder_.path(),
+          "SLURM_JOB_ID=77", "SLURM_JOB_NUM_NODES=" + std::string(shape == "nodes" ? "2" : "1"),
+          "SLURM_CPUS_ON_NODE=6"};
       for (const auto& [name, value] : environment_) pairs.push_back(name + "=" + value);
       std::vector<char*> variables;
       for (std::string& pair : pairs) variables.push_back(pair.data());
@@ -159,6 +156,12 @@ class SbatchScriptTest : public testing::Test {
   }
 
   std::string calls() { return tests::text_of(folder_.file("engine_calls")); }
+  int count_of_calls(const std::string& command) {
+    int count = 0;
+    std::istringstream lines(calls());
+    for (std::string line; std::getline(lines, line);) count += line.starts_with(command + " ");
+    return count;
+  }
   std::string steps() { return tests::text_of(folder_.file("srun")); }
 
   tests::ScratchFolder folder_;
@@ -185,7 +188,7 @@ TEST_P(EachSbatchScriptTest, TheDeviceIsProbedBeforeTheSearch) {
   EXPECT_EQ(run(GetParam()), 0);
   EXPECT_THAT(calls(), StartsWith("selftest --backend "));
   EXPECT_THAT(calls(), HasSubstr("match " + attempt_ + "/config.yaml --backend "));
-  EXPECT_THAT(calls(), HasSubstr("--attempt margay-x-7-a1\n"));
+  EXPECT_THAT(calls(), HasSubstr("--attempt margay-x-7-a1"));
 }
 
 TEST_P(EachSbatchScriptTest, TheEnginesExitCodeIsTheScripts) {
@@ -268,7 +271,7 @@ TEST_P(EachSbatchScriptTest, ASignalReachesTheEngineAsARequestAndItsCheckpointIs
     engine("exit 0",
            "trap '/bin/sleep 0.2; echo 1 >> \"$SCRATCH/written\"; exit 85' USR1\n"
            "touch \"$SCRATCH/ready.$$\"\nset -- \"$SCRATCH\"/ready.*\n"
-           "[ $# -lt \"${WORLD_SIZE:-1}\" ] || touch \"$SCRATCH/ready\"\n"
+           "[ $# -lt \"${WORLD_SIZE:-$SLURM_NTASKS}\" ] || touch \"$SCRATCH/ready\"\n"
            "while :; do sleep 0.05; done");
     const pid_t script = start(GetParam());
     wait_for_file("ready");
@@ -308,28 +311,87 @@ TEST_F(SbatchScriptTest, WhatSlurmrestdDoesNotSetIsSet) {
   EXPECT_THAT(tests::text_of(folder_.file("seen")), StartsWith("/my home|me|me|"));
 }
 
-TEST_F(SbatchScriptTest, OfSeveralTasksEachKnowsWhoItIs) {
-  engine("exit 0",
-         "echo \"$RANK $LOCAL_RANK $WORLD_SIZE $MASTER_ADDR $MASTER_PORT\" > "
-         "\"$SCRATCH/rank$RANK\"; exit 0");
+TEST_F(SbatchScriptTest, ThereIsARankForEachGpuAndTheyMeetByAFile) {
   EXPECT_EQ(run("nodes"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=2 --ntasks-per-node=2 --cpus-per-task=3 "));
-  // This machine does not know the first one by name: srun's address of it is taken.
-  EXPECT_EQ(tests::text_of(folder_.file("rank0")), "0 0 4 10.0.0.1 20077\n");
-  EXPECT_EQ(tests::text_of(folder_.file("rank3")), "3 1 4 10.0.0.1 20077\n");
-  program("bin/scontrol", "#!/bin/bash\nprintf 'localhost\\nother\\n'\n");
-  EXPECT_EQ(run("nodes"), 0);
-  EXPECT_EQ(tests::text_of(folder_.file("rank3")), "3 1 4 localhost 20077\n");
+  EXPECT_THAT(steps(), StartsWith("--nodes=2 --kill-on-bad-exit=1 --ntasks=4 --ntasks-per-node=2 "
+                                  "--cpus-per-task=3 --gpus-per-task=1 bash -c "));
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--backend auto --threads 3"),
+                             HasSubstr("--rendezvous file:" + attempt_ +
+                                       "/rendezvous --run-id margay-x-7-a1.77.0\n")));
+  EXPECT_EQ(count_of_calls("match"), 4);
+  EXPECT_EQ(count_of_calls("selftest"), 4);
+  EXPECT_EQ(run("node"), 0);
+  EXPECT_THAT(steps(), StartsWith("--nodes=1 --kill-on-bad-exit=1 --ntasks=2 "));
+  EXPECT_EQ(count_of_calls("match"), 2);
 }
 
-TEST_F(SbatchScriptTest, OfSeveralTasksTheFirstFaultCounts) {
-  // The others are ended by a signal, whose number is higher.
-  engine("exit 0", "[ \"$RANK\" != 2 ] || exit 71\nexec /bin/sleep 600");
+TEST_F(SbatchScriptTest, AStartOfTheSameJobIsAnotherRun) {
+  environment_["SLURM_RESTART_COUNT"] = "2";
+  EXPECT_EQ(run("nodes"), 0);
+  EXPECT_THAT(calls(), HasSubstr("--run-id margay-x-7-a1.77.2\n"));
+}
+
+TEST_F(SbatchScriptTest, OneLauncherOnEachMachineStartsTheRanksThere) {
+  config_.slurm.launcher = RankLauncher::kNode;
+  environment_["CUDA_VISIBLE_DEVICES"] = "4,6";
+  engine("exit 0",
+         "echo \"$RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $CUDA_VISIBLE_DEVICES\" > "
+         "\"$SCRATCH/rank$RANK\"; exit 0");
+  EXPECT_EQ(run("nodes"), 0);
+  EXPECT_THAT(steps(), StartsWith("--nodes=2 --kill-on-bad-exit=1 --ntasks=2 --ntasks-per-node=1 "
+                                  "--cpus-per-task=6 bash -c "));
+  EXPECT_EQ(tests::text_of(folder_.file("rank0")), "0 0 4 2 4\n");
+  EXPECT_EQ(tests::text_of(folder_.file("rank1")), "1 1 4 2 6\n");
+  EXPECT_EQ(tests::text_of(folder_.file("rank2")), "2 0 4 2 4\n");
+  EXPECT_EQ(tests::text_of(folder_.file("rank3")), "3 1 4 2 6\n");
+  EXPECT_EQ(count_of_calls("match"), 4);
+}
+
+class EachLauncherTest : public SbatchScriptTest, public testing::WithParamInterface<RankLauncher> {
+ protected:
+  EachLauncherTest() {
+    config_.slurm.launcher = GetParam();
+    rank_ = GetParam() == RankLauncher::kNode ? "$RANK" : "$SLURM_PROCID";
+  }
+  std::string rank_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, EachLauncherTest,
+                         testing::Values(RankLauncher::kTask, RankLauncher::kNode),
+                         [](const auto& launcher) {
+                           return launcher.param == RankLauncher::kTask ? "Task" : "Node";
+                         });
+
+TEST_P(EachLauncherTest, TheFirstFaultOfARankCounts) {
+  // The others stop when one is gone, and tell of that; or srun ends them by a signal.
+  engine("exit 0", "[ " + rank_ + " != 2 ] || exit 71\n/bin/sleep 0.3\nkill -KILL $$");
   EXPECT_EQ(run("nodes"), 71);
-  engine("[ \"$RANK\" != 1 ] || exit 70\nexec /bin/sleep 600", "exit 0");
+  engine("[ " + rank_ + " != 1 ] || exit 70\n/bin/sleep 0.3\nkill -KILL $$", "exit 0");
   EXPECT_EQ(run("nodes"), 70);
   engine("exit 0", "exit 0");
   EXPECT_EQ(run("nodes"), 0) << "the fault of an earlier start is forgotten";
+}
+
+TEST_P(EachLauncherTest, ARankThatHasStoppedLeavesTheFirstItsTimeForTheCheckpoint) {
+  engine("exit 0", "[ " + rank_ + " != 0 ] || /bin/sleep 0.5\n" + "[ " + rank_ +
+                       " != 0 ] || echo done > \"$SCRATCH/written\"\nexit 85");
+  EXPECT_EQ(run("nodes"), 85);
+  EXPECT_EQ(tests::text_of(folder_.file("written")), "done\n");
+}
+
+TEST_P(EachLauncherTest, ASignalReachesEveryRank) {
+  // With the first one's end the others are ended.
+  engine("exit 0", "stop() {\n  echo " + rank_ + " >> \"$SCRATCH/stopped\"\n" + "  while [ " +
+                       rank_ + " = 0 ] && [ \"$(wc -l < \"$SCRATCH/stopped\")\" -lt 4 ]\n" +
+                       "  do /bin/sleep 0.01; done\n  exit 85\n}\ntrap stop USR1\n" +
+                       "touch \"$SCRATCH/ready." + rank_ + "\"\nset -- \"$SCRATCH\"/ready.*\n" +
+                       "[ $# -lt 4 ] || touch \"$SCRATCH/ready\"\nwhile :; do sleep 0.05; done");
+  const pid_t script = start("nodes");
+  wait_for_file("ready");
+  kill(script, SIGUSR1);
+  EXPECT_EQ(wait_for(script), 85);
+  const std::string stopped = tests::text_of(folder_.file("stopped"));
+  EXPECT_EQ(std::count(stopped.begin(), stopped.end(), '\n'), 4) << stopped;
 }
 
 }  // namespace

@@ -36,6 +36,43 @@ Outcome failed(int exit_code, const Failures& failures = {}) {
   return judged(with_job(JobState::kFailed, exit_code), failures);
 }
 
+db::Attempt asked_to_stop() {
+  db::Attempt attempt = running();
+  attempt.stop_asked = 5;
+  return attempt;
+}
+
+TEST(Transition, AJobThatStoppedForAWiderOneGoesOnAtOnceAndNothingIsCounted) {
+  for (const JobState state : {JobState::kFailed, JobState::kCancelled}) {
+    for (const bool no_progress : {false, true}) {
+      Evidence evidence = with_job(state, 85);
+      evidence.no_progress = no_progress;
+      const Outcome outcome =
+          judge(asked_to_stop(), evidence, {{"widened", 9}, {"stopped_early", 9}}, kRules);
+      EXPECT_EQ(outcome.attempt, AttemptState::kCheckpointed);
+      EXPECT_EQ(outcome.item, ItemState::kQueued);
+      EXPECT_EQ(outcome.wait.count(), 0);
+      EXPECT_EQ(outcome.cause, "widened");
+      EXPECT_THAT(outcome.reason, HasSubstr(no_progress ? "not got any further" : "resumes"));
+    }
+  }
+}
+
+TEST(Transition, AJobThatWasCancelledForAWiderOneIsNoFailure) {
+  const Outcome outcome = judge(asked_to_stop(), with_job(JobState::kCancelled), {}, kRules);
+  EXPECT_EQ(outcome.attempt, AttemptState::kCancelled);
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(judged(with_job(JobState::kCancelled)).item, ItemState::kFailed);
+}
+
+TEST(Transition, AJobThatFailsAfterItWasAskedToStopHasFailed) {
+  EXPECT_EQ(judge(asked_to_stop(), with_job(JobState::kFailed, 64), {}, kRules).item,
+            ItemState::kQuarantined);
+  Evidence cancelled = with_job(JobState::kFailed, 85);
+  cancelled.cancel_requested = true;
+  EXPECT_EQ(judge(asked_to_stop(), cancelled, {}, kRules).item, ItemState::kCancelled);
+}
+
 TEST(Transition, AJobThatRunsMakesItsAttemptRun) {
   EXPECT_EQ(judged(with_job(JobState::kPending)).attempt, AttemptState::kPending);
   EXPECT_EQ(judged(with_job(JobState::kRunning)).attempt, AttemptState::kRunning);
