@@ -1,16 +1,21 @@
 // margay-engine match: one search from files to files.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
 #include "engine/commands.h"
 #include "engine/config.h"
+#include "engine/cpu/cpu_backend.h"
 #include "engine/human_text.h"
+#include "engine/local_ranks.h"
+#include "engine/member.h"
+#include "engine/rank_worker.h"
 
 namespace engine {
 namespace {
@@ -32,22 +37,52 @@ void check_resume(const std::string& checkpoint) {
   throw InputError("--resume: '" + checkpoint + "' cannot be read: " + std::strerror(errno));
 }
 
-// Several tasks of one job would each do the whole search and write over each other's files.
-void refuse_other_ranks() {
-  for (const char* name : {"SLURM_STEP_NUM_TASKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
-    const char* tasks = std::getenv(name);
-    if (tasks == nullptr || std::atoi(tasks) <= 1) continue;
-    throw UsageError(std::string(name) + " is " + tasks +
-                     ": this version searches with one process; start it as one task "
-                     "(srun --ntasks=1), each micrograph in a job of its own");
+// For each of `ranks` local ranks: the command line without --nproc. Processors are shared out,
+// unless --threads says how many each may have.
+std::vector<std::string> command_of_ranks(const MatchCommand& match, int ranks) {
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
+  for (size_t i = 1; i < match.arguments.size(); ++i) {
+    if (match.arguments[i] == "--nproc") {
+      ++i;
+    } else if (!match.arguments[i].starts_with("--nproc=")) {
+      command.push_back(match.arguments[i]);
+    }
+  }
+  if (match.options.device.threads == 0) {
+    const int threads = std::max(1, cpu::available_cores() / ranks);
+    command.insert(command.end(), {"--threads", std::to_string(threads)});
+  }
+  return command;
+}
+
+ExitCode start_local_ranks(const MatchCommand& command, const std::atomic<bool>& stop) {
+  const CrewOptions& crew = command.options.crew;
+  return static_cast<ExitCode>(run_local_ranks({.command = command_of_ranks(command, command.nproc),
+                                                .count = command.nproc,
+                                                .patience = crew.timeout,
+                                                .survivors_go_on = crew.go_on_without},
+                                               stop));
+}
+
+ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop) {
+  CrewOptions crew = options.crew;
+  crew.message = tell;
+  DeviceOptions device = options.device;
+  device.device = device_of(crew.place, device.backend);
+  try {
+    return work_for_rank_0(crew, device, stop);
+  } catch (const Dismissed& dismissed) {
+    return dismissed.code();
   }
 }
 
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
-  refuse_other_ranks();
+  if (command.nproc > 0) return start_local_ranks(command, stop);
   MatchOptions options = command.options;
+  options.crew.place = find_rank(command.rank, process_environment());
+  if (!options.crew.place.first()) return serve_rank_0(options, stop);
   options.message = tell;
   check_resume(options.resume);
   const MatchOutcome outcome = run_match(read_search_config(command.config), options, stop);

@@ -17,6 +17,9 @@ namespace engine {
 struct MatchCommand {
   std::string config;
   MatchOptions options;
+  RankFlags rank;
+  int nproc = 0;                       // local ranks to start; 0: this process is one itself
+  std::vector<std::string> arguments;  // argv of this very program
 };
 // `stop` set: finish the batch, write the checkpoint, return kStopped.
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop);
@@ -64,6 +67,18 @@ struct SelftestCommand {
   DeviceOptions device;
 };
 ExitCode selftest_command(const SelftestCommand& command);
+
+struct ScaleCommand {
+  std::string config;  // empty: a search of its own
+  std::string output;  // the table as CSV; empty: none
+  int nproc = 0;       // the most ranks; 0: a rank for each device, or for each core
+  DeviceOptions device;
+  bool allow_pixel_size_mismatch = false;
+  bool overwrite = false;
+  bool json = false;
+};
+// `stop` set: end the ranks, return kStopped.
+ExitCode scale_command(const ScaleCommand& command, const std::atomic<bool>& stop);
 
 struct InfoCommand {
   std::vector<std::string> files;  // empty: about this build and machine

@@ -184,7 +184,14 @@ std::string kernels_text(const cuda::FusedKernels& kernels) {
 
 }  // namespace
 
-bool nvidia_device_present() { return kernel_driver_present() || cuda::device_visible(); }
+bool nvidia_device_present() { return kernel_driver_present() || cuda::visible_devices() > 0; }
+
+int device_of(const RankPlace& place, const std::string& backend) {
+  if (backend == "cpu" || (backend == "auto" && !nvidia_device_present())) return 0;
+  // None is visible: opening device 0 says why.
+  const int visible = cuda::visible_devices();
+  return visible == 0 ? 0 : device_of_rank(place, visible);
+}
 
 int first_device(const std::vector<std::string>& gpu_ids) {
   for (const std::string& id : gpu_ids) {

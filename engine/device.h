@@ -11,6 +11,7 @@
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/manifest.h"
+#include "engine/ranks.h"
 
 namespace engine {
 
@@ -42,6 +43,9 @@ struct DevicePlan {
 
 // Whether this machine has an NVIDIA device, usable by this build or not.
 bool nvidia_device_present();
+
+// The device of this rank; 0 on processors. Throws UsageError when it has none of its own.
+int device_of(const RankPlace& place, const std::string& backend);
 
 // The first CUDA device that computational_config.gpu_ids names; 0 where it names none.
 int first_device(const std::vector<std::string>& gpu_ids);

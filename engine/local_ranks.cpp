@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -24,6 +23,8 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "engine/private_folder.h"
 
 namespace engine {
 namespace {
@@ -34,28 +35,6 @@ using Milliseconds = std::chrono::milliseconds;
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
-
-// Nobody else's, and gone with this object.
-class PrivateFolder {
- public:
-  PrivateFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "margay-ranks-XXXXXX").string();
-    if (::mkdtemp(path_.data()) == nullptr) {
-      fail("cannot make a folder for the ranks under TMPDIR ('" + path_ + "')");
-    }
-  }
-  ~PrivateFolder() {
-    std::error_code ignored;  // a folder left over harms nobody
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class File {
  public:
@@ -109,7 +88,9 @@ class Processes {
   std::optional<Ending> next_ending(Milliseconds wait);
   // To all that have not ended.
   void signal(int number) const;
-  // What rank k > 0 wrote, or the end of it.
+  // Of this rank they are kept.
+  bool keeps_messages(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
+  // What it wrote, or the end of it.
   std::string messages(int rank) const;
 
  private:
@@ -117,9 +98,9 @@ class Processes {
   pid_t start(int rank, std::vector<std::string> words) const;
   void wait_for(int rank);
 
-  PrivateFolder folder_;
+  PrivateFolder folder_{"ranks"};
   File nothing_{::open("/dev/null", O_RDWR | O_CLOEXEC), "cannot open /dev/null"};
-  std::vector<std::unique_ptr<File>> messages_;  // of rank 1, 2, ...
+  std::vector<std::unique_ptr<File>> messages_;  // by rank; rank 0's may pass through
   std::vector<pid_t> processes_;                 // reaped at the end, so that each id stays its own
   std::vector<std::thread> waiters_;
   std::mutex mutex_;
@@ -129,7 +110,11 @@ class Processes {
 
 Processes::Processes(const LocalRanks& ranks) {
   const std::string run_id = fresh_run_id();
-  for (int rank = 1; rank < ranks.count; ++rank) {
+  for (int rank = 0; rank < ranks.count; ++rank) {
+    if (rank == 0 && !ranks.quiet) {
+      messages_.push_back(nullptr);
+      continue;
+    }
     messages_.push_back(std::make_unique<File>(::memfd_create("messages of a rank", MFD_CLOEXEC),
                                                "cannot keep a rank's messages"));
   }
@@ -171,7 +156,7 @@ pid_t Processes::start(int rank, std::vector<std::string> words) const {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const std::string complaint = "cannot run '" + words.front() + "'\n";
-  const int messages = rank == 0 ? -1 : messages_[static_cast<size_t>(rank - 1)]->get();
+  const int messages = keeps_messages(rank) ? messages_[static_cast<size_t>(rank)]->get() : -1;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail("cannot start rank " + std::to_string(rank));
@@ -214,7 +199,7 @@ void Processes::signal(int number) const {
 
 std::string Processes::messages(int rank) const {
   constexpr off_t kMost = 64 * 1024;
-  const int file = messages_[static_cast<size_t>(rank - 1)]->get();
+  const int file = messages_[static_cast<size_t>(rank)]->get();
   // By a reading that leaves the place where the rank writes on.
   struct stat status = {};
   if (::fstat(file, &status) != 0) fail("cannot read a rank's messages");
@@ -272,8 +257,9 @@ class Watch {
 
   void show(const Ending& ending) const {
     std::string text;
-    if (ending.rank > 0) {
-      text = with_rank_before_each_line(ending.rank, processes_.messages(ending.rank));
+    if (processes_.keeps_messages(ending.rank)) {
+      text = processes_.messages(ending.rank);
+      if (ending.rank > 0) text = with_rank_before_each_line(ending.rank, text);
     }
     const std::string name = "rank " + std::to_string(ending.rank);
     if (ending.signal != 0) {

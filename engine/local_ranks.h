@@ -15,6 +15,7 @@ struct LocalRanks {
   int count = 1;
   std::chrono::milliseconds patience{60'000};
   bool survivors_go_on = false;  // a failure of another rank than rank 0 does not end the others
+  bool quiet = false;            // rank 0's messages, too, only when it fails
 };
 
 // Runs the command `count` times side by side, rank k with --rank k --world-size N --local-rank k,

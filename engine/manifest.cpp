@@ -59,6 +59,17 @@ Json device(const DeviceInfo& info) {
           {"transforms", info.transforms}};
 }
 
+Json other_ranks(const std::vector<OtherRank>& ranks) {
+  Json list = Json::array();
+  for (const OtherRank& one : ranks) {
+    list.push_back({{"rank", one.rank},
+                    {"host", one.host},
+                    {"device", one.device},
+                    {"correlations", one.correlations}});
+  }
+  return list;
+}
+
 // Null where nothing was measured: single precision is what others are measured by.
 Json precision_error(const std::optional<PrecisionError>& error) {
   if (!error) return nullptr;
@@ -80,9 +91,13 @@ Json inputs(const Manifest& manifest) {
 }
 
 Json counts(const Manifest& manifest) {
-  return {{"orientations", manifest.orientations},   {"defocus_planes", manifest.defocus_planes},
-          {"correlations", manifest.correlations},   {"units", manifest.units},
-          {"resumed_units", manifest.resumed_units}, {"map_height", manifest.map_height},
+  return {{"orientations", manifest.orientations},
+          {"defocus_planes", manifest.defocus_planes},
+          {"correlations", manifest.correlations},
+          {"units", manifest.units},
+          {"resumed_units", manifest.resumed_units},
+          {"rank_0_correlations", manifest.rank_0_correlations},
+          {"map_height", manifest.map_height},
           {"map_width", manifest.map_width}};
 }
 
@@ -134,6 +149,7 @@ std::string manifest_json(const Manifest& manifest) {
                      {"status", "done"},
                      {"host", host_name()},
                      {"device", device(manifest.device)},
+                     {"other_ranks", other_ranks(manifest.other_ranks)},
                      {"precision", manifest.precision},
                      {"precision_error", precision_error(manifest.precision_error)},
                      {"fft", manifest.fft},

@@ -33,12 +33,20 @@ struct InputHashes {
 };
 InputHashes hash_inputs(const SearchConfig& config);
 
+// A rank other than 0, which is the manifest's own host and device.
+struct OtherRank {
+  int rank = 0;
+  std::string host, device;
+  int64_t correlations = 0;  // that it did in this attempt
+};
+
 struct Manifest {
   std::string attempt;  // --attempt: the scheduler's token; empty by hand
   SearchConfig config;
   InputHashes input_hashes;
   OutputPaths outputs;
   DeviceInfo device;
+  std::vector<OtherRank> other_ranks;
   Timings timings;
   std::string precision = "fp32";                 // as precision_name has it
   std::optional<PrecisionError> precision_error;  // measured, unless it is fp32
@@ -54,6 +62,7 @@ struct Manifest {
   double cutoff = 0;
   double best_z = 0;
   int64_t resumed_units = 0;                                  // finished by earlier attempts
+  int64_t rank_0_correlations = 0;                            // as of the other ranks
   std::vector<std::pair<std::string, std::string>> pictures;  // name, path
   std::vector<std::string> notes;
 };

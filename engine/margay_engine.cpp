@@ -28,6 +28,7 @@ struct Options {
   ProjectCommand project;
   SimulateCommand simulate;
   SelftestCommand selftest;
+  ScaleCommand scale;
   InfoCommand info;
 };
 
@@ -124,6 +125,58 @@ void add_peak_options(CLI::App& command, PeakOptions& peaks) {
              "False peaks expected in a micrograph of noise");
 }
 
+void add_rank_options(CLI::App& command, MatchCommand& match) {
+  CLI::Option_group& group =
+      *command.add_option_group("Several ranks",
+                                "One search by several processes, one device each. torchrun, srun "
+                                "and mpirun say who is who.");
+  CrewOptions& crew = match.options.crew;
+  group.add_option("--nproc", match.nproc, "Start this many ranks on this machine")
+      ->check(range(1, 4096))
+      ->type_name("N");
+  group.add_option("--rank", match.rank.rank, "Number of this rank, from 0")->type_name("N");
+  group.add_option("--world-size", match.rank.world_size, "How many ranks there are")
+      ->type_name("N");
+  group
+      .add_option("--local-rank", match.rank.local_rank,
+                  "Number of this rank among those on this host: its device")
+      ->type_name("N");
+  group
+      .add_option("--rendezvous", match.rank.rendezvous,
+                  "Where ranks meet: HOST:PORT of rank 0, or file:PATH that all of them can see")
+      ->type_name("PLACE");
+  group
+      .add_option("--run-id", match.rank.run_id,
+                  "The same for all ranks of this run, and for no other run")
+      ->type_name("NAME");
+  group
+      .add_option_function<std::string>(
+          "--rank-timeout",
+          [&crew](const std::string& text) {
+            crew.timeout = parse_duration(text, "--rank-timeout");
+          },
+          "A rank that is silent for so long is lost (default: 60s)")
+      ->type_name("TIME");
+  group
+      .add_option_function<std::string>(
+          "--on-rank-loss",
+          [&crew](const std::string& what) { crew.go_on_without = what == "continue"; },
+          "abort: the search ends, and goes on from its checkpoint another time; continue: the "
+          "other ranks take over the work of the lost one (default: abort)")
+      ->check(one_of({"abort", "continue"}))
+      ->type_name("WHAT");
+  group
+      .add_option("--collectives", crew.collectives,
+                  "By which ranks exchange data: auto, gloo or nccl")
+      ->check(one_of({"auto", "gloo", "nccl"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  group.add_option("--chunk", crew.chunk, "Units of work that a rank gets at once (0: chosen)")
+      ->check(range(0, 1 << 30))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 void add_match(CLI::App& app, MatchCommand& match) {
   CLI::App& command = add_command(
       app, "match", "Search one micrograph for one template",
@@ -154,6 +207,7 @@ void add_match(CLI::App& app, MatchCommand& match) {
   command.add_option("--attempt", options.attempt, "A name for this run, kept in the manifest")
       ->type_name("NAME");
   add_peak_options(command, options.peaks);
+  add_rank_options(command, match);
 }
 
 void add_peaks(CLI::App& app, PeaksCommand& peaks) {
@@ -265,6 +319,28 @@ void add_selftest(CLI::App& app, SelftestCommand& selftest) {
   add_device_options(command, selftest.device);
 }
 
+void add_scale(CLI::App& app, ScaleCommand& scale) {
+  CLI::App& command = add_command(
+      app, "scale", "What more ranks on this machine gain: a table of measured speed-ups",
+      "Runs the search in a scratch folder (TMPDIR) by 1, 2, 4, ... N ranks, by all of 1 to N up "
+      "to 4. Every rank has as many threads: --threads, else the cores shared out among N.\n"
+      "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv");
+  command
+      .add_option("CONFIG", scale.config,
+                  "Configuration of the search to run (default: a small one of its own)")
+      ->type_name("FILE");
+  command
+      .add_option("--nproc", scale.nproc,
+                  "The most ranks (default: one for each NVIDIA device, else for each core)")
+      ->check(range(1, 4096))
+      ->type_name("N");
+  add_device_options(command, scale.device);
+  add_mismatch_flag(command, scale.allow_pixel_size_mismatch);
+  command.add_flag("--json", scale.json, "As JSON, with the correlations of every rank");
+  add_file(command, "--output", scale.output, "Write the table as CSV, too");
+  command.add_flag("--overwrite", scale.overwrite, "Replace that table");
+}
+
 void add_info(CLI::App& app, InfoCommand& info) {
   CLI::App& command =
       add_command(app, "info", "This build and this machine, or the headers of MRC files",
@@ -285,6 +361,10 @@ ExitCode run(const CLI::App& app, const Options& options) {
   if (name == "project") return project_command(options.project);
   if (name == "simulate") return simulate_command(options.simulate);
   if (name == "selftest") return selftest_command(options.selftest);
+  if (name == "scale") {
+    const StopSignals signals;
+    return scale_command(options.scale, signals.requested());
+  }
   return info_command(options.info);
 }
 
@@ -295,12 +375,14 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Each subcommand explains itself: margay-engine match --help");
   Options options;
+  options.match.arguments.assign(argv, argv + argc);
   add_match(app, options.match);
   add_peaks(app, options.peaks);
   add_plan(app, options.plan);
   add_project(app, options.project);
   add_simulate(app, options.simulate);
   add_selftest(app, options.selftest);
+  add_scale(app, options.scale);
   add_info(app, options.info);
   try {
     app.parse(argc, argv);

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 #include "engine/config_checks.h"
 #include "engine/error.h"
+#include "engine/exchange.h"
+#include "engine/foreman.h"
 #include "engine/human_text.h"
 #include "engine/mrc.h"
 #include "engine/pictures.h"
@@ -44,8 +47,25 @@ class Match {
   }
 
   MatchOutcome run(const std::atomic<bool>& stop) {
+    CrewOptions crew = options_.crew;
+    crew.message = [this](const std::string& sentence) { note(sentence); };
+    // The other ranks may arrive while this one reads.
+    Foreman foreman(std::move(crew));
+    try {
+      return run(stop, foreman);
+    } catch (const Error& error) {
+      foreman.abandon(error);
+      throw;
+    } catch (const std::exception& error) {
+      foreman.abandon(Error(ExitCode::kDeviceFault, error.what()));
+      throw;
+    }
+  }
+
+ private:
+  MatchOutcome run(const std::atomic<bool>& stop, Foreman& foreman) {
     read();
-    RunResult result = search(stop);
+    RunResult result = search(stop, foreman);
     if (result.stopped) {
       result.progress.state = "stopped";
       reporter_->finish(result.progress);
@@ -55,7 +75,6 @@ class Match {
     return {.stopped = false, .manifest = std::move(manifest_)};
   }
 
- private:
   void say(const std::string& line) const {
     if (options_.message) options_.message(line);
   }
@@ -81,7 +100,10 @@ class Match {
     SearchConfig& config = manifest_.config;
     const SearchSpace space = make_search_space(config);
     DeviceOptions wanted = options_.device;
-    wanted.device = first_device(config.computation.gpu_ids);
+    const bool alone = options_.crew.place.size == 1;
+    // With several ranks the launcher says who has which device.
+    wanted.device = alone ? first_device(config.computation.gpu_ids)
+                          : device_of(options_.crew.place, wanted.backend);
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
     device_ = plan_device(shape, wanted);
@@ -95,7 +117,8 @@ class Match {
       noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
                    options_.peaks.false_positives);
     }
-    const std::string note_of_devices = devices_note(device_, config.computation.gpu_ids);
+    const std::string note_of_devices =
+        alone ? devices_note(device_, config.computation.gpu_ids) : "";
     if (!note_of_devices.empty()) config.notes.push_back(note_of_devices);
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
@@ -135,12 +158,13 @@ class Match {
     }
   }
 
-  RunResult search(const std::atomic<bool>& stop) {
+  RunResult search(const std::atomic<bool>& stop, Foreman& foreman) {
     reporter_.emplace(outputs_.progress);
     const auto start = Clock::now();
-    const Search search = prepare_search(manifest_.config, micrograph_, volume_);
+    Search search = prepare_search(manifest_.config, micrograph_, volume_);
     volume_ = {};
     manifest_.search_hash = search.identity.hash();
+    if (foreman.size() > 1) give_inputs(search, foreman, stop);
     const std::unique_ptr<Backend> backend = make_measured_backend(search);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
@@ -148,7 +172,12 @@ class Match {
                          .resume = options_.resume,
                          .report = [this](const Progress& p) { reporter_->report(p); },
                          .message = [this](const std::string& s) { note(s); }};
-    RunResult result = run_search(search, *backend, run, stop);
+    RunResult result = run_search(search, *backend, run, stop, foreman);
+    for (const Colleague& one : foreman.colleagues()) {
+      manifest_.other_ranks.push_back(
+          {one.rank, one.host, one.device, foreman.merged_by(one.rank)});
+    }
+    manifest_.rank_0_correlations = foreman.merged_by(0);
     manifest_.timings.search = result.seconds;
     manifest_.resumed_units = result.resumed_units;
     if (!result.stopped) {
@@ -156,6 +185,26 @@ class Match {
       result.accumulators = {};
     }
     return result;
+  }
+
+  void give_inputs(Search& search, Foreman& foreman, const std::atomic<bool>& stop) {
+    constexpr std::chrono::seconds kLastWords{5};
+    try {
+      share(foreman.gather(communicator(), device_.device, stop), search.problem,
+            search.space.units);
+    } catch (const CommunicatorLost& e) {
+      // Which rank was lost is known soon.
+      foreman.next(kLastWords);
+      throw Error(ExitCode::kDeviceFault,
+                  std::string("the inputs of the search did not reach all ranks: ") + e.what());
+    }
+  }
+
+  // By which the ranks exchange inputs and statistics.
+  std::string communicator() const {
+    const std::string& wanted = options_.crew.collectives;
+    if (wanted != "auto") return wanted;
+    return device_.backend == "cuda" && comm::has_nccl() ? "nccl" : "gloo";
   }
 
   // Of a reduced precision the error is measured first. The device never holds both backends.
@@ -171,8 +220,10 @@ class Match {
     return backend;
   }
 
+  // The foreman's threads have notes, too.
   void note(const std::string& sentence) {
     say("note: " + sentence);
+    const std::lock_guard lock(notes_mutex_);
     manifest_.notes.push_back(sentence);
   }
 
@@ -224,6 +275,7 @@ class Match {
   const MatchOptions& options_;
   OutputPaths outputs_;
   Manifest manifest_;
+  std::mutex notes_mutex_;  // of its notes, while the foreman lives
   DevicePlan device_;
   std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
   int template_size_ = 0;

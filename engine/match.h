@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/config.h"
+#include "engine/crew.h"
 #include "engine/device.h"
 #include "engine/manifest.h"
 #include "engine/peaks.h"
@@ -29,6 +30,7 @@ struct MatchOptions {
   std::string attempt;   // the scheduler's token
   bool overwrite = false;
   bool allow_pixel_size_mismatch = false;
+  CrewOptions crew;  // of which this is rank 0
   PeakOptions peaks;
   std::function<void(const std::string&)> message;  // lines for the user
 };

@@ -5,8 +5,12 @@
 #include <filesystem>
 #include <future>
 #include <sstream>
+#include <utility>
 
+#include "engine/chunk_work.h"
 #include "engine/error.h"
+#include "engine/exchange.h"
+#include "engine/foreman.h"
 #include "engine/preprocess.h"
 #include "engine/sha256.h"
 
@@ -122,11 +126,11 @@ void check_finite(const SearchConfig& config, const Problem& p) {
   }
 }
 
-// The state of one run of a search.
+// The state of one run of a search, at rank 0.
 class Run {
  public:
-  Run(const Search& search, Backend& backend, const RunOptions& options)
-      : search_(search), backend_(backend), options_(options) {
+  Run(const Search& search, Backend& backend, const RunOptions& options, Foreman& foreman)
+      : search_(search), backend_(backend), options_(options), foreman_(foreman) {
     state_.backend = backend.name();
     state_.precision = backend.precision();
     state_.numerics_version = kNumericsVersion;
@@ -138,15 +142,19 @@ class Run {
 
   RunResult run(const std::atomic<bool>& stop) {
     resume();
-    start_ = last_checkpoint_ = last_report_ = last_best_ = Clock::now();
+    start_ = last_merge_ = last_report_ = last_best_ = Clock::now();
+    std::vector<int32_t> costs;
+    for (const Unit& unit : search_.space.units) {
+      costs.push_back(static_cast<int32_t>(search_.space.correlations(unit)));
+    }
+    foreman_.begin(std::move(costs), state_.finished, backend_.batch());
+    resumed_ = foreman_.done();
     report_start();
-    const std::vector<size_t> todo = remaining();
-    const auto batch = static_cast<size_t>(std::max(1, backend_.batch()));
     try {
-      for (size_t begin = 0; begin < todo.size() && !stop; begin += batch) {
-        correlate(todo, begin, std::min(begin + batch, todo.size()));
-        report_if_due();
-        if (begin + batch < todo.size()) checkpoint_if_due();
+      foreman_.ask(0);
+      while (!over_) {
+        look_after(stop);
+        if (const auto order = foreman_.next(kLookEvery)) carry_out(*order, stop);
       }
       finish();
       result_.seconds = seconds_since(start_);
@@ -159,30 +167,92 @@ class Run {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kLookEvery{100};
+
+  // What is due between batches, and while other ranks are waited for.
+  void look_after(const std::atomic<bool>& stop) {
+    report_if_due();
+    if (stop && !std::exchange(stop_wanted_, true)) foreman_.want_merge(true);
+    if (merge_is_due()) {
+      last_merge_ = Clock::now();
+      merge_wanted_ = true;
+      foreman_.want_merge(false);
+    }
+  }
+
+  void carry_out(const Order& order, const std::atomic<bool>& stop) {
+    switch (order.kind) {
+      case OrderKind::kWork:
+        work(order.chunk, stop);
+        break;
+      case OrderKind::kMerge:
+        merge_round(order);
+        break;
+      case OrderKind::kMerged:
+        foreman_.ask(0);
+        break;
+      case OrderKind::kHurry:
+        break;
+      case OrderKind::kEnd:
+        over_ = true;
+        break;
+    }
+  }
+
+  void work(const std::vector<UnitRange>& chunk, const std::atomic<bool>& stop) {
+    const uint32_t done =
+        correlate_chunk(backend_, search_.space.units, chunk, foreman_.pulse(), [&] {
+          look_after(stop);
+          return !stop_wanted_ && !merge_wanted_;
+        });
+    own_ += correlations_in(chunk, done);
+    foreman_.ask(done);
+  }
+
+  int64_t correlations_in(const std::vector<UnitRange>& chunk, uint32_t done) const {
+    int64_t correlations = 0;
+    for (const UnitRange& range : chunk) {
+      for (uint32_t unit = range.begin; unit < range.end && done > 0; ++unit, --done) {
+        correlations += search_.space.correlations(search_.space.units[unit]);
+      }
+    }
+    return correlations;
+  }
+
+  // What the device has to say now ends the search.
+  void merge_round(const Order& order) {
+    Accumulators statistics = backend_.accumulators();
+    const int ranks = static_cast<int>(order.members.size());
+    const std::string& extreme_pixel = search_.problem.extreme_pixel;
+    check_range(statistics, ranks, extreme_pixel);
+    try {
+      reduce(foreman_.group(order), statistics);
+    } catch (const CommunicatorLost& e) {
+      foreman_.group_is_lost(e.what());
+      return;
+    }
+    if (!foreman_.merged(order.round)) return;
+    if (state_.accumulators.best.empty()) {
+      state_.accumulators = std::move(statistics);
+    } else {
+      merge(state_.accumulators, statistics);
+    }
+    check_range(state_.accumulators, 1, extreme_pixel);
+    state_.finished = foreman_.finished();
+    if (foreman_.complete()) return;
+    backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
+    own_ = 0;
+    merged_ = foreman_.done();
+    if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
+      write_checkpoint_or_say();
+    }
+  }
+
   // For the end of a fault's message.
   std::string what_is_kept() const {
     if (kept_.empty()) return ". Nothing of this search is kept: no checkpoint was written yet";
     return ". What was done until the last checkpoint is kept: go on from it with --resume '" +
            kept_ + "'";
-  }
-
-  std::vector<size_t> remaining() const {
-    std::vector<size_t> out;
-    for (size_t i = 0; i < state_.finished.size(); ++i) {
-      if (!state_.finished[i]) out.push_back(i);
-    }
-    return out;
-  }
-
-  void correlate(const std::vector<size_t>& todo, size_t begin, size_t end) {
-    std::vector<Unit> units;
-    for (size_t i = begin; i < end; ++i) units.push_back(search_.space.units[todo[i]]);
-    backend_.correlate(units);
-    for (size_t i = begin; i < end; ++i) {
-      state_.finished[todo[i]] = true;
-      done_ += search_.space.correlations(search_.space.units[todo[i]]);
-    }
-    result_.finished_units += static_cast<int64_t>(end - begin);
   }
 
   void resume() {
@@ -196,15 +266,13 @@ class Run {
     }
     check_same_search(options_.resume, found, state_);
     kept_ = options_.resume;
-    backend_.restore(found.accumulators);
-    state_.finished = found.finished;
+    state_.accumulators = std::move(found.accumulators);
+    state_.finished = std::move(found.finished);
     for (size_t i = 0; i < state_.finished.size(); ++i) {
       if (!state_.finished[i]) continue;
-      done_ += search_.space.correlations(search_.space.units[i]);
+      merged_ += search_.space.correlations(search_.space.units[i]);
       ++result_.resumed_units;
     }
-    resumed_ = done_;
-    result_.finished_units = result_.resumed_units;
     say("resumed from '" + options_.resume + "': " + std::to_string(result_.resumed_units) +
         " of " + std::to_string(state_.finished.size()) + " units were finished");
   }
@@ -234,7 +302,8 @@ class Run {
     // Looking at every pixel costs as much as a few correlations, so seldom.
     constexpr double kBestEvery = 10.0;
     if (seconds_since(last_best_) > kBestEvery) {
-      result_.best_z = backend_.best_z(done_);
+      result_.best_z = std::max({best_z(state_.accumulators, merged_), foreman_.best_z(),
+                                 own_best_z(backend_, own_, own_ == foreman_.done())});
       last_best_ = Clock::now();
     }
     last_report_ = Clock::now();
@@ -243,30 +312,28 @@ class Run {
 
   Progress progress() const {
     Progress p;
-    p.done = done_;
+    p.done = foreman_.done();
     p.total = search_.space.correlations();
     const double elapsed = seconds_since(start_);
-    p.rate = elapsed > 0 ? static_cast<double>(done_ - resumed_) / elapsed : 0;
+    p.rate = elapsed > 0 ? static_cast<double>(p.done - resumed_) / elapsed : 0;
     p.eta_seconds = p.rate > 0 ? static_cast<double>(p.total - p.done) / p.rate : 0;
     p.best_z = result_.best_z;
     return p;
   }
 
-  void checkpoint_if_due() {
-    if (options_.checkpoint.empty() || seconds_since(last_checkpoint_) * 1e3 <
-                                           static_cast<double>(options_.checkpoint_every.count())) {
-      return;
-    }
-    // What the device has to say now ends the search.
-    state_.accumulators = backend_.accumulators();
+  bool merge_is_due() const {
+    return !merge_wanted_ && (!options_.checkpoint.empty() || foreman_.can_lose_ranks()) &&
+           seconds_since(last_merge_) * 1e3 >=
+               static_cast<double>(options_.checkpoint_every.count());
+  }
+
+  void write_checkpoint_or_say() {
     try {
       write();
     } catch (const Error& e) {
       // The search is worth more than one checkpoint; the next one may succeed.
       say(std::string("no checkpoint written: ") + e.what());
     }
-    last_checkpoint_ = Clock::now();
-    state_.accumulators = {};
   }
 
   void write() {
@@ -275,17 +342,15 @@ class Run {
   }
 
   void finish() {
-    result_.stopped = result_.finished_units < static_cast<int64_t>(state_.finished.size());
-    if (result_.stopped) {
-      if (!options_.checkpoint.empty()) {
-        state_.accumulators = backend_.accumulators();
-        write();
-      }
-    } else {
-      result_.accumulators = backend_.accumulators();
-    }
-    result_.best_z = backend_.best_z(done_);
+    result_.finished_units = std::count(state_.finished.begin(), state_.finished.end(), true);
+    result_.stopped = !foreman_.complete();
+    result_.best_z = best_z(state_.accumulators, foreman_.done());
     result_.progress = progress();
+    if (!result_.stopped) {
+      result_.accumulators = std::move(state_.accumulators);
+    } else if (!options_.checkpoint.empty()) {
+      write();
+    }
   }
 
   void say(const std::string& sentence) const {
@@ -295,12 +360,17 @@ class Run {
   const Search& search_;
   Backend& backend_;
   const RunOptions& options_;
-  Checkpoint state_;
+  Foreman& foreman_;
+  Checkpoint state_;  // what is merged
   RunResult result_;
-  int64_t done_ = 0;     // correlations
-  int64_t resumed_ = 0;  // of them by earlier runs
+  int64_t resumed_ = 0;  // correlations by earlier runs
+  int64_t own_ = 0;      // by this rank since the last merge
+  int64_t merged_ = 0;   // correlations whose statistics are merged
   std::string kept_;     // the newest checkpoint
-  Clock::time_point start_, last_checkpoint_, last_report_, last_best_;
+  bool stop_wanted_ = false;
+  bool merge_wanted_ = false;
+  bool over_ = false;
+  Clock::time_point start_, last_merge_, last_report_, last_best_;
 };
 
 }  // namespace
@@ -356,7 +426,13 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
 
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
                      const std::atomic<bool>& stop) {
-  return Run(search, backend, options).run(stop);
+  Foreman foreman({});
+  return run_search(search, backend, options, stop, foreman);
+}
+
+RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
+                     const std::atomic<bool>& stop, Foreman& foreman) {
+  return Run(search, backend, options, foreman).run(stop);
 }
 
 }  // namespace engine

@@ -48,6 +48,8 @@ struct Search {
 // Inputs have been checked (config_checks.h).
 Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume);
 
+class Foreman;
+
 struct RunOptions {
   std::string checkpoint;  // where to write one; empty: none
   std::chrono::milliseconds checkpoint_every = std::chrono::minutes(10);
@@ -67,8 +69,11 @@ struct RunResult {
   Progress progress;          // the last one
 };
 
-// Runs the units that are not finished yet. `stop` is looked at after every batch.
+// Runs the units that are not finished yet. `stop` is looked at after every batch. With `foreman`
+// this is rank 0, and `backend` its own device; without, there are no others.
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
                      const std::atomic<bool>& stop);
+RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
+                     const std::atomic<bool>& stop, Foreman& foreman);
 
 }  // namespace engine

@@ -8,7 +8,7 @@ namespace engine::cuda {
 
 bool built_in() { return false; }
 
-bool device_visible() { return false; }
+int visible_devices() { return 0; }
 
 DeviceFacts require_device(int) {
   if (!nvidia_device_present()) {

@@ -26,8 +26,8 @@ struct DeviceFacts {
 // Whether this build has CUDA.
 bool built_in();
 
-// Whether the CUDA runtime sees a device; false without a driver, and in a build without CUDA.
-bool device_visible();
+// Devices that the CUDA runtime sees; none without a driver, and in a build without CUDA.
+int visible_devices();
 
 // Opens the device. Throws Error(kDeviceFault) when there is none, or it cannot be used; InputError
 // when neither this build nor this machine has anything to do with CUDA.

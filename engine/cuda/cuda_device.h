@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/check_runtime.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/faults.h"
@@ -17,8 +18,7 @@
 
 namespace engine::cuda {
 
-// Throws what describe_fault makes of a code that is not success. `device` as in FaultReport.
-void check_runtime(cudaError_t code, const std::string& activity, const std::string& device = "");
+// As check_runtime.
 void check_transforms(cufftResult code, const std::string& activity,
                       const std::string& device = "");
 

@@ -62,11 +62,11 @@ void open(DeviceFacts& facts) {
 
 bool built_in() { return true; }
 
-bool device_visible() {
+int visible_devices() {
   int count = 0;
   // An error means that there is none that could be used; require_device says why.
   const cudaError_t code = cudaGetDeviceCount(&count);
-  return code == cudaSuccess && count > 0;
+  return code == cudaSuccess ? count : 0;
 }
 
 DeviceFacts require_device(int number) {

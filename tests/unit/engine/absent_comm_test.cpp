@@ -35,5 +35,13 @@ TEST(GlooAbsent, SaysWhatIsMissingAndWhatToDo) {
   EXPECT_THAT(refusal(make_gloo), AllOf(HasSubstr("no Gloo"), HasSubstr("libgloo")));
 }
 
+TEST(NcclAbsent, SaysWhatIsMissingAndWhatToDo) {
+  EXPECT_FALSE(has_nccl());
+  EXPECT_THAT(refusal([](const GroupPlace& place, Notices& notices) {
+                return make_nccl(place, notices, 0);
+              }),
+              AllOf(HasSubstr("no NCCL"), HasSubstr("nccl.h")));
+}
+
 }  // namespace
 }  // namespace engine::comm

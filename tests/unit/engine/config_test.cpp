@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "engine/config_copy.h"
 #include "engine/error.h"
 #include "tests/unit/engine/scratch.h"
 
@@ -430,6 +431,20 @@ TEST(Config, PathsStayAsTheyAreWritten) {
   const SearchConfig config = yaml.parse();
   EXPECT_EQ(config.micrograph_path, "../a b/'x'\n\xc3\xa4.mrc");
   EXPECT_EQ(config.template_volume_path, "./t.mrc");
+}
+
+TEST(Config, ACopyIsTheSameSearchWithItsResultsElsewhere) {
+  Yaml yaml;
+  yaml.top = "micrograph_path: \"a: b 'c'.mrc\"\ntemplate_volume_path: \"007\"\n";
+  yaml.orientation = "{psi_step: 3, symmetry: null, phi_min: 0, phi_max: 90}";
+  const SearchConfig copy = parse_search_config(with_results_in("/tmp/x y", yaml.text()), "copy");
+  EXPECT_EQ(copy.micrograph_path, "a: b 'c'.mrc");
+  EXPECT_EQ(copy.template_volume_path, "007");
+  EXPECT_EQ(copy.optics.pixel_size, 1.06);
+  EXPECT_EQ(copy.orientations.at(0).symmetry, std::nullopt);
+  EXPECT_EQ(copy.orientations.at(0).phi_max, 90);
+  EXPECT_EQ(copy.results.scaled_mip, "/tmp/x y/scaled_mip.mrc");
+  EXPECT_EQ(copy.results.relative_defocus, "/tmp/x y/relative_defocus.mrc");
 }
 
 TEST(Config, FilesAreReadByPathAndNamedWhenTheyCannotBe) {

@@ -1,6 +1,7 @@
 // The two sides of `--nproc` without a search:
 //   local_ranks_program start COUNT PATIENCE_MS COMMAND...     ends as run_local_ranks says
 //   local_ranks_program survivors COUNT PATIENCE_MS COMMAND... likewise; survivors go on
+//   local_ranks_program quiet COUNT PATIENCE_MS COMMAND...     likewise; rank 0 is quiet
 //   local_ranks_program listen CODE FOLDER ...                 a rank that ends with CODE when it
 //   is
 //                                                              told to stop
@@ -40,7 +41,8 @@ int start(const std::vector<std::string>& words) {
   const engine::LocalRanks ranks = {.command = {words.begin() + 3, words.end()},
                                     .count = std::stoi(words.at(1)),
                                     .patience = std::chrono::milliseconds(std::stoi(words.at(2))),
-                                    .survivors_go_on = words.at(0) == "survivors"};
+                                    .survivors_go_on = words.at(0) == "survivors",
+                                    .quiet = words.at(0) == "quiet"};
   return engine::run_local_ranks(ranks, signals.requested());
 }
 

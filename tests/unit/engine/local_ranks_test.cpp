@@ -79,6 +79,17 @@ TEST_F(LocalRanksOfAProgram, AllThatEndWellAreSilentButRank0) {
   EXPECT_EQ(run.error, "message of 0\n");
 }
 
+TEST_F(LocalRanksOfAProgram, AQuietRank0SpeaksOnlyWhenItFails) {
+  const std::string script = "echo output of $rank; echo message of $rank >&2; exit ";
+  const Finished good = start(2, kLong, script + "0", "quiet").wait();
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(good.output + good.error, "");
+  const Finished bad = start(1, kLong, script + "64", "quiet").wait();
+  EXPECT_EQ(bad.exit_code, 64);
+  EXPECT_EQ(bad.output, "");
+  EXPECT_EQ(bad.error, "output of 0\nmessage of 0\n");
+}
+
 TEST_F(LocalRanksOfAProgram, EachIsToldWhoItIsAndWhereTheyMeet) {
   ASSERT_EQ(start(2, kLong,
                   "echo \"$*\" > words.$rank; path=${8#file:}\n"

@@ -115,6 +115,18 @@ TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {
   EXPECT_EQ(text["peaks"]["metric"], "scaled-mip");
 }
 
+TEST(WriteManifest, SaysWhatEachRankDid) {
+  const ScratchFolder folder;
+  Manifest manifest = finished(folder);
+  manifest.rank_0_correlations = 100;
+  manifest.other_ranks = {{.rank = 1, .host = "n2", .device = "a device", .correlations = 95}};
+  const json text = json::parse(manifest_json(manifest));
+  EXPECT_EQ(text["counts"]["rank_0_correlations"], 100);
+  EXPECT_EQ(
+      text["other_ranks"],
+      json::array({{{"rank", 1}, {"host", "n2"}, {"device", "a device"}, {"correlations", 95}}}));
+}
+
 TEST(WriteManifest, SaysWhatAReducedPrecisionCosts) {
   const ScratchFolder folder;
   Manifest manifest = finished(folder);

@@ -1,0 +1,87 @@
+// What rank 0 and the others have in common while they search together.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/comm/communicators.h"
+#include "engine/communicator.h"
+#include "engine/coordinator.h"
+#include "engine/ranks.h"
+
+namespace engine {
+
+struct CrewOptions {
+  RankPlace place;
+  std::chrono::milliseconds timeout = std::chrono::seconds(60);  // --rank-timeout
+  bool go_on_without = false;                                    // --on-rank-loss continue
+  int chunk = 0;                                    // units that a rank gets at once; 0: chosen
+  std::string collectives = "auto";                 // auto, gloo, nccl
+  std::function<void(const std::string&)> message;  // one sentence for the user
+};
+
+// Whether the thread that computes still gets on. A batch that lasts many times as long as any
+// before is one that hangs.
+class Pulse {
+ public:
+  explicit Pulse(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+  void begin();  // of a batch
+  void end();
+  bool beats() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::chrono::milliseconds timeout_;
+  mutable std::mutex mutex_;
+  bool busy_ = false;
+  Clock::time_point begun_;
+  Clock::duration longest_{0};
+};
+
+// Small values that ranks left for each other.
+class NoticeBoard {
+ public:
+  void put(const std::string& name, std::vector<char> value);
+  // Waits. Throws CommunicatorLost at the time-out, or at once after close().
+  std::vector<char> get(const std::string& name, std::chrono::milliseconds timeout);
+  void close();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::vector<char>> values_;
+  bool closed_ = false;
+};
+
+// The communicator of whoever takes part in a round. It is kept while they are the same.
+class Groups {
+ public:
+  struct Place {
+    std::string kind;  // "gloo", "nccl"
+    int rank = 0;
+    std::string address;
+    std::chrono::milliseconds timeout{0};
+    int device = 0;  // of nccl
+  };
+  Groups(Place place, comm::Notices& notices) : place_(std::move(place)), notices_(notices) {}
+
+  // `name` differs between the groups of one run. Throws CommunicatorLost.
+  Communicator& of(const std::vector<int>& members, const std::string& name);
+  // What it was doing was lost.
+  void drop() { communicator_.reset(); }
+
+ private:
+  Place place_;
+  comm::Notices& notices_;
+  std::vector<int> members_;
+  std::unique_ptr<Communicator> communicator_;
+};
+
+}  // namespace engine

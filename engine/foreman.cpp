@@ -1,0 +1,367 @@
+#include "engine/foreman.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+namespace engine {
+namespace {
+
+using std::chrono::milliseconds;
+
+// For those who have to end to do so by themselves.
+constexpr milliseconds kGrace{5000};
+constexpr milliseconds kLookAround{100};
+
+std::string seconds_text(milliseconds time) {
+  return std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s";
+}
+
+}  // namespace
+
+Foreman::Foreman(CrewOptions options)
+    : options_(std::move(options)),
+      pulse_(options_.timeout),
+      peers_(static_cast<size_t>(options_.place.size)) {
+  if (size() == 1) {
+    groups_ = std::make_unique<Groups>(Groups::Place{}, *this);
+    return;
+  }
+  door_ = std::make_unique<comm::Door>(options_.place.meeting, options_.place.nonce, size());
+  welcomer_ = std::thread([this] { welcome(); });
+  beater_ = std::thread([this] { beat(); });
+}
+
+Foreman::~Foreman() {
+  abandon(Error(ExitCode::kDeviceFault, "rank 0 has ended"));
+  {
+    std::unique_lock lock(mutex_);
+    // They close their side when they have heard the last word; who has not arrived yet hears it
+    // at the door.
+    changed_.wait_for(lock, kGrace, [&] {
+      return missing_ranks().empty() &&
+             std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.live; });
+    });
+    ending_ = true;
+    changed_.notify_all();
+    for (const Peer& peer : peers_) {
+      if (peer.link) peer.link->shut();
+    }
+  }
+  board_.close();
+  if (welcomer_.joinable()) welcomer_.join();
+  if (beater_.joinable()) beater_.join();
+  for (Peer& peer : peers_) {
+    if (peer.listener.joinable()) peer.listener.join();
+  }
+}
+
+void Foreman::say(const std::string& sentence) const {
+  if (options_.message) options_.message(sentence);
+}
+
+double Foreman::now() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+std::string Foreman::name_of(const Peer& peer) const {
+  return "rank " + std::to_string(peer.colleague.rank) + " on " + peer.colleague.host;
+}
+
+// ------------------------------------------------------------------------------------- Arrival ---
+
+void Foreman::welcome() {
+  for (int arrived = 1; arrived < size();) {
+    auto someone = door_->accept(Clock::now() + kLookAround);
+    const std::lock_guard lock(mutex_);
+    if (ending_) return;
+    if (!someone) continue;
+    Peer& peer = peers_[static_cast<size_t>(someone->rank)];
+    peer.colleague = {.rank = someone->rank, .host = std::move(someone->host), .device = ""};
+    peer.link = std::move(someone->link);
+    peer.live = true;
+    peer.listener = std::thread([this, &peer] { listen_to(peer); });
+    ++arrived;
+    if (failure_) send(peer, Failed{static_cast<int>(failure_->code()), failure_->what()});
+    changed_.notify_all();
+  }
+}
+
+std::string Foreman::missing_ranks() const {
+  std::string missing;
+  for (size_t rank = 1; rank < peers_.size(); ++rank) {
+    if (!peers_[rank].link) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return missing;
+}
+
+Communicator& Foreman::gather(const std::string& kind, int device, const std::atomic<bool>& stop) {
+  std::string address;
+  {
+    std::unique_lock lock(mutex_);
+    const auto deadline = begun_ + options_.timeout;
+    while (!missing_ranks().empty()) {
+      throw_failure();
+      if (stop) throw Error(ExitCode::kStopped, "stopped on request before all ranks had arrived");
+      if (Clock::now() > deadline) {
+        fail(ExitCode::kDeviceFault,
+             "rank " + missing_ranks() + " of " + std::to_string(size()) + " did not arrive in " +
+                 seconds_text(options_.timeout) +
+                 ": see what its process says, and whether it can reach this host");
+      }
+      changed_.wait_for(lock, kLookAround);
+    }
+    throw_failure();
+    for (Peer& peer : peers_) {
+      if (peer.live) send(peer, Start{kind});
+    }
+    if (size() > 1) address = peers_[1].link->local_address();
+  }
+  groups_ = std::make_unique<Groups>(Groups::Place{.kind = kind,
+                                                   .rank = 0,
+                                                   .address = address,
+                                                   .timeout = options_.timeout,
+                                                   .device = device},
+                                     *this);
+  std::vector<int> all(static_cast<size_t>(size()));
+  std::iota(all.begin(), all.end(), 0);
+  return groups_->of(all, "start");
+}
+
+// ---------------------------------------------------------------------------------------- Work ---
+
+void Foreman::begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch) {
+  const std::lock_guard lock(mutex_);
+  coordinator_.emplace(Division{.ranks = size(), .chunk = options_.chunk}, std::move(costs),
+                       std::move(finished));
+  coordinator_->set_batch(0, batch);
+  // Some may be ready already.
+  for (Peer& peer : peers_) {
+    if (peer.batch == 0) continue;
+    coordinator_->set_batch(peer.colleague.rank, peer.batch);
+    carry_out(coordinator_->asked(peer.colleague.rank, 0, now()));
+  }
+}
+
+void Foreman::ask(uint32_t done) {
+  const std::lock_guard lock(mutex_);
+  carry_out(coordinator_->asked(0, done, now()));
+}
+
+void Foreman::want_merge(bool stop) {
+  const std::lock_guard lock(mutex_);
+  carry_out(coordinator_->want_merge(stop));
+}
+
+std::optional<Order> Foreman::next(milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [&] { return failure_ || !mine_.empty(); });
+  throw_failure();
+  if (mine_.empty()) {
+    if (group_lost_at_ && Clock::now() - *group_lost_at_ > 2 * options_.timeout) {
+      fail(ExitCode::kDeviceFault,
+           "the connections between the ranks broke, although none of them "
+           "was lost: " +
+               group_lost_why_);
+      throw_failure();
+    }
+    return std::nullopt;
+  }
+  Order order = std::move(mine_.front());
+  mine_.pop_front();
+  return order;
+}
+
+Communicator& Foreman::group(const Order& merge) {
+  {
+    const std::lock_guard lock(mutex_);
+    group_lost_at_.reset();
+  }
+  return groups_->of(merge.members, "round " + std::to_string(merge.round));
+}
+
+void Foreman::group_is_lost(const std::string& why) {
+  groups_->drop();
+  const std::lock_guard lock(mutex_);
+  group_lost_at_ = Clock::now();
+  group_lost_why_ = why;
+}
+
+bool Foreman::merged(int round) {
+  const std::lock_guard lock(mutex_);
+  const auto told = coordinator_->merged(round);
+  if (told) carry_out(*told);
+  return told.has_value();
+}
+
+std::vector<bool> Foreman::finished() const {
+  const std::lock_guard lock(mutex_);
+  return coordinator_->finished();
+}
+
+bool Foreman::complete() const {
+  const std::lock_guard lock(mutex_);
+  return coordinator_->complete();
+}
+
+int64_t Foreman::done() const {
+  const std::lock_guard lock(mutex_);
+  return coordinator_->done();
+}
+
+int64_t Foreman::merged_by(int rank) const {
+  const std::lock_guard lock(mutex_);
+  return coordinator_->merged_by(rank);
+}
+
+double Foreman::best_z() const {
+  const std::lock_guard lock(mutex_);
+  return best_z_;
+}
+
+std::vector<Colleague> Foreman::colleagues() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Colleague> all;
+  for (size_t rank = 1; rank < peers_.size(); ++rank) all.push_back(peers_[rank].colleague);
+  return all;
+}
+
+void Foreman::carry_out(const std::vector<Told>& told) {
+  for (const Told& one : told) {
+    ended_ = ended_ || one.order.kind == OrderKind::kEnd;
+    if (one.rank == 0) {
+      mine_.push_back(one.order);
+      changed_.notify_all();
+      continue;
+    }
+    Peer& peer = peers_[static_cast<size_t>(one.rank)];
+    if (peer.live) send(peer, one.order);
+  }
+}
+
+void Foreman::send(Peer& peer, const RankMessage& message) {
+  try {
+    peer.link->send(encode(message), options_.timeout);
+  } catch (const comm::LinkLost&) {
+    // The listener finds the same, after the rank's last words.
+  }
+}
+
+// ------------------------------------------------------------------------------------- Hearing ---
+
+void Foreman::listen_to(Peer& peer) {
+  std::string why;
+  ExitCode code = ExitCode::kDeviceFault;
+  try {
+    while (auto message = peer.link->receive(Clock::now() + options_.timeout)) {
+      hear(peer, decode(*message));
+    }
+    why = "it has been silent for " + seconds_text(options_.timeout);
+  } catch (const comm::LinkLost& e) {
+    why = e.what();
+  } catch (const StrangeMessage& e) {
+    why = e.what();
+  }
+  const std::lock_guard lock(mutex_);
+  lose(peer, code, why);
+}
+
+void Foreman::hear(Peer& peer, const RankMessage& message) {
+  const std::lock_guard lock(mutex_);
+  const int rank = peer.colleague.rank;
+  if (const auto* ready = std::get_if<Ready>(&message)) {
+    peer.colleague.device = ready->device;
+    peer.batch = std::max(1, ready->batch);
+    if (!coordinator_) return;
+    coordinator_->set_batch(rank, peer.batch);
+    carry_out(coordinator_->asked(rank, 0, now()));
+  } else if (const auto* ask = std::get_if<Ask>(&message)) {
+    best_z_ = std::max(best_z_, ask->best_z);
+    if (coordinator_) carry_out(coordinator_->asked(rank, ask->done, now()));
+  } else if (std::holds_alternative<StopWish>(message)) {
+    if (coordinator_) carry_out(coordinator_->want_merge(true));
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    lose(peer, static_cast<ExitCode>(failed->code), failed->what);
+  } else if (const auto* notice = std::get_if<Notice>(&message)) {
+    board_.put(notice->name, notice->value);
+    for (Peer& other : peers_) {
+      if (other.live && &other != &peer) send(other, *notice);
+    }
+  }
+}
+
+void Foreman::beat() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    changed_.wait_for(lock, std::min(options_.timeout / 4, kLookAround * 10),
+                      [&] { return ending_; });
+    for (Peer& peer : peers_) {
+      if (peer.live) send(peer, Beat{});
+    }
+    if (!failure_ && !pulse_.beats()) {
+      fail(ExitCode::kDeviceFault,
+           "rank 0 has not finished a batch for many times as long as any "
+           "before: its device hangs");
+    }
+    if (failure_ && !failure_taken_ && Clock::now() - failed_at_ > kGrace) {
+      // The thread that should take it does not come back from its device or from the network.
+      say(failure_->what());
+      std::_Exit(static_cast<int>(failure_->code()));
+    }
+  }
+}
+
+void Foreman::put(const std::string& name, const std::vector<char>& value) {
+  board_.put(name, value);
+  const std::lock_guard lock(mutex_);
+  for (Peer& peer : peers_) {
+    if (peer.live) send(peer, Notice{name, value});
+  }
+}
+
+std::vector<char> Foreman::get(const std::string& name) {
+  return board_.get(name, options_.timeout);
+}
+
+// ------------------------------------------------------------------------------------- Failure ---
+
+// A rank's own fault that any rank would meet ends the search whatever was asked for.
+void Foreman::lose(Peer& peer, ExitCode code, const std::string& why) {
+  if (!peer.live) return;
+  peer.live = false;
+  changed_.notify_all();
+  if (ended_ || ending_ || failure_) return;
+  const bool of_the_rank = code == ExitCode::kDeviceFault || code == ExitCode::kDeviceMemory;
+  if (!options_.go_on_without || !of_the_rank || !coordinator_) {
+    fail(code, name_of(peer) + " was lost: " + why);
+    return;
+  }
+  peer.link->shut();
+  say(name_of(peer) + " was lost: " + why + "; the others go on without it");
+  carry_out(coordinator_->lost(peer.colleague.rank));
+}
+
+void Foreman::fail(ExitCode code, const std::string& what) {
+  if (failure_) return;
+  failure_.emplace(code, what);
+  failed_at_ = Clock::now();
+  board_.close();
+  for (Peer& peer : peers_) {
+    if (peer.live) send(peer, Failed{static_cast<int>(code), what});
+  }
+  changed_.notify_all();
+}
+
+void Foreman::throw_failure() {
+  if (!failure_) return;
+  failure_taken_ = true;
+  throw *failure_;
+}
+
+void Foreman::abandon(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  failure_taken_ = true;
+  if (!ended_) fail(error.code(), error.what());
+}
+
+}  // namespace engine

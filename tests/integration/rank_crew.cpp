@@ -1,0 +1,61 @@
+#include "tests/integration/rank_crew.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/wait_until.h"
+
+namespace tests {
+
+RankCrew::RankCrew(const SmallSearch& search, const CrewSetup& setup) : search_(search) {
+  search.write_config();
+  std::filesystem::remove(search.file("out/progress.json"));
+  const std::string place =
+      setup.rendezvous.empty() ? "file:" + search.file("rendezvous") : setup.rendezvous;
+  for (int k = 0; k < setup.ranks; ++k) {
+    std::vector<std::string> command;
+    if (!setup.wrappers.empty()) command = setup.wrappers[static_cast<size_t>(k)];
+    command.insert(command.end(), {engine_program(), "match", "search.yaml", "--backend", "cpu",
+                                   "--threads", "1", "--overwrite", "--rank", std::to_string(k),
+                                   "--world-size", std::to_string(setup.ranks), "--rendezvous",
+                                   place, "--rank-timeout", setup.timeout});
+    command.insert(command.end(), setup.options.begin(), setup.options.end());
+    ranks_.push_back(std::make_unique<Program>(command, search.folder()));
+  }
+}
+
+bool RankCrew::works() const { return std::filesystem::exists(search_.file("out/progress.json")); }
+
+std::vector<Finished> RankCrew::wait() {
+  std::vector<Finished> all;
+  for (size_t k = 0; k < ranks_.size(); ++k) {
+    Program& rank = *ranks_[k];
+    if (!becomes_true([&] { return !rank.running(); }, std::chrono::seconds(60))) {
+      ADD_FAILURE() << "rank " << k << " hangs";
+      rank.signal(SIGKILL);
+    }
+    all.push_back(rank.wait());
+  }
+  return all;
+}
+
+std::vector<std::string> map_pixels(const SmallSearch& search) {
+  constexpr size_t kMrcHeader = 1024;  // holds a label with a time
+  std::vector<std::string> maps;
+  for (const char* name : {"mip", "scaled_mip", "mean", "sd", "psi", "theta", "phi", "defocus"}) {
+    const std::string file = text_of(search.file("out/" + std::string(name) + ".mrc"));
+    maps.push_back(file.size() > kMrcHeader ? file.substr(kMrcHeader) : "");
+  }
+  return maps;
+}
+
+int repetitions(int here, int in_the_long_suite) {
+  const char* wanted = std::getenv("MARGAY_LONG");
+  return wanted != nullptr && std::string(wanted) == "1" ? in_the_long_suite : here;
+}
+
+}  // namespace tests
