@@ -1,0 +1,29 @@
+// One rank through the real calls of NCCL. Several need several devices.
+#include <gtest/gtest.h>
+
+#include "engine/comm/communicators.h"
+#include "tests/gpu/on_gpu.h"
+#include "tests/require.h"
+#include "tests/scratch_folder.h"
+#include "tests/unit/engine/communicator_cases.h"
+
+namespace tests {
+namespace {
+
+TEST(NcclOnGpu, GivesBackWhatOneRankPutsIn) {
+  const std::string missing = OnGpu::missing();
+  if (!missing.empty()) MARGAY_SKIP_FOR_WANT_OF("gpu", missing);
+  if (!engine::comm::has_nccl()) GTEST_SKIP() << "this build has no NCCL";
+  const ScratchFolder scratch;
+  NoticesInFolder notices(scratch.path());
+  const auto communicator =
+      engine::comm::make_nccl({.name = "run", .address = "127.0.0.1"}, notices, 0);
+  EXPECT_EQ(communicator->name(), "nccl");
+  EXPECT_EQ(communicator->size(), 1);
+  EXPECT_EQ(fault_of_all_collectives(*communicator), "");
+  // More than lies on the device at once.
+  EXPECT_EQ(fault_of_collectives(*communicator, 12'000'001), "");
+}
+
+}  // namespace
+}  // namespace tests
