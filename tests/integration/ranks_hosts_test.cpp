@@ -121,7 +121,7 @@ TEST_F(RanksOnHosts, MeetByAddressOrByTheSharedFileAlone) {
 
 TEST_F(RanksOnHosts, AHostThatIsCutOffEndsAllOfThem) {
   std::mt19937 random(11);
-  for (int i = 0; i < repetitions(2, 50); ++i) {
+  for (int i = 0; i < repetitions(5, 50); ++i) {
     const Hosts hosts(3);
     SmallSearch search;
     make_long_enough(search);

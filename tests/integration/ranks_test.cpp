@@ -2,14 +2,17 @@
 // or cut off, and never a hang. MARGAY_LONG=1 repeats it many more times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
 #include "tests/integration/rank_crew.h"
+#include "tests/require.h"
 #include "tests/wait_until.h"
 
 namespace tests {
@@ -17,6 +20,30 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+
+class SmallDisk {
+ public:
+  SmallDisk(const std::string& folder, const std::string& size) : folder_(folder) {
+    fs::create_directory(folder);
+    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  bool mounted() const { return mounted_; }
+  void fill() const {
+    std::ofstream file(folder_ + "/filler", std::ios::binary | std::ios::app);
+    const std::string block(4096, 'x');
+    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    }
+  }
+
+ private:
+  std::string folder_;
+  bool mounted_ = false;
+};
 
 class Ranks : public testing::Test {
  protected:
@@ -129,7 +156,7 @@ TEST_F(Ranks, EndWithTheNameOfTheRankThatWasKilled) {
 TEST_F(Ranks, EndWithTheNameOfTheRankThatHangs) {
   std::mt19937 random(6);
   int disturbed = 0;
-  for (int i = 0; i < repetitions(2, 50); ++i) {
+  for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
     RankCrew crew(search, {.ranks = 3, .options = kCheckpoint});
@@ -235,6 +262,24 @@ TEST_F(Ranks, AskedToStopThroughAnyOfThemAllEndWithACheckpoint) {
     for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 85) << f.error;
     ASSERT_TRUE(fs::exists(search.file("search.mgc")));
     expect_resumed_to_the_same_maps(search, 2);
+  }
+}
+
+// The folder of the checkpoint is a small file system of its own, and gets full.
+TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
+  for (int i = 0; i < repetitions(5, 50); ++i) {
+    SmallSearch search;
+    make_long_enough(search);
+    const SmallDisk disk(search.file("disk"), "16m");
+    if (!disk.mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
+    RankCrew crew(search,
+                  {.ranks = 3,
+                   .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "50ms"},
+                   .timeout = "30s"});
+    const std::vector<Finished> ends = crew.wait();
+    for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 0) << f.error;
+    EXPECT_THAT(ends[0].error, HasSubstr("the disk is full"));
+    expect_same_maps(search);
   }
 }
 
