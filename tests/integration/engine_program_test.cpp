@@ -33,7 +33,7 @@ class EngineProgram : public ::testing::Test {
 
 TEST_F(EngineProgram, EverySubcommandExplainsItselfWithAnExample) {
   for (const std::string command :
-       {"match", "plan", "simulate", "selftest", "peaks", "project", "info"}) {
+       {"match", "plan", "simulate", "selftest", "scale", "peaks", "project", "info"}) {
     const Finished help = run({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.output, HasSubstr("Example:\n  margay-engine " + command));

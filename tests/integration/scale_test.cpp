@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "tests/integration/small_search.h"
+#include "tests/wait_until.h"
 
 namespace tests {
 namespace {
@@ -99,11 +101,21 @@ TEST_F(Scale, UnderALauncherItIsRefusedWithWhatToDo) {
   EXPECT_THAT(refused.error, HasSubstr("margay-engine scale --nproc N"));
 }
 
-TEST_F(Scale, HasASearchOfItsOwn) {
-  const Finished done = scale({"--nproc", "1", "--json"});
-  ASSERT_EQ(done.exit_code, 0) << done.error;
-  EXPECT_THAT(json::parse(done.output)["search"].get<std::string>(),
-              HasSubstr("512 x 512 pixels, template 64^3"));
+TEST_F(Scale, StoppedInTheMiddleOfASearchOfItsOwnItLeavesNothing) {
+  Program program({engine_program(), "scale", "--nproc", "1", "--backend", "cpu"}, search_.folder(),
+                  {"TMPDIR=" + search_.file("tmp")});
+  const auto searches = [&] {
+    for (const auto& [path, bytes] : search_.contents()) {
+      if (path.ends_with("/1/progress.json")) return true;
+    }
+    return false;
+  };
+  ASSERT_TRUE(becomes_true([&] { return searches() || !program.running(); }));
+  program.signal(SIGTERM);
+  const Finished stopped = program.wait();
+  EXPECT_EQ(stopped.exit_code, 85) << stopped.error;
+  EXPECT_THAT(stopped.error, HasSubstr("stopped on request"));
+  EXPECT_EQ(stopped.output, "");
   expect_no_scratch();
 }
 
