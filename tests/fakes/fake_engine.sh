@@ -9,8 +9,8 @@ if [ "$1" = selftest ]; then
   [ ! -e "$home/selftest" ] || . "$home/selftest"
   exit 0
 fi
-# Of several tasks the first tells.
-[ "${SLURM_PROCID:-0}" = 0 ] || exit 0
+# Of several ranks the first tells.
+[ "${RANK:-${SLURM_PROCID:-0}}" = 0 ] || exit 0
 config=$2
 while [ $# -gt 0 ]; do
   case $1 in

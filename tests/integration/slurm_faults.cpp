@@ -39,7 +39,8 @@ bool has_third(const std::string& point) {
 // On one machine it only waits to be asked for a checkpoint.
 constexpr const char* kStopsUnlessWide = R"(if [ "$SLURM_JOB_NUM_NODES" = 1 ]; then
   trap 'echo units > "$folder/checkpoint.mgc"; exit 85' USR1
-  while :; do sleep 0.02; done
+  echo "listens $token" >> "$home/effects"
+  while :; do sleep 0.02 || :; done
 fi)";
 
 class Site {
@@ -117,7 +118,8 @@ std::vector<std::string> change_of_third(const std::string& point) {
 
 // Only what runs has to be stopped by the cluster.
 void change_third_when_it_runs(QueueAtWork& queue, const std::string& point) {
-  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects("started").contains(3); }));
+  const std::string said = promotes_an_item(point) ? "listens" : "started";
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects(said).contains(3); }));
   queue.margay(change_of_third(point));
 }
 
