@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/comm/communicators.h"
-#include "tests/gpu/on_gpu.h"
+#include "engine/cuda/cuda_backend.h"
+#include "engine/error.h"
 #include "tests/require.h"
 #include "tests/scratch_folder.h"
 #include "tests/unit/engine/communicator_cases.h"
@@ -11,8 +12,11 @@ namespace tests {
 namespace {
 
 TEST(NcclOnGpu, GivesBackWhatOneRankPutsIn) {
-  const std::string missing = OnGpu::missing();
-  if (!missing.empty()) MARGAY_SKIP_FOR_WANT_OF("gpu", missing);
+  try {
+    engine::cuda::require_device(0);
+  } catch (const engine::Error& error) {
+    MARGAY_SKIP_FOR_WANT_OF("gpu", error.what());
+  }
   if (!engine::comm::has_nccl()) GTEST_SKIP() << "this build has no NCCL";
   const ScratchFolder scratch;
   NoticesInFolder notices(scratch.path());
