@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/comm/communicators.h"
+#include "engine/comm/link.h"
 #include "engine/communicator.h"
 #include "engine/coordinator.h"
 #include "engine/ranks.h"
@@ -27,23 +29,30 @@ struct CrewOptions {
 };
 
 // Whether the thread that computes still gets on. A batch that lasts many times as long as any
-// before is one that hangs.
+// before is one that hangs. Time in which the whole process was suspended does not count: another
+// thread tells the time.
 class Pulse {
  public:
   explicit Pulse(std::chrono::milliseconds timeout) : timeout_(timeout) {}
   void begin();  // of a batch
   void end();
-  bool beats() const;
+  // So much time has gone by. Whether the thread gets on.
+  bool tick(std::chrono::milliseconds time);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   std::chrono::milliseconds timeout_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   bool busy_ = false;
   Clock::time_point begun_;
-  Clock::duration longest_{0};
+  std::chrono::milliseconds ticked_{0};   // since then
+  std::chrono::milliseconds longest_{0};  // batch; 0: there was none
 };
+
+// The next message of a link, if the other side is silent for less than `timeout`. Time in which
+// this process was suspended does not count. Throws LinkLost.
+std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout);
 
 // Small values that ranks left for each other.
 class NoticeBoard {

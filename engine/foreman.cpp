@@ -135,6 +135,7 @@ void Foreman::begin(std::vector<int32_t> costs, std::vector<bool> finished, int 
   coordinator_.emplace(Division{.ranks = size(), .chunk = options_.chunk}, std::move(costs),
                        std::move(finished));
   coordinator_->set_batch(0, batch);
+  if (stop_wished_) carry_out(coordinator_->want_merge(true));
   // Some may be ready already.
   for (Peer& peer : peers_) {
     if (peer.batch == 0) continue;
@@ -253,7 +254,7 @@ void Foreman::listen_to(Peer& peer) {
   std::string why;
   ExitCode code = ExitCode::kDeviceFault;
   try {
-    while (auto message = peer.link->receive(Clock::now() + options_.timeout)) {
+    while (auto message = hear_within(*peer.link, options_.timeout)) {
       hear(peer, decode(*message));
     }
     why = "it has been silent for " + seconds_text(options_.timeout);
@@ -279,6 +280,7 @@ void Foreman::hear(Peer& peer, const RankMessage& message) {
     best_z_ = std::max(best_z_, ask->best_z);
     if (coordinator_) carry_out(coordinator_->asked(rank, ask->done, now()));
   } else if (std::holds_alternative<StopWish>(message)) {
+    stop_wished_ = true;
     if (coordinator_) carry_out(coordinator_->want_merge(true));
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     lose(peer, static_cast<ExitCode>(failed->code), failed->what);
@@ -291,14 +293,14 @@ void Foreman::hear(Peer& peer, const RankMessage& message) {
 }
 
 void Foreman::beat() {
+  const milliseconds pause = std::min(options_.timeout / 4, kLookAround * 10);
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::min(options_.timeout / 4, kLookAround * 10),
-                      [&] { return ending_; });
+    changed_.wait_for(lock, pause, [&] { return ending_; });
     for (Peer& peer : peers_) {
       if (peer.live) send(peer, Beat{});
     }
-    if (!failure_ && !pulse_.beats()) {
+    if (!pulse_.tick(pause)) {
       fail(ExitCode::kDeviceFault,
            "rank 0 has not finished a batch for many times as long as any "
            "before: its device hangs");

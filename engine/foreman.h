@@ -114,8 +114,9 @@ class Foreman : public comm::Notices {
   std::optional<Clock::time_point> group_lost_at_;
   std::string group_lost_why_;
   double best_z_ = 0;
-  bool ended_ = false;   // the search, as it should
-  bool ending_ = false;  // this object
+  bool stop_wished_ = false;  // by another rank
+  bool ended_ = false;        // the search, as it should
+  bool ending_ = false;       // this object
 
   Clock::time_point begun_ = Clock::now();
   std::unique_ptr<comm::Door> door_;

@@ -121,7 +121,7 @@ std::vector<char> Member::get(const std::string& name) {
 void Member::listen() {
   std::string why;
   try {
-    while (auto message = link_->receive(Clock::now() + options_.timeout)) {
+    while (auto message = hear_within(*link_, options_.timeout)) {
       hear(decode(*message));
     }
     why = "it has been silent for " + std::to_string(options_.timeout.count() / 1000) + " s";
@@ -169,12 +169,12 @@ void Member::end_with(std::exception_ptr end) {
 }
 
 void Member::beat() {
+  const milliseconds pause = std::min(options_.timeout / 4, kGrace / 5);
   std::unique_lock lock(mutex_);
   while (!ending_) {
-    changed_.wait_for(lock, std::min<milliseconds>(options_.timeout / 4, kGrace / 5),
-                      [&] { return ending_; });
+    changed_.wait_for(lock, pause, [&] { return ending_; });
     lock.unlock();
-    if (pulse_.beats()) {
+    if (pulse_.tick(pause)) {
       send(Beat{});
     } else {
       send(Failed{static_cast<int>(ExitCode::kDeviceFault),

@@ -36,6 +36,8 @@ class Worker {
           give_statistics(*order);
           break;
         case OrderKind::kMerged:
+          // The others have a communicator that this rank is no part of any more.
+          if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
           backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
           correlations_ = 0;
           member_.ask(0, 0.0);
@@ -101,9 +103,11 @@ class Worker {
   void give_statistics(const Order& order) {
     Accumulators statistics = backend_->accumulators();
     check_range(statistics, static_cast<int>(order.members.size()), problem_.extreme_pixel);
+    group_lost_.clear();
     try {
       reduce(member_.group(order), statistics);
     } catch (const CommunicatorLost& e) {
+      group_lost_ = e.what();
       member_.group_is_lost(e.what());
     }
   }
@@ -117,6 +121,7 @@ class Worker {
   std::string description_;
   std::unique_ptr<Backend> backend_;
   int64_t correlations_ = 0;  // since the last merge
+  std::string group_lost_;    // why, since the last order to merge
   Clock::time_point looked_ = Clock::now();
 };
 
