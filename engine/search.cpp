@@ -148,7 +148,7 @@ class Run {
       costs.push_back(static_cast<int32_t>(search_.space.correlations(unit)));
     }
     foreman_.begin(std::move(costs), state_.finished, backend_.batch());
-    resumed_ = foreman_.done();
+    resumed_ = merged_;
     report_start();
     try {
       foreman_.ask(0);
