@@ -195,12 +195,13 @@ void add_meeting_by_slurm(Told& told, const Variables& variables) {
 
 std::optional<Told> by_open_mpi(const Variables& variables) {
   const std::string rank = "OMPI_COMM_WORLD_RANK";
-  if (!variables.has(rank)) return std::nullopt;
+  const std::string size = "OMPI_COMM_WORLD_SIZE";
+  if (!variables.has(rank) && !variables.has(size)) return std::nullopt;
   Told told;
   RankPlace& place = told.place;
   place.launcher = Launcher::kOpenMpi;
-  place.rank = variables.needed_number(rank, rank, 0);
-  place.size = variables.needed_number("OMPI_COMM_WORLD_SIZE", rank, 1);
+  place.rank = variables.needed_number(rank, size, 0);
+  place.size = variables.needed_number(size, rank, 1);
   place.local_rank = variables.needed_number("OMPI_COMM_WORLD_LOCAL_RANK", rank, 0);
   place.local_size = variables.needed_number("OMPI_COMM_WORLD_LOCAL_SIZE", rank, 1);
   place.own_device = names_own_device(variables);

@@ -202,6 +202,7 @@ class Run {
   void work(const std::vector<UnitRange>& chunk, const std::atomic<bool>& stop) {
     const uint32_t done =
         correlate_chunk(backend_, search_.space.units, chunk, foreman_.pulse(), [&] {
+          worked_ = true;
           look_after(stop);
           return !stop_wanted_ && !merge_wanted_;
         });
@@ -242,6 +243,7 @@ class Run {
     if (foreman_.complete()) return;
     backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
     own_ = 0;
+    worked_ = false;
     merged_ = foreman_.done();
     if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
       write_checkpoint_or_say();
@@ -322,7 +324,10 @@ class Run {
   }
 
   bool merge_is_due() const {
-    return !merge_wanted_ && (!options_.checkpoint.empty() || foreman_.can_lose_ranks()) &&
+    // However often: between two merges something is done.
+    const bool anything = worked_ || foreman_.done() > merged_;
+    return anything && !merge_wanted_ &&
+           (!options_.checkpoint.empty() || foreman_.can_lose_ranks()) &&
            seconds_since(last_merge_) * 1e3 >=
                static_cast<double>(options_.checkpoint_every.count());
   }
@@ -367,6 +372,7 @@ class Run {
   int64_t own_ = 0;      // by this rank since the last merge
   int64_t merged_ = 0;   // correlations whose statistics are merged
   std::string kept_;     // the newest checkpoint
+  bool worked_ = false;  // since the last merge
   bool stop_wanted_ = false;
   bool merge_wanted_ = false;
   bool over_ = false;

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 
 #include "engine/mrc.h"
 #include "tests/integration/small_search.h"
@@ -62,14 +63,19 @@ TEST_F(BadInput, TheSearchThatTheOthersSpoilIsFine) {
   EXPECT_TRUE(std::filesystem::exists(search_.file("out/manifest.json")));
 }
 
-TEST_F(BadInput, SeveralTasksOfOneJobAreRefusedBeforeTheyWriteOverEachOther) {
+TEST_F(BadInput, OneOfSeveralTasksThatDoesNotKnowWhichIsRefusedBeforeItWritesOverTheOthers) {
   search_.write_config();
   const auto before = search_.contents();
-  for (const std::string name : {"SLURM_STEP_NUM_TASKS", "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE"}) {
+  const std::map<std::string, std::string> ranks = {
+      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+      {"WORLD_SIZE", "RANK"},
+      {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}};
+  for (const auto& [name, rank] : ranks) {
     const Finished run = run_program({engine_program(), "match", search_.file("search.yaml")},
                                      search_.folder(), {name + "=4"});
     EXPECT_EQ(run.exit_code, 2) << run.error;
-    EXPECT_THAT(run.error, HasSubstr(name + " is 4"));
+    EXPECT_THAT(run.error, HasSubstr(name));
+    EXPECT_THAT(run.error, HasSubstr(rank + " is not set"));
   }
   EXPECT_EQ(search_.contents(), before) << "something was written";
 }

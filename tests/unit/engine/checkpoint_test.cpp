@@ -74,6 +74,17 @@ TEST_F(Checkpoints, AStoppedSearchResumedEndsWithTheSameBits) {
   }
 }
 
+TEST_F(Checkpoints, WantedMoreOftenThanTheyTakeLetTheSearchGetOn) {
+  const SmallSearch f;
+  const std::atomic<bool> never = false;
+  const auto backend = f.backend(1, 1);
+  const RunResult result = run_search(
+      f.search, *backend,
+      {.checkpoint = path("c"), .checkpoint_every = std::chrono::milliseconds(0)}, never);
+  EXPECT_FALSE(result.stopped);
+  EXPECT_TRUE(same_bits(result.accumulators, run_whole(f, 1, 4)));
+}
+
 TEST_F(Checkpoints, ReadBackWhatWasWritten) {
   Checkpoint c;
   c.backend = "cpu";
