@@ -24,8 +24,50 @@ export USER LOGNAME HOME="${HOME:-/}"
 
 engine=        # process of the step that runs
 stop=          # the signal that asked this script to stop
-first_fault=   # file with the exit code of the first rank that failed, of several
+first_fault="$attempt/first_fault"   # file with the exit code of the first task that failed
 together=()    # the engine's options by which several ranks find each other
+
+# What srun starts. Srun tells of several tasks how the last one ended, and of one that is signalled
+# in its last moment 255: the first fault is kept. A rank that stops on request is no fault: as a bad
+# exit it would end the first rank, which writes the checkpoint. Slurm signals every process of a
+# step, so the shell leaves that to the engine.
+task='
+  trap : TERM INT USR1
+  first_fault=$1 here=$2
+  shift 2
+  run_rank() {
+    "$@"
+    code=$?
+    if [ "$code" -eq 85 ] && [ "$rank" -ne 0 ]; then code=0; fi
+    set -C
+    if [ "$code" -ne 0 ]; then { echo "$code" > "$first_fault"; } 2>/dev/null; fi
+    exit "$code"
+  }
+  rank=${SLURM_PROCID:-0}
+  if [ "$here" -eq 0 ]; then run_rank "$@"; fi
+
+  # This task launches the ranks of its machine.
+  IFS=, read -ra devices <<< "${CUDA_VISIBLE_DEVICES:-}"
+  started=()
+  for ((local = 0; local < here; ++local)); do
+    (
+      trap : TERM INT USR1
+      rank=$((SLURM_NODEID * here + local))
+      export RANK=$rank LOCAL_RANK=$local WORLD_SIZE=$((SLURM_NNODES * here)) LOCAL_WORLD_SIZE=$here
+      if [ "${#devices[@]}" -eq "$here" ]; then export CUDA_VISIBLE_DEVICES=${devices[local]}; fi
+      run_rank "$@"
+    ) &
+    started+=($!)
+  done
+  worst=0
+  for process in "${started[@]}"; do
+    # A signal ends the waiting too.
+    while wait "$process"; code=$?; kill -0 "$process" 2>/dev/null; do :; done
+    if [ "$code" -gt "$worst" ]; then worst=$code; fi
+  done
+  exit "$worst"'
+
+one_task=(bash -c "$task" margay-task "$first_fault" 0)
 
 # srun passes SIGUSR1 on to the program, but ends the step by force when it gets SIGTERM; Slurm
 # itself sends SIGTERM to the program too.
@@ -77,7 +119,7 @@ begin_attempt() {
     echo "a newer attempt has begun: this one does not start" >&2
     exit 75
   fi
-  [ -z "$first_fault" ] || rm -f "$first_fault"
+  rm -f "$first_fault"
 }
 
 # Runs a program as a step, and the step's exit code is in `code`.
@@ -99,8 +141,8 @@ run_step() {
   wait "$engine"
   code=$?
   engine=
-  # The others are ended when one fails, and srun tells how the last one ended.
-  if [ "$code" -ge 128 ] && [ -n "$first_fault" ] && [ -s "$first_fault" ]; then
+  # The others are ended when one fails.
+  if [ "$code" -ge 128 ] && [ -s "$first_fault" ]; then
     code=$(cat "$first_fault")
   fi
   # Asked to stop before it could listen.

@@ -214,11 +214,12 @@ TEST_P(EachSbatchScriptTest, ADeviceThatFailsItsProbeIsSparedTheSearch) {
 
 TEST_F(SbatchScriptTest, TheEngineIsAStepWithTheJobsProcessors) {
   EXPECT_EQ(run("cpu"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=6 timeout "));
+  EXPECT_THAT(steps(), AllOf(StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=6 bash -c "),
+                             HasSubstr(" timeout ")));
   EXPECT_THAT(calls(), AllOf(HasSubstr("--backend cpu --threads 6"), Not(HasSubstr("auto"))));
   environment_["SLURM_CPUS_PER_TASK"] = "3";
   EXPECT_EQ(run("gpu"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 timeout "));
+  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 bash -c "));
   EXPECT_THAT(calls(), HasSubstr("--backend auto --threads 3"));
 }
 
@@ -287,6 +288,16 @@ TEST_P(EachSbatchScriptTest, ASignalReachesTheEngineAsARequestAndItsCheckpointIs
       }
     }
   }
+}
+
+// As a real one does that is signalled while its step ends.
+TEST_P(EachSbatchScriptTest, WhatTheEngineEndedWithIsKnownThoughSrunFails) {
+  program("bin/srun", std::string(kSrun).replace(std::string(kSrun).rfind("exit"), 4,
+                                                 "[ $highest = 0 ] || exit 255; exit"));
+  engine("exit 0", "exit 85");
+  EXPECT_EQ(run(GetParam()), 85);
+  engine("exit 0", "exit 71");
+  EXPECT_EQ(run(GetParam()), 71);
 }
 
 TEST_P(EachSbatchScriptTest, AStopBeforeTheEngineListensIsAStop) {
