@@ -21,8 +21,6 @@ using db::AttemptState;
 
 // Attempts whose folder is looked into at each picture although the cluster shows nothing new.
 constexpr int kLooks = 200;
-// Polls between two requests for a checkpoint.
-constexpr int kAskAgain = 3;
 
 bool is_unanswered(const db::Attempt& attempt) {
   return attempt.state == AttemptState::kSubmitting || attempt.state == AttemptState::kUnknown;
@@ -160,16 +158,6 @@ void Tracker::track(const db::Attempt& attempt) {
   if (is_news(attempt, job) || look) examine(attempt, job);
 }
 
-// Not at each picture: one that is signalled while it ends is told to have failed.
-bool Tracker::is_to_stop(const db::Attempt& attempt, const slurm::JobStatus& job) {
-  if (attempt.stop_asked == 0 || !can_be_stopped(job)) return false;
-  const int64_t now_ms = workplace_.clock.now_ms();
-  const auto [last, first] = stop_asked_.try_emplace(attempt.id, attempt.stop_asked * 1000);
-  if (now_ms - last->second < kAskAgain * workplace_.config.slurm.poll.count()) return false;
-  last->second = now_ms;
-  return true;
-}
-
 void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
                    const Outcome& outcome) {
   db::Attempt changed = attempt;
@@ -180,7 +168,7 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   changed.ended = attempt.ended;
   if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
     ask_to_stop(workplace_, job.job_id);
-  } else if (is_to_stop(changed, job)) {
+  } else if (changed.stop_asked != 0 && can_be_stopped(job)) {
     ask_for_checkpoint(workplace_, changed, job);
   } else if (changed.release_due && job.held) {
     release_job(workplace_, changed);
@@ -195,7 +183,6 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
 
 void Tracker::forget(int64_t attempt_id) {
   absences_.erase(attempt_id);
-  stop_asked_.erase(attempt_id);
   looked_up_.erase(attempt_id);
   over_since_.erase(attempt_id);
 }

@@ -48,8 +48,6 @@ class Tracker {
   std::optional<std::vector<slurm::JobStatus>> named(const db::Attempt& attempt) const;
   void adopt(db::Attempt attempt, const slurm::JobStatus& job);
   void give_up(const db::Attempt& attempt);
-  // Whether its job is to be asked for a checkpoint once more.
-  bool is_to_stop(const db::Attempt& attempt, const slurm::JobStatus& job);
   // An attempt that goes on.
   void keep(const db::Attempt& attempt, const slurm::JobStatus& job, const Outcome& outcome);
   // With everything there is.
@@ -72,7 +70,6 @@ class Tracker {
   std::set<int64_t> to_cancel_;            // items
   std::set<int64_t> asked_;                // of those, between pictures
   std::map<int64_t, Absence> absences_;    // by attempt
-  std::map<int64_t, int64_t> stop_asked_;  // when last, by attempt
   std::map<int64_t, int> looked_up_;       // complete looks that found nothing, by attempt
   std::map<int64_t, int64_t> over_since_;  // when the job was first seen as completed, by attempt
   int64_t looked_to_ = 0;                  // attempts up to this id had their look
