@@ -13,7 +13,6 @@
 namespace tests {
 namespace {
 
-using engine::Communicator;
 using engine::CommunicatorLost;
 using engine::comm::GroupPlace;
 using testing::HasSubstr;
