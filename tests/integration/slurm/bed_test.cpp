@@ -54,6 +54,10 @@ TEST_P(Bed, RunsAJobOnSeveralNodesAndGoesWithoutATrace) {
       return bed.sacct({"-j", job, "-o", "state"}) == "COMPLETED\n";
     }));
   }
+  // One that leaves a process behind which Slurm does not know of any more.
+  const std::string leaver =
+      bed.sbatch({"--output=" + bed.files() + "/leaver"}, "(setsid sleep 600 &) ; echo left");
+  ASSERT_TRUE(becomes_true([&] { return bed.job_field(leaver, "JobState") == "COMPLETED"; }));
   // One that does not end when it is asked to.
   bed.sbatch({"--output=" + bed.files() + "/stubborn"},
              "trap '' TERM; echo on; sleep 600; sleep 600");
