@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "engine/commands.h"
 #include "engine/config.h"
@@ -55,13 +56,24 @@ std::vector<std::string> command_of_ranks(const MatchCommand& match, int ranks) 
   return command;
 }
 
-ExitCode start_local_ranks(const MatchCommand& command, const std::atomic<bool>& stop) {
+// `devices`: see LocalRanks.
+ExitCode start_local_ranks(const MatchCommand& command, int count,
+                           const std::vector<std::string>& devices, const std::atomic<bool>& stop) {
   const CrewOptions& crew = command.options.crew;
-  return static_cast<ExitCode>(run_local_ranks({.command = command_of_ranks(command, command.nproc),
-                                                .count = command.nproc,
+  return static_cast<ExitCode>(run_local_ranks({.command = command_of_ranks(command, count),
+                                                .count = count,
+                                                .devices = devices,
                                                 .patience = crew.timeout,
                                                 .survivors_go_on = crew.go_on_without},
                                                stop));
+}
+
+void tell_of_ranks(const std::vector<std::string>& devices) {
+  std::string names;
+  for (const std::string& device : devices) names += (names.empty() ? "" : ", ") + device;
+  tell(
+      "note: computational_config.gpu_ids names several devices: one rank is started for each of " +
+      names + " (--nproc 1 takes the first alone)");
 }
 
 ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop) {
@@ -79,13 +91,22 @@ ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
-  if (command.nproc > 0) return start_local_ranks(command, stop);
+  if (command.nproc > 0) return start_local_ranks(command, command.nproc, {}, stop);
   MatchOptions options = command.options;
   options.crew.place = find_rank(command.rank, process_environment());
   if (!options.crew.place.first()) return serve_rank_0(options, stop);
   options.message = tell;
   check_resume(options.resume);
-  const MatchOutcome outcome = run_match(read_search_config(command.config), options, stop);
+  SearchConfig config = read_search_config(command.config);
+  if (options.crew.place.launcher == Launcher::kAlone) {
+    const std::vector<std::string> devices =
+        devices_of_local_ranks(config.computation.gpu_ids, devices_for(options.device.backend));
+    if (!devices.empty()) {
+      tell_of_ranks(devices);
+      return start_local_ranks(command, static_cast<int>(devices.size()), devices, stop);
+    }
+  }
+  const MatchOutcome outcome = run_match(std::move(config), options, stop);
   if (!outcome.stopped) {
     print_summary(outcome.manifest);
     return ExitCode::kDone;

@@ -56,7 +56,7 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
                 static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
   DeviceOptions wanted = command.device;
-  wanted.device = first_device(config.computation.gpu_ids);
+  wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
   plan.device = plan_device(plan.shape, wanted);
   plan.seconds = static_cast<double>(plan.space.correlations()) *
                  seconds_per_correlation(plan.shape, plan.device);

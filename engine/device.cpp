@@ -186,19 +186,15 @@ std::string kernels_text(const cuda::FusedKernels& kernels) {
 
 bool nvidia_device_present() { return kernel_driver_present() || cuda::visible_devices() > 0; }
 
-int device_of(const RankPlace& place, const std::string& backend) {
-  if (backend == "cpu" || (backend == "auto" && !nvidia_device_present())) return 0;
-  // None is visible: opening device 0 says why.
-  const int visible = cuda::visible_devices();
-  return visible == 0 ? 0 : device_of_rank(place, visible);
+VisibleDevices devices_for(const std::string& backend) {
+  if (backend == "cpu") return {};
+  return {.count = cuda::visible_devices(), .names = process_environment()("CUDA_VISIBLE_DEVICES")};
 }
 
-int first_device(const std::vector<std::string>& gpu_ids) {
-  for (const std::string& id : gpu_ids) {
-    const std::string number = id.starts_with("cuda:") ? id.substr(5) : id;
-    if (number.find_first_not_of("0123456789") == std::string::npos) return std::stoi(number);
-  }
-  return 0;
+int device_of(const RankPlace& place, const std::string& backend) {
+  const int visible = devices_for(backend).count;
+  // None is visible: opening device 0 says why.
+  return visible == 0 ? 0 : device_of_rank(place, visible);
 }
 
 std::string choose_backend(const std::string& wanted, int device) {

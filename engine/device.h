@@ -10,6 +10,7 @@
 #include "engine/backend.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_memory.h"
+#include "engine/gpu_ids.h"
 #include "engine/manifest.h"
 #include "engine/ranks.h"
 
@@ -47,8 +48,8 @@ bool nvidia_device_present();
 // The device of this rank; 0 on processors. Throws UsageError when it has none of its own.
 int device_of(const RankPlace& place, const std::string& backend);
 
-// The first CUDA device that computational_config.gpu_ids names; 0 where it names none.
-int first_device(const std::vector<std::string>& gpu_ids);
+// That computational_config.gpu_ids may choose from: none for a search on processors.
+VisibleDevices devices_for(const std::string& backend);
 
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
 // this build does not have, Error(kDeviceFault) for a device that is there but cannot be used.

@@ -76,6 +76,33 @@ Ending ending_of(int rank, const siginfo_t& info) {
   return {.rank = rank, .signal = info.si_status, .code = 128 + info.si_status};
 }
 
+std::vector<std::string> words_of_rank(const LocalRanks& ranks, int rank, const std::string& place,
+                                       const std::string& run_id) {
+  std::vector<std::string> words = ranks.command;
+  words.insert(words.end(),
+               {"--rank", std::to_string(rank), "--world-size", std::to_string(ranks.count)});
+  if (ranks.devices.empty()) words.insert(words.end(), {"--local-rank", std::to_string(rank)});
+  words.insert(words.end(), {"--rendezvous", place, "--run-id", run_id});
+  return words;
+}
+
+std::vector<std::string> environment_of_rank(const LocalRanks& ranks, int rank) {
+  const std::string variable = "CUDA_VISIBLE_DEVICES=";
+  std::vector<std::string> environment;
+  for (char** each = environ; *each != nullptr; ++each) environment.emplace_back(*each);
+  if (ranks.devices.empty()) return environment;
+  std::erase_if(environment, [&](const std::string& one) { return one.starts_with(variable); });
+  environment.push_back(variable + ranks.devices.at(static_cast<size_t>(rank)));
+  return environment;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // The processes.
 class Processes {
  public:
@@ -95,7 +122,7 @@ class Processes {
 
  private:
   void end_all();
-  pid_t start(int rank, std::vector<std::string> words) const;
+  pid_t start(int rank, std::vector<std::string> words, std::vector<std::string> environment) const;
   void wait_for(int rank);
 
   PrivateFolder folder_{"ranks"};
@@ -120,15 +147,9 @@ Processes::Processes(const LocalRanks& ranks) {
   }
   try {
     for (int rank = 0; rank < ranks.count; ++rank) {
-      std::vector<std::string> words = ranks.command;
-      for (const std::string& word :
-           {std::string("--rank"), std::to_string(rank), std::string("--world-size"),
-            std::to_string(ranks.count), std::string("--local-rank"), std::to_string(rank),
-            std::string("--rendezvous"), "file:" + folder_.path() + "/rank0",
-            std::string("--run-id"), run_id}) {
-        words.push_back(word);
-      }
-      processes_.push_back(start(rank, std::move(words)));
+      processes_.push_back(
+          start(rank, words_of_rank(ranks, rank, "file:" + folder_.path() + "/rank0", run_id),
+                environment_of_rank(ranks, rank)));
     }
     for (int rank = 0; rank < ranks.count; ++rank) {
       waiters_.emplace_back([this, rank] { wait_for(rank); });
@@ -151,10 +172,10 @@ void Processes::end_all() {
 
 // The child keeps the signals blocked that are blocked here: a stop that comes before the rank
 // listens waits for it.
-pid_t Processes::start(int rank, std::vector<std::string> words) const {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+pid_t Processes::start(int rank, std::vector<std::string> words,
+                       std::vector<std::string> environment) const {
+  const std::vector<char*> arguments = pointers_to(words);
+  const std::vector<char*> variables = pointers_to(environment);
   const std::string complaint = "cannot run '" + words.front() + "'\n";
   const int messages = keeps_messages(rank) ? messages_[static_cast<size_t>(rank)]->get() : -1;
   const pid_t parent = ::getpid();
@@ -170,7 +191,7 @@ pid_t Processes::start(int rank, std::vector<std::string> words) const {
     ::dup2(messages, STDOUT_FILENO);
     ::dup2(messages, STDERR_FILENO);
   }
-  ::execvp(arguments[0], arguments.data());
+  ::execvpe(arguments[0], arguments.data(), variables.data());
   if (::write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) ::_exit(126);
   ::_exit(127);
 }

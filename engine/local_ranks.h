@@ -13,19 +13,21 @@ namespace engine {
 struct LocalRanks {
   std::vector<std::string> command;  // argv of this very program, without --nproc
   int count = 1;
+  // CUDA_VISIBLE_DEVICES of each rank, which names its own device; empty: this process's for all.
+  std::vector<std::string> devices{};
   std::chrono::milliseconds patience{60'000};
   bool survivors_go_on = false;  // a failure of another rank than rank 0 does not end the others
   bool quiet = false;            // rank 0's messages, too, only when it fails
 };
 
-// Runs the command `count` times side by side, rank k with --rank k --world-size N --local-rank k,
-// a rendezvous of their own on this machine and a fresh --run-id. Their messages pass through: rank
-// 0's as they are, the others' only when they end with a failure. `stop` goes on to all of them as
-// SIGTERM. When one fails, or rank 0 has ended, the others get `patience` to end by themselves,
-// then SIGTERM, as long again, then SIGKILL. None outlives the thread that calls this, however it
-// ends. Returns rank 0's exit code when it has done its job, or when the survivors go on; else that
-// of the rank that failed first (128 and the signal's number when a signal ended it, which goes
-// before a failure that may only tell of it); else rank 0's.
+// Runs the command `count` times side by side, rank k with --rank k --world-size N, where it has no
+// device of its own --local-rank k, a rendezvous of their own on this machine and a fresh --run-id.
+// Their messages pass through: rank 0's as they are, the others' only when they end with a failure.
+// `stop` goes on to all of them as SIGTERM. When one fails, or rank 0 has ended, the others get
+// `patience` to end by themselves, then SIGTERM, as long again, then SIGKILL. None outlives the
+// thread that calls this, however it ends. Returns rank 0's exit code when it has done its job, or
+// when the survivors go on; else that of the rank that failed first (128 and the signal's number
+// when a signal ended it, which goes before a failure that may only tell of it); else rank 0's.
 int run_local_ranks(const LocalRanks& ranks, const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -102,8 +102,9 @@ class Match {
     DeviceOptions wanted = options_.device;
     const bool alone = options_.crew.place.size == 1;
     // With several ranks the launcher says who has which device.
-    wanted.device = alone ? first_device(config.computation.gpu_ids)
-                          : device_of(options_.crew.place, wanted.backend);
+    wanted.device =
+        alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
+              : device_of(options_.crew.place, wanted.backend);
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
     device_ = plan_device(shape, wanted);

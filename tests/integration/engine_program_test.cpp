@@ -136,6 +136,16 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_EQ(search_.contents(), before);
 }
 
+TEST_F(EngineProgram, SeveralDevicesInTheConfigurationAreNoRanksOnProcessors) {
+  for (const std::string devices : {"all", "[0, 1]"}) {
+    search_.sections["computational_config"] = "{gpu_ids: " + devices + "}";
+    const Finished match = search_.match({"--overwrite"});
+    EXPECT_EQ(match.exit_code, 0) << match.error;
+    EXPECT_THAT(match.error, HasSubstr("gpu_ids names devices; this search runs on the processor"));
+    EXPECT_THAT(read(search_.file("out/manifest.json")), ::testing::Not(HasSubstr("\"rank\":")));
+  }
+}
+
 TEST_F(EngineProgram, NamesWithBlanksQuotesNewlinesAndOtherLettersWorkToTheCsv) {
   // The same name as bytes and as YAML.
   const std::string name = "a b'c\"d\ne\xc3\xa4";

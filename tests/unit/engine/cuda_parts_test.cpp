@@ -134,13 +134,6 @@ TEST(CudaTransforms, PairsShareOneAndThePlanesOfSinglesTwoByTwo) {
 namespace engine {
 namespace {
 
-TEST(Devices, TheFirstOneThatTheConfigurationNamesIsTaken) {
-  EXPECT_EQ(first_device({"2", "3"}), 2);
-  EXPECT_EQ(first_device({"cuda:1"}), 1);
-  EXPECT_EQ(first_device({"all"}), 0);
-  EXPECT_EQ(first_device({"cpu"}), 0);
-}
-
 TEST(Devices, WhatTheConfigurationAsksForInVainIsSaid) {
   const DevicePlan cpu{.backend = "cpu"};
   const DevicePlan cuda{.backend = "cuda", .device = 3};

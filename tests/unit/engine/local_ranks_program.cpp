@@ -2,6 +2,7 @@
 //   local_ranks_program start COUNT PATIENCE_MS COMMAND...     ends as run_local_ranks says
 //   local_ranks_program survivors COUNT PATIENCE_MS COMMAND... likewise; survivors go on
 //   local_ranks_program quiet COUNT PATIENCE_MS COMMAND...     likewise; rank 0 is quiet
+//   local_ranks_program devices COUNT PATIENCE_MS COMMAND...   likewise; rank k has device GPU-k
 //   local_ranks_program listen CODE FOLDER ...                 a rank that ends with CODE when it
 //   is
 //                                                              told to stop
@@ -38,8 +39,13 @@ int listen(const std::vector<std::string>& words) {
 
 int start(const std::vector<std::string>& words) {
   const engine::StopSignals signals;
+  std::vector<std::string> devices;
+  for (int rank = 0; words.at(0) == "devices" && rank < std::stoi(words.at(1)); ++rank) {
+    devices.push_back("GPU-" + std::to_string(rank));
+  }
   const engine::LocalRanks ranks = {.command = {words.begin() + 3, words.end()},
                                     .count = std::stoi(words.at(1)),
+                                    .devices = devices,
                                     .patience = std::chrono::milliseconds(std::stoi(words.at(2))),
                                     .survivors_go_on = words.at(0) == "survivors",
                                     .quiet = words.at(0) == "quiet"};

@@ -35,18 +35,19 @@ class LocalRanksOfAProgram : public testing::Test {
 
   // Starts ranks that run this shell script.
   Program& start(int count, int patience, const std::string& script,
-                 const std::string& how = "start") {
+                 const std::string& how = "start", const std::vector<std::string>& variables = {}) {
     const std::string path = scratch_.write("rank.sh", kBegin + script);
-    return start_command(count, patience, {"/bin/sh", path}, how);
+    return start_command(count, patience, {"/bin/sh", path}, how, variables);
   }
 
   Program& start_command(int count, int patience, const std::vector<std::string>& command,
-                         const std::string& how = "start") {
+                         const std::string& how = "start",
+                         std::vector<std::string> variables = {}) {
     std::vector<std::string> words = {kProgram, how, std::to_string(count),
                                       std::to_string(patience)};
     words.insert(words.end(), command.begin(), command.end());
-    program_ = std::make_unique<Program>(words, scratch_.path(),
-                                         std::vector<std::string>{"TMPDIR=" + scratch_ / "tmp"});
+    variables.push_back("TMPDIR=" + scratch_ / "tmp");
+    program_ = std::make_unique<Program>(words, scratch_.path(), variables);
     return *program_;
   }
 
@@ -111,6 +112,32 @@ TEST_F(LocalRanksOfAProgram, EachIsToldWhoItIsAndWhereTheyMeet) {
   };
   EXPECT_EQ(shared("0"), shared("1"));
   EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "tmp"));
+}
+
+// The device that a rank was bound to is its only one, so that its place on the host chooses none.
+TEST_F(LocalRanksOfAProgram, EachSeesItsOwnDeviceAlone) {
+  ASSERT_EQ(
+      start(2, kLong, "echo $CUDA_VISIBLE_DEVICES $SEEN > device.$rank; echo $* > words.$rank",
+            "devices", {"CUDA_VISIBLE_DEVICES=7,8", "SEEN=too"})
+          .wait()
+          .exit_code,
+      0);
+  for (const std::string rank : {"0", "1"}) {
+    EXPECT_EQ(text("device." + rank), "GPU-" + rank + " too\n");
+    EXPECT_THAT(text("words." + rank),
+                HasSubstr("--rank " + rank + " --world-size 2 --rendezvous"));
+  }
+}
+
+TEST_F(LocalRanksOfAProgram, WithoutDevicesOfTheirOwnTheySeeWhatThisProcessSees) {
+  ASSERT_EQ(start(2, kLong, "echo $CUDA_VISIBLE_DEVICES > device.$rank", "start",
+                  {"CUDA_VISIBLE_DEVICES=7,8"})
+                .wait()
+                .exit_code,
+            0);
+  for (const char* const rank : {"0", "1"}) {
+    EXPECT_EQ(text(std::string("device.") + rank), "7,8\n");
+  }
 }
 
 TEST_F(LocalRanksOfAProgram, TwoRunsHaveDifferentIds) {
