@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -83,6 +86,45 @@ TEST_F(Checkpoints, WantedMoreOftenThanTheyTakeLetTheSearchGetOn) {
       {.checkpoint = path("c"), .checkpoint_every = std::chrono::milliseconds(0)}, never);
   EXPECT_FALSE(result.stopped);
   EXPECT_TRUE(same_bits(result.accumulators, run_whole(f, 1, 4)));
+}
+
+// Before each batch compares what is done with what is in the checkpoint.
+class WatchingBackend : public Backend {
+ public:
+  WatchingBackend(std::unique_ptr<Backend> real, std::string checkpoint)
+      : real_(std::move(real)), checkpoint_(std::move(checkpoint)) {}
+  std::string name() const override { return real_->name(); }
+  void correlate(std::span<const Unit> units) override {
+    std::ptrdiff_t kept = 0;
+    if (std::filesystem::exists(checkpoint_)) {
+      const std::vector<bool> finished = read_checkpoint(checkpoint_).finished;
+      kept = std::count(finished.begin(), finished.end(), true);
+    }
+    most_at_risk_ = std::max(most_at_risk_, done_ - kept);
+    real_->correlate(units);
+    done_ += std::ssize(units);
+  }
+  int batch() const override { return real_->batch(); }
+  Accumulators accumulators() const override { return real_->accumulators(); }
+  double best_z(int64_t correlations) const override { return real_->best_z(correlations); }
+  void restore(const Accumulators& a) override { real_->restore(a); }
+  // Units that a kill between two batches would have cost.
+  std::ptrdiff_t most_at_risk() const { return most_at_risk_; }
+
+ private:
+  std::unique_ptr<Backend> real_;
+  std::string checkpoint_;
+  std::ptrdiff_t done_ = 0;
+  std::ptrdiff_t most_at_risk_ = 0;
+};
+
+TEST_F(Checkpoints, AreWrittenBeforeTheNextBatchOnceTheirIntervalIsOver) {
+  const SmallSearch f;
+  const std::atomic<bool> never = false;
+  WatchingBackend backend(f.backend(1, 2), path("c"));
+  run_search(f.search, backend,
+             {.checkpoint = path("c"), .checkpoint_every = std::chrono::milliseconds(0)}, never);
+  EXPECT_EQ(backend.most_at_risk(), 0);
 }
 
 TEST_F(Checkpoints, ReadBackWhatWasWritten) {
