@@ -197,6 +197,10 @@ int device_of(const RankPlace& place, const std::string& backend) {
   return visible == 0 ? 0 : device_of_rank(place, visible);
 }
 
+std::string identity_of(const DeviceOptions& options) {
+  return devices_for(options.backend).count == 0 ? "" : cuda::device_identity(options.device);
+}
+
 std::string choose_backend(const std::string& wanted, int device) {
   if (wanted == "cpu") return wanted;
   if (wanted != "auto" && wanted != "cuda") {

@@ -51,6 +51,10 @@ int device_of(const RankPlace& place, const std::string& backend);
 // That computational_config.gpu_ids may choose from: none for a search on processors.
 VisibleDevices devices_for(const std::string& backend);
 
+// By which the ranks see that two of them have the same device (rank_devices.h); empty for
+// processors.
+std::string identity_of(const DeviceOptions& options);
+
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
 // this build does not have, Error(kDeviceFault) for a device that is there but cannot be used.
 std::string choose_backend(const std::string& wanted, int device = 0);

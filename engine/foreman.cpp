@@ -6,6 +6,9 @@
 #include <utility>
 #include <variant>
 
+#include "engine/comm/sockets.h"
+#include "engine/rank_devices.h"
+
 namespace engine {
 namespace {
 
@@ -95,15 +98,35 @@ std::string Foreman::missing_ranks() const {
   return missing;
 }
 
-Communicator& Foreman::gather(const std::string& kind, int device, const std::atomic<bool>& stop) {
+bool Foreman::all_here() const {
+  return std::all_of(peers_.begin() + 1, peers_.end(),
+                     [](const Peer& peer) { return peer.identity.has_value(); });
+}
+
+void Foreman::refuse_shared_device(const std::string& own_identity) {
+  std::vector<RankDevice> devices{
+      {.rank = 0, .host = comm::own_host_name(), .identity = own_identity}};
+  for (size_t rank = 1; rank < peers_.size(); ++rank) {
+    const Peer& peer = peers_[rank];
+    devices.push_back({.rank = peer.colleague.rank,
+                       .host = peer.colleague.host,
+                       .identity = peer.identity.value_or("")});
+  }
+  const std::string shared = shared_device(devices);
+  if (!shared.empty()) fail(ExitCode::kUsage, shared);
+}
+
+Communicator& Foreman::gather(const std::string& kind, int device, const std::string& identity,
+                              const std::atomic<bool>& stop) {
   std::string address;
   {
     std::unique_lock lock(mutex_);
     const auto deadline = begun_ + options_.timeout;
-    while (!missing_ranks().empty()) {
+    while (!all_here()) {
       throw_failure();
       if (stop) throw Error(ExitCode::kStopped, "stopped on request before all ranks had arrived");
-      if (Clock::now() > deadline) {
+      // Who is there and silent is lost by itself.
+      if (!missing_ranks().empty() && Clock::now() > deadline) {
         fail(ExitCode::kDeviceFault,
              "rank " + missing_ranks() + " of " + std::to_string(size()) + " did not arrive in " +
                  seconds_text(options_.timeout) +
@@ -111,6 +134,7 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::at
       }
       changed_.wait_for(lock, kLookAround);
     }
+    refuse_shared_device(identity);
     throw_failure();
     for (Peer& peer : peers_) {
       if (peer.live) send(peer, Start{kind});
@@ -270,7 +294,10 @@ void Foreman::listen_to(Peer& peer) {
 void Foreman::hear(Peer& peer, const RankMessage& message) {
   const std::lock_guard lock(mutex_);
   const int rank = peer.colleague.rank;
-  if (const auto* ready = std::get_if<Ready>(&message)) {
+  if (const auto* here = std::get_if<Here>(&message)) {
+    peer.identity = here->identity;
+    changed_.notify_all();
+  } else if (const auto* ready = std::get_if<Ready>(&message)) {
     peer.colleague.device = ready->device;
     peer.batch = std::max(1, ready->batch);
     if (!coordinator_) return;

@@ -42,8 +42,10 @@ class Foreman : public comm::Notices {
   bool can_lose_ranks() const { return size() > 1 && options_.go_on_without; }
 
   // Waits until every rank has arrived, and lets all of them make a communicator of this kind.
-  // Throws Error(kDeviceFault) naming those who did not come in time.
-  Communicator& gather(const std::string& kind, int device, const std::atomic<bool>& stop);
+  // `device`: for nccl; `identity`: see RankDevice. Throws Error(kDeviceFault) naming those who did
+  // not come in time, UsageError naming those who have the same device.
+  Communicator& gather(const std::string& kind, int device, const std::string& identity,
+                       const std::atomic<bool>& stop);
 
   // From now on there is work. See Coordinator.
   void begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch);
@@ -78,6 +80,7 @@ class Foreman : public comm::Notices {
   using Clock = std::chrono::steady_clock;
   struct Peer {
     Colleague colleague;
+    std::optional<std::string> identity;  // of its device
     std::unique_ptr<comm::Link> link;
     std::thread listener;
     bool live = false;
@@ -95,6 +98,9 @@ class Foreman : public comm::Notices {
   void throw_failure();
   std::string name_of(const Peer& peer) const;
   std::string missing_ranks() const;
+  // Nobody is missing, and all have told which device they have.
+  bool all_here() const;
+  void refuse_shared_device(const std::string& own_identity);
   double now() const;
   void say(const std::string& sentence) const;
 

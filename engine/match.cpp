@@ -191,7 +191,9 @@ class Match {
   void give_inputs(Search& search, Foreman& foreman, const std::atomic<bool>& stop) {
     constexpr std::chrono::seconds kLastWords{5};
     try {
-      share(foreman.gather(communicator(), device_.device, stop), search.problem,
+      const std::string identity =
+          identity_of({.backend = device_.backend, .device = device_.device});
+      share(foreman.gather(communicator(), device_.device, identity, stop), search.problem,
             search.space.units);
     } catch (const CommunicatorLost& e) {
       // Which rank was lost is known soon.

@@ -36,7 +36,8 @@ Member::~Member() {
   beater_.join();
 }
 
-Communicator& Member::start(int device) {
+Communicator& Member::start(int device, const std::string& identity) {
+  send(Here{identity});
   std::string kind;
   {
     std::unique_lock lock(mutex_);

@@ -57,6 +57,8 @@ class Reader {
   size_t at_ = 0;
 };
 
+void put(Writer& out, const Here& m) { out.put_bytes(m.identity); }
+void get(Reader& in, Here& m) { in.get_bytes(m.identity); }
 void put(Writer& out, const Ready& m) {
   out.put(m.batch);
   out.put_bytes(m.device);

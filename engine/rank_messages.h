@@ -14,6 +14,10 @@ namespace engine {
 
 // To rank 0 ---------------------------------------------------------------------------------------
 
+// What it is going to search on, as RankDevice has it.
+struct Here {
+  std::string identity;
+};
 // The rank has its device; it asks from now on.
 struct Ready {
   int batch = 1;
@@ -49,7 +53,7 @@ struct Notice {
   std::vector<char> value;
 };
 
-using RankMessage = std::variant<Ready, Ask, StopWish, Start, Order, Beat, Failed, Notice>;
+using RankMessage = std::variant<Here, Ready, Ask, StopWish, Start, Order, Beat, Failed, Notice>;
 
 // Bytes that are no message of ours.
 class StrangeMessage : public std::runtime_error {

@@ -17,8 +17,9 @@ constexpr std::chrono::seconds kLastWords{5};
 
 class Worker {
  public:
-  Worker(Member& member, const DeviceOptions& device, const std::atomic<bool>& stop)
-      : member_(member), device_(device), stop_(stop) {}
+  Worker(Member& member, const DeviceOptions& device, std::string identity,
+         const std::atomic<bool>& stop)
+      : member_(member), device_(device), identity_(std::move(identity)), stop_(stop) {}
 
   ExitCode run() {
     get_inputs();
@@ -53,7 +54,7 @@ class Worker {
  private:
   void get_inputs() {
     try {
-      share(member_.start(device_.device), problem_, units_);
+      share(member_.start(device_.device, identity_), problem_, units_);
     } catch (const CommunicatorLost& e) {
       // Rank 0 knows better who was lost.
       member_.next(kLastWords);
@@ -114,6 +115,7 @@ class Worker {
 
   Member& member_;
   const DeviceOptions& device_;
+  const std::string identity_;
   const std::atomic<bool>& stop_;
   bool stop_told_ = false;
   Problem problem_;
@@ -129,9 +131,11 @@ class Worker {
 
 ExitCode work_for_rank_0(const CrewOptions& options, const DeviceOptions& device,
                          const std::atomic<bool>& stop) {
+  // Whoever has joined answers: a device that does not must be met before.
+  const std::string identity = identity_of(device);
   Member member(options);
   try {
-    return Worker(member, device, stop).run();
+    return Worker(member, device, identity, stop).run();
   } catch (const Dismissed&) {
     throw;
   } catch (const Error& e) {

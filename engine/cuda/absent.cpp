@@ -10,6 +10,8 @@ bool built_in() { return false; }
 
 int visible_devices() { return 0; }
 
+std::string device_identity(int) { return ""; }
+
 DeviceFacts require_device(int) {
   if (!nvidia_device_present()) {
     throw InputError(

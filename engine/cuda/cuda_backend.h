@@ -29,6 +29,10 @@ bool built_in();
 // Devices that the CUDA runtime sees; none without a driver, and in a build without CUDA.
 int visible_devices();
 
+// By which a device, or an instance of one (MIG), is told from every other on any host; empty where
+// that is not known.
+std::string device_identity(int number);
+
 // Opens the device. Throws Error(kDeviceFault) when there is none, or it cannot be used; InputError
 // when neither this build nor this machine has anything to do with CUDA.
 DeviceFacts require_device(int number);

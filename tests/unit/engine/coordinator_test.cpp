@@ -361,6 +361,7 @@ TEST(RankMessages, ArriveAsTheyWereSent) {
   EXPECT_EQ(failed.what, "no\nmemory");
   const auto notice = std::get<Notice>(decode(encode(Notice{"name", {'a', '\0', 'b'}})));
   EXPECT_EQ(notice.value, (std::vector<char>{'a', '\0', 'b'}));
+  EXPECT_EQ(std::get<Here>(decode(encode(Here{"GPU-1"}))).identity, "GPU-1");
   EXPECT_EQ(std::get<Ready>(decode(encode(Ready{16, "cpu"}))).batch, 16);
   EXPECT_EQ(std::get<Start>(decode(encode(Start{"gloo"}))).communicator, "gloo");
   EXPECT_TRUE(std::holds_alternative<Beat>(decode(encode(Beat{}))));
@@ -380,7 +381,7 @@ TEST(RankMessages, CutOrChangedBytesAreRefusedOrMeanSomethingElseButNeverCrash) 
       } else {
         bytes.body[random() % bytes.body.size()] = static_cast<std::byte>(random());
       }
-      if (random() % 8 == 0) bytes.kind = static_cast<uint32_t>(random() % 12);
+      if (random() % 8 == 0) bytes.kind = static_cast<uint32_t>(random() % 13);
       try {
         decode(bytes);
       } catch (const StrangeMessage& e) {

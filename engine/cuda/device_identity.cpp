@@ -1,0 +1,53 @@
+// What tells a device from every other one in the world.
+#include <cuda.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/shared_library.h"
+#include "engine/error.h"
+
+namespace engine::cuda {
+namespace {
+
+// As nvidia-smi -L writes it.
+std::string text_of(const CUuuid& uuid, const std::string& device_name) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text = device_name.find(" MIG ") == std::string::npos ? "GPU-" : "MIG-";
+  for (size_t i = 0; i < std::size(uuid.bytes); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
+}
+
+// The driver's function tells the instances of one device apart (MIG).
+CUresult uuid_by_driver(CUuuid& uuid, int number) {
+  const SharedLibrary driver(
+      {.what = "the NVIDIA driver", .names = {"libcuda.so.1"}, .folders = {}, .remedy = ""});
+  const auto get =
+      reinterpret_cast<CUresult (*)(CUuuid*, CUdevice)>(driver.function("cuDeviceGetUuid_v2"));
+  return get(&uuid, number);
+}
+
+}  // namespace
+
+std::string device_identity(int number) {
+  cudaDeviceProp properties{};
+  if (cudaGetDeviceProperties(&properties, number) != cudaSuccess) return "";
+  CUuuid uuid{};
+  try {
+    if (uuid_by_driver(uuid, number) != CUDA_SUCCESS) return "";
+  } catch (const Error&) {
+    return "";  // opening the device says what is wrong with the driver
+  }
+  const bool known = std::any_of(std::begin(uuid.bytes), std::end(uuid.bytes),
+                                 [](char byte) { return byte != 0; });
+  return known ? text_of(uuid, properties.name) : "";
+}
+
+}  // namespace engine::cuda
