@@ -15,9 +15,10 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
   size_t done = 0;
   while (done < flat.size()) {
     const size_t count = std::min(batch, flat.size() - done);
-    pulse.begin();
-    backend.correlate(std::span(flat).subspan(done, count));
-    pulse.end();
+    {
+      const auto busy = pulse.busy(Doing::kBatch);
+      backend.correlate(std::span(flat).subspan(done, count));
+    }
     done += count;
     if (!go_on()) break;
   }

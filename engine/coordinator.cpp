@@ -84,7 +84,7 @@ std::vector<Told> Coordinator::asked(int rank, uint32_t done, double now) {
 }
 
 std::vector<Told> Coordinator::want_merge(bool stop) {
-  const bool hurry = stop && !stop_wanted_ && !ended_;
+  const bool hurry = !over_ && (!merge_wanted_ || (stop && !stop_wanted_));
   merge_wanted_ = true;
   stop_wanted_ = stop_wanted_ || stop;
   std::vector<Told> told;
@@ -110,12 +110,18 @@ std::optional<std::vector<Told>> Coordinator::merged(int round) {
     }
     rank.merged += correlations_of(rank.unmerged);
     rank.unmerged.clear();
-    if (rank.live) {
-      told.push_back({static_cast<int>(i), {.kind = OrderKind::kMerged, .round = round}});
-    }
   }
-  ended_ = todo_units_ == 0 || stop_wanted_;
-  for (size_t i = 0; ended_ && i < ranks_.size(); ++i) {
+  over_ = todo_units_ == 0 || stop_wanted_;
+  for (size_t i = 0; !over_ && i < ranks_.size(); ++i) {
+    if (!ranks_[i].live) continue;
+    told.push_back({static_cast<int>(i), {.kind = OrderKind::kMerged, .round = round}});
+  }
+  return told;
+}
+
+std::vector<Told> Coordinator::end() const {
+  std::vector<Told> told;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
     if (!ranks_[i].live) continue;
     told.push_back({static_cast<int>(i), {.kind = OrderKind::kEnd, .stopped = !complete()}});
   }
@@ -125,7 +131,7 @@ std::optional<std::vector<Told>> Coordinator::merged(int round) {
 std::vector<Told> Coordinator::lost(int rank) {
   assert(rank != 0);
   Rank& gone = ranks_[static_cast<size_t>(rank)];
-  if (!gone.live || ended_) return {};
+  if (!gone.live || over_) return {};
   gone.live = false;
   take_back(gone.chunk);
   take_back(gone.unmerged);
@@ -195,7 +201,7 @@ std::vector<Told> Coordinator::begin_round() {
 }
 
 std::vector<Told> Coordinator::dispatch() {
-  if (ended_ || in_round_) return {};
+  if (over_ || in_round_) return {};
   if (merge_wanted_ || todo_units_ == 0) {
     return everyone_asks() ? begin_round() : std::vector<Told>{};
   }

@@ -24,7 +24,7 @@ enum class OrderKind {
   kWork,    // correlate `chunk`, then ask
   kMerge,   // reduce the statistics since the last merge among `members`
   kMerged,  // `round` has ended: forget those statistics, then ask
-  kHurry,   // leave the chunk after this batch and ask: the search is to stop
+  kHurry,   // leave the chunk after this batch and ask: the others wait
   kEnd,     // the search is done, or stopped
 };
 
@@ -61,8 +61,12 @@ class Coordinator {
   // A round is wanted as soon as every rank has asked; `stop`: and then the end.
   std::vector<Told> want_merge(bool stop);
   // Rank 0 has the sums of this round. Nothing and no effect when it is not the newest: a rank was
-  // lost meanwhile.
+  // lost meanwhile. Where the search is over() now, nobody is told anything before end().
   std::optional<std::vector<Told>> merged(int round);
+  // Done or stopped, and all of it merged: whoever is lost now is no loss.
+  bool over() const { return over_; }
+  // Everybody may go.
+  std::vector<Told> end() const;
   // What the rank has not merged is to be done again. Not for rank 0.
   std::vector<Told> lost(int rank);
 
@@ -105,7 +109,7 @@ class Coordinator {
   bool merge_wanted_ = false;
   bool stop_wanted_ = false;
   bool in_round_ = false;
-  bool ended_ = false;
+  bool over_ = false;
   int round_ = 0;
   double now_ = 0;
 };

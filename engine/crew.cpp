@@ -4,32 +4,6 @@
 
 namespace engine {
 
-void Pulse::begin() {
-  const std::lock_guard lock(mutex_);
-  busy_ = true;
-  begun_ = Clock::now();
-  ticked_ = {};
-}
-
-void Pulse::end() {
-  using std::chrono::milliseconds;
-  const std::lock_guard lock(mutex_);
-  busy_ = false;
-  // A batch within which the process was suspended did not take that long.
-  const auto time = std::chrono::ceil<milliseconds>(Clock::now() - begun_);
-  longest_ = std::max(longest_, std::min(time, ticked_ + timeout_));
-}
-
-bool Pulse::tick(std::chrono::milliseconds time) {
-  constexpr int kManyTimes = 10;
-  const std::lock_guard lock(mutex_);
-  ticked_ += time;
-  // Nothing is known yet of how long a first batch takes: device libraries are loaded in it.
-  const auto patience =
-      longest_.count() == 0 ? timeout_ * kManyTimes : std::max(timeout_, longest_ * kManyTimes);
-  return !busy_ || ticked_ < patience;
-}
-
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout) {
   const auto slice = std::min(timeout, std::chrono::milliseconds(250));
   for (std::chrono::milliseconds silent{0}; silent < timeout; silent += slice) {

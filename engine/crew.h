@@ -15,6 +15,7 @@
 #include "engine/comm/link.h"
 #include "engine/communicator.h"
 #include "engine/coordinator.h"
+#include "engine/pulse.h"
 #include "engine/ranks.h"
 
 namespace engine {
@@ -26,28 +27,6 @@ struct CrewOptions {
   int chunk = 0;                                    // units that a rank gets at once; 0: chosen
   std::string collectives = "auto";                 // auto, gloo, nccl
   std::function<void(const std::string&)> message;  // one sentence for the user
-};
-
-// Whether the thread that computes still gets on. A batch that lasts many times as long as any
-// before is one that hangs. Time in which the whole process was suspended does not count: another
-// thread tells the time.
-class Pulse {
- public:
-  explicit Pulse(std::chrono::milliseconds timeout) : timeout_(timeout) {}
-  void begin();  // of a batch
-  void end();
-  // So much time has gone by. Whether the thread gets on.
-  bool tick(std::chrono::milliseconds time);
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  std::chrono::milliseconds timeout_;
-  std::mutex mutex_;
-  bool busy_ = false;
-  Clock::time_point begun_;
-  std::chrono::milliseconds ticked_{0};   // since then
-  std::chrono::milliseconds longest_{0};  // batch; 0: there was none
 };
 
 // The next message of a link, if the other side is silent for less than `timeout`. Time in which

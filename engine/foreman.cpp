@@ -219,6 +219,16 @@ bool Foreman::merged(int round) {
   return told.has_value();
 }
 
+bool Foreman::over() const {
+  const std::lock_guard lock(mutex_);
+  return coordinator_->over();
+}
+
+void Foreman::end() {
+  const std::lock_guard lock(mutex_);
+  carry_out(coordinator_->end());
+}
+
 std::vector<bool> Foreman::finished() const {
   const std::lock_guard lock(mutex_);
   return coordinator_->finished();
@@ -255,6 +265,9 @@ void Foreman::carry_out(const std::vector<Told>& told) {
   for (const Told& one : told) {
     ended_ = ended_ || one.order.kind == OrderKind::kEnd;
     if (one.rank == 0) {
+      // A round follows where somebody is to hurry.
+      if (one.order.kind == OrderKind::kHurry) hurried_ = true;
+      if (one.order.kind == OrderKind::kMerge) hurried_ = false;
       mine_.push_back(one.order);
       changed_.notify_all();
       continue;
@@ -327,12 +340,11 @@ void Foreman::beat() {
     for (Peer& peer : peers_) {
       if (peer.live) send(peer, Beat{});
     }
-    if (!pulse_.tick(pause)) {
-      fail(ExitCode::kDeviceFault,
-           "rank 0 has not finished a batch for many times as long as any "
-           "before: its device hangs");
-    }
-    if (failure_ && !failure_taken_ && Clock::now() - failed_at_ > kGrace) {
+    const std::string hang = pulse_.tick(pause);
+    if (!hang.empty()) fail(ExitCode::kDeviceFault, "rank 0 was lost: " + hang);
+    // A checkpoint that is being written is worth waiting for.
+    if (failure_ && !failure_taken_ && Clock::now() - failed_at_ > kGrace &&
+        (!hang.empty() || !pulse_.is_busy_with(Doing::kFiles))) {
       // The thread that should take it does not come back from its device or from the network.
       say(failure_->what());
       std::_Exit(static_cast<int>(failure_->code()));
@@ -359,7 +371,7 @@ void Foreman::lose(Peer& peer, ExitCode code, const std::string& why) {
   if (!peer.live) return;
   peer.live = false;
   changed_.notify_all();
-  if (ended_ || ending_ || failure_) return;
+  if (ended_ || ending_ || failure_ || (coordinator_ && coordinator_->over())) return;
   const bool of_the_rank = code == ExitCode::kDeviceFault || code == ExitCode::kDeviceMemory;
   if (!options_.go_on_without || !of_the_rank || !coordinator_) {
     fail(code, name_of(peer) + " was lost: " + why);

@@ -60,6 +60,11 @@ class Foreman : public comm::Notices {
   void group_is_lost(const std::string& why);
   // Rank 0 has the sums of this round. False: a rank was lost meanwhile, they are of no use.
   bool merged(int round);
+  // The search is done or stopped, and all of it merged. What ends it is an order after end().
+  bool over() const;
+  void end();
+  // Rank 0 is to leave its chunk after this batch.
+  bool hurried() const { return hurried_; }
 
   std::vector<bool> finished() const;  // units that are merged
   bool complete() const;
@@ -114,6 +119,7 @@ class Foreman : public comm::Notices {
   std::vector<Peer> peers_;  // by rank; 0 is not used
   std::optional<Coordinator> coordinator_;
   std::deque<Order> mine_;
+  std::atomic<bool> hurried_ = false;
   std::optional<Error> failure_;  // the first
   Clock::time_point failed_at_;
   bool failure_taken_ = false;

@@ -131,15 +131,16 @@ void Member::listen() {
   } catch (const StrangeMessage& e) {
     why = e.what();
   }
-  end_with(std::make_exception_ptr(Error(
-      ExitCode::kDeviceFault,
-      "rank " + std::to_string(options_.place.rank) + " ends because rank 0 was lost: " + why)));
+  end_with(ExitCode::kDeviceFault,
+           std::make_exception_ptr(
+               Error(ExitCode::kDeviceFault, "rank " + std::to_string(options_.place.rank) +
+                                                 " ends because rank 0 was lost: " + why)));
 }
 
 void Member::hear(RankMessage message) {
   if (auto* failed = std::get_if<Failed>(&message)) {
-    end_with(std::make_exception_ptr(
-        Dismissed(static_cast<ExitCode>(failed->code), std::move(failed->what))));
+    const auto code = static_cast<ExitCode>(failed->code);
+    end_with(code, std::make_exception_ptr(Dismissed(code, std::move(failed->what))));
     return;
   }
   if (auto* notice = std::get_if<Notice>(&message)) {
@@ -154,15 +155,18 @@ void Member::hear(RankMessage message) {
       hurried_ = true;
       return;
     }
+    // A round follows where somebody is to hurry.
+    if (order->kind == OrderKind::kMerge) hurried_ = false;
     over_ = over_ || order->kind == OrderKind::kEnd;
     orders_.push_back(std::move(*order));
   }
   changed_.notify_all();
 }
 
-void Member::end_with(std::exception_ptr end) {
+void Member::end_with(ExitCode code, std::exception_ptr end) {
   const std::lock_guard lock(mutex_);
   if (end_ || over_) return;
+  end_code_ = code;
   end_ = std::move(end);
   ended_at_ = Clock::now();
   board_.close();
@@ -175,17 +179,16 @@ void Member::beat() {
   while (!ending_) {
     changed_.wait_for(lock, pause, [&] { return ending_; });
     lock.unlock();
-    if (pulse_.tick(pause)) {
+    const std::string hang = pulse_.tick(pause);
+    if (hang.empty()) {
       send(Beat{});
     } else {
-      send(Failed{static_cast<int>(ExitCode::kDeviceFault),
-                  "it has not finished a batch for many times as long as any before: its device "
-                  "hangs"});
+      send(Failed{static_cast<int>(ExitCode::kDeviceFault), hang});
     }
     lock.lock();
     if (end_ && !end_taken_ && Clock::now() - ended_at_ > kGrace) {
       // The thread that should take it does not come back from its device or from the network.
-      std::_Exit(static_cast<int>(ExitCode::kDeviceFault));
+      std::_Exit(static_cast<int>(end_code_));
     }
   }
 }

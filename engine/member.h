@@ -59,7 +59,7 @@ class Member : public comm::Notices {
   void listen();
   void hear(RankMessage message);
   void beat();
-  void end_with(std::exception_ptr end);
+  void end_with(ExitCode code, std::exception_ptr end);
   void send(const RankMessage& message);
 
   CrewOptions options_;
@@ -74,6 +74,7 @@ class Member : public comm::Notices {
   std::optional<std::string> communicator_;  // of Start
   std::deque<Order> orders_;
   std::exception_ptr end_;
+  ExitCode end_code_ = ExitCode::kDeviceFault;
   Clock::time_point ended_at_;
   bool end_taken_ = false;
   bool over_ = false;  // kEnd was heard: rank 0 may close the link

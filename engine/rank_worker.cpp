@@ -39,8 +39,7 @@ class Worker {
         case OrderKind::kMerged:
           // The others have a communicator that this rank is no part of any more.
           if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
-          backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
-          correlations_ = 0;
+          forget_statistics();
           member_.ask(0, 0.0);
           break;
         case OrderKind::kHurry:
@@ -63,7 +62,14 @@ class Worker {
     }
   }
 
+  void forget_statistics() {
+    const auto busy = member_.pulse().busy(Doing::kDevice);
+    backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
+    correlations_ = 0;
+  }
+
   void make_device() {
+    const auto busy = member_.pulse().busy(Doing::kStart);
     const ProblemShape shape{problem_.height, problem_.width, problem_.template_size,
                              problem_.planes(), static_cast<int64_t>(problem_.orientations.size())};
     const DevicePlan plan = plan_device(shape, device_);
@@ -98,11 +104,17 @@ class Worker {
     constexpr std::chrono::seconds kEvery{10};
     if (Clock::now() - looked_ < kEvery) return 0.0;
     looked_ = Clock::now();
+    const auto busy = member_.pulse().busy(Doing::kDevice);
     return own_best_z(*backend_, correlations_, false);
   }
 
+  Accumulators take_statistics() {
+    const auto busy = member_.pulse().busy(Doing::kDevice);
+    return backend_->accumulators();
+  }
+
   void give_statistics(const Order& order) {
-    Accumulators statistics = backend_->accumulators();
+    Accumulators statistics = take_statistics();
     check_range(statistics, static_cast<int>(order.members.size()), problem_.extreme_pixel);
     group_lost_.clear();
     try {

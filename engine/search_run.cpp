@@ -96,7 +96,7 @@ class Run {
         correlate_chunk(backend_, search_.space.units, chunk, foreman_.pulse(), [&] {
           worked_ = true;
           look_after(stop);
-          return !stop_wanted_ && !merge_wanted_;
+          return !stop_wanted_ && !merge_wanted_ && !foreman_.hurried();
         });
     own_ += correlations_in(chunk, done);
     foreman_.ask(done);
@@ -112,9 +112,14 @@ class Run {
     return correlations;
   }
 
+  Accumulators take_statistics() {
+    const auto busy = foreman_.pulse().busy(Doing::kDevice);
+    return backend_.accumulators();
+  }
+
   // What the device has to say now ends the search.
   void merge_round(const Order& order) {
-    Accumulators statistics = backend_.accumulators();
+    Accumulators statistics = take_statistics();
     const int ranks = static_cast<int>(order.members.size());
     const std::string& extreme_pixel = search_.problem.extreme_pixel;
     check_range(statistics, ranks, extreme_pixel);
@@ -132,14 +137,24 @@ class Run {
     }
     check_range(state_.accumulators, 1, extreme_pixel);
     state_.finished = foreman_.finished();
-    if (foreman_.complete()) return;
-    backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
+    if (foreman_.over()) {
+      // The others end when this is safe: where one has ended a launcher may end all of them.
+      if (!foreman_.complete() && !options_.checkpoint.empty()) write();
+      foreman_.end();
+      return;
+    }
+    forget_statistics();
     own_ = 0;
     worked_ = false;
     merged_ = foreman_.done();
     if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
       write_checkpoint_or_say();
     }
+  }
+
+  void forget_statistics() {
+    const auto busy = foreman_.pulse().busy(Doing::kDevice);
+    backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
   }
 
   // For the end of a fault's message.
@@ -196,12 +211,15 @@ class Run {
     // Looking at every pixel costs as much as a few correlations, so seldom.
     constexpr double kBestEvery = 10.0;
     if (seconds_since(last_best_) > kBestEvery) {
+      const auto busy = foreman_.pulse().busy(Doing::kDevice);
       result_.best_z = std::max({best_z(state_.accumulators, merged_), foreman_.best_z(),
                                  own_best_z(backend_, own_, own_ == foreman_.done())});
       last_best_ = Clock::now();
     }
     last_report_ = Clock::now();
-    if (options_.report) options_.report(progress());
+    if (!options_.report) return;
+    const auto busy = foreman_.pulse().busy(Doing::kFiles);
+    options_.report(progress());
   }
 
   Progress progress() const {
@@ -234,6 +252,7 @@ class Run {
   }
 
   void write() {
+    const auto busy = foreman_.pulse().busy(Doing::kFiles);
     write_checkpoint(options_.checkpoint, state_);
     kept_ = options_.checkpoint;
   }
@@ -243,11 +262,7 @@ class Run {
     result_.stopped = !foreman_.complete();
     result_.best_z = best_z(state_.accumulators, foreman_.done());
     result_.progress = progress();
-    if (!result_.stopped) {
-      result_.accumulators = std::move(state_.accumulators);
-    } else if (!options_.checkpoint.empty()) {
-      write();
-    }
+    if (!result_.stopped) result_.accumulators = std::move(state_.accumulators);
   }
 
   void say(const std::string& sentence) const {

@@ -138,6 +138,7 @@ class SimulatedSearch {
     const auto told = coordinator_.merged(round);
     ASSERT_TRUE(told);
     obey(*told);
+    if (coordinator_.over()) obey(coordinator_.end());
   }
 
  public:
@@ -196,7 +197,11 @@ TEST(Coordinator, ASearchWithNothingLeftEndsAtOnce) {
   EXPECT_EQ(told[0].order.kind, OrderKind::kMerge);
   const auto ended = coordinator.merged(told[0].order.round);
   ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->back().order, (Order{.kind = OrderKind::kEnd}));
+  EXPECT_TRUE(ended->empty());
+  EXPECT_TRUE(coordinator.over());
+  const auto end = coordinator.end();
+  ASSERT_EQ(end.size(), 2u);
+  EXPECT_EQ(end[1].order, (Order{.kind = OrderKind::kEnd}));
 }
 
 TEST(Coordinator, KnowsWhoDidWhat) {
@@ -249,16 +254,21 @@ TEST(Coordinator, AHurriedRankGivesBackWhatItDidNotBegin) {
                           std::vector<bool>(40));
   coordinator.asked(0, 0, 0);
   coordinator.asked(1, 0, 0);
-  const auto hurry = coordinator.want_merge(true);
+  const auto hurry = coordinator.want_merge(false);
   ASSERT_EQ(hurry.size(), 2u);
   EXPECT_EQ(hurry[1].order.kind, OrderKind::kHurry);
+  EXPECT_TRUE(coordinator.want_merge(false).empty());
+  EXPECT_EQ(coordinator.want_merge(true).size(), 2u);
   coordinator.asked(0, 10, 1);
   const auto round = coordinator.asked(1, 4, 1);
   ASSERT_EQ(round.size(), 2u);
   EXPECT_EQ(round[0].order.kind, OrderKind::kMerge);
   const auto ended = coordinator.merged(1);
   ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->back().order, (Order{.kind = OrderKind::kEnd, .stopped = true}));
+  // Where one has ended a launcher may end all of them: first rank 0 writes its checkpoint.
+  EXPECT_TRUE(ended->empty());
+  EXPECT_TRUE(coordinator.lost(1).empty());
+  EXPECT_EQ(coordinator.end().back().order, (Order{.kind = OrderKind::kEnd, .stopped = true}));
   EXPECT_EQ(coordinator.done(), 14);
 }
 

@@ -1,0 +1,55 @@
+// Whether the thread that computes still gets on, told by another that ticks. Time in which the
+// whole process was suspended does not count: then nobody ticks.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+namespace engine {
+
+// What may hang. Each has its patience in time-outs of a rank (--rank-timeout).
+enum class Doing {
+  kBatch,   // one, or ten times the longest batch so far
+  kDevice,  // any other call of a device that has started: the same
+  kStart,   // of a device: two, since its libraries are loaded and the inputs prepared
+  kFiles,   // inputs and checkpoints: ten, since file systems may be slow
+};
+
+class Pulse {
+ public:
+  explicit Pulse(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+
+  // The step lasts as long as what this returns.
+  class Busy {
+   public:
+    explicit Busy(Pulse& pulse) : pulse_(pulse) {}
+    ~Busy() { pulse_.end(); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    Pulse& pulse_;
+  };
+  [[nodiscard]] Busy busy(Doing what);
+
+  // So much time has gone by. What hangs, for a message; empty: nothing.
+  std::string tick(std::chrono::milliseconds time);
+  bool is_busy_with(Doing what);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void end();
+  std::chrono::milliseconds patience() const;
+
+  const std::chrono::milliseconds timeout_;
+  std::mutex mutex_;
+  bool busy_ = false;
+  Doing what_ = Doing::kBatch;
+  Clock::time_point begun_;
+  std::chrono::milliseconds ticked_{0};   // since then
+  std::chrono::milliseconds longest_{0};  // batch
+};
+
+}  // namespace engine
