@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/kept_messages.h"
 #include "engine/private_folder.h"
 
 namespace engine {
@@ -117,8 +116,7 @@ class Processes {
   void signal(int number) const;
   // Of this rank they are kept.
   bool keeps_messages(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
-  // What it wrote, or the end of it.
-  std::string messages(int rank) const;
+  std::string messages(int rank) const { return messages_[static_cast<size_t>(rank)]->text(); }
 
  private:
   void end_all();
@@ -127,8 +125,8 @@ class Processes {
 
   PrivateFolder folder_{"ranks"};
   File nothing_{::open("/dev/null", O_RDWR | O_CLOEXEC), "cannot open /dev/null"};
-  std::vector<std::unique_ptr<File>> messages_;  // by rank; rank 0's may pass through
-  std::vector<pid_t> processes_;                 // reaped at the end, so that each id stays its own
+  std::vector<std::unique_ptr<KeptMessages>> messages_;  // by rank; rank 0's may pass through
+  std::vector<pid_t> processes_;  // reaped at the end, so that each id stays its own
   std::vector<std::thread> waiters_;
   std::mutex mutex_;
   std::condition_variable ended_;
@@ -142,8 +140,7 @@ Processes::Processes(const LocalRanks& ranks) {
       messages_.push_back(nullptr);
       continue;
     }
-    messages_.push_back(std::make_unique<File>(::memfd_create("messages of a rank", MFD_CLOEXEC),
-                                               "cannot keep a rank's messages"));
+    messages_.push_back(std::make_unique<KeptMessages>());
   }
   try {
     for (int rank = 0; rank < ranks.count; ++rank) {
@@ -177,7 +174,7 @@ pid_t Processes::start(int rank, std::vector<std::string> words,
   const std::vector<char*> arguments = pointers_to(words);
   const std::vector<char*> variables = pointers_to(environment);
   const std::string complaint = "cannot run '" + words.front() + "'\n";
-  const int messages = keeps_messages(rank) ? messages_[static_cast<size_t>(rank)]->get() : -1;
+  const int messages = keeps_messages(rank) ? messages_[static_cast<size_t>(rank)]->file() : -1;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail("cannot start rank " + std::to_string(rank));
@@ -216,20 +213,6 @@ std::optional<Ending> Processes::next_ending(Milliseconds wait) {
 
 void Processes::signal(int number) const {
   for (const pid_t process : processes_) ::kill(process, number);
-}
-
-std::string Processes::messages(int rank) const {
-  constexpr off_t kMost = 64 * 1024;
-  const int file = messages_[static_cast<size_t>(rank)]->get();
-  // By a reading that leaves the place where the rank writes on.
-  struct stat status = {};
-  if (::fstat(file, &status) != 0) fail("cannot read a rank's messages");
-  const off_t begin = std::max<off_t>(0, status.st_size - kMost);
-  std::string text(static_cast<size_t>(status.st_size - begin), '\0');
-  const ssize_t count = ::pread(file, text.data(), text.size(), begin);
-  if (count < 0) fail("cannot read a rank's messages");
-  text.resize(static_cast<size_t>(count));
-  return begin == 0 ? text : text.substr(text.find('\n') + 1);
 }
 
 std::string with_rank_before_each_line(int rank, const std::string& text) {

@@ -7,11 +7,16 @@
 
 namespace engine {
 
-PrivateFolder::PrivateFolder(const std::string& word)
-    : path_((std::filesystem::temp_directory_path() / ("margay-" + word + "-XXXXXX")).string()) {
+PrivateFolder::PrivateFolder(const std::string& word, const std::string& parent)
+    : path_(((parent.empty() ? std::filesystem::temp_directory_path()
+                             : std::filesystem::path(parent)) /
+             ("margay-" + word + "-XXXXXX"))
+                .string()) {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::system_error(errno, std::generic_category(),
-                            "cannot make a folder of its own under TMPDIR ('" + path_ + "')");
+                            "cannot make a folder of its own " +
+                                std::string(parent.empty() ? "under TMPDIR " : "") + "('" + path_ +
+                                "')");
   }
 }
 

@@ -5,11 +5,11 @@
 
 namespace engine {
 
-// Under TMPDIR, nobody else's, and gone with this object. Throws std::system_error.
+// Nobody else's, and gone with this object. Throws std::system_error.
 class PrivateFolder {
  public:
-  // Its name has this word in it.
-  explicit PrivateFolder(const std::string& word);
+  // Its name has this word in it; in `parent`, or under TMPDIR.
+  explicit PrivateFolder(const std::string& word, const std::string& parent = "");
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

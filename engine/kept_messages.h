@@ -1,0 +1,24 @@
+// What a process writes, kept until somebody wants to see it.
+#pragma once
+
+#include <string>
+
+namespace engine {
+
+class KeptMessages {
+ public:
+  KeptMessages();  // throws std::system_error
+  ~KeptMessages();
+  KeptMessages(const KeptMessages&) = delete;
+  KeptMessages& operator=(const KeptMessages&) = delete;
+
+  // For the process to write to; closed by exec unless it is duplicated.
+  int file() const { return file_; }
+  // Or the end of it.
+  std::string text() const;
+
+ private:
+  int file_;
+};
+
+}  // namespace engine
