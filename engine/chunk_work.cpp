@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/search.h"
+
 namespace engine {
 
 uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
@@ -23,6 +25,11 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
     if (!go_on()) break;
   }
   return static_cast<uint32_t>(done);
+}
+
+std::string way_of_computing(const Backend& backend) {
+  return backend.name() + ", " + backend.precision() + ", numerics version " +
+         std::to_string(kNumericsVersion);
 }
 
 double own_best_z(const Backend& backend, int64_t correlations, bool all) {

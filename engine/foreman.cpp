@@ -154,18 +154,31 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
 
 // ---------------------------------------------------------------------------------------- Work ---
 
-void Foreman::begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch) {
+void Foreman::begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch,
+                    const std::string& way) {
   const std::lock_guard lock(mutex_);
+  way_ = way;
   coordinator_.emplace(Division{.ranks = size(), .chunk = options_.chunk}, std::move(costs),
                        std::move(finished));
   coordinator_->set_batch(0, batch);
   if (stop_wished_) carry_out(coordinator_->want_merge(true));
   // Some may be ready already.
   for (Peer& peer : peers_) {
-    if (peer.batch == 0) continue;
-    coordinator_->set_batch(peer.colleague.rank, peer.batch);
-    carry_out(coordinator_->asked(peer.colleague.rank, 0, now()));
+    if (peer.ready.batch > 0) let_begin(peer);
   }
+}
+
+void Foreman::let_begin(const Peer& peer) {
+  if (peer.ready.way != way_) {
+    fail(ExitCode::kUsage, name_of(peer) + " computes with " + peer.ready.way +
+                               ", and rank 0 with " + way_ +
+                               ": all ranks of a search must compute in the same way. Name " +
+                               "it with --backend and --precision, and start the same program "
+                               "everywhere");
+    return;
+  }
+  coordinator_->set_batch(peer.colleague.rank, peer.ready.batch);
+  carry_out(coordinator_->asked(peer.colleague.rank, 0, now()));
 }
 
 void Foreman::ask(uint32_t done) {
@@ -311,11 +324,10 @@ void Foreman::hear(Peer& peer, const RankMessage& message) {
     peer.identity = here->identity;
     changed_.notify_all();
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
+    peer.ready = *ready;
+    peer.ready.batch = std::max(1, ready->batch);
     peer.colleague.device = ready->device;
-    peer.batch = std::max(1, ready->batch);
-    if (!coordinator_) return;
-    coordinator_->set_batch(rank, peer.batch);
-    carry_out(coordinator_->asked(rank, 0, now()));
+    if (coordinator_) let_begin(peer);
   } else if (const auto* ask = std::get_if<Ask>(&message)) {
     best_z_ = std::max(best_z_, ask->best_z);
     if (coordinator_) carry_out(coordinator_->asked(rank, ask->done, now()));

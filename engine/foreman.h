@@ -47,8 +47,10 @@ class Foreman : public comm::Notices {
   Communicator& gather(const std::string& kind, int device, const std::string& identity,
                        const std::atomic<bool>& stop);
 
-  // From now on there is work. See Coordinator.
-  void begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch);
+  // From now on there is work. See Coordinator. `way`: rank 0's way_of_computing; who has another
+  // ends the search with a usage error that names it.
+  void begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch,
+             const std::string& way);
   void ask(uint32_t done);
   void want_merge(bool stop);
   // The next order for rank 0, if one comes in this time. Throws what ended the search: Error with
@@ -89,7 +91,7 @@ class Foreman : public comm::Notices {
     std::unique_ptr<comm::Link> link;
     std::thread listener;
     bool live = false;
-    int batch = 0;  // 0: it is not ready yet
+    Ready ready{.batch = 0, .device = "", .way = ""};  // batch 0: it is not ready yet
   };
 
   void welcome();
@@ -106,6 +108,8 @@ class Foreman : public comm::Notices {
   // Nobody is missing, and all have told which device they have.
   bool all_here() const;
   void refuse_shared_device(const std::string& own_identity);
+  // Gives a rank that is ready its first work.
+  void let_begin(const Peer& peer);
   double now() const;
   void say(const std::string& sentence) const;
 
@@ -118,6 +122,7 @@ class Foreman : public comm::Notices {
   std::condition_variable changed_;
   std::vector<Peer> peers_;  // by rank; 0 is not used
   std::optional<Coordinator> coordinator_;
+  std::string way_;
   std::deque<Order> mine_;
   std::atomic<bool> hurried_ = false;
   std::optional<Error> failure_;  // the first

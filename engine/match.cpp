@@ -64,7 +64,10 @@ class Match {
 
  private:
   MatchOutcome run(const std::atomic<bool>& stop, Foreman& foreman) {
-    read();
+    {
+      const auto busy = foreman.pulse().busy(Doing::kFiles);
+      read();
+    }
     RunResult result = search(stop, foreman);
     if (result.stopped) {
       result.progress.state = "stopped";
@@ -162,11 +165,10 @@ class Match {
   RunResult search(const std::atomic<bool>& stop, Foreman& foreman) {
     reporter_.emplace(outputs_.progress);
     const auto start = Clock::now();
-    Search search = prepare_search(manifest_.config, micrograph_, volume_);
-    volume_ = {};
+    Search search = prepare(foreman);
     manifest_.search_hash = search.identity.hash();
     if (foreman.size() > 1) give_inputs(search, foreman, stop);
-    const std::unique_ptr<Backend> backend = make_measured_backend(search);
+    const std::unique_ptr<Backend> backend = start_device(search, foreman);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
                          .checkpoint_every = options_.checkpoint_every,
@@ -186,6 +188,13 @@ class Match {
       result.accumulators = {};
     }
     return result;
+  }
+
+  Search prepare(Foreman& foreman) {
+    const auto busy = foreman.pulse().busy(Doing::kStart);
+    Search search = prepare_search(manifest_.config, micrograph_, volume_);
+    volume_ = {};
+    return search;
   }
 
   void give_inputs(Search& search, Foreman& foreman, const std::atomic<bool>& stop) {
@@ -208,6 +217,11 @@ class Match {
     const std::string& wanted = options_.crew.collectives;
     if (wanted != "auto") return wanted;
     return device_.backend == "cuda" && comm::has_nccl() ? "nccl" : "gloo";
+  }
+
+  std::unique_ptr<Backend> start_device(const Search& search, Foreman& foreman) {
+    const auto busy = foreman.pulse().busy(Doing::kStart);
+    return make_measured_backend(search);
   }
 
   // Of a reduced precision the error is measured first. The device never holds both backends.

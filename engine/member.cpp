@@ -59,7 +59,7 @@ Communicator& Member::start(int device, const std::string& identity) {
   return groups_->of(all, "start");
 }
 
-void Member::ready(int batch, const std::string& device) { send(Ready{batch, device}); }
+void Member::ready(const Ready& ready) { send(ready); }
 
 void Member::ask(uint32_t done, double best_z) { send(Ask{done, best_z}); }
 

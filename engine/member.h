@@ -37,7 +37,7 @@ class Member : public comm::Notices {
   // The communicator that all ranks make when the last has arrived. `device`: for nccl; `identity`:
   // see RankDevice. These and next() throw Dismissed when rank 0 ended, Error when it is lost.
   Communicator& start(int device, const std::string& identity);
-  void ready(int batch, const std::string& device);
+  void ready(const Ready& ready);
   void ask(uint32_t done, double best_z);
   std::optional<Order> next(std::chrono::milliseconds patience);
   // The search is to stop: leave the chunk.

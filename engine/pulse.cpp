@@ -50,7 +50,7 @@ std::string Pulse::tick(milliseconds time) {
     case Doing::kDevice:
       return "it has waited for its device" + since + ": the device hangs";
     case Doing::kStart:
-      return "its device has been starting" + since + ": the device hangs";
+      return "it has been starting" + since + ": its device hangs";
     case Doing::kFiles:
       return "it has been at its files" + since + ": their file system hangs";
   }

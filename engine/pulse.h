@@ -12,7 +12,7 @@ namespace engine {
 enum class Doing {
   kBatch,   // one, or ten times the longest batch so far
   kDevice,  // any other call of a device that has started: the same
-  kStart,   // of a device: two, since its libraries are loaded and the inputs prepared
+  kStart,   // preparing the inputs, a device's own start: two
   kFiles,   // inputs and checkpoints: ten, since file systems may be slow
 };
 

@@ -62,10 +62,12 @@ void get(Reader& in, Here& m) { in.get_bytes(m.identity); }
 void put(Writer& out, const Ready& m) {
   out.put(m.batch);
   out.put_bytes(m.device);
+  out.put_bytes(m.way);
 }
 void get(Reader& in, Ready& m) {
   in.get(m.batch);
   in.get_bytes(m.device);
+  in.get_bytes(m.way);
 }
 void put(Writer& out, const Ask& m) {
   out.put(m.done);

@@ -22,6 +22,7 @@ struct Here {
 struct Ready {
   int batch = 1;
   std::string device;  // in words
+  std::string way;     // way_of_computing
 };
 // The first `done` units of the chunk are done; the next, please.
 struct Ask {

@@ -24,7 +24,7 @@ class Worker {
   ExitCode run() {
     get_inputs();
     make_device();
-    member_.ready(backend_->batch(), description_);
+    member_.ready({backend_->batch(), description_, way_of_computing(*backend_)});
     for (;;) {
       pass_stop_on();
       const std::optional<Order> order = member_.next(std::chrono::milliseconds(100));

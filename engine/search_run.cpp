@@ -39,7 +39,7 @@ class Run {
     for (const Unit& unit : search_.space.units) {
       costs.push_back(static_cast<int32_t>(search_.space.correlations(unit)));
     }
-    foreman_.begin(std::move(costs), state_.finished, backend_.batch());
+    foreman_.begin(std::move(costs), state_.finished, backend_.batch(), way_of_computing(backend_));
     resumed_ = merged_;
     report_start();
     try {
@@ -168,6 +168,7 @@ class Run {
     if (options_.resume.empty()) return;
     Checkpoint found;
     try {
+      const auto busy = foreman_.pulse().busy(Doing::kFiles);
       found = read_checkpoint(options_.resume);
     } catch (const DamagedCheckpoint& damage) {
       set_aside(damage.what());

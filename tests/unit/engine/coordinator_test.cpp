@@ -372,7 +372,10 @@ TEST(RankMessages, ArriveAsTheyWereSent) {
   const auto notice = std::get<Notice>(decode(encode(Notice{"name", {'a', '\0', 'b'}})));
   EXPECT_EQ(notice.value, (std::vector<char>{'a', '\0', 'b'}));
   EXPECT_EQ(std::get<Here>(decode(encode(Here{"GPU-1"}))).identity, "GPU-1");
-  EXPECT_EQ(std::get<Ready>(decode(encode(Ready{16, "cpu"}))).batch, 16);
+  const auto ready = std::get<Ready>(decode(encode(Ready{16, "cpu", "fp32"})));
+  EXPECT_EQ(ready.batch, 16);
+  EXPECT_EQ(ready.device, "cpu");
+  EXPECT_EQ(ready.way, "fp32");
   EXPECT_EQ(std::get<Start>(decode(encode(Start{"gloo"}))).communicator, "gloo");
   EXPECT_TRUE(std::holds_alternative<Beat>(decode(encode(Beat{}))));
   EXPECT_TRUE(std::holds_alternative<StopWish>(decode(encode(StopWish{}))));

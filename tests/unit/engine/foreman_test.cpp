@@ -43,9 +43,8 @@ class Crew : public testing::Test {
     return all;
   }
 
- private:
   template <typename Function>
-  std::string refusal(const Function& function) {
+  static std::string refusal(const Function& function) {
     try {
       function();
     } catch (const Error& error) {
@@ -55,6 +54,7 @@ class Crew : public testing::Test {
     return "";
   }
 
+ private:
   tests::ScratchFolder scratch_;
 };
 
@@ -71,6 +71,24 @@ TEST_F(Crew, ComesTogetherWhereEachHasADeviceOfItsOwnOrNone) {
   if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
   EXPECT_THAT(told({"GPU-a", "GPU-b", "GPU-c"}), Each(""));
   EXPECT_THAT(told({"", "", ""}), Each(""));
+}
+
+TEST_F(Crew, EndsWhereARankComputesInAnotherWay) {
+  auto other = std::async(std::launch::async, [&] {
+    Member member(options(1, 2));
+    member.ready({.batch = 4, .device = "a device", .way = "cpu, fp32, numerics version 1"});
+    return refusal([&] {
+      while (!member.next(std::chrono::milliseconds(100))) continue;
+    });
+  });
+  Foreman foreman(options(0, 2));
+  foreman.begin({1, 1}, {false, false}, 1, "cuda, fp32, numerics version 1");
+  const std::string message = refusal([&] {
+    while (!foreman.next(std::chrono::milliseconds(100))) continue;
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("rank 1 on "), HasSubstr("computes with cpu, fp32"),
+                             HasSubstr("rank 0 with cuda, fp32"), HasSubstr("--backend")));
+  EXPECT_EQ(other.get(), message);
 }
 
 }  // namespace
