@@ -270,11 +270,11 @@ TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    const SmallDisk disk(search.file("disk"), "16m");
+    const SmallDisk disk(search.file("disk"), "1m");
     if (!disk.mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
     RankCrew crew(search,
                   {.ranks = 3,
-                   .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "50ms"},
+                   .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "5ms"},
                    .timeout = "30s"});
     ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
     // Again and again: the room that an older checkpoint leaves is enough for the next one.
