@@ -102,6 +102,8 @@ void write_file_atomically(const std::string& path, std::string_view bytes, Dura
   if (durability == Durability::kOnDisk) sync_folder_of(path);
 }
 
+void throw_write_error(const std::string& path, int error) { fail("write", path, error); }
+
 void sync_folder_of(const std::string& path) {
   const std::string folder = folder_of(path);
   const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);

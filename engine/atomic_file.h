@@ -37,6 +37,9 @@ enum class Durability {
 // Throws Error naming the file; a full disk is called so.
 void write_file_atomically(const std::string& path, std::string_view bytes, Durability durability);
 
+// Throws Error naming the file, with the words of the system's `error` and what to do.
+[[noreturn]] void throw_write_error(const std::string& path, int error);
+
 // Makes the names in the folder that holds `path` durable.
 void sync_folder_of(const std::string& path);
 

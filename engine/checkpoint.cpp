@@ -80,11 +80,7 @@ class Writer {
   void write(const void* data, size_t size) {
     if (size > 0 && std::fwrite(data, 1, size, file_.get()) != size) fail();
   }
-  [[noreturn]] void fail() const {
-    const std::string why = errno == ENOSPC ? "the disk is full: free some space"
-                                            : std::generic_category().message(errno);
-    throw InputError("cannot write checkpoint '" + target_.path() + "': " + why);
-  }
+  [[noreturn]] void fail() const { throw_write_error(target_.path(), errno); }
 
   AtomicFile target_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

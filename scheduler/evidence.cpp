@@ -22,6 +22,12 @@ int64_t modified_ms(const std::string& path) {
   return facts.st_mtim.tv_sec * 1000LL + facts.st_mtim.tv_nsec / 1'000'000;
 }
 
+// In the system's own words, which the engine and the shell pass on.
+bool tells_of_full_disk(const std::string& error) {
+  return error.find("No space left on device") != std::string::npos ||
+         error.find("Disk quota exceeded") != std::string::npos;
+}
+
 // Stopped with no more done than the attempt whose checkpoint it began with.
 bool made_no_progress(const db::Attempt& attempt) {
   if (access((attempt.directory + "/" + kCheckpointFile).c_str(), F_OK) != 0) return true;
@@ -56,7 +62,7 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
 
 void add_end(const Workplace& workplace, const db::Attempt& attempt, Evidence& evidence) {
   evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
-  evidence.disk_full = evidence.error.find("No space left on device") != std::string::npos ||
+  evidence.disk_full = tells_of_full_disk(evidence.error) ||
                        workplace.free_bytes(workplace.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(workplace, attempt);
   evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;

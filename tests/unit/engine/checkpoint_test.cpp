@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +15,7 @@
 #include <random>
 #include <string>
 
+#include "engine/atomic_file.h"
 #include "engine/error.h"
 #include "tests/scratch_folder.h"
 #include "tests/unit/engine/small_search.h"
@@ -142,6 +144,22 @@ TEST_F(Checkpoints, ReadBackWhatWasWritten) {
   EXPECT_EQ(back.finished, c.finished);
   EXPECT_EQ(back.identity.parts, c.identity.parts);
   EXPECT_TRUE(same_bits(back.accumulators, c.accumulators));
+}
+
+TEST_F(Checkpoints, AFullDiskIsAnErrorInTheSystemsOwnWordsThatNamesTheFile) {
+  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full on this machine";
+  const AtomicFile same_name(path("c"));
+  std::filesystem::create_symlink("/dev/full", same_name.temporary());
+  Checkpoint c;
+  c.accumulators = Accumulators(64, 64);
+  try {
+    write_checkpoint(path("c"), c);
+    FAIL() << "a full disk went unnoticed";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(path("c")),
+                                             testing::HasSubstr("No space left on device")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("c")));
 }
 
 TEST_F(Checkpoints, OfAnotherSearchAreRefusedByTheNameOfWhatDiffers) {
