@@ -1,10 +1,12 @@
 // margay-engine plan: what a search would take; nothing is run.
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "engine/commands.h"
 #include "engine/config_checks.h"
+#include "engine/cpu/cpu_backend.h"
 #include "engine/device.h"
 #include "engine/human_text.h"
 #include "engine/match.h"
@@ -16,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Plan {
+  int ranks = 1;
   SearchSpace space;
   ProblemShape shape;
   DevicePlan device;
@@ -44,6 +47,13 @@ double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& devi
   return kSecondsPerStep * pixels * std::log2(pixels) / device.threads;
 }
 
+int ranks_of(const PlanCommand& command, const SearchConfig& config) {
+  if (command.nproc > 0) return command.nproc;
+  const VisibleDevices visible = devices_for(command.device.backend);
+  const size_t ranks = devices_of_local_ranks(config.computation.gpu_ids, visible).size();
+  return std::max(1, static_cast<int>(ranks));
+}
+
 Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   Plan plan;
   plan.space = make_search_space(config);
@@ -55,11 +65,15 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   check_shapes(micrograph, volume, config);
   plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
                 static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
+  plan.ranks = ranks_of(command, config);
   DeviceOptions wanted = command.device;
+  wanted.exchange = exchange_memory("auto", plan.ranks);
+  // As match shares them out.
+  if (wanted.threads == 0) wanted.threads = std::max(1, cpu::available_cores() / plan.ranks);
   wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
   plan.device = plan_device(plan.shape, wanted);
   plan.seconds = static_cast<double>(plan.space.correlations()) *
-                 seconds_per_correlation(plan.shape, plan.device);
+                 seconds_per_correlation(plan.shape, plan.device) / plan.ranks;
   return plan;
 }
 
@@ -75,6 +89,7 @@ Json plan_json(const Plan& plan) {
           {"backend", plan.device.backend},
           {"threads", plan.device.threads},
           {"batch", plan.device.batch},
+          {"ranks", plan.ranks},
           {"fft", plan.device.fft},
           {"precision", plan.device.precision},
           {"tiling", plan.device.tiling.empty() ? Json(nullptr) : Json(plan.device.tiling)},
@@ -97,6 +112,7 @@ ExitCode plan_command(const PlanCommand& command) {
   std::cout << describe_plan(config, plan.space, plan.shape.height, plan.shape.width,
                              plan.shape.template_size, plan.device)
             << '\n'
+            << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with that\n")
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
             << " to " << plan.space.planes.back() << " A\n"

@@ -35,6 +35,7 @@ ExitCode peaks_command(const PeaksCommand& command);
 struct PlanCommand {
   std::string config;
   DeviceOptions device;
+  int nproc = 0;  // local ranks; 0: as match would start for the configuration
   bool allow_pixel_size_mismatch = false;
   bool json = false;
 };

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "engine/comm/communicators.h"
+#include "engine/comm/nccl_memory.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused_backend.h"
 #include "engine/error.h"
@@ -91,7 +93,10 @@ class CudaPlanner {
  public:
   CudaPlanner(const ProblemShape& shape, const DeviceOptions& options,
               const cuda::DeviceFacts& facts, const TransformPath& path)
-      : shape_(shape), batch_(options.batch), kernels_(cuda::fused_kernels(path.precision)) {
+      : shape_(shape),
+        batch_(options.batch),
+        exchange_(options.exchange),
+        kernels_(cuda::fused_kernels(path.precision)) {
     if (path.fft == "fused") {
       lengths_ = cuda::require_lengths(kernels_, facts.shared_bytes, shape.template_size,
                                        facts.name + " (" + facts.architecture + ")");
@@ -100,14 +105,15 @@ class CudaPlanner {
   }
 
   cuda::MemoryPlan plan(uint64_t free) const {
-    return lengths_.empty()
-               ? cuda::plan_memory(shape_, batch_, workspace_, free)
-               : cuda::plan_fused_memory(shape_, kernels_, lengths_, batch_, workspace_, free);
+    return lengths_.empty() ? cuda::plan_memory(shape_, batch_, workspace_, free, exchange_)
+                            : cuda::plan_fused_memory(shape_, kernels_, lengths_, batch_,
+                                                      workspace_, free, exchange_);
   }
 
  private:
   const ProblemShape& shape_;
   int batch_;
+  uint64_t exchange_;
   cuda::FusedKernels kernels_;
   std::vector<int> lengths_;  // of the fused path
   uint64_t workspace_ = 0;
@@ -195,6 +201,11 @@ int device_of(const RankPlace& place, const std::string& backend) {
   const int visible = devices_for(backend).count;
   // None is visible: opening device 0 says why.
   return visible == 0 ? 0 : device_of_rank(place, visible);
+}
+
+uint64_t exchange_memory(const std::string& collectives, int ranks) {
+  const bool by_nccl = collectives == "nccl" || (collectives == "auto" && comm::has_nccl());
+  return ranks > 1 && by_nccl ? comm::kNcclMemory : 0;
 }
 
 std::string identity_of(const DeviceOptions& options) {

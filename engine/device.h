@@ -21,6 +21,7 @@ struct DeviceOptions {
   int threads = 0;                 // CPU: 0 = every core this process may use
   int batch = 0;                   // units in flight, 0: chosen
   int device = 0;                  // CUDA: which of the devices that this process sees
+  uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
   std::string fft = "auto";        // CUDA: auto, cufft, fused
   std::string precision = "fp32";  // fp32; CUDA: fp16-storage, fp16
 };
@@ -50,6 +51,10 @@ int device_of(const RankPlace& place, const std::string& backend);
 
 // That computational_config.gpu_ids may choose from: none for a search on processors.
 VisibleDevices devices_for(const std::string& backend);
+
+// Bytes that each of so many ranks with CUDA devices needs to exchange data by these collectives
+// (CrewOptions).
+uint64_t exchange_memory(const std::string& collectives, int ranks);
 
 // By which the ranks see that two of them have the same device (rank_devices.h); empty for
 // processors.

@@ -234,6 +234,11 @@ void add_plan(CLI::App& app, PlanCommand& plan) {
                   "Example:\n  margay-engine plan search.yaml --threads 8");
   add_config(command, plan.config, "Configuration of the search");
   add_device_options(command, plan.device);
+  command
+      .add_option("--nproc", plan.nproc,
+                  "For a search by so many ranks on this machine (default: as match starts them)")
+      ->check(range(1, 4096))
+      ->type_name("N");
   add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
   command.add_flag("--json", plan.json, "As JSON");
 }

@@ -108,6 +108,7 @@ class Match {
     wanted.device =
         alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
               : device_of(options_.crew.place, wanted.backend);
+    wanted.exchange = exchange_memory(options_.crew.collectives, options_.crew.place.size);
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
     device_ = plan_device(shape, wanted);

@@ -72,6 +72,7 @@ class Worker {
     const auto busy = member_.pulse().busy(Doing::kStart);
     const ProblemShape shape{problem_.height, problem_.width, problem_.template_size,
                              problem_.planes(), static_cast<int64_t>(problem_.orientations.size())};
+    // What the exchange of data takes of the device it has already.
     const DevicePlan plan = plan_device(shape, device_);
     const DeviceInfo info = describe_device(plan);
     description_ = info.backend + ", " + info.name;

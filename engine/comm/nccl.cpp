@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "engine/comm/communicators.h"
+#include "engine/comm/nccl_memory.h"
 #include "engine/cuda/check_runtime.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/shared_library.h"
@@ -18,8 +19,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// What lies on the device at once of what is sent; it comes from and goes to the host's memory.
-constexpr size_t kStage = size_t{32} << 20;
+constexpr size_t kStage = kNcclStage;
 constexpr std::chrono::seconds kFarewell{5};
 
 cuda::LibrarySearch nccl_search() {
@@ -213,6 +213,7 @@ void Nccl::connect(Notices& notices) {
   }
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
+  config.maxCTAs = kNcclChannels;
   const ncclResult_t result =
       library_.init_rank(&communicator_, place_.size, id, place_.rank, &config);
   wait(result, [] { return true; });

@@ -103,8 +103,14 @@ std::vector<MemoryItem> library_items(const ProblemShape& s, int transforms) {
           {"row and column passes", 2 * static_cast<uint64_t>(transforms) * bytes}};
 }
 
+// What does not follow from the search, in bytes.
+struct Extras {
+  uint64_t workspace = 0;  // of the library transforms
+  uint64_t exchange = 0;   // with other ranks
+};
+
 // `passes`: what the transforms of a pass take.
-void list_items(const ProblemShape& s, uint64_t workspace, const std::vector<MemoryItem>& passes,
+void list_items(const ProblemShape& s, const Extras& extras, const std::vector<MemoryItem>& passes,
                 MemoryPlan& plan) {
   const auto n = static_cast<uint64_t>(s.template_size);
   const auto batch = static_cast<uint64_t>(plan.batch);
@@ -122,9 +128,10 @@ void list_items(const ProblemShape& s, uint64_t workspace, const std::vector<Mem
       {"projections",
        batch * (slice * sizeof(Complex) + kRotation) +
            slots * (slice * sizeof(Complex) + n * n * sizeof(float) + kMoments + kTransform)},
-      {"transforms", workspace},
+      {"transforms", extras.workspace},
   };
   plan.items.insert(plan.items.end(), passes.begin(), passes.end());
+  if (extras.exchange > 0) plan.items.push_back({"exchange with other ranks", extras.exchange});
 }
 
 FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
@@ -150,24 +157,25 @@ int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan) {
   return round_up(int64_t{plan.batch} * shape.planes, plan.projections);
 }
 
-MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace, uint64_t free) {
+MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace, uint64_t free,
+                       uint64_t exchange) {
   MemoryPlan plan;
   plan.transforms = pass_transforms(shape);
   plan.projections = plan_projections(shape);
   plan.batch =
       limit_batch(shape, batch, units_for_passes(std::max(1, shape.planes), plan.transforms));
   const std::vector<MemoryItem> passes = library_items(shape, plan.transforms);
-  list_items(shape, workspace, passes, plan);
+  list_items(shape, {workspace, exchange}, passes, plan);
   while (free > 0 && plan.total() > free && plan.batch > 1) {
     plan.batch /= 2;
-    list_items(shape, workspace, passes, plan);
+    list_items(shape, {workspace, exchange}, passes, plan);
   }
   return plan;
 }
 
 MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kernels,
                              std::span<const int> lengths, int batch, uint64_t workspace,
-                             uint64_t free) {
+                             uint64_t free, uint64_t exchange) {
   const int planes = std::max(1, shape.planes);
   MemoryPlan plan;
   plan.precision = kernels.precision;
@@ -177,11 +185,11 @@ MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kern
   // A batch has no more.
   plan.fused =
       plan_passes(shape, kernels, lengths, std::min(plan.fused->transforms, plan.batch * planes));
-  list_items(shape, workspace, fused_items(shape, kernels, *plan.fused), plan);
+  list_items(shape, {workspace, exchange}, fused_items(shape, kernels, *plan.fused), plan);
   while (free > 0 && plan.total() > free && (plan.fused->transforms > 1 || plan.batch > 1)) {
     plan.batch = std::max(1, plan.batch / 2);
     plan.fused = plan_passes(shape, kernels, lengths, std::max(1, plan.fused->transforms / 2));
-    list_items(shape, workspace, fused_items(shape, kernels, *plan.fused), plan);
+    list_items(shape, {workspace, exchange}, fused_items(shape, kernels, *plan.fused), plan);
   }
   return plan;
 }

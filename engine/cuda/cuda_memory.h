@@ -29,15 +29,15 @@ struct MemoryPlan {
 int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan);
 
 // `batch` 0: chosen. `workspace` is what the transforms need for themselves, `free` what the device
-// has, both in bytes; the batch is shrunk to stay within `free` (0: no limit), and the result may
-// still be larger.
+// has, `exchange` what is taken for exchanging data with other ranks, all in bytes; the batch is
+// shrunk to stay within `free` (0: no limit), and the result may still be larger.
 MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace = 0,
-                       uint64_t free = 0);
+                       uint64_t free = 0, uint64_t exchange = 0);
 
 // The same for the fused path, with one of the `lengths` for each axis, one of which must take the
 // template. The transforms of a pass are shrunk, too; they decide no bit.
 MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kernels,
                              std::span<const int> lengths, int batch, uint64_t workspace = 0,
-                             uint64_t free = 0);
+                             uint64_t free = 0, uint64_t exchange = 0);
 
 }  // namespace engine::cuda

@@ -136,6 +136,15 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_EQ(search_.contents(), before);
 }
 
+TEST_F(EngineProgram, PlanTellsWhatEachOfSeveralRanksTakes) {
+  search_.write_config();
+  const Finished plan =
+      run({"plan", "search.yaml", "--backend", "cpu", "--nproc", "3", "--threads", "2"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.error;
+  EXPECT_THAT(plan.output, AllOf(HasSubstr("cpu, 2 threads\n"), HasSubstr("\n3 ranks, each")));
+  EXPECT_THAT(plan.output, ::testing::Not(HasSubstr("exchange with other ranks")));
+}
+
 TEST_F(EngineProgram, SeveralDevicesInTheConfigurationAreNoRanksOnProcessors) {
   for (const std::string devices : {"all", "[0, 1]"}) {
     search_.sections["computational_config"] = "{gpu_ids: " + devices + "}";

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/comm/communicators.h"
+#include "engine/comm/nccl_memory.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/fault_codes.h"
 #include "engine/cuda/faults.h"
@@ -105,6 +107,17 @@ TEST(CudaMemory, CountsTheWorkSpaceOfTheTransforms) {
   EXPECT_EQ(plan_memory(kLarge, 4, 123456789).total(), plan_memory(kLarge, 4).total() + 123456789);
 }
 
+TEST(CudaMemory, CountsWhatTheExchangeWithOtherRanksTakes) {
+  constexpr uint64_t kExchange = 987654321;
+  const MemoryPlan alone = plan_memory(kLarge, 64);
+  const MemoryPlan together = plan_memory(kLarge, 64, 0, 0, kExchange);
+  EXPECT_EQ(together.total(), alone.total() + kExchange);
+  EXPECT_EQ(together.items.back().name, "exchange with other ranks");
+  const MemoryPlan shrunk = plan_memory(kLarge, 64, 0, alone.total(), kExchange);
+  EXPECT_LT(shrunk.batch, 64);
+  EXPECT_LE(shrunk.total(), alone.total());
+}
+
 TEST(CudaMemory, FillsTheLastPlanOfBackTransforms) {
   MemoryPlan plan = plan_memory(kLarge, 3);
   plan.projections = 8;
@@ -133,6 +146,13 @@ TEST(CudaTransforms, PairsShareOneAndThePlanesOfSinglesTwoByTwo) {
 
 namespace engine {
 namespace {
+
+TEST(Devices, OnlySeveralRanksThatExchangeByNcclTakeMemoryForIt) {
+  EXPECT_EQ(exchange_memory("nccl", 1), 0u);
+  EXPECT_EQ(exchange_memory("gloo", 4), 0u);
+  EXPECT_GT(exchange_memory("nccl", 2), comm::kNcclStage);
+  EXPECT_EQ(exchange_memory("auto", 2), comm::has_nccl() ? exchange_memory("nccl", 2) : 0u);
+}
 
 TEST(Devices, WhatTheConfigurationAsksForInVainIsSaid) {
   const DevicePlan cpu{.backend = "cpu"};

@@ -1,0 +1,19 @@
+// What exchanging data by NCCL takes of a device's memory.
+#pragma once
+
+#include <cstdint>
+
+namespace engine::comm {
+
+// Of what is sent as much lies on the device at once; it comes from and goes to the host's memory.
+inline constexpr uint64_t kNcclStage = uint64_t{32} << 20;
+
+// The most channels that NCCL may have. What ranks exchange is little beside the search, and each
+// channel takes about 10 MB for each of its connections, of which it may have eight.
+inline constexpr int kNcclChannels = 4;
+
+// The stage, the connections of so many channels, and as much again as these for NCCL's kernels and
+// what it keeps of the ranks: an allowance, since nobody tells what they take.
+inline constexpr uint64_t kNcclMemory = kNcclStage + (uint64_t{640} << 20);
+
+}  // namespace engine::comm
