@@ -35,8 +35,11 @@ class SmallDisk {
   bool mounted() const { return mounted_; }
   void fill() const {
     std::ofstream file(folder_ + "/filler", std::ios::binary | std::ios::app);
-    const std::string block(4096, 'x');
-    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+    for (const size_t size : {size_t{1} << 20, size_t{4096}}) {
+      const std::string block(size, 'x');
+      while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+      }
+      file.clear();
     }
   }
 
@@ -270,7 +273,7 @@ TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    const SmallDisk disk(search.file("disk"), "1m");
+    const SmallDisk disk(search.file("disk"), "16m");
     if (!disk.mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
     RankCrew crew(search,
                   {.ranks = 3,
