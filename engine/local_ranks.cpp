@@ -245,18 +245,22 @@ class Watch {
   }
 
  private:
+  static constexpr Milliseconds kAfterRank0{5000};
+
   void note(const Ending& ending) {
     const bool job_done = rank_0_ && !rank_0_->failed();
     if (ending.rank == 0) rank_0_ = ending;
     const bool by_itself = signals_sent_ == 0;
     if (ending.failed() && by_itself) {
-      show(ending);
+      // What follows from rank 0's own failure only hides it.
+      const bool follows = rank_0_ && rank_0_->failed() && ending.rank > 0 && ending.signal == 0;
+      if (!follows) show(ending);
       if (!job_done && (!failure_ || (ending.signal != 0 && failure_->signal == 0))) {
         failure_ = ending;
       }
     }
     const bool is_the_end = ending.rank == 0 || (ending.failed() && !ranks_.survivors_go_on);
-    if (is_the_end && !waiting_since_) waiting_since_ = Clock::now();
+    if (ending.rank == 0 || (is_the_end && !waiting_since_)) waiting_since_ = Clock::now();
   }
 
   void show(const Ending& ending) const {
@@ -280,7 +284,10 @@ class Watch {
   void hurry() {
     if (!waiting_since_ || signals_sent_ == 2) return;
     const auto waited = std::chrono::duration_cast<Milliseconds>(Clock::now() - *waiting_since_);
-    if (waited < ranks_.patience) return;
+    // Nobody hears of anything any more once rank 0 has gone.
+    const Milliseconds patience =
+        rank_0_ ? std::min(ranks_.patience, kAfterRank0) : ranks_.patience;
+    if (waited < patience) return;
     processes_.signal(signals_sent_ == 0 ? SIGTERM : SIGKILL);
     ++signals_sent_;
     waiting_since_ = Clock::now();

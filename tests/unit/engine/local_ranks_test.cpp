@@ -207,6 +207,16 @@ TEST_F(LocalRanksOfAProgram, TheFailureOfRank0IsItsOwnMessage) {
   EXPECT_EQ(run.error, "bad input\n");
 }
 
+TEST_F(LocalRanksOfAProgram, WhatFollowsFromTheFailureOfRank0IsNotShown) {
+  const Finished run = start(2, kLong,
+                             "until_there pid.0; until_there pid.1\n"
+                             "[ $rank = 0 ] && echo bad input >&2 && exit 64\n"
+                             "until_ended 0; echo rank 0 is not there >&2; exit 70")
+                           .wait();
+  EXPECT_EQ(run.exit_code, 64);
+  EXPECT_EQ(run.error, "bad input\n");
+}
+
 TEST_F(LocalRanksOfAProgram, WhenRank0IsDoneNobodyIsWaitedForLonger) {
   const Finished run = start(2, 100,
                              "[ $rank = 1 ] && exec sleep 10000\n"
