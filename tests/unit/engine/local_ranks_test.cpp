@@ -169,7 +169,8 @@ TEST_F(LocalRanksOfAProgram, TheOthersMayEndByThemselves) {
   const Finished run = start(3, kLong,
                              "until_there pid.0; until_there pid.2\n"
                              "[ $rank = 1 ] && kill -KILL $$\n"
-                             "until_ended 1; echo lost rank 1 >&2; exit 70")
+                             "until_ended 1; [ $rank = 0 ] && until_ended 2\n"
+                             "echo lost rank 1 >&2; exit 70")
                            .wait();
   EXPECT_EQ(run.exit_code, 128 + SIGKILL);
   EXPECT_THAT(run.error, HasSubstr("rank 1 was ended by signal 9 (SIGKILL)\n"));
