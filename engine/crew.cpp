@@ -5,11 +5,10 @@
 namespace engine {
 
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout) {
-  const auto slice = std::min(timeout, std::chrono::milliseconds(250));
-  for (std::chrono::milliseconds silent{0}; silent < timeout; silent += slice) {
-    if (auto message = link.receive(std::chrono::steady_clock::now() + slice)) return message;
-  }
-  return std::nullopt;
+  comm::Patience patience(timeout);
+  std::optional<comm::Message> message;
+  while (!message && !patience.ended()) message = link.receive(patience.next_look());
+  return message;
 }
 
 void NoticeBoard::put(const std::string& name, std::vector<char> value) {
@@ -20,12 +19,18 @@ void NoticeBoard::put(const std::string& name, std::vector<char> value) {
   changed_.notify_all();
 }
 
-std::vector<char> NoticeBoard::get(const std::string& name, std::chrono::milliseconds timeout) {
+std::vector<char> NoticeBoard::get(const std::string& name, comm::Patience patience) {
   std::unique_lock lock(mutex_);
   const auto there = [&] { return closed_ || values_.count(name) > 0; };
-  if (!changed_.wait_for(lock, timeout, there)) {
-    throw CommunicatorLost("no rank said '" + name + "' in " +
-                           std::to_string(timeout.count() / 1000) + " s");
+  while (!changed_.wait_until(lock, patience.next_look(), there)) {
+    // Whoever knows whether it is of use may be about to put something here.
+    lock.unlock();
+    if (patience.ended()) {
+      throw CommunicatorLost("no rank said '" + name + "' in " +
+                             std::to_string(patience.length().count()) +
+                             " ms, or it is of no use any more");
+    }
+    lock.lock();
   }
   if (closed_) throw CommunicatorLost("the ranks are ending");
   return values_[name];
@@ -47,8 +52,9 @@ Communicator& Groups::of(const std::vector<int>& members, const std::string& nam
   const comm::GroupPlace place{.rank = static_cast<int>(mine - members.begin()),
                                .size = static_cast<int>(members.size()),
                                .name = name,
-                               .address = place_.address,
-                               .timeout = place_.timeout};
+                               .addresses = place_.addresses,
+                               .timeout = place_.timeout,
+                               .of_no_use = place_.of_no_use};
   if (members.size() == 1) {
     communicator_ = comm::alone();
   } else if (place_.kind == "nccl") {

@@ -13,6 +13,7 @@
 
 #include "engine/comm/communicators.h"
 #include "engine/comm/link.h"
+#include "engine/comm/patience.h"
 #include "engine/communicator.h"
 #include "engine/coordinator.h"
 #include "engine/pulse.h"
@@ -37,8 +38,8 @@ std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::millisec
 class NoticeBoard {
  public:
   void put(const std::string& name, std::vector<char> value);
-  // Waits. Throws CommunicatorLost at the time-out, or at once after close().
-  std::vector<char> get(const std::string& name, std::chrono::milliseconds timeout);
+  // Throws CommunicatorLost when patience ends, or at once after close().
+  std::vector<char> get(const std::string& name, comm::Patience patience);
   void close();
 
  private:
@@ -52,10 +53,11 @@ class NoticeBoard {
 class Groups {
  public:
   struct Place {
-    std::string kind;  // "gloo", "nccl"
+    std::string kind{};  // "gloo", "nccl"
     int rank = 0;
-    std::string address;
+    std::vector<std::string> addresses{};  // and of_no_use: see comm::GroupPlace
     std::chrono::milliseconds timeout{0};
+    std::function<bool()> of_no_use{};
     int device = 0;  // of nccl
   };
   Groups(Place place, comm::Notices& notices) : place_(std::move(place)), notices_(notices) {}

@@ -118,7 +118,7 @@ void Foreman::refuse_shared_device(const std::string& own_identity) {
 
 Communicator& Foreman::gather(const std::string& kind, int device, const std::string& identity,
                               const std::atomic<bool>& stop) {
-  std::string address;
+  std::vector<std::string> addresses;
   {
     std::unique_lock lock(mutex_);
     const auto deadline = begun_ + options_.timeout;
@@ -139,11 +139,13 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
     for (Peer& peer : peers_) {
       if (peer.live) send(peer, Start{kind});
     }
-    if (size() > 1) address = peers_[1].link->local_address();
+    for (const Peer& peer : peers_) {
+      if (peer.link) addresses.push_back(peer.link->local_address());
+    }
   }
   groups_ = std::make_unique<Groups>(Groups::Place{.kind = kind,
                                                    .rank = 0,
-                                                   .address = address,
+                                                   .addresses = std::move(addresses),
                                                    .timeout = options_.timeout,
                                                    .device = device},
                                      *this);
@@ -373,7 +375,7 @@ void Foreman::put(const std::string& name, const std::vector<char>& value) {
 }
 
 std::vector<char> Foreman::get(const std::string& name) {
-  return board_.get(name, options_.timeout);
+  return board_.get(name, comm::Patience(options_.timeout));
 }
 
 // ------------------------------------------------------------------------------------- Failure ---

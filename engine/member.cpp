@@ -18,7 +18,7 @@ Member::Member(CrewOptions options)
     : options_(std::move(options)),
       pulse_(options_.timeout),
       link_(comm::join(options_.place.meeting, options_.place.nonce, options_.place.rank,
-                       Clock::now() + options_.timeout)) {
+                       comm::Patience(options_.timeout))) {
   listener_ = std::thread([this] { listen(); });
   beater_ = std::thread([this] { beat(); });
 }
@@ -50,7 +50,7 @@ Communicator& Member::start(int device, const std::string& identity) {
   }
   groups_ = std::make_unique<Groups>(Groups::Place{.kind = kind,
                                                    .rank = options_.place.rank,
-                                                   .address = link_->local_address(),
+                                                   .addresses = {link_->local_address()},
                                                    .timeout = options_.timeout,
                                                    .device = device},
                                      *this);
@@ -116,7 +116,7 @@ void Member::put(const std::string& name, const std::vector<char>& value) {
 }
 
 std::vector<char> Member::get(const std::string& name) {
-  return board_.get(name, options_.timeout);
+  return board_.get(name, comm::Patience(options_.timeout));
 }
 
 void Member::listen() {

@@ -26,9 +26,12 @@ class Notices {
 struct GroupPlace {
   int rank = 0;  // in this group
   int size = 1;
-  std::string name;     // differs between groups of one run; begins the names of its notices
-  std::string address;  // numeric, of the interface that reaches the other ranks
+  std::string name;  // differs between groups of one run; begins the names of its notices
+  // Numeric, by which others have reached this rank. Its host's others are tried, too.
+  std::vector<std::string> addresses{};
   std::chrono::milliseconds timeout{60'000};  // of every operation
+  // Whether the group is of no use any more: who waits in it gives up at once.
+  std::function<bool()> of_no_use{};
 };
 
 // For CPU ranks. Throws CommunicatorLost when a rank does not connect in time, Error(kDeviceFault)

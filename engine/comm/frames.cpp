@@ -74,14 +74,16 @@ Read FrameReader::fill(int socket, std::span<std::byte> bytes, size_t& filled) {
   return Read::kWhole;
 }
 
-bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds patience,
+bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
                 std::string& why) {
+  Patience patience(length);
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(sent));
+      patience.renew();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!wait_for_events(socket, POLLOUT, std::chrono::steady_clock::now() + patience)) {
+      if (!wait_for_events(socket, POLLOUT, patience.next_look()) && patience.ended()) {
         why = "it takes nothing any more";
         return false;
       }

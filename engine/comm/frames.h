@@ -44,8 +44,8 @@ class FrameReader {
   std::string why_;
 };
 
-// Sends all; false where the other side is gone or took nothing for `patience`.
-bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds patience,
+// Sends all; false where the other side is gone or took nothing for this `length` of time.
+bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
                 std::string& why);
 
 }  // namespace engine::comm

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/comm/patience.h"
 #include "engine/ranks.h"
 
 namespace engine::comm {
@@ -88,8 +89,11 @@ class Door {
 
 // The other ranks' side: tries until rank 0 of this very run answers. Looks at the file again and
 // again, since another host's file system may show it late, or an earlier attempt's first. Throws
-// Error(kDeviceFault) at the deadline, telling where it tried and what it met there.
+// Error(kDeviceFault) when patience ends, telling where it tried and what it met there.
 std::unique_ptr<Link> join(const MeetingPlace& place, const std::string& nonce, int rank,
-                           Deadline deadline);
+                           Patience patience);
+// The same, where rank 0 is known to be at one of these.
+std::unique_ptr<Link> join(const std::vector<std::string>& addresses, int port,
+                           const std::string& nonce, int rank, Patience patience);
 
 }  // namespace engine::comm

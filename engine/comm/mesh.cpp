@@ -18,16 +18,35 @@
 namespace engine::comm {
 namespace {
 
-using std::chrono::steady_clock;
-
 // What moves for one rank before it is another's turn.
 constexpr size_t kTurn = size_t{4} << 20;
 
 // What a rank tells those that join it.
 struct Invitation {
-  std::string address, nonce;
+  std::string nonce;
   int port = 0;
+  std::vector<std::string> addresses;
 };
+
+bool is_loopback(const std::string& address) {
+  return address == "::1" || address.starts_with("127.");
+}
+
+// An address by which a rank was reached may be one that its own host alone knows.
+std::vector<std::string> likeliest_first(const std::vector<std::string>& reached) {
+  std::vector<std::string> all;
+  const auto add = [&](const std::vector<std::string>& addresses, bool loopback) {
+    for (const std::string& one : addresses) {
+      if (is_loopback(one) == loopback && std::find(all.begin(), all.end(), one) == all.end()) {
+        all.push_back(one);
+      }
+    }
+  };
+  add(reached, false);
+  add(own_addresses(), false);
+  add(reached, true);
+  return all;
+}
 
 std::string notice_name(const GroupPlace& place, int rank) {
   return place.name + "/mesh/" + std::to_string(rank);
@@ -48,19 +67,19 @@ std::string new_nonce(const GroupPlace& place) {
 }
 
 std::vector<char> written(const Invitation& invitation) {
-  const std::string text =
-      invitation.address + "\n" + std::to_string(invitation.port) + "\n" + invitation.nonce;
+  std::string text = invitation.nonce + "\n" + std::to_string(invitation.port) + "\n";
+  for (const std::string& address : invitation.addresses) text += address + "\n";
   return {text.begin(), text.end()};
 }
 
 Invitation invitation_of(const std::vector<char>& notice) {
   std::istringstream text(std::string(notice.begin(), notice.end()));
   Invitation invitation;
-  std::string port;
-  std::getline(text, invitation.address);
-  std::getline(text, port);
+  std::string line;
   std::getline(text, invitation.nonce);
-  invitation.port = std::atoi(port.c_str());
+  std::getline(text, line);
+  invitation.port = std::atoi(line.c_str());
+  while (std::getline(text, line)) invitation.addresses.push_back(line);
   return invitation;
 }
 
@@ -71,8 +90,10 @@ Mesh::Mesh(const GroupPlace& place, Notices& notices)
   if (place.size == 1) return;
   const std::string nonce = new_nonce(place);
   Door door(MeetingPlace{}, nonce, place.size);
-  notices.put(notice_name(place, place.rank),
-              written({.address = place.address, .nonce = nonce, .port = door.port()}));
+  notices.put(
+      notice_name(place, place.rank),
+      written(
+          {.nonce = nonce, .port = door.port(), .addresses = likeliest_first(place.addresses)}));
   join_lower_ranks(notices);
   take_higher_ranks(door);
 }
@@ -84,10 +105,10 @@ void Mesh::join_lower_ranks(Notices& notices) {
   for (int rank = 0; rank < place_.rank; ++rank) {
     const Invitation to = invitation_of(notices.get(notice_name(place_, rank)));
     try {
-      const auto link = join({.host = to.address, .port = to.port}, to.nonce, place_.rank,
-                             steady_clock::now() + place_.timeout);
+      const auto link = join(to.addresses, to.port, to.nonce, place_.rank, patience());
       peers_[static_cast<size_t>(rank)].socket = Descriptor(link->release());
     } catch (const Error& error) {
+      lose_if_of_no_use();
       lose(rank, error.what());
     }
   }
@@ -95,8 +116,11 @@ void Mesh::join_lower_ranks(Notices& notices) {
 
 void Mesh::take_higher_ranks(Door& door) {
   for (int missing = place_.size - 1 - place_.rank; missing > 0; --missing) {
-    const std::optional<Arrived> arrived = door.accept(steady_clock::now() + place_.timeout);
+    Patience left = patience();
+    std::optional<Arrived> arrived;
+    while (!arrived && !left.ended()) arrived = door.accept(left.next_look());
     if (!arrived) {
+      lose_if_of_no_use();
       const auto silent = std::find_if(peers_.begin() + place_.rank + 1, peers_.end(),
                                        [](const Peer& peer) { return !peer.socket.open(); });
       lose(static_cast<int>(silent - peers_.begin()), "it does not come");
@@ -117,14 +141,14 @@ void Mesh::receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& com
 }
 
 void Mesh::wait(const std::function<bool()>& done) {
-  Deadline deadline = steady_clock::now() + place_.timeout;
+  Patience left = patience();
   while (!done()) {
     std::vector<pollfd> sockets;
     for (const Peer& peer : peers_) {
       const int events = (peer.out.empty() ? 0 : POLLOUT) | (peer.in.empty() ? 0 : POLLIN);
       sockets.push_back({events != 0 ? peer.socket.number() : -1, static_cast<short>(events), 0});
     }
-    const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(deadline));
+    const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(left.next_look()));
     if (ready < 0 && errno != EINTR) {
       throw std::system_error(errno, std::generic_category(), "poll");
     }
@@ -135,11 +159,8 @@ void Mesh::wait(const std::function<bool()>& done) {
       if ((events & ~POLLOUT) != 0) moved = read(rank) || moved;
       if ((events & ~POLLIN) != 0) moved = write(rank) || moved;
     }
-    if (moved) {
-      deadline = steady_clock::now() + place_.timeout;
-    } else if (steady_clock::now() >= deadline) {
-      lose_silent();
-    }
+    if (moved) left.renew();
+    if (left.ended()) lose_silent();
   }
 }
 
@@ -200,12 +221,21 @@ bool Mesh::read(int rank) {
   return moved > 0;
 }
 
+Patience Mesh::patience() const { return Patience(place_.timeout, place_.of_no_use); }
+
 void Mesh::lose(int rank, const std::string& why) const {
   throw CommunicatorLost("rank " + std::to_string(rank) + " of the group " + place_.name +
                          " is lost to rank " + std::to_string(place_.rank) + ": " + why);
 }
 
+void Mesh::lose_if_of_no_use() const {
+  if (place_.of_no_use && place_.of_no_use()) {
+    throw CommunicatorLost("the group " + place_.name + " is of no use any more");
+  }
+}
+
 void Mesh::lose_silent() const {
+  lose_if_of_no_use();
   std::string silent;
   for (size_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank].in.empty() && peers_[rank].out.empty()) continue;

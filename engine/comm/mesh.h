@@ -30,8 +30,9 @@ class Mesh {
   // mesh is gone.
   void send(int rank, uint64_t slot, std::span<const std::byte> bytes, int& completed);
   void receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& completed);
-  // Until `done`. Throws CommunicatorLost when nothing has moved for the place's time-out, or as
-  // soon as a rank is gone that something is still to come from or to go to.
+  // Until `done`. Throws CommunicatorLost when nothing has moved for the place's time-out, when the
+  // group is of no use any more, or as soon as a rank is gone that something is still to come from
+  // or to go to.
   void wait(const std::function<bool()>& done);
 
  private:
@@ -59,10 +60,12 @@ class Mesh {
 
   void join_lower_ranks(Notices& notices);
   void take_higher_ranks(class Door& door);
+  Patience patience() const;
   bool write(int rank);
   bool read(int rank);
   [[noreturn]] void lose(int rank, const std::string& why) const;
   [[noreturn]] void lose_silent() const;
+  void lose_if_of_no_use() const;
 
   const GroupPlace place_;
   std::vector<Peer> peers_;

@@ -9,6 +9,7 @@
 
 #include "engine/comm/communicators.h"
 #include "engine/comm/nccl_memory.h"
+#include "engine/comm/patience.h"
 #include "engine/cuda/check_runtime.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/shared_library.h"
@@ -161,12 +162,13 @@ class Nccl : public Communicator {
   // call that blocks it would wait for ever for a rank that is gone.
   template <typename Done>
   void wait(ncclResult_t result, const Done& done) {
-    const auto deadline = steady_clock::now() + place_.timeout;
+    Patience patience(place_.timeout, place_.of_no_use);
     for (std::chrono::microseconds pause(20);; pause = std::min(2 * pause, kLongestPause)) {
       if (result == ncclSuccess && done()) return;
       if (result != ncclSuccess && result != ncclInProgress) lose(words_of(result));
-      if (steady_clock::now() >= deadline) {
-        lose("the other ranks let it wait for " + std::to_string(place_.timeout.count()) + " ms");
+      if (patience.ended()) {
+        lose("the other ranks let it wait for " + std::to_string(place_.timeout.count()) +
+             " ms, or what it does is of no use any more");
       }
       std::this_thread::sleep_for(pause);
       if (library_.get_async_error(communicator_, &result) != ncclSuccess) {

@@ -2,6 +2,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <list>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -18,10 +22,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How long one place is tried before the next. More from round to round: what is silent must not
-// hold up the search for the right place, and a slow rank 0 must not be left too early for ever.
-constexpr milliseconds kFirstPatience{250}, kLongestPatience{5000};
-constexpr milliseconds kFirstPause{20}, kLongestPause{500};
+// How long what does not answer is waited for before all places are tried anew. More from round to
+// round: a connection may be with what is dead, and a slow rank 0 must not be left too early for
+// ever.
+constexpr milliseconds kFirstRound{250}, kLongestRound{5000};
+constexpr milliseconds kFirstPause{20}, kLongestPause{250};
+// One place goes before the next, so that most often the others are left in peace.
+constexpr milliseconds kHeadStart{20};
 
 struct Place {
   std::string host;
@@ -70,59 +77,172 @@ std::vector<Place> places_of(const MeetingPlace& meeting, const std::string& non
   return places;
 }
 
-std::optional<Message> read_one(int socket, Deadline deadline, std::string& why) {
-  FrameReader reader(kLongestGreeting);
-  for (;;) {
-    switch (reader.read(socket)) {
-      case Read::kWhole:
-        return reader.take();
-      case Read::kEnded:
-        why = reader.why();
-        return std::nullopt;
-      case Read::kTooLong:
-        why = "something else listens there";
-        return std::nullopt;
+// A connection with what may be rank 0.
+class Attempt {
+ public:
+  Attempt(Place place, Descriptor socket) : place_(std::move(place)), socket_(std::move(socket)) {}
+
+  const Place& place() const { return place_; }
+  pollfd waits_for() const {
+    return {socket_.number(), static_cast<short>(connected_ ? POLLIN : POLLOUT), 0};
+  }
+  // After such an event. Nothing: it is to wait for the next.
+  std::optional<Outcome> go_on(const std::string& nonce, int rank) {
+    return connected_ ? listen(nonce) : greet(nonce, rank);
+  }
+  std::string silence() const {
+    return connected_ ? "what listens there does not answer" : "does not answer";
+  }
+
+ private:
+  std::optional<Outcome> greet(const std::string& nonce, int rank) {
+    std::string why = fault_of_connection(socket_.number());
+    if (!why.empty()) return Outcome{.why = why};
+    connected_ = true;
+    prepare_connection(socket_.number());
+    return send(message_of(Hello{.rank = rank, .nonce = nonce, .host = own_host_name()}));
+  }
+
+  std::optional<Outcome> send(const Message& message) {
+    std::string why;
+    if (send_bytes(socket_.number(), frame_of(message), kLongestRound, why)) return std::nullopt;
+    return Outcome{.why = why};
+  }
+
+  std::optional<Outcome> listen(const std::string& nonce) {
+    switch (reader_.read(socket_.number())) {
       case Read::kNotYet:
+        return std::nullopt;
+      case Read::kEnded:
+        return Outcome{.why = reader_.why()};
+      case Read::kTooLong:
+        return Outcome{.why = "something else listens there"};
+      case Read::kWhole:
         break;
     }
-    if (!wait_for_events(socket, POLLIN, deadline)) {
-      why = "what listens there does not answer";
-      return std::nullopt;
+    const std::optional<Answer> answer = answer_of(reader_.take());
+    if (!answer) return Outcome{.why = "something else listens there"};
+    if (answer->nonce != nonce) {
+      return Outcome{.why = answer->verdict == Verdict::kWelcome ? "something else listens there"
+                                                                 : answer->words};
+    }
+    if (answer->verdict != Verdict::kWelcome) return Outcome{.why = answer->words, .final = true};
+    if (auto failed = send(here_i_am())) return failed;
+    const std::string peer = "rank 0 on " + (answer->host.empty() ? place_.host : answer->host);
+    return Outcome{.link = std::make_unique<Link>(socket_.release(), peer)};
+  }
+
+  Place place_;
+  Descriptor socket_;
+  bool connected_ = false;
+  FrameReader reader_{kLongestGreeting};
+};
+
+// All places at once, so that what is silent does not hold up the search for the right one.
+class Round {
+ public:
+  Round(std::vector<Place> places, const std::string& nonce, int rank, Patience& patience)
+      : places_(std::move(places)), nonce_(nonce), rank_(rank), patience_(patience) {}
+
+  // What is neither a link nor final: why of each place.
+  Outcome run(milliseconds length) {
+    const Deadline end = steady_clock::now() + length + kHeadStart * places_.size();
+    for (;;) {
+      while (begun_ < places_.size() && (attempts_.empty() || steady_clock::now() >= next_)) {
+        begin(places_[begun_++]);
+      }
+      if (attempts_.empty()) return {.why = met_};
+      wait(end);
+      if (auto outcome = look()) return std::move(*outcome);
+      if (steady_clock::now() >= end || patience_.ended()) break;
+    }
+    for (const Attempt& attempt : attempts_) note(attempt.place(), attempt.silence());
+    return {.why = met_};
+  }
+
+ private:
+  void begin(const Place& place) {
+    const auto start = steady_clock::now();
+    for (Connected& one : begin_to_connect(place.host, place.port)) {
+      if (one.socket.open()) {
+        attempts_.emplace_back(place, std::move(one.socket));
+      } else {
+        note(place, one.why);
+      }
+    }
+    next_ = steady_clock::now() + kHeadStart;
+    patience_.spend(steady_clock::now() - start);  // a name may take long
+  }
+
+  void wait(Deadline end) {
+    end = std::min(end, patience_.next_look());
+    if (begun_ < places_.size()) end = std::min(end, next_);
+    events_.clear();
+    for (const Attempt& attempt : attempts_) events_.push_back(attempt.waits_for());
+    const int ready = ::poll(events_.data(), events_.size(), poll_timeout(end));
+    if (ready < 0) {
+      if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+      for (pollfd& one : events_) one.revents = 0;
     }
   }
-}
 
-Outcome greet(Connected connected, const Place& place, const std::string& nonce, int rank,
-              Deadline deadline) {
-  const int socket = connected.socket.number();
-  const Hello hello{.rank = rank, .nonce = nonce, .host = own_host_name()};
-  std::string why;
-  if (!send_bytes(socket, frame_of(message_of(hello)), kLongestPatience, why)) {
-    return {.why = why};
+  std::optional<Outcome> look() {
+    size_t i = 0;
+    for (auto attempt = attempts_.begin(); attempt != attempts_.end(); ++i) {
+      std::optional<Outcome> outcome;
+      if (events_[i].revents != 0) outcome = attempt->go_on(nonce_, rank_);
+      if (!outcome) {
+        ++attempt;
+        continue;
+      }
+      if (outcome->link) return outcome;
+      if (outcome->final) {
+        outcome->why = "rank 0 at " + attempt->place().words() + " turns rank " +
+                       std::to_string(rank_) + " away: " + outcome->why;
+        return outcome;
+      }
+      note(attempt->place(), outcome->why);
+      attempt = attempts_.erase(attempt);
+    }
+    return std::nullopt;
   }
-  const std::optional<Message> message = read_one(socket, deadline, why);
-  if (!message) return {.why = why};
-  const std::optional<Answer> answer = answer_of(*message);
-  if (!answer) return {.why = "something else listens there"};
-  if (answer->nonce != nonce) {
-    return {.why = answer->verdict == Verdict::kWelcome ? "something else listens there"
-                                                        : answer->words};
+
+  void note(const Place& place, const std::string& why) {
+    met_ += (met_.empty() ? "" : "; ") + place.words() + ": " + why;
   }
-  if (answer->verdict != Verdict::kWelcome) return {.why = answer->words, .final = true};
-  if (!send_bytes(socket, frame_of(here_i_am()), kLongestPatience, why)) return {.why = why};
-  const std::string peer = "rank 0 on " + (answer->host.empty() ? place.host : answer->host);
-  return {.link = std::make_unique<Link>(connected.socket.release(), peer)};
-}
 
-Outcome try_at(const Place& place, const std::string& nonce, int rank, milliseconds patience,
-               Deadline end) {
-  const auto soon = [&] { return std::min(end, steady_clock::now() + patience); };
-  Connected connected = connect_to(place.host, place.port, soon());
-  if (!connected.socket.open()) return {.why = connected.why};
-  return greet(std::move(connected), place, nonce, rank, soon());
-}
+  const std::vector<Place> places_;
+  const std::string& nonce_;
+  const int rank_;
+  Patience& patience_;
+  size_t begun_ = 0;
+  Deadline next_;
+  std::list<Attempt> attempts_;
+  std::vector<pollfd> events_;
+  std::string met_;
+};
 
-[[noreturn]] void give_up(int rank, const std::string& met) {
+// `look`: where rank 0 may be, as it is known now; says what is wrong with what it looked at.
+std::unique_ptr<Link> join_at(const std::function<std::vector<Place>(std::string& why)>& look,
+                              const std::string& nonce, int rank, Patience& patience) {
+  milliseconds length = kFirstRound, pause = kFirstPause;
+  std::string met;
+  for (;;) {
+    std::string why;
+    std::vector<Place> places = look(why);
+    if (!places.empty()) {
+      Outcome outcome = Round(std::move(places), nonce, rank, patience).run(length);
+      if (outcome.link) return std::move(outcome.link);
+      if (outcome.final) throw Error(ExitCode::kDeviceFault, outcome.why);
+      why = outcome.why;
+    }
+    // The last round may have been too short to meet anybody.
+    if (met.empty() || !patience.ended()) met = why;
+    if (!patience.ended()) std::this_thread::sleep_for(pause);
+    if (patience.ended()) break;
+    length = std::min(2 * length, kLongestRound);
+    pause = std::min(2 * pause, kLongestPause);
+  }
   throw Error(ExitCode::kDeviceFault,
               "rank " + std::to_string(rank) + " does not find rank 0 of this run: " + met +
                   "; check that rank 0 is running and that its host can be reached from here");
@@ -131,24 +251,16 @@ Outcome try_at(const Place& place, const std::string& nonce, int rank, milliseco
 }  // namespace
 
 std::unique_ptr<Link> join(const MeetingPlace& meeting, const std::string& nonce, int rank,
-                           Deadline deadline) {
-  milliseconds patience = kFirstPatience, pause = kFirstPause;
-  for (;;) {
-    std::string met;
-    for (const Place& place : places_of(meeting, nonce, met)) {
-      Outcome outcome = try_at(place, nonce, rank, patience, deadline);
-      if (outcome.link) return std::move(outcome.link);
-      if (outcome.final) {
-        throw Error(ExitCode::kDeviceFault, "rank 0 at " + place.words() + " turns rank " +
-                                                std::to_string(rank) + " away: " + outcome.why);
-      }
-      met += (met.empty() ? "" : "; ") + place.words() + ": " + outcome.why;
-    }
-    if (steady_clock::now() + pause >= deadline) give_up(rank, met);
-    std::this_thread::sleep_for(pause);
-    patience = std::min(2 * patience, kLongestPatience);
-    pause = std::min(2 * pause, kLongestPause);
-  }
+                           Patience patience) {
+  return join_at([&](std::string& why) { return places_of(meeting, nonce, why); }, nonce, rank,
+                 patience);
+}
+
+std::unique_ptr<Link> join(const std::vector<std::string>& addresses, int port,
+                           const std::string& nonce, int rank, Patience patience) {
+  std::vector<Place> places;
+  for (const std::string& address : addresses) places.push_back({address, port});
+  return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, patience);
 }
 
 }  // namespace engine::comm

@@ -43,29 +43,13 @@ Addresses resolve(const std::string& host, int port, std::string& why) {
   return Addresses(error == 0 ? found : nullptr);
 }
 
-Connected connect_to_one(const addrinfo& address, Deadline deadline) {
+Connected begin_to_connect(const addrinfo& address) {
   Descriptor socket(
       ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (!socket.open()) return {Descriptor(), words_of_errno(errno)};
-  if (::connect(socket.number(), address.ai_addr, address.ai_addrlen) != 0) {
-    if (errno != EINPROGRESS && errno != EINTR) return {Descriptor(), words_of_errno(errno)};
-    if (!wait_for_events(socket.number(), POLLOUT, deadline)) {
-      return {Descriptor(), "does not answer"};
-    }
-    int error = 0;
-    socklen_t length = sizeof error;
-    ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error != 0) return {Descriptor(), words_of_errno(error)};
+  if (!socket.open() || (::connect(socket.number(), address.ai_addr, address.ai_addrlen) != 0 &&
+                         errno != EINPROGRESS && errno != EINTR)) {
+    return {Descriptor(), words_of_errno(errno)};
   }
-  // A connection to a free port of this host may by chance be one with itself.
-  sockaddr_storage here{}, there{};
-  socklen_t here_length = sizeof here, there_length = sizeof there;
-  ::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&here), &here_length);
-  ::getpeername(socket.number(), reinterpret_cast<sockaddr*>(&there), &there_length);
-  if (here_length == there_length && std::memcmp(&here, &there, here_length) == 0) {
-    return {Descriptor(), words_of_errno(ECONNREFUSED)};
-  }
-  prepare_connection(socket.number());
   return {std::move(socket), ""};
 }
 
@@ -214,12 +198,46 @@ int port_of(int socket) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
+std::vector<Connected> begin_to_connect(const std::string& host, int port) {
+  std::string why;
+  const Addresses addresses = resolve(host, port, why);
+  std::vector<Connected> all;
+  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+    all.push_back(begin_to_connect(*one));
+  }
+  if (all.empty()) all.push_back({Descriptor(), why});
+  return all;
+}
+
+std::string fault_of_connection(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
+  if (error != 0) return words_of_errno(error);
+  // A connection to a free port of this host may by chance be one with itself.
+  sockaddr_storage here{}, there{};
+  socklen_t here_length = sizeof here, there_length = sizeof there;
+  ::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_length);
+  ::getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_length);
+  if (here_length == there_length && std::memcmp(&here, &there, here_length) == 0) {
+    return words_of_errno(ECONNREFUSED);
+  }
+  return "";
+}
+
 Connected connect_to(const std::string& host, int port, Deadline deadline) {
   Connected result;
-  const Addresses addresses = resolve(host, port, result.why);
-  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-    result = connect_to_one(*one, deadline);
-    if (result.socket.open()) break;
+  for (Connected& one : begin_to_connect(host, port)) {
+    result = std::move(one);
+    if (!result.socket.open()) continue;
+    result.why = wait_for_events(result.socket.number(), POLLOUT, deadline)
+                     ? fault_of_connection(result.socket.number())
+                     : "does not answer";
+    if (result.why.empty()) {
+      prepare_connection(result.socket.number());
+      return result;
+    }
+    result.socket.reset();
   }
   return result;
 }

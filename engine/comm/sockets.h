@@ -61,7 +61,13 @@ struct Connected {
   std::string why;
 };
 
-// Tries each address that `host`, a name or a number, stands for.
+// Begins with each address that `host`, a name or a number, stands for; none is open yet before
+// POLLOUT.
+std::vector<Connected> begin_to_connect(const std::string& host, int port);
+// Then: what went wrong with it, or nothing.
+std::string fault_of_connection(int socket);
+
+// Tries them one after the other.
 Connected connect_to(const std::string& host, int port, Deadline deadline);
 
 }  // namespace engine::comm

@@ -21,7 +21,7 @@ TEST(NcclOnGpu, GivesBackWhatOneRankPutsIn) {
   const ScratchFolder scratch;
   NoticesInFolder notices(scratch.path());
   const auto communicator =
-      engine::comm::make_nccl({.name = "run", .address = "127.0.0.1"}, notices, 0);
+      engine::comm::make_nccl({.name = "run", .addresses = {"127.0.0.1"}}, notices, 0);
   EXPECT_EQ(communicator->name(), "nccl");
   EXPECT_EQ(communicator->size(), 1);
   EXPECT_EQ(fault_of_all_collectives(*communicator), "");

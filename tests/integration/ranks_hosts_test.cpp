@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "tests/integration/rank_crew.h"
@@ -20,7 +21,8 @@ using testing::HasSubstr;
 // Hosts that are networks of this machine; gone with this object.
 class Hosts {
  public:
-  explicit Hosts(int count) {
+  // `containers`: each has, before its own address, one that the others get no answer from.
+  explicit Hosts(int count, bool containers = false) : containers_(containers) {
     ip({"netns", "add", name("switch")});
     run_in("switch", {"ip", "link", "add", "bridge", "type", "bridge"});
     run_in("switch", {"ip", "link", "set", "bridge", "up"});
@@ -46,6 +48,13 @@ class Hosts {
   // What stands before a command that runs there.
   std::vector<std::string> at(int host) const {
     return {"/usr/bin/env", "ip", "netns", "exec", name(std::to_string(host))};
+  }
+  // The same, where the names of hosts are those of this file.
+  std::vector<std::string> at(int host, const std::string& names) const {
+    std::vector<std::string> wrapper = at(host);
+    wrapper.insert(wrapper.end(),
+                   {"sh", "-c", "mount --bind \"$0\" /etc/hosts && exec \"$@\"", names});
+    return wrapper;
   }
   void cut_off(int host) const {
     run_in("switch", {"ip", "link", "set", "port" + std::to_string(host), "down"});
@@ -77,14 +86,21 @@ class Hosts {
   void add(int host) {
     const std::string number = std::to_string(host);
     ip({"netns", "add", name(number)});
+    if (containers_) {
+      run_in(number, {"ip", "link", "add", "docker0", "type", "bridge"});
+      run_in(number, {"ip", "address", "add", "172.17." + number + ".1/24", "dev", "docker0"});
+      run_in(number, {"ip", "link", "set", "docker0", "up"});
+    }
     run_in("switch", {"ip", "link", "add", "port" + number, "type", "veth", "peer", "name", "wire",
                       "netns", name(number)});
     run_in("switch", {"ip", "link", "set", "port" + number, "master", "bridge", "up"});
     run_in(number, {"ip", "link", "set", "lo", "up"});
     run_in(number, {"ip", "address", "add", address(host) + "/24", "dev", "wire"});
     run_in(number, {"ip", "link", "set", "wire", "up"});
+    if (containers_) run_in(number, {"ip", "route", "add", "default", "dev", "wire"});
   }
 
+  const bool containers_;
   std::vector<std::string> names_;
 };
 
@@ -117,6 +133,34 @@ TEST_F(RanksOnHosts, MeetByAddressOrByTheSharedFileAlone) {
     for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(search);
   }
+}
+
+// As on a Debian host, whose own name is 127.0.1.1 there.
+TEST_F(RanksOnHosts, MeetAlthoughRankZerosNeighboursReachItByAnAddressOfItsHostAlone) {
+  const Hosts hosts(2);
+  SmallSearch search;
+  make_long_enough(search);
+  const std::vector<std::string> names{search.file("names0"), search.file("names1")};
+  std::ofstream(names[0]) << "127.0.0.1 localhost\n127.0.1.1 head\n";
+  std::ofstream(names[1]) << "127.0.0.1 localhost\n" << Hosts::address(0) << " head\n";
+  RankCrew crew(search, {.ranks = 4,
+                         .wrappers = {hosts.at(0, names[0]), hosts.at(0, names[0]),
+                                      hosts.at(1, names[1]), hosts.at(1, names[1])},
+                         .rendezvous = "head:23000",
+                         .timeout = "10s"});
+  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+  expect_same_maps(search);
+}
+
+TEST_F(RanksOnHosts, MeetAlthoughTheFirstAddressOfAHostIsOneThatNobodyElseReaches) {
+  const Hosts hosts(2, true);
+  SmallSearch search;
+  make_long_enough(search);
+  RankCrew crew(search, {.ranks = 4,
+                         .wrappers = {hosts.at(0), hosts.at(0), hosts.at(1), hosts.at(1)},
+                         .timeout = "10s"});
+  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+  expect_same_maps(search);
 }
 
 TEST_F(RanksOnHosts, AHostThatIsCutOffEndsAllOfThem) {

@@ -22,7 +22,7 @@ template <typename Make>
 std::string refusal(const Make& make) {
   NoNotices notices;
   try {
-    make(GroupPlace{.rank = 0, .size = 2, .name = "run", .address = "127.0.0.1"}, notices);
+    make(GroupPlace{.rank = 0, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, notices);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
     return error.what();

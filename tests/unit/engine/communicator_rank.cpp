@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   const engine::comm::GroupPlace place{.rank = std::atoi(argv[2]),
                                        .size = std::atoi(argv[3]),
                                        .name = "test",
-                                       .address = "127.0.0.1",
+                                       .addresses = {"127.0.0.1"},
                                        .timeout = std::chrono::milliseconds(std::atoi(argv[4]))};
   return run(argv[1], place, std::string(argv[5]) == "once");
 }

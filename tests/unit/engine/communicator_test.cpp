@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <future>
 
@@ -18,7 +19,8 @@ using engine::comm::GroupPlace;
 using testing::HasSubstr;
 
 GroupPlace place(int rank, int size, std::chrono::milliseconds timeout) {
-  return {.rank = rank, .size = size, .name = "test", .address = "127.0.0.1", .timeout = timeout};
+  return {
+      .rank = rank, .size = size, .name = "test", .addresses = {"127.0.0.1"}, .timeout = timeout};
 }
 
 constexpr std::chrono::milliseconds kLong{60'000}, kShort{1'000};
@@ -173,6 +175,40 @@ TEST_F(GlooTest, IsLostWhenARankDoesSomethingElse) {
     return std::string("did not notice");
   });
   EXPECT_THAT(said[1], HasSubstr("something else"));
+}
+
+TEST_F(GlooTest, ComesTogetherWhereAnAddressOfARankLeadsNowhere) {
+  const auto said = with_threads(3, kLong, [](GroupPlace at, auto& notices) {
+    at.addresses = {"240.0.0.1", "127.0.0.1"};
+    return fault_of_all_collectives(*engine::comm::make_gloo(at, notices));
+  });
+  EXPECT_THAT(said, testing::Each(""));
+}
+
+TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
+  for (const bool comes : {false, true}) {
+    std::atomic<bool> of_no_use = !comes, over = false;
+    const auto said = with_threads(2, 60 * kLong, [&](GroupPlace at, auto& notices) {
+      std::unique_ptr<engine::Communicator> communicator;
+      if (at.rank == 1) {
+        if (comes) communicator = engine::comm::make_gloo(at, notices);
+        return std::string(becomes_true([&] { return over.load(); }) ? "silent" : "not needed");
+      }
+      at.of_no_use = [&] { return of_no_use.load(); };
+      std::string how = "came together";
+      try {
+        communicator = engine::comm::make_gloo(at, notices);
+        of_no_use = true;
+        std::vector<uint64_t> values(100);
+        communicator->reduce_max(values);
+      } catch (const CommunicatorLost& lost) {
+        how = lost.what();
+      }
+      over = true;
+      return how;
+    });
+    EXPECT_THAT(said, testing::ElementsAre(HasSubstr("of no use"), "silent")) << comes;
+  }
 }
 
 // The port of a rank that others are to join is known to anybody who looks for it.

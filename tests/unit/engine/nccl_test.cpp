@@ -25,7 +25,8 @@ TEST(Nccl, SaysThatThereIsNoSuchDevice) {
   NoNotices notices;
   for (const int rank : {0, 1}) {
     try {
-      make_nccl({.rank = rank, .size = 2, .name = "run", .address = "127.0.0.1"}, notices, none);
+      make_nccl({.rank = rank, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, notices,
+                none);
       FAIL() << "made without a device";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kDeviceFault);

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
+#include <list>
 #include <thread>
 
 #include "engine/comm/frames.h"
@@ -31,7 +32,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 Deadline late() { return steady_clock::now() + std::chrono::minutes(2); }
-Deadline soon() { return steady_clock::now() + milliseconds(300); }
+Patience for_long() { return Patience(std::chrono::minutes(2)); }
+Patience shortly() { return Patience(milliseconds(300)); }
 
 MeetingPlace at(const std::string& host, int port, int ports = 1) {
   return {.host = host, .port = port, .ports = ports};
@@ -39,13 +41,13 @@ MeetingPlace at(const std::string& host, int port, int ports = 1) {
 
 using Joining = std::future<std::unique_ptr<Link>>;
 Joining joining(const MeetingPlace& place, const std::string& nonce, int rank) {
-  return std::async(std::launch::async, [=] { return join(place, nonce, rank, late()); });
+  return std::async(std::launch::async, [=] { return join(place, nonce, rank, for_long()); });
 }
 
 std::string why_not(const MeetingPlace& place, const std::string& nonce, int rank,
-                    Deadline deadline) {
+                    Patience patience) {
   try {
-    join(place, nonce, rank, deadline);
+    join(place, nonce, rank, std::move(patience));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
     return error.what();
@@ -57,7 +59,7 @@ std::string why_not(const MeetingPlace& place, const std::string& nonce, int ran
 bool is_told_in_the_end(const MeetingPlace& place, const std::string& nonce,
                         const std::string& words) {
   return tests::becomes_true([&] {
-    const std::string why = why_not(place, nonce, 1, soon());
+    const std::string why = why_not(place, nonce, 1, shortly());
     EXPECT_NE(why, "joined");
     return why.find(words) != std::string::npos;
   });
@@ -109,6 +111,7 @@ void say(const Descriptor& socket, const std::string& bytes) {
 // A listener of somebody else, who takes no notice of who comes.
 struct Squatter {
   Squatter() : socket(listen_at(0)) { EXPECT_TRUE(socket.open()); }
+  explicit Squatter(Descriptor listener) : socket(std::move(listener)) {}
   int port() const { return port_of(socket.number()); }
   Descriptor socket;
 };
@@ -225,8 +228,8 @@ TEST(Rendezvous, TurnsAwayARankOfAnotherRunAndSaysSo) {
 
 TEST(Rendezvous, TurnsAwayARankThatHasArrivedBefore) {
   OpenDoor open(at("", 0), "run", 3);
-  const auto first = join(at("127.0.0.1", open.door.port()), "run", 2, late());
-  EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", 2, late()),
+  const auto first = join(at("127.0.0.1", open.door.port()), "run", 2, for_long());
+  EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", 2, for_long()),
               HasSubstr("arrived before"));
   EXPECT_THAT(open.ranks(), testing::ElementsAre(2));
 }
@@ -234,7 +237,7 @@ TEST(Rendezvous, TurnsAwayARankThatHasArrivedBefore) {
 TEST(Rendezvous, TurnsAwayARankThatIsOutOfRange) {
   OpenDoor open(at("", 0), "run", 3);
   for (const int rank : {0, 3, -1}) {
-    EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", rank, late()),
+    EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", rank, for_long()),
                 HasSubstr("waits for the ranks 1 to 2"));
   }
   EXPECT_THAT(open.ranks(), testing::IsEmpty());
@@ -271,11 +274,51 @@ TEST(Rendezvous, SaysThatNoPortIsFree) {
 
 TEST(Rendezvous, SaysWhatItMetWhereNoRankZeroIs) {
   const int free = Squatter().port();
-  EXPECT_THAT(why_not(at("127.0.0.1", free), "run", 1, soon()),
+  EXPECT_THAT(why_not(at("127.0.0.1", free), "run", 1, shortly()),
               AllOf(HasSubstr("127.0.0.1 port " + std::to_string(free)), HasSubstr("refused")));
   const Squatter silent;
-  EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1, soon()),
+  EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1, shortly()),
               HasSubstr("does not answer"));
+}
+
+// What lets connections in and then says nothing, more often than there is time to try one by one.
+TEST(Rendezvous, IsNotHeldUpByPlacesThatDoNotAnswer) {
+  std::list<Squatter> silent(1);
+  const int first = silent.front().port();
+  int last = first;
+  for (int port = first + 1; port < first + 60; ++port) {
+    Descriptor socket = listen_at(port);
+    if (!socket.open()) continue;
+    silent.emplace_back(std::move(socket));
+    last = port;
+  }
+  silent.pop_back();
+  Door door(at("", last), "run", 2);
+  auto rank = std::async(std::launch::async, [&] {
+    return join(at("127.0.0.1", first, last - first + 1), "run", 1,
+                Patience(std::chrono::seconds(10)));
+  });
+  EXPECT_TRUE(door.accept(late()));
+  EXPECT_TRUE(rank.get());
+}
+
+TEST(Rendezvous, FindsWhichOfSeveralAddressesIsRankZeros) {
+  Door door(at("", 0), "run", 2);
+  auto rank = std::async(std::launch::async, [&] {
+    return join({"240.0.0.1", "127.0.1.1", "127.0.0.1"}, door.port(), "run", 1, for_long());
+  });
+  const std::optional<Arrived> arrived = door.accept(late());
+  ASSERT_TRUE(arrived);
+  arrived->link->send({.kind = 5, .body = {}}, milliseconds(1000));
+  EXPECT_EQ(rank.get()->receive(late())->kind, 5u);
+}
+
+TEST(Rendezvous, IsGivenUpWhenItIsOfNoUseAnyMore) {
+  const Squatter silent;
+  std::atomic<int> asked = 0;
+  EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1,
+                      Patience(std::chrono::hours(1), [&] { return ++asked > 3; })),
+              HasSubstr("does not find"));
 }
 
 // What answers with something else than a rank 0.
@@ -376,15 +419,15 @@ TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttemptThatStillListens)
 TEST_F(RendezvousByFile, WaitsForTheRestOfAFile) {
   const std::string text = stale("run");
   scratch.write("meeting", text.substr(0, text.size() / 2));
-  EXPECT_THAT(why_not(place(), "run", 1, soon()), HasSubstr("is not whole"));
+  EXPECT_THAT(why_not(place(), "run", 1, shortly()), HasSubstr("is not whole"));
   expect_a_meeting();
 }
 
 TEST_F(RendezvousByFile, SaysWhatIsWrongWithTheFile) {
-  EXPECT_THAT(why_not(place(), "run", 1, soon()),
+  EXPECT_THAT(why_not(place(), "run", 1, shortly()),
               AllOf(HasSubstr(scratch / "meeting"), HasSubstr("is not there")));
   scratch.write("meeting", stale("earlier"));
-  EXPECT_THAT(why_not(place(), "run", 1, soon()), HasSubstr("earlier attempt's"));
+  EXPECT_THAT(why_not(place(), "run", 1, shortly()), HasSubstr("earlier attempt's"));
 }
 
 TEST_F(RendezvousByFile, LeavesTheFileOfTheNextAttempt) {
