@@ -4,47 +4,89 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <deque>
 #include <random>
 
+#include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
+#include "tests/unit/engine/small_search.h"
 
 namespace engine {
 namespace {
 
 using testing::HasSubstr;
 
-// Rank 0 records what it broadcasts, another rank is given it: as if sent.
-class Tape : public Communicator {
+// What many ranks send each other, as bytes: from rank 0 to each, and from each to rank 0.
+class Post {
  public:
-  explicit Tape(int rank) : rank_(rank) {}
-  std::string name() const override { return "tape"; }
-  int rank() const override { return rank_; }
-  int size() const override { return 2; }
-  void broadcast(std::span<std::byte> bytes) override {
-    if (rank_ == 0) {
-      sent_.emplace_back(bytes.begin(), bytes.end());
-      broadcast_ += bytes.size();
-      return;
-    }
-    ASSERT_FALSE(sent_.empty());
-    ASSERT_EQ(sent_.front().size(), bytes.size());
-    std::copy(sent_.front().begin(), sent_.front().end(), bytes.begin());
-    sent_.pop_front();
-  }
-  void reduce_max(std::span<uint64_t> values) override { reduced_ += values.size_bytes(); }
-  void reduce_sum(std::span<int64_t> values) override { reduced_ += values.size_bytes(); }
+  explicit Post(int ranks) : to_(static_cast<size_t>(ranks)), from_(static_cast<size_t>(ranks)) {}
 
-  void play_to(Tape& other) const { other.sent_ = sent_; }
-  bool played() const { return sent_.empty(); }
-  size_t broadcast_bytes() const { return broadcast_; }
-  size_t reduced_bytes() const { return reduced_; }
+  void to(int rank, std::span<const std::byte> bytes) { send(to_[place(rank)], bytes); }
+  void from(int rank, std::span<const std::byte> bytes) { send(from_[place(rank)], bytes); }
+  void take_to(int rank, std::span<std::byte> bytes) { take(to_[place(rank)], bytes); }
+  void take_from(int rank, std::span<std::byte> bytes) { take(from_[place(rank)], bytes); }
+
+  int ranks() const { return static_cast<int>(to_.size()); }
+  size_t messages() const { return messages_; }
+  size_t bytes() const { return bytes_; }
+  bool all_taken() const {
+    const auto empty = [](const Letters& letters) { return letters.empty(); };
+    return std::all_of(to_.begin(), to_.end(), empty) &&
+           std::all_of(from_.begin(), from_.end(), empty);
+  }
 
  private:
+  using Letters = std::deque<std::vector<std::byte>>;
+
+  static size_t place(int rank) { return static_cast<size_t>(rank); }
+  void send(Letters& letters, std::span<const std::byte> bytes) {
+    letters.emplace_back(bytes.begin(), bytes.end());
+    ++messages_;
+    bytes_ += bytes.size();
+  }
+  static void take(Letters& letters, std::span<std::byte> bytes) {
+    ASSERT_FALSE(letters.empty());
+    ASSERT_EQ(letters.front().size(), bytes.size());
+    std::copy(letters.front().begin(), letters.front().end(), bytes.begin());
+    letters.pop_front();
+  }
+
+  std::vector<Letters> to_, from_;
+  size_t messages_ = 0, bytes_ = 0;
+};
+
+// Nobody waits: rank 0 broadcasts before the others, and reduces after them.
+class ByPost : public Communicator {
+ public:
+  ByPost(Post& post, int rank) : post_(post), rank_(rank) {}
+  std::string name() const override { return "post"; }
+  int rank() const override { return rank_; }
+  int size() const override { return post_.ranks(); }
+  void broadcast(std::span<std::byte> bytes) override {
+    if (rank_ > 0) return post_.take_to(rank_, bytes);
+    for (int other = 1; other < size(); ++other) post_.to(other, bytes);
+  }
+  void reduce_max(std::span<uint64_t> values) override {
+    put_together(values, [](uint64_t mine, uint64_t other) { return std::max(mine, other); });
+  }
+  void reduce_sum(std::span<int64_t> values) override {
+    put_together(values, [](int64_t mine, int64_t other) { return mine + other; });
+  }
+
+ private:
+  template <typename T, typename Function>
+  void put_together(std::span<T> values, const Function& function) {
+    if (rank_ > 0) return post_.from(rank_, std::as_bytes(values));
+    std::vector<T> others(values.size());
+    for (int other = 1; other < size(); ++other) {
+      post_.take_from(other, std::as_writable_bytes(std::span(others)));
+      std::transform(values.begin(), values.end(), others.begin(), values.begin(), function);
+    }
+  }
+
+  Post& post_;
   int rank_;
-  std::deque<std::vector<std::byte>> sent_;
-  size_t broadcast_ = 0, reduced_ = 0;
 };
 
 Problem some_problem() {
@@ -72,14 +114,14 @@ Problem some_problem() {
 TEST(Exchange, InputsArriveAsTheyWere) {
   Problem sent = some_problem();
   std::vector<Unit> units{{0, 2}, {1, -1}};
-  Tape first(0);
+  Post post(2);
+  ByPost first(post, 0);
   share(first, sent, units);
-  Tape second(1);
-  first.play_to(second);
   Problem got;
   std::vector<Unit> got_units;
+  ByPost second(post, 1);
   share(second, got, got_units);
-  EXPECT_TRUE(second.played());
+  EXPECT_TRUE(post.all_taken());
   EXPECT_EQ(got.height, 40);
   EXPECT_EQ(got.width, 60);
   EXPECT_EQ(got.template_size, 16);
@@ -99,19 +141,53 @@ TEST(Exchange, InputsArriveAsTheyWere) {
 TEST(Exchange, InputsCostTheirOwnBytesAndHardlyMore) {
   Problem p = some_problem();
   std::vector<Unit> units(100);
-  Tape tape(0);
-  share(tape, p, units);
+  Post post(2);
+  ByPost first(post, 0);
+  share(first, p, units);
   const size_t own = 8 * (p.image_spectrum.size() + p.volume_spectrum.size() + 2 * 16 * 9) +
                      sizeof(Orientation) * p.orientations.size() + sizeof(Unit) * units.size();
-  EXPECT_GE(tape.broadcast_bytes(), own);
-  EXPECT_LT(tape.broadcast_bytes(), own + 300);
+  EXPECT_GE(post.bytes(), own);
+  EXPECT_LT(post.bytes(), own + 300);
 }
 
-TEST(Exchange, StatisticsCostTwentyFourBytesAPixel) {
-  Accumulators statistics(25, 45);
-  Tape tape(0);
-  reduce(tape, statistics);
-  EXPECT_EQ(tape.reduced_bytes(), 24u * 25 * 45);
+// Each rank correlates every 64th unit with a problem that came by post, and rank 0 alone has the
+// whole in the end.
+TEST(Exchange, SixtyFourRanksGiveTheBitsOfOneForTwentyFourBytesAPixelEach) {
+  constexpr int kRanks = 64;
+  const SmallSearch small;
+  Problem problem = small.search.problem;
+  std::vector<Unit> units = small.search.space.units;
+  Post post(kRanks);
+  ByPost first(post, 0);
+  share(first, problem, units);
+  const size_t messages_of_inputs = post.messages();
+  const size_t bytes_of_inputs = post.bytes();
+  Accumulators whole;
+  for (int rank = kRanks - 1; rank >= 0; --rank) {
+    ByPost communicator(post, rank);
+    Problem own;
+    std::vector<Unit> all = units;
+    if (rank > 0) {
+      share(communicator, own, all);
+    } else {
+      own = problem;
+    }
+    std::vector<Unit> mine;
+    for (size_t i = static_cast<size_t>(rank); i < all.size(); i += kRanks) mine.push_back(all[i]);
+    const auto backend = cpu::make_cpu_backend(
+        own, cpu::plan_memory({own.height, own.width, own.template_size, own.planes()}, {1, 4}));
+    for (size_t done = 0; done < mine.size(); done += 4) {
+      backend->correlate(std::span(mine).subspan(done, std::min<size_t>(4, mine.size() - done)));
+    }
+    Accumulators statistics = backend->accumulators();
+    reduce(communicator, statistics);
+    if (rank == 0) whole = std::move(statistics);
+  }
+  EXPECT_TRUE(post.all_taken());
+  EXPECT_TRUE(same_bits(whole, run_whole(small, 1, 4)));
+  const size_t pixels = whole.best.size();
+  EXPECT_EQ(post.bytes() - bytes_of_inputs, (kRanks - 1) * 24 * pixels);
+  EXPECT_EQ(post.messages() - messages_of_inputs, (kRanks - 1) * size_t{3});
 }
 
 TEST(Exchange, SumsThatManyRanksTogetherCouldNotHoldAreRefusedWithThePixel) {
