@@ -221,10 +221,12 @@ Told by_launcher(const RankFlags& flags, const Variables& variables) {
   if (const std::optional<Told> told = by_torchrun(variables)) return *told;
   const std::optional<Told> open_mpi = by_open_mpi(variables);
   std::optional<Told> slurm = by_slurm(variables);
-  // Open MPI starts its daemons by a step of Slurm, whose variables the ranks inherit.
+  // Open MPI starts its daemons by a step of Slurm, whose variables the ranks inherit: one of each
+  // host, which the ranks need not be.
   const bool of_daemons =
       open_mpi && slurm &&
-      (open_mpi->place.rank != slurm->place.rank || open_mpi->place.size != slurm->place.size);
+      (open_mpi->place.rank != slurm->place.rank || open_mpi->place.size != slurm->place.size ||
+       open_mpi->place.local_size != slurm->place.local_size);
   if (slurm && !of_daemons) {
     if (slurm->place.size > 1) add_meeting_by_slurm(*slurm, variables);
     return *slurm;

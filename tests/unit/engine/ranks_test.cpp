@@ -396,6 +396,26 @@ TEST(Ranks, TorchrunGoesBeforeSlurmAndSlurmBeforeOpenMpi) {
   EXPECT_EQ(find(with(slurm(), same)).launcher, Launcher::kSlurm);
 }
 
+// Both ranks on the first of two hosts, each of which has a daemon: rank 0 is in the step's task 0
+// of 2.
+TEST(Ranks, TheStepOfOpenMpisDaemonsIsNotTheRanksThoughOneOfThemHasItsNumber) {
+  const Variables step = with(slurm(), {{"SLURM_PROCID", "0"},
+                                        {"SLURM_NTASKS", "2"},
+                                        {"SLURM_STEP_NUM_TASKS", "2"},
+                                        {"SLURM_LOCALID", "0"},
+                                        {"SLURM_NTASKS_PER_NODE", "1"},
+                                        {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
+                                        {"SLURM_TASKS_PER_NODE", "1(x2)"}});
+  for (const char* rank : {"0", "1"}) {
+    const RankPlace place = find(with(step, {{"OMPI_COMM_WORLD_RANK", rank},
+                                             {"OMPI_COMM_WORLD_SIZE", "2"},
+                                             {"OMPI_COMM_WORLD_LOCAL_RANK", rank},
+                                             {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                             {"PMIX_NAMESPACE", "one"}}));
+    EXPECT_EQ(place.launcher, Launcher::kOpenMpi) << rank;
+  }
+}
+
 TEST(Ranks, TheStepOfOpenMpisDaemonsIsNotTheRanks) {
   const RankPlace place = find(with(slurm(), open_mpi()));
   EXPECT_EQ(place.launcher, Launcher::kOpenMpi);
