@@ -204,8 +204,9 @@ int device_of(const RankPlace& place, const std::string& backend) {
 }
 
 uint64_t exchange_memory(const std::string& collectives, int ranks) {
+  if (ranks == 1) return 0;
   const bool by_nccl = collectives == "nccl" || (collectives == "auto" && comm::has_nccl());
-  return ranks > 1 && by_nccl ? comm::kNcclMemory : 0;
+  return by_nccl ? comm::kNcclMemory : 0;
 }
 
 std::string identity_of(const DeviceOptions& options) {

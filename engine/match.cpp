@@ -108,7 +108,9 @@ class Match {
     wanted.device =
         alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
               : device_of(options_.crew.place, wanted.backend);
-    wanted.exchange = exchange_memory(options_.crew.collectives, options_.crew.place.size);
+    if (devices_for(wanted.backend).count > 0) {
+      wanted.exchange = exchange_memory(options_.crew.collectives, options_.crew.place.size);
+    }
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
     device_ = plan_device(shape, wanted);
@@ -214,10 +216,13 @@ class Match {
   }
 
   // By which the ranks exchange inputs and statistics.
-  std::string communicator() const {
+  std::string communicator() {
     const std::string& wanted = options_.crew.collectives;
     if (wanted != "auto") return wanted;
-    return device_.backend == "cuda" && comm::has_nccl() ? "nccl" : "gloo";
+    if (device_.backend != "cuda") return "gloo";
+    if (comm::has_nccl()) return "nccl";
+    note("there is no NCCL here: the ranks exchange their statistics by Gloo, through the CPUs");
+    return "gloo";
   }
 
   std::unique_ptr<Backend> start_device(const Search& search, Foreman& foreman) {

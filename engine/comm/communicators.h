@@ -42,6 +42,7 @@ bool has_gloo();
 // For CUDA ranks, one device each. NCCL is opened when this is called. Throws as make_gloo, and
 // Error(kDeviceFault) where NCCL cannot be opened.
 std::unique_ptr<Communicator> make_nccl(const GroupPlace& place, Notices& notices, int device);
+// Whether this build has it and it can be opened.
 bool has_nccl();
 
 }  // namespace engine::comm

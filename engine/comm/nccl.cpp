@@ -240,7 +240,14 @@ void Nccl::say_farewell() noexcept {
 
 }  // namespace
 
-bool has_nccl() { return true; }
+bool has_nccl() {
+  try {
+    const NcclLibrary library;
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 std::unique_ptr<Communicator> make_nccl(const GroupPlace& place, Notices& notices, int device) {
   cuda::require_device(device);
