@@ -77,9 +77,8 @@ std::optional<int> gpus_of_job(const Json& object) {
   return gpus_in(text_of(member(object, "tres_per_socket"))) ? std::nullopt : std::optional<int>(0);
 }
 
+// All of them: the batch host is the first alone.
 std::string host_of(const Json& object) {
-  const std::string host = text_of(member(object, "batch_host"));
-  if (!host.empty()) return host;
   const std::string nodes = text_of(member(object, "nodes"));
   return nodes == "None assigned" ? "" : nodes;
 }

@@ -82,6 +82,12 @@ TEST(ParseJob, ARunningJobHasAHostAndAStartButNoEnd) {
   }
 }
 
+TEST(ParseJob, AWideJobHasAllItsHosts) {
+  for (const std::string release : {"22.05", "24.11"}) {
+    EXPECT_EQ(job_in(release, "PREEMPTED").host, "n[01-08]");
+  }
+}
+
 TEST(ParseJob, AForecastIsNoStart) {
   for (const std::string release : {"22.05", "24.11"}) {
     const JobStatus job = job_in(release, "PENDING", "Resources");
