@@ -17,6 +17,7 @@ inline constexpr const char* kManifestFile = "manifest.json";
 inline constexpr const char* kCheckpointFile = "checkpoint.mgc";
 inline constexpr const char* kProgressFile = "progress.json";
 inline constexpr const char* kPeaksFile = "peaks.csv";
+inline constexpr const char* kFailedHostFile = "failed_host";
 inline constexpr const char* kClaimFolder = "claim";
 inline constexpr const char* kFenceFile = "current";
 

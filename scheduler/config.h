@@ -34,6 +34,9 @@ enum class Shape { kCpu, kGpu, kNode, kNodes };
 // What starts the ranks of the shapes node and nodes: Slurm, a task for each; or a task on each
 // machine, all that are to run there.
 enum class RankLauncher { kTask, kNode };
+// On what the engine computes in a job of Slurm. Auto: on GPUs when the job asks for some, else on
+// CPUs; never whatever is found there.
+enum class EngineBackend { kAuto, kCuda, kCpu };
 
 // Slurm, from the section `slurm` of the configuration; used when `cluster: slurm`.
 struct SlurmOptions {
@@ -60,6 +63,7 @@ struct SlurmOptions {
   int gpus_per_node = 4;                // of shapes node and nodes
   int nodes = 4;                        // of shape nodes
   RankLauncher launcher = RankLauncher::kTask;
+  EngineBackend backend = EngineBackend::kAuto;
   int64_t longest_time = -1;    // seconds that a time limit is stretched to at most; -1: no bound
   slurm::Directives options{};  // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`

@@ -110,6 +110,11 @@ std::vector<std::pair<std::string, RankLauncher>> launcher_words() {
   return {{"task", RankLauncher::kTask}, {"node", RankLauncher::kNode}};
 }
 
+std::vector<std::pair<std::string, EngineBackend>> backend_words() {
+  return {
+      {"auto", EngineBackend::kAuto}, {"cuda", EngineBackend::kCuda}, {"cpu", EngineBackend::kCpu}};
+}
+
 Reader urgent_shape_into(std::optional<Shape>& target) {
   return [&target](const YAML::Node& node) {
     word_into<Shape>(target.emplace(), shape_words())(node);
@@ -237,6 +242,7 @@ Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
                   {"gpus_per_node", number_into(slurm.gpus_per_node)},
                   {"nodes", number_into(slurm.nodes)},
                   {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
+                  {"backend", word_into<EngineBackend>(slurm.backend, backend_words())},
                   {"longest_time", time_limit_into(slurm.longest_time)},
                   {"options", directives_into(slurm.options, file, "slurm.options")},
                   {"shapes", shapes_into(slurm.shape_options, file)},

@@ -41,6 +41,11 @@ void add_tasks(Directives& asks, Shape shape, const std::string& where) {
   asks["ntasks-per-node"] = std::to_string(std::max(1, gpus));
 }
 
+std::string backend_of(const SlurmOptions& slurm, const slurm::Resources& wanted) {
+  if (slurm.backend == EngineBackend::kAuto) return slurm::gpus_of(wanted) > 0 ? "cuda" : "cpu";
+  return slurm.backend == EngineBackend::kCuda ? "cuda" : "cpu";
+}
+
 // Stands before a message about options that come from several places.
 std::string place_of(Shape shape) {
   return "shape " + to_string(shape) + " (" + template_name(shape) +
@@ -151,6 +156,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   auto values = common_values(config, inputs);
   values["gpus_per_node"] = std::to_string(gpus_on_each_node(wanted));
   values["launcher"] = config.slurm.launcher == RankLauncher::kNode ? "node" : "task";
+  values["backend"] = backend_of(config.slurm, wanted);
   values["nodes"] = std::to_string(wanted.min_nodes.value_or(1));
   const std::string text = render_template(script, values, config.slurm.setup);
   return {.text = slurm::with_directives(text, asks),

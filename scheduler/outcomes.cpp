@@ -1,16 +1,21 @@
 #include "scheduler/outcomes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/results.h"
+#include "scheduler/attempt_folder.h"
+#include "scheduler/files.h"
 #include "scheduler/strikes.h"
 
 namespace scheduler {
 namespace {
+
+constexpr int64_t kLongestHost = 256;
 
 // The item as it is in the transaction: the user may have changed it since the evidence was taken.
 void end_item(db::Item& item, const Outcome& outcome, int64_t now_ms) {
@@ -33,10 +38,22 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
-void blame_host(const Workplace& workplace, const db::Attempt& attempt) {
-  if (!speaks_against_host(attempt.cause) || !is_one_host(attempt.host)) return;
+// Empty: none. Of a job with several the script names the one that failed, if it knows.
+std::string host_to_blame(const db::Attempt& attempt) {
+  if (!speaks_against_host(attempt.cause)) return "";
+  if (is_one_host(attempt.host)) return attempt.host;
+  std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
+  host.erase(host.find_last_not_of('\n') + 1);
+  const bool is_name = std::all_of(host.begin(), host.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+  return is_name ? host : "";
+}
+
+void blame_host(const Workplace& workplace, const db::Attempt& attempt, const std::string& host) {
+  if (host.empty()) return;
   db::HostFailureStore(workplace.database)
-      .insert({.host = attempt.host,
+      .insert({.host = host,
                .item_id = attempt.item_id,
                .attempt_id = attempt.id,
                .cause = attempt.cause,
@@ -68,6 +85,7 @@ void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcom
   attempt.state = outcome.attempt;
   attempt.cause = outcome.cause;
   attempt.message = outcome.message;
+  const std::string host = outcome.item ? host_to_blame(attempt) : "";
   if (outcome.item && attempt.ended == 0) attempt.ended = now_ms / 1000;
   {
     db::Transaction transaction(workplace.database);
@@ -77,7 +95,7 @@ void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcom
       db::Item item = items.find(attempt.item_id).value();
       end_item(item, outcome, now_ms);
       items.update(item);
-      blame_host(workplace, attempt);
+      blame_host(workplace, attempt, host);
     }
     if (result) db::ResultStore(workplace.database).insert(*result);
     reach(workplace.crash, points.before);

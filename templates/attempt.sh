@@ -22,25 +22,33 @@ umask 0022
 : "${HOME:=$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)}"
 export USER LOGNAME HOME="${HOME:-/}"
 
+# How each rank that failed ended, and where: in a file of its number; of the first in `first` too.
+faults="$attempt/faults"
 engine=        # process of the step that runs
 stop=          # the signal that asked this script to stop
-first_fault="$attempt/first_fault"   # file with the exit code of the first task that failed
+fault_host=    # where the first rank that failed was
 together=()    # the engine's options by which several ranks find each other
 
-# What srun starts. Srun tells of several tasks how the last one ended, and of one that is signalled
-# in its last moment 255: the first fault is kept. A rank that stops on request is no fault: as a bad
-# exit it would end the first rank, which writes the checkpoint. Slurm signals every process of a
-# step, so the shell leaves that to the engine.
+# What srun starts. Srun tells the highest code of several tasks, and 255 of one that is signalled
+# in its last moment: the first fault is kept. A rank ends with 70 also when another one is gone,
+# which it may know before that one has ended: 70 goes last. A rank that stops on request is no
+# fault: as a bad exit it would end the first rank, which writes the checkpoint. Slurm signals every
+# process of a step, so the shell leaves that to the engine.
 task='
   trap : TERM INT USR1
-  first_fault=$1 here=$2
+  faults=$1 here=$2
   shift 2
   run_rank() {
     "$@"
     code=$?
     if [ "$code" -eq 85 ] && [ "$rank" -ne 0 ]; then code=0; fi
+    if [ "$code" -eq 70 ]; then sleep 2; fi
     set -C
-    if [ "$code" -ne 0 ]; then { echo "$code" > "$first_fault"; } 2>/dev/null; fi
+    if [ "$code" -ne 0 ]; then
+      for name in "$rank" first; do
+        { echo "$code ${SLURMD_NODENAME:-}" > "$faults/$name"; } 2>/dev/null
+      done
+    fi
     exit "$code"
   }
   rank=${SLURM_PROCID:-0}
@@ -67,7 +75,7 @@ task='
   done
   exit "$worst"'
 
-one_task=(bash -c "$task" margay-task "$first_fault" 0)
+one_task=(bash -c "$task" margay-task "$faults" 0)
 
 # srun passes SIGUSR1 on to the program, but ends the step by force when it gets SIGTERM; Slurm
 # itself sends SIGTERM to the program too.
@@ -119,7 +127,8 @@ begin_attempt() {
     echo "a newer attempt has begun: this one does not start" >&2
     exit 75
   fi
-  rm -f "$first_fault"
+  rm -rf "$faults" "$attempt/failed_host"
+  mkdir "$faults" || exit 70
 }
 
 # Runs a program as a step, and the step's exit code is in `code`.
@@ -142,12 +151,32 @@ run_step() {
   code=$?
   engine=
   # The others are ended when one fails.
-  if [ "$code" -ge 128 ] && [ -s "$first_fault" ]; then
-    code=$(cat "$first_fault")
+  if [ "$code" -ne 0 ] && [ -s "$faults/first" ]; then
+    read -r code fault_host < "$faults/first"
   fi
   # Asked to stop before it could listen.
   if [ "$code" -eq 138 ]; then code=85; fi
   if [ "$code" -eq 143 ] && [ -n "$stop" ]; then code=85; fi
+}
+
+# The daemon reads it of a job with several hosts.
+blame_host() {
+  [ -z "$1" ] || echo "$1" > "$attempt/failed_host"
+}
+
+# What is not the engine's own code belongs to where it was. Its own code all ranks may end with:
+# the first one's words count. No words, no blame.
+host_to_blame() {
+  if [ "$code" -ge 126 ]; then
+    echo "$fault_host"
+    return
+  fi
+  local rank host=
+  rank=$(sed -n '/the others go on without it$/d
+    s/^margay-engine: rank \([0-9]*\)\( on [^ ]*\)\{0,1\} was lost: .*/\1/p' \
+    "$attempt/job.log" 2>/dev/null | tail -n 1)
+  [ -z "$rank" ] || read -r _ host 2>/dev/null < "$faults/$rank"
+  echo "$host"
 }
 
 # Two searches with a known answer, a second or two, before hours are spent on this device.
@@ -164,7 +193,8 @@ probe_device() {
       echo "the probe of the device could not be run (status $code)" >&2
       exit 126 ;;
     *)
-      echo "the device of $HOSTNAME failed its probe (status $code)" >&2
+      blame_host "$fault_host"
+      echo "the device of ${fault_host:-$HOSTNAME} failed its probe (status $code)" >&2
       exit 70 ;;
   esac
 }
@@ -183,5 +213,9 @@ run_search() {
   # Older shells call an empty list unset.
   if [ "${#together[@]}" -gt 0 ]; then arguments+=("${together[@]}"); fi
   run_step {{engine}} "${arguments[@]}"
+  case "$code" in
+    0 | 85) ;;
+    *) blame_host "$(host_to_blame)" ;;
+  esac
   exit "$code"
 }

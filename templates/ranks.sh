@@ -1,7 +1,7 @@
 # What node.sbatch and nodes.sbatch share: `#MARGAY include ranks.sh` puts it in, behind attempt.sh.
 # One rank of the engine for each GPU, and all of them do one search.
 
-backend=auto
+backend={{backend}}
 gpus={{gpus_per_node}}
 bind=--gpus-per-task=1   # each rank sees its own GPU alone
 if [ "$gpus" -lt 1 ]; then
@@ -15,10 +15,12 @@ if [ "$threads" -lt 1 ]; then threads=1; fi
 # not know each other by name.
 together=(--rendezvous "file:$attempt/rendezvous" --run-id {{token}}".$job.$restart")
 
-step=(srun --nodes="$SLURM_JOB_NUM_NODES" --kill-on-bad-exit=1)
+# The first rank writes the maps after the others have ended: srun must not end it for that,
+# whatever WaitTime the site has.
+step=(srun --nodes="$SLURM_JOB_NUM_NODES" --kill-on-bad-exit=1 --wait=0)
 if [ {{launcher}} = node ]; then
   step+=(--ntasks="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --cpus-per-task="$((threads * gpus))"
-    bash -c "$task" margay-task "$first_fault" "$gpus")
+    bash -c "$task" margay-task "$faults" "$gpus")
 else
   step+=(--ntasks="$((SLURM_JOB_NUM_NODES * gpus))" --ntasks-per-node="$gpus"
     --cpus-per-task="$threads" $bind "${one_task[@]}")

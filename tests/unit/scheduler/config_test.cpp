@@ -110,6 +110,7 @@ slurm:
   nodes: 3
   urgent_shape: nodes
   launcher: node
+  backend: cpu
   options: {partition: gpu, time: 90, exclusive: true, nice:}
   shapes:
     cpu: {partition: cpu, mem: 2048}
@@ -145,6 +146,7 @@ slurm:
   EXPECT_EQ(slurm.nodes, 3);
   EXPECT_EQ(slurm.urgent_shape, Shape::kNodes);
   EXPECT_EQ(slurm.launcher, RankLauncher::kNode);
+  EXPECT_EQ(slurm.backend, EngineBackend::kCpu);
   EXPECT_EQ(slurm.options,
             (slurm::Directives{
                 {"partition", "gpu"}, {"time", "01:30:00"}, {"exclusive", ""}, {"nice", "100"}}));
@@ -206,6 +208,7 @@ TEST(SlurmConfig, BadValuesAreRefusedByName) {
               AllOf(HasSubstr("'slurm.transport'"), HasSubstr("rest or cli")));
   EXPECT_THAT(refusal(kSlurm + "  accounting: maybe\n"), HasSubstr("auto, on or off"));
   EXPECT_THAT(refusal(kSlurm + "  shape: huge\n"), HasSubstr("cpu, gpu, node or nodes"));
+  EXPECT_THAT(refusal(kSlurm + "  backend: gpu\n"), HasSubstr("must be auto, cuda or cpu"));
   EXPECT_THAT(refusal(kSlurm + "  api_version: v1\n"), HasSubstr("v0.0.40"));
   EXPECT_THAT(refusal(kSlurm + "  tls: {verfy: no}\n"),
               AllOf(HasSubstr("'slurm.tls.verfy'"), HasSubstr("'verify'")));

@@ -254,6 +254,21 @@ TEST_F(DaemonSlurmSubmitTest, TheNextTryKeepsAwayFromTheHostWhereItFailed) {
   EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude"))) << "it is forgiven";
 }
 
+TEST_F(DaemonSlurmSubmitTest, OfSeveralHostsTheOneThatTheScriptNamesIsKeptAwayFrom) {
+  const auto id = enqueue("a.mrc").id;
+  for (const std::string named : {"", "node8\n", "node8 node9\n"}) {
+    ticks(2);
+    job_of(id).host = "node[7-9]";
+    std::ofstream(attempt(id).directory + "/failed_host") << named;
+    fail(attempt(id), 70);
+    ticks(1);
+    clock_.pass(config_.intervals.retry_longest);
+    ticks(1);
+    EXPECT_EQ(attempt(id).script.find("--exclude") != std::string::npos, named == "node8\n");
+    clock_.pass(config_.intervals.strikes);
+  }
+}
+
 TEST_F(DaemonSlurmSubmitTest, AHostThatTheClusterDoesNotHaveAnyMoreHoldsNothingForLong) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);

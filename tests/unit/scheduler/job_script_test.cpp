@@ -92,6 +92,21 @@ TEST(JobScripts, AnotherWayToAskForGpusReplacesTheShapes) {
   EXPECT_THAT(script.text, AllOf(HasSubstr("--ntasks-per-node=2\n"), HasSubstr("gpus='2'\n")));
 }
 
+TEST(JobScripts, TheEngineIsToldWhatToComputeOnByWhatTheJobAsksFor) {
+  for (const Shape shape : {Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+    Config config = slurm_config(shape);
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cuda'\n"));
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
+                HasSubstr("\nbackend='cpu'\n"));
+    config.slurm.backend = EngineBackend::kCpu;
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cpu'\n"));
+    config.slurm.backend = EngineBackend::kCuda;
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
+                HasSubstr("\nbackend='cuda'\n"));
+  }
+  EXPECT_THAT(render_job(slurm_config(Shape::kCpu), inputs()).text, HasSubstr("\nbackend=cpu\n"));
+}
+
 TEST(JobScripts, TheHeaderStandsRightBehindTheFirstLine) {
   EXPECT_THAT(render_job(slurm_config(), inputs()).text,
               StartsWith("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:1\n"

@@ -24,15 +24,18 @@ using testing::Not;
 using testing::StartsWith;
 
 // What the real one was seen to do: tasks in process groups of their own, SIGUSR1 passed on to
-// them, SIGTERM to itself ends them by force, --kill-on-bad-exit, the highest exit code.
+// them, SIGTERM to itself ends them by force, --kill-on-bad-exit, the highest exit code. When one
+// has ended the others have as long as --wait says, here none; SLURM_WAIT stands for the site's
+// WaitTime.
 constexpr const char* kSrun = R"sh(#!/bin/bash
 echo "${*//$'\n'/ }" >> "$SCRATCH/srun"
-nodes=1 tasks=1 strict=
+nodes=1 tasks=1 strict= patience=${SLURM_WAIT:-0}
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --nodes=*) nodes=${1#*=} ;;
     --ntasks-per-node=*) tasks=${1#*=} ;;
     --kill-on-bad-exit=1) strict=yes ;;
+    --wait=*) patience=${1#*=} ;;
   esac
   shift
 done
@@ -43,7 +46,7 @@ trap 'asked=yes' USR1
 trap 'touch "$SCRATCH/forced"; for p in "${pids[@]}"; do kill -KILL -- "-$p"; done' TERM
 for ((i = 0; i < nodes * tasks; ++i)); do
   SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NODEID=$((i / tasks)) SLURM_NNODES=$nodes \
-    SLURM_NTASKS=$((nodes * tasks)) "$@" &
+    SLURM_NTASKS=$((nodes * tasks)) SLURMD_NODENAME=n0$((i / tasks + 1)) "$@" &
   pids+=($!)
 done
 highest=0
@@ -63,6 +66,7 @@ while [ "${#pids[@]}" -gt 0 ]; do
     code=$?
     [ "$code" -le "$highest" ] || highest=$code
     [ "$code" -eq 0 ] || [ -z "$strict" ] || strict=now
+    [ "$patience" -eq 0 ] || strict=now
   done
   pids=("${left[@]}")
   if [ "$strict" = now ]; then
@@ -220,7 +224,7 @@ TEST_F(SbatchScriptTest, TheEngineIsAStepWithTheJobsProcessors) {
   environment_["SLURM_CPUS_PER_TASK"] = "3";
   EXPECT_EQ(run("gpu"), 0);
   EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 bash -c "));
-  EXPECT_THAT(calls(), HasSubstr("--backend auto --threads 3"));
+  EXPECT_THAT(calls(), HasSubstr("--backend cuda --threads 3"));
 }
 
 TEST_F(SbatchScriptTest, OnlyOneRunTakesTheClaim) {
@@ -324,15 +328,16 @@ TEST_F(SbatchScriptTest, WhatSlurmrestdDoesNotSetIsSet) {
 
 TEST_F(SbatchScriptTest, ThereIsARankForEachGpuAndTheyMeetByAFile) {
   EXPECT_EQ(run("nodes"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=2 --kill-on-bad-exit=1 --ntasks=4 --ntasks-per-node=2 "
-                                  "--cpus-per-task=3 --gpus-per-task=1 bash -c "));
-  EXPECT_THAT(calls(), AllOf(HasSubstr("--backend auto --threads 3"),
+  EXPECT_THAT(steps(),
+              StartsWith("--nodes=2 --kill-on-bad-exit=1 --wait=0 --ntasks=4 --ntasks-per-node=2 "
+                         "--cpus-per-task=3 --gpus-per-task=1 bash -c "));
+  EXPECT_THAT(calls(), AllOf(HasSubstr("--backend cuda --threads 3"),
                              HasSubstr("--rendezvous file:" + attempt_ +
                                        "/rendezvous --run-id margay-x-7-a1.77.0\n")));
   EXPECT_EQ(count_of_calls("match"), 4);
   EXPECT_EQ(count_of_calls("selftest"), 4);
   EXPECT_EQ(run("node"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=1 --kill-on-bad-exit=1 --ntasks=2 "));
+  EXPECT_THAT(steps(), StartsWith("--nodes=1 --kill-on-bad-exit=1 --wait=0 --ntasks=2 "));
   EXPECT_EQ(count_of_calls("match"), 2);
 }
 
@@ -349,8 +354,9 @@ TEST_F(SbatchScriptTest, OneLauncherOnEachMachineStartsTheRanksThere) {
          "echo \"$RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $CUDA_VISIBLE_DEVICES\" > "
          "\"$SCRATCH/rank$RANK\"; exit 0");
   EXPECT_EQ(run("nodes"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=2 --kill-on-bad-exit=1 --ntasks=2 --ntasks-per-node=1 "
-                                  "--cpus-per-task=6 bash -c "));
+  EXPECT_THAT(steps(),
+              StartsWith("--nodes=2 --kill-on-bad-exit=1 --wait=0 --ntasks=2 --ntasks-per-node=1 "
+                         "--cpus-per-task=6 bash -c "));
   EXPECT_EQ(tests::text_of(folder_.file("rank0")), "0 0 4 2 4\n");
   EXPECT_EQ(tests::text_of(folder_.file("rank1")), "1 1 4 2 6\n");
   EXPECT_EQ(tests::text_of(folder_.file("rank2")), "2 0 4 2 4\n");
@@ -381,6 +387,68 @@ TEST_P(EachLauncherTest, TheFirstFaultOfARankCounts) {
   EXPECT_EQ(run("nodes"), 70);
   engine("exit 0", "exit 0");
   EXPECT_EQ(run("nodes"), 0) << "the fault of an earlier start is forgotten";
+}
+
+// All end at once: the others see that one is gone before it has said how it ended.
+TEST_P(EachLauncherTest, OfRanksThatEndTogetherTheOneThatTheOthersEndForCounts) {
+  program("bin/sleep", "#!/bin/bash\n[ \"$1\" != 2 ] || until [ -e '" + folder_.file("st ate") +
+                           "/jobs/7/a'\\''1/faults/first' ]; do /bin/sleep 0.01; done\n" +
+                           "exec /bin/sleep 0.05\n");
+  const std::map<std::string, int> ends = {
+      {"exit 64", 64}, {"exit 71", 71}, {"kill -KILL $$", 137}, {"kill -SEGV $$", 139}};
+  for (const char* rank : {"0", "2"}) {
+    for (const auto& [end, code] : ends) {
+      engine("exit 0", "[ " + rank_ + " != " + rank + " ] || " + end + "\nexit 70");
+      EXPECT_EQ(run("nodes"), code) << "rank " << rank << ": " << end;
+    }
+  }
+}
+
+TEST_P(EachLauncherTest, AStopWithACheckpointIsOneAlthoughAnotherRankEndsHard) {
+  engine("exit 0", "[ " + rank_ + " != 0 ] || exit 85\n/bin/sleep 0.3\nkill -KILL $$");
+  EXPECT_EQ(run("nodes"), 85);
+}
+
+TEST_P(EachLauncherTest, TheFirstRankHasAsLongAsItWantsForTheMapsWhateverTheSitesWaitTime) {
+  environment_["SLURM_WAIT"] = "30";
+  engine("exit 0", "[ " + rank_ + " = 0 ] || exit 0\n/bin/sleep 0.5\ntouch \"$SCRATCH/maps\"");
+  EXPECT_EQ(run("nodes"), 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("maps")));
+}
+
+TEST_P(EachLauncherTest, AFaultIsBlamedOnTheHostWhereItWas) {
+  const std::string is_rank_2 = "[ " + rank_ + " != 2 ] || ";
+  const auto blamed = [&] { return tests::text_of(attempt_ + "/failed_host"); };
+  engine(is_rank_2 + "exit 70\nexit 0", "exit 0");
+  EXPECT_EQ(run("nodes"), 70);
+  EXPECT_EQ(blamed(), "n02\n") << "its device failed the probe";
+  engine("exit 0", is_rank_2 + "kill -SEGV $$\n/bin/sleep 0.3\nexit 70");
+  EXPECT_EQ(run("nodes"), 139);
+  EXPECT_EQ(blamed(), "n02\n");
+  engine("exit 0", is_rank_2 + "exit 70\n[ " + rank_ +
+                       " != 0 ] || echo 'margay-engine: rank 2 on a.host was lost: it failed' >> "
+                       "job.log\nexit 70");
+  EXPECT_EQ(run("nodes"), 70);
+  EXPECT_EQ(blamed(), "n02\n") << "as the first rank says";
+  engine("exit 0", "[ " + rank_ +
+                       " != 0 ] || echo 'margay-engine: rank 0 was lost: its device hangs' >> "
+                       "job.log\nexit 70");
+  EXPECT_EQ(run("nodes"), 70);
+  EXPECT_EQ(blamed(), "n01\n") << "as it says of itself";
+}
+
+TEST_P(EachLauncherTest, AFaultThatMayBeOfAnyHostIsBlamedOnNone) {
+  const std::string blamed = attempt_ + "/failed_host";
+  for (const char* code : {"64", "70", "71", "85", "0"}) {
+    engine("exit 0", "exit " + std::string(code));
+    run("nodes");
+    EXPECT_FALSE(std::filesystem::exists(blamed)) << code;
+  }
+  engine("exit 0",
+         "echo 'margay-engine: rank 2 on a.host was lost: x; the others go on without it' "
+         ">> job.log\nexit 70");
+  EXPECT_EQ(run("nodes"), 70);
+  EXPECT_FALSE(std::filesystem::exists(blamed));
 }
 
 TEST_P(EachLauncherTest, ARankThatHasStoppedLeavesTheFirstItsTimeForTheCheckpoint) {
