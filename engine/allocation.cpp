@@ -142,7 +142,8 @@ std::vector<std::string> step_command(const Spread& spread, bool on_devices, int
   for (const char* name :
        {"NTASKS", "NPROCS", "NTASKS_PER_NODE", "NTASKS_PER_CORE", "NTASKS_PER_SOCKET",
         "NTASKS_PER_GPU", "CPUS_PER_TASK", "CPUS_PER_GPU", "TRES_PER_TASK", "GPUS", "GPUS_PER_NODE",
-        "GPUS_PER_TASK", "GPUS_PER_SOCKET", "DISTRIBUTION", "EXPORT_ENV"}) {
+        "GPUS_PER_TASK", "GPUS_PER_SOCKET", "MEM_PER_CPU", "MEM_PER_GPU", "MEM_PER_NODE",
+        "DISTRIBUTION", "EXPORT_ENV"}) {
     words.push_back("--unset=SLURM_" + std::string(name));
   }
   // --overlap, for a step within a step, which older releases do not have and do not need.
@@ -152,6 +153,7 @@ std::vector<std::string> step_command(const Spread& spread, bool on_devices, int
   words.push_back("--relative=0");
   words.push_back("--distribution=plane=" + std::to_string(spread.per_node));
   words.push_back("--cpus-per-task=" + std::to_string(spread.threads));
+  words.emplace_back("--mem=0");  // all that the job has on each node
   if (on_devices) words.emplace_back("--gpus-per-task=1");
   // The ranks end each other; who is killed cannot say why.
   words.insert(words.end(), {"--kill-on-bad-exit=0", "--wait=0", "--input=none", "--label"});

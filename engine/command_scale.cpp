@@ -1,14 +1,19 @@
-// margay-engine scale: the same search by more and more ranks on this machine.
+// margay-engine scale: the same search by more and more ranks, on this machine or on the nodes of
+// an allocation.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <system_error>
+#include <thread>
 
+#include "engine/allocation.h"
 #include "engine/commands.h"
 #include "engine/config_checks.h"
 #include "engine/config_copy.h"
@@ -20,50 +25,21 @@
 #include "engine/private_folder.h"
 #include "engine/ranks.h"
 #include "engine/results.h"
+#include "engine/scale_table.h"
+#include "engine/step.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-// Of one run.
-struct Row {
-  int ranks = 1;
-  double seconds = 0;
-  std::vector<int64_t> correlations{};  // by rank
-
-  int64_t smallest() const { return *std::min_element(correlations.begin(), correlations.end()); }
-  int64_t largest() const { return *std::max_element(correlations.begin(), correlations.end()); }
-};
-
-struct Table {
-  std::string search;  // in words
-  int64_t correlations = 0;
-  std::string backend, device;
-  int threads = 1;  // of every rank
-  std::vector<Row> rows{};
-
-  double speed_up(const Row& row) const { return rows.front().seconds / row.seconds; }
-  double efficiency(const Row& row) const { return speed_up(row) / row.ranks; }
-  double rate(const Row& row) const { return static_cast<double>(correlations) / row.seconds; }
-  double share(int64_t of) const {
-    return static_cast<double>(of) / static_cast<double>(correlations);
-  }
-};
-
-std::string format(const char* pattern, auto... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
+using Clock = std::chrono::steady_clock;
 
 std::string ranks_text(int ranks) {
   return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
 }
 
-// ------------------------------------------------------------------------------------- A search
-// ---
+// ------------------------------------------------------------------------------------ A search ---
 
 // Work that takes seconds: nobody looks at what is found.
 struct OwnSearch {
@@ -119,16 +95,13 @@ std::string text_of_file(const std::string& path) {
 
 // ------------------------------------------------------------------------------------ The runs ---
 
-bool search_on_devices(const DeviceOptions& device) {
-  return device.backend == "cuda" || (device.backend == "auto" && nvidia_device_present());
-}
-
 void refuse_launcher() {
   const RankPlace place = find_rank({}, process_environment());
   if (place.size == 1) return;
   throw UsageError("this is " + describe_rank(place) +
-                   ": scale starts the ranks itself, on one machine. Run it without the launcher, "
-                   "by hand in the allocation, as margay-engine scale --nproc N");
+                   ": scale starts the ranks itself. Run it without the launcher, by hand or in a "
+                   "batch script, as margay-engine scale --nproc N; in an allocation of several "
+                   "nodes it makes a step of Slurm for every number of ranks");
 }
 
 // 1, 2, 4, ... and the most; all of them where they are few.
@@ -142,20 +115,50 @@ std::vector<int> numbers_of_ranks(int most) {
   return numbers;
 }
 
+// Where the ranks run.
+struct Place {
+  std::optional<Allocation> allocation;  // nothing: this machine
+  bool on_devices = false;
+  Spread spread;
+  std::string backend;
+
+  int nodes(int ranks) const { return allocation ? nodes_of(spread, ranks) : 1; }
+};
+
 // The machine's share of each rank is the same in every run, so that more ranks are more hardware.
-int threads_of_a_rank(const DeviceOptions& device, int most) {
+Spread spread_here(const ScaleCommand& command, bool on_devices) {
   const int cores = cpu::available_cores();
-  const int threads = device.threads > 0 ? device.threads : std::max(1, cores / most);
-  if (!search_on_devices(device) && threads * most > cores) {
+  const int one_each = on_devices ? cuda::visible_devices() : cores;
+  const int most = command.nproc > 0 ? command.nproc : std::max(1, one_each);
+  const int threads =
+      command.device.threads > 0 ? command.device.threads : std::max(1, cores / most);
+  if (!on_devices && threads * most > cores) {
     tell("note: " + ranks_text(most) + " x " + std::to_string(threads) +
          (threads == 1 ? " thread" : " threads") +
          " are more than the cores that this process may use (" + std::to_string(cores) +
          "): beyond them, more ranks are no more hardware");
   }
-  return threads;
+  return {.most = most, .per_node = most, .threads = threads};
 }
 
-std::vector<std::string> command_of_ranks(const ScaleCommand& scale, int threads,
+Place place_of(const ScaleCommand& command) {
+  const std::string& wanted = command.device.backend;
+  Place place{.allocation = find_allocation(process_environment()), .backend = wanted};
+  const bool devices_there =
+      place.allocation ? place.allocation->gpus > 0 : nvidia_device_present();
+  place.on_devices = wanted == "cuda" || (wanted == "auto" && devices_there);
+  if (!place.allocation) {
+    place.spread = spread_here(command, place.on_devices);
+    return place;
+  }
+  // A node may have devices that are not the allocation's.
+  if (wanted == "auto") place.backend = place.on_devices ? "cuda" : "cpu";
+  place.spread =
+      spread_over(*place.allocation, place.on_devices, command.nproc, command.device.threads);
+  return place;
+}
+
+std::vector<std::string> command_of_ranks(const ScaleCommand& scale, const Place& place,
                                           const std::string& config, const std::string& folder) {
   const DeviceOptions& device = scale.device;
   std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(),
@@ -164,21 +167,23 @@ std::vector<std::string> command_of_ranks(const ScaleCommand& scale, int threads
                                       "--output",
                                       folder + "/peaks.csv",
                                       "--backend",
-                                      device.backend,
+                                      place.backend,
                                       "--fft",
                                       device.fft,
                                       "--precision",
                                       device.precision,
                                       "--threads",
-                                      std::to_string(threads),
+                                      std::to_string(place.spread.threads),
                                       "--batch",
                                       std::to_string(device.batch)};
   if (scale.allow_pixel_size_mismatch) command.push_back("--allow-pixel-size-mismatch");
   return command;
 }
 
-Row row_of(const Json& manifest, int ranks) {
-  Row row{.ranks = ranks, .seconds = manifest.at("timings").at("search_seconds").get<double>()};
+ScaleRow row_of(const Json& manifest, int ranks, int nodes) {
+  ScaleRow row{.ranks = ranks,
+               .nodes = nodes,
+               .seconds = manifest.at("timings").at("search_seconds").get<double>()};
   row.correlations.push_back(manifest.at("counts").at("rank_0_correlations").get<int64_t>());
   for (const Json& other : manifest.at("other_ranks")) {
     row.correlations.push_back(other.at("correlations").get<int64_t>());
@@ -186,7 +191,7 @@ Row row_of(const Json& manifest, int ranks) {
   return row;
 }
 
-void describe_search(const Json& manifest, Table& table) {
+void describe_search(const Json& manifest, ScaleTable& table) {
   const Json& micrograph = manifest.at("inputs").at("micrograph");
   const Json& counts = manifest.at("counts");
   table.correlations = counts.at("correlations").get<int64_t>();
@@ -198,65 +203,60 @@ void describe_search(const Json& manifest, Table& table) {
   table.device = manifest.at("device").at("name").get<std::string>();
 }
 
-// ----------------------------------------------------------------------------------- The table ---
-
-void print(const Table& table) {
-  std::cout << table.search << "\n"
-            << table.device << ", " << table.backend << ", " << table.threads
-            << (table.threads == 1 ? " thread" : " threads") << " in every rank\n\n"
-            << "ranks   seconds  speed-up  efficiency  correlations/s  correlations of a rank\n";
-  for (const Row& row : table.rows) {
-    std::cout << format("%5d %9.2f %9.2f %9.1f %% %15.1f  ", row.ranks, row.seconds,
-                        table.speed_up(row), 100 * table.efficiency(row), table.rate(row))
-              << grouped_number(row.smallest()) << " to " << grouped_number(row.largest())
-              << format(" (%.1f to %.1f %%)\n", 100 * table.share(row.smallest()),
-                        100 * table.share(row.largest()));
+// What rank 0 has written on another machine may take a while to be seen here.
+void wait_for_file(const std::string& path) {
+  constexpr std::chrono::seconds kLongest{60};
+  const Clock::time_point end = Clock::now() + kLongest;
+  while (!fs::exists(path) && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  std::cout << std::flush;
 }
 
-std::string csv(const Table& table) {
-  std::ostringstream text;
-  text << "ranks,threads_per_rank,seconds,speed_up,efficiency,correlations_per_second,"
-          "correlations,smallest_of_a_rank,largest_of_a_rank\n";
-  for (const Row& row : table.rows) {
-    text << row.ranks << ',' << table.threads << ',' << row.seconds << ',' << table.speed_up(row)
-         << ',' << table.efficiency(row) << ',' << table.rate(row) << ',' << table.correlations
-         << ',' << row.smallest() << ',' << row.largest() << '\n';
+// As a step of the allocation. The ranks meet by a file: they write into that folder in any case,
+// while the nodes need not know each other by name.
+int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> command,
+                       const std::string& folder, const std::atomic<bool>& stop) {
+  constexpr std::chrono::seconds kPatience{60};
+  command.insert(command.end(), {"--rendezvous", "file:" + folder + "/rendezvous"});
+  const StepEnd end =
+      run_step(step_command(place.spread, place.on_devices, ranks, command), kPatience, stop);
+  if (end.code == 0) {
+    wait_for_file(folder + "/manifest.json");
+  } else if (!stop) {
+    std::cerr << end.messages << std::flush;
+    tell("the step of " + ranks_text(ranks) + " on " + std::to_string(place.nodes(ranks)) +
+         (place.nodes(ranks) == 1 ? " node" : " nodes") + " ended with exit code " +
+         std::to_string(end.code));
   }
-  return text.str();
+  return stop ? static_cast<int>(ExitCode::kStopped) : end.code;
 }
 
-Json json(const Table& table) {
-  Json rows = Json::array();
-  for (const Row& row : table.rows) {
-    rows.push_back({{"ranks", row.ranks},
-                    {"seconds", row.seconds},
-                    {"speed_up", table.speed_up(row)},
-                    {"efficiency", table.efficiency(row)},
-                    {"correlations_per_second", table.rate(row)},
-                    {"correlations_of_ranks", row.correlations}});
+// A folder for temporary files is each node's own; where a job is submitted is not.
+std::unique_ptr<PrivateFolder> scratch_folder(const Place& place) {
+  try {
+    if (!place.allocation) return std::make_unique<PrivateFolder>("scale");
+    return std::make_unique<PrivateFolder>("scale", fs::current_path().string());
+  } catch (const std::system_error& error) {
+    throw InputError(std::string(error.what()) +
+                     (place.allocation ? ": run it in a folder that you may write to and that all "
+                                         "nodes of the allocation see"
+                                       : ": set TMPDIR to a folder that you may write to"));
   }
-  return {
-      {"search", table.search}, {"correlations", table.correlations}, {"backend", table.backend},
-      {"device", table.device}, {"threads_per_rank", table.threads},  {"rows", rows}};
 }
 
 // The runs one after another, each in a folder of its own that is gone after it.
 class Measurement {
  public:
   explicit Measurement(const ScaleCommand& command)
-      : command_(command), on_devices_(search_on_devices(command.device)) {
-    const int one_each = on_devices_ ? cuda::visible_devices() : cpu::available_cores();
-    most_ = command.nproc > 0 ? command.nproc : std::max(1, one_each);
-    table_.threads = threads_of_a_rank(command.device, most_);
+      : command_(command), place_(place_of(command)), scratch_(scratch_folder(place_)) {
+    table_.threads = place_.spread.threads;
     yaml_ = command.config.empty()
-                ? make_search(scratch_.path(), on_devices_ ? kForDevices : kForProcessors)
+                ? make_search(scratch_->path(), place_.on_devices ? kForDevices : kForProcessors)
                 : text_of_file(command.config);
   }
 
   ExitCode run(const std::atomic<bool>& stop) {
-    for (const int ranks : numbers_of_ranks(most_)) {
+    for (const int ranks : numbers_of_ranks(place_.spread.most)) {
       const ExitCode code = run(ranks, stop);
       if (code != ExitCode::kDone) {
         tell(stop ? "stopped on request" : "the search by " + ranks_text(ranks) + " failed");
@@ -266,34 +266,35 @@ class Measurement {
     return ExitCode::kDone;
   }
 
-  const Table& table() const { return table_; }
+  const ScaleTable& table() const { return table_; }
 
  private:
   ExitCode run(int ranks, const std::atomic<bool>& stop) {
-    const std::string folder = scratch_.path() + "/" + std::to_string(ranks);
+    const std::string folder = scratch_->path() + "/" + std::to_string(ranks);
     const std::string config = folder + "/search.yaml";
     fs::create_directory(folder);
     write_text_atomically(config, with_results_in(folder, yaml_));
+    const std::vector<std::string> command = command_of_ranks(command_, place_, config, folder);
     const int code =
-        run_local_ranks({.command = command_of_ranks(command_, table_.threads, config, folder),
-                         .count = ranks,
-                         .quiet = true},
-                        stop);
+        place_.allocation
+            ? run_ranks_on_nodes(place_, ranks, command, folder, stop)
+            : run_local_ranks({.command = command, .count = ranks, .quiet = true}, stop);
     if (code != 0) return static_cast<ExitCode>(code);
     const Json manifest = Json::parse(text_of_file(folder + "/manifest.json"));
     describe_search(manifest, table_);
-    table_.rows.push_back(row_of(manifest, ranks));
-    tell(ranks_text(ranks) + ": " + format("%.2f s", table_.rows.back().seconds));
+    table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.2f s", table_.rows.back().seconds);
+    tell(ranks_text(ranks) + ": " + seconds);
     fs::remove_all(folder);
     return ExitCode::kDone;
   }
 
   const ScaleCommand& command_;
-  const bool on_devices_;
-  const PrivateFolder scratch_{"scale"};
+  const Place place_;
+  const std::unique_ptr<PrivateFolder> scratch_;
   std::string yaml_;
-  int most_ = 1;
-  Table table_;
+  ScaleTable table_;
 };
 
 }  // namespace
@@ -308,13 +309,9 @@ ExitCode scale_command(const ScaleCommand& command, const std::atomic<bool>& sto
   Measurement measurement(command);
   const ExitCode code = measurement.run(stop);
   if (code != ExitCode::kDone) return code;
-  const Table& table = measurement.table();
-  if (!command.output.empty()) write_text_atomically(command.output, csv(table));
-  if (command.json) {
-    std::cout << json(table).dump(2, ' ', false, Json::error_handler_t::replace) << std::endl;
-  } else {
-    print(table);
-  }
+  const ScaleTable& table = measurement.table();
+  if (!command.output.empty()) write_text_atomically(command.output, scale_csv(table));
+  std::cout << (command.json ? scale_json(table) + "\n" : scale_text(table)) << std::flush;
   return ExitCode::kDone;
 }
 

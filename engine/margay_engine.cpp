@@ -326,9 +326,13 @@ void add_selftest(CLI::App& app, SelftestCommand& selftest) {
 
 void add_scale(CLI::App& app, ScaleCommand& scale) {
   CLI::App& command = add_command(
-      app, "scale", "What more ranks on this machine gain: a table of measured speed-ups",
+      app, "scale",
+      "What more ranks gain, here or on an allocation's nodes: a table of measured speed-ups",
       "Runs the search in a scratch folder (TMPDIR) by 1, 2, 4, ... N ranks, by all of 1 to N up "
       "to 4. Every rank has as many threads: --threads, else the cores shared out among N.\n"
+      "In a batch script of Slurm or by salloc, on several nodes, every number of ranks is a step "
+      "that fills one node after the other; the scratch folder is then in the working folder, "
+      "which all nodes have to see.\n"
       "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv");
   command
       .add_option("CONFIG", scale.config,
@@ -336,7 +340,8 @@ void add_scale(CLI::App& app, ScaleCommand& scale) {
       ->type_name("FILE");
   command
       .add_option("--nproc", scale.nproc,
-                  "The most ranks (default: one for each NVIDIA device, else for each core)")
+                  "The most ranks (default: one for each NVIDIA device, else for each core; in an "
+                  "allocation for each of its GPUs, else of its tasks)")
       ->check(range(1, 4096))
       ->type_name("N");
   add_device_options(command, scale.device);

@@ -101,6 +101,19 @@ TEST_F(Scale, UnderALauncherItIsRefusedWithWhatToDo) {
   EXPECT_THAT(refused.error, HasSubstr("margay-engine scale --nproc N"));
 }
 
+TEST_F(Scale, AScratchFolderThatCannotBeMadeIsNamedWithWhatToDo) {
+  // Nobody can make a folder there. The second is as in an allocation of two nodes.
+  const Finished here =
+      run_program({engine_program(), "scale", "--backend", "cpu"}, "/proc", {"TMPDIR=/proc"});
+  EXPECT_EQ(here.exit_code, 64);
+  EXPECT_THAT(here.error, HasSubstr("set TMPDIR to a folder"));
+  const Finished on_nodes =
+      run_program({engine_program(), "scale", "--backend", "cpu"}, "/proc",
+                  {"SLURM_JOB_ID=1", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_CPUS_PER_NODE=2(x2)"});
+  EXPECT_EQ(on_nodes.exit_code, 64);
+  EXPECT_THAT(on_nodes.error, HasSubstr("that all nodes of the allocation see"));
+}
+
 TEST_F(Scale, StoppedInTheMiddleOfASearchOfItsOwnItLeavesNothing) {
   Program program({engine_program(), "scale", "--nproc", "1", "--backend", "cpu"}, search_.folder(),
                   {"TMPDIR=" + search_.file("tmp")});

@@ -134,7 +134,7 @@ TEST(StepCommand, OneTaskForEachRankOnAsFewNodesAsHoldThem) {
   const Spread spread = {.most = 4, .per_node = 2, .threads = 3};
   const auto words = step_command(spread, false, 3, {"engine", "match"});
   for (const char* word : {"--nodes=2", "--ntasks=3", "--distribution=plane=2", "--relative=0",
-                           "--cpus-per-task=3", "SLURM_OVERLAP=1"}) {
+                           "--cpus-per-task=3", "--mem=0", "SLURM_OVERLAP=1"}) {
     EXPECT_THAT(words, Contains(word));
   }
   EXPECT_THAT(words, Not(Contains("--gpus-per-task=1")));
