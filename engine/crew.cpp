@@ -4,11 +4,20 @@
 
 namespace engine {
 
+std::chrono::milliseconds start_timeout(const CrewOptions& options) {
+  return options.place.meeting.file.empty() ? options.timeout : 2 * options.timeout;
+}
+
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout) {
   comm::Patience patience(timeout);
   std::optional<comm::Message> message;
   while (!message && !patience.ended()) message = link.receive(patience.next_look());
   return message;
+}
+
+bool has_merge(const std::deque<Order>& orders) {
+  return std::any_of(orders.begin(), orders.end(),
+                     [](const Order& order) { return order.kind == OrderKind::kMerge; });
 }
 
 void NoticeBoard::put(const std::string& name, std::vector<char> value) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,9 +31,16 @@ struct CrewOptions {
   std::function<void(const std::string&)> message;  // one sentence for the user
 };
 
+// How long ranks wait for each other at the start. What one host writes into the shared file
+// another may see as much as a minute later, when it has looked too early.
+std::chrono::milliseconds start_timeout(const CrewOptions& options);
+
 // The next message of a link, if the other side is silent for less than `timeout`. Time in which
 // this process was suspended does not count. Throws LinkLost.
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout);
+
+// Whether one of these is an order to merge.
+bool has_merge(const std::deque<Order>& orders);
 
 // Small values that ranks left for each other.
 class NoticeBoard {

@@ -121,15 +121,15 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
   std::vector<std::string> addresses;
   {
     std::unique_lock lock(mutex_);
-    const auto deadline = begun_ + options_.timeout;
+    comm::Patience patience(start_timeout(options_));
     while (!all_here()) {
       throw_failure();
       if (stop) throw Error(ExitCode::kStopped, "stopped on request before all ranks had arrived");
       // Who is there and silent is lost by itself.
-      if (!missing_ranks().empty() && Clock::now() > deadline) {
+      if (!missing_ranks().empty() && patience.ended()) {
         fail(ExitCode::kDeviceFault,
              "rank " + missing_ranks() + " of " + std::to_string(size()) + " did not arrive in " +
-                 seconds_text(options_.timeout) +
+                 seconds_text(patience.length()) +
                  ": see what its process says, and whether it can reach this host");
       }
       changed_.wait_for(lock, kLookAround);
@@ -147,6 +147,7 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
                                                    .rank = 0,
                                                    .addresses = std::move(addresses),
                                                    .timeout = options_.timeout,
+                                                   .of_no_use = [this] { return superseded(); },
                                                    .device = device},
                                      *this);
   std::vector<int> all(static_cast<size_t>(size()));
@@ -198,7 +199,7 @@ std::optional<Order> Foreman::next(milliseconds patience) {
   changed_.wait_for(lock, patience, [&] { return failure_ || !mine_.empty(); });
   throw_failure();
   if (mine_.empty()) {
-    if (group_lost_at_ && Clock::now() - *group_lost_at_ > 2 * options_.timeout) {
+    if (group_lost_ && group_lost_->ended()) {
       fail(ExitCode::kDeviceFault,
            "the connections between the ranks broke, although none of them "
            "was lost: " +
@@ -215,7 +216,7 @@ std::optional<Order> Foreman::next(milliseconds patience) {
 Communicator& Foreman::group(const Order& merge) {
   {
     const std::lock_guard lock(mutex_);
-    group_lost_at_.reset();
+    group_lost_.reset();
   }
   return groups_->of(merge.members, "round " + std::to_string(merge.round));
 }
@@ -223,7 +224,7 @@ Communicator& Foreman::group(const Order& merge) {
 void Foreman::group_is_lost(const std::string& why) {
   groups_->drop();
   const std::lock_guard lock(mutex_);
-  group_lost_at_ = Clock::now();
+  group_lost_.emplace(2 * options_.timeout);
   group_lost_why_ = why;
 }
 
@@ -375,7 +376,7 @@ void Foreman::put(const std::string& name, const std::vector<char>& value) {
 }
 
 std::vector<char> Foreman::get(const std::string& name) {
-  return board_.get(name, comm::Patience(options_.timeout));
+  return board_.get(name, comm::Patience(options_.timeout, [this] { return superseded(); }));
 }
 
 // ------------------------------------------------------------------------------------- Failure ---
@@ -405,6 +406,11 @@ void Foreman::fail(ExitCode code, const std::string& what) {
     if (peer.live) send(peer, Failed{static_cast<int>(code), what});
   }
   changed_.notify_all();
+}
+
+bool Foreman::superseded() {
+  const std::lock_guard lock(mutex_);
+  return failure_ || has_merge(mine_);
 }
 
 void Foreman::throw_failure() {

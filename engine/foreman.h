@@ -102,6 +102,8 @@ class Foreman : public comm::Notices {
   void send(Peer& peer, const RankMessage& message);
   void lose(Peer& peer, ExitCode code, const std::string& why);
   void fail(ExitCode code, const std::string& what);
+  // A newer round has begun, or the end: what a group does is of no use any more.
+  bool superseded();
   void throw_failure();
   std::string name_of(const Peer& peer) const;
   std::string missing_ranks() const;
@@ -128,7 +130,7 @@ class Foreman : public comm::Notices {
   std::optional<Error> failure_;  // the first
   Clock::time_point failed_at_;
   bool failure_taken_ = false;
-  std::optional<Clock::time_point> group_lost_at_;
+  std::optional<comm::Patience> group_lost_;  // for another round, or the end
   std::string group_lost_why_;
   double best_z_ = 0;
   bool stop_wished_ = false;  // by another rank

@@ -18,7 +18,7 @@ Member::Member(CrewOptions options)
     : options_(std::move(options)),
       pulse_(options_.timeout),
       link_(comm::join(options_.place.meeting, options_.place.nonce, options_.place.rank,
-                       comm::Patience(options_.timeout))) {
+                       comm::Patience(start_timeout(options_)))) {
   listener_ = std::thread([this] { listen(); });
   beater_ = std::thread([this] { beat(); });
 }
@@ -52,6 +52,7 @@ Communicator& Member::start(int device, const std::string& identity) {
                                                    .rank = options_.place.rank,
                                                    .addresses = {link_->local_address()},
                                                    .timeout = options_.timeout,
+                                                   .of_no_use = [this] { return superseded(); },
                                                    .device = device},
                                      *this);
   std::vector<int> all(static_cast<size_t>(options_.place.size));
@@ -81,7 +82,7 @@ std::optional<Order> Member::next(milliseconds patience) {
     end_taken_ = true;
     std::rethrow_exception(end_);
   }
-  if (group_lost_at_ && Clock::now() - *group_lost_at_ > 2 * options_.timeout) {
+  if (group_lost_ && group_lost_->ended()) {
     throw Error(ExitCode::kDeviceFault, group_lost_why_);
   }
   return std::nullopt;
@@ -90,7 +91,7 @@ std::optional<Order> Member::next(milliseconds patience) {
 Communicator& Member::group(const Order& merge) {
   {
     const std::lock_guard lock(mutex_);
-    group_lost_at_.reset();
+    group_lost_.reset();
   }
   return groups_->of(merge.members, "round " + std::to_string(merge.round));
 }
@@ -98,7 +99,7 @@ Communicator& Member::group(const Order& merge) {
 void Member::group_is_lost(const std::string& why) {
   groups_->drop();
   const std::lock_guard lock(mutex_);
-  group_lost_at_ = Clock::now();
+  group_lost_.emplace(2 * options_.timeout);
   group_lost_why_ = why;
 }
 
@@ -116,7 +117,7 @@ void Member::put(const std::string& name, const std::vector<char>& value) {
 }
 
 std::vector<char> Member::get(const std::string& name) {
-  return board_.get(name, comm::Patience(options_.timeout));
+  return board_.get(name, comm::Patience(options_.timeout, [this] { return superseded(); }));
 }
 
 void Member::listen() {
@@ -171,6 +172,11 @@ void Member::end_with(ExitCode code, std::exception_ptr end) {
   ended_at_ = Clock::now();
   board_.close();
   changed_.notify_all();
+}
+
+bool Member::superseded() {
+  const std::lock_guard lock(mutex_);
+  return end_ || has_merge(orders_);
 }
 
 void Member::beat() {

@@ -60,6 +60,7 @@ class Member : public comm::Notices {
   void hear(RankMessage message);
   void beat();
   void end_with(ExitCode code, std::exception_ptr end);
+  bool superseded();  // see Foreman
   void send(const RankMessage& message);
 
   CrewOptions options_;
@@ -79,7 +80,7 @@ class Member : public comm::Notices {
   bool end_taken_ = false;
   bool over_ = false;  // kEnd was heard: rank 0 may close the link
   bool ending_ = false;
-  std::optional<Clock::time_point> group_lost_at_;
+  std::optional<comm::Patience> group_lost_;  // see Foreman
   std::string group_lost_why_;
 
   std::thread listener_, beater_;

@@ -230,6 +230,25 @@ TEST_F(Ranks, GoOnWithoutALostOneWhereTheyAreToldTo) {
   }
 }
 
+// None of them waits for a dead one as long as the time-out, which is longer than this test may
+// take.
+TEST_F(Ranks, GoOnAtOnceWithoutSeveralThatAreLostAtTheSameInstant) {
+  std::mt19937 random(12);
+  for (int i = 0; i < repetitions(5, 50); ++i) {
+    SmallSearch search;
+    make_long_enough(search);
+    RankCrew crew(search, {.ranks = 5,
+                           .options = {"--on-rank-loss", "continue", "--checkpoint-every", "1ms"},
+                           .timeout = "10m"});
+    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    sleep_part(random);
+    for (const int rank : {1, 3}) crew.rank(rank).signal(SIGKILL);
+    const std::vector<Finished> ends = crew.wait();
+    for (const size_t rank : {0, 2, 4}) EXPECT_EQ(ends[rank].exit_code, 0) << ends[rank].error;
+    expect_same_maps(search);
+  }
+}
+
 TEST_F(Ranks, KilledAtAnyInstantAndResumedByAnotherNumberGiveTheSameMaps) {
   std::mt19937 random(9);
   SmallSearch search;

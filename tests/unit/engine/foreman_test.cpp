@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
+#include <latch>
+#include <utility>
 
 #include "engine/member.h"
 #include "tests/scratch_folder.h"
@@ -71,6 +74,71 @@ TEST_F(Crew, ComesTogetherWhereEachHasADeviceOfItsOwnOrNone) {
   if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
   EXPECT_THAT(told({"GPU-a", "GPU-b", "GPU-c"}), Each(""));
   EXPECT_THAT(told({"", "", ""}), Each(""));
+}
+
+// False: the group is lost.
+template <typename Rank>
+bool merges(Rank& rank, const Order& order) {
+  try {
+    std::vector<int64_t> values(1000);
+    rank.group(order).reduce_sum(values);
+    return true;
+  } catch (const CommunicatorLost& lost) {
+    rank.group_is_lost(lost.what());
+    return false;
+  }
+}
+
+// Each survivor is told of a round for each that was lost, and all but the last are with the dead.
+TEST_F(Crew, WaitsForNoDeadRankWhereSeveralAreLostAtOnce) {
+  if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
+  constexpr int kRanks = 6, kLost = 3;
+  const auto patient = [&](int rank) {
+    CrewOptions crew = options(rank, kRanks);
+    crew.timeout = std::chrono::hours(1);
+    crew.go_on_without = true;
+    return crew;
+  };
+  Foreman foreman(patient(0));
+  std::latch all_in_a_round(kRanks);
+  std::vector<std::future<void>> others;
+  for (int rank = 1; rank < kRanks; ++rank) {
+    others.push_back(std::async(std::launch::async, [&, rank] {
+      Member member(patient(rank));
+      member.start(0, "");
+      member.ready({.batch = 1, .device = "a device", .way = "a way"});
+      for (bool first = true;;) {
+        const auto order = member.next(std::chrono::milliseconds(100));
+        if (!order) continue;
+        if (order->kind == OrderKind::kEnd) return;
+        if (order->kind == OrderKind::kMerge) {
+          if (std::exchange(first, false)) all_in_a_round.arrive_and_wait();
+          if (rank <= kLost) return;
+          merges(member, *order);
+        } else {
+          member.ask(order->kind == OrderKind::kWork ? 1 : 0, 0.0);
+        }
+      }
+    }));
+  }
+  const std::atomic<bool> never = false;
+  foreman.gather("gloo", 0, "", never);
+  foreman.begin(std::vector<int32_t>(40, 1), std::vector<bool>(40, false), 1, "a way");
+  foreman.ask(0);
+  foreman.want_merge(false);
+  for (bool first = true;;) {
+    const auto order = foreman.next(std::chrono::milliseconds(100));
+    if (!order) continue;
+    if (order->kind == OrderKind::kEnd) break;
+    if (order->kind == OrderKind::kMerge) {
+      if (std::exchange(first, false)) all_in_a_round.arrive_and_wait();
+      if (merges(foreman, *order) && foreman.merged(order->round) && foreman.over()) foreman.end();
+    } else {
+      foreman.ask(order->kind == OrderKind::kWork ? 1 : 0);
+    }
+  }
+  EXPECT_TRUE(foreman.complete());
+  for (auto& other : others) other.get();
 }
 
 TEST_F(Crew, EndsWhereARankComputesInAnotherWay) {
