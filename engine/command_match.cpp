@@ -56,6 +56,16 @@ std::vector<std::string> command_of_ranks(const MatchCommand& match, int ranks) 
   return command;
 }
 
+// Each of them would do the whole search, into the same files.
+void refuse_launcher(const RankFlags& flags) {
+  const RankPlace place = find_rank(flags, process_environment());
+  if (place.size == 1) return;
+  throw UsageError(
+      "this is " + describe_rank(place) +
+      ": --nproc starts all ranks of a search itself, on one machine. Leave it out and "
+      "start one process for each rank, or start one process alone");
+}
+
 // `devices`: see LocalRanks.
 ExitCode start_local_ranks(const MatchCommand& command, int count,
                            const std::vector<std::string>& devices, const std::atomic<bool>& stop) {
@@ -91,7 +101,10 @@ ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
-  if (command.nproc > 0) return start_local_ranks(command, command.nproc, {}, stop);
+  if (command.nproc > 0) {
+    refuse_launcher(command.rank);
+    return start_local_ranks(command, command.nproc, {}, stop);
+  }
   MatchOptions options = command.options;
   options.crew.place = find_rank(command.rank, process_environment());
   if (!options.crew.place.first()) return serve_rank_0(options, stop);

@@ -121,6 +121,16 @@ TEST_F(Ranks, StartedByOneProcessGiveTheSameMaps) {
   EXPECT_THAT(text_of(search.file("out/manifest.json")), HasSubstr("\"rank\": 2"));
 }
 
+TEST_F(Ranks, AreNotStartedByOneThatALauncherStarted) {
+  SmallSearch search;
+  search.write_config();
+  const Finished f = run_program(
+      {engine_program(), "match", "search.yaml", "--nproc", "2"}, search.folder(),
+      {"RANK=0", "LOCAL_RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=127.0.0.1", "MASTER_PORT=29500"});
+  EXPECT_EQ(f.exit_code, 2);
+  EXPECT_THAT(f.error, testing::AllOf(HasSubstr("rank 0 of 2 (torchrun)"), HasSubstr("--nproc")));
+}
+
 TEST_F(Ranks, MeetAtAnAddressToo) {
   SmallSearch search;
   make_long_enough(search);
