@@ -45,10 +45,14 @@ std::vector<Finished> RankCrew::wait() {
 }
 
 std::vector<std::string> map_pixels(const SmallSearch& search) {
+  return map_pixels_in(search.file("out"));
+}
+
+std::vector<std::string> map_pixels_in(const std::string& folder) {
   constexpr size_t kMrcHeader = 1024;  // holds a label with a time
   std::vector<std::string> maps;
   for (const char* name : {"mip", "scaled_mip", "mean", "sd", "psi", "theta", "phi", "defocus"}) {
-    const std::string file = text_of(search.file("out/" + std::string(name) + ".mrc"));
+    const std::string file = text_of(folder + "/" + name + ".mrc");
     maps.push_back(file.size() > kMrcHeader ? file.substr(kMrcHeader) : "");
   }
   return maps;

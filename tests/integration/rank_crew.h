@@ -39,6 +39,8 @@ class RankCrew {
 
 // The pixels of the eight maps in the search's results; empty where one is missing.
 std::vector<std::string> map_pixels(const SmallSearch& search);
+// The same, of a folder that holds them.
+std::vector<std::string> map_pixels_in(const std::string& folder);
 
 // As many as that in the long suite.
 int repetitions(int here, int in_the_long_suite);

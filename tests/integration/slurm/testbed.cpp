@@ -62,6 +62,7 @@ std::vector<std::string> start_command(const BedOptions& options) {
                                    std::to_string(getpid())};
   if (!options.accounting) command.emplace_back("--no-accounting");
   if (options.memory_limits) command.emplace_back("--memory-limits");
+  if (options.host_names) command.emplace_back("--host-names");
   for (const std::string& line : options.conf) {
     command.emplace_back("--conf");
     command.push_back(line);
@@ -114,6 +115,11 @@ bool SlurmBed::can_limit_memory() {
   std::error_code ignored;
   return geteuid() == 0 && fs::exists("/sys/fs/cgroup/memory/memory.limit_in_bytes", ignored) &&
          access("/sys/fs/cgroup/memory", W_OK) == 0;
+}
+
+bool SlurmBed::can_name_hosts() {
+  return geteuid() == 0 &&
+         run_program({"/usr/bin/unshare", "--mount", "/bin/true"}, "/").exit_code == 0;
 }
 
 SlurmBed::SlurmBed(const BedOptions& options) {

@@ -18,6 +18,7 @@ struct BedOptions {
   int min_job_age = 300;       // seconds that slurmctld remembers a finished job
   int slurmd_timeout = 30;     // seconds until a silent node is down
   bool memory_limits = false;  // see SlurmBed::can_limit_memory()
+  bool host_names = false;     // see SlurmBed::can_name_hosts()
   // Of tcp, unix, local. Slurm 22.05 may need a minute to bind its port again.
   std::string rest = "unix";
   std::vector<std::string> conf{};  // more lines of slurm.conf
@@ -32,6 +33,8 @@ class SlurmBed {
   static std::string missing();
   // A job beyond its memory can be killed here.
   static bool can_limit_memory();
+  // What runs on a node can find every node by its name here.
+  static bool can_name_hosts();
 
   // Throws std::runtime_error with what the script said. Stopped by the destructor, and by itself
   // should this process die.
