@@ -1,5 +1,5 @@
 // On a real Slurm: an item is promoted while its search runs on one GPU, and goes on from its
-// checkpoint with a rank for each GPU of two nodes.
+// checkpoint with a rank for each GPU of two nodes; or one of these ranks fails.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -70,6 +70,22 @@ std::unique_ptr<SlurmBed> Promotion::bed_;
 
 INSTANTIATE_TEST_SUITE_P(Launcher, Promotion, ::testing::Values("task", "node"),
                          [](const auto& launcher) { return launcher.param; });
+
+// The others end too as soon as it is gone.
+TEST_P(Promotion, OfRanksOnTwoNodesTheHostIsNamedOfTheOneThatTheOthersEndFor) {
+  std::ofstream(queue_->folder() / "selftest")
+      << "if [ \"${RANK:-$SLURM_PROCID}\" = 3 ]; then touch \"$home/gone\"; kill -SEGV $$; fi\n"
+         "until [ -e \"$home/gone\" ]; do sleep 0.01; done\nexit 70\n";
+  const int item = queue_->enqueue({"--priority", "urgent"});
+  ASSERT_TRUE(
+      SlurmQueue::becomes_true([&] { return queue_->item(item).at("attempts").size() > 1; }));
+  const nlohmann::json attempt = queue_->item(item).at("attempts").at(0);
+  EXPECT_EQ(attempt.at("cause"), "hardware");
+  EXPECT_EQ(attempt.at("host"), "n[01-02]");
+  const std::string folder = attempt.at("directory");
+  EXPECT_EQ(text_of(folder + "/failed_host"), "n02\n");
+  EXPECT_EQ(text_of(folder + "/faults/first"), "139 n02\n");
+}
 
 TEST_P(Promotion, ASearchGoesOnFromItsCheckpointOnTwoNodes) {
   const int item = queue_->enqueue();
