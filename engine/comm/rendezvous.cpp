@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <functional>
 #include <list>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -35,6 +36,46 @@ struct Place {
   int port = 0;
 
   std::string words() const { return host + " port " + std::to_string(port); }
+};
+
+// What was met at places that are not rank 0's. Places of one host where the same was met are one.
+class Met {
+ public:
+  void note(const Place& place, const std::string& why) {
+    for (One& one : all_) {
+      if (one.host != place.host || one.why != why) continue;
+      one.ports.insert(place.port);
+      return;
+    }
+    all_.push_back({place.host, why, {place.port}});
+  }
+
+  std::string words() const {
+    std::string text;
+    for (const One& one : all_) {
+      text += (text.empty() ? "" : "; ") + one.host + ports_text(one.ports) + ": " + one.why;
+    }
+    return text;
+  }
+
+ private:
+  struct One {
+    std::string host, why;
+    std::set<int> ports;
+  };
+
+  static std::string ports_text(const std::set<int>& ports) {
+    const int first = *ports.begin(), last = *ports.rbegin();
+    if (first == last) return " port " + std::to_string(first);
+    if (last - first + 1 == static_cast<int>(ports.size())) {
+      return " ports " + std::to_string(first) + " to " + std::to_string(last);
+    }
+    std::string text;
+    for (const int port : ports) text += (text.empty() ? " ports " : ", ") + std::to_string(port);
+    return text;
+  }
+
+  std::vector<One> all_;
 };
 
 // What became of a try at one place.
@@ -151,13 +192,13 @@ class Round {
       while (begun_ < places_.size() && (attempts_.empty() || steady_clock::now() >= next_)) {
         begin(places_[begun_++]);
       }
-      if (attempts_.empty()) return {.why = met_};
+      if (attempts_.empty()) return {.why = met_.words()};
       wait(end);
       if (auto outcome = look()) return std::move(*outcome);
       if (steady_clock::now() >= end || patience_.ended()) break;
     }
-    for (const Attempt& attempt : attempts_) note(attempt.place(), attempt.silence());
-    return {.why = met_};
+    for (const Attempt& attempt : attempts_) met_.note(attempt.place(), attempt.silence());
+    return {.why = met_.words()};
   }
 
  private:
@@ -167,7 +208,7 @@ class Round {
       if (one.socket.open()) {
         attempts_.emplace_back(place, std::move(one.socket));
       } else {
-        note(place, one.why);
+        met_.note(place, one.why);
       }
     }
     next_ = steady_clock::now() + kHeadStart;
@@ -201,14 +242,10 @@ class Round {
                        std::to_string(rank_) + " away: " + outcome->why;
         return outcome;
       }
-      note(attempt->place(), outcome->why);
+      met_.note(attempt->place(), outcome->why);
       attempt = attempts_.erase(attempt);
     }
     return std::nullopt;
-  }
-
-  void note(const Place& place, const std::string& why) {
-    met_ += (met_.empty() ? "" : "; ") + place.words() + ": " + why;
   }
 
   const std::vector<Place> places_;
@@ -219,7 +256,7 @@ class Round {
   Deadline next_;
   std::list<Attempt> attempts_;
   std::vector<pollfd> events_;
-  std::string met_;
+  Met met_;
 };
 
 // `look`: where rank 0 may be, as it is known now; says what is wrong with what it looked at.

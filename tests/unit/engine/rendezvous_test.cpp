@@ -281,6 +281,12 @@ TEST(Rendezvous, SaysWhatItMetWhereNoRankZeroIs) {
               HasSubstr("does not answer"));
 }
 
+TEST(Rendezvous, SaysOfManyPortsOnlyOnceWhatItMet) {
+  // Of the system's own, where nothing listens.
+  EXPECT_THAT(why_not(at("127.0.0.1", 2, 4), "run", 1, shortly()),
+              HasSubstr("127.0.0.1 ports 2 to 5: Connection refused; check"));
+}
+
 // What lets connections in and then says nothing, more often than there is time to try one by one.
 TEST(Rendezvous, IsNotHeldUpByPlacesThatDoNotAnswer) {
   std::list<Squatter> silent(1);
