@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -33,8 +34,18 @@ Foreman::Foreman(CrewOptions options)
     return;
   }
   door_ = std::make_unique<comm::Door>(options_.place.meeting, options_.place.nonce, size());
-  welcomer_ = std::thread([this] { welcome(); });
-  beater_ = std::thread([this] { beat(); });
+  try {
+    beater_ = start_thread([this] { beat(); });
+    welcomer_ = start_thread([this] { welcome(); });
+  } catch (const std::system_error& e) {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (beater_.joinable()) beater_.join();
+    throw cannot_go_on(e);
+  }
 }
 
 Foreman::~Foreman() {
@@ -61,6 +72,26 @@ Foreman::~Foreman() {
   }
 }
 
+Error Foreman::cannot_go_on(const std::exception& why) const {
+  const bool of_system = dynamic_cast<const std::system_error*>(&why) != nullptr;
+  return Error(
+      ExitCode::kDeviceFault,
+      "rank 0 cannot go on with " + std::to_string(size()) + " ranks: " + why.what() +
+          (of_system ? "; allow it more threads and open files ('ulimit -u', 'ulimit -n')" : ""));
+}
+
+// What goes wrong in it ends the search.
+std::thread Foreman::start_thread(std::function<void()> work) {
+  return std::thread([this, work = std::move(work)] {
+    try {
+      work();
+    } catch (const std::exception& e) {
+      const std::lock_guard lock(mutex_);
+      fail(ExitCode::kDeviceFault, cannot_go_on(e).what());
+    }
+  });
+}
+
 void Foreman::say(const std::string& sentence) const {
   if (options_.message) options_.message(sentence);
 }
@@ -82,8 +113,8 @@ void Foreman::welcome() {
     Peer& peer = peers_[static_cast<size_t>(someone->rank)];
     peer.colleague = {.rank = someone->rank, .host = std::move(someone->host), .device = ""};
     peer.link = std::move(someone->link);
+    peer.listener = start_thread([this, &peer] { listen_to(peer); });
     peer.live = true;
-    peer.listener = std::thread([this, &peer] { listen_to(peer); });
     ++arrived;
     if (failure_) send(peer, Failed{static_cast<int>(failure_->code()), failure_->what()});
     changed_.notify_all();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -94,6 +95,8 @@ class Foreman : public comm::Notices {
     Ready ready{.batch = 0, .device = "", .way = ""};  // batch 0: it is not ready yet
   };
 
+  std::thread start_thread(std::function<void()> work);
+  Error cannot_go_on(const std::exception& why) const;
   void welcome();
   void listen_to(Peer& peer);
   void hear(Peer& peer, const RankMessage& message);

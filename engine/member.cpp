@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <numeric>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -20,7 +21,13 @@ Member::Member(CrewOptions options)
       link_(comm::join(options_.place.meeting, options_.place.nonce, options_.place.rank,
                        comm::Patience(start_timeout(options_)))) {
   listener_ = std::thread([this] { listen(); });
-  beater_ = std::thread([this] { beat(); });
+  try {
+    beater_ = std::thread([this] { beat(); });
+  } catch (const std::system_error&) {
+    link_->shut();
+    listener_.join();
+    throw;
+  }
 }
 
 Member::~Member() {
@@ -127,9 +134,7 @@ void Member::listen() {
       hear(decode(*message));
     }
     why = "it has been silent for " + std::to_string(options_.timeout.count() / 1000) + " s";
-  } catch (const comm::LinkLost& e) {
-    why = e.what();
-  } catch (const StrangeMessage& e) {
+  } catch (const std::exception& e) {
     why = e.what();
   }
   end_with(ExitCode::kDeviceFault,

@@ -93,8 +93,9 @@ void Door::State::let_in() {
       prepare_connection(socket);
       visitors.emplace_back(socket);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      const std::string advice = errno == EMFILE ? "; allow more open files ('ulimit -n')" : "";
       throw Error(ExitCode::kDeviceFault,
-                  "rank 0 cannot take another connection: " + words_of_errno(errno));
+                  "another connection cannot be taken: " + words_of_errno(errno) + advice);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return;
     }

@@ -320,15 +320,18 @@ TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
 
 // A job of Slurm's that is suspended for a while.
 TEST_F(Ranks, AllSuspendedForLongerThanTheTimeOutGoOnAfterwards) {
-  SmallSearch search;
-  make_long_enough(search);
-  RankCrew crew(search, {.ranks = 3});
-  ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
-  for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::seconds(5));
-  for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGCONT);
-  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
-  expect_same_maps(search);
+  // In their work, and in a round of merging.
+  for (const std::string every : {"10m", "1ms"}) {
+    SmallSearch search;
+    make_long_enough(search);
+    RankCrew crew(search, {.ranks = 3, .options = {"--checkpoint-every", every}});
+    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::seconds(5));
+    for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGCONT);
+    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+    expect_same_maps(search);
+  }
 }
 
 TEST_F(Ranks, ARankThatNeverComesEndsTheOthersByName) {

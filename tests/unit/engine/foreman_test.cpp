@@ -3,12 +3,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <functional>
 #include <future>
 #include <latch>
 #include <utility>
 
+#include "engine/comm/meeting_file.h"
+#include "engine/comm/sockets.h"
 #include "engine/member.h"
 #include "tests/scratch_folder.h"
 
@@ -139,6 +143,41 @@ TEST_F(Crew, WaitsForNoDeadRankWhereSeveralAreLostAtOnce) {
   }
   EXPECT_TRUE(foreman.complete());
   for (auto& other : others) other.get();
+}
+
+// So many more, for as long as this object lives.
+class FilesToOpen {
+ public:
+  explicit FilesToOpen(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(STDIN_FILENO);
+    ::close(next);
+    const rlimit limit{static_cast<rlim_t>(next) + more, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ~FilesToOpen() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FilesToOpen(const FilesToOpen&) = delete;
+  FilesToOpen& operator=(const FilesToOpen&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Crew, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
+  Foreman foreman(options(0, 3));
+  const auto meeting = comm::meeting_of(tests::text_of(options(0, 3).place.meeting.file));
+  ASSERT_TRUE(meeting);
+  const FilesToOpen one(1);
+  const auto visitor = comm::begin_to_connect("127.0.0.1", meeting->port);
+  ASSERT_TRUE(visitor[0].socket.open()) << visitor[0].why;
+  const std::atomic<bool> never = false;
+  try {
+    foreman.gather("gloo", 0, "", never);
+    FAIL() << "came together";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("3 ranks"), HasSubstr("ulimit -n")));
+  }
 }
 
 TEST_F(Crew, EndsWhereARankComputesInAnotherWay) {
