@@ -1,9 +1,16 @@
 #include "engine/comm/meeting_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "engine/comm/sockets.h"
 
 namespace engine::comm {
 namespace {
@@ -70,6 +77,17 @@ std::optional<std::string> read_meeting_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(stream), {}};
+}
+
+void bring_folder_up_to_date(const std::string& path) {
+  // The surest way is a change of one's own, where that is allowed.
+  std::string own = path + ".look-XXXXXX";
+  const Descriptor file(::mkostemp(own.data(), O_CLOEXEC));
+  if (file.open()) ::unlink(own.c_str());
+  // Where it is not, a server is asked at least when a folder is listed.
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  std::filesystem::directory_iterator(folder.empty() ? "." : folder, error);
 }
 
 }  // namespace engine::comm

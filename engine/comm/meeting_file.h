@@ -22,4 +22,8 @@ std::optional<MeetingFile> meeting_of(const std::string& text);
 // server's. Nothing when there is none.
 std::optional<std::string> read_meeting_file(const std::string& path);
 
+// Makes a network file system ask the server what is in the file's folder now: that a file was not
+// there is remembered for up to a minute, but not beyond a change to its folder.
+void bring_folder_up_to_date(const std::string& path);
+
 }  // namespace engine::comm

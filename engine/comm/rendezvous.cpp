@@ -85,18 +85,43 @@ struct Outcome {
   bool final = false;  // rank 0 of this very run says no
 };
 
-// Where rank 0 may be, by the file as it is now; `why` says what is wrong with the file.
-std::vector<Place> places_of_file(const std::string& path, const std::string& nonce,
-                                  std::string& why) {
-  const std::optional<std::string> text = read_meeting_file(path);
-  const std::optional<MeetingFile> meeting = text ? meeting_of(*text) : std::nullopt;
-  if (!meeting || meeting->nonce != nonce) {
-    why = "the file '" + path + "' " +
+// Looks into the shared file.
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  // Nothing where no such file is seen; `why` says what is.
+  std::optional<MeetingFile> read(const std::string& nonce, std::string& why) {
+    std::optional<MeetingFile> meeting = look(nonce, why);
+    if (meeting || steady_clock::now() < next_update_) return meeting;
+    next_update_ = steady_clock::now() + kBetweenUpdates;
+    bring_folder_up_to_date(path_);
+    return look(nonce, why);
+  }
+
+ private:
+  // It costs the server something.
+  static constexpr std::chrono::seconds kBetweenUpdates{1};
+
+  std::optional<MeetingFile> look(const std::string& nonce, std::string& why) const {
+    const std::optional<std::string> text = read_meeting_file(path_);
+    std::optional<MeetingFile> meeting = text ? meeting_of(*text) : std::nullopt;
+    if (meeting && meeting->nonce == nonce) return meeting;
+    why = "the file '" + path_ + "' " +
           (!text      ? "is not there"
            : !meeting ? "is not whole"
                       : "is another run's, or an earlier attempt's");
-    return {};
+    return std::nullopt;
   }
+
+  const std::string path_;
+  Deadline next_update_ = steady_clock::now();
+};
+
+// Where rank 0 may be, by the file as it is now; `why` says what is wrong with the file.
+std::vector<Place> places_of_file(Reader& file, const std::string& nonce, std::string& why) {
+  const std::optional<MeetingFile> meeting = file.read(nonce, why);
+  if (!meeting) return {};
   std::vector<Place> places;
   for (const std::string& address : meeting->addresses) places.push_back({address, meeting->port});
   places.push_back({meeting->host, meeting->port});
@@ -108,9 +133,7 @@ std::vector<Place> places_of_file(const std::string& path, const std::string& no
   return places;
 }
 
-std::vector<Place> places_of(const MeetingPlace& meeting, const std::string& nonce,
-                             std::string& why) {
-  if (!meeting.file.empty()) return places_of_file(meeting.file, nonce, why);
+std::vector<Place> places_of(const MeetingPlace& meeting) {
   std::vector<Place> places;
   for (int i = 0; i < std::max(meeting.ports, 1) && meeting.port + i <= 65535; ++i) {
     places.push_back({meeting.host, meeting.port + i});
@@ -289,7 +312,12 @@ std::unique_ptr<Link> join_at(const std::function<std::vector<Place>(std::string
 
 std::unique_ptr<Link> join(const MeetingPlace& meeting, const std::string& nonce, int rank,
                            Patience patience) {
-  return join_at([&](std::string& why) { return places_of(meeting, nonce, why); }, nonce, rank,
+  if (meeting.file.empty()) {
+    const std::vector<Place> places = places_of(meeting);
+    return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, patience);
+  }
+  Reader file(meeting.file);
+  return join_at([&](std::string& why) { return places_of_file(file, nonce, why); }, nonce, rank,
                  patience);
 }
 

@@ -401,6 +401,25 @@ TEST_F(RendezvousByFile, WaitsForAFileThatAppearsLate) {
   EXPECT_TRUE(rank.get());
 }
 
+// By which a network file system forgets that the file was not there.
+TEST_F(RendezvousByFile, ChangesTheFolderAndLeavesNothingWhereTheFileIsNotSeen) {
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(scratch.path(), long_ago);
+  EXPECT_THAT(why_not(place(), "run", 1, shortly()), HasSubstr("is not there"));
+  EXPECT_GT(std::filesystem::last_write_time(scratch.path()), long_ago + std::chrono::minutes(1));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST_F(RendezvousByFile, WaitsWhereTheFolderIsNotThereYet) {
+  const MeetingPlace later{.file = scratch / "folder/meeting"};
+  auto rank = joining(later, "run", 1);
+  EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
+  std::filesystem::create_directory(scratch / "folder");
+  Door door(later, "run", 2);
+  EXPECT_TRUE(door.accept(late()));
+  EXPECT_TRUE(rank.get());
+}
+
 TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttempt) {
   for (const std::string nonce : {"earlier", "run"}) {
     scratch.write("meeting", stale(nonce));
