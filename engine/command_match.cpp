@@ -13,6 +13,7 @@
 #include "engine/commands.h"
 #include "engine/config.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/foreman.h"
 #include "engine/human_text.h"
 #include "engine/local_ranks.h"
 #include "engine/member.h"
@@ -98,6 +99,17 @@ ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop
   }
 }
 
+// Who waits for this rank is told, too.
+SearchConfig read_or_send_away(const MatchCommand& command, const CrewOptions& crew) {
+  try {
+    check_resume(command.options.resume);
+    return read_search_config(command.config);
+  } catch (const Error& error) {
+    if (crew.place.size > 1) Foreman(crew).abandon(error);
+    throw;
+  }
+}
+
 }  // namespace
 
 ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
@@ -109,8 +121,7 @@ ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& sto
   options.crew.place = find_rank(command.rank, process_environment());
   if (!options.crew.place.first()) return serve_rank_0(options, stop);
   options.message = tell;
-  check_resume(options.resume);
-  SearchConfig config = read_search_config(command.config);
+  SearchConfig config = read_or_send_away(command, options.crew);
   if (options.crew.place.launcher == Launcher::kAlone) {
     const std::vector<std::string> devices =
         devices_of_local_ranks(config.computation.gpu_ids, devices_for(options.device.backend));

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -347,13 +348,17 @@ TEST_F(Ranks, ARankThatNeverComesEndsTheOthersByName) {
 }
 
 TEST_F(Ranks, ABadInputEndsAllWithItsCodeAndIsToldOnce) {
-  SmallSearch search;
-  search.sections["micrograph_path"] = "missing.mrc";
-  RankCrew crew(search, {.ranks = 3, .timeout = "30s"});
-  const std::vector<Finished> ends = crew.wait();
-  for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 64) << f.error;
-  EXPECT_THAT(ends[0].error, HasSubstr("missing.mrc"));
-  EXPECT_EQ(ends[1].error, "");
+  // The second is not even a configuration.
+  for (const auto& [section, value] : std::map<std::string, std::string>{
+           {"micrograph_path", "missing.mrc"}, {"optics_group", "none of ours"}}) {
+    SmallSearch search;
+    search.sections[section] = value;
+    RankCrew crew(search, {.ranks = 3, .timeout = "30s"});
+    const std::vector<Finished> ends = crew.wait();
+    for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 64) << f.error;
+    EXPECT_THAT(ends[0].error, HasSubstr(section));
+    EXPECT_EQ(ends[1].error, "");
+  }
 }
 
 }  // namespace
