@@ -43,9 +43,6 @@ exec "$@")";
 constexpr const char* kStandsStillOnOneNode = R"(#!/bin/bash
 [ "$1" != selftest ] || exit 0
 folder=$(dirname "$2")
-for ((i = 1; i < $#; ++i)); do
-  [ "${!i}" != --backend ] || set -- "${@:1:i}" cpu "${@:i+2}"
-done
 [ "$SLURM_JOB_NUM_NODES" = 1 ] || exec "$engine" "$@"
 "$engine" "$@" &
 trap 'kill -CONT $!' USR1
@@ -216,7 +213,7 @@ class PromotedSearch : public SlurmRanks, public testing::WithParamInterface<std
     if (IsSkipped() || HasFailure()) return;
     queue_ = std::make_unique<SlurmQueue>(
         *bed_, SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 2\n  gpus_per_node: 2\n"
-                                    "  launcher: " +
+                                    "  backend: cpu\n  launcher: " +
                                     GetParam() + "\ncheckpoint_every: 50ms\n"});
     const ScratchFolder& folder = queue_->folder();
     engine::write_mrc(folder / "1.mrc", small_micrograph(), 2.0);
