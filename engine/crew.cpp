@@ -8,6 +8,10 @@ std::chrono::milliseconds start_timeout(const CrewOptions& options) {
   return options.place.meeting.file.empty() ? options.timeout : 2 * options.timeout;
 }
 
+std::string seconds_text(std::chrono::milliseconds time) {
+  return std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s";
+}
+
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout) {
   comm::Patience patience(timeout);
   std::optional<comm::Message> message;

@@ -35,6 +35,9 @@ struct CrewOptions {
 // another may see as much as a minute later, when it has looked too early.
 std::chrono::milliseconds start_timeout(const CrewOptions& options);
 
+// A time-out, for messages.
+std::string seconds_text(std::chrono::milliseconds time);
+
 // The next message of a link, if the other side is silent for less than `timeout`. Time in which
 // this process was suspended does not count. Throws LinkLost.
 std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout);

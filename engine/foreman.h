@@ -86,6 +86,10 @@ class Foreman : public comm::Notices {
 
  private:
   using Clock = std::chrono::steady_clock;
+  // For those who have to end to do so by themselves.
+  static constexpr std::chrono::milliseconds kGrace{5000};
+  static constexpr std::chrono::milliseconds kLookAround{100};
+
   struct Peer {
     Colleague colleague;
     std::optional<std::string> identity;  // of its device

@@ -133,7 +133,7 @@ void Member::listen() {
     while (auto message = hear_within(*link_, options_.timeout)) {
       hear(decode(*message));
     }
-    why = "it has been silent for " + std::to_string(options_.timeout.count() / 1000) + " s";
+    why = "it has been silent for " + seconds_text(options_.timeout);
   } catch (const std::exception& e) {
     why = e.what();
   }
