@@ -10,19 +10,21 @@ class Writer {
  public:
   template <typename T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void put(T value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    body_.insert(body_.end(), bytes, bytes + sizeof(T));
-  }
+  void put(T value) { append(&value, sizeof(T)); }
   template <typename Container>
   void put_bytes(const Container& values) {
     put(static_cast<uint32_t>(values.size()));
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    body_.insert(body_.end(), bytes, bytes + values.size() * sizeof(values[0]));
+    append(values.data(), values.size() * sizeof(values[0]));
   }
   std::vector<std::byte> take() { return std::move(body_); }
 
  private:
+  void append(const void* data, size_t bytes) {
+    const size_t at = body_.size();
+    body_.resize(at + bytes);
+    if (bytes > 0) std::memcpy(body_.data() + at, data, bytes);
+  }
+
   std::vector<std::byte> body_;
 };
 
