@@ -4,10 +4,6 @@
 
 namespace engine {
 
-std::chrono::milliseconds start_timeout(const CrewOptions& options) {
-  return options.place.meeting.file.empty() ? options.timeout : 2 * options.timeout;
-}
-
 std::string seconds_text(std::chrono::milliseconds time) {
   return std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s";
 }

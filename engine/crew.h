@@ -31,10 +31,6 @@ struct CrewOptions {
   std::function<void(const std::string&)> message;  // one sentence for the user
 };
 
-// How long ranks wait for each other at the start. What one host writes into the shared file
-// another may see as much as a minute later, when it has looked too early.
-std::chrono::milliseconds start_timeout(const CrewOptions& options);
-
 // A time-out, for messages.
 std::string seconds_text(std::chrono::milliseconds time);
 

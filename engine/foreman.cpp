@@ -139,7 +139,7 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
   std::vector<std::string> addresses;
   {
     std::unique_lock lock(mutex_);
-    comm::Patience patience(start_timeout(options_));
+    comm::Patience patience(options_.timeout);
     while (!all_here()) {
       throw_failure();
       if (stop) throw Error(ExitCode::kStopped, "stopped on request before all ranks had arrived");
@@ -148,7 +148,8 @@ Communicator& Foreman::gather(const std::string& kind, int device, const std::st
         fail(ExitCode::kDeviceFault,
              "rank " + missing_ranks() + " of " + std::to_string(size()) + " did not arrive in " +
                  seconds_text(patience.length()) +
-                 ": see what its process says, and whether it can reach this host");
+                 ": see what its process says, and whether it can reach this host; where starting "
+                 "takes longer give more time with --rank-timeout");
       }
       changed_.wait_for(lock, kLookAround);
     }

@@ -19,7 +19,7 @@ Member::Member(CrewOptions options)
     : options_(std::move(options)),
       pulse_(options_.timeout),
       link_(comm::join(options_.place.meeting, options_.place.nonce, options_.place.rank,
-                       comm::Patience(start_timeout(options_)))) {
+                       comm::Patience(options_.timeout))) {
   listener_ = std::thread([this] { listen(); });
   try {
     beater_ = std::thread([this] { beat(); });

@@ -130,6 +130,12 @@ Told by_flags(const RankFlags& flags, const Variables& variables) {
   told.place.local_size = told.place.size == 1 ? 1 : 0;
   told.place.own_device = !flags.local_rank && names_own_device(variables);
   check(told.place, {"--rank", "--world-size", "--local-rank", "--world-size"});
+  if (told.place.size > 1 && flags.rendezvous.starts_with("file:") && flags.run_id.empty()) {
+    throw UsageError(
+        "--rendezvous file:PATH needs --run-id, the same for all ranks of this run and for no "
+        "other "
+        "run: by it they know their own file from one that an earlier run has left");
+  }
   told.identity = flags.rendezvous.empty() ? variables.text_or("MASTER_ADDR", "") + ":" +
                                                  variables.text_or("MASTER_PORT", "")
                                            : flags.rendezvous;

@@ -1,8 +1,10 @@
 #include "tests/integration/rank_crew.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -12,18 +14,29 @@
 
 namespace tests {
 
+namespace {
+
+// Of no other crew.
+std::string fresh_run_id() {
+  static std::atomic<int> crews = 0;
+  return std::to_string(getpid()) + "." + std::to_string(++crews);
+}
+
+}  // namespace
+
 RankCrew::RankCrew(const SmallSearch& search, const CrewSetup& setup) : search_(search) {
   search.write_config();
   std::filesystem::remove(search.file("out/progress.json"));
   const std::string place =
       setup.rendezvous.empty() ? "file:" + search.file("rendezvous") : setup.rendezvous;
+  const std::string run_id = fresh_run_id();
   for (int k = 0; k < setup.ranks; ++k) {
     std::vector<std::string> command;
     if (!setup.wrappers.empty()) command = setup.wrappers[static_cast<size_t>(k)];
     command.insert(command.end(), {engine_program(), "match", "search.yaml", "--backend", "cpu",
                                    "--threads", "1", "--overwrite", "--rank", std::to_string(k),
                                    "--world-size", std::to_string(setup.ranks), "--rendezvous",
-                                   place, "--rank-timeout", setup.timeout});
+                                   place, "--run-id", run_id, "--rank-timeout", setup.timeout});
     command.insert(command.end(), setup.options.begin(), setup.options.end());
     ranks_.push_back(std::make_unique<Program>(command, search.folder()));
   }

@@ -339,10 +339,11 @@ TEST_F(Ranks, ARankThatNeverComesEndsTheOthersByName) {
   SmallSearch search;
   make_long_enough(search);
   search.write_config();
-  const Finished f = run_program(
-      {engine_program(), "match", "search.yaml", "--backend", "cpu", "--rank", "0", "--world-size",
-       "3", "--rendezvous", "file:" + search.file("rendezvous"), "--rank-timeout", "1s"},
-      search.folder());
+  const Finished f =
+      run_program({engine_program(), "match", "search.yaml", "--backend", "cpu", "--rank", "0",
+                   "--world-size", "3", "--rendezvous", "file:" + search.file("rendezvous"),
+                   "--run-id", "lonely", "--rank-timeout", "1s"},
+                  search.folder());
   EXPECT_EQ(f.exit_code, 70);
   EXPECT_THAT(f.error, HasSubstr("rank 1, 2 of 3 did not arrive"));
 }

@@ -130,7 +130,7 @@ TEST(Ranks, FlagsGoBeforeEveryVariable) {
 }
 
 TEST(Ranks, ByFlagsTheRanksAreTakenToBeOnOneHost) {
-  EXPECT_EQ(find({}, {.rank = 3, .world_size = 4, .rendezvous = "file:/x"}).local_rank, 3);
+  EXPECT_EQ(find({}, {.rank = 3, .world_size = 4, .rendezvous = "n1:4000"}).local_rank, 3);
 }
 
 TEST(Ranks, ByFlagsTheRanksMeetWhereAFlagOrTheVariablesSay) {
@@ -147,8 +147,16 @@ TEST(Ranks, WithoutARunIdWhereTheyMeetTellsRunsByFlagsApart) {
   const auto nonce = [](const std::string& rendezvous) {
     return find({}, {.rank = 0, .world_size = 2, .rendezvous = rendezvous}).nonce;
   };
-  EXPECT_EQ(nonce("file:/scratch/a"), nonce("file:/scratch/a"));
-  EXPECT_NE(nonce("file:/scratch/a"), nonce("file:/scratch/b"));
+  EXPECT_EQ(nonce("n1:4000"), nonce("n1:4000"));
+  EXPECT_NE(nonce("n1:4000"), nonce("n1:4001"));
+}
+
+// An earlier run may have left its file there, and its rank 0 may still wait.
+TEST(Ranks, ByFlagsTheFileOfARunNeedsARunId) {
+  EXPECT_THAT(refusal({}, {.rank = 1, .world_size = 2, .rendezvous = "file:/scratch/a"}),
+              testing::HasSubstr("--run-id"));
+  EXPECT_EQ(find({}, {.rank = 0, .world_size = 1, .rendezvous = "file:/scratch/a"}).size, 1);
+  EXPECT_EQ(find(slurm(), {.rendezvous = "file:/scratch/a"}).meeting.file, "/scratch/a");
 }
 
 TEST(Ranks, FlagsThatContradictEachOtherAreRefused) {
@@ -157,14 +165,13 @@ TEST(Ranks, FlagsThatContradictEachOtherAreRefused) {
       testing::AllOf(testing::HasSubstr("--rank is 4"), testing::HasSubstr("--world-size is 4")));
   EXPECT_THAT(refusal({}, {.rank = -1, .world_size = 4}), testing::HasSubstr("--rank is -1"));
   EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 0}), testing::HasSubstr("--world-size is 0"));
-  EXPECT_THAT(
-      refusal({}, {.rank = 0, .world_size = 2, .local_rank = 2, .rendezvous = "file:/scratch/a"}),
-      testing::HasSubstr("--local-rank is 2"));
+  EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 2, .local_rank = 2, .rendezvous = "n1:4000"}),
+              testing::HasSubstr("--local-rank is 2"));
 }
 
 TEST(Ranks, ARendezvousIsAHostAndPortOrAFile) {
   const auto meeting = [](const std::string& text) {
-    return find({}, {.rank = 0, .world_size = 2, .rendezvous = text}).meeting;
+    return find({}, {.rank = 0, .world_size = 2, .rendezvous = text, .run_id = "r"}).meeting;
   };
   EXPECT_EQ(meeting("file:/scratch/a b:c").file, "/scratch/a b:c");
   EXPECT_EQ(meeting("file:/scratch/a").host, "");
@@ -172,7 +179,7 @@ TEST(Ranks, ARendezvousIsAHostAndPortOrAFile) {
   EXPECT_EQ(meeting("[fd00::1]:4000").port, 4000);
   for (const char* text :
        {"n1", ":4000", "n1:", "n1:0", "n1:70000", "n1:40x", "fd00::1:4000", "file:", "[]:4000"}) {
-    EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 2, .rendezvous = text}),
+    EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 2, .rendezvous = text, .run_id = "r"}),
                 testing::HasSubstr("--rendezvous"))
         << text;
   }
