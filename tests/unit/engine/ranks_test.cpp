@@ -481,9 +481,7 @@ TEST(DeviceOfRank, TasksThatWouldShareTheHostsOnlyDeviceAreRefused) {
 TEST(DeviceOfRank, ADeviceBoundByHandIsTaken) {
   const Variables one = {{"CUDA_VISIBLE_DEVICES", "GPU-8932f937-d72c"}};
   EXPECT_EQ(device_of_rank(find(with(open_mpi(), one)), 1), 0);
-  EXPECT_EQ(
-      device_of_rank(find(one, {.rank = 1, .world_size = 2, .rendezvous = "file:/scratch/a"}), 1),
-      0);
+  EXPECT_EQ(device_of_rank(find(one, {.rank = 1, .world_size = 2, .rendezvous = "n1:4000"}), 1), 0);
   EXPECT_EQ(device_of_rank(find(with(without(torchrun(), "TORCHELASTIC_RUN_ID"), one)), 1), 0);
 }
 
@@ -492,7 +490,7 @@ TEST(DeviceOfRank, OneEnvironmentForAllIsNoBinding) {
   EXPECT_THROW(device_of_rank(find(with(torchrun(), one)), 1), UsageError);
   EXPECT_THROW(
       device_of_rank(
-          find(one, {.rank = 1, .world_size = 2, .local_rank = 1, .rendezvous = "file:/a"}), 1),
+          find(one, {.rank = 1, .world_size = 2, .local_rank = 1, .rendezvous = "n1:4000"}), 1),
       UsageError);
 }
 
