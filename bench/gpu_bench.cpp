@@ -22,8 +22,8 @@
 #include "bench/rounds.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/transforms.h"
-#include "engine/device.h"
 #include "engine/error.h"
+#include "engine/search/device.h"
 
 namespace bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/gpu_report.h"
-#include "engine/cuda/launch_watch.h"
+#include "engine/cuda/launch_observer.h"
 
 namespace bench {
 

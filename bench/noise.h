@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/gpu_options.h"
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 
 namespace bench {
 

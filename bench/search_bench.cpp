@@ -11,7 +11,7 @@
 #include <random>
 
 #include "engine/cpu/cpu_backend.h"
-#include "engine/cpu/fft_plan.h"
+#include "engine/numerics/fft_plan.h"
 
 namespace {
 

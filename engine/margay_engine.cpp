@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/commands.h"
-#include "engine/duration.h"
+#include "engine/commands/commands.h"
 #include "engine/error.h"
-#include "engine/stop_signals.h"
+#include "engine/io/duration.h"
+#include "engine/launch/stop_signals.h"
 
 namespace engine {
 

@@ -8,9 +8,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "engine/mrc.h"
-#include "engine/orientations.h"
-#include "engine/selftest.h"
+#include "engine/io/mrc.h"
+#include "engine/numerics/orientations.h"
+#include "engine/search/selftest.h"
 
 namespace tests {
 namespace {

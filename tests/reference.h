@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/image.h"
-#include "engine/maps.h"
-#include "engine/peaks.h"
+#include "engine/io/image.h"
+#include "engine/numerics/maps.h"
+#include "engine/numerics/peaks.h"
 
 namespace tests {
 

@@ -2,10 +2,10 @@
 
 #include <atomic>
 
-#include "engine/device.h"
-#include "engine/mrc.h"
-#include "engine/search.h"
-#include "engine/statistics.h"
+#include "engine/io/mrc.h"
+#include "engine/numerics/statistics.h"
+#include "engine/search/device.h"
+#include "engine/search/search.h"
 
 namespace tests {
 

@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "engine/config.h"
-#include "engine/device.h"
-#include "engine/image.h"
-#include "engine/maps.h"
+#include "engine/config/config.h"
+#include "engine/io/image.h"
+#include "engine/numerics/maps.h"
+#include "engine/search/device.h"
 
 namespace tests {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/comm/communicators.h"
+#include "engine/comm/factory.h"
 #include "engine/comm/mesh.h"
 
 namespace engine::comm {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/comm/link.h"
+#include "engine/comm/connection.h"
 
 namespace engine::comm {
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "engine/comm/link.h"
+#include "engine/comm/connection.h"
 #include "engine/error.h"
 
 namespace engine::comm {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/comm/communicators.h"
+#include "engine/comm/factory.h"
 #include "engine/comm/sockets.h"
 
 namespace engine::comm {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <type_traits>
 
-#include "engine/comm/communicators.h"
+#include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
-#include "engine/comm/patience.h"
+#include "engine/comm/timeout.h"
 #include "engine/cuda/check_runtime.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/shared_library.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/comm/link.h"
+#include "engine/comm/connection.h"
 
 struct sockaddr_storage;
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/cpu/fft_plan.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/layout.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/error.h"
-#include "engine/projection.h"
+#include "engine/numerics/fft_plan.h"
+#include "engine/numerics/projection.h"
 
 namespace engine::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "engine/statistics.h"
+#include "engine/numerics/statistics.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace engine::cpu {

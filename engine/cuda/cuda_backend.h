@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
 
 namespace engine::cuda {

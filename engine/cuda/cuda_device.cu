@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "engine/cuda/cuda_device.h"
-#include "engine/cuda/fault_codes.h"
+#include "engine/cuda/error_codes.h"
 
 namespace engine::cuda {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "engine/cuda/check_runtime.h"
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/device.h"
-#include "engine/cuda/faults.h"
-#include "engine/cuda/launch_watch.h"
-#include "engine/cuda/transform_library.h"
+#include "engine/cuda/cufft_library.h"
+#include "engine/cuda/device_concept.h"
+#include "engine/cuda/errors.h"
+#include "engine/cuda/launch_observer.h"
 
 namespace engine::cuda {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/cuda/fused_plan.h"
-#include "engine/cuda/launch_watch.h"
+#include "engine/cuda/launch_observer.h"
 
 namespace engine::cuda {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/map_statistics.h"
 #include "engine/cuda/projector.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
+#include "engine/backend/transform_path.h"
 #include "engine/cuda/tiling.h"
-#include "engine/transform_path.h"
 
 namespace engine::cuda {
 

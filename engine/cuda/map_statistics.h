@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/backend.h"
-#include "engine/cuda/device.h"
+#include "engine/backend/backend.h"
+#include "engine/cuda/device_concept.h"
 #include "engine/cuda/statistics.cuh"
 #include "engine/error.h"
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
-#include "engine/cuda/device.h"
+#include "engine/cuda/device_concept.h"
 #include "engine/cuda/plane_lines.h"
 #include "engine/cuda/product.cuh"
 #include "engine/cuda/statistics.cuh"

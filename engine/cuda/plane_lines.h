@@ -1,8 +1,8 @@
 // Which lines a pass of the whole-plane correlator transforms. Pure.
 #pragma once
 
-#include "engine/backend.h"
-#include "engine/cuda/device.h"
+#include "engine/backend/backend.h"
+#include "engine/cuda/device_concept.h"
 
 namespace engine::cuda {
 

@@ -6,15 +6,15 @@
 #include <span>
 #include <vector>
 
-#include "engine/backend.h"
+#include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
-#include "engine/cuda/device.h"
+#include "engine/cuda/device_concept.h"
 #include "engine/cuda/slices.cuh"
 #include "engine/cuda/template_rows.cuh"
 
 namespace engine::cuda {
 
-// Of engine/orientations.h, small elements chopped to 0 as extract_slice does.
+// Of engine/numerics/orientations.h, small elements chopped to 0 as extract_slice does.
 inline std::vector<double> slice_rotations(std::span<const Unit> units,
                                            const std::vector<Orientation>& orientations) {
   std::vector<double> out;

@@ -1,10 +1,10 @@
-// From the template's spectrum to filtered central slices: what engine/projection.cpp does, for
+// From the template's spectrum to filtered central slices: what engine/numerics/projection.cpp does, for
 // many orientations and planes at once. Half-planes are n x (n/2+1), rows 0 .. n/2-1, -n/2 .. -1.
 #pragma once
 
 namespace engine::cuda {
 
-// FrequencyTransform of engine/ctf.h, with 1/determinant.
+// FrequencyTransform of engine/numerics/ctf.h, with 1/determinant.
 struct Magnification {
   double yy = 1, yx = 0, xy = 0, xx = 1;
   float scale = 1;

@@ -1,9 +1,9 @@
-// What a search keeps of every pixel, as engine/statistics.h says: integers, so that the order of
+// What a search keeps of every pixel, as engine/numerics/statistics.h says: integers, so that the order of
 // the work does not matter.
 #pragma once
 
 #include "engine/cuda/transforms.h"
-#include "engine/statistics.h"
+#include "engine/numerics/statistics.h"
 
 namespace engine::cuda {
 
@@ -17,7 +17,7 @@ struct Statistics {
   unsigned long long* fault = nullptr;
 };
 
-// pack_best of engine/statistics.h.
+// pack_best of engine/numerics/statistics.h.
 __device__ inline unsigned long long best_key(float value, int index) {
   const unsigned bits = __float_as_uint(value + 0.0f);  // -0 becomes +0
   const unsigned ordered = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
@@ -96,7 +96,7 @@ __device__ inline float value_of_key(unsigned long long key) {
   return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
 }
 
-// best_z of engine/statistics.h: the largest of each block into largest[blockIdx.x]. Shared
+// best_z of engine/numerics/statistics.h: the largest of each block into largest[blockIdx.x]. Shared
 // memory: kThreads doubles.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)

@@ -1,5 +1,5 @@
 // From back-transforms to the rows of the template that a correlation begins with: centring,
-// mirroring and normalisation of engine/projection.cpp.
+// mirroring and normalisation of engine/numerics/projection.cpp.
 #pragma once
 
 #include "engine/cuda/transforms.h"

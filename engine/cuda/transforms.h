@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/orientations.h"
+#include "engine/numerics/orientations.h"
 
 namespace engine::cuda {
 

@@ -1,6 +1,6 @@
 #include "scheduler/api/json_text.h"
 
-#include "scheduler/api/text.h"
+#include "scheduler/api/utf8.h"
 
 namespace scheduler::api {
 

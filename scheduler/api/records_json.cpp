@@ -1,7 +1,7 @@
 #include "scheduler/api/records_json.h"
 
 #include "scheduler/api/json_text.h"
-#include "scheduler/attempt_words.h"
+#include "scheduler/commands/job_state_text.h"
 
 namespace scheduler::api {
 namespace {

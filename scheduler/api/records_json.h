@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "scheduler/commands.h"
-#include "scheduler/daemon.h"
+#include "scheduler/commands/commands.h"
+#include "scheduler/daemon/daemon.h"
 
 namespace scheduler::api {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "scheduler/api/http_server.h"
-#include "scheduler/commands.h"
-#include "scheduler/daemon.h"
-#include "scheduler/render.h"
+#include "scheduler/commands/commands.h"
+#include "scheduler/commands/render_script.h"
+#include "scheduler/daemon/daemon.h"
 
 namespace scheduler::api {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scheduler/api/http_server.h"
-#include "scheduler/commands.h"
+#include "scheduler/commands/commands.h"
 
 namespace scheduler::api {
 

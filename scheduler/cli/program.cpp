@@ -9,12 +9,12 @@
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/items.h"
-#include "scheduler/cli/outcome.h"
+#include "scheduler/cli/results.h"
 #include "scheduler/cli/sbatch_options.h"
 #include "scheduler/cli/site.h"
 #include "scheduler/cli/templates.h"
 #include "scheduler/cli/wait.h"
-#include "scheduler/config.h"
+#include "scheduler/config/config.h"
 
 namespace scheduler::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "scheduler/api/text.h"
+#include "scheduler/api/utf8.h"
 
 namespace scheduler::cli {
 namespace {

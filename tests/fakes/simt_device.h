@@ -1,4 +1,4 @@
-// A device of engine/cuda/device.h that runs its kernels on the CPU, with FFTW in cuFFT's place.
+// A device of engine/cuda/device_concept.h that runs its kernels on the CPU, with FFTW in cuFFT's place.
 // Arrays are heap buffers of exactly their size, full of garbage, so that the address sanitizer
 // sees what a device would let pass. Every line is transformed alone, so that no number depends on
 // what else is transformed with it.
@@ -10,8 +10,8 @@
 #include <string>
 #include <type_traits>
 
-#include "engine/cpu/fft_plan.h"
-#include "engine/cuda/device.h"
+#include "engine/cuda/device_concept.h"
+#include "engine/numerics/fft_plan.h"
 #include "tests/fakes/simt.h"
 
 namespace tests {

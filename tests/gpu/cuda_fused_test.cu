@@ -1,18 +1,18 @@
 // The fused path on a real device: its kernels at small lengths, then every path and precision as
 // the program makes them.
 #include "engine/cuda/device_words.cuh"
-#include "engine/cuda/half_words.cuh"
+#include "engine/cuda/fused/half_words.cuh"
 //
 #include <set>
 #include <span>
 
-#include "engine/cuda/fused_backend.h"
+#include "engine/backend/transform_path.h"
+#include "engine/cuda/fused/backend.h"
 #include "engine/cuda/fused_plan.h"
-#include "engine/device.h"
-#include "engine/selftest.h"
-#include "engine/transform_path.h"
+#include "engine/search/device.h"
+#include "engine/search/selftest.h"
 #include "tests/gpu/on_gpu.h"
-#include "tests/unit/engine/cuda_precision_cases.h"
+#include "tests/unit/engine/cuda/fused/precision_cases.h"
 
 namespace tests {
 namespace {

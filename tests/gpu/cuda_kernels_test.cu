@@ -2,7 +2,7 @@
 #include "engine/cuda/device_words.cuh"
 //
 #include "tests/gpu/on_gpu.h"
-#include "tests/unit/engine/cuda_kernel_cases.h"
+#include "tests/unit/engine/cuda/kernel_cases.h"
 
 namespace tests {
 namespace {

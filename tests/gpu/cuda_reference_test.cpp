@@ -7,7 +7,7 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/error.h"
 #include "tests/require.h"
-#include "tests/unit/engine/reference_cases.h"
+#include "tests/unit/engine/search/reference_cases.h"
 
 namespace tests {
 namespace {

@@ -1,10 +1,10 @@
 // Whole searches on a real device.
 #include "engine/cuda/device_words.cuh"
 //
-#include "engine/device.h"
-#include "engine/selftest.h"
+#include "engine/search/device.h"
+#include "engine/search/selftest.h"
 #include "tests/gpu/on_gpu.h"
-#include "tests/unit/engine/cuda_search_cases.h"
+#include "tests/unit/engine/cuda/search_cases.h"
 
 namespace tests {
 namespace {

@@ -1,12 +1,12 @@
 // One rank through the real calls of NCCL. Several need several devices.
 #include <gtest/gtest.h>
 
-#include "engine/comm/communicators.h"
+#include "engine/comm/factory.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/error.h"
 #include "tests/require.h"
 #include "tests/scratch_folder.h"
-#include "tests/unit/engine/communicator_cases.h"
+#include "tests/unit/engine/comm/communicator_cases.h"
 
 namespace tests {
 namespace {

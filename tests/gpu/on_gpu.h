@@ -1,4 +1,4 @@
-// The device of this machine, for the cases that tests/unit/engine/cuda_cases.h describes.
+// The device of this machine, for the cases that tests/unit/engine/cuda/cases.h describes.
 #pragma once
 
 #include <memory>

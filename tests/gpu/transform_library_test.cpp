@@ -1,10 +1,9 @@
 // cuFFT as this machine has it. Needs no device.
-#include "engine/cuda/transform_library.h"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 
+#include "engine/cuda/cufft_library.h"
 #include "engine/error.h"
 #include "tests/require.h"
 

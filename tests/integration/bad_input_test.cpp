@@ -14,7 +14,7 @@
 #include <limits>
 #include <map>
 
-#include "engine/mrc.h"
+#include "engine/io/mrc.h"
 #include "tests/integration/small_search.h"
 #include "tests/require.h"
 

@@ -3,8 +3,8 @@
 
 #include <ctime>
 
-#include "slurm/local_cluster.h"
-#include "slurm/rest_cluster.h"
+#include "slurm/local/local_cluster.h"
+#include "slurm/rest/rest_cluster.h"
 #include "tests/fakes/fake_slurmrestd.h"
 #include "tests/scratch_folder.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/mrc.h"
+#include "engine/io/mrc.h"
 #include "tests/integration/small_search.h"
 
 namespace tests {

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "engine/config.h"
-#include "engine/mrc.h"
-#include "engine/selftest.h"
-#include "engine/simulate.h"
+#include "engine/config/config.h"
+#include "engine/io/mrc.h"
+#include "engine/numerics/simulate.h"
+#include "engine/search/selftest.h"
 #include "tests/reference.h"
 #include "tests/run_search.h"
 

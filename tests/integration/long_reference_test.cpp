@@ -4,11 +4,11 @@
 #include <fstream>
 #include <iostream>
 
-#include "engine/config.h"
+#include "engine/config/config.h"
 #include "tests/reference.h"
 #include "tests/require.h"
 #include "tests/run_search.h"
-#include "tests/unit/engine/reference_cases.h"
+#include "tests/unit/engine/search/reference_cases.h"
 
 namespace tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <random>
 
-#include "engine/mrc.h"
+#include "engine/io/mrc.h"
 
 namespace tests {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/image.h"
-#include "engine/volume.h"
+#include "engine/io/image.h"
+#include "engine/io/volume.h"
 #include "tests/program.h"
 
 namespace tests {

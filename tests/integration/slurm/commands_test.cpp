@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/cli_cluster.h"
+#include "slurm/commands/cli_cluster.h"
 #include "tests/integration/slurm/site_commands.h"
 #include "tests/integration/slurm/testbed.h"
 #include "tests/require.h"

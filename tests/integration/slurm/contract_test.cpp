@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "slurm/cli_cluster.h"
-#include "slurm/rest_cluster.h"
+#include "slurm/commands/cli_cluster.h"
+#include "slurm/rest/rest_cluster.h"
 #include "tests/integration/cluster_contract.h"
 #include "tests/integration/slurm/site_commands.h"
 #include "tests/integration/slurm/testbed.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/mrc.h"
+#include "engine/io/mrc.h"
 #include "tests/integration/rank_crew.h"
 #include "tests/integration/slurm/slurm_queue.h"
 #include "tests/require.h"

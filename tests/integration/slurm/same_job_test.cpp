@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "slurm/rest_cluster.h"
+#include "slurm/rest/rest_cluster.h"
 #include "tests/integration/slurm/testbed.h"
 #include "tests/require.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/rest_json.h"
+#include "slurm/rest/json.h"
 
 namespace tests {
 

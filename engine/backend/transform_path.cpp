@@ -1,0 +1,59 @@
+#include "engine/backend/transform_path.h"
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+Precision precision_of(const std::string& name) {
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16Storage, Precision::kFp16}) {
+    if (precision_name(precision) == name) return precision;
+  }
+  throw UsageError("--precision: '" + name + "' is not one of fp32, fp16-storage, fp16");
+}
+
+TransformPath processor_path(const std::string& fft, Precision precision) {
+  if (precision != Precision::kFp32) {
+    throw UsageError("--precision " + precision_name(precision) +
+                     ": the processor searches in fp32 only: leave --precision away, or search on "
+                     "a CUDA device (--backend cuda)");
+  }
+  if (fft != "auto") {
+    throw UsageError("--fft " + fft +
+                     ": is of CUDA devices, and this search runs on the processor: leave --fft "
+                     "away, or search on a CUDA device (--backend cuda)");
+  }
+  return {.fft = "fftw"};
+}
+
+}  // namespace
+
+std::string precision_name(Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return "fp32";
+    case Precision::kFp16Storage:
+      return "fp16-storage";
+    case Precision::kFp16:
+      return "fp16";
+  }
+  return "";
+}
+
+TransformPath choose_transforms(const std::string& backend, const std::string& fft,
+                                const std::string& precision_text, bool fused_by_itself) {
+  const Precision precision = precision_of(precision_text);
+  if (fft != "auto" && fft != "cufft" && fft != "fused") {
+    throw UsageError("--fft: '" + fft + "' is not one of auto, cufft, fused");
+  }
+  if (backend == "cpu") return processor_path(fft, precision);
+  const bool halves = precision != Precision::kFp32;
+  if (fft == "cufft" && halves) {
+    throw UsageError("--precision " + precision_text +
+                     ": --fft cufft is in fp32 only: say --fft fused, or leave --precision away");
+  }
+  const bool fused = fft == "fused" || (fft == "auto" && (halves || fused_by_itself));
+  return {.fft = fused ? "fused" : "cufft", .precision = precision};
+}
+
+}  // namespace engine

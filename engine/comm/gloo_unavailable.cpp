@@ -1,0 +1,16 @@
+// Stands in for Gloo in a build without it.
+#include "engine/comm/factory.h"
+#include "engine/error.h"
+
+namespace engine::comm {
+
+bool has_gloo() { return false; }
+
+std::unique_ptr<Communicator> make_gloo(const GroupPlace& /*place*/, Notices& /*notices*/) {
+  throw Error(ExitCode::kDeviceFault,
+              "this build of margay-engine has no Gloo, by which ranks that search on processors "
+              "bring their results together: search with one rank, or build it where libgloo is "
+              "installed");
+}
+
+}  // namespace engine::comm

@@ -1,0 +1,17 @@
+// Stands in for NCCL in a build without it.
+#include "engine/comm/factory.h"
+#include "engine/error.h"
+
+namespace engine::comm {
+
+bool has_nccl() { return false; }
+
+std::unique_ptr<Communicator> make_nccl(const GroupPlace& /*place*/, Notices& /*notices*/,
+                                        int /*device*/) {
+  throw Error(ExitCode::kDeviceFault,
+              "this build of margay-engine has no NCCL, by which ranks that search on CUDA devices "
+              "bring their results together: search with one rank, or build it with the CUDA "
+              "toolkit where nccl.h is installed");
+}
+
+}  // namespace engine::comm

@@ -1,0 +1,93 @@
+#include "engine/comm/rendezvous_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "engine/comm/sockets.h"
+
+namespace engine::comm {
+namespace {
+
+constexpr const char* kFirstLine = "margay rendezvous 1";
+constexpr const char* kLastLine = "end";
+
+// A nonce is what the user says it is: any bytes.
+std::string hexadecimal(const std::string& bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char c : bytes) {
+    text += kDigits[c >> 4];
+    text += kDigits[c & 15];
+  }
+  return text;
+}
+
+std::string bytes_of(const std::string& text) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    unsigned byte = 0;
+    std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string text_of(const MeetingFile& meeting) {
+  std::ostringstream text;
+  text << kFirstLine << "\nnonce " << hexadecimal(meeting.nonce) << "\nport " << meeting.port
+       << "\nhost " << meeting.host << "\n";
+  for (const std::string& address : meeting.addresses) text << "address " << address << "\n";
+  text << kLastLine << "\n";
+  return text.str();
+}
+
+std::optional<MeetingFile> meeting_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  if (!text.ends_with('\n') || !std::getline(lines, line) || line != kFirstLine) {
+    return std::nullopt;
+  }
+  MeetingFile meeting;
+  while (std::getline(lines, line)) {
+    if (line == kLastLine) break;
+    const size_t blank = line.find(' ');
+    if (blank == std::string::npos) return std::nullopt;
+    const std::string key = line.substr(0, blank), value = line.substr(blank + 1);
+    if (key == "nonce") meeting.nonce = bytes_of(value);
+    if (key == "host") meeting.host = value;
+    if (key == "address") meeting.addresses.push_back(value);
+    if (key == "port") {
+      std::from_chars(value.data(), value.data() + value.size(), meeting.port);
+    }
+  }
+  if (line != kLastLine || meeting.port < 1 || meeting.port > 65535) return std::nullopt;
+  return meeting;
+}
+
+std::optional<std::string> read_meeting_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(stream), {}};
+}
+
+void bring_folder_up_to_date(const std::string& path) {
+  // The surest way is a change of one's own, where that is allowed.
+  std::string own = path + ".look-XXXXXX";
+  const Descriptor file(::mkostemp(own.data(), O_CLOEXEC));
+  if (file.open()) ::unlink(own.c_str());
+  // Where it is not, a server is asked at least when a folder is listed.
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  std::filesystem::directory_iterator(folder.empty() ? "." : folder, error);
+}
+
+}  // namespace engine::comm

@@ -1,0 +1,147 @@
+// margay-engine info: MRC headers, or this build and this machine.
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/backend/available_memory.h"
+#include "engine/commands/commands.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/cuda/cuda_backend.h"
+#include "engine/error.h"
+#include "engine/io/mrc.h"
+#include "engine/search/device.h"
+
+namespace engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* mode_name(int mode) {
+  switch (mode) {
+    case 0:
+      return "int8";
+    case 1:
+      return "int16";
+    case 6:
+      return "uint16";
+    case 12:
+      return "float16";
+    default:
+      return "float32";
+  }
+}
+
+Json header_json(const std::string& path, const MrcHeader& header) {
+  return {{"path", path},
+          {"columns", header.nx},
+          {"rows", header.ny},
+          {"sections", header.nz},
+          {"mode", header.mode},
+          {"type", mode_name(header.mode)},
+          {"pixel_size", {header.pixel_size[0], header.pixel_size[1], header.pixel_size[2]}},
+          {"bytes_swapped", header.swapped},
+          {"space_group", header.space_group},
+          {"volumes", header.volumes},
+          {"extended_header_bytes", header.extended_header_bytes},
+          {"extended_header_type", header.extended_type},
+          {"labels", header.labels}};
+}
+
+void print_header(const std::string& path, const MrcHeader& header) {
+  std::cout << path << '\n'
+            << "  size         " << header.nx << " columns x " << header.ny << " rows x "
+            << header.nz << " sections\n"
+            << "  mode         " << header.mode << " (" << mode_name(header.mode)
+            << (header.swapped ? ", bytes swapped" : "") << ")\n"
+            << "  pixel size   ";
+  if (header.pixel_size[0] == 0) {
+    std::cout << "unknown\n";
+  } else {
+    std::cout << header.pixel_size[0] << " x " << header.pixel_size[1] << " x "
+              << header.pixel_size[2] << " A\n";
+  }
+  std::cout << "  space group  " << header.space_group << '\n';
+  if (header.volumes > 1) std::cout << "  volumes      " << header.volumes << '\n';
+  if (header.extended_header_bytes > 0) {
+    std::cout << "  extended     " << header.extended_header_bytes << " bytes "
+              << header.extended_type << '\n';
+  }
+  for (const std::string& label : header.labels) std::cout << "  label        " << label << '\n';
+}
+
+// The CUDA device that a search would take, or why there is none: told, for here it is no failure.
+std::string cuda_device_text() {
+  if (!cuda::built_in()) return "no CUDA in this build";
+  try {
+    const cuda::DeviceFacts facts = cuda::require_device(0);
+    return facts.name + " (" + facts.architecture + "), " +
+           std::to_string(facts.free_memory >> 20) + " MiB free";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void print_machine(bool as_json) {
+  DevicePlan plan;
+  plan.backend = "cpu";
+  plan.threads = cpu::available_cores();
+  const DeviceInfo device = describe_device(plan);
+  Json libraries = Json::object();
+  for (const auto& [name, version] : device.libraries) libraries[name] = version;
+  const Json backends = cuda::built_in() ? Json{"cpu", "cuda"} : Json::array({"cpu"});
+  const std::string cuda_device = cuda_device_text();
+  const Json json = {{"program", "margay-engine"},
+                     {"version", MARGAY_VERSION},
+                     {"compiler", std::string("GCC ") + __VERSION__},
+                     {"backends", backends},
+                     {"processor", device.name},
+                     {"instruction_set", device.instruction_set},
+                     {"cores", device.threads},
+                     {"free_memory_bytes", available_memory()},
+                     {"nvidia_device", nvidia_device_present()},
+                     {"cuda", cuda_device},
+                     {"transforms", transforms_of_this_build()},
+                     {"libraries", libraries}};
+  if (as_json) {
+    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    return;
+  }
+  std::cout << "margay-engine " << MARGAY_VERSION << ", GCC " << __VERSION__ << '\n'
+            << "  backends         " << (cuda::built_in() ? "cpu, cuda\n" : "cpu\n")
+            << "  processor        " << device.name << '\n'
+            << "  cores            " << device.threads << '\n'
+            << "  instruction set  " << device.instruction_set << '\n'
+            << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
+            << "  NVIDIA device    " << (nvidia_device_present() ? "present" : "none") << '\n'
+            << "  CUDA             " << cuda_device << '\n';
+  for (const std::string& transforms : transforms_of_this_build()) {
+    std::cout << "  transforms       " << transforms << '\n';
+  }
+  for (const auto& [name, version] : device.libraries) {
+    std::cout << "  library          " << name << ' ' << version << '\n';
+  }
+}
+
+}  // namespace
+
+ExitCode info_command(const InfoCommand& command) {
+  if (command.files.empty()) {
+    print_machine(command.json);
+    return ExitCode::kDone;
+  }
+  Json all = Json::array();
+  for (const std::string& path : command.files) {
+    const MrcHeader header = read_mrc_header(path);
+    if (command.json) {
+      all.push_back(header_json(path, header));
+    } else {
+      print_header(path, header);
+    }
+  }
+  // File names are bytes, JSON is UTF-8: what is not becomes U+FFFD.
+  if (command.json) {
+    std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace engine

@@ -1,0 +1,124 @@
+// margay-engine plan: what a search would take; nothing is run.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "engine/commands/commands.h"
+#include "engine/config/input_checks.h"
+#include "engine/cpu/cpu_backend.h"
+#include "engine/io/format.h"
+#include "engine/search/device.h"
+#include "engine/search/match.h"
+#include "engine/search/search.h"
+
+namespace engine {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Plan {
+  int ranks = 1;
+  SearchSpace space;
+  ProblemShape shape;
+  DevicePlan device;
+  double seconds = 0;
+};
+
+// Of one core, for the transforms of one correlation: measured on a processor of 2023, and within a
+// factor of two or three on others.
+constexpr double kSecondsPerStep = 3.5e-10;
+
+// Of a CUDA device, for a pixel of a correlation: what its transforms read and write, at 2 TB/s. No
+// device has been measured.
+constexpr double kSecondsPerByte = 5e-13;
+constexpr double kLibraryBytes = 40;
+constexpr double kFusedBytes = 10;
+constexpr double kFusedBytesOfHalves = 5;
+
+// The transforms of the micrograph dominate.
+double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
+  const double pixels = static_cast<double>(shape.height) * shape.width;
+  if (device.fft == "cufft") return kSecondsPerByte * kLibraryBytes * pixels;
+  if (device.fft == "fused") {
+    return kSecondsPerByte * pixels *
+           (device.precision == "fp32" ? kFusedBytes : kFusedBytesOfHalves);
+  }
+  return kSecondsPerStep * pixels * std::log2(pixels) / device.threads;
+}
+
+int ranks_of(const PlanCommand& command, const SearchConfig& config) {
+  if (command.nproc > 0) return command.nproc;
+  const VisibleDevices visible = devices_for(command.device.backend);
+  const size_t ranks = devices_of_local_ranks(config.computation.gpu_ids, visible).size();
+  return std::max(1, static_cast<int>(ranks));
+}
+
+Plan make_plan(const PlanCommand& command, SearchConfig& config) {
+  Plan plan;
+  plan.space = make_search_space(config);
+  const InputChecks checks = {.allow_pixel_size_mismatch = command.allow_pixel_size_mismatch};
+  const MrcFile micrograph = read_micrograph(config);
+  check_micrograph(micrograph, config, checks);
+  const MrcFile volume = read_template(config);
+  check_template(volume, config, checks);
+  check_shapes(micrograph, volume, config);
+  plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
+                static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
+  plan.ranks = ranks_of(command, config);
+  DeviceOptions wanted = command.device;
+  wanted.exchange = exchange_memory("auto", plan.ranks);
+  // As match shares them out.
+  if (wanted.threads == 0) wanted.threads = std::max(1, cpu::available_cores() / plan.ranks);
+  wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
+  plan.device = plan_device(plan.shape, wanted);
+  plan.seconds = static_cast<double>(plan.space.correlations()) *
+                 seconds_per_correlation(plan.shape, plan.device) / plan.ranks;
+  return plan;
+}
+
+Json plan_json(const Plan& plan) {
+  Json memory = Json::object();
+  for (const MemoryItem& item : plan.device.memory) memory[item.name] = item.bytes;
+  return {{"orientations", plan.space.orientations()},
+          {"defocus_planes", plan.space.planes},
+          {"correlations", plan.space.correlations()},
+          {"units", plan.space.units.size()},
+          {"micrograph", {{"height", plan.shape.height}, {"width", plan.shape.width}}},
+          {"template_size", plan.shape.template_size},
+          {"backend", plan.device.backend},
+          {"threads", plan.device.threads},
+          {"batch", plan.device.batch},
+          {"ranks", plan.ranks},
+          {"fft", plan.device.fft},
+          {"precision", plan.device.precision},
+          {"tiling", plan.device.tiling.empty() ? Json(nullptr) : Json(plan.device.tiling)},
+          {"memory_bytes", plan.device.bytes},
+          {"memory", memory},
+          {"predicted_seconds", std::round(plan.seconds)}};
+}
+
+}  // namespace
+
+ExitCode plan_command(const PlanCommand& command) {
+  SearchConfig config = read_search_config(command.config);
+  const Plan plan = make_plan(command, config);
+  for (const std::string& note : config.notes) tell("note: " + note);
+  for (const std::string& note : plan.device.notes) tell("note: " + note);
+  if (command.json) {
+    std::cout << plan_json(plan).dump(2) << '\n';
+    return ExitCode::kDone;
+  }
+  std::cout << describe_plan(config, plan.space, plan.shape.height, plan.shape.width,
+                             plan.shape.template_size, plan.device)
+            << '\n'
+            << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with that\n")
+            << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
+            << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
+            << " to " << plan.space.planes.back() << " A\n"
+            << "time: about " << duration_text(plan.seconds)
+            << " (a rough guess: within a factor of three)\n";
+  return ExitCode::kDone;
+}
+
+}  // namespace engine

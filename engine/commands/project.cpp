@@ -1,0 +1,52 @@
+// margay-engine project: one projection as the search sees it (density dark), for eyes and tests.
+#include <complex>
+#include <vector>
+
+#include "engine/commands/commands.h"
+#include "engine/config/config.h"
+#include "engine/config/input_checks.h"
+#include "engine/io/mrc.h"
+#include "engine/numerics/ctf.h"
+#include "engine/numerics/fft.h"
+#include "engine/numerics/preprocess.h"
+#include "engine/numerics/projection.h"
+#include "engine/results/results.h"
+
+namespace engine {
+namespace {
+
+void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<double>>& slice) {
+  const SearchConfig config = read_search_config(command.config);
+  const auto transfer = ctf(config.optics, command.relative_defocus, n);
+  for (size_t i = 0; i < slice.size(); ++i) slice[i] *= transfer[i];
+}
+
+}  // namespace
+
+ExitCode project_command(const ProjectCommand& command) {
+  check_output_file("--output", command.output, command.overwrite,
+                    {command.volume, command.config});
+  MrcFile file = read_mrc(command.volume);
+  const double pixel_size = file.header.pixel_size[0];
+  const Volume volume = to_volume(std::move(file));
+  const int n = volume.size;
+  if (n < 2 || n % 2 != 0) {
+    throw InputError("'" + command.volume + "' has a side of " + std::to_string(n) +
+                     " voxels, but it must be even");
+  }
+  const auto spectrum = volume_spectrum(volume);
+  std::vector<std::complex<float>> slice(static_cast<size_t>(n) * (static_cast<size_t>(n) / 2 + 1));
+  extract_slice(spectrum.data(), n, rotation_matrix(command.phi, command.theta, command.psi),
+                slice.data());
+  std::vector<std::complex<double>> filtered(slice.begin(), slice.end());
+  if (!command.config.empty()) apply_ctf(command, n, filtered);
+  const std::vector<double> back = inverse_2d(std::move(filtered), n, n);
+  const std::vector<float> corner(back.begin(), back.end());
+  Image projection(n, n);
+  centre_projection(corner.data(), n, projection.pixels.data());
+  write_image(command.output, projection, pixel_size);
+  tell("projection written to '" + command.output + "'");
+  return ExitCode::kDone;
+}
+
+}  // namespace engine

@@ -1,0 +1,38 @@
+// margay-engine selftest: a search with a known answer on this machine's device.
+#include "engine/search/selftest.h"
+
+#include <filesystem>
+#include <iostream>
+
+#include "engine/commands/commands.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Installed beside the program, else where the program was built from.
+std::string find_data() {
+  std::error_code ignored;  // then the folder of the build is tried
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path() / "../share/margay/selftest";
+  return fs::exists(installed / "lsu_crop.yaml", ignored) ? installed.string()
+                                                          : std::string(MARGAY_SELFTEST_DATA);
+}
+
+}  // namespace
+
+ExitCode selftest_command(const SelftestCommand& command) {
+  const std::string data = command.data.empty() ? find_data() : command.data;
+  if (!fs::exists(fs::path(data) / "lsu_crop.yaml")) {
+    throw InputError("--data: '" + data +
+                     "' does not hold lsu_crop.yaml and its files; name the folder that does");
+  }
+  const SelftestResult result = run_selftest(data, command.device);
+  for (const std::string& line : result.lines) std::cout << line << '\n';
+  std::cout << (result.passed ? "passed" : "FAILED") << std::endl;
+  // Known input and a wrong answer: this device or this build computes wrongly.
+  return result.passed ? ExitCode::kDone : ExitCode::kDeviceFault;
+}
+
+}  // namespace engine

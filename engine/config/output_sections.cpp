@@ -1,0 +1,114 @@
+// The readers of match_template_result and computational_config.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/config/sections.h"
+
+namespace engine {
+namespace {
+
+struct ResultKey {
+  std::string key;
+  std::string ResultPaths::*field;
+};
+
+const std::vector<ResultKey>& result_keys() {
+  static const std::vector<ResultKey> keys = {
+      {"mip_path", &ResultPaths::mip},
+      {"scaled_mip_path", &ResultPaths::scaled_mip},
+      {"correlation_average_path", &ResultPaths::correlation_average},
+      {"correlation_variance_path", &ResultPaths::correlation_variance},
+      {"orientation_psi_path", &ResultPaths::orientation_psi},
+      {"orientation_theta_path", &ResultPaths::orientation_theta},
+      {"orientation_phi_path", &ResultPaths::orientation_phi},
+      {"relative_defocus_path", &ResultPaths::relative_defocus}};
+  return keys;
+}
+
+// Leopard-EM 1.3's other forms of results.
+void refuse_newer_results(const ConfigSection& section) {
+  for (const std::string key : {"hdf5_path", "correlation_table_path"}) {
+    if (section.has(key)) {
+      section.refuse(key, "is not supported yet: leave it out and give the eight map paths");
+    }
+  }
+  if (section.flag("compute_correlation_table", false)) {
+    section.refuse("compute_correlation_table", "is not supported yet: set it to false");
+  }
+}
+
+// Devices as Leopard-EM writes them: 0, "0", all, cpu, cuda, cuda:1.
+std::string read_device(const ConfigValue& value) {
+  const std::string name = value.text();
+  if (name == "all" || name == "cpu" || name == "cuda") return name;
+  const std::string number = name.starts_with("cuda:") ? name.substr(5) : name;
+  const bool digits = number.find_first_not_of("0123456789") == std::string::npos;
+  if (digits && !number.empty() && number.size() <= 4) return name;
+  value.refuse("must be a device number, all, cpu or cuda:N, but is '" + name + "'");
+}
+
+std::vector<std::string> read_devices(const ConfigSection& section) {
+  const ConfigValue value = section.value("gpu_ids");
+  if (!value.is_list()) return {read_device(value)};
+  std::vector<std::string> devices;
+  for (const ConfigValue& item : value.items()) devices.push_back(read_device(item));
+  if (devices.empty()) value.refuse("is an empty list: name at least one device");
+  return devices;
+}
+
+}  // namespace
+
+ResultPaths read_results(const ConfigSection& section) {
+  std::vector<std::string> known = {"allow_file_overwrite",
+                                    "total_projections",
+                                    "total_orientations",
+                                    "total_defocus",
+                                    "hdf5_path",
+                                    "correlation_table_path",
+                                    "compute_correlation_table",
+                                    "compress"};
+  for (const ResultKey& entry : result_keys()) known.push_back(entry.key);
+  section.allow_only(known);
+  refuse_newer_results(section);
+  ResultPaths paths;
+  paths.allow_file_overwrite = section.flag("allow_file_overwrite", paths.allow_file_overwrite);
+  std::map<std::string, std::string> used;  // path -> key
+  for (const ResultKey& entry : result_keys()) {
+    const std::string path = section.text(entry.key);
+    if (path.empty()) section.refuse(entry.key, "is empty");
+    const auto [other, fresh] = used.emplace(path, entry.key);
+    if (!fresh) section.refuse(entry.key, "is the same file as " + other->second);
+    paths.*entry.field = path;
+  }
+  // Filled in by Leopard-EM after a search; here they are only checked.
+  for (const std::string key : {"total_projections", "total_orientations", "total_defocus"}) {
+    section.number_at_least(key, 0.0, 0.0);
+  }
+  return paths;
+}
+
+ComputationalConfig read_computation(const ConfigSection& section,
+                                     std::vector<std::string>& notes) {
+  const std::vector<std::string> known = {"gpu_ids", "num_cpus", "backend"};
+  for (std::string& sentence : section.describe_unknown(known)) notes.push_back(sentence);
+  ComputationalConfig computation;
+  if (section.has("gpu_ids")) computation.gpu_ids = read_devices(section);
+  computation.num_cpus = section.integer("num_cpus", computation.num_cpus, 1);
+  if (section.has("backend")) computation.backend = section.text("backend");
+  const std::string& name = computation.backend;
+  if (name != "streamed" && name != "batched" && name != "zipfft") {
+    section.refuse("backend", "must be streamed, batched or zipfft, but is '" + name + "'");
+  }
+  if (computation.num_cpus != 1) {
+    notes.push_back(section.key_path("num_cpus") +
+                    " counts Leopard-EM's CUDA streams and has no effect here: see --threads.");
+  }
+  if (name != "streamed") {
+    notes.push_back(section.key_path("backend") +
+                    " chooses among Leopard-EM's own backends and has no effect here.");
+  }
+  return computation;
+}
+
+}  // namespace engine

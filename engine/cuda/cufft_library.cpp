@@ -1,0 +1,44 @@
+#include "engine/cuda/cufft_library.h"
+
+#include <string>
+#include <type_traits>
+
+namespace engine::cuda {
+
+LibrarySearch cufft_search() {
+  // The one that this program was compiled with first.
+  const std::string own = "libcufft.so." + std::to_string(CUFFT_VER_MAJOR);
+  LibrarySearch search{
+      .what = "cuFFT",
+      .names = {own},
+      .folders = {MARGAY_CUDA_LIBRARY_FOLDER, "/usr/local/cuda/lib64",
+                  "/usr/local/cuda/targets/x86_64-linux/lib", "/usr/local/cuda-13/lib64",
+                  "/usr/local/cuda-12/lib64", "/opt/cuda/lib64"},
+      .remedy =
+          "install cuFFT, which is in the CUDA toolkit, or name the folder that has it in "
+          "LD_LIBRARY_PATH; to search on the processor, say --backend cpu"};
+  for (const char* other : {"libcufft.so.12", "libcufft.so.11"}) {
+    if (other != own) search.names.emplace_back(other);
+  }
+  return search;
+}
+
+TransformLibrary::TransformLibrary() {
+  const SharedLibrary library(cufft_search());
+  const auto find = [&](const char* name, auto& function) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.function(name));
+  };
+  find("cufftGetVersion", get_version);
+  find("cufftCreate", create);
+  find("cufftDestroy", destroy);
+  find("cufftGetSizeMany64", get_size_many);
+  find("cufftMakePlanMany64", make_plan_many);
+  find("cufftSetAutoAllocation", set_auto_allocation);
+  find("cufftSetWorkArea", set_work_area);
+  find("cufftSetStream", set_stream);
+  find("cufftExecC2C", exec_c2c);
+  find("cufftExecC2R", exec_c2r);
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,130 @@
+#include "engine/cuda/errors.h"
+
+#include "engine/cuda/error_codes.h"
+
+namespace engine::cuda {
+namespace {
+
+// What happened, and what the user can do about it.
+struct Advice {
+  std::string what, remedy;
+};
+
+Advice advice(const FaultReport& r) {
+  switch (r.fault) {
+    case Fault::kNoDriver:
+      return {"there is no NVIDIA driver that programs can reach",
+              "install the driver or, in a container, start it with the device (--gpus, --nv); to "
+              "search on the processor, say --backend cpu"};
+    case Fault::kDriverTooOld:
+      return {"the NVIDIA driver is too old for this build of margay-engine: it serves CUDA " +
+                  (r.driver.empty() ? "of an earlier release" : r.driver) + ", the build needs " +
+                  r.toolkit,
+              "update the driver, or build margay-engine with an older CUDA toolkit"};
+    case Fault::kNoDevice:
+      return {"no such NVIDIA device is visible to this process",
+              "look at nvidia-smi, CUDA_VISIBLE_DEVICES and computational_config.gpu_ids; to "
+              "search on the processor, say --backend cpu"};
+    case Fault::kDeviceBusy:
+      return {"the device is busy: another process has it for itself, or it takes no more",
+              "see with nvidia-smi who holds it, and try again later or on another device"};
+    case Fault::kOutOfMemory:
+      return {"the device's memory is full",
+              "see with nvidia-smi whether another process holds memory; use a smaller --batch, a "
+              "smaller micrograph or template, or a device with more memory"};
+    case Fault::kNoKernelImage:
+      return {"this build of margay-engine has no code for this device's architecture",
+              "build it with -DCMAKE_CUDA_ARCHITECTURES=native on this machine"};
+    case Fault::kDeviceLost:
+      return {"the device failed or was lost",
+              "look for Xid messages in the kernel's log (dmesg) and at nvidia-smi; the device may "
+              "need a reset or the machine a restart"};
+    case Fault::kOurMistake:
+      return {"the program did something that the device refuses, which is a fault of ours",
+              "please report it with this message; --backend cpu gives the same maps meanwhile"};
+    case Fault::kOther:
+      return {"the device reported an error", "look at nvidia-smi and at the kernel's log (dmesg)"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Fault fault_of_runtime(int code, int driver_version) {
+  switch (code) {
+    case kStubLibrary:
+      return Fault::kNoDriver;
+    case kInsufficientDriver:
+      return driver_version == 0 ? Fault::kNoDriver : Fault::kDriverTooOld;
+    case kUnsupportedPtxVersion:
+    case kSystemDriverMismatch:
+    case kCompatNotSupported:
+      return Fault::kDriverTooOld;
+    case kNoDeviceFound:
+    case kInvalidDevice:
+      return Fault::kNoDevice;
+    case kDevicesUnavailable:
+    case kMpsConnectionFailed:
+    case kMpsMaxClientsReached:
+      return Fault::kDeviceBusy;
+    case kMemoryAllocation:
+      return Fault::kOutOfMemory;
+    case kInvalidDeviceFunction:
+    case kInvalidKernelImage:
+    case kNoKernelImageForDevice:
+    case kInvalidPtx:
+      return Fault::kNoKernelImage;
+    case kInitializationError:
+    case kEccUncorrectable:
+    case kNvlinkUncorrectable:
+    case kContained:
+    case kLaunchTimeout:
+    case kHardwareStackError:
+    case kLaunchFailure:
+    case kSystemNotReady:
+    case kMpsClientTerminated:
+    case kExternalDevice:
+    case kUnknownError:
+      return Fault::kDeviceLost;
+    case kInvalidValue:
+    case kInvalidConfiguration:
+    case kIllegalAddress:
+    case kLaunchOutOfResources:
+    case kAssert:
+    case kIllegalInstruction:
+    case kMisalignedAddress:
+    case kInvalidAddressSpace:
+    case kInvalidPc:
+      return Fault::kOurMistake;
+    default:  // the runtime has many more
+      return Fault::kOther;
+  }
+}
+
+Fault fault_of_transforms(int code) {
+  switch (code) {
+    case kTransformAllocFailed:
+    case kTransformNoWorkspace:
+      return Fault::kOutOfMemory;
+    case kTransformInternalError:
+    case kTransformExecFailed:
+    case kTransformSetupFailed:
+      return Fault::kDeviceLost;
+    default:  // a plan or an argument that is not right
+      return Fault::kOurMistake;
+  }
+}
+
+Error describe_fault(const FaultReport& r) {
+  const Advice a = advice(r);
+  std::string text = r.device.empty() ? a.what : r.device + ": " + a.what;
+  text += " (" + r.activity + ": " + r.words + ", code " + std::to_string(r.code) +
+          "). To do: " + a.remedy;
+  return {r.fault == Fault::kOutOfMemory ? ExitCode::kDeviceMemory : ExitCode::kDeviceFault, text};
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,20 @@
+// The fused path as the rest of the engine sees it. Its kernels are compiled in one file for each
+// precision (fused_*.cu). In a build without CUDA absent.cpp stands in.
+#pragma once
+
+#include <memory>
+
+#include "engine/backend/backend.h"
+#include "engine/cuda/cuda_memory.h"
+
+namespace engine::cuda {
+
+// What this build has for `precision`; no lengths: nothing.
+FusedKernels fused_kernels(Precision precision);
+
+// `plan` is plan_fused_memory's, `problem` must outlive the backend. Throws Error as
+// make_cuda_backend does.
+std::unique_ptr<Backend> make_fused_backend(const Problem& problem, const MemoryPlan& plan,
+                                            int number);
+
+}  // namespace engine::cuda

@@ -1,0 +1,36 @@
+// What a build's fused path is made of, for one kind of storage. Needs CUDA's words before it.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "engine/cuda/fused/correlator.h"
+#include "engine/cuda/fused_plan.h"
+
+namespace engine::cuda {
+
+// Ascending, as `Lengths` is.
+template <typename Storage, typename Lengths>
+std::vector<CompiledLength> compiled_lengths() {
+  std::vector<CompiledLength> out;
+  for (const int each : Lengths::kLengths) {
+    Lengths::with(each, [&](auto length) {
+      out.push_back(
+          {each,
+           std::max({template_rows_shared<length, Storage>(), columns_shared<length, Storage>(),
+                     last_rows_shared<length, Storage>()}),
+           Storage::kLanes == 1 ? 0 : FftOrder<length>::stride(0)});
+    });
+  }
+  return out;
+}
+
+template <typename Storage, typename Lengths>
+FusedKernels fused_kernels_of(Precision precision) {
+  return {.precision = precision,
+          .lengths = compiled_lengths<Storage, Lengths>(),
+          .number_bytes = Storage::kNumberBytes,
+          .most_transforms = kMostAdditions};
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,231 @@
+// The fused path: three kernels over overlap-save tiles. The template's rows forward; columns
+// forward, product with every tile's spectrum, columns back; last rows back, with the statistics.
+// Each works on a batch of transforms, and no number depends on what else is in the batch.
+#pragma once
+
+#include "engine/cuda/fused/fft_block.cuh"
+#include "engine/cuda/fused/layout.cuh"
+#include "engine/cuda/fused/lines.cuh"
+#include "engine/cuda/fused/pixel_sums.cuh"
+#include "engine/cuda/template_rows.cuh"
+#include "engine/cuda/tiling.h"
+#include "engine/cuda/transforms.h"
+
+namespace engine::cuda {
+
+template <typename Storage>
+struct FusedArrays {
+  using Element = typename Storage::Element;
+  using Root = typename Storage::Root;
+  Element* template_rows = nullptr;
+  const Element* spectra = nullptr;
+  Element* exchange = nullptr;
+  const Root* row_roots = nullptr;     // make_roots of the columns' number
+  const Root* column_roots = nullptr;  // and of the rows'
+};
+
+// Lines of rows that a block works on at once: four of the longest would not fit into shared
+// memory.
+template <int kLength, typename Storage>
+constexpr int kLinesOfBlock = kLength > 2304 && Storage::kLines > 2 ? 2 : Storage::kLines;
+template <int kLength, typename Storage>
+using RowFft = BlockFft<kLength, kLinesOfBlock<kLength, Storage>, typename Storage::Point,
+                        typename Storage::Root>;
+template <int kLength, typename Storage>
+using ColumnFft = BlockFft<kLength, Storage::kColumns / Storage::kLanes, typename Storage::Point,
+                           typename Storage::Root>;
+
+// Blocks that the registers of a multiprocessor are shared among, so that about `threads` work at
+// once: with more the compiler would have to spill. See docs/cuda.md.
+constexpr int blocks_for_registers(int threads, int in_block) {
+  return threads > in_block ? threads / in_block : 1;
+}
+constexpr int kColumnThreads = 896;  // 72 registers each
+// 96 each; or 128 where a thread has the pixels of two rows.
+template <typename Storage>
+constexpr int kRowThreads = Storage::kLanes == 1 ? 640 : 512;
+
+// Bytes of shared memory.
+template <int kLength, typename Storage>
+constexpr size_t template_rows_shared() {
+  return RowFft<kLength, Storage>::kSharedPoints * sizeof(typename Storage::Point);
+}
+template <int kLength, typename Storage>
+constexpr size_t columns_shared() {
+  using Fft = ColumnFft<kLength, Storage>;
+  return Fft::kSharedPoints * sizeof(typename Storage::Point) +
+         static_cast<size_t>(kLength) * Fft::kLines * sizeof(typename Storage::Element);
+}
+template <int kLength, typename Storage>
+constexpr size_t last_rows_shared() {
+  using Fft = RowFft<kLength, Storage>;
+  return Fft::kSharedPoints * sizeof(typename Storage::Point) +
+         static_cast<size_t>(kLength) * Fft::kLines * Storage::kLanes * sizeof(PixelSlot);
+}
+
+// Stores `count` Elements of kLanes values each. Grid: blocks over them.
+template <typename Storage>
+__global__ void store_values(const float2* __restrict__ values, int count,
+                             typename Storage::Element* __restrict__ out) {
+  const auto i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= count) return;
+  float2 lanes[Storage::kLanes];
+  unrolled<Storage::kLanes>([&](auto lane) { lanes[lane] = values[Storage::kLanes * i + lane]; });
+  out[i] = Storage::narrow(Storage::point_of(lanes));
+}
+
+// Lines kLinesOfBlock x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
+// BlockFft::forward_first. Grid: blocks over the lines of n rows x transforms.
+template <int kLength, int kInputs, typename Storage>
+__global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
+    transform_template_rows(FusedShape shape, Projections projections,
+                            const Transform* __restrict__ transforms, float scale,
+                            FusedArrays<Storage> arrays) {
+  using Fft = RowFft<kLength, Storage>;
+  using Order = typename Fft::Order;
+  using Point = typename Storage::Point;
+  Fft fft(shared_memory<Point>(), arrays.row_roots);
+  const Transform transform = transforms[blockIdx.y];
+  const int line = static_cast<int>(blockIdx.x) * Fft::kLines + fft.line();
+  Point x[Fft::kFirst];
+  unrolled<kInputs>([&](auto i) {
+    const int column = fft.thread() + i * Order::stride(0);
+    float2 lanes[Storage::kLanes];
+    unrolled<Storage::kLanes>([&](auto lane) {
+      const int row = shape.row<Storage>(line, lane);
+      lanes[lane] = make_float2(0.0f, 0.0f);
+      if (column < shape.n && row < shape.n) {
+        const float2 value = template_value(projections, transform, row, column);
+        lanes[lane] = make_float2(value.x * scale, value.y * scale);
+      }
+    });
+    x[i] = Storage::point_of(lanes);
+  });
+  fft.template forward_first<kInputs>(x);
+  __syncthreads();
+  fft.forward_middle();
+  __syncthreads();
+  fft.for_each_last([&](int butterfly) {
+    Point y[Fft::kLast];
+    fft.take_last(butterfly, y);
+    if (line >= shape.lines<Storage>(shape.n)) return;
+    unrolled<Fft::kLast>([&](auto i) {
+      const int column = Order::stored(butterfly, i);
+      const size_t chunk =
+          shape.template_chunk<Storage>(static_cast<int>(blockIdx.y), column / Storage::kColumns);
+      arrays.template_rows[chunk + static_cast<size_t>(line) * Storage::kColumns +
+                           column % Storage::kColumns] = Storage::narrow(y[i]);
+    });
+  });
+}
+
+// Columns kColumns x blockIdx.x ... of the transforms blockIdx.y, blockIdx.y + gridDim.y, ...: the
+// template's transform is made once and multiplied with every tile. Grid: chunks x any number.
+template <int kLength, int kInputs, typename Storage>
+__global__ void __launch_bounds__(ColumnFft<kLength, Storage>::kThreads,
+                                  blocks_for_registers(kColumnThreads,
+                                                       ColumnFft<kLength, Storage>::kThreads))
+    correlate_columns(FusedShape shape, int transforms, FusedArrays<Storage> arrays) {
+  using Fft = ColumnFft<kLength, Storage>;
+  using Order = typename Fft::Order;
+  using Element = typename Storage::Element;
+  using Point = typename Storage::Point;
+  auto* exchange = shared_memory<Point>();
+  Fft fft(exchange, arrays.column_roots);
+  // The template's transform waits here for the next tile; no thread reads another's.
+  auto* kept = reinterpret_cast<Element*>(exchange + Fft::kSharedPoints) + fft.line();
+  const int chunk = static_cast<int>(blockIdx.x);
+  // The block's line of columns begins here, within a chunk.
+  const int first_column = fft.line() * Storage::kLanes;
+  const int out_column = shape.exchange_column<Storage>(chunk * Storage::kColumns) + first_column;
+
+  for (int t = static_cast<int>(blockIdx.y); t < transforms; t += static_cast<int>(gridDim.y)) {
+    const Element* in =
+        arrays.template_rows + shape.template_chunk<Storage>(t, chunk) + first_column;
+    Point x[Fft::kFirst];
+    read_column<Storage, kInputs, Order::stride(0)>(in, fft.thread(), shape.n, x);
+    fft.template forward_first<kInputs>(x);
+    __syncthreads();
+    fft.forward_middle();
+    __syncthreads();
+    fft.for_each_last([&](int butterfly) {
+      Point y[Fft::kLast];
+      fft.take_last(butterfly, y);
+      unrolled<Fft::kLast>(
+          [&](auto i) { kept[Order::stored(butterfly, i) * Fft::kLines] = Storage::narrow(y[i]); });
+    });
+    for (int tile = 0; tile < shape.tiles; ++tile) {
+      // The tile before has been read to its end. (The first one overwrites what the thread itself
+      // has read.)
+      if (tile > 0) __syncthreads();
+      const Element* spectrum =
+          arrays.spectra + shape.spectrum_chunk<Storage>(tile, chunk) + fft.line();
+      fft.for_each_last([&](int butterfly) {
+        Point y[Fft::kLast];
+        unrolled<Fft::kLast>([&](auto i) {
+          const int at = Order::stored(butterfly, i) * Fft::kLines;
+          y[i] = conjugate_product(Storage::widen(__ldg(spectrum + at)), Storage::widen(kept[at]));
+        });
+        fft.give_last(butterfly, y);
+      });
+      __syncthreads();
+      fft.inverse_middle();
+      __syncthreads();
+      fft.inverse_first(x);
+      Element* out = arrays.exchange + shape.exchange_plane<Storage>(tile, t) + out_column;
+      write_column<Storage, Order::stride(0)>(x, fft.thread(), shape, out);
+    }
+  }
+}
+
+// Lines kLinesOfBlock x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions
+// transforms. Grid: blocks over the lines of the valid rows x tiles.
+template <int kLength, typename Storage>
+__global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads,
+                                  blocks_for_registers(kRowThreads<Storage>,
+                                                       RowFft<kLength, Storage>::kThreads))
+    finish_rows(FusedShape shape, const TilePlace* __restrict__ places,
+                const Transform* __restrict__ transforms, int count, FusedArrays<Storage> arrays,
+                int valid_width, Statistics statistics) {
+  using Fft = RowFft<kLength, Storage>;
+  using Order = typename Fft::Order;
+  using Point = typename Storage::Point;
+  auto* exchange = shared_memory<Point>();
+  Fft fft(exchange, arrays.row_roots);
+  const auto tile = static_cast<int>(blockIdx.y);
+  const TilePlace place = places[tile];
+  const int line = static_cast<int>(blockIdx.x) * Fft::kLines + fft.line();
+  const int row = shape.row<Storage>(line, 0);
+  using Sums = PixelSums<Fft::kFirst, Storage::kLanes>;
+  Sums sums(statistics,
+            {.first = static_cast<size_t>(place.row + row) * static_cast<size_t>(valid_width) +
+                      static_cast<size_t>(place.column + fft.thread()),
+             .step = Order::stride(0),
+             .lane_step = shape.lane_step * valid_width,
+             .count = (place.columns - fft.thread() + Order::stride(0) - 1) / Order::stride(0),
+             .lanes = shape.lanes_below<Storage>(line, place.rows)},
+            reinterpret_cast<PixelSlot*>(exchange + Fft::kSharedPoints) + threadIdx.x,
+            Fft::kThreads);
+
+  for (int t = 0; t < count; ++t) {
+    const auto* in = arrays.exchange + shape.exchange_plane<Storage>(tile, t) +
+                     shape.exchange_line<Storage>(line);
+    fft.for_each_last([&](int butterfly) {
+      Point y[Fft::kLast];
+      unrolled<Fft::kLast>([&](auto i) {
+        y[i] = Storage::widen(
+            __ldcs(in + shape.exchange_column<Storage>(Order::stored(butterfly, i))));
+      });
+      fft.give_last(butterfly, y);
+    });
+    __syncthreads();
+    fft.inverse_middle();
+    __syncthreads();
+    add_correlations<Storage>(fft, transforms[t], sums);
+    // The next transform overwrites what the others may still be reading.
+    __syncthreads();
+  }
+  sums.store();
+}
+
+}  // namespace engine::cuda

@@ -1,0 +1,149 @@
+// How the fused path's arrays lie in global memory: pure index arithmetic. Columns are counted in
+// stored order (fft_order.cuh) everywhere, the rows of a tile's spectrum too; nothing is ever
+// sorted. Columns come in chunks of Storage::kColumns that lie side by side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cuda/fused/half_points.cuh"
+
+namespace engine::cuda {
+
+// How complex numbers lie in global memory, and what a thread computes with. A Point holds kLanes
+// lines at once: neighbouring columns, or rows that the thread of a column has (FusedShape::row). A
+// block works on kColumns columns, or kLines lines of rows, at once: together they fill a sector of
+// 32 bytes.
+struct SingleStorage {
+  using Element = float2;
+  using Point = float2;
+  using Root = float2;
+  static constexpr int kNumberBytes = 8;  // of a complex number in memory
+  static constexpr int kLanes = 1;
+  static constexpr int kColumns = 2;
+  static constexpr int kLines = 2;
+  __device__ static Point widen(Element element) { return element; }
+  __device__ static Element narrow(Point value) { return value; }
+  __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
+};
+// Two halves in a word; the arithmetic stays in single precision.
+struct HalfStorage {
+  using Element = uint32_t;
+  using Point = float2;
+  using Root = float2;
+  static constexpr int kNumberBytes = 4;
+  static constexpr int kLanes = 1;
+  static constexpr int kColumns = 2;
+  static constexpr int kLines = 4;
+  __device__ static Point widen(Element element) { return unpack_halves(element); }
+  __device__ static Element narrow(Point value) { return pack_halves(value); }
+  __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
+};
+// Halves in memory and in the arithmetic, but for the last level before the statistics.
+struct HalfArithmetic {
+  using Element = uint2;  // a Point
+  using Point = HalfPoint;
+  using Root = HalfRoot;
+  static constexpr int kNumberBytes = 4;
+  static constexpr int kLanes = 2;
+  static constexpr int kColumns = 4;
+  static constexpr int kLines = 1;
+  __device__ static Point widen(Element element) { return {{element.x}, {element.y}}; }
+  __device__ static Element narrow(Point value) { return make_uint2(value.x.bits, value.y.bits); }
+  __device__ static Point point_of(const float2 (&lanes)[2]) {
+    return narrowed(lanes[0], lanes[1]);
+  }
+};
+
+// Lines of the exchange that lie side by side in every chunk.
+constexpr int kChunkLines = 8;
+
+// What all tiles of a search have in common.
+struct FusedShape {
+  int n = 0;        // of the template
+  int columns = 0;  // of a tile, its transforms' length along a row
+  int rows = 0;     // of a tile, their length along a column
+  int tiles = 0;
+  int valid_rows = 0;  // the most that a tile has
+  int transforms = 0;  // that the exchanges have room for
+  int lane_step = 0;   // rows from one lane of a line to the next
+
+  // Rows come in lines of kLanes. Two of them are as far apart as two points of one thread in the
+  // first stage of a column, so that what is a row for one kernel and a column for the next never
+  // leaves its thread.
+  template <typename Storage>
+  __host__ __device__ int row(int line, int lane) const {
+    if constexpr (Storage::kLanes == 1) return line;
+    return line + line / lane_step * lane_step + lane * lane_step;
+  }
+  // That hold the first `count` rows.
+  template <typename Storage>
+  __host__ __device__ int lines(int count) const {
+    if constexpr (Storage::kLanes == 1) return count;
+    const int rest = count % (2 * lane_step);
+    return count / (2 * lane_step) * lane_step + (rest < lane_step ? rest : lane_step);
+  }
+  // Lanes of a line that are among the first `count` rows.
+  template <typename Storage>
+  __host__ __device__ int lanes_below(int line, int count) const {
+    const int first = row<Storage>(line, 0);
+    if constexpr (Storage::kLanes == 1) return first < count ? 1 : 0;
+    return first + lane_step < count ? 2 : first < count ? 1 : 0;
+  }
+  // Of the exchange, in whole chunks.
+  template <typename Storage>
+  __host__ __device__ int exchange_lines() const {
+    return (lines<Storage>(valid_rows) + kChunkLines - 1) / kChunkLines * kChunkLines;
+  }
+
+  // All sizes and places are counted in Elements. The template's rows, transformed:
+  // [transform][chunk][line][column in chunk].
+  template <typename Storage>
+  __host__ __device__ size_t template_size() const {
+    return static_cast<size_t>(columns) * static_cast<size_t>(lines<Storage>(n));
+  }
+  // Where a chunk of a transform begins; its lines are kColumns apart.
+  template <typename Storage>
+  __host__ __device__ size_t template_chunk(int transform, int chunk) const {
+    return static_cast<size_t>(transform) * template_size<Storage>() +
+           static_cast<size_t>(chunk) * static_cast<size_t>(lines<Storage>(n)) * Storage::kColumns;
+  }
+
+  // The tiles' spectra: [tile][chunk][row in stored order][column in chunk], kLanes columns in an
+  // Element.
+  template <typename Storage>
+  __host__ __device__ size_t spectrum_size() const {
+    return static_cast<size_t>(columns) * static_cast<size_t>(rows) / Storage::kLanes;
+  }
+  template <typename Storage>
+  __host__ __device__ size_t spectrum_chunk(int tile, int chunk) const {
+    return static_cast<size_t>(tile) * spectrum_size<Storage>() +
+           static_cast<size_t>(chunk) * static_cast<size_t>(rows) * Storage::kColumns /
+               Storage::kLanes;
+  }
+
+  // What goes from the columns to the last rows:
+  // [tile][transform][chunk of lines][chunk][line in chunk][column in chunk].
+  template <typename Storage>
+  __host__ __device__ size_t exchange_size() const {
+    return static_cast<size_t>(columns) * static_cast<size_t>(exchange_lines<Storage>());
+  }
+  template <typename Storage>
+  __host__ __device__ size_t exchange_plane(int tile, int transform) const {
+    return (static_cast<size_t>(tile) * static_cast<size_t>(transforms) +
+            static_cast<size_t>(transform)) *
+           exchange_size<Storage>();
+  }
+  // Within a plane: the line's first column; and a chunk's distance from the next one.
+  template <typename Storage>
+  __host__ __device__ int exchange_line(int line) const {
+    return line / kChunkLines * columns * kChunkLines + line % kChunkLines * Storage::kColumns;
+  }
+  template <typename Storage>
+  __host__ __device__ static constexpr int exchange_column(int column) {
+    return column / Storage::kColumns * (kChunkLines * Storage::kColumns) +
+           column % Storage::kColumns;
+  }
+};
+
+}  // namespace engine::cuda

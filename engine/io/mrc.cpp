@@ -1,0 +1,320 @@
+#include "engine/io/mrc.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "engine/error.h"
+#include "engine/io/mrc_bytes.h"
+
+namespace engine {
+namespace {
+
+using namespace mrc_bytes;  // the field offsets
+
+constexpr bool kLittleEndianHost = std::endian::native == std::endian::little;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& problem) {
+  throw InputError("'" + path + "' " + problem);
+}
+
+// A file open for reading and its size in bytes.
+struct Source {
+  std::ifstream stream;
+  int64_t size = 0;
+};
+
+Source open_source(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0) {
+    refuse(path, errno == ENOENT || errno == ENOTDIR
+                     ? std::string("does not exist")
+                     : std::string("cannot be opened: ") + std::strerror(errno));
+  }
+  if (S_ISDIR(status.st_mode)) refuse(path, "is a folder, not an MRC file");
+  if (!S_ISREG(status.st_mode)) refuse(path, "is not a regular file");
+  Source source;
+  errno = 0;
+  source.stream.open(path, std::ios::binary);
+  if (!source.stream) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
+  source.size = static_cast<int64_t>(status.st_size);
+  return source;
+}
+
+int int_at(const HeaderBytes& bytes, size_t offset, bool swapped) {
+  return get<int32_t>(bytes.data() + offset, swapped);
+}
+
+std::optional<int> bytes_per_value(int mode) {
+  switch (mode) {
+    case 0:
+      return 1;
+    case 1:
+    case 6:
+    case 12:
+      return 2;
+    case 2:
+      return 4;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool known_to_the_format(int mode) {
+  return bytes_per_value(mode) || mode == 3 || mode == 4 || mode == 16 || mode == 101;
+}
+
+// Whether the header makes sense in this byte order. Sizes may still be wrong.
+bool plausible(const HeaderBytes& bytes, bool swapped) {
+  const int largest = 1 << 24;
+  for (const size_t offset : {kNx, kNy, kNz}) {
+    const int n = int_at(bytes, offset, swapped);
+    if (n < 1 || n > largest) return false;
+  }
+  for (const size_t offset : {kMapC, kMapR, kMapS}) {
+    const int axis = int_at(bytes, offset, swapped);
+    if (axis < 0 || axis > 3) return false;
+  }
+  return known_to_the_format(int_at(bytes, kMode, swapped));
+}
+
+bool has_map_stamp(const HeaderBytes& bytes) {
+  return std::memcmp(bytes.data() + kMapStamp, "MAP", 3) == 0;
+}
+
+// The machine stamp decides; where it is missing or wrong, the order in which the header makes
+// sense does.
+bool find_byte_order(const HeaderBytes& bytes, const std::string& path) {
+  bool stamped_swapped = false;
+  if (bytes[kMachineStamp] == 0x11) stamped_swapped = kLittleEndianHost;
+  if (bytes[kMachineStamp] == 0x44) stamped_swapped = !kLittleEndianHost;
+  if (plausible(bytes, stamped_swapped)) return stamped_swapped;
+  if (plausible(bytes, !stamped_swapped)) return !stamped_swapped;
+  if (!has_map_stamp(bytes)) refuse(path, "is not an MRC file: its header makes no sense");
+  refuse(path, "is a damaged MRC file: its header says " +
+                   std::to_string(int_at(bytes, kNx, stamped_swapped)) + " x " +
+                   std::to_string(int_at(bytes, kNy, stamped_swapped)) + " x " +
+                   std::to_string(int_at(bytes, kNz, stamped_swapped)) + " values of mode " +
+                   std::to_string(int_at(bytes, kMode, stamped_swapped)));
+}
+
+void check_mode(int mode, const std::string& path) {
+  if (bytes_per_value(mode)) return;
+  std::string kind = "unknown";
+  if (mode == 3 || mode == 4) kind = "complex: a transform, not an image";
+  if (mode == 16) kind = "colour";
+  if (mode == 101) kind = "4 bits per pixel";
+  refuse(path, "has MRC mode " + std::to_string(mode) + " (" + kind +
+                   "); modes 0, 1, 2, 6 and 12 can be read, so convert it to mode 2");
+}
+
+void check_axes(const HeaderBytes& bytes, bool swapped, const std::string& path) {
+  const int c = int_at(bytes, kMapC, swapped);
+  const int r = int_at(bytes, kMapR, swapped);
+  const int s = int_at(bytes, kMapS, swapped);
+  // All zero: old writers that never filled them in meant the usual order.
+  if ((c == 1 && r == 2 && s == 3) || (c == 0 && r == 0 && s == 0)) return;
+  refuse(path, "stores its axes in another order (mapc, mapr, maps = " + std::to_string(c) + ", " +
+                   std::to_string(r) + ", " + std::to_string(s) +
+                   "); only 1, 2, 3 can be read, so write it again with columns along x, rows "
+                   "along y and sections along z");
+}
+
+double pixel_size_along(const HeaderBytes& bytes, int axis, bool swapped) {
+  const size_t step = 4 * static_cast<size_t>(axis);
+  const double cell = get<float>(bytes.data() + kCellA + step, swapped);
+  const int intervals = int_at(bytes, kMx + step, swapped);
+  if (intervals <= 0 || !std::isfinite(cell) || cell <= 0) return 0.0;
+  return cell / intervals;
+}
+
+std::string text_at(const HeaderBytes& bytes, size_t offset, size_t length) {
+  std::string text(bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(offset + length));
+  text.resize(std::min(text.size(), text.find('\0')));
+  const size_t last = text.find_last_not_of(' ');
+  text.resize(last == std::string::npos ? 0 : last + 1);
+  return text;
+}
+
+std::vector<std::string> read_labels(const HeaderBytes& bytes, bool swapped) {
+  const int count = std::clamp(int_at(bytes, kLabelCount, swapped), 0, kMaxLabels);
+  std::vector<std::string> labels;
+  for (int i = 0; i < count; ++i) {
+    labels.push_back(text_at(bytes, kLabels + static_cast<size_t>(i) * kLabelSize, kLabelSize));
+  }
+  return labels;
+}
+
+int volumes_in(const HeaderBytes& bytes, const MrcHeader& header) {
+  const int mz = int_at(bytes, kMz, header.swapped);
+  if (header.space_group < kVolumeStack || mz <= 0 || header.nz % mz != 0) return 1;
+  return header.nz / mz;
+}
+
+// How many values there are; refuses what does not fit the file.
+int64_t count_values(const MrcHeader& header, const std::string& path, int64_t file_size) {
+  if (header.extended_header_bytes < 0) {
+    refuse(path, "is a damaged MRC file: its extended header has " +
+                     std::to_string(header.extended_header_bytes) + " bytes");
+  }
+  // Each side fits 24 bits, so that the product of two cannot overflow; the third is compared by
+  // division.
+  const int64_t plane = static_cast<int64_t>(header.nx) * header.ny;
+  const int64_t room = file_size - static_cast<int64_t>(kHeaderSize) - header.extended_header_bytes;
+  const int64_t value_bytes = *bytes_per_value(header.mode);
+  if (room < 0 || room / value_bytes / plane < header.nz) {
+    refuse(path, "is cut short: its header promises " + std::to_string(header.nx) + " x " +
+                     std::to_string(header.ny) + " x " + std::to_string(header.nz) + " values of " +
+                     std::to_string(value_bytes) + " bytes, but the whole file has " +
+                     std::to_string(file_size) + " bytes; copy it again");
+  }
+  return plane * header.nz;
+}
+
+MrcHeader decode_header(const HeaderBytes& bytes, const std::string& path) {
+  MrcHeader header;
+  header.swapped = find_byte_order(bytes, path);
+  const bool swapped = header.swapped;
+  header.nx = int_at(bytes, kNx, swapped);
+  header.ny = int_at(bytes, kNy, swapped);
+  header.nz = int_at(bytes, kNz, swapped);
+  header.mode = int_at(bytes, kMode, swapped);
+  check_mode(header.mode, path);
+  check_axes(bytes, swapped, path);
+  for (int axis = 0; axis < 3; ++axis) {
+    header.pixel_size[static_cast<size_t>(axis)] = pixel_size_along(bytes, axis, swapped);
+  }
+  header.extended_header_bytes = int_at(bytes, kExtendedBytes, swapped);
+  if (header.extended_header_bytes > 0) header.extended_type = text_at(bytes, kExtendedType, 4);
+  header.space_group = int_at(bytes, kSpaceGroup, swapped);
+  header.volumes = volumes_in(bytes, header);
+  header.labels = read_labels(bytes, swapped);
+  return header;
+}
+
+MrcHeader read_header(Source& source, const std::string& path) {
+  HeaderBytes bytes = {};
+  source.stream.read(reinterpret_cast<char*>(bytes.data()), kHeaderSize);
+  const auto got = source.stream.gcount();
+  if (got >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+    refuse(path, "is compressed with gzip; unpack it first");
+  }
+  if (got >= 3 && std::memcmp(bytes.data(), "BZh", 3) == 0) {
+    refuse(path, "is compressed with bzip2; unpack it first");
+  }
+  if (got != static_cast<std::streamsize>(kHeaderSize)) {
+    refuse(path, "is not an MRC file: it has " + std::to_string(source.size) +
+                     " bytes and a header alone takes 1024");
+  }
+  MrcHeader header = decode_header(bytes, path);
+  count_values(header, path, source.size);
+  return header;
+}
+
+float half_to_float(uint16_t half) {
+  const float sign = (half & 0x8000u) != 0 ? -1.0f : 1.0f;
+  const int exponent = (half >> 10) & 0x1f;
+  const int fraction = half & 0x3ff;
+  if (exponent == 31) {
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
+                         : std::numeric_limits<float>::quiet_NaN();
+  }
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+// Converts `count` values of `mode` into `out`.
+void convert(const unsigned char* bytes, size_t count, const MrcHeader& header, float* out) {
+  const bool swapped = header.swapped;
+  for (size_t i = 0; i < count; ++i) {
+    switch (header.mode) {
+      case 0:
+        out[i] = static_cast<float>(static_cast<int8_t>(bytes[i]));
+        break;
+      case 1:
+        out[i] = static_cast<float>(get<int16_t>(bytes + 2 * i, swapped));
+        break;
+      case 6:
+        out[i] = static_cast<float>(get<uint16_t>(bytes + 2 * i, swapped));
+        break;
+      case 12:
+        out[i] = half_to_float(get<uint16_t>(bytes + 2 * i, swapped));
+        break;
+      case 2:
+        out[i] = get<float>(bytes + 4 * i, swapped);
+        break;
+    }
+  }
+}
+
+std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
+  const auto count = static_cast<size_t>(count_values(header, path, source.size));
+  const auto value_bytes = static_cast<size_t>(*bytes_per_value(header.mode));
+  source.stream.seekg(static_cast<std::streamoff>(kHeaderSize) + header.extended_header_bytes);
+  std::vector<float> values(count);
+  std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * value_bytes);
+  for (size_t done = 0; done < count;) {
+    const size_t now = std::min(count - done, buffer.size() / value_bytes);
+    source.stream.read(reinterpret_cast<char*>(buffer.data()),
+                       static_cast<std::streamsize>(now * value_bytes));
+    if (!source.stream)
+      refuse(path,
+             "could not be read to its end; it may be changing, or the "
+             "disk may be failing");
+    convert(buffer.data(), now, header, values.data() + done);
+    done += now;
+  }
+  return values;
+}
+
+std::string shape_text(const MrcHeader& header) {
+  return std::to_string(header.nx) + " x " + std::to_string(header.ny) + " x " +
+         std::to_string(header.nz);
+}
+
+}  // namespace
+
+MrcHeader read_mrc_header(const std::string& path) {
+  Source source = open_source(path);
+  return read_header(source, path);
+}
+
+MrcFile read_mrc(const std::string& path) {
+  Source source = open_source(path);
+  MrcFile file;
+  file.path = path;
+  file.header = read_header(source, path);
+  file.values = read_values(source, file.header, path);
+  return file;
+}
+
+Image to_image(MrcFile&& file) {
+  if (file.header.nz != 1) refuse(file.path, "is 3-D (" + shape_text(file.header) + "), not 2-D");
+  Image image;
+  image.height = file.header.ny;
+  image.width = file.header.nx;
+  image.pixels = std::move(file.values);
+  return image;
+}
+
+Volume to_volume(MrcFile&& file) {
+  const MrcHeader& header = file.header;
+  if (header.nx != header.ny || header.nx != header.nz) {
+    refuse(file.path, "is not cubic (" + shape_text(header) + ")");
+  }
+  Volume volume;
+  volume.size = header.nx;
+  volume.voxels = std::move(file.values);
+  return volume;
+}
+
+}  // namespace engine

@@ -1,0 +1,47 @@
+// MRC2014 files: modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16), 12 (float16), either byte
+// order, extended headers skipped. Pixel values become float32.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/io/image.h"
+#include "engine/io/volume.h"
+
+namespace engine {
+
+struct MrcHeader {
+  int nx = 0, ny = 0, nz = 0;  // columns, rows, sections
+  int mode = 2;
+  std::array<double, 3> pixel_size = {0, 0, 0};  // A along x, y, z; 0 when the header has none
+  bool swapped = false;                          // bytes were in the other order
+  int64_t extended_header_bytes = 0;
+  std::string extended_type;
+  int space_group = 0;
+  int volumes = 1;  // more than one only in a stack of volumes (space group 401 and above)
+  std::vector<std::string> labels;
+};
+
+struct MrcFile {
+  std::string path;
+  MrcHeader header;
+  std::vector<float> values;  // [z][y][x]
+};
+
+// Throw InputError naming the file and what is wrong with it (not an MRC, cut short, mode).
+MrcHeader read_mrc_header(const std::string& path);
+MrcFile read_mrc(const std::string& path);
+
+// Reshape what was read and checked.
+Image to_image(MrcFile&& file);
+Volume to_volume(MrcFile&& file);
+
+// Mode 2, native order, statistics filled, pixel size in A in the header (0: unknown), one label.
+// Written to `path` as it is, flushed to disk; callers that must not leave a torn file write to a
+// temporary name and rename (results.h). Throws Error naming the file when the disk is full.
+void write_mrc(const std::string& path, const Image& image, double pixel_size);
+void write_mrc(const std::string& path, const Volume& volume, double pixel_size);
+
+}  // namespace engine

@@ -1,0 +1,138 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/error.h"
+#include "engine/io/mrc.h"
+#include "engine/io/mrc_bytes.h"
+
+namespace engine {
+namespace {
+
+using namespace mrc_bytes;  // the field offsets
+
+// Closes a half-written file and removes it, unless it is not a file of ours (a device).
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path)
+      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail("cannot be written");
+  }
+  ~OutputFile() {
+    if (fd_ < 0) return;
+    struct stat status = {};
+    const bool ours = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+    ::close(fd_);
+    if (ours) ::unlink(path_.c_str());
+  }
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void write(const void* data, size_t size) {
+    const char* next = static_cast<const char*>(data);
+    while (size > 0) {
+      const ssize_t written = ::write(fd_, next, size);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("could not be written");
+      next += written;
+      size -= static_cast<size_t>(written);
+    }
+  }
+
+  // Errors of a network file system may show up only here.
+  void finish() {
+    if (::fsync(fd_) != 0) fail("could not be flushed to disk");
+    const int fd = fd_;
+    fd_ = -1;
+    if (::close(fd) != 0) fail("could not be closed");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    const bool full = errno == ENOSPC || errno == EDQUOT;
+    throw Error(ExitCode::kBadInput, "'" + path_ + "' " + what + ": " + std::strerror(errno) +
+                                         (full ? "; make room or choose another folder" : ""));
+  }
+
+  std::string path_;
+  int fd_;
+};
+
+struct ValueStatistics {
+  float minimum = 0, maximum = 0, mean = 0, deviation = 0;
+};
+
+ValueStatistics describe(const std::vector<float>& values) {
+  ValueStatistics result;
+  if (values.empty()) return result;
+  double sum = 0;
+  for (const float value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  double squares = 0;
+  for (const float value : values) squares += (value - mean) * (value - mean);
+  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+  result.minimum = *lowest;
+  result.maximum = *highest;
+  result.mean = static_cast<float>(mean);
+  result.deviation = static_cast<float>(std::sqrt(squares / static_cast<double>(values.size())));
+  return result;
+}
+
+HeaderBytes make_header(int nx, int ny, int nz, const std::vector<float>& values,
+                        double pixel_size) {
+  HeaderBytes bytes = {};
+  const std::array<int, 3> sides = {nx, ny, nz};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    put<int32_t>(bytes, kNx + 4 * axis, sides[axis]);
+    put<int32_t>(bytes, kMx + 4 * axis, sides[axis]);
+    put<float>(bytes, kCellA + 4 * axis, static_cast<float>(pixel_size * sides[axis]));
+    put<float>(bytes, kCellB + 4 * axis, 90.0f);
+    put<int32_t>(bytes, kMapC + 4 * axis, static_cast<int32_t>(axis) + 1);
+  }
+  put<int32_t>(bytes, kMode, 2);
+  const ValueStatistics statistics = describe(values);
+  put<float>(bytes, kDmin, statistics.minimum);
+  put<float>(bytes, kDmax, statistics.maximum);
+  put<float>(bytes, kDmean, statistics.mean);
+  put<float>(bytes, kRms, statistics.deviation);
+  put<int32_t>(bytes, kSpaceGroup, nz == 1 ? 0 : 1);
+  put<int32_t>(bytes, kVersion, 20141);
+  std::memcpy(bytes.data() + kMapStamp, "MAP ", 4);
+  bytes[kMachineStamp] = std::endian::native == std::endian::little ? 0x44 : 0x11;
+  bytes[kMachineStamp + 1] = bytes[kMachineStamp];
+  put<int32_t>(bytes, kLabelCount, 1);
+  // No time of day: equal results are equal files.
+  const std::string label = "Margay, 2D template matching";
+  std::fill_n(bytes.begin() + kLabels, kLabelSize, static_cast<unsigned char>(' '));
+  std::copy(label.begin(), label.end(), bytes.begin() + kLabels);
+  return bytes;
+}
+
+void write_values(const std::string& path, int nx, int ny, int nz, const std::vector<float>& values,
+                  double pixel_size) {
+  OutputFile file(path);
+  const HeaderBytes header = make_header(nx, ny, nz, values, pixel_size);
+  file.write(header.data(), header.size());
+  file.write(values.data(), values.size() * sizeof(float));
+  file.finish();
+}
+
+}  // namespace
+
+void write_mrc(const std::string& path, const Image& image, double pixel_size) {
+  write_values(path, image.width, image.height, 1, image.pixels, pixel_size);
+}
+
+void write_mrc(const std::string& path, const Volume& volume, double pixel_size) {
+  write_values(path, volume.size, volume.size, volume.size, volume.voxels, pixel_size);
+}
+
+}  // namespace engine

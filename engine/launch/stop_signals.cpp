@@ -1,0 +1,64 @@
+#include "engine/launch/stop_signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <system_error>
+
+namespace engine {
+namespace {
+
+sigset_t stop_set() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGUSR1, SIGINT}) sigaddset(&set, signal);
+  return set;
+}
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  const sigset_t set = stop_set();
+  if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
+    throw std::system_error(error, std::generic_category(), "cannot block signals");
+  }
+  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
+  if (signals_ < 0) fail("cannot listen for signals");
+  finish_ = ::eventfd(0, EFD_CLOEXEC);
+  if (finish_ < 0) fail("cannot listen for signals");
+  watcher_ = std::thread([this] { watch(); });
+}
+
+StopSignals::~StopSignals() {
+  const uint64_t one = 1;
+  while (::write(finish_, &one, sizeof(one)) < 0 && errno == EINTR) continue;
+  watcher_.join();
+  ::close(signals_);
+  ::close(finish_);
+}
+
+void StopSignals::watch() {
+  std::array<pollfd, 2> sources = {{{signals_, POLLIN, 0}, {finish_, POLLIN, 0}}};
+  for (;;) {
+    if (::poll(sources.data(), sources.size(), -1) < 0) continue;
+    if (sources[1].revents != 0) return;
+    signalfd_siginfo info = {};
+    if (::read(signals_, &info, sizeof(info)) != sizeof(info)) continue;
+    // Whoever presses Ctrl-C twice does not want to wait for the checkpoint.
+    if (info.ssi_signo == SIGINT && requested_) std::_Exit(128 + SIGINT);
+    requested_ = true;
+  }
+}
+
+}  // namespace engine

@@ -1,0 +1,25 @@
+// What a search finds, per pixel of the valid region (H-n+1) x (W-n+1): the top-left corner of a
+// template box lies at the pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/io/image.h"
+
+namespace engine {
+
+struct Maps {
+  int height = 0;
+  int width = 0;
+  Image mip;               // largest correlation over all orientations and defocus planes
+  Image scaled_mip;        // (mip - mean) / sd, 0 where sd is 0
+  Image mean;              // of all correlations at the pixel
+  Image sd;                // their standard deviation (Leopard-EM's "correlation_variance")
+  Image psi, theta, phi;   // degrees, of the best orientation
+  Image relative_defocus;  // A, of the best plane
+  int64_t total_orientations = 0;
+  int64_t total_defocus = 0;
+  int64_t total_correlations = 0;  // orientations x defocus planes ("total_projections")
+};
+
+}  // namespace engine

@@ -1,0 +1,56 @@
+// Orientation sampling (leopard-em.md 4): which orientations a search visits, in which order. Pure.
+//
+// Angles are ZYZ intrinsic in degrees, R = Rz(phi) Ry(theta) Rz(psi); computed in double, kept as
+// float32. Order within one grid: psi slowest, then the base grid.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/config/config.h"
+
+namespace engine {
+
+struct Orientation {
+  float phi = 0, theta = 0, psi = 0;  // degrees
+};
+
+// A run of the list made by one grid: index = first + ipsi * base_count + ibase.
+struct GridExtent {
+  int64_t first = 0;
+  int64_t base_count = 0;
+  int64_t psi_count = 0;
+  double psi_step = 0;
+};
+
+struct OrientationList {
+  std::vector<Orientation> orientations;
+  std::vector<GridExtent> grids;
+};
+
+// Throws InputError when a grid has no orientation or its symmetry is not known.
+OrientationList make_orientations(const std::vector<OrientationGrid>& grids);
+
+// How many make_orientations would return.
+int64_t count_orientations(const std::vector<OrientationGrid>& grids);
+
+// Row-major, acting on (x, y, z).
+using Rotation = std::array<double, 9>;
+Rotation rotation_matrix(double phi, double theta, double psi);
+
+// Angle in degrees of the rotation that takes `a` to `b`.
+double rotation_distance(const Rotation& a, const Rotation& b);
+
+// A unit of work: one orientation, or two that share their projection because they differ by 180
+// degrees in psi. Fixed by the list alone; batches, chunks and checkpoints count units.
+struct Unit {
+  int64_t first = 0;
+  int64_t second = -1;  // -1: no partner; else its projection is the first one's, mirrored
+};
+
+// Pairs are formed where `may_pair` and 180 is a multiple of the grid's psi_step, but not where the
+// whole slice lies in the plane kx = 0 of the volume (theta 90, phi 0 or 180).
+std::vector<Unit> make_units(const OrientationList& list, bool may_pair);
+
+}  // namespace engine

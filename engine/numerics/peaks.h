@@ -1,0 +1,38 @@
+// Peak picking on finished maps (leopard-em.md 6.2). Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/numerics/maps.h"
+
+namespace engine {
+
+enum class PeakMetric { kScaledMip, kMip };  // kMip for highly symmetric templates
+
+struct PeakOptions {
+  PeakMetric metric = PeakMetric::kScaledMip;
+  double false_positives = 1.0;  // expected per micrograph
+  std::optional<double> cutoff;  // overrides false_positives
+  double mask_radius = 5.0;      // pixels; candidates nearer than this are suppressed
+};
+
+struct Peak {
+  int x = 0, y = 0;  // map coordinates: top-left corner of the template box
+  float mip = 0, scaled_mip = 0, mean = 0, sd = 0;
+  float phi = 0, theta = 0, psi = 0;  // degrees
+  float relative_defocus = 0;         // A
+};
+
+// z with `false_positives` expected among pixels * correlations Gaussian values:
+// sqrt(2) * erfcinv(2 * false_positives / count), count = pixels of the map * correlations.
+double noise_cutoff(double pixels, double correlations, double false_positives);
+
+// Strictly above the cut-off, descending, greedy suppression at distance < mask_radius. Ties are
+// broken by the lower row, then the lower column.
+std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options);
+// The cut-off that find_peaks uses.
+double peak_cutoff(const Maps& maps, const PeakOptions& options);
+
+}  // namespace engine

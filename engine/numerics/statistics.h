@@ -1,0 +1,61 @@
+// What a search accumulates per pixel, so that the result does not depend on the order of the work:
+// sums are integers, the maximum is ordered by value and then by the lower index (engine.md,
+// Numbers). Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/numerics/maps.h"
+#include "engine/numerics/orientations.h"
+
+namespace engine {
+
+// Fixed-point scales: a correlation is stored to 2^-24, a squared one to 2^-20.
+constexpr int kSumBits = 24;
+constexpr int kSquareBits = 20;
+// A sum of squares at or above this could leave the range with the next addition.
+constexpr uint64_t kSquareLimit = uint64_t{1} << 62;
+// No index reaches this, so that it fits a signed 32-bit integer.
+constexpr int64_t kIndexLimit = (int64_t{1} << 31) - 1;
+
+// A value and its index as one key: larger value first, then the lower index. Reducing keys by
+// maximum is the whole merge. Index = plane * orientations + orientation.
+uint64_t pack_best(float value, uint32_t index);
+float best_value(uint64_t key);
+uint32_t best_index(uint64_t key);
+
+// Over the valid region, row by row.
+struct Accumulators {
+  int height = 0;
+  int width = 0;
+  std::vector<uint64_t> best;    // pack_best, 0 before the first correlation
+  std::vector<int64_t> sum;      // of correlations x 2^kSumBits
+  std::vector<int64_t> squares;  // of squared correlations x 2^kSquareBits
+
+  Accumulators() = default;
+  Accumulators(int h, int w)
+      : height(h),
+        width(w),
+        best(static_cast<size_t>(h) * static_cast<size_t>(w)),
+        sum(best.size()),
+        squares(best.size()) {}
+};
+
+// Adds `other` to `into`; both of one shape.
+void merge(Accumulators& into, const Accumulators& other);
+
+struct Moments {
+  double mean = 0;
+  double sd = 0;
+};
+Moments moments(int64_t sum, int64_t squares, int64_t correlations);
+
+// Largest (mip - mean) / sd over the pixels, after `correlations` of them; 0 before there are two.
+double best_z(const Accumulators& accumulators, int64_t correlations);
+
+// Decodes the best indices into angles and defocus and scales the MIP.
+Maps finalise(const Accumulators& accumulators, const std::vector<Orientation>& orientations,
+              const std::vector<float>& planes);
+
+}  // namespace engine

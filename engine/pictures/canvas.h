@@ -1,0 +1,73 @@
+// A white sheet to draw on, by Cairo; it becomes a PNG.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/io/image.h"
+#include "engine/pictures/scales.h"
+
+namespace engine {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+struct Rect {
+  double x = 0, y = 0, width = 0, height = 0;
+
+  double right() const { return x + width; }
+  double bottom() const { return y + height; }
+  bool overlaps(const Rect& other) const {
+    return x < other.right() && other.x < right() && y < other.bottom() && other.y < bottom();
+  }
+  bool holds(const Rect& other) const {
+    return x <= other.x && y <= other.y && other.right() <= right() && other.bottom() <= bottom();
+  }
+};
+
+enum class Align { kLeft, kCentre, kRight };
+
+struct TextStyle {
+  double size = 14;
+  Align align = Align::kLeft;
+  bool bold = false;
+  bool upwards = false;  // turned by 90 degrees, read from below
+  Colour colour = {0.1, 0.1, 0.1, 1};
+  bool halo = false;  // dark edge, for light text on an image
+};
+
+class Canvas {
+ public:
+  Canvas(double width, double height);
+  ~Canvas();
+  Canvas(const Canvas&) = delete;
+  Canvas& operator=(const Canvas&) = delete;
+
+  void fill(const Rect& rect, const Colour& colour);
+  void frame(const Rect& rect, const Colour& colour, double line_width);
+  void line(const std::vector<Point>& points, const Colour& colour, double line_width,
+            bool dashed = false);
+  void polygon(const std::vector<Point>& points, const Colour& colour);
+  void circle(Point centre, double radius, const Colour& colour, double line_width);
+  // The middle of the text's height lies at `at`.
+  void text(Point at, const std::string& text, const TextStyle& style);
+  double text_width(const std::string& text, const TextStyle& style);
+  // Shortened in the middle to fit `width`.
+  std::string fitted(const std::string& text, double width, const TextStyle& style);
+  // One colour per pixel, stretched over `where`.
+  void image(const Rect& where, const Image& pixels, Colour (*colours)(double), double low,
+             double high);
+  void clip(const Rect& rect);
+  void unclip();
+
+  // Throws Error when a drawing step has failed.
+  std::string png();
+
+ private:
+  struct Handles;
+  std::unique_ptr<Handles> handles_;
+};
+
+}  // namespace engine

@@ -1,0 +1,154 @@
+#include "engine/pictures/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numbers>
+#include <tuple>
+
+#include "engine/io/atomic_file.h"
+#include "engine/io/format.h"
+#include "engine/pictures/histogram.h"
+#include "engine/pictures/plots.h"
+
+namespace engine {
+namespace {
+
+constexpr int kLongestImage = 1400;  // pixels shown
+constexpr size_t kMostMarks = 5000;  // more would hide the image and take minutes
+
+int bin_factor(const Image& image) {
+  return (std::max(image.height, image.width) + kLongestImage - 1) / kLongestImage;
+}
+
+float peak_score(const Peak& peak, PeakMetric metric) {
+  return metric == PeakMetric::kMip ? peak.mip : peak.scaled_mip;
+}
+
+std::string number(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+std::string short_number(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string peak_summary(size_t peaks, double cutoff) {
+  const std::string above = " above z = " + number(cutoff, 2);
+  if (peaks == 0) return "no peak" + above;
+  std::string text =
+      grouped_number(static_cast<int64_t>(peaks)) + (peaks == 1 ? " peak" : " peaks") + above;
+  if (peaks > kMostMarks) {
+    text += " (the best " + grouped_number(static_cast<int64_t>(kMostMarks)) + " drawn)";
+  }
+  return text;
+}
+
+std::string micrograph_picture(const Image& micrograph, const std::vector<Peak>& peaks,
+                               const PictureContext& context) {
+  ImagePlot plot;
+  plot.bin = bin_factor(micrograph);
+  // Particles show in the slow waves: a tenth of the template's side, and a Gaussian that halves
+  // waves of that length.
+  const double low_pass = std::max(20.0, 0.1 * context.template_size * context.pixel_size);  // A
+  const double sigma = low_pass * std::sqrt(std::log(2.0) / 2.0) /
+                       (std::numbers::pi * context.pixel_size * plot.bin);
+  plot.image = blurred(binned(micrograph, plot.bin, Binning::kMean), sigma);
+  plot.height = micrograph.height;
+  plot.width = micrograph.width;
+  std::tie(plot.low, plot.high) = percentiles(plot.image, 0.005, 0.995);
+  plot.pixel_size = context.pixel_size;
+  plot.title = plain_text(context.micrograph_name);
+  plot.subtitle = peak_summary(peaks.size(), context.cutoff) + "  ·  " +
+                  short_number(context.pixel_size) + " Å/pixel  ·  low-pass " +
+                  number(low_pass, 0) + " Å";
+  plot.x_label = "x (pixels)";
+  plot.y_label = "y (pixels)";
+
+  if (peaks.empty()) return image_plot_png(plot);
+  const double half = context.template_size / 2;
+  // Circles of the template's size, unless together they would hide the micrograph.
+  const double drawn = static_cast<double>(std::min(peaks.size(), kMostMarks));
+  const double room =
+      std::sqrt(static_cast<double>(plot.height) * plot.width / (std::numbers::pi * drawn));
+  plot.mark_radius = half <= room ? half : 0.5 * room;
+  plot.subtitle += half <= room ? "  ·  circles as wide as the template ("
+                                : "  ·  circles smaller than the template (";
+  plot.subtitle += std::to_string(context.template_size) + " pixels)";
+  ColourBar bar = {.label = context.metric == PeakMetric::kMip ? "z of the peak (MIP)"
+                                                               : "z of the peak (scaled MIP)",
+                   .colours = peak_colour};
+  bar.low = context.cutoff;
+  bar.high = std::max<double>(peak_score(peaks.front(), context.metric), bar.low + 0.1);
+  for (size_t i = 0; i < std::min(peaks.size(), kMostMarks); ++i) {
+    const double place = (peak_score(peaks[i], context.metric) - bar.low) / (bar.high - bar.low);
+    plot.marks.push_back({peaks[i].x + half, peaks[i].y + half, peak_colour(place)});
+  }
+  plot.bar = bar;
+  return image_plot_png(plot);
+}
+
+std::string scaled_mip_picture(const Maps& maps, const std::vector<Peak>& peaks,
+                               const PictureContext& context) {
+  ImagePlot plot;
+  plot.bin = bin_factor(maps.scaled_mip);
+  plot.image = binned(maps.scaled_mip, plot.bin, Binning::kMaximum);
+  plot.height = maps.scaled_mip.height;
+  plot.width = maps.scaled_mip.width;
+  plot.first = context.template_size / 2;
+  plot.pixel_size = context.pixel_size;
+  plot.colours = viridis;
+  // A particle is a few pixels: the scale reaches well above the threshold, not to the best z,
+  // so that the background keeps its contrast.
+  const auto [low, high] = percentiles(plot.image, 0.002, 1.0);
+  plot.low = low;
+  plot.high = std::max(low + 0.1, std::min(high, std::max(1.25 * context.cutoff, low + 1.0)));
+
+  const bool scaled = context.metric == PeakMetric::kScaledMip;
+  plot.title = plain_text(context.micrograph_name);
+  plot.subtitle = "Scaled MIP";
+  if (plot.bin > 1) {
+    const std::string side = std::to_string(plot.bin);
+    plot.subtitle += ", largest of each " + side + " x " + side + " pixels";
+  }
+  if (scaled) plot.subtitle += "  ·  threshold z = " + number(context.cutoff, 2) + " (arrow)";
+  plot.x_label = "x of the particle's centre (pixels of the micrograph)";
+  plot.y_label = "y of the particle's centre (pixels)";
+  plot.bar = ColourBar{.label = high > plot.high ? "z (higher ones in the last colour)" : "z",
+                       .colours = viridis,
+                       .low = plot.low,
+                       .high = plot.high};
+  if (scaled) plot.bar->pointer = context.cutoff;
+  plot.mark_radius = 0.015 * std::max(plot.height, plot.width);
+  for (size_t i = 0; i < std::min(peaks.size(), kMostMarks); ++i) {
+    plot.marks.push_back(
+        {static_cast<double>(peaks[i].x), static_cast<double>(peaks[i].y), Colour{1, 1, 1, 1}});
+  }
+  return image_plot_png(plot);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> write_pictures(const std::string& directory,
+                                                                const Image& micrograph,
+                                                                const Maps& maps,
+                                                                const std::vector<Peak>& peaks,
+                                                                const PictureContext& context) {
+  std::vector<std::pair<std::string, std::string>> pictures;
+  const auto write = [&](const std::string& name, const std::string& png) {
+    const std::string path = (std::filesystem::path(directory) / (name + ".png")).string();
+    write_file_atomically(path, png, Durability::kOnDisk);
+    pictures.emplace_back(name, path);
+  };
+  write("micrograph_peaks", micrograph_picture(micrograph, peaks, context));
+  write("scaled_mip", scaled_mip_picture(maps, peaks, context));
+  write("z_histogram", histogram_picture(maps, peaks, context));
+  return pictures;
+}
+
+}  // namespace engine

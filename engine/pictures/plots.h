@@ -1,0 +1,48 @@
+// The parts that the pictures share: an image with axes, scale bar, colour bar and numbered peaks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/pictures/canvas.h"
+
+namespace engine {
+
+// A peak on an image, in pixels of the unbinned image.
+struct Mark {
+  double x = 0, y = 0;
+  Colour colour;
+};
+
+struct ColourBar {
+  std::string label;
+  Colour (*colours)(double) = grey;
+  double low = 0, high = 1;
+  std::optional<double> pointer = std::nullopt;  // a value pointed at
+};
+
+struct ImagePlot {
+  std::string title, subtitle, x_label, y_label;
+  Image image;                // binned
+  int bin = 1;                // pixels of the unbinned image per pixel of `image`
+  int height = 0, width = 0;  // unbinned
+  double first = 0;           // what the axes call row and column 0
+  double pixel_size = 1;      // A, unbinned
+  Colour (*colours)(double) = grey;
+  double low = 0, high = 1;
+  std::optional<ColourBar> bar;
+  std::vector<Mark> marks;  // best first, numbered from 1
+  double mark_radius = 0;   // pixels of the unbinned image
+};
+
+std::string image_plot_png(const ImagePlot& plot);
+
+// Title and subtitle, shortened to the canvas.
+void draw_titles(Canvas& canvas, double left, double width, const std::string& title,
+                 const std::string& subtitle);
+// Ticks with their values under `area`, from `low` at its left edge to `high` at its right.
+void draw_x_axis(Canvas& canvas, const Rect& area, double low, double high,
+                 const std::string& label);
+
+}  // namespace engine

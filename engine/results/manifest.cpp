@@ -1,0 +1,203 @@
+#include "engine/results/manifest.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/io/sha256.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? "" : fs::absolute(path).lexically_normal().string();
+}
+
+std::string host_name() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "";
+  return name;
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#else
+  return "GCC " __VERSION__;
+#endif
+}
+
+Json input(const std::string& path, const std::string& sha256) {
+  return {{"path", absolute(path)}, {"sha256", sha256}};
+}
+
+Json output(const std::string& path) {
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error) throw InputError("cannot read '" + path + "': " + error.message());
+  return {{"path", absolute(path)}, {"sha256", sha256_of_file(path)}, {"bytes", bytes}};
+}
+
+Json device(const DeviceInfo& info) {
+  Json libraries = Json::object();
+  for (const auto& [name, version] : info.libraries) libraries[name] = version;
+  return {{"backend", info.backend},
+          {"name", info.name},
+          {"instruction_set", info.instruction_set},
+          {"threads", info.threads},
+          {"libraries", libraries},
+          {"transforms", info.transforms}};
+}
+
+Json other_ranks(const std::vector<OtherRank>& ranks) {
+  Json list = Json::array();
+  for (const OtherRank& one : ranks) {
+    list.push_back({{"rank", one.rank},
+                    {"host", one.host},
+                    {"device", one.device},
+                    {"correlations", one.correlations}});
+  }
+  return list;
+}
+
+// Null where nothing was measured: single precision is what others are measured by.
+Json precision_error(const std::optional<PrecisionError>& error) {
+  if (!error) return nullptr;
+  return {{"units", error->units}, {"mip_rms", error->rms}, {"mip_largest", error->largest}};
+}
+
+Json inputs(const Manifest& manifest) {
+  const SearchConfig& config = manifest.config;
+  const InputHashes& hashes = manifest.input_hashes;
+  Json micrograph = input(config.micrograph_path, hashes.micrograph);
+  micrograph["height"] = manifest.micrograph_height;
+  micrograph["width"] = manifest.micrograph_width;
+  micrograph["pixel_size"] = config.optics.pixel_size;
+  Json volume = input(config.template_volume_path, hashes.volume);
+  volume["size"] = manifest.template_size;
+  return {{"configuration", input(config.path, hashes.configuration)},
+          {"micrograph", micrograph},
+          {"template", volume}};
+}
+
+Json counts(const Manifest& manifest) {
+  return {{"orientations", manifest.orientations},
+          {"defocus_planes", manifest.defocus_planes},
+          {"correlations", manifest.correlations},
+          {"units", manifest.units},
+          {"resumed_units", manifest.resumed_units},
+          {"rank_0_correlations", manifest.rank_0_correlations},
+          {"map_height", manifest.map_height},
+          {"map_width", manifest.map_width}};
+}
+
+Json timings(const Manifest& manifest) {
+  const Timings& times = manifest.timings;
+  // Of this attempt: what earlier ones finished took none of its time.
+  double correlations = static_cast<double>(manifest.correlations);
+  if (manifest.units > 0) {
+    correlations *=
+        1.0 - static_cast<double>(manifest.resumed_units) / static_cast<double>(manifest.units);
+  }
+  return {{"started", times.started},
+          {"finished", times.finished},
+          {"read_seconds", times.read},
+          {"preprocess_seconds", times.preprocess},
+          {"search_seconds", times.search},
+          {"write_seconds", times.write},
+          {"correlations_per_second", times.search > 0 ? correlations / times.search : 0.0}};
+}
+
+Json outputs(const OutputPaths& paths) {
+  return {{"mip", output(paths.maps.mip)},
+          {"scaled_mip", output(paths.maps.scaled_mip)},
+          {"correlation_average", output(paths.maps.correlation_average)},
+          {"correlation_variance", output(paths.maps.correlation_variance)},
+          {"orientation_psi", output(paths.maps.orientation_psi)},
+          {"orientation_theta", output(paths.maps.orientation_theta)},
+          {"orientation_phi", output(paths.maps.orientation_phi)},
+          {"relative_defocus", output(paths.maps.relative_defocus)},
+          {"peaks_csv", output(paths.csv)}};
+}
+
+}  // namespace
+
+InputHashes hash_inputs(const SearchConfig& config) {
+  return {.configuration = config.path.empty() ? "" : sha256_of_file(config.path),
+          .micrograph = sha256_of_file(config.micrograph_path),
+          .volume = sha256_of_file(config.template_volume_path)};
+}
+
+std::string manifest_json(const Manifest& manifest) {
+  Json pictures = Json::object();
+  for (const auto& [name, path] : manifest.pictures) pictures[name] = output(path);
+  const Json json = {{"format", kFormat},
+                     {"program", "margay-engine"},
+                     {"version", MARGAY_VERSION},
+                     {"build", {{"compiler", compiler()}}},
+                     {"attempt", manifest.attempt},
+                     {"status", "done"},
+                     {"host", host_name()},
+                     {"device", device(manifest.device)},
+                     {"other_ranks", other_ranks(manifest.other_ranks)},
+                     {"precision", manifest.precision},
+                     {"precision_error", precision_error(manifest.precision_error)},
+                     {"fft", manifest.fft},
+                     {"tiling", manifest.tiling.empty() ? Json(nullptr) : Json(manifest.tiling)},
+                     {"numerics_version", manifest.numerics_version},
+                     {"search_hash", manifest.search_hash},
+                     {"inputs", inputs(manifest)},
+                     {"counts", counts(manifest)},
+                     {"timings", timings(manifest)},
+                     {"peaks",
+                      {{"count", manifest.peaks},
+                       {"metric", manifest.peak_metric},
+                       {"false_positives", manifest.false_positives},
+                       {"cutoff", manifest.cutoff},
+                       {"best_z", manifest.best_z}}},
+                     {"outputs", outputs(manifest.outputs)},
+                     {"pictures", pictures},
+                     {"notes", manifest.notes}};
+  // File names are bytes, JSON is UTF-8: what is not becomes U+FFFD; the caller knows its paths.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void write_manifest(const Manifest& manifest) {
+  write_text_atomically(manifest.outputs.manifest, manifest_json(manifest));
+}
+
+bool read_manifest_counts(const std::string& path, FinishedCounts& counts) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    throw InputError("cannot read '" + path + "': " + std::generic_category().message(errno));
+  }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format").get<int>() > kFormat) {
+      throw InputError("'" + path + "': written by a newer margay-engine (format " +
+                       json.at("format").dump() + "); use that one");
+    }
+    const Json& found = json.at("counts");
+    counts = {.orientations = found.at("orientations").get<int64_t>(),
+              .defocus_planes = found.at("defocus_planes").get<int64_t>(),
+              .correlations = found.at("correlations").get<int64_t>()};
+  } catch (const Json::exception& error) {
+    throw InputError("'" + path + "': not a whole manifest of margay-engine (" + error.what() +
+                     "); remove it or run the search again");
+  }
+  return true;
+}
+
+}  // namespace engine

@@ -1,0 +1,128 @@
+#include "engine/results/results.h"
+
+#include <array>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "engine/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/mrc.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+template <typename MapsType>
+auto maps_and_paths(MapsType& maps, const ResultPaths& paths) {
+  using ImageType = decltype(&maps.mip);
+  return std::array<std::pair<ImageType, const std::string*>, 8>{{
+      {&maps.mip, &paths.mip},
+      {&maps.scaled_mip, &paths.scaled_mip},
+      {&maps.mean, &paths.correlation_average},
+      {&maps.sd, &paths.correlation_variance},
+      {&maps.psi, &paths.orientation_psi},
+      {&maps.theta, &paths.orientation_theta},
+      {&maps.phi, &paths.orientation_phi},
+      {&maps.relative_defocus, &paths.relative_defocus},
+  }};
+}
+
+// write_mrc knows only the hidden name; the user knows the other.
+void write_map(const AtomicFile& file, const Image& image, double pixel_size) {
+  try {
+    write_mrc(file.temporary(), image, pixel_size);
+  } catch (const Error& error) {
+    std::string message = error.what();
+    const size_t at = message.find(file.temporary());
+    if (at == std::string::npos) {
+      message = "'" + file.path() + "': " + message;
+    } else {
+      message.replace(at, file.temporary().size(), file.path());
+    }
+    throw Error(error.code(), message);
+  }
+}
+
+std::string csv_of_option(const std::string& output) {
+  const fs::path path(output);
+  std::error_code ignored;
+  if (path.extension() != ".csv" || fs::is_directory(path, ignored)) {
+    throw UsageError("--output '" + output +
+                     "': must be the name of a peak list ending in .csv, e.g. '" +
+                     (path / "peaks.csv").string() + "'");
+  }
+  return output;
+}
+
+}  // namespace
+
+OutputPaths output_paths(const SearchConfig& config, const std::string& output) {
+  OutputPaths paths;
+  paths.maps = config.results;
+  if (output.empty()) {
+    const fs::path scaled_mip(config.results.scaled_mip);
+    paths.directory = folder_of(config.results.scaled_mip);
+    paths.csv = (scaled_mip.parent_path() / (scaled_mip.stem().string() + "_peaks.csv")).string();
+  } else {
+    paths.csv = csv_of_option(output);
+    paths.directory = folder_of(output);
+  }
+  paths.manifest = (fs::path(paths.directory) / "manifest.json").string();
+  paths.progress = (fs::path(paths.directory) / "progress.json").string();
+  return paths;
+}
+
+void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
+  // All are written before the first is renamed: a full disk leaves the old set whole.
+  std::vector<AtomicFile> files;
+  for (const auto& [image, path] : maps_and_paths(maps, paths)) {
+    write_map(files.emplace_back(*path), *image, pixel_size);
+  }
+  std::set<std::string> folders;
+  for (AtomicFile& file : files) {
+    file.commit();
+    folders.insert(folder_of(file.path()));
+  }
+  for (const std::string& folder : folders) sync_folder_of((fs::path(folder) / "x").string());
+}
+
+void write_image(const std::string& path, const Image& image, double pixel_size) {
+  AtomicFile file(path);
+  write_map(file, image, pixel_size);
+  file.commit();
+  sync_folder_of(path);
+}
+
+Maps read_maps(const ResultPaths& paths) {
+  Maps maps;
+  for (const auto& [image, path] : maps_and_paths(maps, paths)) {
+    MrcFile file = read_mrc(*path);
+    if (file.header.nz != 1) {
+      throw InputError("'" + *path + "': " + std::to_string(file.header.nz) +
+                       " sections; a map of a search has one");
+    }
+    *image = to_image(std::move(file));
+    if (image->height != maps.mip.height || image->width != maps.mip.width) {
+      throw InputError("'" + *path + "': " + std::to_string(image->width) + " x " +
+                       std::to_string(image->height) + " pixels, but '" + paths.mip + "' has " +
+                       std::to_string(maps.mip.width) + " x " + std::to_string(maps.mip.height) +
+                       "; the maps must be of one search");
+    }
+  }
+  maps.height = maps.mip.height;
+  maps.width = maps.mip.width;
+  return maps;
+}
+
+void write_text_atomically(const std::string& path, const std::string& text) {
+  write_file_atomically(path, text, Durability::kOnDisk);
+}
+
+}  // namespace engine

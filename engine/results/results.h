@@ -1,0 +1,47 @@
+// Maps and peak list on disk, as Leopard-EM writes them (leopard-em.md 6). Each file is written to
+// a temporary name in its folder, flushed, and renamed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/config/config.h"
+#include "engine/numerics/maps.h"
+#include "engine/numerics/peaks.h"
+
+namespace engine {
+
+struct OutputPaths {
+  ResultPaths maps;       // where the eight maps go
+  std::string csv;        // peak list
+  std::string directory;  // manifest, progress, pictures
+  std::string manifest;   // directory/manifest.json
+  std::string progress;   // directory/progress.json
+};
+
+// `output` is --output: DIR/x.csv puts manifest, progress and pictures into DIR; empty puts
+// everything beside scaled_mip_path, the list being <stem of scaled_mip_path>_peaks.csv.
+OutputPaths output_paths(const SearchConfig& config, const std::string& output);
+
+// Makes missing folders. Throws Error naming the file.
+void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size);
+
+// One MRC image, whole or not at all. Throws Error naming the file.
+void write_image(const std::string& path, const Image& image, double pixel_size);
+
+// Reads the eight maps back (for picking again). `total_correlations` is not in the maps: the
+// caller gives it (from manifest.json or by counting the search of the configuration).
+Maps read_maps(const ResultPaths& paths);
+
+// The 39 columns (plus Leopard-EM's unnamed index column) that refine_template takes; header only
+// when there is no peak. `template_size` is nx of the template: centre = corner + nx/2.
+void write_peaks_csv(const std::string& path, const std::vector<Peak>& peaks,
+                     const SearchConfig& config, int64_t total_correlations, int template_size);
+// The text that write_peaks_csv writes.
+std::string peaks_csv(const std::vector<Peak>& peaks, const SearchConfig& config,
+                      int64_t total_correlations, int template_size);
+
+// Writes `text` through a temporary name, fsync and rename. Throws Error naming the file.
+void write_text_atomically(const std::string& path, const std::string& text);
+
+}  // namespace engine

@@ -1,0 +1,296 @@
+#include "engine/search/device.h"
+
+#include <algorithm>
+#include <complex>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "engine/backend/available_memory.h"
+#include "engine/backend/transform_path.h"
+#include "engine/comm/factory.h"
+#include "engine/comm/nccl_memory.h"
+#include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/fused/backend.h"
+#include "engine/error.h"
+#include "engine/io/format.h"
+#include "engine/numerics/fft.h"
+
+namespace engine {
+namespace {
+
+std::string megabytes(uint64_t bytes) {
+  return grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
+}
+
+// The kernel driver's own word; a device node alone may be left over in a container.
+bool kernel_driver_present() {
+  std::error_code ignored;
+  return std::filesystem::exists("/dev/nvidia0", ignored) &&
+         std::filesystem::exists("/proc/driver/nvidia/version", ignored);
+}
+
+[[noreturn]] void refuse_for_memory(uint64_t needed, uint64_t free, const std::string& of,
+                                    const std::string& remedy) {
+  throw Error(ExitCode::kDeviceMemory, "the search needs " + megabytes(needed) + of +
+                                           " with the smallest batch; " + megabytes(free) +
+                                           " are free. Use " + remedy);
+}
+
+DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& options) {
+  DevicePlan plan;
+  plan.backend = "cpu";
+  const cpu::CpuOptions wanted{options.threads, options.batch};
+  const uint64_t limit = available_memory();
+  const cpu::MemoryPlan unlimited = cpu::plan_memory(shape, wanted);
+  const cpu::MemoryPlan memory = cpu::plan_memory(shape, wanted, limit);
+  plan.threads = memory.threads;
+  plan.batch = memory.batch;
+  plan.memory = memory.items;
+  plan.bytes = memory.total();
+  plan.memory_limit = limit;
+  plan.work = memory;
+  if (limit > 0 && plan.bytes > limit) {
+    refuse_for_memory(plan.bytes, limit, "",
+                      "a machine with more memory, fewer --threads or a smaller micrograph");
+  }
+  if (memory.total() < unlimited.total()) {
+    plan.notes.push_back("batch shrunk to " + std::to_string(plan.batch) + " units and " +
+                         std::to_string(memory.transforms) + " transforms to fit " +
+                         megabytes(limit) + " of free memory");
+  }
+  return plan;
+}
+
+// What the program itself holds while a device searches.
+uint64_t bytes_beside_device(const ProblemShape& s, const cuda::MemoryPlan& plan) {
+  const auto n = static_cast<uint64_t>(s.template_size);
+  const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
+  const uint64_t slice = n * (n / 2 + 1) * sizeof(std::complex<float>);
+  const uint64_t results = 3 * sizeof(uint64_t) + 8 * sizeof(float);
+  uint64_t tiles = 0;
+  if (plan.fused) {
+    // The image in double, twice while it is made, and one tile on its way to the device.
+    const uint64_t tile = static_cast<uint64_t>(plan.fused->tiling.rows.length) *
+                          static_cast<uint64_t>(plan.fused->tiling.columns.length);
+    tiles = 2 * pixels * sizeof(double) + 4 * tile * sizeof(std::complex<float>);
+  }
+  return (n + static_cast<uint64_t>(s.planes)) * slice + tiles +
+         pixels * (sizeof(std::complex<float>) / 2 + results) +
+         static_cast<uint64_t>(s.orientations) * (2 * sizeof(Orientation) + sizeof(Unit));
+}
+
+// Whether the fused path takes the search at all.
+bool fused_fits(const ProblemShape& shape, const cuda::DeviceFacts& facts) {
+  const std::vector<int> lengths =
+      cuda::lengths_within(cuda::fused_kernels(Precision::kFp32), facts.shared_bytes);
+  return std::any_of(lengths.begin(), lengths.end(),
+                     [&](int length) { return length >= shape.template_size; });
+}
+
+// Plans one path within `free` bytes of the device's memory; 0: no limit.
+class CudaPlanner {
+ public:
+  CudaPlanner(const ProblemShape& shape, const DeviceOptions& options,
+              const cuda::DeviceFacts& facts, const TransformPath& path)
+      : shape_(shape),
+        batch_(options.batch),
+        exchange_(options.exchange),
+        kernels_(cuda::fused_kernels(path.precision)) {
+    if (path.fft == "fused") {
+      lengths_ = cuda::require_lengths(kernels_, facts.shared_bytes, shape.template_size,
+                                       facts.name + " (" + facts.architecture + ")");
+    }
+    workspace_ = cuda::transform_workspace(shape, plan(0), options.device);
+  }
+
+  cuda::MemoryPlan plan(uint64_t free) const {
+    return lengths_.empty() ? cuda::plan_memory(shape_, batch_, workspace_, free, exchange_)
+                            : cuda::plan_fused_memory(shape_, kernels_, lengths_, batch_,
+                                                      workspace_, free, exchange_);
+  }
+
+ private:
+  const ProblemShape& shape_;
+  int batch_;
+  uint64_t exchange_;
+  cuda::FusedKernels kernels_;
+  std::vector<int> lengths_;  // of the fused path
+  uint64_t workspace_ = 0;
+};
+
+// What was done about too little memory; empty: nothing.
+std::string shrinking_note(const cuda::MemoryPlan& wanted, const cuda::MemoryPlan& found,
+                           uint64_t free) {
+  std::string what;
+  const auto note = [&](int from, int to, const std::string& of) {
+    if (to == from) return;
+    what += (what.empty() ? " from " : " and from ") + std::to_string(from) + " to " +
+            std::to_string(to) + of;
+  };
+  note(wanted.batch, found.batch, " units");
+  if (found.fused) note(wanted.fused->transforms, found.fused->transforms, " transforms at once");
+  return what.empty()
+             ? ""
+             : "batch shrunk" + what + " to fit " + megabytes(free) + " of free device memory";
+}
+
+void require_memory_beside_device(const ProblemShape& shape, const cuda::MemoryPlan& plan) {
+  const uint64_t here = bytes_beside_device(shape, plan);
+  const uint64_t free_here = available_memory();
+  if (free_here == 0 || here <= free_here) return;
+  refuse_for_memory(here, free_here, " of the machine's memory beside the device",
+                    "a machine or a job with more memory, or a smaller micrograph");
+}
+
+DevicePlan plan_cuda(const ProblemShape& shape, const DeviceOptions& options) {
+  const cuda::DeviceFacts facts = cuda::require_device(options.device);
+  const TransformPath path = choose_transforms("cuda", options.fft, options.precision,
+                                               kFusedByItself && fused_fits(shape, facts));
+  const CudaPlanner planner(shape, options, facts, path);
+  cuda::MemoryPlan work = planner.plan(facts.free_memory);
+  DevicePlan plan{.backend = "cuda",
+                  .batch = work.batch,
+                  .device = options.device,
+                  .fft = path.fft,
+                  .precision = precision_name(path.precision),
+                  .tiling = work.fused ? cuda::describe_tiling(work.fused->tiling) : "",
+                  .memory = work.items,
+                  .bytes = work.total(),
+                  .memory_limit = facts.free_memory};
+  if (plan.bytes > plan.memory_limit) {
+    refuse_for_memory(plan.bytes, plan.memory_limit, " of device memory",
+                      "a device with more memory, a smaller micrograph or a smaller template, and "
+                      "see with nvidia-smi whether another process holds memory");
+  }
+  require_memory_beside_device(shape, work);
+  const std::string note = shrinking_note(planner.plan(0), work, facts.free_memory);
+  if (!note.empty()) plan.notes.push_back(note);
+  plan.work = std::move(work);
+  return plan;
+}
+
+// Found out before a device is looked for.
+void check_transforms(const ProblemShape& shape, const DeviceOptions& options) {
+  const TransformPath path =
+      choose_transforms(options.backend, options.fft, options.precision, false);
+  if (path.fft != "fused" || !cuda::built_in()) return;
+  const cuda::FusedKernels kernels = cuda::fused_kernels(path.precision);
+  cuda::require_lengths(kernels, std::numeric_limits<uint64_t>::max(), shape.template_size,
+                        "any device");
+}
+
+std::string kernels_text(const cuda::FusedKernels& kernels) {
+  std::string text = "fused " + precision_name(kernels.precision);
+  for (const cuda::CompiledLength& each : kernels.lengths) {
+    text += " " + std::to_string(each.length);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool nvidia_device_present() { return kernel_driver_present() || cuda::visible_devices() > 0; }
+
+VisibleDevices devices_for(const std::string& backend) {
+  if (backend == "cpu") return {};
+  return {.count = cuda::visible_devices(), .names = process_environment()("CUDA_VISIBLE_DEVICES")};
+}
+
+int device_of(const RankPlace& place, const std::string& backend) {
+  const int visible = devices_for(backend).count;
+  // None is visible: opening device 0 says why.
+  return visible == 0 ? 0 : device_of_rank(place, visible);
+}
+
+uint64_t exchange_memory(const std::string& collectives, int ranks) {
+  if (ranks == 1) return 0;
+  const bool by_nccl = collectives == "nccl" || (collectives == "auto" && comm::has_nccl());
+  return by_nccl ? comm::kNcclMemory : 0;
+}
+
+std::string identity_of(const DeviceOptions& options) {
+  return devices_for(options.backend).count == 0 ? "" : cuda::device_identity(options.device);
+}
+
+std::string choose_backend(const std::string& wanted, int device) {
+  if (wanted == "cpu") return wanted;
+  if (wanted != "auto" && wanted != "cuda") {
+    throw UsageError("--backend: '" + wanted + "' is not one of auto, cuda, cpu");
+  }
+  if (wanted == "auto" && !nvidia_device_present()) return "cpu";
+  cuda::require_device(device);
+  return "cuda";
+}
+
+DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options) {
+  check_transforms(shape, options);
+  const std::string backend = choose_backend(options.backend, options.device);
+  if (backend == "cuda") return plan_cuda(shape, options);
+  choose_transforms(backend, options.fft, options.precision);
+  return plan_processor(shape, options);
+}
+
+std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids) {
+  const bool wants_processor = gpu_ids == std::vector<std::string>{"cpu"};
+  if (plan.backend == "cpu") {
+    return wants_processor ? ""
+                           : "computational_config.gpu_ids names devices; this search runs on the "
+                             "processor";
+  }
+  const std::string here = "; this search runs on device " + std::to_string(plan.device);
+  if (wants_processor) {
+    return "computational_config.gpu_ids says cpu" + here +
+           ", and on the processor with --backend "
+           "cpu";
+  }
+  const bool one = gpu_ids.size() == 1 && gpu_ids.front() != "all";
+  return one ? "" : "computational_config.gpu_ids names several devices" + here + " alone";
+}
+
+DeviceInfo describe_device(const DevicePlan& plan) {
+  if (plan.backend == "cuda") {
+    const cuda::DeviceFacts facts = cuda::require_device(plan.device);
+    return {.backend = plan.backend,
+            .name = facts.name,
+            .instruction_set = facts.architecture,
+            .threads = plan.threads,
+            .libraries = facts.libraries,
+            .transforms = transforms_of_this_build()};
+  }
+  return {.backend = plan.backend,
+          .name = cpu::processor_name(),
+          .instruction_set = cpu::kernel_instruction_set(),
+          .threads = plan.threads,
+          .libraries = {{"fftw", fft_library_version()}},
+          .transforms = {"fftw fp32"}};
+}
+
+std::vector<std::string> transforms_of_this_build() {
+  if (!cuda::built_in()) return {"fftw fp32"};
+  std::vector<std::string> all = {"fftw fp32", "cufft fp32"};
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16Storage, Precision::kFp16}) {
+    const cuda::FusedKernels kernels = cuda::fused_kernels(precision);
+    if (!kernels.lengths.empty()) all.push_back(kernels_text(kernels));
+  }
+  return all;
+}
+
+std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan) {
+  if (const auto* work = std::get_if<cuda::MemoryPlan>(&plan.work)) {
+    return work->fused ? cuda::make_fused_backend(problem, *work, plan.device)
+                       : cuda::make_cuda_backend(problem, *work, plan.device);
+  }
+  return cpu::make_cpu_backend(problem, std::get<cpu::MemoryPlan>(plan.work));
+}
+
+std::string describe_memory(const DevicePlan& plan) {
+  std::string text =
+      (plan.backend == "cuda" ? "device memory: " : "memory: ") + megabytes(plan.bytes) + " (";
+  for (const MemoryItem& item : plan.memory) {
+    text += (&item == plan.memory.data() ? "" : ", ") + item.name + " " + megabytes(item.bytes);
+  }
+  return text + ")";
+}
+
+}  // namespace engine

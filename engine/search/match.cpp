@@ -1,0 +1,338 @@
+#include "engine/search/match.h"
+
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "engine/config/input_checks.h"
+#include "engine/error.h"
+#include "engine/io/format.h"
+#include "engine/io/mrc.h"
+#include "engine/pictures/pictures.h"
+#include "engine/ranks/exchange.h"
+#include "engine/ranks/leader.h"
+#include "engine/results/progress.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
+
+// The same path, to measure a reduced precision by.
+DeviceOptions in_single_precision(DeviceOptions options) {
+  options.fft = "fused";
+  options.precision = "fp32";
+  return options;
+}
+
+// Everything about one match, from reading to the manifest.
+class Match {
+ public:
+  Match(SearchConfig config, const MatchOptions& options)
+      : options_(options), outputs_(output_paths(config, options.output)) {
+    if (!options.progress.empty()) outputs_.progress = options.progress;
+    manifest_.config = std::move(config);
+    manifest_.attempt = options.attempt;
+    manifest_.outputs = outputs_;
+    manifest_.numerics_version = kNumericsVersion;
+    manifest_.timings.started = now_text();
+  }
+
+  MatchOutcome run(const std::atomic<bool>& stop) {
+    CrewOptions crew = options_.crew;
+    crew.message = [this](const std::string& sentence) { note(sentence); };
+    // The other ranks may arrive while this one reads.
+    Foreman foreman(std::move(crew));
+    try {
+      return run(stop, foreman);
+    } catch (const Error& error) {
+      foreman.abandon(error);
+      throw;
+    } catch (const std::exception& error) {
+      foreman.abandon(Error(ExitCode::kDeviceFault, error.what()));
+      throw;
+    }
+  }
+
+ private:
+  MatchOutcome run(const std::atomic<bool>& stop, Foreman& foreman) {
+    {
+      const auto busy = foreman.pulse().busy(Doing::kFiles);
+      read();
+    }
+    RunResult result = search(stop, foreman);
+    if (result.stopped) {
+      result.progress.state = "stopped";
+      reporter_->finish(result.progress);
+      return {.stopped = true, .manifest = std::move(manifest_)};
+    }
+    write(result);
+    return {.stopped = false, .manifest = std::move(manifest_)};
+  }
+
+  void say(const std::string& line) const {
+    if (options_.message) options_.message(line);
+  }
+
+  void read() {
+    const auto start = Clock::now();
+    SearchConfig& config = manifest_.config;
+    const InputChecks checks{options_.allow_pixel_size_mismatch};
+    MrcFile volume = read_template(config);
+    check_template(volume, config, checks);
+    MrcFile micrograph = read_micrograph(config);
+    check_micrograph(micrograph, config, checks);
+    check_shapes(micrograph, volume, config);
+    template_size_ = volume.header.nx;
+    plan(micrograph.header.ny, micrograph.header.nx);
+    manifest_.input_hashes = hash_inputs(config);
+    micrograph_ = to_image(std::move(micrograph));
+    volume_ = to_volume(std::move(volume));
+    manifest_.timings.read = seconds_since(start);
+  }
+
+  void plan(int height, int width) {
+    SearchConfig& config = manifest_.config;
+    const SearchSpace space = make_search_space(config);
+    DeviceOptions wanted = options_.device;
+    const bool alone = options_.crew.place.size == 1;
+    // With several ranks the launcher says who has which device.
+    wanted.device =
+        alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
+              : device_of(options_.crew.place, wanted.backend);
+    if (devices_for(wanted.backend).count > 0) {
+      wanted.exchange = exchange_memory(options_.crew.collectives, options_.crew.place.size);
+    }
+    const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
+                             space.orientations()};
+    device_ = plan_device(shape, wanted);
+    if (device_.precision != "fp32") {
+      exact_device_ = plan_device(shape, in_single_precision(wanted));
+    }
+    const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
+                                static_cast<uint64_t>(width - template_size_ + 1);
+    check_files(map_pixels);
+    if (!options_.peaks.cutoff) {  // refused now, not after the search
+      noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
+                   options_.peaks.false_positives);
+    }
+    const std::string note_of_devices =
+        alone ? devices_note(device_, config.computation.gpu_ids) : "";
+    if (!note_of_devices.empty()) config.notes.push_back(note_of_devices);
+    for (const std::string& note : config.notes) say("note: " + note);
+    for (const std::string& note : device_.notes) say("note: " + note);
+    say(describe_plan(config, space, height, width, template_size_, device_));
+    manifest_.device = describe_device(device_);
+    manifest_.precision = device_.precision;
+    manifest_.fft = device_.fft;
+    manifest_.tiling = device_.tiling;
+    manifest_.orientations = space.orientations();
+    manifest_.defocus_planes = static_cast<int64_t>(space.planes.size());
+    manifest_.correlations = space.correlations();
+    manifest_.units = static_cast<int64_t>(space.units.size());
+    manifest_.micrograph_height = height;
+    manifest_.micrograph_width = width;
+    manifest_.template_size = template_size_;
+  }
+
+  // What cannot be written, or would destroy an input, is to be known before hours are spent.
+  void check_files(uint64_t map_pixels) const {
+    constexpr uint64_t kPictures = 8 << 20;
+    OutputChecks checks = {.overwrite = options_.overwrite,
+                           .csv_path = outputs_.csv,
+                           .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures};
+    checks.unfinished_mark = outputs_.progress;
+    checks.other_files.emplace_back("--progress", outputs_.progress);
+    if (!options_.checkpoint.empty()) {
+      checks.other_files.emplace_back("--checkpoint", options_.checkpoint);
+    }
+    check_outputs(manifest_.config, outputs_.manifest, checks);
+    std::error_code ignored;  // then there is nothing to say
+    if (options_.resume.empty() && !options_.checkpoint.empty() &&
+        fs::exists(options_.checkpoint, ignored)) {
+      say("note: --checkpoint: '" + options_.checkpoint +
+          "' is there already and will be replaced; to go on from it, stop this search and give "
+          "--resume '" +
+          options_.checkpoint + "'");
+    }
+  }
+
+  RunResult search(const std::atomic<bool>& stop, Foreman& foreman) {
+    reporter_.emplace(outputs_.progress);
+    const auto start = Clock::now();
+    Search search = prepare(foreman);
+    manifest_.search_hash = search.identity.hash();
+    if (foreman.size() > 1) give_inputs(search, foreman, stop);
+    const std::unique_ptr<Backend> backend = start_device(search, foreman);
+    manifest_.timings.preprocess = seconds_since(start);
+    const RunOptions run{.checkpoint = options_.checkpoint,
+                         .checkpoint_every = options_.checkpoint_every,
+                         .resume = options_.resume,
+                         .report = [this](const Progress& p) { reporter_->report(p); },
+                         .message = [this](const std::string& s) { note(s); }};
+    RunResult result = run_search(search, *backend, run, stop, foreman);
+    for (const Colleague& one : foreman.colleagues()) {
+      manifest_.other_ranks.push_back(
+          {one.rank, one.host, one.device, foreman.merged_by(one.rank)});
+    }
+    manifest_.rank_0_correlations = foreman.merged_by(0);
+    manifest_.timings.search = result.seconds;
+    manifest_.resumed_units = result.resumed_units;
+    if (!result.stopped) {
+      maps_ = finalise(result.accumulators, search.space.list.orientations, search.space.planes);
+      result.accumulators = {};
+    }
+    return result;
+  }
+
+  Search prepare(Foreman& foreman) {
+    const auto busy = foreman.pulse().busy(Doing::kStart);
+    Search search = prepare_search(manifest_.config, micrograph_, volume_);
+    volume_ = {};
+    return search;
+  }
+
+  void give_inputs(Search& search, Foreman& foreman, const std::atomic<bool>& stop) {
+    constexpr std::chrono::seconds kLastWords{5};
+    try {
+      const std::string identity =
+          identity_of({.backend = device_.backend, .device = device_.device});
+      share(foreman.gather(communicator(), device_.device, identity, stop), search.problem,
+            search.space.units);
+    } catch (const CommunicatorLost& e) {
+      // Which rank was lost is known soon.
+      foreman.next(kLastWords);
+      throw Error(ExitCode::kDeviceFault,
+                  std::string("the inputs of the search did not reach all ranks: ") + e.what());
+    }
+  }
+
+  // By which the ranks exchange inputs and statistics.
+  std::string communicator() {
+    const std::string& wanted = options_.crew.collectives;
+    if (wanted != "auto") return wanted;
+    if (device_.backend != "cuda") return "gloo";
+    if (comm::has_nccl()) return "nccl";
+    note("there is no NCCL here: the ranks exchange their statistics by Gloo, through the CPUs");
+    return "gloo";
+  }
+
+  std::unique_ptr<Backend> start_device(const Search& search, Foreman& foreman) {
+    const auto busy = foreman.pulse().busy(Doing::kStart);
+    return make_measured_backend(search);
+  }
+
+  // Of a reduced precision the error is measured first. The device never holds both backends.
+  std::unique_ptr<Backend> make_measured_backend(const Search& search) {
+    if (!exact_device_) return make_backend(search.problem, device_);
+    const std::vector<Unit> sample = sample_units(search.space.units);
+    const Accumulators exact =
+        accumulate_sample(*make_backend(search.problem, *exact_device_), sample);
+    std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
+    manifest_.precision_error = precision_error(exact, accumulate_sample(*backend, sample),
+                                                static_cast<int64_t>(sample.size()));
+    note(describe_precision_error(device_.precision, *manifest_.precision_error));
+    return backend;
+  }
+
+  // The foreman's threads have notes, too.
+  void note(const std::string& sentence) {
+    say("note: " + sentence);
+    const std::lock_guard lock(notes_mutex_);
+    manifest_.notes.push_back(sentence);
+  }
+
+  void write(RunResult& result) {
+    const auto start = Clock::now();
+    result.progress.state = "writing";
+    reporter_->report(result.progress);
+    const SearchConfig& config = manifest_.config;
+    const std::vector<Peak> peaks = find_peaks(maps_, options_.peaks);
+    manifest_.map_height = maps_.height;
+    manifest_.map_width = maps_.width;
+    manifest_.peaks = static_cast<int64_t>(peaks.size());
+    manifest_.peak_metric = options_.peaks.metric == PeakMetric::kMip ? "mip" : "scaled-mip";
+    manifest_.false_positives = options_.peaks.false_positives;
+    manifest_.cutoff = peak_cutoff(maps_, options_.peaks);
+    manifest_.best_z = result.best_z;
+    // An old manifest must not vouch for a mixture of old and new files.
+    fs::remove(outputs_.manifest);
+    write_maps(maps_, config.results, config.optics.pixel_size);
+    write_peaks_csv(outputs_.csv, peaks, config, maps_.total_correlations, template_size_);
+    manifest_.pictures =
+        write_pictures(outputs_.directory, micrograph_, maps_, peaks,
+                       {.micrograph_name = fs::path(config.micrograph_path).filename().string(),
+                        .pixel_size = config.optics.pixel_size,
+                        .template_size = template_size_,
+                        .cutoff = manifest_.cutoff,
+                        .metric = options_.peaks.metric});
+    manifest_.notes.insert(manifest_.notes.begin(), config.notes.begin(), config.notes.end());
+    manifest_.timings.write = seconds_since(start);
+    manifest_.timings.finished = now_text();
+    write_manifest(manifest_);
+    // Only now is nothing lost by forgetting where the search stood.
+    forget_checkpoint();
+    result.progress.state = "done";
+    reporter_->finish(result.progress);
+  }
+
+  // The results are whole: a file that stays is no failure.
+  void forget_checkpoint() const {
+    if (options_.checkpoint.empty()) return;
+    std::error_code error;
+    fs::remove(options_.checkpoint, error);
+    if (error) {
+      say("note: checkpoint '" + options_.checkpoint +
+          "' could not be removed: " + error.message());
+    }
+  }
+
+  const MatchOptions& options_;
+  OutputPaths outputs_;
+  Manifest manifest_;
+  std::mutex notes_mutex_;  // of its notes, while the foreman lives
+  DevicePlan device_;
+  std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
+  int template_size_ = 0;
+  Image micrograph_;
+  Volume volume_;
+  Maps maps_;
+  std::optional<ProgressReporter> reporter_;
+};
+
+std::string describe_workers(const DevicePlan& device) {
+  if (device.backend == "cuda") {
+    return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
+           device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
+  }
+  return device.backend + ", " + std::to_string(device.threads) +
+         (device.threads == 1 ? " thread" : " threads");
+}
+
+}  // namespace
+
+std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
+                          int width, int template_size, const DevicePlan& device) {
+  return config.micrograph_path + ": " + std::to_string(width) + " x " + std::to_string(height) +
+         " pixels, template " + std::to_string(template_size) + "^3, " +
+         grouped_number(space.orientations()) + " orientations x " +
+         std::to_string(space.planes.size()) +
+         (space.planes.size() == 1 ? " defocus plane = " : " defocus planes = ") +
+         grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
+         "\n" + describe_memory(device);
+}
+
+MatchOutcome run_match(SearchConfig config, const MatchOptions& options,
+                       const std::atomic<bool>& stop) {
+  return Match(std::move(config), options).run(stop);
+}
+
+}  // namespace engine

@@ -1,0 +1,46 @@
+// `margay-engine match`: from a configuration to maps, peak list, pictures and manifest.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "engine/config/config.h"
+#include "engine/numerics/peaks.h"
+#include "engine/ranks/rank_group.h"
+#include "engine/results/manifest.h"
+#include "engine/results/results.h"
+#include "engine/search/device.h"
+#include "engine/search/search.h"
+
+namespace engine {
+
+// Counts and memory as sentences for people: what `plan` prints, and `match` before it starts.
+std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
+                          int width, int template_size, const DevicePlan& device);
+
+struct MatchOptions {
+  DeviceOptions device;
+  std::string output;      // --output; empty: beside scaled_mip_path
+  std::string checkpoint;  // empty: none
+  std::chrono::milliseconds checkpoint_every = std::chrono::minutes(10);
+  std::string resume;    // empty: from the beginning
+  std::string progress;  // progress file; empty: beside the manifest
+  std::string attempt;   // the scheduler's token
+  bool overwrite = false;
+  bool allow_pixel_size_mismatch = false;
+  CrewOptions crew;  // of which this is rank 0
+  PeakOptions peaks;
+  std::function<void(const std::string&)> message;  // lines for the user
+};
+
+struct MatchOutcome {
+  bool stopped = false;  // on request; the checkpoint is written if one was asked for
+  Manifest manifest;     // of a finished search
+};
+
+MatchOutcome run_match(SearchConfig config, const MatchOptions& options,
+                       const std::atomic<bool>& stop);
+
+}  // namespace engine

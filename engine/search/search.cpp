@@ -1,0 +1,171 @@
+// What a search consists of.
+#include "engine/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <future>
+#include <sstream>
+#include <utility>
+
+#include "engine/error.h"
+#include "engine/io/sha256.h"
+#include "engine/numerics/preprocess.h"
+
+namespace engine {
+namespace {
+
+// The pixel farthest from the mean: what a sum that leaves its range is most likely due to.
+std::string describe_extreme_pixel(const Image& image) {
+  double sum = 0;
+  double squares = 0;
+  for (const float value : image.pixels) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const auto count = static_cast<double>(image.pixels.size());
+  const double mean = sum / count;
+  const double sd = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  size_t worst = 0;
+  for (size_t i = 0; i < image.pixels.size(); ++i) {
+    if (std::abs(image.pixels[i] - mean) > std::abs(image.pixels[worst] - mean)) worst = i;
+  }
+  std::ostringstream text;
+  text.precision(3);
+  text << "the micrograph's most extreme pixel is (row " << worst / static_cast<size_t>(image.width)
+       << ", column " << worst % static_cast<size_t>(image.width) << "), "
+       << std::abs(image.pixels[worst] - mean) / sd << " standard deviations from the mean";
+  return text.str();
+}
+
+std::string hash_floats(const std::vector<float>& values) {
+  return sha256_of_bytes(values.data(), values.size() * sizeof(float));
+}
+
+template <typename T>
+void put(std::ostream& out, const std::optional<T>& value) {
+  if (value) {
+    out << *value;
+  } else {
+    out << "none";
+  }
+  out << ';';
+}
+
+std::string optics_text(const OpticsGroup& o) {
+  std::ostringstream out;
+  out.precision(17);
+  out << o.pixel_size << ';' << o.voltage << ';' << o.spherical_aberration << ';'
+      << o.amplitude_contrast_ratio << ';' << o.phase_shift << ';' << o.defocus_u << ';'
+      << o.defocus_v << ';' << o.astigmatism_angle << ';' << o.ctf_b_factor << ';';
+  for (const auto& zernikes : {o.even_zernikes, o.odd_zernikes}) {
+    for (const auto& [name, value] : zernikes) out << name << ':' << value << ';';
+  }
+  if (o.mag_matrix) {
+    for (const double value : *o.mag_matrix) out << value << ';';
+  }
+  return out.str();
+}
+
+std::string filters_text(const PreprocessingFilters& f) {
+  std::ostringstream out;
+  out.precision(17);
+  out << f.whitening.enabled << ';' << f.whitening.do_power_spectrum << ';';
+  put(out, f.whitening.num_freq_bins);
+  put(out, f.whitening.max_freq);
+  out << f.bandpass.enabled << ';' << f.bandpass.low_freq_cutoff << ';'
+      << f.bandpass.high_freq_cutoff << ';' << f.bandpass.falloff << ';'
+      << f.arbitrary_curve.enabled << ';';
+  for (const double value : f.arbitrary_curve.frequencies) out << value << ';';
+  for (const double value : f.arbitrary_curve.amplitudes) out << value << ';';
+  return out.str();
+}
+
+std::string shape_text(int height, int width) {
+  return std::to_string(height) + 'x' + std::to_string(width) + ':';
+}
+
+SearchIdentity identify(const SearchConfig& config, const SearchSpace& space,
+                        const Image& micrograph, const Volume& volume) {
+  std::vector<float> angles;
+  for (const Orientation& o : space.list.orientations) {
+    angles.insert(angles.end(), {o.phi, o.theta, o.psi});
+  }
+  return {{{"micrograph",
+            shape_text(micrograph.height, micrograph.width) + hash_floats(micrograph.pixels)},
+           {"template", shape_text(volume.size, volume.size) + hash_floats(volume.voxels)},
+           {"optics", optics_text(config.optics)},
+           {"defocus planes", hash_floats(space.planes)},
+           {"orientations", hash_floats(angles)},
+           {"filters", filters_text(config.filters)}}};
+}
+
+// Values beyond single precision would make every correlation NaN.
+void check_finite(const SearchConfig& config, const Problem& p) {
+  const auto finite = [](const std::vector<std::complex<float>>& values) {
+    return std::all_of(values.begin(), values.end(), [](const std::complex<float>& value) {
+      return std::isfinite(value.real()) && std::isfinite(value.imag());
+    });
+  };
+  if (!finite(p.volume_spectrum)) {
+    throw InputError("template_volume_path: '" + config.template_volume_path +
+                     "' holds values too large for single precision: scale it down");
+  }
+  if (!finite(p.image_spectrum) || !std::all_of(p.filters.begin(), p.filters.end(), finite)) {
+    throw InputError(config.path +
+                     ": optics_group, defocus_search_config or preprocessing_filters hold values "
+                     "so extreme that the filters are not finite: check their units");
+  }
+}
+
+}  // namespace
+
+SearchSpace make_search_space(const SearchConfig& config) {
+  SearchSpace space;
+  try {
+    space.planes = defocus_planes(config.defocus);
+    const int64_t correlations =
+        count_orientations(config.orientations) * static_cast<int64_t>(space.planes.size());
+    if (correlations >= kIndexLimit) {
+      throw InputError("orientation_search_config and defocus_search_config give " +
+                       std::to_string(correlations) + " correlations; at most " +
+                       std::to_string(kIndexLimit - 1) + " can be told apart. Use larger steps");
+    }
+    space.list = make_orientations(config.orientations);
+  } catch (const InputError& error) {
+    throw InputError(config.path + ": " + error.what());
+  }
+  // An odd aberration makes the filter complex, and the mirrored projection another one.
+  space.units = make_units(space.list, config.optics.odd_zernikes.empty());
+  return space;
+}
+
+Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume) {
+  Search search;
+  search.config = config;
+  search.space = make_search_space(config);
+  // These take seconds each for a large template. Where no thread is to be had, one after another.
+  constexpr auto kBeside = std::launch::async | std::launch::deferred;
+  auto identity =
+      std::async(kBeside, [&] { return identify(config, search.space, micrograph, volume); });
+  auto spectrum = std::async(kBeside, [&] { return volume_spectrum(volume); });
+  Problem& p = search.problem;
+  p.height = micrograph.height;
+  p.width = micrograph.width;
+  p.template_size = volume.size;
+  p.magnified = config.optics.mag_matrix.has_value();
+  p.magnification = frequency_transform(config.optics);
+  p.orientations = search.space.list.orientations;
+  p.extreme_pixel = describe_extreme_pixel(micrograph);
+  {
+    const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
+    p.image_spectrum.assign(image.spectrum.begin(), image.spectrum.end());
+    p.filters =
+        projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
+  }
+  p.volume_spectrum = spectrum.get();
+  search.identity = identity.get();
+  check_finite(config, p);
+  return search;
+}
+
+}  // namespace engine

@@ -1,0 +1,163 @@
+#include "engine/search/worker_run.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "engine/ranks/exchange.h"
+#include "engine/ranks/worker.h"
+#include "engine/search/batches.h"
+
+namespace engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLastWords{5};
+
+class Worker {
+ public:
+  Worker(Member& member, const DeviceOptions& device, std::string identity,
+         const std::atomic<bool>& stop)
+      : member_(member), device_(device), identity_(std::move(identity)), stop_(stop) {}
+
+  ExitCode run() {
+    get_inputs();
+    make_device();
+    member_.ready({backend_->batch(), description_, way_of_computing(*backend_)});
+    for (;;) {
+      pass_stop_on();
+      const std::optional<Order> order = member_.next(std::chrono::milliseconds(100));
+      if (!order) continue;
+      switch (order->kind) {
+        case OrderKind::kWork:
+          work(order->chunk);
+          break;
+        case OrderKind::kMerge:
+          give_statistics(*order);
+          break;
+        case OrderKind::kMerged:
+          // The others have a communicator that this rank is no part of any more.
+          if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
+          forget_statistics();
+          member_.ask(0, 0.0);
+          break;
+        case OrderKind::kHurry:
+          break;
+        case OrderKind::kEnd:
+          return order->stopped ? ExitCode::kStopped : ExitCode::kDone;
+      }
+    }
+  }
+
+ private:
+  void get_inputs() {
+    try {
+      share(member_.start(device_.device, identity_), problem_, units_);
+    } catch (const CommunicatorLost& e) {
+      // Rank 0 knows better who was lost.
+      member_.next(kLastWords);
+      throw Error(ExitCode::kDeviceFault,
+                  std::string("the inputs of the search did not arrive: ") + e.what());
+    }
+  }
+
+  void forget_statistics() {
+    const auto busy = member_.pulse().busy(Doing::kDevice);
+    backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
+    correlations_ = 0;
+  }
+
+  void make_device() {
+    const auto busy = member_.pulse().busy(Doing::kStart);
+    const ProblemShape shape{problem_.height, problem_.width, problem_.template_size,
+                             problem_.planes(), static_cast<int64_t>(problem_.orientations.size())};
+    // What the exchange of data takes of the device it has already.
+    const DevicePlan plan = plan_device(shape, device_);
+    const DeviceInfo info = describe_device(plan);
+    description_ = info.backend + ", " + info.name;
+    backend_ = make_backend(problem_, plan);
+  }
+
+  void pass_stop_on() {
+    if (stop_ && !std::exchange(stop_told_, true)) member_.want_stop();
+  }
+
+  void work(const std::vector<UnitRange>& chunk) {
+    const uint32_t done = correlate_chunk(*backend_, units_, chunk, member_.pulse(), [this] {
+      pass_stop_on();
+      return !member_.hurried();
+    });
+    count(chunk, done);
+    member_.ask(done, best_z_if_due());
+  }
+
+  void count(const std::vector<UnitRange>& chunk, uint32_t done) {
+    for (const UnitRange& range : chunk) {
+      for (uint32_t unit = range.begin; unit < range.end && done > 0; ++unit, --done) {
+        correlations_ += problem_.planes() * (units_[unit].second >= 0 ? 2 : 1);
+      }
+    }
+  }
+
+  // Looking at every pixel costs as much as a few correlations, so seldom.
+  double best_z_if_due() {
+    constexpr std::chrono::seconds kEvery{10};
+    if (Clock::now() - looked_ < kEvery) return 0.0;
+    looked_ = Clock::now();
+    const auto busy = member_.pulse().busy(Doing::kDevice);
+    return own_best_z(*backend_, correlations_, false);
+  }
+
+  Accumulators take_statistics() {
+    const auto busy = member_.pulse().busy(Doing::kDevice);
+    return backend_->accumulators();
+  }
+
+  void give_statistics(const Order& order) {
+    Accumulators statistics = take_statistics();
+    check_range(statistics, static_cast<int>(order.members.size()), problem_.extreme_pixel);
+    group_lost_.clear();
+    try {
+      reduce(member_.group(order), statistics);
+    } catch (const CommunicatorLost& e) {
+      group_lost_ = e.what();
+      member_.group_is_lost(e.what());
+    }
+  }
+
+  Member& member_;
+  const DeviceOptions& device_;
+  const std::string identity_;
+  const std::atomic<bool>& stop_;
+  bool stop_told_ = false;
+  Problem problem_;
+  std::vector<Unit> units_;
+  std::string description_;
+  std::unique_ptr<Backend> backend_;
+  int64_t correlations_ = 0;  // since the last merge
+  std::string group_lost_;    // why, since the last order to merge
+  Clock::time_point looked_ = Clock::now();
+};
+
+}  // namespace
+
+ExitCode work_for_rank_0(const CrewOptions& options, const DeviceOptions& device,
+                         const std::atomic<bool>& stop) {
+  // Whoever has joined answers: a device that does not must be met before.
+  const std::string identity = identity_of(device);
+  Member member(options);
+  try {
+    return Worker(member, device, identity, stop).run();
+  } catch (const Dismissed&) {
+    throw;
+  } catch (const Error& e) {
+    member.fail(e);
+    throw;
+  } catch (const std::exception& e) {
+    member.fail(Error(ExitCode::kDeviceFault, e.what()));
+    throw;
+  }
+}
+
+}  // namespace engine

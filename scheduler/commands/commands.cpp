@@ -1,0 +1,381 @@
+#include "scheduler/commands/commands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "db/attempts.h"
+#include "db/audit.h"
+#include "db/results.h"
+#include "db/templates.h"
+#include "scheduler/commands/job_state_text.h"
+#include "scheduler/commands/read_snapshot.h"
+#include "scheduler/script/engine_config.h"
+#include "slurm/sbatch/directives.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+
+std::string item_name(const db::Item& item) {
+  return "item " + std::to_string(item.id) + " (" + to_string(item.state) + ")";
+}
+
+bool is_name(const std::string& name) {
+  const auto plain = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  if (name.empty() || name.size() > 64 || !plain(static_cast<unsigned char>(name[0]))) return false;
+  return std::all_of(name.begin(), name.end(),
+                     [&](unsigned char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+void check_ctf(const db::Ctf& ctf) {
+  const auto check = [](double value, const char* what, double least, double most) {
+    if (std::isfinite(value) && value >= least && value <= most) return;
+    throw Invalid(std::string(what) + " " + std::to_string(value) + " is not between " +
+                  std::to_string(static_cast<int64_t>(least)) + " and " +
+                  std::to_string(static_cast<int64_t>(most)));
+  };
+  check(ctf.defocus_u, "defocus_u (A, underfocus positive)", -1e6, 1e6);
+  check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
+  check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
+  check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
+}
+
+// What of the micrograph changed since the item was enqueued.
+std::string change_of_file(const db::Item& item, const FileFacts& facts) {
+  if (facts.bytes != item.micrograph_bytes) {
+    return "the micrograph changed from " + std::to_string(item.micrograph_bytes) + " to " +
+           std::to_string(facts.bytes) + " bytes";
+  }
+  if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again since";
+  return "the micrograph is unchanged";
+}
+
+std::string option_text(const std::string& name, const std::string& value) {
+  const bool one_word = value.find(' ') == std::string::npos;
+  return "--" + name + (value.empty() ? "" : "=") + (one_word ? value : "'" + value + "'");
+}
+
+// "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.
+std::string change_of_options(const ItemOptions& before, const ItemOptions& after) {
+  std::string text;
+  const auto add = [&](const std::string& piece) { text += (text.empty() ? "" : ", ") + piece; };
+  for (const auto& [name, value] : after) {
+    const auto old = before.find(name);
+    if (old == before.end()) {
+      add(option_text(name, value));
+    } else if (old->second != value) {
+      add(option_text(name, value) + " (was " + old->second + ")");
+    }
+  }
+  for (const auto& [name, value] : before) {
+    if (after.count(name) == 0) add("without " + option_text(name, value));
+  }
+  return text;
+}
+
+}  // namespace
+
+void Commands::audit(const Caller& caller, const std::string& action, int64_t item_id,
+                     const std::string& detail) {
+  db::AuditStore(database_).insert({.time = clock_.now(),
+                                    .uid = caller.uid,
+                                    .who = caller.name,
+                                    .action = action,
+                                    .item_id = item_id,
+                                    .detail = detail});
+}
+
+void Commands::commit(db::Transaction& transaction) {
+  reach(crash_, "before-command-commit");
+  transaction.commit();
+  reach(crash_, "after-command-commit");
+}
+
+AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest& request) {
+  if (!is_name(request.name)) {
+    throw Invalid("template name '" + request.name +
+                  "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
+  }
+  try {
+    check_search_settings(request.search_yaml);
+  } catch (const SearchSettingsError& error) {
+    throw Invalid(std::string("search settings: ") + error.what());
+  }
+  const std::string search_sha256 = hash_text(request.search_yaml);
+  db::Transaction transaction(database_);
+  db::TemplateStore templates(database_);
+  const auto newest = templates.find_newest(request.name);
+  if (newest && newest->volume_sha256 == request.volume_sha256 &&
+      newest->search_sha256 == search_sha256 && newest->volume_path == request.volume.path) {
+    return {*newest, true};
+  }
+  if (newest && newest->owner_uid != caller.uid && !caller.privileged) {
+    throw NotPermitted("template '" + request.name + "' belongs to " + newest->owner +
+                       ": only its owner may add a version; choose another name");
+  }
+  db::Template record{.name = request.name,
+                      .version = newest ? newest->version + 1 : 1,
+                      .volume_path = request.volume.path,
+                      .volume_sha256 = request.volume_sha256,
+                      .volume_bytes = request.volume.bytes,
+                      .volume_mtime_ns = request.volume.mtime_ns,
+                      .search_yaml = request.search_yaml,
+                      .search_sha256 = search_sha256,
+                      .owner_uid = caller.uid,
+                      .owner = caller.name,
+                      .created = clock_.now()};
+  record.id = templates.insert(record);
+  audit(caller, "template add", 0, record.name + " version " + std::to_string(record.version));
+  commit(transaction);
+  return {record, false};
+}
+
+std::vector<db::Template> Commands::list_templates() const {
+  return db::TemplateStore(database_).list();
+}
+
+db::Template Commands::find_template(const EnqueueRequest& request) const {
+  const db::TemplateStore templates(database_);
+  const auto found = request.template_version
+                         ? templates.find_version(request.template_name, *request.template_version)
+                         : templates.find_newest(request.template_name);
+  if (found) return *found;
+  std::string name = "'" + request.template_name + "'";
+  if (request.template_version) name += " version " + std::to_string(*request.template_version);
+  throw NotFound("there is no template " + name + ": `margay template add` registers one");
+}
+
+ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
+  if (options.empty()) return {};
+  if (!check_options_) {
+    throw BadOption(
+        "this daemon runs jobs on its own machine: " + option_text(options.begin()->first, "") +
+        " is an option of Slurm and has no meaning here");
+  }
+  return check_options_(caller, options);
+}
+
+db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
+  check_ctf(request.ctf);
+  const ItemOptions options = checked(caller, request.options);
+  db::Transaction transaction(database_);
+  const db::Template found = find_template(request);
+  db::ItemStore items(database_);
+  const auto earlier = items.find_newest(request.micrograph.path, found.id);
+  if (earlier && !request.again) {
+    throw Conflict("'" + request.micrograph.path + "' with template " + found.name + " version " +
+                       std::to_string(found.version) + " is " + item_name(*earlier) +
+                       " already; --again makes another",
+                   earlier->id);
+  }
+  const int64_t now = clock_.now();
+  db::Item item{.micrograph_path = request.micrograph.path,
+                .template_id = found.id,
+                .repeat = earlier ? earlier->repeat + 1 : 0,
+                .priority = request.priority,
+                .state = request.hold ? ItemState::kHeld : ItemState::kQueued,
+                .reason = request.hold ? "enqueued on hold by " + caller.name : "",
+                .ctf = request.ctf,
+                .micrograph_bytes = request.micrograph.bytes,
+                .micrograph_mtime_ns = request.micrograph.mtime_ns,
+                .owner_uid = caller.uid,
+                .owner = caller.name,
+                .label = request.label,
+                .created = now,
+                .changed = now,
+                .options = options};
+  item.id = items.insert(item);
+  const std::string asked = change_of_options({}, options);
+  audit(caller, "enqueue", item.id, to_string(item.priority) + (asked.empty() ? "" : " " + asked));
+  commit(transaction);
+  return item;
+}
+
+db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  if (item->owner_uid != caller.uid && !caller.privileged) {
+    throw NotPermitted("item " + std::to_string(item_id) + " belongs to " + item->owner +
+                       ": only its owner, root or the daemon's user may change it");
+  }
+  return *item;
+}
+
+void Commands::store(const Caller& caller, const std::string& action, const std::string& detail,
+                     db::Item& item, db::Transaction& transaction) {
+  item.changed = clock_.now();
+  db::ItemStore(database_).update(item);
+  audit(caller, action, item.id, detail);
+  commit(transaction);
+}
+
+db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority priority) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (has_ended(item.state)) {
+    throw Conflict(item_name(item) + " has ended: there is no priority to change", item.id);
+  }
+  if (item.cancel_requested) {
+    throw Conflict(item_name(item) + " is being cancelled: its priority does not matter any more",
+                   item.id);
+  }
+  const std::string change = to_string(item.priority) + " -> " + to_string(priority);
+  item.priority = priority;
+  store(caller, "promote", change, item, transaction);
+  return item;
+}
+
+db::Item Commands::hold(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state == ItemState::kHeld) return item;
+  if (item.state != ItemState::kQueued && item.state != ItemState::kPlanned) {
+    throw Conflict(item_name(item) + ": only a waiting item can be held", item.id);
+  }
+  item.state = ItemState::kHeld;
+  item.reason = "held by " + caller.name;
+  store(caller, "hold", "", item, transaction);
+  return item;
+}
+
+db::Item Commands::release(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state == ItemState::kQueued) return item;
+  if (item.state != ItemState::kHeld) {
+    throw Conflict(item_name(item) + ": only a held item can be released", item.id);
+  }
+  item.state = ItemState::kQueued;
+  item.reason.clear();
+  store(caller, "release", "", item, transaction);
+  return item;
+}
+
+db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  switch (item.state) {
+    case ItemState::kCancelled:
+      return item;
+    case ItemState::kDone:
+    case ItemState::kFailed:
+    case ItemState::kQuarantined:
+      throw Conflict(item_name(item) + " has ended: there is nothing to cancel", item.id);
+    case ItemState::kQueued:
+    case ItemState::kHeld:
+    case ItemState::kPlanned:
+      item.state = ItemState::kCancelled;
+      item.reason = "cancelled by " + caller.name;
+      break;
+    case ItemState::kActive:
+      if (item.cancel_requested) return item;
+      item.cancel_requested = true;
+      item.reason = "cancel requested by " + caller.name + ": waits for its job to stop";
+      break;
+  }
+  store(caller, "cancel", "", item, transaction);
+  return item;
+}
+
+std::string Commands::change_options(const Caller& caller, const RetryRequest& request,
+                                     db::Item& item) const {
+  const ItemOptions kept = request.drop_options ? ItemOptions() : item.options;
+  // Those that were allowed once are not asked about again unless something is added.
+  const ItemOptions options =
+      request.options.empty()
+          ? kept
+          : checked(caller, slurm::merge(kept, checked(caller, request.options)));
+  const std::string change = change_of_options(item.options, options);
+  item.options = options;
+  return change;
+}
+
+db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryRequest& request) {
+  db::Item before = changeable(caller, item_id);
+  // Reading the file may take long on a slow disk: not inside the transaction.
+  const FileFacts facts = file_facts(before.micrograph_path);
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
+      item.state != ItemState::kCancelled) {
+    throw Conflict(item_name(item) + ": only a failed, quarantined or cancelled item is retried",
+                   item.id);
+  }
+  std::string what = "was " + to_string(item.state);
+  if (!item.reason.empty()) what += " (" + item.reason + ")";
+  what += "; " + change_of_file(item, facts);
+  const std::string options = change_options(caller, request, item);
+  if (!options.empty()) what += "; now asks Slurm for " + options;
+  const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
+  item.forgiven = newest ? newest->number : 0;
+  item.micrograph_bytes = facts.bytes;
+  item.micrograph_mtime_ns = facts.mtime_ns;
+  item.state = ItemState::kQueued;
+  item.cancel_requested = false;
+  item.not_before = 0;
+  item.reason = "tried again by " + caller.name + ": " + what;
+  store(caller, "retry", what, item, transaction);
+  return item;
+}
+
+std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
+  return db::ItemStore(database_).list(query);
+}
+
+std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
+
+std::map<int64_t, Decision> Commands::decisions() const {
+  Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
+  if (lane_hold_) snapshot.lane_hold = lane_hold_();
+  std::map<int64_t, Decision> decisions;
+  for (Decision& decision : plan(snapshot)) {
+    decisions.emplace(decision.item_id, std::move(decision));
+  }
+  std::set<int64_t> cancelled;
+  for (const PlanItem& item : snapshot.items) {
+    if (item.cancel_requested) cancelled.insert(item.id);
+  }
+  for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
+    const std::string why = why_it_waits(attempt);
+    if (why.empty() || cancelled.count(attempt.item_id) != 0) continue;
+    Decision& decision = decisions[attempt.item_id];
+    if (!decision.shape) decision.explanation = why;
+  }
+  return decisions;
+}
+
+std::map<int64_t, std::string> Commands::explanations() const {
+  std::map<int64_t, std::string> texts;
+  for (const auto& [id, decision] : decisions()) texts[id] = decision.explanation;
+  return texts;
+}
+
+ItemView Commands::show(int64_t item_id) const {
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  ItemView view{.item = *item,
+                .search_template = db::TemplateStore(database_).find(item->template_id).value(),
+                .attempts = db::AttemptStore(database_).of_item(item_id),
+                .result = db::ResultStore(database_).find(item_id),
+                .explanation = item->reason};
+  const auto all = decisions();
+  const auto decision = all.find(item_id);
+  if (decision != all.end()) view.explanation = decision->second.explanation;
+  const bool stays = decision == all.end() || !decision->second.shape;
+  const bool runs = item->state == ItemState::kActive && !item->cancel_requested && stays;
+  if (runs && !view.attempts.empty()) {
+    const std::string why = why_it_waits(view.attempts.back());
+    view.explanation = why.empty() ? view.attempts.back().explanation : why;
+  }
+  return view;
+}
+
+std::vector<db::AuditEntry> Commands::history(int64_t item_id) const {
+  return db::AuditStore(database_).of_item(item_id);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,138 @@
+// What users may ask for: every change is checked, done in one transaction and audited. The API
+// turns requests into these calls and errors into answers; nobody else changes items.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/database.h"
+#include "db/items.h"
+#include "db/records.h"
+#include "scheduler/clock.h"
+#include "scheduler/crash_point.h"
+#include "scheduler/errors.h"
+#include "scheduler/files/file_io.h"
+#include "scheduler/policy/policy.h"
+
+namespace scheduler {
+
+// Who asks, from the socket's peer credentials. Privileged: root, or the daemon's own user.
+struct Caller {
+  int64_t uid = 0;
+  std::string name;
+  bool privileged = false;
+};
+
+// What an item asks of the cluster: sbatch's long names and their values.
+using ItemOptions = std::map<std::string, std::string>;
+// The same with canonical values. Throws BadOption with the sentence for the caller.
+using OptionsCheck = std::function<ItemOptions(const Caller&, const ItemOptions&)>;
+
+struct TemplateRequest {
+  std::string name;  // letters, digits, and . _ - after the first
+  FileFacts volume;
+  std::string volume_sha256;
+  std::string search_yaml;  // Leopard-EM configuration; its micrograph and result paths are dropped
+};
+
+struct AddedTemplate {
+  db::Template record;
+  bool existed = false;  // the same volume and settings were registered already
+};
+
+struct EnqueueRequest {
+  FileFacts micrograph;
+  std::string template_name;
+  std::optional<int> template_version;  // default: the newest
+  db::Priority priority = db::Priority::kNormal;
+  db::Ctf ctf;
+  std::string label;
+  bool again = false;  // another item although there is one
+  bool hold = false;   // enqueued as HELD
+  ItemOptions options{};
+};
+
+struct RetryRequest {
+  bool drop_options = false;  // those that the item has
+  ItemOptions options{};      // over those that it has
+};
+
+// An item with all that is known of it.
+struct ItemView {
+  db::Item item;
+  db::Template search_template;
+  std::vector<db::Attempt> attempts;  // by number
+  std::optional<db::Result> result;
+  std::string explanation;  // why it waits, runs or ended: the policy's or the outcome's sentence
+};
+
+class Commands {
+ public:
+  // `limits` are the cluster's, for the explanations.
+  // `lane_hold` says why nothing is submitted just now, empty = it is.
+  // Without `check_options` every option is refused: there is no Slurm to give it to.
+  Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
+           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
+      : database_(database),
+        clock_(clock),
+        limits_(std::move(limits)),
+        crash_(std::move(crash)),
+        lane_hold_(std::move(lane_hold)),
+        check_options_(std::move(check_options)) {}
+  // Of a cluster whose jobs start at once.
+  Commands(db::Database& database, const Clock& clock, int slots, CrashHook crash = {},
+           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
+      : Commands(database, clock, ClusterLimits{.slots = slots}, std::move(crash),
+                 std::move(lane_hold), std::move(check_options)) {}
+
+  AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
+  std::vector<db::Template> list_templates() const;
+
+  // Canonical. Throws BadOption.
+  ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
+
+  // Conflict when the same micrograph and template version was enqueued already.
+  db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
+
+  // Each returns the item as it is now; what the item's state forbids is a Conflict.
+  db::Item promote(const Caller& caller, int64_t item_id, db::Priority priority);
+  db::Item hold(const Caller& caller, int64_t item_id);
+  db::Item release(const Caller& caller, int64_t item_id);
+  // A running job is asked to stop by the next tick; the item is CANCELLED when the job is gone.
+  db::Item cancel(const Caller& caller, int64_t item_id);
+  // FAILED, QUARANTINED or CANCELLED items; `reason` of the answer says what changed.
+  db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
+
+  std::vector<db::Item> list(const db::ItemQuery& query) const;
+  std::map<db::ItemState, int64_t> counts() const;
+  // NotFound.
+  ItemView show(int64_t item_id) const;
+  // Of every item that is not ended, by item: why it waits or runs.
+  std::map<int64_t, std::string> explanations() const;
+  std::vector<db::AuditEntry> history(int64_t item_id) const;
+
+ private:
+  std::map<int64_t, Decision> decisions() const;
+  db::Template find_template(const EnqueueRequest& request) const;
+  db::Item changeable(const Caller& caller, int64_t item_id) const;
+  std::string change_options(const Caller& caller, const RetryRequest& request,
+                             db::Item& item) const;
+  void store(const Caller& caller, const std::string& action, const std::string& detail,
+             db::Item& item, db::Transaction& transaction);
+  void commit(db::Transaction& transaction);
+  void audit(const Caller& caller, const std::string& action, int64_t item_id,
+             const std::string& detail);
+
+  db::Database& database_;
+  const Clock& clock_;
+  ClusterLimits limits_;
+  CrashHook crash_;
+  std::function<std::string()> lane_hold_;
+  OptionsCheck check_options_;
+};
+
+}  // namespace scheduler

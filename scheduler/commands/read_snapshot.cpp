@@ -1,0 +1,93 @@
+#include "scheduler/commands/read_snapshot.h"
+
+#include "db/queue.h"
+
+namespace scheduler {
+namespace {
+
+std::string gpus(int count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
+
+std::string shape_words(const SlurmOptions& slurm, Shape shape) {
+  const std::string devices = gpus(gpus_of(slurm, shape));
+  switch (shape) {
+    case Shape::kCpu:
+      return "CPU";
+    case Shape::kGpu:
+      return devices;
+    case Shape::kNode:
+      return "1 node (" + devices + ")";
+    case Shape::kNodes:
+      return std::to_string(slurm.nodes) + (slurm.nodes == 1 ? " node (" : " nodes (") + devices +
+             ")";
+  }
+  return "";
+}
+
+ShapeOffer offer_of(const SlurmOptions& slurm, Shape shape) {
+  return {
+      .name = to_string(shape), .text = shape_words(slurm, shape), .gpus = gpus_of(slurm, shape)};
+}
+
+bool waits(db::AttemptState state) {
+  return state == db::AttemptState::kSubmitting || state == db::AttemptState::kUnknown ||
+         state == db::AttemptState::kPending;
+}
+
+void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
+  item.shape = attempt.shape;
+  item.gpus = attempt.gpus;
+  item.waits = attempt.state == db::AttemptState::kPending;
+  item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
+  item.stop_asked = attempt.stop_asked;
+}
+
+}  // namespace
+
+ClusterLimits limits_of(const Config& config) {
+  if (config.cluster != "slurm") return {.slots = config.local.slots};
+  const SlurmOptions& slurm = config.slurm;
+  ClusterLimits limits{.slots = slurm.max_jobs,
+                       .queues = true,
+                       .max_pending = slurm.max_pending,
+                       .shape = offer_of(slurm, slurm.shape)};
+  const Shape urgent = shape_for(slurm, db::Priority::kUrgent);
+  if (urgent != slurm.shape) limits.urgent = offer_of(slurm, urgent);
+  return limits;
+}
+
+Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
+  return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
+}
+
+Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
+  Snapshot snapshot;
+  snapshot.now = now;
+  snapshot.device_slots = limits.slots;
+  snapshot.shape = limits.shape;
+  snapshot.urgent = limits.urgent;
+  snapshot.cluster_queues = limits.queues;
+  snapshot.max_pending = limits.max_pending;
+  const db::QueueStore queue(database);
+  const std::scoped_lock lock(database.mutex());
+  for (const db::QueuedItem& item : queue.items()) {
+    snapshot.items.push_back(
+        {item.id, item.priority, item.state, item.cancel_requested, item.created, item.not_before});
+  }
+  std::map<int64_t, PlanItem*> active;
+  for (PlanItem& item : snapshot.items) {
+    if (item.state == db::ItemState::kActive) active.emplace(item.id, &item);
+  }
+  for (const db::OpenAttempt& attempt : queue.attempts()) {
+    ++snapshot.busy_slots;
+    // One that stops to go on elsewhere will wait there.
+    const bool waits_there = waits(attempt.state) || attempt.stop_asked;
+    if (!waits_there) ++snapshot.running;
+    const auto item = active.find(attempt.item_id);
+    if (item == active.end()) continue;
+    if (waits_there) ++snapshot.pending[item->second->priority];
+    add_attempt(attempt, *item->second);
+  }
+  return snapshot;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,32 @@
+// The script of an item: as it was submitted, or as it would be now.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "db/database.h"
+#include "scheduler/config/config.h"
+#include "slurm/cluster.h"
+
+namespace scheduler {
+
+struct RenderedScript {
+  std::string text{};
+  int attempt = 1;
+  std::string token{};      // the job's name
+  bool submitted = false;   // else nobody has run it, and its folder may not be there yet
+  std::string test_only{};  // what the cluster said of it, when it was asked
+};
+
+// Of the newest attempt; of the next one when there is none yet or another shape is wanted.
+// Throws NotFound, and Invalid for a script that cannot be made.
+RenderedScript render_item(const Config& config, db::Database& database, int64_t item_id,
+                           std::optional<Shape> shape);
+
+// Whether the cluster would take it, in its own words. Throws Invalid when this cluster cannot be
+// asked.
+std::string test_script(const Config& config, slurm::Cluster& cluster,
+                        const RenderedScript& script);
+
+}  // namespace scheduler

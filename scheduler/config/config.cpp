@@ -1,0 +1,168 @@
+#include "scheduler/config/config.h"
+
+#include <charconv>
+#include <filesystem>
+#include <map>
+
+#include "scheduler/config/yaml_reader.h"
+#include "scheduler/files/file_io.h"
+
+namespace scheduler {
+namespace {
+
+void read_top(const YAML::Node& root, const std::string& name, Config& config) {
+  const Readers local = {{"slots", number_into(config.local.slots)},
+                         {"threads", number_into(config.local.threads)}};
+  const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
+                             {"vanish_pending", duration_into(config.intervals.vanish_pending)},
+                             {"vanish_running", duration_into(config.intervals.vanish_running)},
+                             {"retry", duration_into(config.intervals.retry)},
+                             {"retry_longest", duration_into(config.intervals.retry_longest)},
+                             {"files", duration_into(config.intervals.files)},
+                             {"strikes", duration_into(config.intervals.strikes)}};
+  const Readers results = {
+      {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
+                                                    {"scores", ResultsKeep::kScores},
+                                                    {"peaks", ResultsKeep::kPeaks}})}};
+  read_mapping(
+      root, name, "",
+      {{"state", text_into(config.state)},
+       {"jobs", text_into(config.jobs_folder)},
+       {"socket", text_into(config.socket)},
+       {"socket_group", text_into(config.socket_group)},
+       {"engine", text_into(config.engine)},
+       {"templates", text_into(config.templates)},
+       {"cluster", text_into(config.cluster)},
+       {"tick", duration_into(config.intervals.tick)},
+       {"checkpoint_every", duration_into(config.checkpoint_every)},
+       {"slurm", slurm_into(config.slurm, name)},
+       {"local", [&](const YAML::Node& n) { read_mapping(n, name, "local", local); }},
+       {"intervals", [&](const YAML::Node& n) { read_mapping(n, name, "intervals", intervals); }},
+       {"results", [&](const YAML::Node& n) { read_mapping(n, name, "results", results); }}});
+}
+
+void check_ranges(const Config& config) {
+  if (config.cluster != "local" && config.cluster != "slurm") {
+    throw ConfigError("cluster: '" + config.cluster + "' is not known; there are 'local', this " +
+                      "machine alone, and 'slurm'");
+  }
+  if (config.local.slots < 1 || config.local.slots > 1024) {
+    throw ConfigError("local.slots must be between 1 and 1024");
+  }
+  if (config.local.threads < 0 || config.local.threads > 4096) {
+    throw ConfigError("local.threads must be between 0 (all cores) and 4096");
+  }
+  if (config.intervals.tick.count() < 1) throw ConfigError("tick must be at least 1ms");
+  if (config.checkpoint_every.count() < 1) {
+    throw ConfigError("checkpoint_every must be at least 1ms");
+  }
+}
+
+std::string default_templates(const std::filesystem::path& program_folder) {
+  const auto installed = program_folder / "../share/margay/templates";
+  if (std::filesystem::is_directory(installed)) return installed.string();
+  return MARGAY_TEMPLATES;
+}
+
+// sun_path's room, with its closing zero.
+constexpr size_t kLongestSocket = 107;
+
+}  // namespace
+
+std::string to_string(Shape shape) {
+  switch (shape) {
+    case Shape::kCpu:
+      return "cpu";
+    case Shape::kGpu:
+      return "gpu";
+    case Shape::kNode:
+      return "node";
+    case Shape::kNodes:
+      return "nodes";
+  }
+  return "";
+}
+
+std::optional<Shape> parse_shape(const std::string& word) {
+  for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+    if (word == to_string(shape)) return shape;
+  }
+  return std::nullopt;
+}
+
+int gpus_of(const SlurmOptions& slurm, Shape shape) {
+  switch (shape) {
+    case Shape::kCpu:
+      return 0;
+    case Shape::kGpu:
+      return 1;
+    case Shape::kNode:
+      return slurm.gpus_per_node;
+    case Shape::kNodes:
+      return slurm.nodes * slurm.gpus_per_node;
+  }
+  return 0;
+}
+
+std::optional<std::chrono::milliseconds> parse_duration(const std::string& text) {
+  static const std::map<std::string, int64_t> units = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+  int64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  const auto unit = units.find(std::string(stop, end));
+  if (error != std::errc{} || unit == units.end() || count < 0 || count > 100'000'000) {
+    return std::nullopt;
+  }
+  return std::chrono::milliseconds(count * unit->second);
+}
+
+Config parse_config(const std::string& yaml, const std::string& name) {
+  Config config;
+  try {
+    const YAML::Node root = YAML::Load(yaml);
+    if (!root.IsNull()) read_top(root, name, config);
+  } catch (const YAML::Exception& error) {
+    throw ConfigError(name + ": not YAML: " + error.what());
+  }
+  return config;
+}
+
+Config read_config(const std::string& path) {
+  std::optional<std::string> text;
+  try {
+    text = read_file(path);
+  } catch (const std::system_error& error) {
+    throw ConfigError(std::string("configuration: ") + error.what());
+  }
+  if (!text) throw ConfigError("configuration '" + path + "' does not exist");
+  return parse_config(*text, path);
+}
+
+void complete_config(Config& config, const std::string& program_folder) {
+  if (config.state.empty()) {
+    throw ConfigError("no state folder: give --state DIR, or 'state' in the configuration");
+  }
+  const std::filesystem::path programs = program_folder;
+  if (config.engine.empty()) config.engine = (programs / "margay-engine").string();
+  if (config.templates.empty()) config.templates = default_templates(programs);
+  for (std::string* path :
+       {&config.state, &config.jobs_folder, &config.engine, &config.templates}) {
+    if (path->empty()) continue;
+    auto absolute = std::filesystem::absolute(*path).lexically_normal().string();
+    if (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+    *path = absolute;
+    if (!is_utf8(absolute)) throw ConfigError("path '" + absolute + "' is not valid UTF-8");
+  }
+  if (config.socket.empty()) config.socket = config.state + "/margay.sock";
+  config.socket = std::filesystem::absolute(config.socket).lexically_normal().string();
+  if (config.socket.size() > kLongestSocket) {
+    throw ConfigError("socket path '" + config.socket + "' is longer than the " +
+                      std::to_string(kLongestSocket) +
+                      " bytes a Unix socket may have: set 'socket' to a shorter one");
+  }
+  check_ranges(config);
+  if (config.cluster == "slurm") complete_slurm(config.slurm);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,268 @@
+// The section `slurm` of the configuration.
+#include <algorithm>
+#include <filesystem>
+
+#include "scheduler/config/yaml_reader.h"
+#include "slurm/nearest_name.h"
+#include "slurm/rest/json.h"
+#include "slurm/sbatch/options.h"
+#include "slurm/sbatch/values.h"
+
+namespace scheduler {
+namespace {
+
+// A flag of sbatch is written `exclusive: true` or with nothing behind the colon.
+std::string option_value(const std::string& name, const YAML::Node& node) {
+  if (node.IsNull()) return "";
+  const auto text = node.as<std::string>();
+  const slurm::DirectiveOption* option = slurm::find_option(name);
+  if (option == nullptr || option->argument != slurm::Argument::kOptional) return text;
+  if (text == "false") throw ConfigError("cannot be 'false': leave it out");
+  return text == "true" ? "" : text;
+}
+
+Reader directives_into(slurm::Directives& target, const std::string& file,
+                       const std::string& section) {
+  return [&target, file, section](const YAML::Node& node) {
+    Readers any;
+    if (!node.IsMap()) throw ConfigError("must be a mapping of sbatch's long options to values");
+    for (const auto& entry : node) {
+      const auto name = entry.first.as<std::string>();
+      any[name] = [&target, name](const YAML::Node& value) {
+        try {
+          slurm::add_directive(target, name, option_value(name, value), "is refused");
+        } catch (const slurm::DirectiveError& error) {
+          throw ConfigError(error.what());
+        }
+      };
+    }
+    read_mapping(node, file, section, any);
+  };
+}
+
+Reader shapes_into(std::map<Shape, slurm::Directives>& target, const std::string& file) {
+  return [&target, file](const YAML::Node& node) {
+    Readers readers;
+    for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+      const std::string name = to_string(shape);
+      readers[name] = [&target, shape, file, name](const YAML::Node& options) {
+        directives_into(target[shape], file, "slurm.shapes." + name)(options);
+      };
+    }
+    read_mapping(node, file, "slurm.shapes", readers);
+  };
+}
+
+Reader option_names_into(std::set<std::string>& target) {
+  return [&target](const YAML::Node& node) {
+    const auto names = node.as<std::vector<std::string>>();
+    target.clear();
+    for (const std::string& name : names) {
+      if (slurm::find_option(name) == nullptr) {
+        throw ConfigError("names an option that nobody may give: " + slurm::refusal_of(name));
+      }
+      target.insert(name);
+    }
+  };
+}
+
+// A list of lines, or one block of text.
+Reader lines_into(std::vector<std::string>& target) {
+  return [&target](const YAML::Node& node) {
+    std::string text;
+    if (node.IsScalar()) {
+      text = node.as<std::string>();
+    } else {
+      for (const auto& line : node.as<std::vector<std::string>>()) text += line + "\n";
+    }
+    target.clear();
+    for (size_t start = 0; start < text.size();) {
+      const size_t end = std::min(text.find('\n', start), text.size());
+      target.push_back(text.substr(start, end - start));
+      start = end + 1;
+    }
+    for (const std::string& line : target) {
+      if (line.starts_with("#SBATCH") || line.starts_with("#MARGAY")) {
+        throw ConfigError("holds shell lines alone; '" + line.substr(0, 7) +
+                          "' belongs into a script template or slurm.options");
+      }
+    }
+  };
+}
+
+Reader time_limit_into(int64_t& target) {
+  return [&target](const YAML::Node& node) {
+    const std::string text = node.as<std::string>();
+    const auto seconds = slurm::parse_time(text);
+    if (!seconds) {
+      throw ConfigError("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
+    }
+    target = *seconds;
+  };
+}
+
+std::vector<std::pair<std::string, Shape>> shape_words() {
+  return {
+      {"cpu", Shape::kCpu}, {"gpu", Shape::kGpu}, {"node", Shape::kNode}, {"nodes", Shape::kNodes}};
+}
+
+std::vector<std::pair<std::string, RankLauncher>> launcher_words() {
+  return {{"task", RankLauncher::kTask}, {"node", RankLauncher::kNode}};
+}
+
+std::vector<std::pair<std::string, EngineBackend>> backend_words() {
+  return {
+      {"auto", EngineBackend::kAuto}, {"cuda", EngineBackend::kCuda}, {"cpu", EngineBackend::kCpu}};
+}
+
+Reader urgent_shape_into(std::optional<Shape>& target) {
+  return [&target](const YAML::Node& node) {
+    word_into<Shape>(target.emplace(), shape_words())(node);
+  };
+}
+
+void check_between(const std::string& key, int value, int least, int most) {
+  if (value >= least && value <= most) return;
+  throw ConfigError("slurm." + key + " must be between " + std::to_string(least) + " and " +
+                    std::to_string(most) + ", not " + std::to_string(value));
+}
+
+void make_absolute(std::string& path) {
+  if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+}
+
+std::string size_of(const SlurmOptions& slurm, Shape shape) {
+  return to_string(shape) + " (" + std::to_string(gpus_of(slurm, shape)) + " GPUs)";
+}
+
+// Promoted to less than it has, an item would only lose time.
+void check_urgent_shape(const SlurmOptions& slurm) {
+  if (!slurm.urgent_shape || *slurm.urgent_shape == slurm.shape) return;
+  if (gpus_of(slurm, *slurm.urgent_shape) > gpus_of(slurm, slurm.shape)) return;
+  throw ConfigError("slurm.urgent_shape must have more GPUs than slurm.shape: " +
+                    size_of(slurm, *slurm.urgent_shape) + " is no more than " +
+                    size_of(slurm, slurm.shape) +
+                    "; see slurm.nodes and slurm.gpus_per_node, or leave it out");
+}
+
+void check_ranges(const SlurmOptions& slurm) {
+  check_between("requests_per_minute", slurm.requests_per_minute, 6, 1'000'000);
+  check_between("max_jobs", slurm.max_jobs, 1, 1'000'000);
+  check_between("max_pending", slurm.max_pending, 0, 1'000'000);
+  check_between("gpus_per_node", slurm.gpus_per_node, 1, 1024);
+  check_between("nodes", slurm.nodes, 1, 100'000);
+  const std::map<std::string, std::chrono::milliseconds> durations = {
+      {"connect_timeout", slurm.connect_timeout}, {"timeout", slurm.timeout}, {"poll", slurm.poll}};
+  for (const auto& [key, duration] : durations) {
+    if (duration.count() < 1) throw ConfigError("slurm." + key + " must be at least 1ms");
+  }
+}
+
+// What belongs to the other road would be without effect, and nobody would notice.
+void check_cli(const SlurmOptions& slurm) {
+  const std::map<std::string, std::string> unused = {{"url", slurm.url},
+                                                     {"user", slurm.user},
+                                                     {"token_file", slurm.token_file},
+                                                     {"proxy", slurm.proxy},
+                                                     {"api_version", slurm.api_version},
+                                                     {"tls.ca_file", slurm.ca_file},
+                                                     {"tls.certificate", slurm.certificate},
+                                                     {"tls.key", slurm.key}};
+  for (const auto& [key, value] : unused) {
+    if (value.empty()) continue;
+    throw ConfigError("slurm." + key + " is for transport 'rest'; take it out, or slurm.transport");
+  }
+}
+
+void check_rest(const SlurmOptions& slurm) {
+  if (slurm.url.empty()) {
+    throw ConfigError(
+        "slurm.url is missing: where slurmrestd listens, such as http://head:6820 or "
+        "unix:/run/slurmrestd/socket; a site without slurmrestd sets slurm.transport to cli");
+  }
+  const bool encrypted = slurm.url.starts_with("https://");
+  const bool tcp = encrypted || slurm.url.starts_with("http://");
+  if (!tcp && !slurm.url.starts_with("unix:/")) {
+    throw ConfigError("slurm.url must begin with http://, https:// or unix:/, not '" + slurm.url +
+                      "'");
+  }
+  if (tcp && slurm.token_file.empty()) {
+    throw ConfigError("slurm.token_file is missing: the file that holds the token for '" +
+                      slurm.url + "'");
+  }
+  const bool any_tls = !slurm.ca_file.empty() || !slurm.certificate.empty() || !slurm.key.empty();
+  if (any_tls && !encrypted) {
+    throw ConfigError("slurm.tls is for a slurm.url with https://, not '" + slurm.url + "'");
+  }
+  if (slurm.certificate.empty() != slurm.key.empty()) {
+    throw ConfigError("slurm.tls.certificate and slurm.tls.key go together");
+  }
+  if (!slurm.commands.empty()) {
+    throw ConfigError("slurm.commands is for transport 'cli'; take it out, or set slurm.transport");
+  }
+  if (slurm.api_version.empty() || slurm::parse_api_version(slurm.api_version)) return;
+  std::string known;
+  for (const slurm::ApiVersion version : slurm::api_versions()) {
+    known += (known.empty() ? "" : ", ") + slurm::word_of(version);
+  }
+  throw ConfigError("slurm.api_version must be one of " + known + ", not '" + slurm.api_version +
+                    "'; without it the newest that slurmrestd offers is taken");
+}
+
+}  // namespace
+
+Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
+  return [&slurm, file](const YAML::Node& node) {
+    const Readers tls = {{"ca_file", text_into(slurm.ca_file)},
+                         {"certificate", text_into(slurm.certificate)},
+                         {"key", text_into(slurm.key)},
+                         {"verify", flag_into(slurm.verify)}};
+    read_mapping(node, file, "slurm",
+                 {{"transport", word_into<Transport>(slurm.transport, {{"rest", Transport::kRest},
+                                                                       {"cli", Transport::kCli}})},
+                  {"url", text_into(slurm.url)},
+                  {"user", text_into(slurm.user)},
+                  {"token_file", text_into(slurm.token_file)},
+                  {"api_version", text_into(slurm.api_version)},
+                  {"connect_timeout", duration_into(slurm.connect_timeout)},
+                  {"timeout", duration_into(slurm.timeout)},
+                  {"tls", [&](const YAML::Node& n) { read_mapping(n, file, "slurm.tls", tls); }},
+                  {"proxy", text_into(slurm.proxy)},
+                  {"commands", text_into(slurm.commands)},
+                  {"poll", duration_into(slurm.poll)},
+                  {"requests_per_minute", number_into(slurm.requests_per_minute)},
+                  {"accounting", word_into<slurm::Accounting>(slurm.accounting,
+                                                              {{"auto", slurm::Accounting::kAuto},
+                                                               {"on", slurm::Accounting::kOn},
+                                                               {"off", slurm::Accounting::kOff}})},
+                  {"max_jobs", number_into(slurm.max_jobs)},
+                  {"max_pending", number_into(slurm.max_pending)},
+                  {"shape", word_into<Shape>(slurm.shape, shape_words())},
+                  {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
+                  {"gpus_per_node", number_into(slurm.gpus_per_node)},
+                  {"nodes", number_into(slurm.nodes)},
+                  {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
+                  {"backend", word_into<EngineBackend>(slurm.backend, backend_words())},
+                  {"longest_time", time_limit_into(slurm.longest_time)},
+                  {"options", directives_into(slurm.options, file, "slurm.options")},
+                  {"shapes", shapes_into(slurm.shape_options, file)},
+                  {"user_options", option_names_into(slurm.user_options)},
+                  {"setup", lines_into(slurm.setup)}});
+  };
+}
+
+void complete_slurm(SlurmOptions& slurm) {
+  check_ranges(slurm);
+  check_urgent_shape(slurm);
+  if (slurm.transport == Transport::kRest) {
+    check_rest(slurm);
+  } else {
+    check_cli(slurm);
+  }
+  for (std::string* path :
+       {&slurm.token_file, &slurm.ca_file, &slurm.certificate, &slurm.key, &slurm.commands}) {
+    make_absolute(*path);
+  }
+}
+
+}  // namespace scheduler

@@ -1,0 +1,28 @@
+// What the parts of the tick share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "db/database.h"
+#include "scheduler/clock.h"
+#include "scheduler/config/config.h"
+#include "scheduler/crash_point.h"
+#include "slurm/cluster.h"
+
+namespace scheduler {
+
+struct Workplace {
+  Config config;
+  db::Database& database;
+  slurm::Cluster& cluster;
+  const Clock& clock;
+  CrashHook crash;
+  std::function<void(const std::string&)> log;  // one line for the administrator; never empty
+  std::function<int64_t(const std::string&)> free_bytes;  // of the disk of a folder; never empty
+
+  // "margay-<instance>-": the jobs that are ours.
+  std::string token_prefix() const { return "margay-" + database.instance() + "-"; }
+};
+
+}  // namespace scheduler

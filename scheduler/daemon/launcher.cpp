@@ -1,0 +1,323 @@
+#include "scheduler/daemon/launcher.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "db/attempts.h"
+#include "db/host_failures.h"
+#include "db/items.h"
+#include "db/templates.h"
+#include "scheduler/daemon/job_requests.h"
+#include "scheduler/daemon/outcomes.h"
+#include "scheduler/files/attempt_folder.h"
+#include "scheduler/files/disk_space.h"
+#include "scheduler/files/file_io.h"
+#include "scheduler/policy/host_exclusion.h"
+#include "scheduler/script/engine_config.h"
+#include "scheduler/script/job_script.h"
+#include "scheduler/script/substitute.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Fewer correlations in flight each time the device's memory was too small.
+std::string batch_after(const Failures& failures) {
+  int too_large = 0;
+  for (const char* cause : {"device_memory", "memory"}) {
+    const auto found = failures.find(cause);
+    if (found != failures.end()) too_large += found->second;
+  }
+  if (too_large == 0) return "";
+  return too_large == 1 ? "4" : "1";
+}
+
+std::string join(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return "'" + path + "' is missing";
+    throw std::system_error(errno, std::generic_category(), "'" + path + "'");
+  }
+  const int64_t now_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec;
+  if (facts.st_size != bytes) {
+    return "'" + path + "' changed since it was registered: " + std::to_string(bytes) +
+           " bytes then, " + std::to_string(facts.st_size) + " now";
+  }
+  if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
+  return "";
+}
+
+int Launcher::threads() const {
+  const LocalOptions& local = workplace_.config.local;
+  if (local.threads > 0) return local.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
+}
+
+std::string Launcher::check_inputs(const db::Item& item,
+                                   const db::Template& search_template) const {
+  const std::string micrograph =
+      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
+  if (!micrograph.empty()) return "micrograph " + micrograph;
+  const std::string volume = how_changed(search_template.volume_path, search_template.volume_bytes,
+                                         search_template.volume_mtime_ns);
+  if (!volume.empty()) return "template volume " + volume + "; register it as a new version";
+  return "";
+}
+
+std::string Launcher::check_room(const db::Item& item) const {
+  const std::string jobs = workplace_.config.jobs();
+  fs::create_directories(jobs);
+  const int64_t needed = needed_bytes(item.micrograph_path);
+  const int64_t free = workplace_.free_bytes(jobs);
+  if (free >= needed) return "";
+  return "the disk of '" + jobs + "' is full: " + human_bytes(free) + " free, the next search (" +
+         "item " + std::to_string(item.id) + ") needs " + human_bytes(needed) +
+         "; nothing is started until there is room";
+}
+
+std::string Launcher::resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const {
+  for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
+    if (attempt->number <= forgiven) break;
+    const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
+    if (fs::exists(checkpoint)) return checkpoint;
+  }
+  return "";
+}
+
+// Those that are to blame for earlier failures.
+std::set<std::string> Launcher::hosts_to_avoid(const db::Item& item) const {
+  const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
+                              workplace_.config.intervals.strikes)};
+  const int64_t now = workplace_.clock.now();
+  const auto failures = db::HostFailureStore(workplace_.database).since(now - rules.window.count());
+  if (failures.empty()) return {};
+  return excluded_hosts(failures, item.id, now, workplace_.cluster.nodes(), rules);
+}
+
+// A cluster refuses to keep a job away from a node that it does not have any more.
+void Launcher::forget_hosts(const db::Item& item) const {
+  const std::set<std::string> hosts = hosts_to_avoid(item);
+  if (hosts.empty()) return;
+  db::HostFailureStore(workplace_.database).remove_hosts(hosts);
+  workplace_.log("one of " + join(hosts) +
+                 " is no node of the cluster any more: what failed there is forgotten");
+}
+
+void Launcher::make_script(const db::Item& item, const Decision& decision, const Failures& failures,
+                           db::Attempt& attempt) const {
+  const std::set<std::string> hosts = hosts_to_avoid(item);
+  JobScript script = render_job(workplace_.config, {.item = item,
+                                                    .attempt = attempt,
+                                                    .shape = parse_shape(decision.shape->name),
+                                                    .batch = batch_after(failures),
+                                                    .threads = threads(),
+                                                    .excluded_hosts = hosts,
+                                                    .time_factor = time_factor(failures)});
+  attempt.script = std::move(script.text);
+  attempt.script_sha256 = hash_text(attempt.script);
+  attempt.gpus = script.gpus;
+  attempt.release_due = script.wide;
+  if (!hosts.empty()) {
+    attempt.explanation += "; not at " + join(hosts) + ", where searches failed";
+  }
+}
+
+db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
+                              const Decision& decision) const {
+  const std::string jobs = workplace_.config.jobs();
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(item.id);
+  db::Attempt attempt;
+  attempt.item_id = item.id;
+  attempt.number =
+      1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
+  attempt.token =
+      workplace_.token_prefix() + std::to_string(item.id) + "-a" + std::to_string(attempt.number);
+  attempt.directory = attempt_folder(jobs, item.id, attempt.number);
+  attempt.shape = decision.shape->text;
+  attempt.explanation = decision.explanation;
+  attempt.resume_from = resume_from(earlier, item.forgiven);
+  if (!attempt.resume_from.empty()) attempt.explanation += "; goes on from its checkpoint";
+  const std::string config = engine_config({.search_yaml = search_template.search_yaml,
+                                            .template_path = search_template.volume_path,
+                                            .micrograph_path = item.micrograph_path,
+                                            .ctf = item.ctf,
+                                            .folder = attempt.directory});
+  attempt.config_sha256 = hash_text(config);
+  make_script(item, decision, failures_of(earlier, item.forgiven), attempt);
+  make_attempt_folder(attempt.directory);
+  write_file(attempt.directory + "/" + kEngineConfigFile, config);
+  write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
+  return attempt;
+}
+
+bool Launcher::store_intent(db::Attempt& attempt) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  db::Item item = items.find(attempt.item_id).value();
+  // Held or cancelled since the plan was made.
+  if (item.state != db::ItemState::kQueued) return false;
+  attempt.created = workplace_.clock.now();
+  attempt.id = db::AttemptStore(workplace_.database).insert(attempt);
+  item.state = db::ItemState::kActive;
+  item.reason = attempt.explanation;
+  item.changed = attempt.created;
+  items.update(item);
+  reach(workplace_.crash, "before-attempt-commit");
+  transaction.commit();
+  return true;
+}
+
+void Launcher::accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
+  attempt.job_id = answer.job_id;
+  Outcome outcome;
+  outcome.message = answer.message;
+  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
+  for (const std::string& warning : answer.warnings) {
+    workplace_.log(attempt.token + ": the cluster warns: " + warning);
+  }
+  lane_.accepted(attempt.token);
+  // Several nodes are too dear for a job that nobody knows of: it was submitted held.
+  attempt.state = outcome.attempt;
+  attempt.message = outcome.message;
+  if (attempt.release_due) release_job(workplace_, attempt);
+}
+
+void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
+                      const slurm::SubmitResult& answer) {
+  if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
+  const Outcome outcome = judge_rejected(answer, item.options, failures_of(earlier, item.forgiven),
+                                         retry_rules(workplace_.config));
+  const bool known = outcome.lane_stop != LaneStop::kNone && lane_.was_told(outcome.lane_hold);
+  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
+                std::nullopt, known);
+  if (outcome.lane_stop == LaneStop::kNone) return;
+  const int64_t now_ms = workplace_.clock.now_ms();
+  if (lane_.stop(outcome.lane_stop, outcome.lane_hold, attempt.token, now_ms)) {
+    workplace_.log("nothing is submitted for a while: " + outcome.lane_hold);
+  }
+}
+
+LaunchResult Launcher::submit(db::Attempt attempt, const db::Item& item) {
+  const slurm::JobRequest request{
+      .name = attempt.token,
+      .comment = job_comment(workplace_.database.instance(), item, attempt),
+      .script = attempt.script,
+      .directory = attempt.directory,
+      .output_path = attempt.directory + "/" + kLogFile,
+      .environment = job_environment(workplace_.config),
+      .hold = attempt.release_due};
+  reach(workplace_.crash, "before-submit");
+  const slurm::SubmitResult answer = workplace_.cluster.submit(request);
+  reach(workplace_.crash, "after-submit");
+  attempt.submitted = workplace_.clock.now();
+  switch (answer.outcome) {
+    case slurm::SubmitOutcome::kAccepted:
+      accept(std::move(attempt), answer);
+      return {.submitted = true};
+    case slurm::SubmitOutcome::kUnknown:
+      store_outcome(workplace_, attempt,
+                    {.attempt = db::AttemptState::kUnknown, .message = answer.message},
+                    {"before-answer-commit", "after-answer-commit"});
+      lane_.accepted(attempt.token);
+      return {.submitted = true, .unanswered = true};
+    case slurm::SubmitOutcome::kRejected:
+      refuse(attempt, item, answer);
+      return {.submitted = true};
+  }
+  return {};
+}
+
+void Launcher::end_item(const db::Item& item, db::ItemState state,
+                        const std::string& reason) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  if (items.find(item.id).value().state != db::ItemState::kQueued) return;
+  items.set_state(item.id, state, reason, workplace_.clock.now());
+  transaction.commit();
+  workplace_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
+}
+
+// A file that cannot be looked at just now (a file server is away) must not stop the others.
+void Launcher::postpone(db::Item item, const std::string& reason) const {
+  db::Transaction transaction(workplace_.database);
+  db::ItemStore items(workplace_.database);
+  item = items.find(item.id).value();
+  const int64_t now_ms = workplace_.clock.now_ms();
+  item.not_before = (now_ms + workplace_.config.intervals.retry.count()) / 1000 + 1;
+  item.reason = reason + "; will be tried again";
+  item.changed = now_ms / 1000;
+  items.update(item);
+  transaction.commit();
+}
+
+// What is wrong with the site's own lines stops everybody; with an item's, that item.
+LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decision,
+                                     const std::string& problem) const {
+  if (item.options.empty()) return {.hold = problem};
+  db::Item plain = item;
+  plain.options.clear();
+  db::Attempt attempt;
+  attempt.item_id = item.id;
+  try {
+    make_script(plain, decision, {}, attempt);
+  } catch (const slurm::DirectiveError& error) {
+    return {.hold = error.what()};
+  } catch (const ScriptError& error) {
+    return {.hold = error.what()};
+  }
+  end_item(item, db::ItemState::kFailed,
+           "its options cannot be had: " + problem + "; `margay retry` takes other options");
+  return {};
+}
+
+LaunchResult Launcher::launch(const Decision& decision) {
+  const db::Item item = db::ItemStore(workplace_.database).find(decision.item_id).value();
+  const db::Template search_template =
+      db::TemplateStore(workplace_.database).find(item.template_id).value();
+  try {
+    if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
+      end_item(item, db::ItemState::kQuarantined, changed);
+      return {};
+    }
+  } catch (const std::system_error& error) {
+    postpone(item, error.what());
+    return {};
+  }
+  if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
+  db::Attempt attempt;
+  try {
+    attempt = prepare(item, search_template, decision);
+  } catch (const SearchSettingsError& error) {
+    end_item(item, db::ItemState::kQuarantined,
+             std::string("search settings of its template: ") + error.what());
+    return {};
+  } catch (const slurm::DirectiveError& error) {
+    return blame_options(item, decision, error.what());
+  } catch (const ScriptError& error) {
+    return blame_options(item, decision, error.what());
+  }
+  if (!store_intent(attempt)) return {};
+  reach(workplace_.crash, "after-attempt-commit");
+  // After the intent, before the submission: from here on an older attempt's script stops.
+  set_fence(item_folder(workplace_.config.jobs(), item.id), attempt.number);
+  return submit(std::move(attempt), item);
+}
+
+}  // namespace scheduler

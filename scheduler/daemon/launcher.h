@@ -1,0 +1,59 @@
+// One item to the cluster, once: the attempt is on the disk before anything is submitted, and what
+// the cluster answers after it.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/daemon/context.h"
+#include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/policy.h"
+#include "scheduler/policy/transition.h"
+
+namespace scheduler {
+
+struct LaunchResult {
+  bool submitted = false;   // a request went out, whatever became of it
+  bool unanswered = false;  // nobody knows whether there is a job now
+  // Why nothing else can be launched either; asked anew at the next tick. Empty = it can.
+  std::string hold{};
+};
+
+class Launcher {
+ public:
+  Launcher(const Workplace& workplace, Lane& lane) : workplace_(workplace), lane_(lane) {}
+
+  // An item that cannot run is quarantined, one whose own options are wrong has failed.
+  LaunchResult launch(const Decision& decision);
+
+ private:
+  std::string check_inputs(const db::Item& item, const db::Template& search_template) const;
+  std::string check_room(const db::Item& item) const;
+  db::Attempt prepare(const db::Item& item, const db::Template& search_template,
+                      const Decision& decision) const;
+  std::set<std::string> hosts_to_avoid(const db::Item& item) const;
+  void forget_hosts(const db::Item& item) const;
+  void make_script(const db::Item& item, const Decision& decision, const Failures& failures,
+                   db::Attempt& attempt) const;
+  std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
+  bool store_intent(db::Attempt& attempt) const;
+  LaunchResult submit(db::Attempt attempt, const db::Item& item);
+  void accept(db::Attempt attempt, const slurm::SubmitResult& answer);
+  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer);
+  void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const;
+  void postpone(db::Item item, const std::string& reason) const;
+  LaunchResult blame_options(const db::Item& item, const Decision& decision,
+                             const std::string& problem) const;
+  int threads() const;
+
+  const Workplace& workplace_;
+  Lane& lane_;
+};
+
+// How the file differs from what was registered: "is missing", "changed ..."; empty = it does not.
+// Throws std::system_error when the file cannot be looked at, which proves nothing.
+std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns);
+
+}  // namespace scheduler

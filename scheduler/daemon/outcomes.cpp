@@ -1,0 +1,125 @@
+#include "scheduler/daemon/outcomes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+
+#include "db/attempts.h"
+#include "db/host_failures.h"
+#include "db/items.h"
+#include "db/results.h"
+#include "scheduler/files/attempt_folder.h"
+#include "scheduler/files/file_io.h"
+#include "scheduler/policy/host_exclusion.h"
+
+namespace scheduler {
+namespace {
+
+constexpr int64_t kLongestHost = 256;
+
+// The item as it is in the transaction: the user may have changed it since the evidence was taken.
+void end_item(db::Item& item, const Outcome& outcome, int64_t now_ms) {
+  item.state = *outcome.item;
+  item.reason = outcome.reason;
+  item.not_before = outcome.wait.count() > 0 ? (now_ms + outcome.wait.count()) / 1000 : 0;
+  if (item.cancel_requested && item.state == db::ItemState::kQueued) {
+    item.state = db::ItemState::kCancelled;
+    item.reason = "cancelled on request";
+  }
+  item.cancel_requested = false;
+  item.changed = now_ms / 1000;
+}
+
+std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
+  std::string line = attempt.token + ": " + to_string(attempt.state);
+  if (!outcome.cause.empty()) line += " (" + outcome.cause + ")";
+  if (!outcome.message.empty()) line += ": " + outcome.message;
+  if (outcome.item) line += "; item " + to_string(*outcome.item);
+  return line;
+}
+
+// Empty: none. Of a job with several the script names the one that failed, if it knows.
+std::string host_to_blame(const db::Attempt& attempt) {
+  if (!speaks_against_host(attempt.cause)) return "";
+  if (is_one_host(attempt.host)) return attempt.host;
+  std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
+  host.erase(host.find_last_not_of('\n') + 1);
+  const bool is_name = std::all_of(host.begin(), host.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+  return is_name ? host : "";
+}
+
+void blame_host(const Workplace& workplace, const db::Attempt& attempt, const std::string& host) {
+  if (host.empty()) return;
+  db::HostFailureStore(workplace.database)
+      .insert({.host = host,
+               .item_id = attempt.item_id,
+               .attempt_id = attempt.id,
+               .cause = attempt.cause,
+               .time = workplace.clock.now()});
+}
+
+// The API waits while a transaction is open: thousands go in several.
+constexpr size_t kAtOnce = 500;
+
+}  // namespace
+
+Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven) {
+  Failures failures;
+  for (const db::Attempt& attempt : attempts) {
+    if (attempt.number <= forgiven || attempt.cause.empty() || db::is_open(attempt.state)) continue;
+    ++failures[attempt.cause];
+  }
+  return failures;
+}
+
+RetryRules retry_rules(const Config& config) {
+  return {.first = config.intervals.retry, .longest = config.intervals.retry_longest};
+}
+
+void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcome& outcome,
+                   CommitPoints points, const std::optional<db::Result>& result, bool quiet) {
+  const int64_t now_ms = workplace.clock.now_ms();
+  const bool changed = attempt.state != outcome.attempt;
+  attempt.state = outcome.attempt;
+  attempt.cause = outcome.cause;
+  attempt.message = outcome.message;
+  const std::string host = outcome.item ? host_to_blame(attempt) : "";
+  if (outcome.item && attempt.ended == 0) attempt.ended = now_ms / 1000;
+  {
+    db::Transaction transaction(workplace.database);
+    if (!db::AttemptStore(workplace.database).update(attempt)) return;
+    if (outcome.item) {
+      db::ItemStore items(workplace.database);
+      db::Item item = items.find(attempt.item_id).value();
+      end_item(item, outcome, now_ms);
+      items.update(item);
+      blame_host(workplace, attempt, host);
+    }
+    if (result) db::ResultStore(workplace.database).insert(*result);
+    reach(workplace.crash, points.before);
+    transaction.commit();
+  }
+  reach(workplace.crash, points.after);
+  if (changed && !quiet) workplace.log(line_of(attempt, outcome));
+}
+
+void store_open(const Workplace& workplace, const std::vector<OpenChange>& changes) {
+  for (size_t first = 0; first < changes.size(); first += kAtOnce) {
+    const auto some = std::span(changes).subspan(first, std::min(kAtOnce, changes.size() - first));
+    {
+      db::Transaction transaction(workplace.database);
+      db::AttemptStore attempts(workplace.database);
+      for (const OpenChange& change : some) attempts.update(change.attempt);
+      reach(workplace.crash, "before-states-commit");
+      transaction.commit();
+    }
+    reach(workplace.crash, "after-states-commit");
+    for (const OpenChange& change : some) {
+      if (change.new_state) workplace.log(line_of(change.attempt, {}));
+    }
+  }
+}
+
+}  // namespace scheduler

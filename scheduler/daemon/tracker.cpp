@@ -1,0 +1,326 @@
+#include "scheduler/daemon/tracker.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "db/attempts.h"
+#include "db/items.h"
+#include "db/queue.h"
+#include "db/templates.h"
+#include "scheduler/daemon/evidence.h"
+#include "scheduler/daemon/job_requests.h"
+#include "scheduler/daemon/manifest_result.h"
+#include "scheduler/files/attempt_folder.h"
+#include "slurm/job_states.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+
+// Attempts whose folder is looked into at each picture although the cluster shows nothing new.
+constexpr int kLooks = 200;
+
+bool is_unanswered(const db::Attempt& attempt) {
+  return attempt.state == AttemptState::kSubmitting || attempt.state == AttemptState::kUnknown;
+}
+
+// The oldest wins when a name was submitted twice; numbers grow, and a shorter one is smaller.
+bool is_older(const slurm::JobStatus& a, const slurm::JobStatus& b) {
+  return std::tuple(a.submit_time, a.job_id.size(), a.job_id) <
+         std::tuple(b.submit_time, b.job_id.size(), b.job_id);
+}
+
+bool differs(const db::Attempt& a, const db::Attempt& b) {
+  const auto facts = [](const db::Attempt& attempt) {
+    return std::tie(attempt.state, attempt.message, attempt.host, attempt.exit_code,
+                    attempt.started, attempt.cluster_words, attempt.cluster_reason,
+                    attempt.restarts, attempt.release_due);
+  };
+  return facts(a) != facts(b);
+}
+
+void copy_facts(const slurm::JobStatus& job, db::Attempt& attempt) {
+  if (job.restarts > attempt.restarts) {
+    // Requeued: where and how it ran before is over.
+    attempt.restarts = job.restarts;
+    attempt.host.clear();
+    attempt.exit_code.reset();
+    attempt.started = 0;
+  }
+  attempt.cluster_words = job.words;
+  attempt.cluster_reason = job.reason;
+  if (!job.host.empty()) attempt.host = job.host;
+  // Of a job that waits or runs, Slurm gives times that it expects.
+  if (job.start_time > 0 && job.state != slurm::JobState::kPending) {
+    attempt.started = job.start_time;
+  }
+  if (!is_over(job.state)) return;
+  if (job.exit_code) attempt.exit_code = job.exit_code;
+  if (job.end_time > 0) attempt.ended = job.end_time;
+}
+
+// One job may have several records: one for each time that it was requeued. nullopt: none of them,
+// or one that is alive as far as accounting knows.
+std::optional<slurm::JobStatus> last_record(const db::Attempt& attempt,
+                                            const std::vector<slurm::JobStatus>& records) {
+  std::optional<slurm::JobStatus> last;
+  for (const slurm::JobStatus& record : records) {
+    if (record.job_id != attempt.job_id || record.name != attempt.token) continue;
+    if (!is_over(record.state)) return std::nullopt;
+    const bool newer = !last || std::tie(last->submit_time, last->end_time) <=
+                                    std::tie(record.submit_time, record.end_time);
+    if (newer) last = record;
+  }
+  return last;
+}
+
+}  // namespace
+
+Tracker::Tracker(const Workplace& workplace, Lane& lane)
+    : workplace_(workplace), lane_(lane), rules_(retry_rules(workplace.config)) {}
+
+void Tracker::begin(const Picture& picture) {
+  picture_ = &picture;
+  moved_ = false;
+  changes_.clear();
+  looks_left_ = kLooks;
+  const auto ids = db::QueueStore(workplace_.database).to_cancel();
+  to_cancel_ = std::set<int64_t>(ids.begin(), ids.end());
+  asked_.clear();
+}
+
+void Tracker::finish() {
+  if (looks_left_ > 0) looked_to_ = 0;
+  store_open(workplace_, changes_);
+  changes_.clear();
+}
+
+void Tracker::stop_cancelled(const Picture& picture) {
+  for (const int64_t id : db::QueueStore(workplace_.database).to_cancel()) {
+    if (to_cancel_.count(id) != 0 || asked_.count(id) != 0) continue;
+    const auto attempt = db::AttemptStore(workplace_.database).newest_of_item(id);
+    const slurm::JobStatus* job = attempt ? picture.job_of(*attempt) : nullptr;
+    if (job == nullptr || !can_be_stopped(*job)) continue;
+    if (ask_to_stop(workplace_, job->job_id)) asked_.insert(id);
+  }
+}
+
+// Each attempt has its turn, some at each picture.
+bool Tracker::take_look(const db::Attempt& attempt) {
+  if (looks_left_ == 0 || attempt.id <= looked_to_) return false;
+  --looks_left_;
+  looked_to_ = attempt.id;
+  return has_manifest(attempt);
+}
+
+std::chrono::milliseconds Tracker::limit_of(const db::Attempt& attempt) const {
+  const Intervals& intervals = workplace_.config.intervals;
+  return attempt.state == AttemptState::kPending ? intervals.vanish_pending
+                                                 : intervals.vanish_running;
+}
+
+// Whether an attempt without a living job is to be examined now.
+bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
+  if (job != nullptr) return true;
+  if (!picture_->complete) {
+    absences_.erase(attempt.id);
+    return false;
+  }
+  const int64_t now_ms = workplace_.clock.now_ms();
+  const auto [absence, first] = absences_.try_emplace(attempt.id, Absence{now_ms, now_ms});
+  const bool due = now_ms >= absence->second.ask_ms ||
+                   now_ms - absence->second.since_ms >= limit_of(attempt).count();
+  return first || (due && workplace_.cluster.allowance() > kKeptByLookups);
+}
+
+void Tracker::track(const db::Attempt& attempt) {
+  const bool look = take_look(attempt);
+  if (is_unanswered(attempt)) {
+    if (look || has_manifest(attempt)) {
+      examine(attempt, nullptr);
+    } else {
+      resolve(attempt);
+    }
+    return;
+  }
+  const slurm::JobStatus* job = picture_->job_of(attempt);
+  if (job != nullptr) absences_.erase(attempt.id);
+  if (job != nullptr && !is_over(job->state) && !look) {
+    over_since_.erase(attempt.id);
+    const Outcome outcome = judge(attempt, {.job = *job}, {}, rules_);
+    if (!outcome.item) {
+      keep(attempt, *job, outcome);
+      return;
+    }
+  }
+  if (is_news(attempt, job) || look) examine(attempt, job);
+}
+
+void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
+                   const Outcome& outcome) {
+  db::Attempt changed = attempt;
+  copy_facts(job, changed);
+  changed.state = outcome.attempt;
+  changed.message = outcome.message;
+  // Not over, whatever an end time says (a claim held by another run).
+  changed.ended = attempt.ended;
+  if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
+    ask_to_stop(workplace_, job.job_id);
+  } else if (changed.stop_asked != 0 && can_be_stopped(job)) {
+    ask_for_checkpoint(workplace_, changed, job);
+  } else if (changed.release_due && job.held) {
+    release_job(workplace_, changed);
+  } else if (changed.release_due && job.state != slurm::JobState::kUnknownAlive) {
+    // It was released before a crash. (Of a job in a state that nobody knows, neither is it known
+    // whether it is held.)
+    changed.release_due = false;
+  }
+  lane_.saw(changed.token, changed.state, true, "");
+  if (differs(attempt, changed)) changes_.push_back({changed, attempt.state != changed.state});
+}
+
+void Tracker::forget(int64_t attempt_id) {
+  absences_.erase(attempt_id);
+  looked_up_.erase(attempt_id);
+  over_since_.erase(attempt_id);
+}
+
+void Tracker::adopt(db::Attempt attempt, const slurm::JobStatus& job) {
+  attempt.job_id = job.job_id;
+  if (attempt.submitted == 0) {
+    attempt.submitted = job.submit_time > 0 ? job.submit_time : workplace_.clock.now();
+  }
+  store_outcome(workplace_, attempt, {.attempt = AttemptState::kPending},
+                {"before-adopt-commit", "after-adopt-commit"});
+  forget(attempt.id);
+  moved_ = true;
+}
+
+// nullopt: not asked, or without an answer.
+std::optional<std::vector<slurm::JobStatus>> Tracker::named(const db::Attempt& attempt) const {
+  if (workplace_.cluster.allowance() <= kKeptByLookups) return std::nullopt;
+  return workplace_.cluster.find_by_name(attempt.token);
+}
+
+// Nothing is submitted twice on a guess: only two complete looks without the name, after a time in
+// which a late submission would have arrived, prove that there is no job.
+void Tracker::resolve(const db::Attempt& attempt) {
+  const auto [first, last] = picture_->jobs.equal_range(attempt.token);
+  std::vector<slurm::JobStatus> found;
+  for (auto job = first; job != last; ++job) found.push_back(job->second);
+  const int64_t since_ms = std::max(attempt.created, attempt.submitted) * 1000;
+  const bool late =
+      workplace_.clock.now_ms() - since_ms >= workplace_.config.resolve_grace().count();
+  if (found.empty() && picture_->complete && late) {
+    const auto answer = named(attempt);
+    if (!answer) return;
+    found = *answer;
+  }
+  if (!found.empty()) {
+    // The other ones are closed by the reaper: their job is not the attempt's.
+    adopt(attempt, *std::min_element(found.begin(), found.end(), is_older));
+    return;
+  }
+  if (picture_->complete && late && ++looked_up_[attempt.id] >= 2) give_up(attempt);
+}
+
+void Tracker::give_up(const db::Attempt& attempt) {
+  // A script that has begun all the same is waited for: for its job, or for its manifest.
+  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(workplace_, attempt)) return;
+  const auto item = db::ItemStore(workplace_.database).find(attempt.item_id).value();
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
+  const Outcome outcome = judge_never_started(failures_of(earlier, item.forgiven), rules_);
+  store_outcome(workplace_, attempt, outcome,
+                {"before-never-started-commit", "after-never-started-commit"});
+  tell_lane(attempt.token, outcome, false);
+  forget(attempt.id);
+  moved_ = true;
+}
+
+// On a shared file system the manifest may be seen later than the job's end.
+bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job) {
+  if (job.state != slurm::JobState::kCompleted || workplace_.config.cluster != "slurm")
+    return false;
+  const int64_t now_ms = workplace_.clock.now_ms();
+  const int64_t since = over_since_.try_emplace(attempt.id, now_ms).first->second;
+  return now_ms - since < workplace_.config.intervals.files.count();
+}
+
+// Without an answer nothing is concluded; a record that is alive is not believed for ever, since a
+// job that slurmctld lost stays PENDING in accounting.
+void Tracker::ask_accounting(const db::Attempt& attempt, Evidence& evidence) {
+  const int64_t now_ms = workplace_.clock.now_ms();
+  const auto known = absences_.find(attempt.id);
+  if (known == absences_.end()) return;
+  Absence& absence = known->second;
+  const auto limit = limit_of(attempt);
+  const bool expired = now_ms - absence.since_ms >= limit.count();
+  if (!expired && now_ms < absence.ask_ms) return;
+  const auto answer = named(attempt);
+  if (!answer) return;
+  absence.ask_ms = now_ms + limit.count() / 4;
+  evidence.job = last_record(attempt, *answer);
+  evidence.vanished = expired && !evidence.job;
+}
+
+void Tracker::add_job(const db::Attempt& attempt, const slurm::JobStatus* job, Evidence& evidence) {
+  if (job != nullptr) {
+    evidence.job = *job;
+  } else if (evidence.manifest != ManifestWitness::kAccepted) {
+    ask_accounting(attempt, evidence);
+  }
+  if (!evidence.job || !is_over(evidence.job->state)) return;
+  add_end(workplace_, attempt, evidence);
+  evidence.files_may_come = files_may_come(attempt, *evidence.job);
+}
+
+void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
+  const auto item = db::ItemStore(workplace_.database).find(attempt.item_id).value();
+  const auto search_template =
+      db::TemplateStore(workplace_.database).find(item.template_id).value();
+  // Read after the picture was taken: a job that it shows as ended has left its manifest by now.
+  const ManifestReading manifest = read_manifest(attempt, search_template, workplace_.clock.now());
+  if (is_unanswered(attempt) && manifest.witness != ManifestWitness::kAccepted) {
+    resolve(attempt);
+    return;
+  }
+  Evidence evidence{.cancel_requested = item.cancel_requested};
+  add_manifest(manifest, item, evidence);
+  add_job(attempt, job, evidence);
+  const auto earlier = db::AttemptStore(workplace_.database).of_item(item.id);
+  const Outcome outcome = judge(attempt, evidence, failures_of(earlier, item.forgiven), rules_);
+  if (!outcome.item) {
+    if (evidence.job) keep(attempt, *evidence.job, outcome);
+    return;
+  }
+  db::Attempt changed = attempt;
+  if (evidence.job) copy_facts(*evidence.job, changed);
+  const bool accepted = outcome.attempt == AttemptState::kDone;
+  conclude(changed, outcome, accepted ? std::optional(manifest.result) : std::nullopt);
+}
+
+void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
+                       const std::optional<db::Result>& result) {
+  const bool quiet =
+      outcome.lane_stop == LaneStop::kConfiguration && lane_.was_told(outcome.lane_hold);
+  store_outcome(workplace_, attempt, outcome, {"before-outcome-commit", "after-outcome-commit"},
+                result, quiet);
+  tell_lane(attempt.token, outcome, true);
+  forget(attempt.id);
+  moved_ = true;
+}
+
+void Tracker::tell_lane(const std::string& token, const Outcome& outcome, bool seen) {
+  if (outcome.lane_stop == LaneStop::kNone) {
+    lane_.saw(token, outcome.attempt, seen, outcome.cause);
+    return;
+  }
+  const int64_t now_ms = workplace_.clock.now_ms();
+  if (lane_.stop(outcome.lane_stop, outcome.lane_hold, token, now_ms)) {
+    workplace_.log("nothing is submitted for a while: " + outcome.lane_hold);
+  }
+}
+
+}  // namespace scheduler

@@ -1,0 +1,76 @@
+#include "scheduler/files/disk_space.h"
+
+#include <sys/statvfs.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+namespace scheduler {
+namespace {
+
+constexpr int64_t kMapBytes = int64_t{8} * 4;  // eight maps of float32
+constexpr int64_t kCheckpointBytes = 24;       // key, index and sums of a pixel
+constexpr int64_t kElse = int64_t{16} << 20;   // pictures, peaks, logs
+constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
+constexpr int64_t kHeaderBytes = 1024;
+constexpr int64_t kFewestBits = 4;  // of a pixel, in mode 101
+constexpr int64_t kLongestSide = 1 << 17;
+
+// Columns and rows stand first in an MRC header, in either byte order; 0 when this is no such file
+// or one cut short, which the engine will say better than we: a header alone must not stop others.
+int64_t pixels_of(const std::string& path) {
+  std::error_code error;
+  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
+  if (error) return 0;
+  std::array<char, 8> header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(header.data(), header.size())) return 0;
+  for (int order = 0; order < 2; ++order) {
+    int32_t columns = 0;
+    int32_t rows = 0;
+    std::memcpy(&columns, header.data(), 4);
+    std::memcpy(&rows, header.data() + 4, 4);
+    const bool sides = columns > 0 && rows > 0 && columns < kLongestSide && rows < kLongestSide;
+    const int64_t pixels = sides ? int64_t{columns} * rows : 0;
+    if (sides && pixels * kFewestBits / 8 + kHeaderBytes <= bytes) return pixels;
+    for (const size_t start : {size_t{0}, size_t{4}}) {
+      std::swap(header[start], header[start + 3]);
+      std::swap(header[start + 1], header[start + 2]);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int64_t needed_bytes(const std::string& micrograph_path) {
+  return pixels_of(micrograph_path) * (kMapBytes + kCheckpointBytes) + kElse;
+}
+
+int64_t free_bytes(const std::string& folder) {
+  struct statvfs facts {};
+  if (statvfs(folder.c_str(), &facts) != 0) {
+    throw std::system_error(errno, std::generic_category(), "room in '" + folder + "'");
+  }
+  return static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
+}
+
+std::string human_bytes(int64_t bytes) {
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1000 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text.data();
+}
+
+}  // namespace scheduler

@@ -1,0 +1,71 @@
+#include "scheduler/policy/host_exclusion.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace scheduler {
+namespace {
+
+// What the failures say of one host.
+struct Record {
+  std::set<int64_t> items{};  // without those that fail everywhere
+  bool own = false;           // the item in question failed here
+  int64_t newest = 0;
+};
+
+// A dead node says nothing about the item, a missing engine nothing about this host alone.
+bool asks_for_another_host(const std::string& cause) {
+  return cause == "unknown" || cause == "hardware";
+}
+
+std::set<int64_t> items_that_fail_everywhere(const std::vector<db::HostFailure>& failures,
+                                             int64_t since, const StrikeRules& rules) {
+  std::map<int64_t, std::set<std::string>> hosts;
+  for (const db::HostFailure& failure : failures) {
+    if (failure.time >= since) hosts[failure.item_id].insert(failure.host);
+  }
+  std::set<int64_t> items;
+  for (const auto& [item, where] : hosts) {
+    if (static_cast<int>(where.size()) >= rules.hosts_of_item) items.insert(item);
+  }
+  return items;
+}
+
+}  // namespace
+
+bool speaks_against_host(const std::string& cause) {
+  return cause == "hardware" || cause == "launch" || cause == "unknown" || cause == "node_failed";
+}
+
+bool is_one_host(const std::string& host) {
+  return !host.empty() && host.find_first_of("[], ") == std::string::npos;
+}
+
+std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failures, int64_t item_id,
+                                     int64_t now, int nodes, const StrikeRules& rules) {
+  const int64_t since = now - rules.window.count();
+  const std::set<int64_t> bad_items = items_that_fail_everywhere(failures, since, rules);
+  std::map<std::string, Record> records;
+  for (const db::HostFailure& failure : failures) {
+    if (failure.time < since || bad_items.count(failure.item_id) != 0) continue;
+    Record& record = records[failure.host];
+    record.items.insert(failure.item_id);
+    record.newest = std::max(record.newest, failure.time);
+    if (failure.item_id == item_id && asks_for_another_host(failure.cause)) record.own = true;
+  }
+  std::vector<std::tuple<bool, size_t, int64_t, std::string>> worst;
+  for (const auto& [host, record] : records) {
+    const bool bad = static_cast<int>(record.items.size()) >= rules.items_of_host;
+    if (record.own || bad) worst.emplace_back(record.own, record.items.size(), record.newest, host);
+  }
+  std::sort(worst.rbegin(), worst.rend());
+  std::set<std::string> excluded;
+  for (const auto& [own, items, newest, host] : worst) {
+    if (static_cast<int>(excluded.size()) >= nodes / 4) break;
+    excluded.insert(host);
+  }
+  return excluded;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,227 @@
+#include "scheduler/policy/policy.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace scheduler {
+namespace {
+
+std::string count_of(int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+bool is_ready(const PlanItem& item, int64_t now) {
+  return item.state == db::ItemState::kQueued && !item.cancel_requested && item.not_before <= now;
+}
+
+bool goes_before(const PlanItem* a, const PlanItem* b) {
+  return std::tuple(a->priority, a->created, a->id) < std::tuple(b->priority, b->created, b->id);
+}
+
+using ByClass = std::map<db::Priority, int64_t>;
+
+// "3 items before it (2 high, 1 normal)"
+std::string queue_before(const ByClass& ahead) {
+  int64_t total = 0;
+  std::string classes;
+  for (const auto& [priority, count] : ahead) {
+    total += count;
+    classes += (classes.empty() ? "" : ", ") + std::to_string(count) + " " + to_string(priority);
+  }
+  if (total == 0) return "next in the queue";
+  return count_of(total, "item") + " before it (" + classes + ")";
+}
+
+std::string slots_busy(int busy, const Snapshot& snapshot) {
+  if (snapshot.cluster_queues) {
+    return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "job") + " in Slurm";
+  }
+  return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "device slot") + " busy";
+}
+
+std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
+  if (ready_in_class == 1) return "only ready item of class " + to_string(item.priority);
+  return "oldest of " + std::to_string(ready_in_class) + " ready items of class " +
+         to_string(item.priority);
+}
+
+// How far the loop over the ready items has come.
+struct Filling {
+  const Snapshot& snapshot;
+  int busy = 0;
+  std::map<db::Priority, int> pending{};
+  ByClass left{};   // ready items that have not been looked at
+  ByClass ahead{};  // ready items that wait
+};
+
+constexpr int kFewestPending = 4;
+
+int pending_limit(const Snapshot& snapshot) {
+  if (snapshot.max_pending > 0) return snapshot.max_pending;
+  return std::max(kFewestPending, snapshot.running / 4);
+}
+
+bool has_its_share(const PlanItem& item, const Filling& filling) {
+  if (!filling.snapshot.cluster_queues) return false;
+  const auto pending = filling.pending.find(item.priority);
+  return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
+}
+
+bool is_for_urgent(const PlanItem& item, const Snapshot& snapshot) {
+  return item.priority == db::Priority::kUrgent && snapshot.urgent.has_value();
+}
+
+const ShapeOffer& shape_for(const PlanItem& item, const Snapshot& snapshot) {
+  return is_for_urgent(item, snapshot) ? *snapshot.urgent : snapshot.shape;
+}
+
+std::string why_this_shape(const PlanItem& item, const Snapshot& snapshot) {
+  if (!snapshot.urgent) return "";
+  if (is_for_urgent(item, snapshot)) return ", since it is urgent";
+  return ", since only urgent items get " + snapshot.urgent->text;
+}
+
+Decision start(const PlanItem& item, const Filling& filling) {
+  const ShapeOffer& shape = shape_for(item, filling.snapshot);
+  Decision decision{.item_id = item.id, .verdict = Verdict::kStart, .shape = shape};
+  decision.explanation = place_in_class(item, filling.left.at(item.priority));
+  decision.explanation += filling.ahead.empty()
+                              ? " and no higher class waits; "
+                              : "; of each higher class as many jobs wait in Slurm as may; ";
+  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " +
+                          shape.text + why_this_shape(item, filling.snapshot);
+  return decision;
+}
+
+Decision wait(const PlanItem& item, const Filling& filling) {
+  Decision decision{.item_id = item.id};
+  for (const auto& [priority, count] : filling.ahead) decision.ahead += static_cast<int>(count);
+  decision.explanation = "waits: ";
+  const std::string& hold = filling.snapshot.lane_hold;
+  if (!hold.empty()) decision.explanation += hold + "; ";
+  if (has_its_share(item, filling)) {
+    const int pending = filling.pending.at(item.priority);
+    decision.explanation += count_of(pending, "job") + " of class " + to_string(item.priority) +
+                            (pending == 1 ? " waits" : " wait") + " in Slurm already; ";
+  }
+  decision.explanation +=
+      queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
+  return decision;
+}
+
+std::vector<const PlanItem*> ready_items(const Snapshot& snapshot) {
+  std::vector<const PlanItem*> ready;
+  for (const PlanItem& item : snapshot.items) {
+    if (is_ready(item, snapshot.now)) ready.push_back(&item);
+  }
+  std::sort(ready.begin(), ready.end(), goes_before);
+  return ready;
+}
+
+void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
+  const Snapshot& snapshot = filling.snapshot;
+  const auto ready = ready_items(snapshot);
+  for (const PlanItem* item : ready) ++filling.left[item->priority];
+  for (const PlanItem* item : ready) {
+    const bool room = snapshot.lane_hold.empty() && filling.busy < snapshot.device_slots;
+    if (room && !has_its_share(*item, filling)) {
+      decisions.push_back(start(*item, filling));
+      --filling.left[item->priority];
+      ++filling.busy;
+      ++filling.pending[item->priority];
+    } else {
+      decisions.push_back(wait(*item, filling));
+      ++filling.ahead[item->priority];
+    }
+  }
+}
+
+// A job that was started with this shape stays, although the item's own options asked for less.
+bool wants_more(const PlanItem& item, const Snapshot& snapshot) {
+  const ShapeOffer& shape = shape_for(item, snapshot);
+  return is_for_urgent(item, snapshot) && item.stoppable && item.shape != shape.text &&
+         item.gpus < shape.gpus;
+}
+
+// Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
+void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
+  const Snapshot& snapshot = filling.snapshot;
+  decision.shape = shape_for(item, snapshot);
+  const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
+  const std::string goes_on = "it is stopped with a checkpoint and goes on from there ";
+  if (!snapshot.lane_hold.empty()) {
+    decision.explanation =
+        has + ": " + goes_on + "as soon as jobs are submitted again (" + snapshot.lane_hold + ")";
+  } else if (!item.waits && has_its_share(item, filling)) {
+    decision.explanation = has + ": " + goes_on + "as soon as fewer than " +
+                           count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +
+                           "Slurm";
+  } else {
+    decision.verdict = Verdict::kWiden;
+    decision.explanation = has + ": " + goes_on + "with those";
+    if (!item.waits) ++filling.pending[item.priority];
+  }
+}
+
+Decision decide_active(const PlanItem& item, Filling& filling) {
+  Decision decision{.item_id = item.id, .verdict = Verdict::kRuns};
+  if (item.stop_asked) {
+    decision.shape = shape_for(item, filling.snapshot);
+    decision.explanation =
+        "was asked to stop with a checkpoint, and goes on from there with " + decision.shape->text;
+  } else if (wants_more(item, filling.snapshot)) {
+    decide_wider(item, filling, decision);
+  } else {
+    decision.explanation = "has its job on the cluster";
+  }
+  return decision;
+}
+
+Decision decide_other(const PlanItem& item, Filling& filling) {
+  Decision decision{.item_id = item.id};
+  if (item.cancel_requested) {
+    decision.verdict = Verdict::kRuns;
+    decision.explanation = "is being cancelled: waits for its job to stop";
+  } else if (item.state == db::ItemState::kHeld) {
+    decision.verdict = Verdict::kHeld;
+    decision.explanation = "held: `margay release` lets it run";
+  } else if (item.state == db::ItemState::kQueued) {
+    decision.explanation = "waits " + count_of(item.not_before - filling.snapshot.now, "second") +
+                           " more before it is tried again";
+  } else {
+    return decide_active(item, filling);
+  }
+  return decision;
+}
+
+}  // namespace
+
+bool has_ended(db::ItemState state) {
+  switch (state) {
+    case db::ItemState::kQueued:
+    case db::ItemState::kHeld:
+    case db::ItemState::kPlanned:
+    case db::ItemState::kActive:
+      return false;
+    case db::ItemState::kDone:
+    case db::ItemState::kFailed:
+    case db::ItemState::kCancelled:
+    case db::ItemState::kQuarantined:
+      return true;
+  }
+  return true;
+}
+
+std::vector<Decision> plan(const Snapshot& snapshot) {
+  std::vector<Decision> decisions;
+  Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
+  decide_ready(filling, decisions);
+  for (const PlanItem& item : snapshot.items) {
+    if (has_ended(item.state) || is_ready(item, snapshot.now)) continue;
+    decisions.push_back(decide_other(item, filling));
+  }
+  return decisions;
+}
+
+}  // namespace scheduler

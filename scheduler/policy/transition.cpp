@@ -1,0 +1,420 @@
+#include "scheduler/policy/transition.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <csignal>
+#include <set>
+
+#include "slurm/job_states.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+using db::ItemState;
+using std::chrono::milliseconds;
+
+constexpr int kUnlimited = -1;
+constexpr const char* kVanished = "neither the queue nor accounting knows it any more";
+
+// By cause: how many further tries, whether they are spaced, and what an item without any becomes.
+struct CauseRule {
+  const char* cause;
+  int retries;
+  bool spaced;
+  bool free_first;  // the first retry does not wait
+  ItemState exhausted;
+  const char* says;
+};
+
+constexpr CauseRule kRules[] = {
+    {"preempted", kUnlimited, true, true, ItemState::kFailed, "preempted"},
+    {"node_failed", kUnlimited, true, true, ItemState::kFailed, "its machine failed or restarted"},
+    {"vanished", kUnlimited, true, true, ItemState::kFailed, "its job vanished from the cluster"},
+    {"never_started", kUnlimited, true, true, ItemState::kFailed, "its job was never started"},
+    {"disk_full", kUnlimited, true, false, ItemState::kFailed, "the disk is full"},
+    {"hardware", 3, true, true, ItemState::kFailed, "the device failed"},
+    {"timeout", 2, false, false, ItemState::kFailed, "it ran into its time limit"},
+    {"device_memory", 2, false, false, ItemState::kFailed, "the device's memory was too small"},
+    {"memory", 2, false, false, ItemState::kFailed, "the machine's memory was too small"},
+    {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
+    {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
+    {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
+    {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
+    {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
+    {"stopped_early", kUnlimited, true, true, ItemState::kFailed,
+     "it was stopped before it got any further"},
+    {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
+    {"configuration", kUnlimited, false, false, ItemState::kFailed,
+     "the cluster does not take the site's jobs"},
+    {"options", 0, false, false, ItemState::kFailed,
+     "the cluster cannot give it what its options ask for"},
+};
+
+const CauseRule& rule_of(const std::string& cause) {
+  for (const CauseRule& rule : kRules) {
+    if (cause == rule.cause) return rule;
+  }
+  return rule_of("unknown");
+}
+
+milliseconds spacing(const CauseRule& rule, int earlier, const RetryRules& rules) {
+  if (!rule.spaced) return milliseconds{0};
+  int doublings = earlier;
+  if (rule.free_first) {
+    if (earlier == 0) return milliseconds{0};
+    --doublings;
+  }
+  milliseconds wait = rules.first;
+  for (; doublings > 0 && wait < rules.longest; --doublings) wait *= 2;
+  return std::min(wait, rules.longest);
+}
+
+std::string tries_left(const CauseRule& rule, int earlier) {
+  if (rule.retries == kUnlimited) return "will be tried again";
+  return "will be tried again (" + std::to_string(earlier + 1) + " of " +
+         std::to_string(rule.retries) + ")";
+}
+
+Outcome ended(AttemptState state, const std::string& cause, const std::string& message,
+              const Failures& failures, const RetryRules& rules) {
+  const CauseRule& rule = rule_of(cause);
+  const auto known = failures.find(cause);
+  const int earlier = known == failures.end() ? 0 : known->second;
+  Outcome outcome{.attempt = state, .cause = cause, .message = message};
+  const std::string says = message.empty() ? rule.says : rule.says + (": " + message);
+  if (rule.retries == kUnlimited || earlier < rule.retries) {
+    outcome.item = ItemState::kQueued;
+    outcome.reason = says + "; " + tries_left(rule, earlier);
+    outcome.wait = spacing(rule, earlier, rules);
+  } else {
+    outcome.item = rule.exhausted;
+    outcome.reason = says;
+    if (earlier > 0) outcome.reason += " (" + std::to_string(earlier + 1) + " times)";
+  }
+  return outcome;
+}
+
+Outcome cancelled(const std::string& message) {
+  return {.attempt = AttemptState::kCancelled,
+          .cause = "cancelled",
+          .message = message,
+          .item = ItemState::kCancelled,
+          .reason = message};
+}
+
+// Nothing is counted; but one that never gets further must not go round and round.
+Outcome checkpointed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
+  if (evidence.no_progress) {
+    return ended(AttemptState::kCheckpointed, "stopped_early", "", failures, rules);
+  }
+  return {.attempt = AttemptState::kCheckpointed,
+          .cause = "checkpointed",
+          .message = "stopped on request with a checkpoint",
+          .item = ItemState::kQueued,
+          .reason = "stopped on request; resumes from its checkpoint"};
+}
+
+// Nothing is counted: the next attempt has another shape.
+Outcome widened(AttemptState state, const std::string& message, const std::string& goes_on) {
+  return {.attempt = state,
+          .cause = "widened",
+          .message = message,
+          .item = ItemState::kQueued,
+          .reason = message + "; " + goes_on};
+}
+
+Outcome stopped_to_widen(const Evidence& evidence) {
+  return widened(
+      AttemptState::kCheckpointed, "stopped to go on with more devices",
+      evidence.no_progress ? "it had not got any further" : "resumes from its checkpoint");
+}
+
+std::string gpus_text(int count) {
+  return count == 0 ? "no GPU" : std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
+}
+
+// 128 + signal is how a shell reports a program that a signal ended.
+std::optional<int> signal_of(const slurm::JobStatus& job) {
+  // Slurm says 125 of a job that used too much memory.
+  if (job.signal && *job.signal <= 64) return job.signal;
+  if (job.exit_code && *job.exit_code > 128 && *job.exit_code < 128 + 65) {
+    return *job.exit_code - 128;
+  }
+  return std::nullopt;
+}
+
+std::string cause_of_signal(int signal) {
+  const std::set<int> bugs = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+  return bugs.count(signal) != 0 ? "engine_bug" : "unknown";
+}
+
+std::string cause_of_exit(const slurm::JobStatus& job) {
+  switch (job.exit_code.value_or(-1)) {
+    case 64:
+      return "bad_input";
+    case 70:
+      return "hardware";
+    case 71:
+      return "device_memory";
+    case 75:
+      return "claimed";
+    case 2:    // the script template and the engine do not fit each other
+    case 126:  // the engine cannot be executed
+    case 127:  // or is not there
+      return "launch";
+    default:
+      break;
+  }
+  if (const auto signal = signal_of(job)) return cause_of_signal(*signal);
+  return "unknown";
+}
+
+std::string reason_of(const slurm::JobStatus& job) {
+  return job.reason == "None" ? "" : job.reason;
+}
+
+std::string describe_end(const slurm::JobStatus& job) {
+  if (const auto signal = signal_of(job)) return "ended by signal " + std::to_string(*signal);
+  if (const std::string reason = reason_of(job); !reason.empty()) return reason;
+  if (job.exit_code) return "ended with exit code " + std::to_string(*job.exit_code);
+  return "ended";
+}
+
+std::string message_of(const Evidence& evidence) {
+  // What a program said before a signal ended it is not why.
+  if (evidence.error.empty() || signal_of(*evidence.job)) return describe_end(*evidence.job);
+  return evidence.error;
+}
+
+Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+                     const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
+  if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
+  if (evidence.disk_full) {
+    Outcome outcome =
+        ended(AttemptState::kFailed, "disk_full", message_of(evidence), failures, rules);
+    outcome.lane_stop = LaneStop::kRest;
+    outcome.lane_hold = "the disk is full: " + outcome.message;
+    return outcome;
+  }
+  if (job.exit_code == 75 && evidence.claim_alive) {
+    return {.attempt = AttemptState::kRunning,
+            .message = "another run of the same script holds the claim: waiting for its result"};
+  }
+  // Of a step that used too much memory Slurm says only that it failed.
+  const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
+                         evidence.error.find("oom-kill") != std::string::npos;
+  const std::string cause = no_memory ? "memory" : cause_of_exit(job);
+  Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
+  if (cause == "launch") {
+    outcome.lane_stop = LaneStop::kLaunch;
+    outcome.lane_hold = "the engine cannot be launched: " + outcome.message;
+  }
+  return outcome;
+}
+
+Outcome judge_completed(const Evidence& evidence, const Failures& failures,
+                        const RetryRules& rules) {
+  if (evidence.files_may_come) {
+    return {.attempt = AttemptState::kCompleting,
+            .message = "its job has ended: waiting for its manifest to be seen"};
+  }
+  const std::string why = evidence.manifest == ManifestWitness::kRefused
+                              ? evidence.manifest_problem
+                              : "the script ended with exit code 0 but left no manifest";
+  return ended(AttemptState::kFailed, "unknown", why, failures, rules);
+}
+
+Outcome alive(AttemptState state) { return {.attempt = state}; }
+
+// A job that was there and is neither SUBMITTING nor UNKNOWN any more keeps what it was.
+AttemptState state_while_unknown(AttemptState state) {
+  const bool unanswered = state == AttemptState::kSubmitting || state == AttemptState::kUnknown;
+  return unanswered ? AttemptState::kPending : state;
+}
+
+// A node that cannot start a job, for one because it still remembers another one of that id from
+// before a crash of the controller, has it cancelled, since it may not be requeued. The claim may
+// be that of the job's run before the crash: then it has a node but no time, and no signal ended
+// it.
+bool could_not_be_started(const Evidence& evidence) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (job.host.empty()) return false;
+  const bool took_no_time =
+      job.start_time > 0 && job.end_time >= job.start_time && job.end_time <= job.start_time + 1;
+  return evidence.never_ran || (took_no_time && !job.signal && job.exit_code.value_or(0) == 0);
+}
+
+Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
+                        const Failures& failures, const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  if (attempt.stop_asked != 0 && job.exit_code == 85) return stopped_to_widen(evidence);
+  if (attempt.stop_asked != 0) {
+    return widened(AttemptState::kCancelled, "cancelled for a job with more devices",
+                   "goes on from its last checkpoint, if it has one");
+  }
+  if (could_not_be_started(evidence)) {
+    return ended(AttemptState::kNeverStarted, "never_started",
+                 "Slurm gave its job to " + job.host + " and ended it before the script began",
+                 failures, rules);
+  }
+  return {.attempt = AttemptState::kCancelled,
+          .cause = "cancelled_outside",
+          .message = "its job was cancelled, and not by margay",
+          .item = ItemState::kFailed,
+          .reason = job.exit_code == 85
+                        ? "its job was cancelled, and not by margay; its checkpoint is kept, and "
+                          "`margay retry` goes on from there"
+                        : "its job was cancelled, and not by margay; `margay retry` runs it again"};
+}
+
+Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+                  const RetryRules& rules) {
+  const slurm::JobStatus& job = *evidence.job;
+  switch (job.state) {
+    case slurm::JobState::kPending:
+      return alive(AttemptState::kPending);
+    case slurm::JobState::kRunning:
+      return alive(AttemptState::kRunning);
+    case slurm::JobState::kCompleting:
+      return alive(AttemptState::kCompleting);
+    case slurm::JobState::kUnknownAlive:
+      return alive(state_while_unknown(attempt.state));
+    case slurm::JobState::kCompleted:
+      return judge_completed(evidence, failures, rules);
+    case slurm::JobState::kFailed:
+      return judge_failed(attempt, evidence, failures, rules);
+    case slurm::JobState::kTimeout:
+      return ended(AttemptState::kFailed, "timeout", message_of(evidence), failures, rules);
+    case slurm::JobState::kOutOfMemory:
+      return ended(AttemptState::kFailed, "memory", message_of(evidence), failures, rules);
+    case slurm::JobState::kNodeFail:
+      return ended(AttemptState::kFailed, "node_failed", reason_of(job), failures, rules);
+    case slurm::JobState::kPreempted:
+      return ended(AttemptState::kFailed, "preempted", reason_of(job), failures, rules);
+    case slurm::JobState::kCancelled:
+      return judge_cancelled(attempt, evidence, failures, rules);
+  }
+  return alive(attempt.state);
+}
+
+// A slurmrestd that does not know a field ignores it, and the job gets no GPU.
+bool lacks_gpus(const db::Attempt& attempt, const slurm::JobStatus& job) {
+  return job.gpus && *job.gpus < attempt.gpus;
+}
+
+Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
+                           const Failures& failures, const RetryRules& rules) {
+  const std::string message = "the job was to have " + gpus_text(attempt.gpus) + " and got " +
+                              gpus_text(*evidence.job->gpus);
+  Outcome outcome = ended(AttemptState::kFailed, "configuration", message, failures, rules);
+  outcome.lane_stop = LaneStop::kConfiguration;
+  outcome.lane_hold = "Slurm took a job without its GPUs: " + message +
+                      "; check 'slurm.api_version' and the GPU lines of the script template";
+  return outcome;
+}
+
+// The words of Slurm's refusals, by the option that they are about.
+bool is_about(const std::string& message, const std::string& option) {
+  std::string text = message;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static const std::map<std::string, const char*> words = {{"constraint", "feature"},
+                                                           {"licenses", "license"}};
+  const auto word = words.find(option);
+  return text.find(word == words.end() ? option : word->second) != std::string::npos;
+}
+
+bool own_option_is_wrong(const slurm::SubmitResult& answer,
+                         const std::map<std::string, std::string>& own_options) {
+  if (answer.refusal == slurm::Refusal::kJob) {
+    return own_options.size() > own_options.count("job-name");  // which is a label of ours
+  }
+  // The lane must not stop for one user's misspelt partition.
+  return std::any_of(own_options.begin(), own_options.end(),
+                     [&](const auto& option) { return is_about(answer.message, option.first); });
+}
+
+Outcome judge_configuration(const slurm::SubmitResult& answer,
+                            const std::map<std::string, std::string>& own_options,
+                            const Failures& failures, const RetryRules& rules) {
+  if (own_option_is_wrong(answer, own_options)) {
+    Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, failures, rules);
+    outcome.reason += "; `margay retry` takes other options";
+    return outcome;
+  }
+  Outcome outcome =
+      ended(AttemptState::kRejected, "configuration", answer.message, failures, rules);
+  outcome.lane_stop = LaneStop::kConfiguration;
+  outcome.lane_hold = "the cluster refuses the site's jobs: " + answer.message +
+                      "; mend the configuration or the script template";
+  return outcome;
+}
+
+Outcome judge_accepted(const Evidence& evidence, const Failures& failures,
+                       const RetryRules& rules) {
+  if (!evidence.micrograph_changed.empty()) {
+    return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, failures, rules);
+  }
+  Outcome outcome{.attempt = AttemptState::kDone, .item = ItemState::kDone};
+  if (evidence.cancel_requested) outcome.reason = "finished before it could be cancelled";
+  return outcome;
+}
+
+}  // namespace
+
+Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
+              const RetryRules& rules) {
+  if (evidence.manifest == ManifestWitness::kAccepted) {
+    return judge_accepted(evidence, failures, rules);
+  }
+  const bool job_over = evidence.job && is_over(evidence.job->state);
+  if (evidence.cancel_requested && (job_over || evidence.vanished)) {
+    return cancelled("cancelled on request");
+  }
+  if (evidence.job && lacks_gpus(attempt, *evidence.job)) {
+    return judge_without_gpus(attempt, evidence, failures, rules);
+  }
+  if (evidence.job) return judge_job(attempt, evidence, failures, rules);
+  if (evidence.vanished) {
+    return ended(AttemptState::kLost, "vanished", kVanished, failures, rules);
+  }
+  return alive(attempt.state);
+}
+
+Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
+  return ended(AttemptState::kNeverStarted, "never_started", "", failures, rules);
+}
+
+Outcome judge_rejected(const slurm::SubmitResult& answer,
+                       const std::map<std::string, std::string>& own_options,
+                       const Failures& failures, const RetryRules& rules) {
+  Outcome outcome;
+  switch (answer.refusal) {
+    case slurm::Refusal::kNone:
+      outcome = ended(AttemptState::kRejected, "launch", answer.message, failures, rules);
+      outcome.lane_stop = LaneStop::kLaunch;
+      outcome.lane_hold = "the cluster refused a job: " + answer.message;
+      return outcome;
+    case slurm::Refusal::kBusy:
+      outcome = ended(AttemptState::kRejected, "busy", answer.message, failures, rules);
+      outcome.lane_stop = LaneStop::kRest;
+      outcome.lane_hold = "the cluster takes no more jobs now: " + answer.message;
+      return outcome;
+    case slurm::Refusal::kJob:
+    case slurm::Refusal::kConfiguration:
+      return judge_configuration(answer, own_options, failures, rules);
+  }
+  return outcome;
+}
+
+double time_factor(const Failures& failures) {
+  constexpr int kMost = 4;
+  const auto found = failures.find("timeout");
+  return std::pow(1.5, found == failures.end() ? 0 : std::min(found->second, kMost));
+}
+
+}  // namespace scheduler

@@ -1,0 +1,127 @@
+#include "scheduler/script/engine_config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace scheduler {
+namespace {
+
+constexpr std::array<std::pair<const char*, const char*>, 8> kMaps = {{
+    {"mip_path", "mip.mrc"},
+    {"scaled_mip_path", "scaled_mip.mrc"},
+    {"correlation_average_path", "mean.mrc"},
+    {"correlation_variance_path", "sd.mrc"},
+    {"orientation_psi_path", "psi.mrc"},
+    {"orientation_theta_path", "theta.mrc"},
+    {"orientation_phi_path", "phi.mrc"},
+    {"relative_defocus_path", "defocus.mrc"},
+}};
+
+std::string number(double value) {
+  std::array<char, 32> text{};
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end};
+}
+
+void emit(YAML::Emitter& out, const YAML::Node& node);
+
+void emit_mapping(YAML::Emitter& out, const YAML::Node& node) {
+  out << YAML::BeginMap;
+  for (const auto& entry : node) {
+    out << YAML::Key;
+    emit(out, entry.first);
+    out << YAML::Value;
+    emit(out, entry.second);
+  }
+  out << YAML::EndMap;
+}
+
+void emit_sequence(YAML::Emitter& out, const YAML::Node& node) {
+  out << YAML::BeginSeq;
+  for (const auto& element : node) emit(out, element);
+  out << YAML::EndSeq;
+}
+
+// Node by node rather than whole: a quoted scalar stays quoted, so that "0" never turns into 0, and
+// aliases are written out.
+void emit(YAML::Emitter& out, const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Undefined:
+    case YAML::NodeType::Null:
+      out << YAML::Null;
+      return;
+    case YAML::NodeType::Scalar:
+      // "!" marks a scalar that was quoted.
+      if (node.Tag() == "!") out << YAML::DoubleQuoted;
+      out << node.Scalar();
+      return;
+    case YAML::NodeType::Sequence:
+      emit_sequence(out, node);
+      return;
+    case YAML::NodeType::Map:
+      emit_mapping(out, node);
+      return;
+  }
+}
+
+// A scalar that the emitter quotes whatever its text looks like.
+YAML::Node quoted(const std::string& text) {
+  YAML::Node node(text);
+  node.SetTag("!");
+  return node;
+}
+
+YAML::Node load(const std::string& search_yaml) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(search_yaml);
+  } catch (const YAML::Exception& error) {
+    throw SearchSettingsError(std::string("not YAML: ") + error.what());
+  }
+  if (!root.IsMap()) throw SearchSettingsError("must be a mapping of keys to values");
+  return root;
+}
+
+void check_optics(const YAML::Node& root) {
+  const YAML::Node optics = root["optics_group"];
+  if (!optics || !optics.IsMap()) {
+    throw SearchSettingsError("optics_group is missing: it gives pixel_size and voltage");
+  }
+  for (const char* key : {"pixel_size", "voltage"}) {
+    const YAML::Node value = optics[key];
+    double positive = 0;
+    if (!value || !value.IsScalar() || !YAML::convert<double>::decode(value, positive) ||
+        !(positive > 0)) {
+      throw SearchSettingsError(std::string("optics_group.") + key +
+                                " is missing or is not a positive number");
+    }
+  }
+}
+
+}  // namespace
+
+void check_search_settings(const std::string& search_yaml) { check_optics(load(search_yaml)); }
+
+std::string engine_config(const EngineInput& input) {
+  YAML::Node root = load(input.search_yaml);
+  check_optics(root);
+  root["micrograph_path"] = quoted(input.micrograph_path);
+  root["template_volume_path"] = quoted(input.template_path);
+  YAML::Node optics = root["optics_group"];
+  optics["defocus_u"] = number(input.ctf.defocus_u);
+  optics["defocus_v"] = number(input.ctf.defocus_v);
+  optics["astigmatism_angle"] = number(input.ctf.astigmatism_angle);
+  optics["phase_shift"] = number(input.ctf.phase_shift);
+  // Whole: what the template's author had there belongs to no search of ours.
+  YAML::Node results(YAML::NodeType::Map);
+  for (const auto& [key, file] : kMaps) results[key] = quoted(input.folder + "/" + file);
+  root["match_template_result"] = results;
+  YAML::Emitter out;
+  emit(out, root);
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace scheduler

@@ -1,0 +1,62 @@
+#include "scheduler/script/item_options.h"
+
+#include <algorithm>
+
+#include "scheduler/script/job_script.h"
+#include "slurm/sbatch/options.h"
+
+namespace scheduler {
+namespace {
+
+constexpr size_t kLongestLabel = 256;
+
+std::string label(const std::string& value) {
+  const bool hidden = std::any_of(value.begin(), value.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!value.empty() && value.size() <= kLongestLabel && !hidden) return value;
+  throw slurm::DirectiveError("option job-name: must be one line of at most " +
+                              std::to_string(kLongestLabel) + " bytes");
+}
+
+void check_allowed(const Config& config, const std::string& option, bool privileged) {
+  if (privileged || config.slurm.user_options.count(option) != 0) return;
+  if (slurm::find_option(option) == nullptr) {
+    throw slurm::DirectiveError("option " + option + ": " + slurm::refusal_of(option));
+  }
+  std::string allowed;
+  for (const std::string& name : config.slurm.user_options) {
+    allowed += (allowed.empty() ? "" : ", ") + name;
+  }
+  throw slurm::DirectiveError(
+      "option " + option + ": only the administrator may give it here; you may give " +
+      (allowed.empty() ? "none" : allowed) + " ('slurm.user_options' in the configuration)");
+}
+
+}  // namespace
+
+slurm::Directives check_item_options(const Config& config,
+                                     const std::map<std::string, std::string>& options,
+                                     bool privileged) {
+  if (options.empty()) return {};
+  if (config.cluster != "slurm") {
+    throw slurm::DirectiveError(
+        "options such as '" + options.begin()->first +
+        "' are for a Slurm cluster; this daemon runs its searches on its own machine");
+  }
+  slurm::Directives kept;
+  for (const auto& [option, value] : options) {
+    if (option == "job-name") {
+      kept[option] = label(value);
+      continue;
+    }
+    check_allowed(config, option, privileged);
+    slurm::add_directive(kept, option, value, "option " + option);
+  }
+  directives_of(config, config.slurm.shape, kept);
+  // Or it could not be promoted.
+  if (config.slurm.urgent_shape) directives_of(config, *config.slurm.urgent_shape, kept);
+  return kept;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,217 @@
+#include "scheduler/script/job_script.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "scheduler/files/attempt_folder.h"
+#include "scheduler/script/substitute.h"
+#include "scheduler/script/template_file.h"
+#include "slurm/sbatch/values.h"
+
+namespace scheduler {
+namespace {
+
+using slurm::Directives;
+
+std::string template_name(Shape shape) { return to_string(shape) + ".sbatch"; }
+
+bool uses_gpus(Shape shape) { return shape != Shape::kCpu; }
+
+// What the shape means, unless the template or the site says it in another way.
+Directives asks_of_shape(const SlurmOptions& slurm, Shape shape) {
+  Directives asks = {{"nodes", shape == Shape::kNodes ? std::to_string(slurm.nodes) : "1"}};
+  if (uses_gpus(shape)) {
+    const int gpus = shape == Shape::kGpu ? 1 : slurm.gpus_per_node;
+    asks["gres"] = "gpu:" + std::to_string(gpus);
+  }
+  return asks;
+}
+
+int gpus_on_each_node(const slurm::Resources& wanted) {
+  return slurm::gpus_of(wanted) / std::max(1, wanted.max_nodes.value_or(1));
+}
+
+// One task for each GPU, of as many as there turned out to be.
+void add_tasks(Directives& asks, Shape shape, const std::string& where) {
+  if (shape != Shape::kNode && shape != Shape::kNodes) return;
+  for (const char* given : {"ntasks", "ntasks-per-node", "gpus-per-task"}) {
+    if (asks.count(given) != 0) return;
+  }
+  const int gpus = gpus_on_each_node(slurm::resources_of(asks, where));
+  asks["ntasks-per-node"] = std::to_string(std::max(1, gpus));
+}
+
+std::string backend_of(const SlurmOptions& slurm, const slurm::Resources& wanted) {
+  if (slurm.backend == EngineBackend::kAuto) return slurm::gpus_of(wanted) > 0 ? "cuda" : "cpu";
+  return slurm.backend == EngineBackend::kCuda ? "cuda" : "cpu";
+}
+
+// Stands before a message about options that come from several places.
+std::string place_of(Shape shape) {
+  return "shape " + to_string(shape) + " (" + template_name(shape) +
+         ", slurm.options, slurm.shapes." + to_string(shape) +
+         " and the item's own options together)";
+}
+
+Directives without_label(const std::map<std::string, std::string>& options) {
+  Directives rest = options;
+  rest.erase("job-name");
+  return rest;
+}
+
+// #SBATCH lines are text for Slurm: nothing is put into them by name.
+Directives asks_of_template(const ScriptTemplate& script) {
+  if (!script.text.starts_with("#!")) {
+    throw ScriptError("script template '" + script.path() +
+                      "' must begin with its interpreter, such as #!/bin/bash");
+  }
+  Directives asks = slurm::parse_directives(script.text, script.path());
+  for (const auto& [option, value] : asks) {
+    if (value.find("{{") == std::string::npos) continue;
+    throw slurm::DirectiveError(script.path() + ": --" + option +
+                                " has a name in double braces; what differs from job to job is "
+                                "given in the configuration or with the item");
+  }
+  return asks;
+}
+
+Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& script,
+                       const std::map<std::string, std::string>& item_options) {
+  Directives asks = asks_of_shape(config.slurm, shape);
+  asks = slurm::merge(asks, asks_of_template(script));
+  asks = slurm::merge(asks, config.slurm.options);
+  const auto of_shape = config.slurm.shape_options.find(shape);
+  if (of_shape != config.slurm.shape_options.end()) asks = slurm::merge(asks, of_shape->second);
+  asks = slurm::merge(asks, without_label(item_options));
+  const std::string where = place_of(shape);
+  add_tasks(asks, shape, where);
+  slurm::check(asks, where);
+  return asks;
+}
+
+// A host that the item itself asks for stays, or the job could never start.
+void exclude_hosts(Directives& asks, const std::set<std::string>& hosts) {
+  const auto wanted = asks.count("nodelist") == 0 ? std::vector<std::string>{}
+                                                  : slurm::split(asks.at("nodelist"), ',');
+  std::vector<std::string> out;
+  if (asks.count("exclude") != 0) out = slurm::split(asks.at("exclude"), ',');
+  for (const std::string& host : hosts) {
+    const auto is_host = [&](const std::string& name) { return name == host; };
+    if (std::any_of(wanted.begin(), wanted.end(), is_host)) continue;
+    if (std::none_of(out.begin(), out.end(), is_host)) out.push_back(host);
+  }
+  std::string list;
+  for (const std::string& host : out) list += (list.empty() ? "" : ",") + host;
+  if (list.empty()) return;
+  asks.erase("exclude");
+  slurm::add_directive(asks, "exclude", list, "hosts with failures");
+}
+
+// Never beyond `longest`, where the partition would not take the job any more (-1: no bound).
+void stretch_time(Directives& asks, double factor, int64_t longest) {
+  const auto limit = asks.find("time");
+  if (limit == asks.end() || factor == 1) return;
+  const int64_t seconds = slurm::parse_time(limit->second).value();
+  if (seconds < 0) return;
+  int64_t stretched = std::llround(static_cast<double>(seconds) * factor);
+  if (longest >= 0) stretched = std::max(seconds, std::min(stretched, longest));
+  limit->second = slurm::time_text(stretched);
+}
+
+// A warning that is longer than the job would come at its start, again and again.
+void shorten_warning(Directives& asks) {
+  if (asks.count("signal") == 0 || asks.count("time") == 0) return;
+  const int64_t limit = slurm::parse_time(asks["time"]).value();
+  const slurm::EarlySignal warning = slurm::parse_signal(asks["signal"]).value();
+  if (limit < 0 || 2 * warning.seconds <= limit) return;
+  asks["signal"] = warning.name + "@" + std::to_string(limit / 2);
+}
+
+std::map<std::string, std::string> common_values(const Config& config, const ScriptInputs& inputs) {
+  const db::Attempt& attempt = inputs.attempt;
+  return {{"attempt_folder", attempt.directory},
+          {"item_folder", item_folder(config.jobs(), attempt.item_id)},
+          {"attempt_number", std::to_string(attempt.number)},
+          {"token", attempt.token},
+          {"engine", config.engine},
+          {"batch", inputs.batch},
+          {"checkpoint_every", std::to_string(config.checkpoint_every.count()) + "ms"},
+          {"resume", attempt.resume_from}};
+}
+
+JobScript render_local(const Config& config, const ScriptInputs& inputs) {
+  auto values = common_values(config, inputs);
+  values["threads"] = std::to_string(inputs.threads);
+  return {.text = render_template(read_template(config.templates, "local.sh"), values)};
+}
+
+JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
+  const Shape shape = inputs.shape.value_or(config.slurm.shape);
+  const ScriptTemplate script = read_template(config.templates, template_name(shape));
+  Directives asks = merged_asks(config, shape, script, inputs.item.options);
+  exclude_hosts(asks, inputs.excluded_hosts);
+  stretch_time(asks, inputs.time_factor, config.slurm.longest_time);
+  shorten_warning(asks);
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  auto values = common_values(config, inputs);
+  values["gpus_per_node"] = std::to_string(gpus_on_each_node(wanted));
+  values["launcher"] = config.slurm.launcher == RankLauncher::kNode ? "node" : "task";
+  values["backend"] = backend_of(config.slurm, wanted);
+  values["nodes"] = std::to_string(wanted.min_nodes.value_or(1));
+  const std::string text = render_template(script, values, config.slurm.setup);
+  return {.text = slurm::with_directives(text, asks),
+          .gpus = slurm::gpus_of(wanted),
+          .wide = wanted.max_nodes.value_or(1) > 1};
+}
+
+void check_template(const Config& config, Shape shape) {
+  try {
+    Config of_shape = config;
+    // What the site asks for need not make sense for shapes that it does not use.
+    const bool used = shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
+                      config.slurm.shape_options.count(shape) != 0;
+    if (!used) of_shape.slurm.options.clear();
+    render_sbatch(of_shape,
+                  {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = shape});
+  } catch (const ScriptError& error) {
+    throw ConfigError(error.what());
+  } catch (const slurm::DirectiveError& error) {
+    throw ConfigError(error.what());
+  }
+}
+
+}  // namespace
+
+Directives directives_of(const Config& config, Shape shape,
+                         const std::map<std::string, std::string>& item_options) {
+  const ScriptTemplate script = read_template(config.templates, template_name(shape));
+  return merged_asks(config, shape, script, item_options);
+}
+
+JobScript render_job(const Config& config, const ScriptInputs& inputs) {
+  return config.cluster == "slurm" ? render_sbatch(config, inputs) : render_local(config, inputs);
+}
+
+std::map<std::string, std::string> job_environment(const Config& config) {
+  if (config.cluster != "slurm") return {};
+  // Never the daemon's own, which may hold what is nobody's business.
+  std::string path = "/usr/local/bin:/usr/bin:/bin";
+  if (!config.slurm.commands.empty()) path = config.slurm.commands + ":" + path;
+  return {{"PATH", path}, {"LANG", "C.UTF-8"}};
+}
+
+void check_script_templates(const Config& config) {
+  if (config.cluster == "slurm") {
+    for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+      check_template(config, shape);
+    }
+    return;
+  }
+  try {
+    render_local(config, {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}});
+  } catch (const ScriptError& error) {
+    throw ConfigError(std::string(error.what()) + "; set 'templates' in the configuration");
+  }
+}
+
+}  // namespace scheduler

@@ -1,0 +1,52 @@
+// The script of one attempt, from the site's template, its configuration, the item's own options
+// and what the last failures taught.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/config/config.h"
+#include "slurm/sbatch/directives.h"
+
+namespace scheduler {
+
+struct ScriptInputs {
+  db::Item item{};
+  db::Attempt attempt{};         // number, token, directory, resume_from
+  std::optional<Shape> shape{};  // none: the configuration's
+  std::string batch{};           // of correlations, empty: the engine's choice
+  int threads = 1;               // of a local job
+  std::set<std::string> excluded_hosts{};
+  double time_factor = 1;  // of the time limit, after jobs that ran into it
+};
+
+struct JobScript {
+  std::string text{};
+  int gpus = 0;       // of the whole job
+  bool wide = false;  // several nodes: submitted held, released when its id is stored
+};
+
+// Throws ScriptError or slurm::DirectiveError.
+JobScript render_job(const Config& config, const ScriptInputs& inputs);
+
+// What a job of this shape asks of the cluster: the shape, the script template, the configuration
+// and the item's own options, each over the ones before. Throws as render_job().
+slurm::Directives directives_of(const Config& config, Shape shape,
+                                const std::map<std::string, std::string>& item_options);
+
+// Small JSON for the administrator, at most 1024 bytes: Slurm refuses more.
+std::string job_comment(const std::string& instance, const db::Item& item,
+                        const db::Attempt& attempt);
+
+// What the script finds in its environment besides the cluster's own variables.
+std::map<std::string, std::string> job_environment(const Config& config);
+
+// Every script template that the configuration can choose, tried at start: read, its #SBATCH lines
+// understood and without contradiction to the configuration. Throws ConfigError.
+void check_script_templates(const Config& config);
+
+}  // namespace scheduler

@@ -1,0 +1,372 @@
+#include "slurm/commands/parse.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "slurm/job_states.h"
+
+namespace slurm {
+namespace {
+
+// Neither occurs in what Slurm says. Records end with a character of their own since a foreign
+// job's name may hold a newline.
+constexpr char kField = '\x1f';
+constexpr char kRecord = '\x1e';
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool is_absent(std::string_view text) {
+  static const std::set<std::string_view> words = {"",        "N/A",    "n/a",           "None",
+                                                   "Unknown", "(null)", "None assigned", "(None)"};
+  return words.count(text) > 0;
+}
+
+std::string present(std::string_view text) { return is_absent(text) ? "" : std::string(text); }
+
+// False: there is something, but it is no time.
+bool read_time(std::string_view text, int64_t& time) {
+  time = 0;
+  if (is_absent(text)) return true;
+  const auto number = number_in<int64_t>(text);
+  time = number.value_or(0);
+  return number.has_value();
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator, size_t most) {
+  std::vector<std::string_view> parts;
+  while (parts.size() + 1 < most) {
+    const size_t end = text.find(separator);
+    if (end == text.npos) break;
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+// "3:0", exit code and signal.
+bool read_exit_pair(std::string_view text, JobStatus& job) {
+  const size_t colon = text.find(':');
+  if (colon == text.npos) return false;
+  const auto code = number_in<int>(text.substr(0, colon));
+  const auto signal = number_in<int>(text.substr(colon + 1));
+  if (!code || !signal) return false;
+  if (*signal != 0) job.signal = *signal;
+  if (*signal == 0 || *code != 0) job.exit_code = *code;
+  return true;
+}
+
+bool read_exit(std::string_view text, JobStatus& job) {
+  if (read_exit_pair(text, job)) return true;
+  const auto status = number_in<int>(text);
+  if (status) set_exit_of_wait_status(*status, job);
+  return status.has_value();
+}
+
+// How many GPUs a list names: "gres:gpu:4", "gres/gpu:a100:2,gres/gpu:1,gres/nvme:1", or
+// "cpu=4,gres/gpu=16,gres/gpu:a100=16", where what follows the kind is a part of the total.
+std::optional<int> gpus_in(std::string_view list) {
+  std::optional<int> total;
+  std::optional<int> sum;
+  for (std::string_view item : split(list, ',', list.size() + 1)) {
+    if (!item.starts_with("gres/gpu") && !item.starts_with("gres:gpu")) continue;
+    item.remove_prefix(std::string_view("gres/gpu").size());
+    const size_t before = item.find_last_of(":=");
+    // "gres:gpu" alone is one.
+    const auto count =
+        before == item.npos ? std::optional<int>(1) : number_in<int>(item.substr(before + 1));
+    if (!count) continue;
+    if (item.starts_with("=")) total = *count;
+    sum = sum.value_or(0) + *count;
+  }
+  return total ? total : sum;
+}
+
+enum QueueField : size_t {
+  kId,
+  kState,
+  kExit,
+  kRestarts,
+  kSubmit,
+  kStart,
+  kEnd,
+  kHost,
+  kPriority,
+  kTres,
+  kPerJob,
+  kPerNode,
+  kPerTask,
+  kNodes,
+  kTasks,
+  kReason,
+  kName,
+  kQueueFields
+};
+
+constexpr std::array<std::string_view, kQueueFields> kQueueNames = {
+    "JobID",         "State",     "exit_code",    "RestartCnt", "SubmitTime",   "StartTime",
+    "EndTime",       "BatchHost", "PriorityLong", "tres-alloc", "tres-per-job", "tres-per-node",
+    "tres-per-task", "NumNodes",  "NumTasks",     "Reason",     "Name"};
+
+using Fields = std::vector<std::string_view>;
+
+// tres-alloc is what was asked for as long as a job waits, but has GPUs only where the site
+// accounts for them.
+int gpus_asked(const Fields& fields) {
+  if (const auto gpus = gpus_in(fields[kTres])) return *gpus;
+  if (const auto gpus = gpus_in(fields[kPerJob])) return *gpus;
+  if (const auto gpus = gpus_in(fields[kPerNode])) {
+    return *gpus * number_in<int>(fields[kNodes]).value_or(1);
+  }
+  if (const auto gpus = gpus_in(fields[kPerTask])) {
+    return *gpus * number_in<int>(fields[kTasks]).value_or(1);
+  }
+  return 0;
+}
+
+bool is_held(const JobStatus& job, std::string_view priority) {
+  return job.state == JobState::kPending && (priority == "0" || job.reason.starts_with("JobHeld") ||
+                                             job.reason.find("requeued held") != std::string::npos);
+}
+
+bool read_times(std::string_view submit, std::string_view start, std::string_view end,
+                JobStatus& job) {
+  if (!read_time(submit, job.submit_time) || !read_time(start, job.start_time) ||
+      !read_time(end, job.end_time)) {
+    return false;
+  }
+  // Before a job has run these are only expected, or the time of its cancellation.
+  if (job.state == JobState::kPending || job.host.empty()) job.start_time = 0;
+  if (!is_over(job.state)) job.end_time = 0;
+  return true;
+}
+
+bool is_id(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+std::optional<JobStatus> read_queued(const Fields& fields) {
+  JobStatus job;
+  const auto restarts = number_in<int>(fields[kRestarts]);
+  const std::set<std::string> words = split_words(std::string(fields[kState]));
+  if (!is_id(fields[kId]) || !restarts || words.empty()) return std::nullopt;
+  job.job_id = fields[kId];
+  job.name = fields[kName];
+  job.state = state_of(words);
+  job.words = join_words(words);
+  job.reason = present(fields[kReason]);
+  job.host = present(fields[kHost]);
+  job.restarts = *restarts;
+  job.held = is_held(job, fields[kPriority]);
+  job.gpus = gpus_asked(fields);
+  if (!read_times(fields[kSubmit], fields[kStart], fields[kEnd], job)) return std::nullopt;
+  if (is_over(job.state) && !read_exit(fields[kExit], job)) return std::nullopt;
+  return job;
+}
+
+// A submission that the controller refused leaves a failed job in its list and in accounting,
+// although there never was one.
+bool was_refused(const JobStatus& job) {
+  return job.state == JobState::kFailed && job.host.empty() && job.end_time == job.submit_time;
+}
+
+enum RecordField : size_t {
+  kRecordId,
+  kRecordState,
+  kRecordExit,
+  kRecordSubmit,
+  kRecordStart,
+  kRecordEnd,
+  kRecordHost,
+  kRecordTres,
+  kRecordName,
+  kRecordFields
+};
+
+std::optional<JobStatus> read_record(const Fields& fields) {
+  JobStatus job;
+  const std::set<std::string> words = split_words(std::string(fields[kRecordState]));
+  if (!is_id(fields[kRecordId]) || words.empty()) return std::nullopt;
+  job.job_id = fields[kRecordId];
+  job.name = fields[kRecordName];
+  job.state = state_of(words);
+  job.words = join_words(words);
+  job.host = present(fields[kRecordHost]);
+  job.gpus = gpus_in(fields[kRecordTres]).value_or(0);
+  if (!read_times(fields[kRecordSubmit], fields[kRecordStart], fields[kRecordEnd], job)) {
+    return std::nullopt;
+  }
+  if (is_over(job.state) && !read_exit_pair(fields[kRecordExit], job)) return std::nullopt;
+  return job;
+}
+
+// Each run of a requeued job has a record, of the same id and with a later submit time.
+void keep_last_run(std::vector<JobStatus>& jobs, JobStatus job) {
+  const auto known = std::find_if(jobs.begin(), jobs.end(),
+                                  [&](const JobStatus& one) { return one.job_id == job.job_id; });
+  if (known == jobs.end()) {
+    jobs.push_back(std::move(job));
+    return;
+  }
+  const int runs_before = known->restarts + 1;
+  if (job.submit_time >= known->submit_time) *known = std::move(job);
+  known->restarts = runs_before;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+}  // namespace
+
+// Without a width a field is neither padded nor cut. --me: of whoever runs the command, since it
+// may be a script of the site that runs it as another.
+Words squeue_arguments() {
+  std::string format;
+  for (size_t i = 0; i < kQueueFields; ++i) {
+    format += std::string(i == 0 ? "" : ",") + std::string(kQueueNames.at(i)) + ":";
+    format += i + 1 == kQueueFields ? kRecord : kField;
+  }
+  return {"--noheader", "--states=all", "--me", "--Format=" + format};
+}
+
+QueueText parse_squeue(std::string_view text, const std::string& name_prefix) {
+  QueueText queue;
+  while (!text.empty() && queue.problem.empty()) {
+    const size_t end = text.find(kRecord);
+    if (end == text.npos) {
+      queue.problem = "squeue's list ends in the middle of a job";
+      break;
+    }
+    const Fields fields = split(text.substr(0, end), kField, kQueueFields);
+    text.remove_prefix(end + 1);
+    next_line(text);
+    const bool readable = fields.size() == kQueueFields;
+    if (readable && !fields[kName].starts_with(name_prefix)) continue;
+    auto job = readable ? read_queued(fields) : std::nullopt;
+    if (job) {
+      if (!was_refused(*job)) queue.jobs.push_back(std::move(*job));
+    } else {
+      queue.problem = "squeue's list has a job that cannot be read: " +
+                      std::string(readable ? fields[kName] : fields.front().substr(0, 80));
+    }
+  }
+  return queue;
+}
+
+Words sacct_arguments(const std::string& name, int days) {
+  return {"--noheader",
+          "--allocations",
+          "--duplicates",
+          "--parsable2",
+          std::string("--delimiter=") + kField,
+          "--name=" + name,
+          "--starttime=now-" + std::to_string(days) + "days",
+          "--format=JobIDRaw,State,ExitCode,Submit,Start,End,NodeList,ReqTRES,JobName"};
+}
+
+std::optional<std::vector<JobStatus>> parse_sacct(std::string_view text, const std::string& name) {
+  std::vector<JobStatus> jobs;
+  while (!text.empty()) {
+    const Fields fields = split(next_line(text), kField, kRecordFields);
+    if (fields.size() != kRecordFields) return std::nullopt;
+    if (fields[kRecordName] != name) continue;
+    auto job = read_record(fields);
+    if (!job) return std::nullopt;
+    if (!was_refused(*job)) keep_last_run(jobs, std::move(*job));
+  }
+  return jobs;
+}
+
+bool says_accounting_is_off(const std::string& error) {
+  return error.find("Slurm accounting storage is disabled") != std::string::npos ||
+         error.find("not running a supported accounting_storage plugin") != std::string::npos;
+}
+
+bool says_too_many_days(const std::string& error) {
+  return error.find("Too wide of a date range in query") != std::string::npos;
+}
+
+NodesText parse_sinfo_nodes(std::string_view text) {
+  NodesText found;
+  std::set<std::string_view> seen;  // a node has a line for each of its partitions
+  while (!text.empty()) {
+    const Fields fields = split(next_line(text), '|', 2);
+    if (fields.size() != 2 || fields[0].empty() || !seen.insert(fields[0]).second) continue;
+    ++found.nodes;
+    // "gpu:a100:4(S:0-1),nvme:1": what stands in brackets may hold commas.
+    std::string list;
+    int depth = 0;
+    for (const char c : "," + std::string(fields[1])) {
+      if (c == '(') ++depth;
+      if (depth == 0) list += c == ',' ? std::string(",gres/") : std::string(1, c);
+      if (c == ')') --depth;
+    }
+    found.gpus += gpus_in(list).value_or(0);
+  }
+  return found;
+}
+
+Words sinfo_node_arguments() { return {"--noheader", "--Node", "--format=%N|%G"}; }
+
+std::map<std::string, std::string> parse_partitions_text(std::string_view text) {
+  std::map<std::string, std::string> partitions;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    std::string name;
+    for (const std::string_view word : split(line, ' ', line.size() + 1)) {
+      if (word.starts_with("PartitionName=")) name = word.substr(word.find('=') + 1);
+      if (word.starts_with("State=") && !name.empty()) {
+        partitions[name] = word.substr(word.find('=') + 1);
+      }
+    }
+  }
+  return partitions;
+}
+
+std::map<std::string, std::string> parse_config(std::string_view text) {
+  constexpr std::string_view kTime = "Configuration data as of ";
+  std::map<std::string, std::string> config;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    if (line.starts_with(kTime)) config["as of"] = line.substr(kTime.size());
+    const size_t equals = line.find('=');
+    if (equals == line.npos || equals == 0) continue;
+    const std::string_view name = line.substr(0, line.find_last_not_of(' ', equals - 1) + 1);
+    const size_t value = std::min(line.find_first_not_of(' ', equals + 1), line.size());
+    config[std::string(name)] = line.substr(value);
+  }
+  return config;
+}
+
+std::set<std::string> parse_names(std::string_view text) {
+  std::set<std::string> names;
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    if (!line.empty()) names.emplace(line);
+  }
+  return names;
+}
+
+std::optional<int64_t> leading_number(const std::string& value) {
+  return number_in<int64_t>(std::string_view(value).substr(0, value.find(' ')));
+}
+
+std::string release_of(const std::string& version_text) {
+  const size_t begin = version_text.find(' ');
+  if (begin == std::string::npos) return "";
+  return version_text.substr(begin + 1, version_text.find_first_of(" \n", begin + 1) - begin - 1);
+}
+
+}  // namespace slurm

@@ -1,0 +1,73 @@
+// What Slurm's commands are asked for and what they say: pure text.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slurm/cluster.h"
+#include "slurm/commands/run_command.h"
+
+namespace slurm {
+
+using Words = std::vector<std::string>;
+
+// --- squeue, sacct: SLURM_TIME_FORMAT=%s must be in their environment ---------------------------
+
+Words squeue_arguments();
+struct QueueText {
+  std::vector<JobStatus> jobs{};
+  std::string problem{};  // why it may be incomplete
+};
+// Jobs whose name begins with `name_prefix`; others may be as odd as they like.
+QueueText parse_squeue(std::string_view text, const std::string& name_prefix);
+
+Words sacct_arguments(const std::string& name, int days);
+// One entry for each job id, its last run; nullopt when it cannot be read.
+std::optional<std::vector<JobStatus>> parse_sacct(std::string_view text, const std::string& name);
+bool says_accounting_is_off(const std::string& error);
+bool says_too_many_days(const std::string& error);
+
+// --- sbatch
+// ---------------------------------------------------------------------------------------
+
+// Everything but the file itself. The job gets sbatch's own environment. `chdir` empty: the script
+// says it.
+Words sbatch_arguments(const JobRequest& request, const std::string& chdir);
+SubmitResult classify_sbatch(const CommandResult& result);
+
+// --- the others
+// -----------------------------------------------------------------------------------
+
+enum class CancelAnswer { kAsked, kGone, kFailed };
+CancelAnswer classify_scancel(const CommandResult& result);
+
+// Its error text in one line, without "squeue: error: "; why it failed when it has none.
+std::string complaint_of(const CommandResult& result);
+// Both outputs, lines without "sbatch: ".
+std::string words_of(const CommandResult& result);
+
+// "sinfo -h -N -o %N|%G".
+Words sinfo_node_arguments();
+struct NodesText {
+  int nodes = 0;
+  int gpus = 0;
+};
+NodesText parse_sinfo_nodes(std::string_view text);
+
+// "slurm-wlm 22.05.8" -> "22.05.8".
+std::string release_of(const std::string& version_text);
+// `scontrol show config`: name -> value as it stands; "as of" -> its time.
+std::map<std::string, std::string> parse_config(std::string_view text);
+// "30 sec" -> 30.
+std::optional<int64_t> leading_number(const std::string& value);
+// `scontrol -o show partition`: name -> state.
+std::map<std::string, std::string> parse_partitions_text(std::string_view text);
+// One name in each line, as sacctmgr -n -P prints them.
+std::set<std::string> parse_names(std::string_view text);
+
+}  // namespace slurm

@@ -1,0 +1,229 @@
+#include "slurm/commands/run_command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace slurm {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::milliseconds;
+
+class File {
+ public:
+  explicit File(int descriptor = -1) : descriptor_(descriptor) {}
+  ~File() { close(); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+  void set(int descriptor) { descriptor_ = descriptor; }
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+
+ private:
+  int descriptor_;
+};
+
+struct Pipe {
+  File read;
+  File write;
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+    }
+    read.set(ends[0]);
+    write.set(ends[1]);
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  }
+};
+
+// None of the daemon's files and signal settings; a group of its own, so that all of it can be
+// killed.
+class Start {
+ public:
+  Start(int output, int error) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    posix_spawn_file_actions_addchdir_np(&actions_, "/");
+    posix_spawnattr_init(&attributes_);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Start() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  Start(const Start&) = delete;
+  Start& operator=(const Start&) = delete;
+
+  int run(const Command& command, pid_t& child) const {
+    std::vector<std::string> words = command.arguments;
+    words.insert(words.begin(), command.program);
+    std::vector<std::string> settings;
+    for (const auto& [name, value] : command.environment) settings.push_back(name + "=" + value);
+    return posix_spawnp(&child, command.program.c_str(), &actions_, &attributes_,
+                        pointers_to(words).data(), pointers_to(settings).data());
+  }
+
+ private:
+  static std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    for (std::string& text : texts) pointers.push_back(text.data());
+    pointers.push_back(nullptr);
+    return pointers;
+  }
+
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+// Takes what there is now. The pipe is closed at its end.
+void drain(File& pipe, size_t most, std::string& text, bool& cut) {
+  std::array<char, 65536> buffer{};
+  while (pipe.get() >= 0) {
+    const ssize_t count = ::read(pipe.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) {
+      pipe.close();
+      return;
+    }
+    const size_t kept = std::min(static_cast<size_t>(count), most - std::min(most, text.size()));
+    text.append(buffer.data(), kept);
+    cut = cut || kept < static_cast<size_t>(count);
+  }
+}
+
+class Running {
+ public:
+  Running(const Command& command, pid_t child, File& output, File& error)
+      : command_(command), child_(child), output_(output), error_(error) {
+    process_.set(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    if (process_.get() < 0) {
+      const int number = errno;
+      kill_group(SIGKILL);
+      reap();
+      throw std::system_error(number, std::generic_category(), "cannot watch " + command.program);
+    }
+  }
+
+  CommandResult wait() {
+    const bool in_time = watch(Clock::now() + command_.timeout, true);
+    if (!in_time) {
+      kill_group(SIGTERM);
+      watch(Clock::now() + command_.kill_wait, false);
+      // The leader is not collected yet, so the group's number is still its own.
+      kill_group(SIGKILL);
+    }
+    const int status = reap();
+    drain(output_, command_.most_output, result_.output, result_.cut);
+    drain(error_, command_.most_output, result_.error, result_.cut);
+    describe_end(in_time, status);
+    return std::move(result_);
+  }
+
+ private:
+  // Until the process has ended and, with `all_output`, nobody holds its output any more. False: it
+  // took too long.
+  bool watch(Clock::time_point deadline, bool all_output) {
+    bool ended = false;
+    while (!ended || (all_output && (output_.get() >= 0 || error_.get() >= 0))) {
+      std::array<pollfd, 3> watched = {{{ended ? -1 : process_.get(), POLLIN, 0},
+                                        {output_.get(), POLLIN, 0},
+                                        {error_.get(), POLLIN, 0}}};
+      const auto left = std::chrono::ceil<Milliseconds>(deadline - Clock::now()).count();
+      if (left <= 0) return false;
+      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(left));
+      if (ready < 0 && errno != EINTR) {
+        throw std::system_error(errno, std::generic_category(), "poll");
+      }
+      if (ready <= 0) continue;
+      ended = ended || watched[0].revents != 0;
+      drain(output_, command_.most_output, result_.output, result_.cut);
+      drain(error_, command_.most_output, result_.error, result_.cut);
+    }
+    return true;
+  }
+
+  void kill_group(int signal) const { ::kill(-child_, signal); }
+
+  int reap() const {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0) {
+      if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+    }
+    return status;
+  }
+
+  void describe_end(bool in_time, int status) {
+    if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
+    result_.ending = in_time ? CommandResult::Ending::kEnded : CommandResult::Ending::kTimedOut;
+    if (!in_time) {
+      const auto seconds = std::chrono::duration<double>(command_.timeout).count();
+      std::string text = std::to_string(seconds);
+      text.resize(text.find('.') + 2);
+      result_.why = command_.program + " did not end within " + text + " s";
+    } else if (result_.signal != 0) {
+      result_.why = command_.program + " was killed by signal " + std::to_string(result_.signal);
+    } else if (result_.exit_code != 0) {
+      result_.why = command_.program + " ended with " + std::to_string(result_.exit_code);
+    } else if (result_.cut) {
+      result_.why = command_.program + " wrote more than " +
+                    std::to_string(command_.most_output >> 20U) + " MiB";
+    }
+  }
+
+  const Command& command_;
+  pid_t child_;
+  File& output_;
+  File& error_;
+  File process_;
+  CommandResult result_;
+};
+
+}  // namespace
+
+CommandResult run_command(const Command& command) {
+  Pipe output;
+  Pipe error;
+  pid_t child = 0;
+  const int failure = Start(output.write.get(), error.write.get()).run(command, child);
+  if (failure != 0) {
+    CommandResult result;
+    result.why = "cannot start " + command.program + ": " + std::strerror(failure);
+    return result;
+  }
+  output.write.close();
+  error.write.close();
+  return Running(command, child, output.read, error.read).wait();
+}
+
+}  // namespace slurm

@@ -1,0 +1,118 @@
+#include "slurm/job/job_folder.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+namespace slurm {
+namespace {
+
+constexpr const char* kEnvironmentPrefix = "env.";
+
+// A lock of the open file description: gone with its last holder, whatever ends it.
+struct flock whole_file() {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+int64_t nanoseconds(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+Record to_record(const LocalRequest& request) {
+  Record record = {{"name", request.name},
+                   {"directory", request.directory},
+                   {"output", request.output_path},
+                   {"submitted_ns", std::to_string(request.submitted_ns)},
+                   {"kill_wait_ms", std::to_string(request.kill_wait_ms)}};
+  for (const auto& [key, value] : request.environment) record[kEnvironmentPrefix + key] = value;
+  return record;
+}
+
+LocalRequest to_local_request(const Record& record) {
+  LocalRequest request = {.name = text_of(record, "name"),
+                          .directory = text_of(record, "directory"),
+                          .output_path = text_of(record, "output"),
+                          .environment = {},
+                          .submitted_ns = number_of(record, "submitted_ns"),
+                          .kill_wait_ms = number_of(record, "kill_wait_ms")};
+  const std::string prefix = kEnvironmentPrefix;
+  for (const auto& [key, value] : record) {
+    if (key.starts_with(prefix)) request.environment[key.substr(prefix.size())] = value;
+  }
+  return request;
+}
+
+Record to_record(const ExitRecord& end) {
+  Record record = {{"end_time", std::to_string(end.end_time)},
+                   {"cpu_ms", std::to_string(static_cast<int64_t>(end.cpu_seconds * 1000))},
+                   {"peak_memory_kb", std::to_string(end.peak_memory_kb)},
+                   {"message", end.message}};
+  if (end.exit_code) record["exit_code"] = std::to_string(*end.exit_code);
+  if (end.signal) record["signal"] = std::to_string(*end.signal);
+  return record;
+}
+
+ExitRecord to_exit_record(const Record& record) {
+  ExitRecord end;
+  if (record.contains("exit_code")) end.exit_code = number_of(record, "exit_code");
+  if (record.contains("signal")) end.signal = number_of(record, "signal");
+  end.end_time = number_of(record, "end_time");
+  end.cpu_seconds = static_cast<double>(number_of(record, "cpu_ms")) / 1000;
+  end.peak_memory_kb = number_of(record, "peak_memory_kb");
+  end.message = text_of(record, "message");
+  return end;
+}
+
+std::optional<Record> JobFolder::read(const std::string& name) const {
+  const auto text = read_if_there(folder_.get(), name);
+  return text ? decode(*text) : std::nullopt;
+}
+
+bool JobFolder::has(const std::string& name) const {
+  struct stat info = {};
+  return fstatat(folder_.get(), name.c_str(), &info, 0) == 0;
+}
+
+void JobFolder::write(const std::string& name, const Record& record) const {
+  write_durably(folder_.get(), name, encode(record));
+}
+
+Descriptor JobFolder::open_lock() const {
+  Descriptor file(openat(folder_.get(), "lock", O_RDWR | O_CLOEXEC));
+  if (!file) throw std::system_error(errno, std::generic_category(), "cannot open the job's lock");
+  return file;
+}
+
+std::optional<Descriptor> JobFolder::take_lock() const {
+  Descriptor file = open_lock();
+  struct flock lock = whole_file();
+  if (fcntl(file.get(), F_OFD_SETLK, &lock) == 0) return file;
+  if (errno == EAGAIN || errno == EACCES) return std::nullopt;
+  throw std::system_error(errno, std::generic_category(), "cannot lock the job's folder");
+}
+
+bool JobFolder::is_locked() const {
+  const Descriptor file = open_lock();
+  struct flock lock = whole_file();
+  if (fcntl(file.get(), F_OFD_GETLK, &lock) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot ask for the job's lock");
+  }
+  return lock.l_type != F_UNLCK;
+}
+
+int64_t boot_clock_ms() { return nanoseconds(CLOCK_BOOTTIME) / 1'000'000; }
+
+int64_t wall_clock_ns() { return nanoseconds(CLOCK_REALTIME); }
+
+}  // namespace slurm

@@ -1,0 +1,72 @@
+// The folder of one local job. It is renamed into place with the whole request in it: whoever finds
+// the name finds a job that was asked for, once. Everything else about the job is decided by the
+// records that its wrapper (local_job.cpp) leaves here.
+//
+//   request   what to run                                    before the folder gets its name
+//   job.sh    the script                                     before the folder gets its name
+//   lock      locked by the wrapper as long as it lives      before the folder gets its name
+//   started   the wrapper: from now on it never starts again
+//   job       the script's process, written by itself just before it becomes bash
+//   cancel    when the job was asked to end
+//   exit      how it ended
+//   forget    the result is stored; the folder goes when the job has ended
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "slurm/job/process_identity.h"
+
+namespace slurm {
+
+struct LocalRequest {
+  std::string name;
+  std::string directory;
+  std::string output_path;
+  std::map<std::string, std::string> environment;  // the whole of it
+  int64_t submitted_ns = 0;                        // orders the queue
+  int64_t kill_wait_ms = 0;
+};
+
+Record to_record(const LocalRequest& request);
+LocalRequest to_local_request(const Record& record);
+
+struct ExitRecord {
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  int64_t end_time = 0;
+  double cpu_seconds = 0;
+  int64_t peak_memory_kb = 0;
+  std::string message;  // why it could not be started
+};
+
+Record to_record(const ExitRecord& end);
+ExitRecord to_exit_record(const Record& record);
+
+class JobFolder {
+ public:
+  // Throws std::system_error when the folder is not there.
+  explicit JobFolder(const std::filesystem::path& path) : folder_(open_folder(path)) {}
+
+  int descriptor() const { return folder_.get(); }
+  std::optional<Record> read(const std::string& name) const;
+  bool has(const std::string& name) const;
+  void write(const std::string& name, const Record& record) const;
+
+  // The wrapper's lock, held until the descriptor is closed; nullopt when another one holds it.
+  std::optional<Descriptor> take_lock() const;
+  bool is_locked() const;  // asks only: a wrapper that starts at this instant is not disturbed
+
+ private:
+  Descriptor open_lock() const;
+
+  Descriptor folder_;
+};
+
+int64_t boot_clock_ms();  // goes on while the machine sleeps, never jumps
+int64_t wall_clock_ns();
+
+}  // namespace slurm

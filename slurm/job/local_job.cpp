@@ -1,0 +1,260 @@
+// margay-local-job FOLDER: runs the one job of that folder and records what becomes of it. Started
+// by margayd, which it outlives: nothing here depends on the daemon being there.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "slurm/job/job_folder.h"
+#include "slurm/job/process_identity.h"
+
+namespace slurm {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kCannotStart = 126;  // what a shell answers for a command that cannot be run
+constexpr const char* kExitBeside = "exit.new";
+
+// The end must be told even when the disk has filled up meanwhile: its room is taken at the start.
+void reserve_exit_record(const JobFolder& folder) {
+  const Descriptor file(
+      openat(folder.descriptor(), kExitBeside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) throw std::system_error(errno, std::generic_category(), kExitBeside);
+  write_all(file.get(), std::string(4096, ' '), kExitBeside);
+  sync_to_disk(file.get(), kExitBeside);
+}
+
+void write_exit_record(const JobFolder& folder, const ExitRecord& end) {
+  const std::string text = encode(to_record(end));
+  const Descriptor file(
+      openat(folder.descriptor(), kExitBeside, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!file) throw std::system_error(errno, std::generic_category(), kExitBeside);
+  write_all(file.get(), text, kExitBeside);
+  if (ftruncate(file.get(), static_cast<off_t>(text.size())) != 0) {
+    throw std::system_error(errno, std::generic_category(), kExitBeside);
+  }
+  sync_to_disk(file.get(), kExitBeside);
+  if (renameat(folder.descriptor(), kExitBeside, folder.descriptor(), "exit") != 0) {
+    throw std::system_error(errno, std::generic_category(), "exit");
+  }
+  sync_to_disk(folder.descriptor(), "exit");
+}
+
+void write_exit_record_in_the_end(const JobFolder& folder, const ExitRecord& end) {
+  for (;;) {
+    try {
+      write_exit_record(folder, end);
+      return;
+    } catch (const std::system_error& error) {
+      if (error.code() == std::errc::no_such_file_or_directory) throw;  // the folder was removed
+      std::fprintf(stderr, "cannot record the job's end, trying again: %s\n", error.what());
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
+}
+
+sigset_t handled_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGCHLD, SIGTERM, SIGUSR1, SIGHUP, SIGINT, SIGQUIT}) {
+    sigaddset(&set, number);
+  }
+  return set;
+}
+
+struct Prepared {
+  Descriptor directory;
+  Descriptor output;
+  std::string script;
+};
+
+Prepared prepare(const LocalRequest& request, const std::string& folder_path) {
+  Prepared prepared{.directory = open_folder(request.directory),
+                    .output = Descriptor(open(request.output_path.c_str(),
+                                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
+                    .script = folder_path + "/job.sh"};
+  if (!prepared.output) {
+    throw std::system_error(errno, std::generic_category(),
+                            "cannot open the job's output " + request.output_path);
+  }
+  return prepared;
+}
+
+void record_itself(const JobFolder& folder) {
+  const auto self = ProcessTable().identify(getpid());
+  if (!self) throw std::runtime_error("the job does not see itself in /proc");
+  folder.write("job", to_record(*self));
+}
+
+// The child: becomes bash, or ends with the reason in its output.
+[[noreturn]] void become_script(const JobFolder& folder, const LocalRequest& request,
+                                const Prepared& prepared) {
+  dup2(prepared.output.get(), STDOUT_FILENO);
+  dup2(prepared.output.get(), STDERR_FILENO);
+  try {
+    setsid();
+    record_itself(folder);
+    if (fchdir(prepared.directory.get()) != 0) {
+      throw std::system_error(errno, std::generic_category(), "cannot enter " + request.directory);
+    }
+    std::vector<std::string> pairs;
+    for (const auto& [key, value] : request.environment) pairs.push_back(key + "=" + value);
+    std::vector<char*> environment;
+    for (std::string& pair : pairs) environment.push_back(pair.data());
+    environment.push_back(nullptr);
+    std::string shell = "/bin/bash";
+    std::string script = prepared.script;
+    char* const arguments[] = {shell.data(), script.data(), nullptr};
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    execve(shell.c_str(), arguments, environment.data());
+    throw std::system_error(errno, std::generic_category(), "cannot start " + shell);
+  } catch (const std::exception& error) {
+    dprintf(STDERR_FILENO, "margay-local-job: %s\n", error.what());
+  }
+  _exit(kCannotStart);
+}
+
+// One job from its start to its last process.
+class Watch {
+ public:
+  Watch(const JobFolder& folder, const LocalRequest& request, pid_t job)
+      : folder_(folder), request_(request), job_(job) {}
+
+  ExitRecord until_the_end() {
+    wait_for_script();
+    end_what_is_left();
+    end_.end_time = wall_clock_ns() / 1'000'000'000;
+    return end_;
+  }
+
+ private:
+  std::vector<ProcessIdentity> members() const {
+    const auto record = folder_.read("job");
+    if (!record) return {};
+    return table_.session_of(to_identity(*record), "MARGAY_JOB_NAME=" + request_.name);
+  }
+
+  void pass_on(int number) const {
+    for (const ProcessIdentity& process : members()) {
+      if (number != SIGUSR1 || table_.handles(process, number)) table_.signal(process, number);
+    }
+  }
+
+  // A request to stop is passed on; a terminal's signals are not for us.
+  static bool is_passed_on(int number) { return number == SIGTERM || number == SIGUSR1; }
+
+  void wait_for_script() {
+    const sigset_t handled = handled_signals();
+    int status = 0;
+    rusage usage = {};
+    while (wait4(job_, &status, WNOHANG, &usage) != job_) {
+      const int number = sigwaitinfo(&handled, nullptr);
+      if (is_passed_on(number)) pass_on(number);
+    }
+    if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+    };
+    end_.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    end_.peak_memory_kb = usage.ru_maxrss;
+  }
+
+  // The script may end before what it started: a search whose shell was killed still has to write
+  // its checkpoint, and must not go on beside the next attempt.
+  void end_what_is_left() {
+    if (members().empty()) return;
+    pass_on(SIGTERM);
+    const int64_t deadline = boot_clock_ms() + request_.kill_wait_ms;
+    while (!members().empty()) {
+      if (boot_clock_ms() >= deadline) pass_on(SIGKILL);
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+  }
+
+  const JobFolder& folder_;
+  const LocalRequest& request_;
+  pid_t job_;
+  ProcessTable table_;
+  ExitRecord end_;
+};
+
+ExitRecord not_started(const std::string& why) {
+  ExitRecord end;
+  end.exit_code = kCannotStart;
+  end.message = why;
+  end.end_time = wall_clock_ns() / 1'000'000'000;
+  return end;
+}
+
+// Only what goes wrong before there is a process becomes an end: a wrapper that fails later leaves
+// no exit record, and the daemon watches the job's own record instead.
+ExitRecord run_script(const JobFolder& folder, const LocalRequest& request,
+                      const std::string& folder_path) {
+  std::optional<Prepared> prepared;
+  try {
+    prepared = prepare(request, folder_path);
+  } catch (const std::system_error& error) {
+    return not_started(error.what());
+  }
+  const pid_t job = fork();
+  if (job == 0) become_script(folder, request, *prepared);
+  if (job < 0) return not_started("cannot start a process: " + std::string(std::strerror(errno)));
+  return Watch(folder, request, job).until_the_end();
+}
+
+void run_wrapper(const std::string& folder_path) {
+  const sigset_t handled = handled_signals();
+  sigprocmask(SIG_BLOCK, &handled, nullptr);
+  const JobFolder folder(folder_path);
+  const auto lock = folder.take_lock();
+  // Started twice is normal after a crash of the daemon: one wrapper wins, once and for all.
+  if (!lock || folder.has("started") || folder.has("cancel")) return;
+  const auto request = folder.read("request");
+  if (!request) throw std::runtime_error("no request in " + folder_path);
+  const auto self = ProcessTable().identify(getpid());
+  if (!self) throw std::runtime_error("the wrapper does not see itself in /proc");
+  reserve_exit_record(folder);
+  Record started = to_record(*self);
+  started["time"] = std::to_string(wall_clock_ns() / 1'000'000'000);
+  folder.write("started", started);
+  write_exit_record_in_the_end(folder, run_script(folder, to_local_request(*request), folder_path));
+}
+
+}  // namespace
+}  // namespace slurm
+
+int main(int argc, char** argv) {
+  const std::string argument = argc == 2 ? argv[1] : "--help";
+  if (argument.starts_with("-")) {
+    std::puts(
+        "usage: margay-local-job FOLDER\nRuns one job of the local cluster; started by "
+        "margayd, not by hand.");
+    return argc == 2 && (argument == "--help" || argument == "-h") ? 0 : 2;
+  }
+  // The daemon waits for this process, and init for the wrapper.
+  const pid_t wrapper = fork();
+  if (wrapper != 0) return wrapper < 0 ? 1 : 0;
+  try {
+    slurm::run_wrapper(argument);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "margay-local-job: %s: %s\n", argument.c_str(), error.what());
+    return 1;
+  }
+}

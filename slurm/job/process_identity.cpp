@@ -1,0 +1,260 @@
+#include "slurm/job/process_identity.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace slurm {
+namespace {
+
+// nullopt with errno set when it cannot be read.
+std::optional<std::string> read_to_end(int fd) {
+  std::string text;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t count = read(fd, buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+}
+
+constexpr const char* kFirstLine = "margay-record 1";
+constexpr const char* kLastLine = "end";
+
+struct Stat {
+  pid_t session = 0;
+  uint64_t start_ticks = 0;
+  char state = '?';
+};
+
+// A process may end between the opening of its file and the reading, which then fails: both mean
+// that it is not there.
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  return read_to_end(file.get());
+}
+
+std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid) {
+  const auto text = read_file(proc / std::to_string(pid) / "stat");
+  if (!text) return std::nullopt;
+  // The program's name stands in brackets and may itself hold blanks and brackets.
+  const size_t after_name = text->rfind(')');
+  if (after_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(text->substr(after_name + 1));
+  Stat stat;
+  std::string skipped;
+  fields >> stat.state >> skipped >> skipped >> stat.session;  // state, ppid, pgrp, session
+  for (int field = 7; field < 22; ++field) fields >> skipped;
+  fields >> stat.start_ticks;
+  if (!fields) return std::nullopt;
+  return stat;
+}
+
+// A zombie holds nothing and cannot be stopped: it has ended.
+bool is_running(const Stat& stat) { return stat.state != 'Z' && stat.state != 'X'; }
+
+std::optional<pid_t> parse_pid(const std::string& word) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return pid;
+}
+
+bool carries(const std::filesystem::path& proc, pid_t pid, const std::string& mark) {
+  const auto environment = read_file(proc / std::to_string(pid) / "environ");
+  if (!environment) return false;
+  return ('\0' + *environment).find('\0' + mark + '\0') != std::string::npos;
+}
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace
+
+ProcessTable::ProcessTable(std::filesystem::path proc, const std::filesystem::path& boot_id)
+    : proc_(std::move(proc)) {
+  std::istringstream(read_file(boot_id).value_or("")) >> boot_id_;
+  if (boot_id_.empty()) {
+    throw std::runtime_error("cannot read the machine's boot id from " + boot_id.string() +
+                             ": is /proc mounted?");
+  }
+}
+
+std::optional<ProcessIdentity> ProcessTable::identify(pid_t pid) const {
+  const auto stat = read_stat(proc_, pid);
+  if (!stat || !is_running(*stat)) return std::nullopt;
+  return ProcessIdentity{.pid = pid, .start_ticks = stat->start_ticks, .boot_id = boot_id_};
+}
+
+bool ProcessTable::alive(const ProcessIdentity& process) const {
+  if (process.pid <= 0 || process.boot_id != boot_id_) return false;
+  const auto now = identify(process.pid);
+  return now && now->start_ticks == process.start_ticks;
+}
+
+std::vector<ProcessIdentity> ProcessTable::session_of(const ProcessIdentity& leader,
+                                                      const std::string& mark) const {
+  std::vector<ProcessIdentity> members;
+  if (leader.pid <= 0 || leader.boot_id != boot_id_) return members;
+  const bool leader_alive = alive(leader);
+  for (const auto& entry : std::filesystem::directory_iterator(proc_)) {
+    const auto pid = parse_pid(entry.path().filename().string());
+    if (!pid) continue;
+    const auto stat = read_stat(proc_, *pid);
+    if (!stat || !is_running(*stat) || stat->session != leader.pid) continue;
+    const bool ours = leader_alive || (*pid != leader.pid && carries(proc_, *pid, mark));
+    if (ours) {
+      members.push_back({.pid = *pid, .start_ticks = stat->start_ticks, .boot_id = boot_id_});
+    }
+  }
+  return members;
+}
+
+bool ProcessTable::handles(const ProcessIdentity& process, int signal_number) const {
+  const std::filesystem::path folder = proc_ / std::to_string(process.pid);
+  std::error_code gone;
+  if (std::filesystem::read_symlink(folder / "exe", gone).filename() == "bash" || gone)
+    return false;
+  std::istringstream lines(read_file(folder / "status").value_or(""));
+  const std::string key = "SigCgt:";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(key)) continue;
+    const uint64_t caught = std::strtoull(line.c_str() + key.size(), nullptr, 16);
+    return ((caught >> (signal_number - 1)) & 1U) != 0;
+  }
+  return false;
+}
+
+bool ProcessTable::signal(const ProcessIdentity& process, int signal_number) const {
+  // The handle is taken before the check, so that the number cannot change its owner in between.
+  const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  const bool old_kernel = !handle && errno == ENOSYS;
+  if (!alive(process)) return false;
+  if (old_kernel) return kill(process.pid, signal_number) == 0;
+  return handle && syscall(SYS_pidfd_send_signal, handle.get(), signal_number, nullptr, 0) == 0;
+}
+
+std::string encode(const Record& record) {
+  std::string text = std::string(kFirstLine) + "\n";
+  for (const auto& [key, value] : record) {
+    text += key + "=";
+    for (const char c : value) {
+      if (c == '\n') {
+        text += "\\n";
+      } else if (c == '\\') {
+        text += "\\\\";
+      } else {
+        text += c;
+      }
+    }
+    text += "\n";
+  }
+  return text + kLastLine + "\n";
+}
+
+std::optional<Record> decode(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  if (!std::getline(lines, line) || line != kFirstLine) return std::nullopt;
+  Record record;
+  while (std::getline(lines, line)) {
+    const size_t equals = line.find('=');
+    if (line == kLastLine) return record;
+    if (equals == std::string::npos) return std::nullopt;
+    std::string value;
+    for (size_t i = equals + 1; i < line.size(); ++i) {
+      const bool escaped = line[i] == '\\' && i + 1 < line.size();
+      if (escaped) ++i;
+      value += escaped && line[i] == 'n' ? '\n' : line[i];
+    }
+    record[line.substr(0, equals)] = value;
+  }
+  return std::nullopt;
+}
+
+std::string text_of(const Record& record, const std::string& key) {
+  const auto found = record.find(key);
+  return found == record.end() ? std::string() : found->second;
+}
+
+int64_t number_of(const Record& record, const std::string& key) {
+  const std::string text = text_of(record, key);
+  int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+Record to_record(const ProcessIdentity& process) {
+  return {{"pid", std::to_string(process.pid)},
+          {"start_ticks", std::to_string(process.start_ticks)},
+          {"boot_id", process.boot_id}};
+}
+
+ProcessIdentity to_identity(const Record& record) {
+  return {.pid = static_cast<pid_t>(number_of(record, "pid")),
+          .start_ticks = static_cast<uint64_t>(number_of(record, "start_ticks")),
+          .boot_id = text_of(record, "boot_id")};
+}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) close(fd_);
+}
+
+Descriptor open_folder(const std::filesystem::path& path) {
+  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) fail("cannot open the folder " + path.string());
+  return folder;
+}
+
+void write_all(int fd, const std::string& text, const std::string& name) {
+  size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = write(fd, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail("cannot write " + name);
+    written += static_cast<size_t>(count);
+  }
+}
+
+void sync_to_disk(int fd, const std::string& name) {
+  if (fsync(fd) != 0) fail("cannot bring " + name + " to the disk");
+}
+
+void write_durably(int folder, const std::string& name, const std::string& text) {
+  const std::string beside = name + ".new";
+  const Descriptor file(
+      openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) fail("cannot create " + beside);
+  write_all(file.get(), text, beside);
+  sync_to_disk(file.get(), beside);
+  if (renameat(folder, beside.c_str(), folder, name.c_str()) != 0) fail("cannot rename " + beside);
+  sync_to_disk(folder, name);
+}
+
+std::optional<std::string> read_if_there(int folder, const std::string& name) {
+  const Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) fail("cannot open " + name);
+  auto text = read_to_end(file.get());
+  if (!text) fail("cannot read " + name);
+  return text;
+}
+
+}  // namespace slurm

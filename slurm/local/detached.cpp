@@ -1,0 +1,71 @@
+#include "slurm/local/detached.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace slurm {
+namespace {
+
+struct FileActions {
+  posix_spawn_file_actions_t value;
+  FileActions() { posix_spawn_file_actions_init(&value); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&value); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+};
+
+struct Attributes {
+  posix_spawnattr_t value;
+  Attributes() { posix_spawnattr_init(&value); }
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+};
+
+// None of the daemon's files (its database's lock, its socket) and none of its signal settings.
+void detach(FileActions& actions, Attributes& attributes, const std::filesystem::path& log) {
+  // First: a daemon killed at this instant must not leave its database locked by us.
+  posix_spawn_file_actions_addclosefrom_np(&actions.value, STDERR_FILENO + 1);
+  posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions.value, STDOUT_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_adddup2(&actions.value, STDOUT_FILENO, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions.value, "/");
+  sigset_t none;
+  sigset_t all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes.value, &none);
+  posix_spawnattr_setsigdefault(&attributes.value, &all);
+  posix_spawnattr_setflags(&attributes.value,
+                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
+}  // namespace
+
+int run_detached(const std::filesystem::path& program, const std::string& argument,
+                 const std::filesystem::path& log) {
+  FileActions actions;
+  Attributes attributes;
+  detach(actions, attributes, log);
+  std::string name = program.string();
+  std::string only_argument = argument;
+  std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
+  char* const arguments[] = {name.data(), only_argument.data(), nullptr};
+  char* const environment[] = {path.data(), nullptr};
+  pid_t child = 0;
+  const int error =
+      posix_spawn(&child, name.c_str(), &actions.value, &attributes.value, arguments, environment);
+  if (error != 0) return error;
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return 0;
+}
+
+}  // namespace slurm

@@ -1,0 +1,361 @@
+#include "slurm/local/local_cluster.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "slurm/local/detached.h"
+
+namespace slurm {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Folders that are not jobs: one being written, and one being removed.
+constexpr const char* kUnfinished = ".new-";
+constexpr const char* kRemoved = ".gone-";
+constexpr size_t kLongestName = 200;
+
+bool is_job_name(const std::string& name) {
+  const auto allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), allowed);
+}
+
+std::string host_name() {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, HOST_NAME_MAX);
+  return name;
+}
+
+std::string from_environment(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+// Nothing of the daemon's own environment reaches a job but these.
+std::map<std::string, std::string> environment_of(const JobRequest& request) {
+  std::map<std::string, std::string> environment = request.environment;
+  environment.insert({{"PATH", from_environment("PATH", "/usr/local/bin:/usr/bin:/bin")},
+                      {"HOME", from_environment("HOME", "/")},
+                      {"LANG", from_environment("LANG", "C.UTF-8")}});
+  environment["MARGAY_JOB_ID"] = request.name;
+  environment["MARGAY_JOB_NAME"] = request.name;
+  return environment;
+}
+
+std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs::path& helper) {
+  if (!is_job_name(request.name)) {
+    return "the job's name \"" + request.name +
+           "\" must be 1 to 200 letters, digits, '-', '_' or '.', and not begin with '.'";
+  }
+  if (!fs::is_directory(request.directory)) {
+    return "the job's working folder " + request.directory + " is not there";
+  }
+  if (access(helper.c_str(), X_OK) != 0) {
+    return "cannot run " + helper.string() + ": " + std::strerror(errno) +
+           "; the local cluster needs margay-local-job beside margayd";
+  }
+  return std::nullopt;
+}
+
+void apply_exit(const ExitRecord& end, bool cancelled, JobStatus& status) {
+  status.exit_code = end.exit_code;
+  status.signal = end.signal;
+  status.end_time = end.end_time;
+  status.reason = end.message;
+  if (end.exit_code == 0) {
+    status.state = JobState::kCompleted;
+  } else if (cancelled) {
+    status.state = JobState::kCancelled;
+    status.reason = "stopped on request";
+  } else {
+    status.state = JobState::kFailed;
+    if (end.signal) status.reason = "killed by signal " + std::to_string(*end.signal);
+  }
+}
+
+}  // namespace
+
+LocalCluster::LocalCluster(LocalClusterOptions options)
+    : options_(std::move(options)), processes_(options_.proc, options_.boot_id) {
+  if (options_.slots < 1) throw std::invalid_argument("local.slots must be at least 1");
+  options_.folder = fs::absolute(options_.folder);
+  if (options_.helper.empty()) {
+    options_.helper = fs::read_symlink("/proc/self/exe").parent_path() / "margay-local-job";
+  }
+  options_.helper = fs::absolute(options_.helper);
+  host_ = host_name();
+  fs::create_directories(options_.folder);
+  // What a killed daemon had not finished writing was never a job; what it had not finished
+  // removing is one no more.
+  for (const auto& entry : fs::directory_iterator(options_.folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kUnfinished) || name.starts_with(kRemoved)) fs::remove_all(entry.path());
+  }
+}
+
+// The rename is the submission: before it there is no job, after it there is exactly one.
+void LocalCluster::claim(const JobRequest& request) {
+  const fs::path unfinished = options_.folder / (kUnfinished + request.name);
+  fs::remove_all(unfinished);
+  fs::create_directory(unfinished);
+  {
+    const JobFolder folder(unfinished);
+    write_durably(folder.descriptor(), "job.sh", request.script);
+    write_durably(folder.descriptor(), "lock", "");
+    folder.write("request", to_record(LocalRequest{.name = request.name,
+                                                   .directory = request.directory,
+                                                   .output_path = request.output_path,
+                                                   .environment = environment_of(request),
+                                                   .submitted_ns = wall_clock_ns(),
+                                                   .kill_wait_ms = options_.kill_wait.count()}));
+  }
+  fs::rename(unfinished, path_of(request.name));
+  sync_to_disk(open_folder(options_.folder).get(), options_.folder.string());
+}
+
+SubmitResult LocalCluster::submit(const JobRequest& request) {
+  const SubmitResult accepted{
+      .outcome = SubmitOutcome::kAccepted, .job_id = request.name, .message = ""};
+  try {
+    if (const auto refused = reason_to_refuse(request, options_.helper)) {
+      return {.outcome = SubmitOutcome::kRejected, .job_id = "", .message = *refused};
+    }
+    if (!fs::exists(path_of(request.name))) {
+      claim(request);
+      std::vector<Job> jobs = all_jobs();
+      start_waiting(jobs);
+    }
+    return accepted;
+  } catch (const std::system_error& error) {
+    // Without its name there is no job; with it there is one, whatever failed afterwards.
+    std::error_code unreadable;
+    const fs::file_status there = fs::status(path_of(request.name), unreadable);
+    const bool refused = there.type() == fs::file_type::not_found;
+    return {.outcome = refused ? SubmitOutcome::kRejected : SubmitOutcome::kUnknown,
+            .job_id = "",
+            .message = std::string("cannot write the job's folder: ") + error.what()};
+  }
+}
+
+// The order of the looks matters: what was started before its lock was seen free has no wrapper any
+// more, and an exit record read after that is the last word.
+LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder& folder) const {
+  const auto started = folder.read("started");
+  const bool locked = folder.is_locked();
+  const auto end = folder.read("exit");
+  const bool cancelled = folder.has("cancel");
+  Job job;
+  job.request = to_local_request(folder.read("request").value_or(Record{}));
+  if (const auto process = folder.read("job")) job.process = to_identity(*process);
+  job.status.job_id = name;
+  job.status.name = name;
+  job.status.host = host_;
+  job.status.submit_time = job.request.submitted_ns / 1'000'000'000;
+  if (started) job.status.start_time = number_of(*started, "time");
+  if (end) {
+    job.ended = true;
+    apply_exit(to_exit_record(*end), cancelled, job.status);
+  } else if (locked) {
+    job.status.state = started ? JobState::kRunning : JobState::kPending;
+    if (!started) job.status.reason = "starting";
+  } else if (!started && cancelled) {
+    job.ended = true;
+    job.status.state = JobState::kCancelled;
+    job.status.reason = "stopped on request before it started";
+  } else if (!started) {
+    job.waits = true;
+    job.status.state = JobState::kPending;
+    job.status.reason = "waiting for a free slot";
+  } else {
+    judge_vanished(job);
+    if (job.ended && cancelled) job.status.state = JobState::kCancelled;
+    if (job.ended && text_of(*started, "boot_id") != processes_.boot_id()) {
+      job.status.reason = "the machine restarted while the job ran";
+    }
+  }
+  return job;
+}
+
+// The wrapper is gone without an exit record: the script may still be there.
+void LocalCluster::judge_vanished(Job& job) const {
+  if (!processes_of(job).empty()) {
+    job.status.state = JobState::kRunning;
+    job.status.reason = "its wrapper was killed; watched by its process";
+    return;
+  }
+  job.ended = true;
+  job.status.state = JobState::kNodeFail;
+  job.status.reason = job.process ? "the job and its wrapper ended without an exit record"
+                                  : "the wrapper ended before it started the job";
+}
+
+std::vector<ProcessIdentity> LocalCluster::processes_of(const Job& job) const {
+  if (!job.process) return {};
+  return processes_.session_of(*job.process, "MARGAY_JOB_NAME=" + job.status.name);
+}
+
+std::optional<LocalCluster::Job> LocalCluster::find(const std::string& name) const {
+  if (!is_job_name(name) || !fs::exists(path_of(name))) return std::nullopt;
+  return observe(name, JobFolder(path_of(name)));
+}
+
+std::vector<LocalCluster::Job> LocalCluster::all_jobs() const {
+  std::vector<Job> jobs;
+  for (const auto& entry : fs::directory_iterator(options_.folder)) {
+    const std::string name = entry.path().filename().string();
+    if (is_job_name(name) && entry.is_directory()) jobs.push_back(observe(name, JobFolder(entry)));
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+    return std::pair(a.request.submitted_ns, a.status.name) <
+           std::pair(b.request.submitted_ns, b.status.name);
+  });
+  return jobs;
+}
+
+// A wrapper on its way has its slot already; when it does not arrive, another one is sent, and its
+// lock lets only one of them start the job.
+void LocalCluster::start_waiting(std::vector<Job>& jobs) {
+  const auto is_on_its_way = [this](const Job& job) {
+    const auto spawned = spawned_ms_.find(job.status.name);
+    return job.waits && spawned != spawned_ms_.end() &&
+           boot_clock_ms() - spawned->second < options_.start_grace.count();
+  };
+  int taken = 0;
+  for (const Job& job : jobs) {
+    if ((!job.ended && !job.waits) || is_on_its_way(job)) ++taken;
+  }
+  for (Job& job : jobs) {
+    if (!job.waits) continue;
+    if (is_on_its_way(job)) {
+      job.status.reason = "starting";
+    } else if (taken < options_.slots) {
+      job.status.reason = start_wrapper(job.status.name);
+      ++taken;
+    }
+  }
+}
+
+// Returns what to tell the user. One that cannot be started waits on: the next look tries again.
+std::string LocalCluster::start_wrapper(const std::string& name) {
+  const int error =
+      run_detached(options_.helper, path_of(name).string(), path_of(name) / "wrapper.log");
+  if (error != 0) {
+    return "cannot start " + options_.helper.string() + " yet: " + std::strerror(error);
+  }
+  spawned_ms_[name] = boot_clock_ms();
+  return "starting";
+}
+
+Snapshot LocalCluster::states() {
+  Snapshot snapshot;
+  try {
+    std::vector<Job> jobs = all_jobs();
+    for (const Job& job : jobs) {
+      if (job.ended && JobFolder(path_of(job.status.name)).has("forget")) {
+        remove_folder(job.status.name);
+      } else {
+        snapshot.jobs.push_back(job.status);
+      }
+    }
+    start_waiting(jobs);
+    snapshot.complete = true;
+  } catch (const std::system_error& error) {
+    snapshot.problem = std::string("local cluster: ") + error.what();
+  }
+  return snapshot;
+}
+
+std::optional<std::vector<JobStatus>> LocalCluster::find_by_name(const std::string& name) {
+  try {
+    const auto job = find(name);
+    return job ? std::vector{job->status} : std::vector<JobStatus>{};
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
+
+// The wish is on the disk before it is called heard: a wrapper that has not started the job yet
+// never will then, and the time allowed to the job goes on over a restart of the daemon.
+bool LocalCluster::cancel(const std::string& job_id) {
+  auto job = find(job_id);
+  if (!job || job->ended) return true;
+  if (job->process && asked_to_end_.insert(job_id).second) {
+    for (const ProcessIdentity& process : processes_of(*job)) processes_.signal(process, SIGTERM);
+  }
+  const JobFolder folder(path_of(job_id));
+  if (!folder.has("cancel")) {
+    folder.write("cancel", {{"boot_clock_ms", std::to_string(boot_clock_ms())}});
+    job = observe(job_id, folder);
+    return job->ended;
+  }
+  const int64_t asked = number_of(folder.read("cancel").value_or(Record{}), "boot_clock_ms");
+  if (boot_clock_ms() - asked >= options_.kill_wait.count()) {
+    for (const ProcessIdentity& process : processes_of(*job)) processes_.signal(process, SIGKILL);
+  }
+  return false;
+}
+
+bool LocalCluster::signal_stop(const std::string& job_id) {
+  const auto job = find(job_id);
+  if (!job || job->ended) return false;
+  bool asked = false;
+  for (const ProcessIdentity& process : processes_of(*job)) {
+    if (!processes_.handles(process, SIGUSR1)) continue;
+    asked = processes_.signal(process, SIGUSR1) || asked;
+  }
+  return asked;
+}
+
+void LocalCluster::forget(const std::string& job_id) {
+  const auto job = find(job_id);
+  if (!job) return;
+  if (job->ended) {
+    remove_folder(job_id);
+  } else {
+    JobFolder(path_of(job_id)).write("forget", {});
+  }
+}
+
+// Renamed first: half a folder would look like a job that never started.
+void LocalCluster::remove_folder(const std::string& name) {
+  const fs::path removed = options_.folder / (kRemoved + name);
+  fs::rename(path_of(name), removed);
+  fs::remove_all(removed);
+  spawned_ms_.erase(name);
+  asked_to_end_.erase(name);
+}
+
+std::string LocalCluster::test_only(const JobRequest&) {
+  throw std::runtime_error("the local cluster takes every job: it starts when a slot is free");
+}
+
+std::vector<Finding> LocalCluster::examine(const Examination&) {
+  return {{.subject = "cluster", .says = describe()}};
+}
+
+std::string LocalCluster::describe() const {
+  int running = 0;
+  int waiting = 0;
+  for (const Job& job : all_jobs()) {
+    if (job.waits) ++waiting;
+    if (!job.waits && !job.ended) ++running;
+  }
+  return "local cluster on " + host_ + ": " + std::to_string(options_.slots) + " slot" +
+         (options_.slots == 1 ? "" : "s") + ", " + std::to_string(running) + " running, " +
+         std::to_string(waiting) + " waiting";
+}
+
+}  // namespace slurm

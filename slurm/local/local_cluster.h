@@ -1,0 +1,77 @@
+// The cluster that is always there: scripts as child processes of this machine, each in a session
+// of its own. The truth about a job is in its folder (job_folder.h), never in this process, so that
+// margayd may be killed at any instant and find everything again. Call it from one thread.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "slurm/cluster.h"
+#include "slurm/job/job_folder.h"
+#include "slurm/job/process_identity.h"
+
+namespace slurm {
+
+struct LocalClusterOptions {
+  std::filesystem::path folder;  // one folder per job; belongs to one daemon at a time
+  std::filesystem::path helper;  // margay-local-job; empty: beside this program
+  int slots = 1;                 // more jobs than that wait, in order of submission
+  std::chrono::milliseconds kill_wait = std::chrono::seconds(30);
+  // How long a wrapper may take until it is there, before another one is started.
+  std::chrono::milliseconds start_grace = std::chrono::seconds(5);
+  std::filesystem::path proc = "/proc";
+  std::filesystem::path boot_id = "/proc/sys/kernel/random/boot_id";
+};
+
+class LocalCluster : public Cluster {
+ public:
+  explicit LocalCluster(LocalClusterOptions options);
+
+  SubmitResult submit(const JobRequest& request) override;
+  bool release(const std::string&) override { return true; }  // nothing is ever held
+  Snapshot states() override;
+  std::optional<std::vector<JobStatus>> find_by_name(const std::string& name) override;
+  bool cancel(const std::string& job_id) override;
+  bool signal_stop(const std::string& job_id) override;
+  void forget(const std::string& job_id) override;
+  int allowance() override { return std::numeric_limits<int>::max(); }
+  int nodes() override { return 1; }
+  std::string test_only(const JobRequest& request) override;
+  std::vector<Finding> examine(const Examination& what) override;
+  std::string describe() const override;
+
+ private:
+  struct Job {
+    JobStatus status;
+    LocalRequest request;
+    std::optional<ProcessIdentity> process;  // the script's
+    bool waits = false;                      // no wrapper has started it
+    bool ended = false;
+  };
+
+  std::filesystem::path path_of(const std::string& name) const { return options_.folder / name; }
+  std::optional<Job> find(const std::string& name) const;
+  Job observe(const std::string& name, const JobFolder& folder) const;
+  void judge_vanished(Job& job) const;
+  std::vector<Job> all_jobs() const;
+  std::vector<ProcessIdentity> processes_of(const Job& job) const;
+  void claim(const JobRequest& request);
+  void start_waiting(std::vector<Job>& jobs);
+  std::string start_wrapper(const std::string& name);
+  void remove_folder(const std::string& name);
+
+  LocalClusterOptions options_;
+  ProcessTable processes_;
+  std::string host_;
+  std::map<std::string, int64_t> spawned_ms_;  // wrappers of this process that may be on their way
+  std::set<std::string> asked_to_end_;         // by this process
+};
+
+}  // namespace slurm

@@ -1,0 +1,326 @@
+// What an answer proves. Slurm's error numbers are in three fields, and a failure may come under
+// HTTP 200.
+#include <set>
+
+#include "slurm/rest/json.h"
+#include "slurm/rest/json_values.h"
+
+namespace slurm {
+namespace {
+
+constexpr int kHeld = 2042;  // beside an id: not an error at all
+constexpr int kProtocolAuthentication = 1007;
+constexpr int kNothingFound = 9003;  // accounting's way of an empty answer
+constexpr int kNoSuchJob = 2017;
+constexpr int kUnspecified = -1;
+
+// 22.05 says -1 for a bad token within milliseconds and for a lost controller after 9 s.
+constexpr double kQuickSeconds = 4;
+
+struct ErrorItem {
+  std::optional<int64_t> code{};
+  std::string text{};  // Slurm's own sentence
+  std::string description{};
+};
+
+// Slurm repeats a refused value behind " got ".
+std::string without_values(const std::string& text) {
+  const size_t got = text.find(" got ");
+  const size_t but = text.find(" but got ");
+  return text.substr(0, std::min({got, but, size_t{300}}));
+}
+
+ErrorItem error_of(const Json& item) {
+  ErrorItem error;
+  for (const char* key : {"error_number", "error_code", "errno", "code"}) {
+    if (!error.code) error.code = number_of(member(item, key));
+  }
+  for (const char* key : {"error", "string", "message"}) {
+    if (error.text.empty()) error.text = without_values(text_of(member(item, key)));
+  }
+  error.description = without_values(text_of(member(item, "description")));
+  return error;
+}
+
+// Of "errors", and of "status" (DELETE) and "results" (updates), which have theirs one level down.
+std::vector<ErrorItem> errors_of(const Json& document) {
+  std::vector<ErrorItem> errors;
+  for (const Json* item : objects_of(member(document, "errors"))) {
+    errors.push_back(error_of(*item));
+  }
+  for (const Json* item : objects_of(member(document, "status"))) {
+    errors.push_back(error_of(member(*item, "error")));
+  }
+  for (const Json* item : objects_of(member(document, "results"))) {
+    errors.push_back(error_of(*item));
+  }
+  const ErrorItem result = error_of(member(document, "result"));
+  if (result.code.value_or(0) != 0) errors.push_back(result);
+  return errors;
+}
+
+std::string sentence_of(const ErrorItem& error) {
+  if (error.text.empty() || error.description.empty() || error.text == error.description) {
+    return error.text + error.description;
+  }
+  return error.description + ": " + error.text;
+}
+
+std::string sentences_of(const std::vector<ErrorItem>& errors) {
+  std::string all;
+  for (const ErrorItem& error : errors) {
+    const std::string sentence = sentence_of(error);
+    if (sentence.empty() || all.find(sentence) != std::string::npos) continue;
+    all += (all.empty() ? "" : "; ") + sentence;
+    if (error.code) all += " (" + std::to_string(*error.code) + ")";
+  }
+  return all;
+}
+
+std::string http(const RestAnswer& answer) { return "HTTP " + std::to_string(answer.status); }
+
+const char* const kTokenSentence =
+    "the token is not accepted: it is expired, of another user or signed with another key";
+
+// --- submissions -------------------------------------------------------------------------------
+
+// Slurm's numbers that prove that no job was made. What is not here is not proven.
+Refusal refusal_of(int64_t code) {
+  static const std::set<int64_t> job = {
+      2005,  // more CPUs than there are
+      2006,  // no such number of nodes
+      2012,  // a name or path that is too long
+      2014,  // no node has what is asked for
+      2015,  // no partition has
+      2025,  // number of tasks
+      2044,  // memory
+      2051,  // time limit
+      2054,  // begin or deadline
+      2069,  // CPUs per task
+  };
+  static const std::set<int64_t> busy = {
+      11,    // MaxJobCount is reached
+      2007,  // the queue is full
+      2013, 2016,
+      2019,  // the controller cannot write: its disk
+      2040,  // licenses in use
+      2050,  // QOS or association: jobs submitted, size, time
+      2055, 2068, 2074, 2078,
+  };
+  static const std::set<int64_t> configuration = {
+      2000,
+      2001,
+      2002,
+      2003,
+      2004,
+      2009,
+      2010,
+      2018,
+      2023,
+      2026,
+      2029,
+      2036,
+      2037,
+      2038,
+      2045,
+      2048,
+      2052,
+      2053,
+      2056,
+      2057,
+      2063,
+      2066,
+      2070,
+      2072,
+      2080,
+      2081,
+      2107,
+      2115,
+      2123,
+      2127,
+      2133,
+      9000,
+      9001,
+      9002,
+      9200,
+      9201,
+      9202,
+      9204,
+      9207,
+      9208,
+      kProtocolAuthentication,
+  };
+  if (job.count(code) > 0) return Refusal::kJob;
+  if (busy.count(code) > 0) return Refusal::kBusy;
+  if (configuration.count(code) > 0) return Refusal::kConfiguration;
+  return Refusal::kNone;
+}
+
+int64_t job_id_of(const Json& document) {
+  const int64_t id = number_of(member(document, "job_id")).value_or(0);
+  return id > 0 ? id : number_of(member(document, {"result", "job_id"})).value_or(0);
+}
+
+bool speaks_of_hold(const std::string& text) {
+  return text.find("Job is in held state") != std::string::npos;
+}
+
+// A sentence without a number may be one.
+bool may_be_fault(const ErrorItem& error) {
+  const int64_t code = error.code.value_or(-1);
+  return code != 0 && code != kHeld;
+}
+
+std::vector<std::string> warnings_of(const Json& document) {
+  std::vector<std::string> warnings;
+  for (const ErrorItem& error : errors_of(document)) {
+    const std::string sentence = sentence_of(error);
+    if (may_be_fault(error) && !sentence.empty()) warnings.push_back(sentence);
+  }
+  for (const Json* item : objects_of(member(document, "warnings"))) {
+    const std::string text = without_values(text_of(member(*item, "description")));
+    const std::string source = text_of(member(*item, "source"));
+    if (text.empty() || speaks_of_hold(text)) continue;
+    warnings.push_back(source.empty() ? text : text + " (" + source + ")");
+  }
+  const std::string site = text_of(member(document, "job_submit_user_msg"));
+  if (!site.empty()) warnings.push_back(site);
+  return warnings;
+}
+
+SubmitResult rejected(Refusal refusal, const std::string& message) {
+  SubmitResult result;
+  result.outcome = SubmitOutcome::kRejected;
+  result.refusal = refusal;
+  result.message = message;
+  return result;
+}
+
+SubmitResult unknown(const std::string& message) {
+  SubmitResult result;
+  result.message = message;
+  return result;
+}
+
+// slurmrestd's own words for a request that it did not pass on.
+bool was_not_passed_on(const RestAnswer& answer) {
+  return answer.status >= 400 && answer.status < 500 &&
+         (answer.body.starts_with("Unable to parse query") ||
+          answer.body.starts_with("Unable find requested URL"));
+}
+
+SubmitResult classify_without_id(const RestAnswer& answer, const Json& document) {
+  const std::vector<ErrorItem> errors = errors_of(document);
+  const std::string text = sentences_of(errors);
+  if (answer.status == 401 || answer.status == 511) {
+    return rejected(Refusal::kConfiguration, std::string(kTokenSentence) + " (token)");
+  }
+  for (const ErrorItem& error : errors) {
+    const Refusal refusal = refusal_of(error.code.value_or(0));
+    if (refusal == Refusal::kNone) continue;
+    if (error.code == kProtocolAuthentication) {
+      return rejected(refusal, std::string(kTokenSentence) + " (token)");
+    }
+    const std::string site = text_of(member(document, "job_submit_user_msg"));
+    return rejected(refusal, site.empty() ? text : text + "; " + site);
+  }
+  if (text.empty()) return unknown("the answer (" + http(answer) + ") names no job");
+  return unknown(text);
+}
+
+// --- everything else ---------------------------------------------------------------------------
+
+Problem token_problem(int code) { return {Trouble::kToken, code, kTokenSentence}; }
+
+Problem controller_problem(int code, const std::string& text) {
+  std::string message = "slurmctld does not answer slurmrestd";
+  if (!text.empty()) message += ": " + text;
+  return {Trouble::kController, code, message};
+}
+
+bool is_of_controller(int64_t code) {
+  return (code >= 1800 && code < 1900) || (code >= 5000 && code < 6000);
+}
+
+Problem problem_of_code(ApiVersion version, const RestAnswer& answer, const ErrorItem& error,
+                        const std::string& text) {
+  const bool quick = answer.seconds < kQuickSeconds;
+  const int code = static_cast<int>(error.code.value_or(0));
+  if (code == kProtocolAuthentication) return token_problem(code);
+  if (code == kUnspecified && version == ApiVersion::kV38 && quick) return token_problem(code);
+  if (is_of_controller(code)) return controller_problem(code, error.text);
+  // A controller that is gone shows as -1, or as 1 in a DELETE, but only after its time-out.
+  if (!quick && answer.status >= 500) return controller_problem(code, "");
+  if (code == kNoSuchJob || answer.status == 404) return {Trouble::kNotFound, code, text};
+  if (code == kUnspecified) return {Trouble::kOther, code, text};
+  return {Trouble::kRefused, code, text};
+}
+
+// A ping that found nobody is no error to slurmrestd.
+bool pings_in_vain(const Json& document) {
+  const std::vector<const Json*> pings = objects_of(member(document, "pings"));
+  for (const Json* ping : pings) {
+    const std::string now = text_of(member(*ping, "ping"));
+    const std::string later = text_of(member(*ping, "pinged"));
+    const bool responding = member(*ping, "responding") == true;
+    if (responding || now.starts_with("UP") || later.starts_with("UP")) return false;
+  }
+  return !pings.empty();
+}
+
+Problem problem_without_json(const RestAnswer& answer) {
+  if (answer.status == 404) {
+    return {Trouble::kNotFound, 0, "slurmrestd has no such address: another version of the API?"};
+  }
+  if (answer.status == 502 || answer.status == 504) {
+    return controller_problem(0, http(answer));
+  }
+  if (answer.status >= 400 && answer.status < 500) {
+    return {Trouble::kRefused, 0, "slurmrestd refuses the request with " + http(answer)};
+  }
+  return {Trouble::kOther, 0, "the answer (" + http(answer) + ") is cut or no JSON"};
+}
+
+}  // namespace
+
+SubmitResult classify_submit(ApiVersion, const RestAnswer& answer) {
+  const Json document = parse_json(answer.body);
+  if (document.is_object()) {
+    const int64_t id = job_id_of(document);
+    if (id <= 0) return classify_without_id(answer, document);
+    SubmitResult result;
+    result.outcome = SubmitOutcome::kAccepted;
+    result.job_id = std::to_string(id);
+    result.warnings = warnings_of(document);
+    return result;
+  }
+  if (answer.status == 401 || answer.status == 511) {
+    return rejected(Refusal::kConfiguration, std::string(kTokenSentence) + " (token)");
+  }
+  if (was_not_passed_on(answer)) {
+    return rejected(Refusal::kConfiguration,
+                    "slurmrestd does not understand the request (" + http(answer) + ")");
+  }
+  return unknown("the answer (" + http(answer) + ") is cut or no JSON");
+}
+
+Problem problem_of(ApiVersion version, const RestAnswer& answer) {
+  if (answer.status == 401 || answer.status == 511) return token_problem(0);
+  const Json document = parse_json(answer.body);
+  if (!document.is_object()) return problem_without_json(answer);
+  const std::vector<ErrorItem> errors = errors_of(document);
+  const std::string text = sentences_of(errors);
+  for (const ErrorItem& error : errors) {
+    // Updates of arrays carry an item without a number although they worked.
+    if (error.code.value_or(0) == 0 || error.code == kNothingFound) continue;
+    return problem_of_code(version, answer, error, text);
+  }
+  if (pings_in_vain(document)) return controller_problem(0, "its ping finds nobody");
+  if (answer.status >= 200 && answer.status < 300) return {};
+  if (answer.status == 404) return {Trouble::kNotFound, 0, text};
+  if (answer.status == 502 || answer.status == 504) return controller_problem(0, text);
+  if (answer.status >= 400 && answer.status < 500) return {Trouble::kRefused, 0, text};
+  return {Trouble::kOther, 0, "slurmrestd answers " + http(answer) + " " + text};
+}
+
+}  // namespace slurm

@@ -1,0 +1,175 @@
+// One job as the controller and as accounting show it.
+#include <algorithm>
+
+#include "slurm/job_states.h"
+#include "slurm/rest/json.h"
+#include "slurm/rest/json_values.h"
+
+namespace slurm {
+namespace {
+
+std::optional<int> small(std::optional<int64_t> number) {
+  if (!number || *number < 0 || *number > 1'000'000'000) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+int64_t time_of(const Json& value) { return std::max<int64_t>(0, number_of(value).value_or(0)); }
+
+// v0.0.38: a raw wait status; later and in accounting an object.
+void set_exit(const Json& exit, JobStatus& job) {
+  if (!exit.is_object()) {
+    if (const auto status = small(number_of(exit))) set_exit_of_wait_status(*status, job);
+    return;
+  }
+  if (exit.contains("set")) {
+    if (const auto status = small(number_of(exit))) set_exit_of_wait_status(*status, job);
+    return;
+  }
+  const Json& signal = member(exit, "signal");
+  job.signal = small(number_of(member(signal, signal.contains("id") ? "id" : "signal_id")));
+  if (job.signal == 0) job.signal.reset();
+  if (!job.signal) job.exit_code = small(number_of(member(exit, "return_code")));
+}
+
+// Times and the exit are only what has happened: Slurm also forecasts them.
+void keep_what_happened(const Json& exit, JobStatus& job) {
+  if (job.state == JobState::kPending) job.start_time = 0;
+  if (is_over(job.state)) {
+    set_exit(exit, job);
+    // What never ran, or was stopped, shows 0 as well.
+    if (job.state != JobState::kCompleted && job.exit_code == 0) job.exit_code.reset();
+  } else if (job.state != JobState::kCompleting) {
+    job.end_time = 0;
+  }
+}
+
+std::string reason_of(const Json& object) {
+  const std::string reason = text_of(member(object, "state_reason"));
+  // "ReqNodeNotAvail, UnavailableNodes:n15", or a sentence of its own.
+  const std::string more = text_of(member(object, "state_description"));
+  if (more.empty() || more == reason) return reason;
+  if (reason.empty() || reason == "None" || more.starts_with(reason)) return more;
+  return reason + ", " + more;
+}
+
+bool is_held(const Json& object, const JobStatus& job) {
+  if (job.state != JobState::kPending) return false;
+  const Json& hold = member(object, "hold");
+  if (hold.is_boolean() && hold.get<bool>()) return true;
+  return number_of(member(object, "priority")) == 0 || job.reason.starts_with("JobHeld") ||
+         job.reason.find("held") != std::string::npos;
+}
+
+// The sum that Slurm made, else what was asked for by node, job or task. A site that does not track
+// GPUs has no sum.
+std::optional<int> gpus_of_job(const Json& object) {
+  if (const auto sum = gpus_in(text_of(member(object, "tres_req_str")))) return sum;
+  if (const auto job = gpus_in(text_of(member(object, "tres_per_job")))) return job;
+  const auto times = [&](const char* key, const char* count) -> std::optional<int> {
+    const auto each = gpus_in(text_of(member(object, key)));
+    if (!each) return std::nullopt;
+    const auto number = small(number_of(member(object, count))).value_or(1);
+    return static_cast<int>(std::min<int64_t>(int64_t{*each} * std::max(1, number), 1'000'000));
+  };
+  if (const auto nodes = times("tres_per_node", "node_count")) return nodes;
+  if (const auto tasks = times("tres_per_task", "tasks")) return tasks;
+  if (!member(object, "tres_per_node").is_string()) return std::nullopt;
+  return gpus_in(text_of(member(object, "tres_per_socket"))) ? std::nullopt : std::optional<int>(0);
+}
+
+// All of them: the batch host is the first alone.
+std::string host_of(const Json& object) {
+  const std::string nodes = text_of(member(object, "nodes"));
+  return nodes == "None assigned" ? "" : nodes;
+}
+
+// False when it is no job.
+bool set_identity(const Json& object, JobStatus& job) {
+  const int64_t id = number_of(member(object, "job_id")).value_or(0);
+  if (id <= 0) return false;
+  job.job_id = std::to_string(id);
+  job.name = text_of(member(object, "name"));
+  for (const char* key : {"restart_cnt", "restart_count"}) {
+    job.restarts = std::max(job.restarts, small(number_of(member(object, key))).value_or(0));
+  }
+  return true;
+}
+
+std::optional<JobStatus> job_of(const Json& object) {
+  JobStatus job;
+  if (!object.is_object() || !set_identity(object, job)) return std::nullopt;
+  const std::set<std::string> words = words_of(member(object, "job_state"));
+  job.words = join_words(words);
+  job.state = state_of(words);
+  job.reason = reason_of(object);
+  job.host = host_of(object);
+  job.submit_time = time_of(member(object, "submit_time"));
+  job.start_time = time_of(member(object, "start_time"));
+  job.end_time = time_of(member(object, "end_time"));
+  job.held = is_held(object, job);
+  job.gpus = gpus_of_job(object);
+  keep_what_happened(member(object, "exit_code"), job);
+  return job;
+}
+
+std::optional<int> gpus_in_accounting(const Json& requested) {
+  if (!requested.is_array()) return std::nullopt;
+  std::optional<int> gpus;
+  for (const Json* tres : objects_of(requested)) {
+    const std::string name = text_of(member(*tres, "name"));
+    const auto count = small(number_of(member(*tres, "count")));
+    if (text_of(member(*tres, "type")) == "gres" && name == "gpu") gpus = count;
+  }
+  return gpus;
+}
+
+std::optional<JobStatus> accounted_job_of(const Json& object) {
+  JobStatus job;
+  if (!set_identity(object, job)) return std::nullopt;
+  const std::set<std::string> words = words_of(member(object, {"state", "current"}));
+  job.words = join_words(words);
+  job.state = state_of(words);
+  job.reason = text_of(member(object, {"state", "reason"}));
+  job.host = host_of(object);
+  job.submit_time = time_of(member(object, {"time", "submission"}));
+  job.start_time = time_of(member(object, {"time", "start"}));
+  job.end_time = time_of(member(object, {"time", "end"}));
+  job.held = is_held(object, job);
+  job.gpus = gpus_in_accounting(member(object, {"tres", "requested"}));
+  keep_what_happened(member(object, "exit_code"), job);
+  return job;
+}
+
+// A job that was requeued has a record of each run: the last one counts, the others are restarts.
+void add_run(JobStatus run, std::vector<JobStatus>& jobs) {
+  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const JobStatus& job) {
+    return job.job_id == run.job_id && job.name == run.name;
+  });
+  if (found == jobs.end()) {
+    jobs.push_back(std::move(run));
+    return;
+  }
+  const int restarts = std::max(found->restarts + 1, run.restarts);
+  const auto age = [](const JobStatus& job) {
+    return std::pair(job.submit_time, job.start_time == 0 ? INT64_MAX : job.start_time);
+  };
+  if (age(run) >= age(*found)) *found = std::move(run);
+  found->restarts = restarts;
+}
+
+}  // namespace
+
+std::optional<JobStatus> parse_job(ApiVersion, const std::string& object) {
+  return job_of(parse_json(object));
+}
+
+std::vector<JobStatus> parse_accounting_jobs(ApiVersion, const std::string& body) {
+  const Json document = parse_json(body);
+  std::vector<JobStatus> jobs;
+  for (const Json* object : objects_of(member(document, "jobs"))) {
+    if (std::optional<JobStatus> job = accounted_job_of(*object)) add_run(std::move(*job), jobs);
+  }
+  return jobs;
+}
+
+}  // namespace slurm

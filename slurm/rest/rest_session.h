@@ -1,0 +1,110 @@
+// One authenticated request to slurmrestd at a time: within the budget, with the token as it is in
+// its file now, for the API version that both sides know.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slurm/rate_limit.h"
+#include "slurm/rest/access_token.h"
+#include "slurm/rest/http.h"
+#include "slurm/rest/json.h"
+#include "slurm/rest/rest_cluster.h"
+
+namespace slurm {
+
+struct RestReply {
+  enum class Ending {
+    kAnswered,
+    kNoBudget,  // not sent: too many requests in this minute
+    kNotSent,   // proven not sent
+    kLost,      // sent, and no whole answer
+  };
+  Ending ending = Ending::kNotSent;
+  RestAnswer answer{};
+  Problem problem{};  // of kAnswered, unless it was a submission
+  std::string date{};
+  std::string why{};  // one sentence when it did not come to what was asked for
+
+  bool ok() const { return ending == Ending::kAnswered && problem.trouble == Trouble::kNone; }
+};
+
+class RestSession {
+ public:
+  using Sink = std::function<void(std::string_view)>;
+  enum class Purpose {
+    kListing,  // may use the last requests of the budget
+    kOther,
+    kExamination,  // also when slurmrestd was slow to fail just now
+  };
+
+  explicit RestSession(RestClusterOptions options);
+
+  RestReply get(const std::string& path, Purpose purpose = Purpose::kOther, const Sink& sink = {});
+  // POST and DELETE, never made twice.
+  RestReply change(const std::string& method, const std::string& path,
+                   const std::string& body = "");
+  // The answer is for classify_submit(). Made again only when the token was proven refused and
+  // there is another one in the file.
+  RestReply submit(ApiVersion version, const std::string& body);
+
+  // Asked for at the first use; nullopt: version_failure() says why.
+  std::optional<ApiVersion> version(Purpose purpose = Purpose::kOther);
+  const RestReply& version_failure() const { return version_failure_; }
+  // Of the version in use.
+  bool offers_accounting() const;
+  bool uses_accounting() const;
+  // Slurm's own release as an answer gave it; another one than before means another slurmrestd.
+  void note_release(const std::string& release);
+  const std::string& release() const { return release_; }
+  std::string version_word() const { return version_ ? word_of(*version_) : ""; }
+  // Why absence from this listing means nothing; empty: it is complete.
+  std::string fault_of_listing(ApiVersion version, const RestReply& reply,
+                               const JobListing& listing) const;
+
+  int allowance();
+  int requests_in_last_minute() const;
+  // As whom; empty: slurmrestd decides.
+  std::string user() const;
+  const RestClusterOptions& options() const { return options_; }
+  TokenFile* token_file() { return token_file_ ? &*token_file_ : nullptr; }
+  int64_t steady_ms() const { return options_.steady_ms(); }
+  int64_t now() const { return options_.now(); }
+
+ private:
+  RestReply ask(const HttpRequest& request, Purpose purpose, const Sink& sink);
+  RestReply ask_once(const HttpRequest& request, Purpose purpose, const Sink& sink);
+  std::optional<RestReply> hindrance(Purpose purpose);
+  RestReply send(HttpRequest request, const Sink& sink);
+  std::optional<std::string> current_token(std::string& why);
+  bool has_other_token();
+  std::string sentence_of(const Problem& problem) const;
+  std::string hidden(std::string text) const;
+  void choose(const std::string& openapi);
+
+  RestClusterOptions options_;
+  HttpClient http_;
+  std::optional<TokenFile> token_file_;
+  std::string token_;  // the one that was sent last
+  std::string token_user_;
+  RequestBudget budget_;
+  int reserve_;
+  std::deque<int64_t> sent_ms_;
+  int64_t held_until_ms_ = 0;  // after a failure that took long
+  std::string held_why_;
+  std::optional<ApiVersion> version_;
+  std::map<ApiVersion, bool> offered_;
+  RestReply version_failure_;
+  std::string release_;
+};
+
+// "2024-06-11 12:00:00 UTC".
+std::string date_of(int64_t seconds);
+
+}  // namespace slurm

@@ -1,0 +1,62 @@
+// Which transforms the options choose, and what contradicts what.
+#include "engine/backend/transform_path.h"
+
+#include <gmock/gmock.h>
+
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+using testing::HasSubstr;
+
+std::string chosen(const std::string& backend, const std::string& fft, const std::string& precision,
+                   bool fused_by_itself = false) {
+  const TransformPath path = choose_transforms(backend, fft, precision, fused_by_itself);
+  return path.fft + " " + precision_name(path.precision);
+}
+
+std::string usage_error(const std::string& backend, const std::string& fft,
+                        const std::string& precision) {
+  try {
+    choose_transforms(backend, fft, precision);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(TransformPath, OfADeviceIsCufftUnlessTheFusedOneIsAskedForOrMayChooseItself) {
+  EXPECT_EQ(chosen("cuda", "auto", "fp32"), "cufft fp32");
+  EXPECT_EQ(chosen("cuda", "auto", "fp32", true), "fused fp32");
+  EXPECT_EQ(chosen("cuda", "cufft", "fp32", true), "cufft fp32");
+  EXPECT_EQ(chosen("cuda", "fused", "fp32"), "fused fp32");
+  EXPECT_EQ(chosen("auto", "fused", "fp32"), "fused fp32");
+}
+
+TEST(TransformPath, OfHalvesIsTheFusedOne) {
+  EXPECT_EQ(chosen("cuda", "auto", "fp16-storage"), "fused fp16-storage");
+  EXPECT_EQ(chosen("cuda", "fused", "fp16"), "fused fp16");
+  EXPECT_THAT(usage_error("cuda", "cufft", "fp16"),
+              AllOf(HasSubstr("--precision fp16: --fft cufft"), HasSubstr("--fft fused")));
+}
+
+TEST(TransformPath, OfTheProcessorTakesNoOptionOfADevice) {
+  EXPECT_EQ(chosen("cpu", "auto", "fp32", true), "fftw fp32");
+  for (const std::string fft : {"cufft", "fused"}) {
+    EXPECT_THAT(usage_error("cpu", fft, "fp32"),
+                AllOf(HasSubstr("--fft " + fft), HasSubstr("leave --fft away"),
+                      HasSubstr("--backend cuda")));
+  }
+  EXPECT_THAT(usage_error("cpu", "auto", "fp16-storage"),
+              AllOf(HasSubstr("--precision fp16-storage"), HasSubstr("leave --precision away"),
+                    HasSubstr("--backend cuda")));
+}
+
+TEST(TransformPath, OfANameThatIsNoneIsRefused) {
+  EXPECT_THAT(usage_error("cuda", "fftw", "fp32"), HasSubstr("--fft: 'fftw' is not one of"));
+  EXPECT_THAT(usage_error("cpu", "auto", "fp8"), HasSubstr("--precision: 'fp8' is not one of"));
+}
+
+}  // namespace
+}  // namespace engine

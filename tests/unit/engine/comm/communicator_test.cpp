@@ -1,0 +1,238 @@
+// The same bits from any number of ranks, and an end in bounded time when one of them is lost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <future>
+
+#include "engine/comm/mesh.h"
+#include "tests/program.h"
+#include "tests/unit/engine/comm/communicator_cases.h"
+
+namespace tests {
+namespace {
+
+using engine::CommunicatorLost;
+using engine::comm::GroupPlace;
+using testing::HasSubstr;
+
+GroupPlace place(int rank, int size, std::chrono::milliseconds timeout) {
+  return {
+      .rank = rank, .size = size, .name = "test", .addresses = {"127.0.0.1"}, .timeout = timeout};
+}
+
+constexpr std::chrono::milliseconds kLong{60'000}, kShort{1'000};
+
+TEST(CommunicatorAlone, HasWhatItBroadcastsAndReduces) {
+  const auto communicator = engine::comm::alone();
+  EXPECT_EQ(communicator->size(), 1);
+  EXPECT_EQ(fault_of_all_collectives(*communicator), "");
+}
+
+TEST(Communicator, SharesAVectorWhoseLengthOnlyRankZeroKnows) {
+  const auto communicator = engine::comm::alone();
+  std::vector<float> values = {1, 2, 3};
+  engine::share(*communicator, values);
+  EXPECT_EQ(values, (std::vector<float>{1, 2, 3}));
+}
+
+// Ranks as threads; what each returns.
+template <typename Rank>
+std::vector<std::string> with_threads(int size, std::chrono::milliseconds timeout,
+                                      const Rank& rank) {
+  const ScratchFolder scratch;
+  std::vector<std::future<std::string>> ranks;
+  for (int i = 0; i < size; ++i) {
+    ranks.push_back(std::async(std::launch::async, [&, i]() -> std::string {
+      NoticesInFolder notices(scratch.path());
+      try {
+        return rank(place(i, size, timeout), notices);
+      } catch (const CommunicatorLost& lost) {
+        return std::string("lost: ") + lost.what();
+      }
+    }));
+  }
+  std::vector<std::string> said;
+  for (auto& one : ranks) said.push_back(one.get());
+  return said;
+}
+
+class GlooTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!engine::comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
+  }
+
+  void start(int size, std::chrono::milliseconds timeout, const std::string& how) {
+    for (int rank = 0; rank < size; ++rank) {
+      ranks.push_back(std::make_unique<Program>(
+          std::vector<std::string>{MARGAY_BIN_DIR "/communicator_rank", scratch.path(),
+                                   std::to_string(rank), std::to_string(size),
+                                   std::to_string(timeout.count()), how},
+          scratch.path()));
+    }
+  }
+  void wait_for_a_turn() {
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      ASSERT_TRUE(becomes_true([&] {
+        return std::filesystem::exists(scratch / ("turned-" + std::to_string(rank)));
+      })) << rank;
+    }
+  }
+  void expect_lost(size_t but) {
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (rank == but) continue;
+      ASSERT_TRUE(becomes_true([&] { return !ranks[rank]->running(); })) << rank;
+      const Finished end = ranks[rank]->wait();
+      EXPECT_EQ(end.exit_code, 3) << "rank " << rank << ", signal " << end.signal;
+      EXPECT_THAT(end.error, HasSubstr("rank"));
+    }
+  }
+
+  ScratchFolder scratch;
+  std::vector<std::unique_ptr<Program>> ranks;
+};
+
+TEST_F(GlooTest, IsRightToTheBitForAnyNumberOfRanks) {
+  for (const int size : {1, 2, 3, 4, 7}) {
+    const auto said = with_threads(size, kLong, [](const GroupPlace& at, auto& notices) {
+      const auto communicator = engine::comm::make_gloo(at, notices);
+      return fault_of_all_collectives(*communicator);
+    });
+    EXPECT_THAT(said, testing::Each("")) << size << " ranks";
+  }
+}
+
+TEST_F(GlooTest, IsRightToTheBitBetweenProcesses) {
+  for (const int size : {2, 7}) {
+    ranks.clear();
+    std::filesystem::remove_all(scratch.path());
+    std::filesystem::create_directory(scratch.path());
+    start(size, kLong, "once");
+    for (const auto& rank : ranks) {
+      const Finished end = rank->wait();
+      EXPECT_EQ(end.exit_code, 0) << end.error;
+    }
+  }
+}
+
+TEST_F(GlooTest, IsLostToTheOthersWhenARankIsKilled) {
+  // By the end of its connections and not by the time-out.
+  start(4, std::chrono::milliseconds(600'000), "on");
+  wait_for_a_turn();
+  ranks[2]->signal(SIGKILL);
+  expect_lost(2);
+}
+
+TEST_F(GlooTest, IsLostToTheOthersWhenRankZeroIsKilled) {
+  start(3, std::chrono::milliseconds(600'000), "on");
+  wait_for_a_turn();
+  ranks[0]->signal(SIGKILL);
+  expect_lost(0);
+}
+
+TEST_F(GlooTest, IsLostToTheOthersWhenARankIsStopped) {
+  // Long enough for the start on a slow machine.
+  start(4, 3 * kShort, "on");
+  wait_for_a_turn();
+  ranks[1]->signal(SIGSTOP);
+  expect_lost(1);
+  ranks[1]->signal(SIGKILL);
+}
+
+TEST_F(GlooTest, IsLostWhenARankNeverComes) {
+  const auto said = with_threads(3, kShort, [](const GroupPlace& at, auto& notices) {
+    notices.patience = std::chrono::seconds(1);
+    if (at.rank == 1) return std::string("stays away");
+    const auto communicator = engine::comm::make_gloo(at, notices);
+    return std::string("came together");
+  });
+  EXPECT_THAT(said[0], HasSubstr("lost"));
+  EXPECT_THAT(said[2], HasSubstr("lost"));
+}
+
+TEST_F(GlooTest, IsLostForGoodAfterARankIsLost) {
+  const auto said = with_threads(2, kLong, [](const GroupPlace& at, auto& notices) {
+    auto communicator = engine::comm::make_gloo(at, notices);
+    if (at.rank == 1) return std::string("goes away");
+    std::vector<uint64_t> values(100);
+    EXPECT_THROW(communicator->reduce_max(values), CommunicatorLost);
+    EXPECT_THROW(communicator->reduce_max(values), CommunicatorLost);
+    return std::string("knows it");
+  });
+  EXPECT_THAT(said, testing::ElementsAre("knows it", "goes away"));
+}
+
+TEST_F(GlooTest, IsLostWhenARankDoesSomethingElse) {
+  const auto said = with_threads(2, kLong, [](const GroupPlace& at, auto& notices) {
+    const auto communicator = engine::comm::make_gloo(at, notices);
+    std::vector<std::byte> bytes(at.rank == 0 ? 100 : 101);
+    communicator->broadcast(bytes);
+    std::vector<uint64_t> values(1);
+    communicator->reduce_max(values);
+    return std::string("did not notice");
+  });
+  EXPECT_THAT(said[1], HasSubstr("something else"));
+}
+
+TEST_F(GlooTest, ComesTogetherWhereAnAddressOfARankLeadsNowhere) {
+  const auto said = with_threads(3, kLong, [](GroupPlace at, auto& notices) {
+    at.addresses = {"240.0.0.1", "127.0.0.1"};
+    return fault_of_all_collectives(*engine::comm::make_gloo(at, notices));
+  });
+  EXPECT_THAT(said, testing::Each(""));
+}
+
+TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
+  for (const bool comes : {false, true}) {
+    std::atomic<bool> of_no_use = !comes, over = false;
+    const auto said = with_threads(2, 60 * kLong, [&](GroupPlace at, auto& notices) {
+      std::unique_ptr<engine::Communicator> communicator;
+      if (at.rank == 1) {
+        if (comes) communicator = engine::comm::make_gloo(at, notices);
+        return std::string(becomes_true([&] { return over.load(); }) ? "silent" : "not needed");
+      }
+      at.of_no_use = [&] { return of_no_use.load(); };
+      std::string how = "came together";
+      try {
+        communicator = engine::comm::make_gloo(at, notices);
+        of_no_use = true;
+        std::vector<uint64_t> values(100);
+        communicator->reduce_max(values);
+      } catch (const CommunicatorLost& lost) {
+        how = lost.what();
+      }
+      over = true;
+      return how;
+    });
+    EXPECT_THAT(said, testing::ElementsAre(HasSubstr("of no use"), "silent")) << comes;
+  }
+}
+
+// The port of a rank that others are to join is known to anybody who looks for it.
+TEST_F(GlooTest, LetsNoStrangerTakeARanksPlace) {
+  std::vector<engine::comm::Descriptor> strangers;
+  const auto said = with_threads(3, kLong, [&](const GroupPlace& at, auto& notices) {
+    if (at.rank == 1) {
+      const std::vector<char> notice = notices.get("test/mesh/0");
+      const std::string text(notice.begin(), notice.end());
+      const int port = std::atoi(text.substr(text.find('\n') + 1).c_str());
+      for (const std::string& words : {std::string(), std::string(500, '\1')}) {
+        auto connected =
+            engine::comm::connect_to("127.0.0.1", port, std::chrono::steady_clock::now() + kLong);
+        EXPECT_TRUE(connected.socket.open()) << connected.why;
+        EXPECT_EQ(::write(connected.socket.number(), words.data(), words.size()),
+                  static_cast<ssize_t>(words.size()));
+        strangers.push_back(std::move(connected.socket));
+      }
+    }
+    const auto communicator = engine::comm::make_gloo(at, notices);
+    return fault_of_all_collectives(*communicator);
+  });
+  EXPECT_THAT(said, testing::Each(""));
+}
+
+}  // namespace
+}  // namespace tests

@@ -1,0 +1,151 @@
+// The fused path on the CPU: its sums, its transforms in halves, and whole searches.
+#include "tests/fakes/half_words.h"
+#include "tests/fakes/simt_device.h"
+//
+#include <array>
+#include <numbers>
+
+#include "tests/unit/engine/cuda/fused/fused_cases.h"
+
+namespace tests {
+namespace {
+
+struct OnCpu {
+  using Device = SimtDevice;
+  static constexpr bool kReal = false;
+  static std::string missing() { return ""; }
+  static std::unique_ptr<Device> make() {
+    static uint64_t seed = 1;
+    return std::make_unique<Device>(seed += 1000);
+  }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaFused, OnCpu);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
+
+TEST(CudaFusedSums, AreThoseOfTheStatisticsToTheLastBit) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal(0, 4);
+  for (int round = 0; round < 2000; ++round) {
+    cuda::FixedSums fast;
+    unsigned rests = 0;
+    cuda::PixelStatistics slow;
+    const int count = 1 + round % cuda::kMostAdditions;
+    for (int i = 0; i < count; ++i) {
+      // The largest that go the fast way; ties of the rounding; and noise.
+      float u = round % 3 == 0 ? 57.2f : normal(random);
+      if (round % 3 == 1) u = std::ldexp(std::round(u * 64), -6) + 0x1p-25f;
+      const float v = round % 2 == 0 ? -u / 2 : u / 16;
+      fast.add(u + v, u * u + v * v, rests);
+      slow.add(u + v, u * u + v * v, 0);
+    }
+    const auto additions = static_cast<unsigned>(count);
+    ASSERT_EQ(fast.sum(additions, rests), slow.sum) << round;
+    ASSERT_EQ(fast.squares(additions, rests), slow.squares) << round;
+  }
+}
+
+TEST(CudaFusedRows, OfALineAreEachInOneLaneOnce) {
+  using Half = cuda::HalfArithmetic;
+  for (const int step : {16, 24, 144}) {
+    const cuda::FusedShape shape{.lane_step = step};
+    for (const int count : {1, step, step + 3, 2 * step, 2 * step + 1, 4 * step - 1}) {
+      std::vector<int> times(static_cast<size_t>(count));
+      const int lines = shape.lines<Half>(count);
+      for (int line = 0; line < lines; ++line) {
+        const int lanes = shape.lanes_below<Half>(line, count);
+        EXPECT_GE(lanes, 1) << "a line with nothing in it";
+        for (int lane = 0; lane < lanes; ++lane) {
+          ++times.at(static_cast<size_t>(shape.row<Half>(line, lane)));
+        }
+      }
+      EXPECT_EQ(times, std::vector<int>(times.size(), 1)) << step << " " << count;
+    }
+  }
+}
+
+TEST(CudaHalfPoints, ConstantsAndRootsAreRoundedOnce) {
+  for (const double value : {0.0, -1.0, 0.5, -0.8660254037844386, 0.92387953251128674, 3e-5, 6e-8,
+                             2.9e-8, 65504.0, 1 - 0x1p-12, -(0.25 + 0x1p-13), 0.25 + 0x3p-13}) {
+    const cuda::RoundedToHalf rounded(value);
+    EXPECT_EQ(rounded.bits, simt::half_bits(value)) << value;
+    EXPECT_EQ(rounded.value, double{simt::half_value(simt::half_bits(value))}) << value;
+  }
+  const std::vector<cuda::HalfRoot> roots = cuda::make_roots<288, cuda::HalfRoot>();
+  const int at = cuda::FftOrder<288>::root(0, 31, 3);
+  const cuda::HalfPoint root = cuda::load_root(&roots.at(static_cast<size_t>(at)));
+  const double angle = -2 * std::numbers::pi * 31 * 3 / 288;
+  EXPECT_EQ(root.x.bits, simt::half_bits(std::cos(angle)) * 0x10001u);
+  EXPECT_EQ(root.y.bits, simt::half_bits(std::sin(angle)) * 0x10001u);
+}
+
+TEST(CudaHalfPoints, TheGainOfATransformIsThatOfItsRoundedConstants) {
+  EXPECT_EQ(cuda::gain_of_points<4>(), 1);
+  // Of the 16 products of sixteen points 8 are with 1 or i, 4 with each of these:
+  const auto gain = [](double turn) {
+    const double angle = 2 * std::numbers::pi * turn;
+    return std::cos(angle) * cuda::RoundedToHalf(std::cos(angle)).value +
+           std::sin(angle) * cuda::RoundedToHalf(std::sin(angle)).value;
+  };
+  const double sixteen = (8 + 4 * gain(1.0 / 16) + 4 * gain(1.0 / 8)) / 16;
+  EXPECT_NEAR(cuda::gain_of_points<16>(), sixteen, 1e-12);
+  EXPECT_LT(sixteen, 1 - 3e-5);
+}
+
+template <int kPoints>
+void expect_inverse_of_two_lines() {
+  std::mt19937 random(kPoints);
+  std::normal_distribution<float> normal;
+  std::array<float2, kPoints> in[2];
+  cuda::HalfPoint x[kPoints];
+  for (size_t i = 0; i < kPoints; ++i) {
+    for (auto& line : in) line[i] = unpack_halves(pack_halves({normal(random), normal(random)}));
+    x[i] = cuda::narrowed(in[0][i], in[1][i]);
+  }
+  double worst = 0;
+  int points = 0;
+  cuda::finish_inverse<kPoints>(x, [&](auto k, auto& first, auto& second) {
+    constexpr int kEvery = kPoints / cuda::kGroup<kPoints>;
+    for (int j = 0; j < cuda::kGroup<kPoints>; ++j, ++points) {
+      for (int line = 0; line < 2; ++line) {
+        std::complex<double> sum = 0;
+        for (int i = 0; i < kPoints; ++i) {
+          const float2 value = in[line][static_cast<size_t>(i)];
+          sum += std::complex<double>(value.x, value.y) *
+                 std::polar(1.0, 2 * std::numbers::pi * i * (k + j * kEvery) / kPoints);
+        }
+        const float2 got = line == 0 ? first[j] : second[j];
+        worst = std::max(worst, std::abs(sum - std::complex<double>(got.x, got.y)));
+      }
+    }
+  });
+  EXPECT_EQ(points, kPoints);
+  EXPECT_LT(worst / std::sqrt(kPoints), 2e-3) << kPoints;
+}
+
+TEST(CudaHalfPoints, TheLastStageGivesBothLinesInSinglePrecision) {
+  expect_inverse_of_two_lines<4>();
+  expect_inverse_of_two_lines<8>();
+  expect_inverse_of_two_lines<16>();
+}
+
+template <typename Storage>
+size_t largest_shared_memory() {
+  size_t largest = 0;
+  for (const int each : cuda::FusedLengths::kLengths) {
+    cuda::FusedLengths::with(each, [&](auto length) {
+      largest = std::max({largest, cuda::template_rows_shared<length, Storage>(),
+                          cuda::columns_shared<length, Storage>(),
+                          cuda::last_rows_shared<length, Storage>()});
+    });
+  }
+  return largest;
+}
+
+TEST(CudaFusedKernels, FitIntoTheSharedMemoryOfAnA100) {
+  EXPECT_LE(largest_shared_memory<cuda::SingleStorage>(), 163u * 1024);
+  EXPECT_LE(largest_shared_memory<cuda::HalfStorage>(), 163u * 1024);
+  EXPECT_LE(largest_shared_memory<cuda::HalfArithmetic>(), 163u * 1024);
+}
+
+}  // namespace
+}  // namespace tests

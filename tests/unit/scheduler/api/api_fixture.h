@@ -1,0 +1,70 @@
+// A real server on a real socket with a real database, in a folder of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "scheduler/api/http_client.h"
+#include "scheduler/api/http_server.h"
+#include "scheduler/api/service.h"
+#include "scheduler/commands/commands.h"
+
+namespace scheduler {
+
+// Leopard-EM settings that can be registered.
+std::string search_settings();
+
+class ApiFixture : public testing::Test {
+ protected:
+  ApiFixture();
+  ~ApiFixture() override;
+
+  std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  // Writes `text`, readable by all; returns the path.
+  std::string write(const std::string& name, const std::string& text = "bytes") const;
+
+  nlohmann::json get(const std::string& target) const;
+  // With the status as "status".
+  nlohmann::json post(const std::string& target, const nlohmann::json& body,
+                      const std::vector<int>& files = {}) const;
+
+  // A template "ribosome", and an item of a new micrograph; the item's number.
+  void register_template();
+  int64_t enqueue(const std::string& name);
+
+  // What `margay` does with these arguments and this socket.
+  struct Outcome {
+    int exit = -1;
+    std::string out;
+    std::string error;
+    nlohmann::json document() const { return nlohmann::json::parse(out); }
+  };
+  Outcome margay(std::vector<std::string> arguments) const;
+
+  // What `action` returns in a thread with the rights of `nobody`; -1: it cannot be had.
+  static int as_nobody(const std::function<int()>& action);
+
+  std::string folder_;
+  SystemClock clock_;
+  std::unique_ptr<db::Database> database_;
+  std::unique_ptr<Commands> commands_;
+  std::unique_ptr<api::Service> service_;
+  std::unique_ptr<api::HttpServer> server_;
+  DaemonStatus status_;
+  RenderedScript script_{.text = "#!/bin/bash\ntrue\n", .token = "margay-x-1-a1"};
+  std::vector<api::ScriptRequest> script_requests_;
+  std::function<std::vector<slurm::Finding>()> examine_ = [] {
+    return std::vector<slurm::Finding>();
+  };
+  std::atomic<int> stops_ = 0;
+  std::atomic<int> wakes_ = 0;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,411 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <future>
+
+#include "db/attempts.h"
+#include "db/items.h"
+#include "db/results.h"
+#include "scheduler/api/unix_socket.h"
+#include "slurm/job_states.h"
+#include "tests/unit/scheduler/api/api_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using api::Descriptor;
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ApiTest : public ApiFixture {
+ protected:
+  static Descriptor open_file(const std::string& path, int flags = O_RDONLY) {
+    return Descriptor(::open(path.c_str(), flags | O_CLOEXEC));
+  }
+
+  static json entry(const std::string& path, size_t file = 0) {
+    return {{"path", path},
+            {"file", file},
+            {"ctf",
+             {{"defocus_u", 10200},
+              {"defocus_v", 9800},
+              {"astigmatism_angle", 35},
+              {"phase_shift", 0}}}};
+  }
+
+  static json enqueue_body(const json& entries) {
+    return {{"template", "ribosome"}, {"priority", "normal"}, {"items", entries}};
+  }
+
+  json enqueue_one(const std::string& path, int descriptor) const {
+    return post("/v1/items", enqueue_body(json::array({entry(path)})), {descriptor})
+        .at("items")
+        .at(0);
+  }
+
+  // The item is ACTIVE with one attempt whose folder is in the scratch folder.
+  db::Attempt activate(int64_t item) const {
+    db::Attempt attempt;
+    attempt.item_id = item;
+    attempt.token = "token-" + std::to_string(item);
+    attempt.state = db::AttemptState::kRunning;
+    attempt.directory = file("a" + std::to_string(item));
+    attempt.started = 1;
+    std::filesystem::create_directory(attempt.directory);
+    attempt.id = db::AttemptStore(*database_).insert(attempt);
+    db::ItemStore(*database_).set_state(item, db::ItemState::kActive, "", 1);
+    return attempt;
+  }
+};
+
+TEST_F(ApiTest, AnEnqueuedItemHasItsOwnerCtfAndFile) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  const json item = enqueue_one(path, file.get()).at("item");
+  EXPECT_EQ(item.at("micrograph"), path);
+  EXPECT_EQ(item.at("template"), "ribosome@1");
+  EXPECT_EQ(item.at("state"), "QUEUED");
+  EXPECT_EQ(item.at("owner_uid"), ::getuid());
+  EXPECT_EQ(item.at("micrograph_size"), 5);
+  EXPECT_EQ(item.at("ctf").at("defocus_u"), 10200);
+  EXPECT_EQ(get("/v1/items/1").at("item").at("id"), item.at("id"));
+  EXPECT_GT(wakes_, 0);
+}
+
+TEST_F(ApiTest, AnotherFileThanTheOneNamedIsRefused) {
+  register_template();
+  const std::string secret = write("secret.mrc");
+  const Descriptor own = open_file(write("own.mrc"));
+  const json answer = enqueue_one(secret, own.get());
+  EXPECT_EQ(answer.at("error").at("kind"), "invalid");
+  EXPECT_THAT(answer.at("error").at("message").get<std::string>(), HasSubstr("another one"));
+  EXPECT_TRUE(get("/v1/items").at("items").empty());
+}
+
+TEST_F(ApiTest, ADescriptorWithoutTheRightToReadIsRefused) {
+  register_template();
+  const std::string path = write("secret.mrc");
+  for (const int flags : {O_PATH, O_WRONLY}) {
+    const Descriptor file = open_file(path, flags);
+    const json answer = enqueue_one(path, file.get());
+    ASSERT_TRUE(answer.contains("error")) << flags;
+    EXPECT_THAT(answer.at("error").at("message").get<std::string>(),
+                HasSubstr("not open for reading"));
+  }
+}
+
+TEST_F(ApiTest, AFileThatWasNotPassedIsRefused) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  const json answer =
+      post("/v1/items", enqueue_body(json::array({entry(path, 1), entry(path, 0)})), {file.get()});
+  EXPECT_EQ(answer.at("items").at(0).at("error").at("kind"), "invalid");
+  EXPECT_TRUE(answer.at("items").at(1).contains("item"));
+}
+
+TEST_F(ApiTest, AFolderOrADeviceIsNoMicrograph) {
+  register_template();
+  for (const std::string& path : {folder_, std::string("/dev/null")}) {
+    const Descriptor file = open_file(path);
+    EXPECT_EQ(enqueue_one(path, file.get()).at("error").at("kind"), "invalid") << path;
+  }
+}
+
+TEST_F(ApiTest, TheSameFileByAnotherNameIsTheSameItem) {
+  register_template();
+  const std::string path = write("one.mrc");
+  std::filesystem::create_symlink(path, file("link.mrc"));
+  const Descriptor first = open_file(path);
+  const auto item = enqueue_one(path, first.get()).at("item").at("id").get<int64_t>();
+  const Descriptor second = open_file(file("link.mrc"));
+  const json error = enqueue_one(file("link.mrc"), second.get()).at("error");
+  EXPECT_EQ(error.at("kind"), "conflict");
+  EXPECT_EQ(error.at("item"), item);
+}
+
+TEST_F(ApiTest, AnUnknownTemplatePriorityOrCtfIsNamed) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  json body = enqueue_body(json::array({entry(path)}));
+  body["template"] = "ribosom";
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("items").at(0).at("error").at("kind"),
+            "not_found");
+  body = enqueue_body(json::array({entry(path)}));
+  body["priority"] = "live";
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("items").at(0).at("error").at("kind"),
+            "invalid");
+  body = enqueue_body(json::array({entry(path)}));
+  body["items"][0]["ctf"].erase("defocus_v");
+  EXPECT_THAT(post("/v1/items", body, {file.get()})
+                  .at("items")
+                  .at(0)
+                  .at("error")
+                  .at("message")
+                  .get<std::string>(),
+              HasSubstr("defocus_v"));
+}
+
+TEST_F(ApiTest, OptionsThatAreRefusedAreOneAnswerForAllFiles) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  json body = enqueue_body(json::array({entry(path)}));
+  body["options"] = {{"time", "soon"}};
+  const json answer = post("/v1/items", body, {file.get()});
+  EXPECT_EQ(answer.at("status"), 400);
+  EXPECT_EQ(answer.at("error").at("kind"), "usage");
+  body["options"] = {{"nice", 5}};
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("status"), 400);
+  body["options"] = json::array();
+  EXPECT_EQ(post("/v1/items", body, {file.get()}).at("status"), 400);
+  body["options"] = {{"nice", "5"}};
+  EXPECT_EQ(
+      post("/v1/items", body, {file.get()}).at("items").at(0).at("item").at("options").at("nice"),
+      "5");
+}
+
+TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  db::Attempt attempt = activate(item);
+  attempt.state = db::AttemptState::kPending;
+  attempt.job_id = "4711";
+  attempt.cluster_words = "PENDING";
+  attempt.cluster_reason = "Resources";
+  attempt.restarts = 2;
+  ASSERT_TRUE(db::AttemptStore(*database_).update(attempt));
+  const json shown = get("/v1/items/1").at("item");
+  const json& told = shown.at("attempts").at(0);
+  EXPECT_EQ(told.at("cluster_words"), "PENDING");
+  EXPECT_EQ(told.at("cluster_reason"), "Resources");
+  EXPECT_EQ(told.at("cluster_meaning"), slurm::meaning_of_reason("Resources"));
+  EXPECT_EQ(told.at("restarts"), 2);
+  const std::string why = slurm::meaning_of_reason("Resources") + " (job 4711: PENDING, Resources)";
+  EXPECT_EQ(shown.at("explanation"), why);
+  EXPECT_EQ(get("/v1/items?explain=1").at("items").at(0).at("explanation"), why);
+  EXPECT_THAT(margay({"show", "1"}).out,
+              AllOf(HasSubstr("PENDING: Resources: "), HasSubstr("requeued 2 times")));
+}
+
+TEST_F(ApiTest, AJobThatNeedsSomebodyIsToldApartFromOneThatOnlyWaits) {
+  register_template();
+  db::Attempt attempt = activate(enqueue("one.mrc"));
+  attempt.state = db::AttemptState::kPending;
+  attempt.job_id = "4711";
+  attempt.cluster_words = "PENDING";
+  const auto explanation_with = [&](const std::string& reason) {
+    attempt.cluster_reason = reason;
+    EXPECT_TRUE(db::AttemptStore(*database_).update(attempt));
+    return get("/v1/items?explain=1").at("items").at(0).at("explanation").get<std::string>();
+  };
+  EXPECT_THAT(explanation_with("JobHeldUser"), HasSubstr("will not start by itself"));
+  EXPECT_THAT(explanation_with("Priority"), Not(HasSubstr("by itself")));
+  EXPECT_EQ(explanation_with(""), "job 4711 waits in the cluster (PENDING)");
+  EXPECT_EQ(margay({"cancel", "1"}).exit, 0);
+  EXPECT_THAT(explanation_with("Priority"), HasSubstr("being cancelled"));
+}
+
+TEST_F(ApiTest, OnlyThePrivilegedExamineTheSite) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  EXPECT_EQ(as_nobody([&] { return margay({"doctor"}).exit; }), 5);
+}
+
+TEST_F(ApiTest, TheSiteIsExaminedOnceAtATime) {
+  std::promise<void> begun;
+  std::promise<void> end;
+  examine_ = [&] {
+    begun.set_value();
+    end.get_future().wait();
+    return std::vector<slurm::Finding>();
+  };
+  auto first = std::async(std::launch::async, [&] { return post("/v1/doctor", json::object()); });
+  begun.get_future().wait();
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("error").at("kind"), "conflict");
+  end.set_value();
+  EXPECT_EQ(first.get().at("status"), 200);
+  examine_ = []() -> std::vector<slurm::Finding> { throw std::runtime_error("no disk"); };
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("status"), 500);
+  EXPECT_EQ(post("/v1/doctor", json::object()).at("status"), 500) << "not still being examined";
+}
+
+TEST_F(ApiTest, AShapeThatIsNoneIsRefused) {
+  EXPECT_EQ(get("/v1/items/1/script?shape=round").at("status"), 400);
+  EXPECT_EQ(get("/v1/items/1/script?shape=cpu").at("status"), 200);
+}
+
+TEST_F(ApiTest, WhatIsNotJsonOrHasNoAddressIsAnswered) {
+  const api::Answer answer =
+      api::HttpClient(file("s.sock"))
+          .call({.method = "POST", .target = "/v1/items", .body = "{\"a\":"});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(post("/v1/items", json::array()).at("status"), 400);
+  EXPECT_EQ(get("/v1/nothing").at("status"), 404);
+  EXPECT_EQ(get("/v1/items/12x").at("status"), 400);
+  EXPECT_EQ(get("/v1/items/99999999999999999999").at("status"), 400);
+  EXPECT_EQ(get("/v1/items/7").at("status"), 404);
+  EXPECT_EQ(get("/v1/items?state=BUSY").at("status"), 400);
+  EXPECT_EQ(get("/v1/items/7/log?offset=-1").at("status"), 404);
+  EXPECT_EQ(post("/v1/items/7/explode", json::object()).at("error").at("kind"), "not_found");
+}
+
+TEST_F(ApiTest, OthersMayLookButNotTouch) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const std::string target = "/v1/items/" + std::to_string(item);
+  EXPECT_EQ(as_nobody([&] { return get(target).at("status") == 200 ? 0 : 1; }), 0);
+  for (const std::string action : {"hold", "cancel", "release", "retry", "promote"}) {
+    EXPECT_EQ(
+        as_nobody([&] {
+          const json answer = post(target + "/" + action, {{"priority", "urgent"}});
+          return answer.at("status") == 403 && answer.at("error").at("kind") == "not_permitted" ? 0
+                                                                                                : 1;
+        }),
+        0)
+        << action;
+  }
+  EXPECT_EQ(as_nobody([&] { return margay({"hold", std::to_string(item)}).exit; }), 5);
+  EXPECT_EQ(as_nobody([&] { return margay({"stop"}).exit; }), 5);
+  EXPECT_EQ(stops_, 0);
+  EXPECT_EQ(get(target).at("item").at("state"), "QUEUED");
+}
+
+TEST_F(ApiTest, AnItemBelongsToWhoEnqueuedIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const std::string path = write("one.mrc");
+  EXPECT_EQ(as_nobody([&] {
+              return margay({"enqueue", path, "--template", "ribosome", "--defocus-u", "1",
+                             "--defocus-v", "1"})
+                  .exit;
+            }),
+            0);
+  EXPECT_EQ(get("/v1/items/1").at("item").at("owner_uid"), 65534);
+  EXPECT_EQ(as_nobody([&] { return margay({"hold", "1"}).exit; }), 0);
+  EXPECT_EQ(margay({"release", "1"}).exit, 0);  // root may
+}
+
+TEST_F(ApiTest, AFileThatTheCallerMayNotReadCannotBeEnqueued) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const std::string path = write("secret.mrc");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+  EXPECT_EQ(as_nobody([&] {
+              return margay({"enqueue", path, "--template", "ribosome", "--defocus-u", "1",
+                             "--defocus-v", "1"})
+                  .exit;
+            }),
+            5);
+  // Nor by passing what may be had without the right to read.
+  EXPECT_EQ(as_nobody([&] {
+              const Descriptor file = open_file(path, O_PATH);
+              return file.open() && enqueue_one(path, file.get()).contains("error") ? 0 : 1;
+            }),
+            0);
+  EXPECT_TRUE(get("/v1/items").at("items").empty());
+}
+
+TEST_F(ApiTest, StoppingIsAskedForOnce) {
+  status_.pid = 4711;
+  EXPECT_EQ(post("/v1/stop", json::object()).at("pid"), 4711);
+  EXPECT_EQ(stops_, 1);
+}
+
+TEST_F(ApiTest, ItemsComeInPages) {
+  register_template();
+  for (int i = 0; i < 5; ++i) enqueue("m" + std::to_string(i) + ".mrc");
+  const json first = get("/v1/items?limit=2").at("items");
+  ASSERT_EQ(first.size(), 2U);
+  const json rest = get("/v1/items?after=" + first[1].at("id").dump()).at("items");
+  EXPECT_EQ(rest.size(), 3U);
+  EXPECT_EQ(get("/v1/items?ids=2,4").at("items").size(), 2U);
+  EXPECT_EQ(get("/v1/items?state=DONE").at("items").size(), 0U);
+}
+
+TEST_F(ApiTest, ProgressIsWhatTheEngineWrote) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const db::Attempt attempt = activate(item);
+  const std::string target = "/v1/items/" + std::to_string(item);
+  EXPECT_TRUE(get(target).at("item").at("progress").is_null());
+  write("a" + std::to_string(item) + "/progress.json", R"({"done":5,"total":10})");
+  EXPECT_EQ(get(target).at("item").at("progress").at("done"), 5);
+  EXPECT_EQ(get("/v1/items?progress=1").at("items").at(0).at("progress").at("total"), 10);
+  write("a" + std::to_string(item) + "/progress.json", R"({"done":)");
+  EXPECT_TRUE(get(target).at("item").at("progress").is_null());
+}
+
+TEST_F(ApiTest, ALogIsReadInPiecesWithoutCuttingLetters) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const std::string target = "/v1/items/" + std::to_string(item) + "/log?offset=";
+  EXPECT_EQ(get(target + "0").at("status"), 404);
+  activate(item);
+  EXPECT_EQ(get(target + "0").at("size"), 0);
+  std::string text = "x";
+  while (text.size() < 600'000) text += "é";
+  write("a" + std::to_string(item) + "/job.log", text);
+  std::string read;
+  for (size_t pieces = 0; pieces < 5 && read.size() < text.size(); ++pieces) {
+    const json piece = get(target + std::to_string(read.size()));
+    EXPECT_FALSE(piece.contains("text_base64"));
+    read += piece.at("text").get<std::string>();
+    EXPECT_EQ(piece.at("next_offset"), read.size());
+  }
+  EXPECT_EQ(read, text);
+}
+
+TEST_F(ApiTest, ResultsTellPeaksAndTheFilesThatAreThere) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const std::string target = "/v1/items/" + std::to_string(item) + "/results";
+  EXPECT_EQ(get(target).at("status"), 404);
+  const db::Attempt attempt = activate(item);
+  const std::string name = "a" + std::to_string(item);
+  db::Result result;
+  result.item_id = item;
+  result.attempt_id = attempt.id;
+  result.peaks = 1;
+  result.peaks_csv = write(name + "/peaks.csv",
+                           "pos_x_img,pos_y_img,scaled_mip,mip,phi,theta,psi,relative_defocus\n"
+                           "334,382,12.5,14,1,2,3,-200\n");
+  result.manifest_path = write(name + "/manifest.json", "{}");
+  result.manifest_json = json{{"outputs",
+                               {{"mip", {{"path", write(name + "/mip.mrc")}}},
+                                {"psi", {{"path", file("pruned.mrc")}}},
+                                {"peaks_csv", {{"path", result.peaks_csv}}}}},
+                              {"pictures", {{"scaled_mip", write(name + "/scaled_mip.png")}}}}
+                             .dump();
+  db::ResultStore(*database_).insert(result);
+  const json told = get(target).at("result");
+  EXPECT_EQ(told.at("peak_list").size(), 1U);
+  EXPECT_EQ(told.at("peak_list").at(0).at("x"), 334);
+  EXPECT_EQ(told.at("maps").size(), 1U);
+  EXPECT_TRUE(told.at("maps").contains("mip"));
+  EXPECT_EQ(told.at("pictures").at("scaled_mip"), file(name + "/scaled_mip.png"));
+}
+
+TEST_F(ApiTest, ATemplateIsKnownByTheBytesOfTheFileThatWasPassed) {
+  register_template();
+  const json record = get("/v1/templates").at("templates").at(0);
+  EXPECT_EQ(record.at("name"), "ribosome");
+  EXPECT_EQ(record.at("volume_sha256"), hash_text("volume"));
+  const std::string volume = write("other.mrc", "other");
+  const Descriptor file = open_file(volume);
+  const json body = {
+      {"name", "ribosome"}, {"path", volume}, {"file", 0}, {"search_yaml", search_settings()}};
+  EXPECT_EQ(post("/v1/templates", body, {file.get()}).at("template").at("version"), 2);
+  json broken = body;
+  broken["search_yaml"] = "a: [";
+  EXPECT_EQ(post("/v1/templates", broken, {file.get()}).at("error").at("kind"), "invalid");
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,335 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "db/attempts.h"
+#include "db/items.h"
+#include "tests/unit/scheduler/cli/cli_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
+  register_template();
+  const std::string item = std::to_string(enqueue("one.mrc"));
+  EXPECT_THAT(margay({"hold", item}).out, HasSubstr("HELD"));
+  EXPECT_THAT(margay({"release", item}).out, HasSubstr("QUEUED"));
+  EXPECT_THAT(margay({"promote", item, "--priority", "urgent"}).out, HasSubstr("urgent"));
+  EXPECT_THAT(margay({"cancel", item}).out, HasSubstr("CANCELLED"));
+  EXPECT_EQ(margay({"hold", item}).exit, 6);
+  EXPECT_THAT(margay({"retry", item}).out, HasSubstr("QUEUED"));
+  EXPECT_EQ(margay({"cancel", item, "99"}).exit, 3);
+  EXPECT_EQ(margay({"cancel", "98", "99"}).exit, 4);
+  const std::string shown = margay({"show", item}).out;
+  for (const char* word : {"one.mrc", "ribosome@1", "promote", "10000.0 / 10000.0 A"}) {
+    EXPECT_THAT(shown, HasSubstr(word));
+  }
+}
+
+TEST_F(CliTest, WhatAnItemAsksOfSlurmIsKeptCanonicalAndShown) {
+  register_template();
+  const Outcome outcome =
+      enqueue_files({write("one.mrc")}, {"--defocus-u", "1", "--defocus-v", "1", "--time", "90",
+                                         "--partition", "gpu", "--exclusive", "--sbatch", "nice=10",
+                                         "--sbatch", "--begin=now", "--mail-type", "END,FAIL"});
+  ASSERT_EQ(outcome.exit, 0) << outcome.error;
+  const json options = get("/v1/items/1").at("item").at("options");
+  EXPECT_EQ(options.at("partition"), "gpu");
+  EXPECT_EQ(options.at("exclusive"), "");
+  EXPECT_EQ(options.at("nice"), "10");
+  EXPECT_EQ(options.at("begin"), "now");
+  EXPECT_NE(options.at("time"), "") << options;
+  EXPECT_THAT(
+      margay({"show", "1"}).out,
+      AllOf(HasSubstr("asks Slurm"), HasSubstr("--partition=gpu"), HasSubstr("--exclusive ")));
+}
+
+TEST_F(CliTest, AttemptsShowWhatTheClusterSaidWhereItTellsMore) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const auto insert = [&](int number, db::AttemptState state, const std::string& words,
+                          const std::string& reason) {
+    db::Attempt attempt;
+    attempt.item_id = item;
+    attempt.number = number;
+    attempt.token = "t" + std::to_string(number);
+    attempt.cause = "cause" + std::to_string(number);
+    attempt.state = state;
+    attempt.started = attempt.ended = 1000;
+    attempt.id = db::AttemptStore(*database_).insert(attempt);
+    attempt.cluster_words = words;
+    attempt.cluster_reason = reason;
+    return attempt;
+  };
+  insert(1, db::AttemptState::kCheckpointed, "FAILED", "NonZeroExitCode");
+  db::Attempt lost = insert(2, db::AttemptState::kPending, "PENDING", "Resources");
+  ASSERT_TRUE(db::AttemptStore(*database_).update(lost));
+  db::Attempt running = insert(3, db::AttemptState::kRunning, "RUNNING", "None");
+  running.cause.clear();
+  ASSERT_TRUE(db::AttemptStore(*database_).update(running));
+  const std::string out = margay({"show", "1"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("cause1\n"), HasSubstr("cause2 (PENDING: Resources: ")));
+  EXPECT_THAT(out, Not(HasSubstr("RUNNING\n")));
+  EXPECT_THAT(out, Not(HasSubstr("1970")));
+}
+
+TEST_F(CliTest, AFileBehindExclusiveIsAFile) {
+  register_template();
+  EXPECT_EQ(margay({"enqueue", "--template", "ribosome", "--defocus-u", "1", "--defocus-v", "1",
+                    "--exclusive", write("one.mrc")})
+                .exit,
+            0);
+}
+
+TEST_F(CliTest, AnOptionThatIsNotAllowedRefusesTheWholeCommandOnce) {
+  register_template();
+  const Outcome outcome =
+      enqueue_files({write("one.mrc"), write("two.mrc")},
+                    {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf", "--time", "soon"});
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("soon"));
+  EXPECT_EQ(std::count(outcome.error.begin(), outcome.error.end(), '\n'), 1) << outcome.error;
+  EXPECT_TRUE(get("/v1/items").at("items").empty());
+}
+
+TEST_F(CliTest, AnOptionGivenTwiceOrWithoutANameIsAUsageError) {
+  const Words file = {write("one.mrc")};
+  for (const Words& more : {Words{"--time", "10", "--sbatch", "time=20"}, Words{"--sbatch", "=5"},
+                            Words{"--sbatch", "nice=1", "--sbatch", "nice=2"}}) {
+    Words options = {"--defocus-u", "1", "--defocus-v", "1"};
+    options.insert(options.end(), more.begin(), more.end());
+    EXPECT_EQ(enqueue_files(file, options).exit, 2) << testing::PrintToString(more);
+  }
+}
+
+TEST_F(CliTest, RetryChangesWhatIsAskedAndSaysSo) {
+  register_template();
+  enqueue_files({write("one.mrc")},
+                {"--defocus-u", "1", "--defocus-v", "1", "--mem", "10G", "--qos", "low"});
+  set_state(1, db::ItemState::kFailed, "ran out of memory");
+  const Outcome outcome = margay({"retry", "1", "--mem-per-cpu", "4G", "--qos", "high"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.error;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("now asks Slurm for --mem-per-cpu=4G"),
+                    HasSubstr("--qos=high (was low)"), HasSubstr("without --mem=10G")));
+  EXPECT_FALSE(get("/v1/items/1").at("item").at("options").contains("mem"));
+  set_state(1, db::ItemState::kFailed);
+  EXPECT_THAT(margay({"retry", "1", "--drop-options"}).out, HasSubstr("without --mem-per-cpu=4G"));
+  EXPECT_TRUE(get("/v1/items/1").at("item").at("options").empty());
+  set_state(1, db::ItemState::kFailed);
+  EXPECT_EQ(margay({"retry", "1", "--time", "soon"}).exit, 2);
+  EXPECT_EQ(get("/v1/items/1").at("item").at("state"), "FAILED");
+}
+
+TEST_F(CliTest, AScriptIsPrintedAsItIs) {
+  script_.submitted = true;
+  const Outcome outcome = margay({"render", "1"});
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_EQ(outcome.out, script_.text);
+  EXPECT_EQ(outcome.error, "");
+  const json document = margay({"render", "1", "--json"}).document();
+  EXPECT_EQ(document.at("script"), script_.text);
+  EXPECT_EQ(document.at("token"), "margay-x-1-a1");
+}
+
+TEST_F(CliTest, AScriptThatWasNotSubmittedIsMarkedBesideIt) {
+  const Outcome outcome = margay({"render", "1", "--shape", "node"});
+  EXPECT_EQ(outcome.out, script_.text);
+  EXPECT_THAT(outcome.error, HasSubstr("was not submitted"));
+  EXPECT_EQ(script_requests_.back().shape, Shape::kNode);
+  EXPECT_EQ(margay({"render", "1", "--shape", "round"}).exit, 2);
+}
+
+TEST_F(CliTest, TestOnlyPrintsWhatSlurmSays) {
+  script_.test_only = "Job 7 to start at noon on n01";
+  EXPECT_EQ(margay({"render", "1", "--test-only"}).out, "Job 7 to start at noon on n01\n");
+  EXPECT_TRUE(script_requests_.back().test_only);
+}
+
+TEST_F(CliTest, StatusTellsWellFromHeldFromDegraded) {
+  status_.now = 1000;
+  status_.last_tick = 999;
+  status_.last_snapshot = 998;
+  EXPECT_THAT(margay({"status"}).out, testing::StartsWith("well:"));
+  status_.orphans = 2;
+  EXPECT_THAT(margay({"status"}).out, HasSubstr("2 jobs of ours that nobody owned"));
+  status_.lane_hold = "partition 'gpux' does not exist";
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("HELD:"), HasSubstr("partition 'gpux' does not exist")));
+  status_.degraded = true;
+  status_.problem = "slurmrestd does not answer";
+  status_.last_snapshot = 880;
+  status_.data_age = 120;
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("DEGRADED:"), HasSubstr("slurmrestd does not answer"),
+                    HasSubstr("2 min 00 s ago"), HasSubstr("jobs go on")));
+  const json document = margay({"status", "--json"}).document();
+  EXPECT_EQ(document.at("degraded"), true);
+  EXPECT_EQ(document.at("data_age"), 120);
+  EXPECT_EQ(document.at("orphans"), 2);
+}
+
+TEST_F(CliTest, ARoundThatHangsInTheClusterShowsInTheStatus) {
+  status_.now = 1000;
+  status_.last_tick = 980;
+  status_.last_snapshot = 979;
+  EXPECT_THAT(margay({"status"}).out, AllOf(testing::StartsWith("waits for the cluster:"),
+                                            HasSubstr("it has not answered for 20 s")));
+}
+
+TEST_F(CliTest, TheDoctorTellsWhatIsBadAndWhatToDo) {
+  examine_ = [] {
+    return std::vector<slurm::Finding>{{.subject = "engine", .says = "runs"},
+                                       {.level = slurm::Finding::Level::kBad,
+                                        .subject = "partition 'gpux'",
+                                        .says = "Slurm has none of that name\x1b[31m",
+                                        .advice = "it has: gpu, cpu"}};
+  };
+  const Outcome outcome = margay({"doctor"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("ok       engine: runs\n"),
+                                 HasSubstr("BAD      partition 'gpux': Slurm has none"),
+                                 HasSubstr("\n         -> it has: gpu, cpu\n"), HasSubstr("1 bad"),
+                                 Not(HasSubstr("\x1b"))));
+  const json findings = margay({"doctor", "--json"}).document().at("findings");
+  EXPECT_EQ(findings.at(1).at("level"), "bad");
+  examine_ = [] {
+    return std::vector<slurm::Finding>{
+        {.level = slurm::Finding::Level::kWarning, .subject = "token", .says = "ends soon"}};
+  };
+  EXPECT_EQ(margay({"doctor"}).exit, 0);
+}
+
+TEST_F(CliTest, ListSelects) {
+  register_template();
+  enqueue("one.mrc");
+  enqueue("two.mrc");
+  margay({"hold", "2"});
+  EXPECT_EQ(margay({"list", "--state", "held", "--json"}).document().at("items").size(), 1U);
+  EXPECT_EQ(margay({"list", "--state", "held,queued", "--json"}).document().at("items").size(), 2U);
+  EXPECT_EQ(margay({"list", "--limit", "1", "--json"}).document().at("items").size(), 1U);
+  EXPECT_THAT(margay({"list", "--priority", "urgent"}).out, HasSubstr("no items"));
+  EXPECT_EQ(margay({"list", "--state", "busy"}).exit, 1);
+}
+
+TEST_F(CliTest, WaitEndsAsItsItemsDo) {
+  register_template();
+  enqueue("one.mrc");
+  enqueue("two.mrc");
+  EXPECT_EQ(margay({"wait", "1", "--timeout", "10ms"}).exit, 9);
+  set_state(1, db::ItemState::kDone);
+  EXPECT_EQ(margay({"wait", "1"}).exit, 0);
+  set_state(2, db::ItemState::kFailed, "the micrograph is constant");
+  const Outcome outcome = margay({"wait", "1", "2"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("the micrograph is constant"));
+  EXPECT_EQ(margay({"wait", "3"}).exit, 4);
+  EXPECT_EQ(margay({"wait", "--all"}).exit, 0);
+  const json document = margay({"wait", "1", "2", "--json"}).document();
+  EXPECT_EQ(document.at("ended").size(), 2U);
+  EXPECT_EQ(document.at("outcome"), "failed");
+}
+
+TEST_F(CliTest, LogsAreShownOfTheAttemptThatIsAsked) {
+  register_template();
+  enqueue("one.mrc");
+  EXPECT_EQ(margay({"logs", "1"}).exit, 4);
+  for (const int number : {1, 2}) {
+    db::Attempt attempt;
+    attempt.item_id = 1;
+    attempt.number = number;
+    attempt.token = "t" + std::to_string(number);
+    attempt.state = db::AttemptState::kFailed;
+    attempt.ended = 1;
+    attempt.directory = file("a" + std::to_string(number));
+    std::filesystem::create_directory(attempt.directory);
+    write("a" + std::to_string(number) + "/job.log", "log " + std::to_string(number) + "\n");
+    db::AttemptStore(*database_).insert(attempt);
+  }
+  EXPECT_EQ(margay({"logs", "1", "--follow"}).out, "log 2\n");
+  EXPECT_EQ(margay({"logs", "1", "--attempt", "1"}).out, "log 1\n");
+  EXPECT_EQ(margay({"logs", "1", "--attempt", "3"}).exit, 4);
+  EXPECT_EQ(margay({"logs", "1", "--json"}).document().at("text"), "log 2\n");
+}
+
+TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
+  register_template();
+  enqueue("one.mrc");
+  status_.version = "x";
+  const std::vector<Words> commands = {{"list"},
+                                       {"show", "1"},
+                                       {"show", "7"},
+                                       {"explain", "1"},
+                                       {"hold", "1"},
+                                       {"release", "1"},
+                                       {"promote", "1", "--priority", "low"},
+                                       {"cancel", "1"},
+                                       {"retry", "1"},
+                                       {"logs", "1"},
+                                       {"results", "1"},
+                                       {"status"},
+                                       {"wait", "1", "--timeout", "1ms"},
+                                       {"template", "list"},
+                                       {"enqueue", file("one.mrc"), "--template", "ribosome",
+                                        "--defocus-u", "1", "--defocus-v", "1"}};
+  for (Words command : commands) {
+    command.push_back("--json");
+    const Outcome outcome = margay(command);
+    const json document = json::parse(outcome.out, nullptr, false);
+    EXPECT_TRUE(document.is_object()) << testing::PrintToString(command) << outcome.out;
+    EXPECT_EQ(document.value("format", 0), 1) << testing::PrintToString(command);
+  }
+}
+
+TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
+  for (const Words& command : std::vector<Words>{{"template", "add"},
+                                                 {"template", "list"},
+                                                 {"enqueue"},
+                                                 {"list"},
+                                                 {"show"},
+                                                 {"explain"},
+                                                 {"promote"},
+                                                 {"hold"},
+                                                 {"release"},
+                                                 {"cancel"},
+                                                 {"retry"},
+                                                 {"wait"},
+                                                 {"logs"},
+                                                 {"results"},
+                                                 {"status"},
+                                                 {"stop"}}) {
+    Words arguments = command;
+    arguments.push_back("--help");
+    const Outcome outcome = margay(arguments);
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_THAT(outcome.out,
+                AllOf(HasSubstr("Example:\n  margay " + command[0]), HasSubstr("--json")));
+  }
+}
+
+TEST_F(CliTest, WrongUseIsTwo) {
+  EXPECT_EQ(margay({"show"}).exit, 2);
+  EXPECT_EQ(margay({"show", "one"}).exit, 2);
+  EXPECT_EQ(margay({"show", "-1"}).exit, 2);
+  EXPECT_EQ(margay({"explode"}).exit, 2);
+  EXPECT_EQ(margay({"promote", "1", "--priority", "live"}).exit, 2);
+  EXPECT_EQ(margay({"wait", "--timeout", "soon"}).exit, 2);
+}
+
+TEST_F(CliTest, WithoutADaemonTheExitCodeIsSevenAndSaysWhatToDo) {
+  server_.reset();
+  for (const Words& command : std::vector<Words>{{"list"}, {"status"}, {"stop"}, {"wait"}}) {
+    const Outcome outcome = margay(command);
+    EXPECT_EQ(outcome.exit, 7);
+    EXPECT_THAT(outcome.error, HasSubstr("start margayd"));
+  }
+}
+
+}  // namespace
+}  // namespace scheduler

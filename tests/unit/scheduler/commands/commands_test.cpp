@@ -1,0 +1,258 @@
+#include "scheduler/commands/commands.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/unit/scheduler/daemon/daemon_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+using db::Priority;
+using testing::AllOf;
+using testing::HasSubstr;
+
+template <typename Error, typename Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+class CommandsTest : public DaemonFixture {
+ protected:
+  void set_state(int64_t id, ItemState state, const std::string& reason = "") {
+    db::ItemStore(*database_).set_state(id, state, reason, 0);
+  }
+  EnqueueRequest request(const std::string& name) {
+    return {.micrograph = file_facts(folder_.write(name, "m")), .template_name = "ribosome"};
+  }
+
+  const Caller other_{.uid = 1001, .name = "bob"};
+  const Caller root_{.uid = 0, .name = "root", .privileged = true};
+};
+
+TEST_F(CommandsTest, TheSameMicrographAndTemplateNamesTheItemThatIsThere) {
+  const auto id = enqueue("a.mrc").id;
+  try {
+    enqueue("a.mrc");
+    FAIL() << "not refused";
+  } catch (const Conflict& conflict) {
+    EXPECT_EQ(conflict.item_id(), id);
+    EXPECT_THAT(conflict.what(), AllOf(HasSubstr("item " + std::to_string(id)), HasSubstr("QUEUED"),
+                                       HasSubstr("--again")));
+  }
+}
+
+TEST_F(CommandsTest, AgainMakesAnotherItem) {
+  const auto first = enqueue("a.mrc");
+  EnqueueRequest again = request("a.mrc");
+  again.again = true;
+  const auto second = commands_->enqueue(user_, again);
+  EXPECT_NE(second.id, first.id);
+  EXPECT_EQ(second.repeat, 1);
+}
+
+TEST_F(CommandsTest, ANewTemplateVersionMakesANewIdentity) {
+  const auto first = enqueue("a.mrc");
+  const auto added = commands_->add_template(
+      user_, {.name = "ribosome",
+              .volume = file_facts(folder_.write("volume2.mrc", "other")),
+              .volume_sha256 = hash_text("other"),
+              .search_yaml = "optics_group: {pixel_size: 1, voltage: 300}"});
+  EXPECT_EQ(added.record.version, 2);
+  EXPECT_FALSE(added.existed);
+  EXPECT_NE(enqueue("a.mrc").id, first.id);
+  EnqueueRequest old = request("a.mrc");
+  old.template_version = 1;
+  EXPECT_THROW(commands_->enqueue(user_, old), Conflict);
+}
+
+TEST_F(CommandsTest, ATemplateRegisteredTwiceIsTheSame) {
+  const TemplateRequest request{.name = "ribosome",
+                                .volume = file_facts(folder_.file("volume.mrc")),
+                                .volume_sha256 = hash_text("volume"),
+                                .search_yaml = commands_->list_templates()[0].search_yaml};
+  const auto added = commands_->add_template(user_, request);
+  EXPECT_TRUE(added.existed);
+  EXPECT_EQ(added.record.version, 1);
+  EXPECT_EQ(commands_->list_templates().size(), 1u);
+}
+
+TEST_F(CommandsTest, BadTemplatesAreRefused) {
+  TemplateRequest request{.name = "x y",
+                          .volume = file_facts(folder_.file("volume.mrc")),
+                          .search_yaml = "optics_group: {pixel_size: 1, voltage: 300}"};
+  const auto add = [&] { commands_->add_template(user_, request); };
+  for (const char* name : {"", "x y", "-x", "a/b", "ü"}) {
+    request.name = name;
+    EXPECT_THAT(refusal<Invalid>(add), HasSubstr("template name")) << name;
+  }
+  request.name = "good-name_1.0";
+  request.search_yaml = "pixel_size: 1";
+  EXPECT_THAT(refusal<Invalid>(add), HasSubstr("optics_group"));
+  request.name = "ribosome";
+  request.search_yaml = "optics_group: {pixel_size: 1, voltage: 300}";
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands_->add_template(other_, request); }),
+              HasSubstr("belongs to ann"));
+}
+
+TEST_F(CommandsTest, AnUnknownTemplateIsNotFound) {
+  EnqueueRequest wrong = request("a.mrc");
+  wrong.template_name = "none";
+  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("'none'"));
+  wrong.template_name = "ribosome";
+  wrong.template_version = 9;
+  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("version 9"));
+}
+
+TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
+  EnqueueRequest wrong = request("a.mrc");
+  wrong.options = {{"time", "60"}};
+  EXPECT_THAT(refusal<BadOption>([&] { commands_->enqueue(user_, wrong); }),
+              AllOf(HasSubstr("--time"), HasSubstr("on its own machine")));
+  EXPECT_TRUE(commands_->list({}).empty());
+}
+
+TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
+  std::vector<std::string> asked;
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {},
+                    [&](const Caller& caller, const ItemOptions& options) -> ItemOptions {
+                      asked.push_back(caller.name);
+                      if (options.count("account") != 0)
+                        throw BadOption("account is the administrator's");
+                      return {{"time", "01:00:00"}};
+                    });
+  EnqueueRequest wanted = request("a.mrc");
+  wanted.options = {{"time", "60"}};
+  const auto id = commands.enqueue(user_, wanted).id;
+  EXPECT_THAT(item(id).options, testing::ElementsAre(testing::Pair("time", "01:00:00")));
+  EXPECT_THAT(asked, testing::ElementsAre("ann"));
+  EXPECT_EQ(commands.history(id).at(0).detail, "normal --time=01:00:00");
+  set_state(id, ItemState::kFailed);
+  EXPECT_THROW(commands.retry(user_, id, {.options = {{"account", "x"}}}), BadOption);
+  EXPECT_EQ(item(id).state, ItemState::kFailed) << "a refused command changes nothing";
+}
+
+TEST_F(CommandsTest, ACtfThatCannotBeIsRefused) {
+  EnqueueRequest wrong = request("a.mrc");
+  wrong.ctf.defocus_u = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("defocus_u"));
+  wrong.ctf.defocus_u = 1e4;
+  wrong.ctf.phase_shift = 4000;
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(user_, wrong); }),
+              HasSubstr("phase_shift"));
+}
+
+TEST_F(CommandsTest, OnlyTheOwnerAndThePrivilegedChangeAnItem) {
+  const auto id = enqueue("a.mrc").id;
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands_->promote(other_, id, Priority::kHigh); }),
+              HasSubstr("belongs to ann"));
+  EXPECT_THROW(commands_->hold(other_, id), NotPermitted);
+  EXPECT_THROW(commands_->release(other_, id), NotPermitted);
+  EXPECT_THROW(commands_->cancel(other_, id), NotPermitted);
+  EXPECT_THROW(commands_->retry(other_, id), NotPermitted);
+  EXPECT_EQ(commands_->promote(root_, id, Priority::kHigh).priority, Priority::kHigh);
+  EXPECT_EQ(commands_->cancel(user_, id).state, ItemState::kCancelled);
+}
+
+TEST_F(CommandsTest, WhatIsNotThereIsNotFound) {
+  EXPECT_THROW(commands_->hold(user_, 99), NotFound);
+  EXPECT_THROW(commands_->show(99), NotFound);
+}
+
+TEST_F(CommandsTest, EveryCommandIsRefusedInTheStatesThatForbidIt) {
+  const auto id = enqueue("a.mrc").id;
+  const auto allowed = [&](ItemState state, auto command) {
+    set_state(id, state);
+    try {
+      command();
+      return true;
+    } catch (const Conflict& conflict) {
+      EXPECT_EQ(conflict.item_id(), id);
+      EXPECT_EQ(item(id).state, state) << "a refused command changes nothing";
+      return false;
+    }
+  };
+  const auto promote = [&] { commands_->promote(user_, id, Priority::kLow); };
+  const auto hold = [&] { commands_->hold(user_, id); };
+  const auto release = [&] { commands_->release(user_, id); };
+  const auto cancel = [&] { commands_->cancel(user_, id); };
+  const auto retry = [&] { commands_->retry(user_, id); };
+  struct Row {
+    ItemState state;
+    bool promote, hold, release, cancel, retry;
+  };
+  for (const Row& row : {Row{ItemState::kQueued, true, true, true, true, false},
+                         Row{ItemState::kHeld, true, true, true, true, false},
+                         Row{ItemState::kActive, true, false, false, true, false},
+                         Row{ItemState::kDone, false, false, false, false, false},
+                         Row{ItemState::kFailed, false, false, false, false, true},
+                         Row{ItemState::kQuarantined, false, false, false, false, true},
+                         Row{ItemState::kCancelled, false, false, false, true, true}}) {
+    SCOPED_TRACE(to_string(row.state));
+    EXPECT_EQ(allowed(row.state, promote), row.promote);
+    EXPECT_EQ(allowed(row.state, hold), row.hold);
+    EXPECT_EQ(allowed(row.state, release), row.release);
+    EXPECT_EQ(allowed(row.state, cancel), row.cancel);
+    EXPECT_EQ(allowed(row.state, retry), row.retry);
+  }
+}
+
+TEST_F(CommandsTest, RetrySaysWhatChangedAndTakesTheFileAsItIsNow) {
+  const auto id = enqueue("a.mrc").id;
+  set_state(id, ItemState::kQuarantined, "bad input: cut short");
+  folder_.write("a.mrc", "now it is whole");
+  const auto again = commands_->retry(user_, id);
+  EXPECT_EQ(again.state, ItemState::kQueued);
+  EXPECT_THAT(again.reason,
+              AllOf(HasSubstr("was QUARANTINED (bad input: cut short)"), HasSubstr("to 15 bytes")));
+  EXPECT_EQ(again.micrograph_bytes, 15);
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(CommandsTest, RetryOfAFileThatIsGoneIsRefused) {
+  const auto id = enqueue("a.mrc").id;
+  set_state(id, ItemState::kFailed);
+  std::filesystem::remove(folder_.file("a.mrc"));
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id); }), HasSubstr("a.mrc"));
+}
+
+TEST_F(CommandsTest, EveryChangeIsAudited) {
+  const auto id = enqueue("a.mrc").id;
+  commands_->promote(root_, id, Priority::kUrgent);
+  commands_->hold(user_, id);
+  commands_->release(user_, id);
+  commands_->cancel(user_, id);
+  std::vector<std::string> actions;
+  for (const auto& entry : commands_->history(id)) {
+    actions.push_back(entry.who + " " + entry.action + " " + entry.detail);
+  }
+  EXPECT_THAT(actions, testing::ElementsAre("ann enqueue normal", "root promote normal -> urgent",
+                                            "ann hold ", "ann release ", "ann cancel "));
+}
+
+TEST_F(CommandsTest, ShowExplainsWhyAnItemWaits) {
+  enqueue("a.mrc", Priority::kHigh);
+  const auto id = enqueue("b.mrc").id;
+  EXPECT_EQ(commands_->show(id).explanation, "waits: next in the queue; 1 of 1 device slot busy");
+  EXPECT_EQ(commands_->show(id).search_template.name, "ribosome");
+}
+
+TEST_F(CommandsTest, AnItemEnqueuedOnHoldIsHeld) {
+  EnqueueRequest held = request("a.mrc");
+  held.hold = true;
+  EXPECT_EQ(commands_->enqueue(user_, held).state, ItemState::kHeld);
+  ticks(2);
+  EXPECT_TRUE(cluster_.requests.empty());
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,51 @@
+#include "tests/unit/scheduler/daemon/engine_files.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "scheduler/files/file_io.h"
+
+namespace tests {
+namespace {
+
+const std::vector<std::pair<std::string, std::string>> kOutputs = {
+    {"mip", "mip.mrc"},
+    {"scaled_mip", "scaled_mip.mrc"},
+    {"correlation_average", "mean.mrc"},
+    {"correlation_variance", "sd.mrc"},
+    {"orientation_psi", "psi.mrc"},
+    {"orientation_theta", "theta.mrc"},
+    {"orientation_phi", "phi.mrc"},
+    {"relative_defocus", "defocus.mrc"},
+    {"peaks_csv", "peaks.csv"},
+};
+
+}  // namespace
+
+void leave_engine_files(const std::string& folder, const std::string& token,
+                        const std::string& config_sha256) {
+  nlohmann::json outputs;
+  for (const auto& [output, file] : kOutputs) {
+    std::ofstream(folder + "/" + file) << output;
+    outputs[output] = {{"bytes", output.size()}};
+  }
+  const nlohmann::json manifest = {{"format", 1},
+                                   {"attempt", token},
+                                   {"status", "done"},
+                                   {"inputs",
+                                    {{"configuration", {{"sha256", config_sha256}}},
+                                     {"template", {{"sha256", scheduler::hash_text("volume")}}}}},
+                                   {"counts", {{"correlations", 1000}}},
+                                   {"timings",
+                                    {{"read_seconds", 1.0},
+                                     {"preprocess_seconds", 2.0},
+                                     {"search_seconds", 3.5},
+                                     {"write_seconds", 1.0}}},
+                                   {"peaks", {{"count", 6}, {"cutoff", 6.5}, {"best_z", 9.25}}},
+                                   {"outputs", outputs}};
+  std::ofstream(folder + "/manifest.json") << manifest.dump();
+}
+
+}  // namespace tests

@@ -1,0 +1,100 @@
+// What the daemon answers while its cluster does not. A lock held across a call of the cluster
+// would let these tests hang for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "scheduler/commands/commands.h"
+#include "scheduler/daemon/daemon.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_cluster.h"
+#include "tests/scratch_folder.h"
+
+namespace scheduler {
+namespace {
+
+constexpr const char* kSearch =
+    "optics_group: {pixel_size: 1.0, voltage: 300.0}\n"
+    "orientation_search_config: {psi_step: 3.0}\n";
+
+// Says when it is in a call, and stays there until it is let go.
+class HangingCluster : public tests::FakeCluster {
+ public:
+  enum class Call { kStates, kSubmit };
+  explicit HangingCluster(Call call) : call_(call) {}
+
+  std::future<void> reached() { return reached_.get_future(); }
+  void let_go() { go_.set_value(); }
+
+  slurm::Snapshot states() override {
+    if (call_ == Call::kStates) hang();
+    return FakeCluster::states();
+  }
+  slurm::SubmitResult submit(const slurm::JobRequest& request) override {
+    if (call_ == Call::kSubmit) hang();
+    return FakeCluster::submit(request);
+  }
+
+ private:
+  void hang() {
+    reached_.set_value();
+    go_.get_future().wait();
+  }
+
+  Call call_;
+  std::promise<void> reached_;
+  std::promise<void> go_;
+};
+
+class HangTest : public testing::TestWithParam<HangingCluster::Call> {};
+
+TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
+  const tests::ScratchFolder folder;
+  const tests::FakeClock clock;
+  Config config;
+  config.state = folder.file("state");
+  config.engine = "/opt/margay-engine";
+  config.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+  std::filesystem::create_directories(config.jobs());
+  db::Database database(config.database());
+  HangingCluster cluster(GetParam());
+  Daemon daemon(config, database, cluster, clock,
+                {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
+  Commands commands(database, clock, ClusterLimits{}, {}, [&] { return daemon.lane_hold(); }, {});
+  const Caller ann{.uid = 1000, .name = "ann"};
+  commands.add_template(ann, {.name = "ribosome",
+                              .volume = file_facts(folder.write("volume.mrc", "volume")),
+                              .volume_sha256 = hash_text("volume"),
+                              .search_yaml = kSearch});
+  const auto enqueue = [&](const std::string& name) {
+    return commands.enqueue(ann, {.micrograph = file_facts(folder.write(name, name)),
+                                  .template_name = "ribosome",
+                                  .ctf = {.defocus_u = 10000, .defocus_v = 9000}});
+  };
+  const int64_t first = enqueue("one.mrc").id;
+  auto reached = cluster.reached();
+  std::thread round([&] { daemon.tick(); });
+  reached.wait();
+  EXPECT_EQ(commands.list({}).size(), 1U);
+  EXPECT_EQ(commands.show(first).item.id, first);
+  EXPECT_EQ(commands.explanations().size(), 1U);
+  EXPECT_EQ(daemon.status().instance, database.instance());
+  const int64_t second = enqueue("two.mrc").id;
+  EXPECT_EQ(commands.hold(ann, second).state, db::ItemState::kHeld);
+  cluster.let_go();
+  round.join();
+  EXPECT_EQ(commands.show(first).item.state, db::ItemState::kActive);
+}
+
+INSTANTIATE_TEST_SUITE_P(InEachCall, HangTest,
+                         testing::Values(HangingCluster::Call::kStates,
+                                         HangingCluster::Call::kSubmit),
+                         [](const auto& test) {
+                           return test.param == HangingCluster::Call::kStates ? "states" : "submit";
+                         });
+
+}  // namespace
+}  // namespace scheduler

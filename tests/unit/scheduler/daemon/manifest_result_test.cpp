@@ -1,0 +1,91 @@
+#include "scheduler/daemon/manifest_result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/daemon/daemon_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using testing::HasSubstr;
+
+class ResultsTest : public DaemonFixture {
+ protected:
+  ResultsTest() {
+    enqueue("a.mrc");
+    tick();
+    attempt_ = attempt(1);
+    leave_manifest(attempt_);
+  }
+  ManifestReading read() { return read_manifest(attempt_, commands_->list_templates()[0], 77); }
+  void replace(const std::string& from, const std::string& to) {
+    const std::string path = attempt_.directory + "/manifest.json";
+    std::string text = tests::text_of(path);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    std::ofstream(path) << text;
+  }
+
+  db::Attempt attempt_;
+};
+
+TEST_F(ResultsTest, AWholeManifestIsAccepted) {
+  const ManifestReading reading = read();
+  EXPECT_EQ(reading.witness, ManifestWitness::kAccepted) << reading.problem;
+  EXPECT_EQ(reading.result.correlations, 1000);
+  EXPECT_EQ(reading.result.peaks_csv, attempt_.directory + "/peaks.csv");
+  EXPECT_EQ(reading.result.stored, 77);
+}
+
+TEST_F(ResultsTest, NoManifestIsNoEvidence) {
+  std::filesystem::remove(attempt_.directory + "/manifest.json");
+  EXPECT_EQ(read().witness, ManifestWitness::kAbsent);
+}
+
+TEST_F(ResultsTest, ADamagedOneIsRefused) {
+  replace("{", "");
+  EXPECT_EQ(read().witness, ManifestWitness::kRefused);
+  EXPECT_THAT(read().problem, HasSubstr("damaged"));
+}
+
+TEST_F(ResultsTest, AnotherConfigurationIsRefused) {
+  replace(attempt_.config_sha256, std::string(64, '0'));
+  EXPECT_THAT(read().problem, HasSubstr("another configuration"));
+}
+
+TEST_F(ResultsTest, AnotherTemplateVolumeIsRefused) {
+  replace(hash_text("volume"), std::string(64, '0'));
+  EXPECT_THAT(read().problem, HasSubstr("another template volume"));
+}
+
+TEST_F(ResultsTest, ANewerFormatIsRefused) {
+  replace("\"format\":1", "\"format\":2");
+  EXPECT_THAT(read().problem, HasSubstr("format"));
+}
+
+TEST_F(ResultsTest, AMapThatIsMissingOrCutShortIsRefused) {
+  std::ofstream(attempt_.directory + "/psi.mrc") << "x";
+  EXPECT_THAT(read().problem, HasSubstr("psi.mrc, which has another size"));
+  std::filesystem::remove(attempt_.directory + "/psi.mrc");
+  EXPECT_THAT(read().problem, HasSubstr("psi.mrc, which is not there"));
+}
+
+TEST(LastError, IsWhatTheEngineSaidLast) {
+  EXPECT_EQ(last_error("margay-engine: m.mrc: 500 x 384 pixels\n10 %\nmargay-engine: 'm' is cut\n"),
+            "'m' is cut");
+  EXPECT_EQ(last_error("margay-engine: 'two\nlines.mrc' is cut short\n\n"),
+            "'two\nlines.mrc' is cut short");
+}
+
+TEST(LastError, WithoutTheEngineIsTheLastLine) {
+  EXPECT_EQ(last_error("first\njob.sh: line 9: /opt/margay-engine: No such file\n\n"),
+            "job.sh: line 9: /opt/margay-engine: No such file");
+  EXPECT_EQ(last_error("[##  ] 50 %\r[####] 100 %\rKilled\n"), "Killed");
+  EXPECT_EQ(last_error(" \n"), "");
+  EXPECT_EQ(last_error(""), "");
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,249 @@
+// Urgent items get several nodes, and one that was promoted while it runs stops and goes on there.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/commands/read_snapshot.h"
+#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+using db::ItemState;
+using db::Priority;
+using slurm::JobState;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class DaemonSlurmPromoteTest : public SlurmFixture {
+ protected:
+  DaemonSlurmPromoteTest() {
+    config_.slurm.urgent_shape = Shape::kNodes;
+    restart();
+  }
+
+  int64_t enqueue_and_run() {
+    const auto id = enqueue("a.mrc").id;
+    ticks(2);
+    return id;
+  }
+  void promote(int64_t id) { commands_->promote(user_, id, Priority::kUrgent); }
+  std::string checkpoint(int64_t id, int number) {
+    return attempts(id).at(static_cast<size_t>(number - 1)).directory + "/checkpoint.mgc";
+  }
+  // Its job writes a checkpoint and ends.
+  void stop(int64_t id) {
+    std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+    std::ofstream(attempt(id).directory + "/progress.json") << R"({"done": 10})";
+    fail(attempt(id), 85);
+  }
+  std::string shown(int64_t id) { return commands().show(id).explanation; }
+  std::string explained(int64_t id) { return commands().explanations().at(id); }
+
+ private:
+  Commands commands() { return {*database_, clock_, limits_of(config_)}; }
+};
+
+TEST_F(DaemonSlurmPromoteTest, AnUrgentItemGetsOneJobOfSeveralNodesAndANormalOneADevice) {
+  const auto urgent = enqueue("a.mrc", Priority::kUrgent).id;
+  const auto normal = enqueue("b.mrc").id;
+  ticks(1);
+  EXPECT_EQ(attempt(urgent).shape, "4 nodes (16 GPUs)");
+  EXPECT_EQ(attempt(urgent).gpus, 16);
+  EXPECT_THAT(attempt(urgent).script, HasSubstr("#SBATCH --nodes=4\n"));
+  EXPECT_THAT(attempt(urgent).explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
+  EXPECT_THAT(cluster_.released, ElementsAre(attempt(urgent).job_id)) << "submitted held";
+  EXPECT_EQ(attempt(normal).shape, "1 GPU");
+  EXPECT_EQ(attempt(normal).gpus, 1);
+  EXPECT_THAT(attempt(normal).script, HasSubstr("#SBATCH --nodes=1\n"));
+}
+
+TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  EXPECT_THAT(explained(id), HasSubstr("it is stopped with a checkpoint"));
+  EXPECT_EQ(shown(id), explained(id));
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, ElementsAre(attempt(id).job_id));
+  EXPECT_THAT(cluster_.cancelled, IsEmpty());
+  EXPECT_THAT(explained(id), HasSubstr("was asked to stop with a checkpoint, and goes on from "
+                                       "there with 4 nodes (16 GPUs)"));
+  EXPECT_EQ(shown(id), explained(id));
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+  stop(id);
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kCheckpointed);
+  EXPECT_EQ(attempts(id)[0].cause, "widened");
+  EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
+  EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
+  EXPECT_THAT(attempt(id).script, HasSubstr("resume='" + checkpoint(id, 1) + "'"));
+  EXPECT_THAT(shown(id), HasSubstr("goes on from its checkpoint"));
+  ticks(1);
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  finish(attempt(id));
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
+  EXPECT_THAT(cluster_.requests, SizeIs(2));
+}
+
+TEST_F(DaemonSlurmPromoteTest, TheItemsOfOtherClassesStayWhereTheyAre) {
+  const auto id = enqueue_and_run();
+  commands_->promote(user_, id, Priority::kHigh);
+  ticks(5);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  config_.slurm.urgent_shape.reset();
+  restart();
+  promote(id);
+  ticks(5);
+  EXPECT_THAT(cluster_.signalled, IsEmpty()) << "urgent ones get no other shape here";
+}
+
+TEST_F(DaemonSlurmPromoteTest, AFullClusterIsNoReasonToWaitForAPlaceIsGivenUp) {
+  config_.slurm.max_jobs = 1;
+  restart();
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, SizeIs(1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, TheRequestIsRepeatedUntilTheJobHearsIt) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(3);
+  EXPECT_THAT(cluster_.signalled, SizeIs(3)) << "a script that prepares its search has no step";
+  for (int i = 0; i < 3; ++i) tick_between_pictures();
+  EXPECT_THAT(cluster_.signalled, SizeIs(3));
+  job_of(id).state = JobState::kCompleting;
+  ticks(2);
+  EXPECT_THAT(cluster_.signalled, SizeIs(3));
+  EXPECT_EQ(count_logged("is asked for a checkpoint"), 1);
+}
+
+TEST_F(DaemonSlurmPromoteTest, AJobThatDoesNotStopIsCancelledAndGoesOnFromItsLastCheckpoint) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(2);
+  std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+  clock_.pass(seconds(300));
+  ticks(1);
+  EXPECT_THAT(cluster_.cancelled, ElementsAre(attempt(id).job_id));
+  cluster_.end(attempt(id).token, JobState::kCancelled, std::nullopt);
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kCancelled);
+  EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, AJobThatWaitsStillIsCancelledAndSubmittedWide) {
+  cluster_.first_state = JobState::kPending;
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  EXPECT_THAT(cluster_.cancelled, ElementsAre(attempt(id).job_id));
+  cluster_.end(attempt(id).token, JobState::kCancelled, std::nullopt);
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kCancelled);
+  EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
+  EXPECT_EQ(attempt(id).resume_from, "");
+}
+
+TEST_F(DaemonSlurmPromoteTest, AJobThatIsDoneBeforeItHearsTheRequestIsDone) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  finish(attempt(id));
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
+  EXPECT_THAT(attempts(id), SizeIs(1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, AStopThatLeavesNoCheckpointStartsAnewAtOnce) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  fail(attempt(id), 85);
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempt(id).resume_from, "");
+  EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
+}
+
+TEST_F(DaemonSlurmPromoteTest, OneThatIsTakenBackGoesOnWhereItWasWithTheShapeOfItsClass) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  commands_->promote(user_, id, Priority::kLow);
+  EXPECT_THAT(explained(id), HasSubstr("goes on from there with 1 GPU"));
+  stop(id);
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, ACancelGoesBeforeAPromotion) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  ticks(1);
+  commands_->cancel(user_, id);
+  EXPECT_THROW(promote(id), Conflict);
+  ticks(1);
+  EXPECT_THAT(cluster_.cancelled, SizeIs(1));
+  fail(attempt(id), 85);
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kCancelled);
+  EXPECT_THAT(attempts(id), SizeIs(1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, WhatCouldNotBeSubmittedWideIsNotStopped) {
+  const auto id = enqueue_and_run();
+  give_options(id, {{"ntasks", "1"}});  // given before the site's configuration was changed
+  promote(id);
+  ticks(2);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  EXPECT_THAT(daemon_->status().problem, HasSubstr("--ntasks=1"));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSlurmPromoteTest, WithoutAWordOfTheClusterNothingIsStopped) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  cluster_.complete = false;
+  ticks(3);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  cluster_.complete = true;
+  cluster_.jobs[0].job_id = "99999";
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, IsEmpty()) << "a job of another number is not its";
+}
+
+TEST_F(DaemonSlurmPromoteTest, AWideJobOfAnOlderWidthThatIsLargeEnoughRunsOn) {
+  const auto id = enqueue("a.mrc", Priority::kUrgent).id;
+  ticks(2);
+  config_.slurm.nodes = 2;
+  restart();
+  ticks(3);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSlurmPromoteTest, APreemptedUrgentItemGoesOnWideFromItsCheckpoint) {
+  const auto id = enqueue("a.mrc", Priority::kUrgent).id;
+  ticks(2);
+  std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+  cluster_.end(attempt(id).token, JobState::kPreempted, std::nullopt);
+  ticks(2);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
+  EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,214 @@
+// From the queue to the cluster: once, and with what the item needs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/daemon/daemon_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+using db::ItemState;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using Fault = tests::FakeCluster::Fault;
+
+class DaemonSubmitTest : public DaemonFixture {};
+
+TEST_F(DaemonSubmitTest, TheAttemptIsOnTheDiskBeforeItIsSubmitted) {
+  const auto id = enqueue("it's a b.mrc").id;
+  ticks(1);
+  const auto first = attempt(id);
+  ASSERT_THAT(cluster_.requests, SizeIs(1));
+  const auto& request = cluster_.requests[0];
+  EXPECT_EQ(request.name, first.token);
+  EXPECT_EQ(request.script, first.script);
+  EXPECT_EQ(request.directory, first.directory);
+  EXPECT_EQ(tests::text_of(first.directory + "/job.sh"), first.script);
+  EXPECT_EQ(first.token, "margay-" + database_->instance() + "-" + std::to_string(id) + "-a1");
+  EXPECT_EQ(tests::text_of(config_.jobs() + "/" + std::to_string(id) + "/current"), "1\n");
+  EXPECT_THAT(tests::text_of(first.directory + "/config.yaml"), HasSubstr("it's a b.mrc"));
+  EXPECT_THAT(first.explanation, HasSubstr("only ready item"));
+}
+
+TEST_F(DaemonSubmitTest, AJobIsSubmittedOnceAlthoughTheAnswerGotLost) {
+  cluster_.faults = {Fault::kAcceptAndLoseAnswer};
+  const auto id = enqueue("a.mrc").id;
+  ticks(20);
+  EXPECT_THAT(cluster_.requests, SizeIs(1));
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  EXPECT_EQ(attempt(id).job_id, cluster_.jobs[0].job_id);
+  finish(attempt(id));
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
+}
+
+TEST_F(DaemonSubmitTest, ALostRequestIsClosedOnlyAfterTheGraceAndTwoCompleteLooks) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  ticks(4);  // the grace is 5 s
+  EXPECT_EQ(attempt(id).state, AttemptState::kUnknown);
+  EXPECT_EQ(cluster_.looks_by_name, 0);
+  cluster_.names_can_be_asked = false;
+  ticks(10);
+  EXPECT_EQ(attempt(id).state, AttemptState::kUnknown) << "not asked is not absent";
+  cluster_.names_can_be_asked = true;
+  ticks(1);
+  EXPECT_EQ(attempt(id).state, AttemptState::kUnknown) << "one look is not enough";
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kNeverStarted);
+  EXPECT_NE(attempts(id)[0].token, attempts(id)[1].token);
+}
+
+TEST_F(DaemonSubmitTest, AScriptThatHasBegunIsWaitedForAlthoughNobodyKnowsItsJob) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  std::filesystem::create_directory(attempt(id).directory + "/claim");
+  ticks(20);
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(attempt(id).state, AttemptState::kUnknown);
+  EXPECT_EQ(tests::text_of(folder_.file("state/jobs/" + std::to_string(id) + "/current")), "1\n");
+  leave_manifest(attempt(id));
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
+}
+
+TEST_F(DaemonSubmitTest, AScriptThatBeganAndWasNotHeardOfForLongIsGivenUp) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  const std::string claim = attempt(id).directory + "/claim";
+  std::filesystem::create_directory(claim);
+  std::filesystem::last_write_time(
+      claim, std::filesystem::file_time_type::clock::now() - std::chrono::hours(24 * 365 * 30));
+  ticks(20);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kNeverStarted);
+}
+
+TEST_F(DaemonSubmitTest, AnAttemptThatIsGivenUpCanNotBeginAnyMore) {
+  cluster_.faults = {Fault::kLoseRequest};
+  const auto id = enqueue("a.mrc").id;
+  tick();
+  // Before there is a second one.
+  restart_with_crash_at("before-never-started-commit");
+  while (tick()) {
+  }
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(tests::text_of(folder_.file("state/jobs/" + std::to_string(id) + "/current")), "2\n");
+}
+
+TEST_F(DaemonSubmitTest, TooLittleDeviceMemoryMeansASmallerBatch) {
+  const auto id = enqueue("a.mrc").id;
+  std::vector<std::string> batches;
+  for (int i = 0; i < 3; ++i) {
+    ticks(2);
+    const std::string& script = attempt(id).script;
+    const size_t at = script.find(" batch=") + 7;
+    batches.push_back(script.substr(at, script.find('\n', at) - at));
+    fail(attempt(id), 71);
+  }
+  ticks(1);
+  EXPECT_THAT(batches, ElementsAre("''", "'4'", "'1'"));
+  EXPECT_EQ(item(id).state, ItemState::kFailed);
+}
+
+TEST_F(DaemonSubmitTest, AMicrographThatChangedBeforeItsRunIsQuarantined) {
+  const auto id = enqueue("a.mrc").id;
+  folder_.write("a.mrc", "something longer than it was");
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(id).reason, HasSubstr("changed since it was registered"));
+  EXPECT_THAT(cluster_.requests, IsEmpty());
+}
+
+TEST_F(DaemonSubmitTest, AMicrographThatIsMissingIsQuarantinedAndTheOthersRun) {
+  const auto gone = enqueue("a.mrc").id;
+  const auto there = enqueue("b.mrc").id;
+  std::filesystem::remove(folder_.file("a.mrc"));
+  ticks(2);
+  EXPECT_EQ(item(gone).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(gone).reason, HasSubstr("is missing"));
+  EXPECT_EQ(item(there).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, AnEngineThatIsMissingRestsTheLaneAndFailsNobody) {
+  const auto first = enqueue("a.mrc").id;
+  const auto second = enqueue("b.mrc").id;
+  ticks(2);
+  fail(attempt(first), 127, "/opt/margay-engine: No such file or directory\n");
+  ticks(30);
+  EXPECT_THAT(cluster_.requests, SizeIs(1)) << "the second must not fail the same way";
+  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("cannot be launched"));
+  EXPECT_EQ(item(first).state, ItemState::kQueued);
+  clock_.pass(seconds(60));
+  ticks(1);
+  EXPECT_THAT(cluster_.requests, SizeIs(2));
+  EXPECT_EQ(item(second).state, ItemState::kQueued);
+}
+
+TEST_F(DaemonSubmitTest, AFullDiskHoldsTheLaneWithOneSentenceAndLosesNothing) {
+  const auto id = enqueue("a.mrc").id;
+  free_bytes_ = 5'000'000;
+  ticks(3);
+  EXPECT_THAT(daemon_->status().lane_hold,
+              testing::AllOf(HasSubstr("is full: 5.0 MB free"), HasSubstr("needs 16.8 MB")));
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(attempts(id), IsEmpty());
+  free_bytes_ = 50'000'000;
+  ticks(1);
+  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, AScriptTemplateWithAMisspeltNameHoldsTheLaneUntilItIsMended) {
+  const auto id = enqueue("a.mrc").id;
+  config_.templates = folder_.path();
+  folder_.write("local.sh", "echo {{tokn}}\n");
+  restart();
+  ticks(2);
+  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("'tokn'"));
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  folder_.write("local.sh", "echo {{token}}\n");
+  ticks(1);
+  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, ARefusedJobIsTriedAgainLater) {
+  cluster_.faults = {Fault::kReject};
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  EXPECT_EQ(attempts(id)[0].state, AttemptState::kRejected);
+  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("no such partition"));
+  clock_.pass(seconds(61));
+  ticks(2);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSubmitTest, AnErrorOfOneSubmissionIsToldAndMendedLater) {
+  cluster_.faults = {Fault::kThrowAfterAccepting};
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  EXPECT_THAT(daemon_->status().problem, HasSubstr("connection reset"));
+  ticks(2);
+  EXPECT_THAT(cluster_.requests, SizeIs(1));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSubmitTest, ARestoredBackupDoesNotRunAnAttemptNumberAgain) {
+  const auto id = enqueue("a.mrc").id;
+  std::filesystem::create_directories(config_.jobs() + "/" + std::to_string(id) + "/a3/claim");
+  ticks(1);
+  EXPECT_EQ(attempt(id).number, 4);
+}
+
+}  // namespace
+}  // namespace scheduler

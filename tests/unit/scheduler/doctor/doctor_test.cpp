@@ -1,0 +1,237 @@
+#include "scheduler/doctor/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "scheduler/doctor/probe_job.h"
+#include "scheduler/script/substitute.h"
+#include "tests/fakes/fake_clock.h"
+#include "tests/fakes/fake_cluster.h"
+#include "tests/scratch_folder.h"
+
+namespace scheduler {
+namespace {
+
+using slurm::Finding;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Level = slurm::Finding::Level;
+
+// Finds what the test says about itself, and tells at its end what was asked of it.
+class ExaminedCluster : public tests::FakeCluster {
+ public:
+  explicit ExaminedCluster(tests::FakeCluster& last) : last_(last) {}
+  ~ExaminedCluster() override { last_ = *this; }
+  ExaminedCluster(const ExaminedCluster&) = delete;
+  ExaminedCluster& operator=(const ExaminedCluster&) = delete;
+
+  std::vector<Finding> found{};
+
+  std::vector<Finding> examine(const slurm::Examination&) override { return found; }
+
+ private:
+  tests::FakeCluster& last_;
+};
+
+class DoctorTest : public testing::Test {
+ protected:
+  DoctorTest() {
+    config_.state = folder_.file("state");
+    config_.engine = folder_.write("margay-engine", "#!/bin/sh\necho margay-engine 9.9\n");
+    std::filesystem::permissions(config_.engine, std::filesystem::perms::owner_all);
+    config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+    std::filesystem::create_directories(config_.jobs());
+  }
+
+  // The tiny job runs here, as a real script, when it is first waited for.
+  void run_job() {
+    const slurm::JobRequest& request = cluster_->requests.back();
+    const std::string script = folder_.write("script", request.script);
+    const std::string command =
+        "bash " + shell_quote(script) + " > " + shell_quote(request.output_path) + " 2>&1";
+    const bool well = std::system(command.c_str()) == 0;
+    cluster_->end(request.name, well ? slurm::JobState::kCompleted : slurm::JobState::kFailed,
+                  well ? 0 : 1);
+  }
+
+  std::vector<Finding> examine(const Clock& clock) {
+    DoctorOptions options;
+    options.instance = "abc";
+    options.patience = std::chrono::milliseconds(3);
+    options.look = std::chrono::milliseconds(1);
+    options.make = [this](const Config&, const std::string& instance) {
+      instance_ = instance;
+      auto cluster = std::make_unique<ExaminedCluster>(last_);
+      cluster->found = found_;
+      cluster->faults = faults_;
+      cluster_ = cluster.get();
+      return cluster;
+    };
+    options.sleep = [this](std::chrono::milliseconds) {
+      if (during_) during_();
+    };
+    return examine_site(config_, clock, options);
+  }
+
+  static Finding about(const std::vector<Finding>& findings, const std::string& subject) {
+    for (const Finding& finding : findings) {
+      if (finding.subject == subject) return finding;
+    }
+    ADD_FAILURE() << "nothing is said about " << subject;
+    return {};
+  }
+
+  tests::ScratchFolder folder_;
+  Config config_;
+  std::vector<Finding> found_;
+  std::vector<tests::FakeCluster::Fault> faults_;
+  ExaminedCluster* cluster_ = nullptr;  // while the site is examined
+  tests::FakeCluster last_;             // as it was then
+  std::string instance_;
+  std::function<void()> during_ = [this] { run_job(); };
+};
+
+TEST_F(DoctorTest, AGoodSiteRunsATinyJobAndLeavesNothing) {
+  const auto findings = examine(SystemClock());
+  EXPECT_FALSE(is_bad(findings));
+  EXPECT_THAT(about(findings, "engine").says, HasSubstr("margay-engine 9.9"));
+  EXPECT_THAT(about(findings, "job").says, HasSubstr("job 101 ran on"));
+  EXPECT_EQ(about(findings, "engine in a job").says, "margay-engine 9.9");
+  EXPECT_EQ(about(findings, "clock").level, Level::kGood);
+  EXPECT_EQ(about(findings, "jobs' folder").level, Level::kGood);
+  EXPECT_THAT(last_.forgotten, testing::ElementsAre("101"));
+  EXPECT_THAT(last_.cancelled, IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(config_.jobs() + "/.doctor"));
+}
+
+TEST_F(DoctorTest, ItsJobIsNoneOfTheDaemons) {
+  examine(SystemClock());
+  EXPECT_EQ(instance_, "doctor-abc");
+  const std::string name = last_.requests.at(0).name;
+  EXPECT_THAT(name, testing::StartsWith("margay-doctor-abc-"));
+  EXPECT_FALSE(name.starts_with("margay-abc-"));
+}
+
+TEST_F(DoctorTest, AnEngineThatDoesNotRunIsBadHereAndInAJob) {
+  config_.engine = folder_.file("nothing");
+  const auto findings = examine(SystemClock());
+  EXPECT_EQ(about(findings, "engine").level, Level::kBad);
+  EXPECT_EQ(about(findings, "engine in a job").level, Level::kBad);
+}
+
+TEST_F(DoctorTest, TemplatesThatCannotBeUsedAreBadAndNoJobIsTried) {
+  config_.templates = folder_.file("nowhere");
+  found_ = {{.subject = "slurmctld", .says = "is up"}};
+  config_.cluster = "slurm";
+  const auto findings = examine(SystemClock());
+  EXPECT_EQ(about(findings, "script templates").level, Level::kBad);
+  EXPECT_THAT(last_.requests, IsEmpty());
+  EXPECT_EQ(about(findings, "slurmctld").says, "is up");
+}
+
+TEST_F(DoctorTest, AJobThatLeavesNothingInTheFolderIsBadWithWhatItPrinted) {
+  during_ = [this] {
+    std::filesystem::remove_all(cluster_->requests.back().directory);
+    std::filesystem::create_directories(cluster_->requests.back().directory);
+    const auto& request = cluster_->requests.back();
+    std::ofstream(request.output_path) << "cannot create report: Permission denied";
+    cluster_->end(request.name, slurm::JobState::kFailed, 1);
+    cluster_->job(request.name).words = "FAILED";
+  };
+  const Finding job = about(examine(SystemClock()), "job");
+  EXPECT_EQ(job.level, Level::kBad);
+  EXPECT_THAT(job.says, AllOf(HasSubstr(config_.jobs()), HasSubstr("FAILED"),
+                              HasSubstr("Permission denied")));
+  EXPECT_THAT(job.advice, HasSubstr("the same on every node"));
+}
+
+TEST_F(DoctorTest, AJobThatOnlyWaitsIsCancelledAndAWarningWithItsReason) {
+  during_ = [this] {
+    slurm::JobStatus& job = cluster_->job(cluster_->requests.back().name);
+    job.state = slurm::JobState::kPending;
+    job.words = "PENDING";
+    job.reason = "Resources";
+  };
+  const Finding job = about(examine(SystemClock()), "job");
+  EXPECT_EQ(job.level, Level::kWarning);
+  EXPECT_THAT(job.says, AllOf(HasSubstr("PENDING"), HasSubstr("cancelled")));
+  EXPECT_THAT(last_.cancelled, testing::ElementsAre("101"));
+}
+
+TEST_F(DoctorTest, AJobThatIsRefusedIsBadWithTheClustersReason) {
+  faults_ = {tests::FakeCluster::Fault::kReject};
+  const Finding job = about(examine(SystemClock()), "job");
+  EXPECT_EQ(job.level, Level::kBad);
+  EXPECT_THAT(job.says, HasSubstr("no such partition"));
+}
+
+TEST_F(DoctorTest, AClockThatIsOffIsAWarning) {
+  const tests::FakeClock long_ago;
+  const Finding clock = about(examine(long_ago), "clock");
+  EXPECT_EQ(clock.level, Level::kWarning);
+  EXPECT_THAT(clock.says, HasSubstr("ahead of this machine's"));
+}
+
+TEST_F(DoctorTest, NoJobIsTriedOnAClusterThatIsBad) {
+  found_ = {{.level = Level::kBad, .subject = "slurmrestd", .says = "is away"}};
+  const auto findings = examine(SystemClock());
+  EXPECT_THAT(last_.requests, IsEmpty());
+  EXPECT_EQ(about(findings, "slurmrestd").says, "is away");
+  EXPECT_THAT(about(findings, "job").says, HasSubstr("none was tried"));
+}
+
+TEST_F(DoctorTest, AStateFolderThatIsNotThereIsBad) {
+  std::filesystem::remove_all(config_.state);
+  const auto findings = examine(SystemClock());
+  EXPECT_EQ(about(findings, "state folder").level, Level::kBad);
+  EXPECT_EQ(about(findings, "disk").level, Level::kBad);
+  EXPECT_FALSE(std::filesystem::exists(config_.state)) << "looking makes nothing";
+}
+
+TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
+  config_.cluster = "slurm";
+  config_.slurm.options = {{"partition", "gpu,long"}, {"account", "lab"}};
+  config_.slurm.shape_options[Shape::kCpu] = {{"qos", "night"}};
+  const slurm::Examination names = names_used(config_);
+  EXPECT_THAT(names.partitions, testing::ElementsAre("gpu", "long"));
+  EXPECT_THAT(names.accounts, testing::ElementsAre("lab"));
+  EXPECT_THAT(names.qos, testing::ElementsAre("night"));
+  EXPECT_TRUE(names.gpus);
+  const auto findings = examine(SystemClock());
+  EXPECT_THAT(last_.requests.at(0).script,
+              AllOf(HasSubstr("#SBATCH --partition=gpu,long\n"),
+                    HasSubstr("#SBATCH --account=lab\n"), HasSubstr("#SBATCH --gres=gpu:1\n")));
+  EXPECT_TRUE(last_.requests.at(0).environment.contains("PATH"));
+  EXPECT_NE(about(findings, "GPUs in a job").says, "");
+  config_.slurm.shape = Shape::kCpu;
+  config_.slurm.shape_options.clear();
+  EXPECT_FALSE(names_used(config_).gpus);
+}
+
+TEST(ProbeDirectives, RunWhereASearchDoesWithOneOfEverything) {
+  const slurm::Directives asks = {{"partition", "gpu"},   {"account", "lab"},
+                                  {"qos", "high"},        {"gres", "gpu:a100:4"},
+                                  {"mem", "500G"},        {"nodes", "4"},
+                                  {"time", "2-00:00:00"}, {"mail-user", "ann@example.org"}};
+  const slurm::Directives probe = probe_directives(asks);
+  EXPECT_EQ(probe.at("partition"), "gpu");
+  EXPECT_EQ(probe.at("account"), "lab");
+  EXPECT_EQ(probe.at("qos"), "high");
+  EXPECT_EQ(probe.at("gres"), "gpu:a100:1");
+  EXPECT_EQ(probe.at("nodes"), "1");
+  EXPECT_EQ(probe.at("time"), "2");
+  EXPECT_EQ(probe.count("mail-user"), 0U);
+  slurm::check(probe, "the probe");
+}
+
+TEST(ProbeDirectives, AsksForNoGpuWhereASearchNeedsNone) {
+  EXPECT_EQ(probe_directives({{"partition", "cpu"}}).count("gres"), 0U);
+  EXPECT_EQ(probe_directives({{"gpus-per-node", "2"}, {"nodes", "1"}}).at("gres"), "gpu:1");
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,105 @@
+#include "scheduler/files/file_io.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "scheduler/errors.h"
+#include "scheduler/files/disk_space.h"
+#include "tests/scratch_folder.h"
+
+namespace scheduler {
+namespace {
+
+using testing::HasSubstr;
+
+template <typename Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Invalid& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(Files, AFileIsKnownByItsCanonicalPathWhateverLinkLedToIt) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.write("a b\n'ü.mrc", "12345");
+  std::filesystem::create_symlink(path, folder.file("link"));
+  const FileFacts facts = file_facts(folder.file("link"));
+  EXPECT_EQ(facts.path, std::filesystem::canonical(path).string());
+  EXPECT_EQ(facts.bytes, 5);
+  EXPECT_GT(facts.mtime_ns, 0);
+}
+
+TEST(Files, WhatIsNoReadableFileIsRefusedByName) {
+  const tests::ScratchFolder folder;
+  EXPECT_THAT(refusal([&] { file_facts(folder.file("none")); }), HasSubstr("none"));
+  EXPECT_THAT(refusal([&] { file_facts(folder.path()); }), HasSubstr("not a regular file"));
+  const std::string path = folder.write("latin\xfc.mrc", "x");
+  EXPECT_THAT(refusal([&] { file_facts(path); }), HasSubstr("not valid UTF-8"));
+}
+
+TEST(Files, AFileDeletedWhileItIsOpenIsRefused) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.write("gone.mrc", "x");
+  const int file = open(path.c_str(), O_RDONLY);
+  std::filesystem::remove(path);
+  EXPECT_THAT(refusal([&] { file_facts(file); }), HasSubstr("deleted"));
+  close(file);
+}
+
+TEST(Files, HashesAreSha256) {
+  const tests::ScratchFolder folder;
+  const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  EXPECT_EQ(hash_text("abc"), abc);
+  EXPECT_EQ(hash_file(folder.write("abc", "abc")), abc);
+}
+
+TEST(Files, OnlyWellFormedUtf8IsTakenForIt) {
+  for (const char* text : {"", "plain", "ü", "漢", "😀"}) EXPECT_TRUE(is_utf8(text)) << text;
+  for (const char* text : {"\xfc", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe6\xbc",
+                           "\x80", "\xf8\x88\x80\x80\x80", "\xe0\x80\x80"}) {
+    EXPECT_FALSE(is_utf8(text)) << text;
+  }
+}
+
+TEST(Files, AWrittenFileIsWholeAndLeavesNothingBeside) {
+  const tests::ScratchFolder folder;
+  write_file(folder.file("f"), "one");
+  write_file(folder.file("f"), "two");
+  EXPECT_EQ(read_file(folder.file("f")), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+  EXPECT_FALSE(read_file(folder.file("none")));
+  EXPECT_EQ(read_end(folder.file("f"), 2), "wo");
+  EXPECT_EQ(read_end(folder.file("none"), 2), "");
+}
+
+TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
+  const tests::ScratchFolder folder;
+  const std::string little("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
+  const std::string big("\x00\x00\x10\x00\x00\x00\x10\x00", 8);
+  const auto with_header = [&](const std::string& name, const std::string& header) {
+    const std::string path = folder.write(name, header);
+    std::filesystem::resize_file(path, 4096 * 4096 + 1024);
+    return path;
+  };
+  const int64_t needed = needed_bytes(with_header("little.mrc", little));
+  EXPECT_GT(needed, 900'000'000);
+  EXPECT_LT(needed, 1'100'000'000);
+  EXPECT_EQ(needed_bytes(with_header("big.mrc", big)), needed);
+  EXPECT_LT(needed_bytes(folder.write("no.mrc", "x")), 50'000'000);
+  EXPECT_LT(needed_bytes(folder.write("header_only.mrc", little)), 50'000'000);
+}
+
+TEST(Space, IsSaidInUnitsThatPeopleRead) {
+  EXPECT_EQ(human_bytes(999), "999 B");
+  EXPECT_EQ(human_bytes(1'600'000'000), "1.6 GB");
+}
+
+}  // namespace
+}  // namespace scheduler

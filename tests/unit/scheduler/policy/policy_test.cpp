@@ -1,0 +1,318 @@
+#include "scheduler/policy/policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/commands/read_snapshot.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+using db::Priority;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+PlanItem item(int64_t id, Priority priority, int64_t created = 0) {
+  return {.id = id, .priority = priority, .created = created};
+}
+
+Snapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
+  Snapshot snapshot;
+  snapshot.now = 1000;
+  snapshot.device_slots = slots;
+  snapshot.busy_slots = busy;
+  snapshot.items = std::move(items);
+  return snapshot;
+}
+
+std::vector<int64_t> started(const Snapshot& snapshot) {
+  std::vector<int64_t> ids;
+  for (const Decision& decision : plan(snapshot)) {
+    if (decision.verdict == Verdict::kStart) ids.push_back(decision.item_id);
+  }
+  return ids;
+}
+
+std::string explanation(const Snapshot& snapshot, int64_t id) {
+  for (const Decision& decision : plan(snapshot)) {
+    if (decision.item_id == id) return decision.explanation;
+  }
+  return "no decision";
+}
+
+TEST(Policy, ClassGoesBeforeClassWhateverTheAge) {
+  EXPECT_THAT(started(snapshot_of({item(1, Priority::kLow, 1), item(2, Priority::kNormal, 2),
+                                   item(3, Priority::kHigh, 3), item(4, Priority::kUrgent, 4),
+                                   item(5, Priority::kLive, 5)},
+                                  5)),
+              ElementsAre(5, 4, 3, 2, 1));
+}
+
+TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
+  EXPECT_THAT(started(snapshot_of({item(7, Priority::kNormal, 30), item(8, Priority::kNormal, 10),
+                                   item(9, Priority::kNormal, 20), item(6, Priority::kNormal, 20)},
+                                  4)),
+              ElementsAre(8, 6, 9, 7));
+}
+
+TEST(Policy, OnlyFreeSlotsAreGivenAway) {
+  const std::vector<PlanItem> items = {item(1, Priority::kNormal), item(2, Priority::kNormal),
+                                       item(3, Priority::kNormal)};
+  EXPECT_THAT(started(snapshot_of(items, 4, 2)), ElementsAre(1, 2));
+  EXPECT_THAT(started(snapshot_of(items, 4, 4)), IsEmpty());
+  // Fewer slots than jobs run: the site has made them fewer.
+  EXPECT_THAT(started(snapshot_of(items, 1, 3)), IsEmpty());
+}
+
+TEST(Policy, EachJobGetsOneDevice) {
+  for (const Decision& decision :
+       plan(snapshot_of({item(1, Priority::kUrgent), item(2, Priority::kLow)}, 8))) {
+    EXPECT_EQ(decision.shape->text, "1 device");
+  }
+}
+
+TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
+  std::vector<PlanItem> items;
+  for (const ItemState state :
+       {ItemState::kHeld, ItemState::kActive, ItemState::kDone, ItemState::kFailed,
+        ItemState::kCancelled, ItemState::kQuarantined, ItemState::kQueued}) {
+    PlanItem one = item(static_cast<int64_t>(items.size()) + 1, Priority::kUrgent);
+    one.state = state;
+    items.push_back(one);
+  }
+  items.back().cancel_requested = true;
+  const Snapshot snapshot = snapshot_of(items, 10);
+  EXPECT_THAT(started(snapshot), IsEmpty());
+  EXPECT_EQ(plan(snapshot).size(), 3u) << "ended items need no decision";
+}
+
+TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
+  PlanItem later = item(1, Priority::kUrgent);
+  later.not_before = 1060;
+  Snapshot snapshot = snapshot_of({later, item(2, Priority::kLow)}, 1);
+  EXPECT_THAT(started(snapshot), ElementsAre(2));
+  EXPECT_EQ(explanation(snapshot, 1), "waits 60 seconds more before it is tried again");
+  snapshot.now = 1060;
+  EXPECT_THAT(started(snapshot), ElementsAre(1));
+}
+
+TEST(Policy, SaysWhatIsAheadOfAWaitingItem) {
+  const Snapshot snapshot = snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh),
+                                         item(3, Priority::kNormal), item(4, Priority::kLow)},
+                                        1, 1);
+  EXPECT_EQ(explanation(snapshot, 4),
+            "waits: 3 items before it (2 high, 1 normal); 1 of 1 device slot busy");
+  EXPECT_EQ(explanation(snapshot, 1), "waits: next in the queue; 1 of 1 device slot busy");
+}
+
+TEST(Policy, SaysWhyAnItemStarts) {
+  EXPECT_EQ(explanation(snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh)}, 2, 1), 1),
+            "oldest of 2 ready items of class high and no higher class waits; 1 of 2 device slots "
+            "busy, so it gets 1 device");
+}
+
+TEST(Policy, AHeldLaneStartsNothingAndSaysWhy) {
+  Snapshot snapshot = snapshot_of({item(1, Priority::kUrgent)}, 1);
+  snapshot.lane_hold = "the disk is full";
+  EXPECT_THAT(started(snapshot), IsEmpty());
+  EXPECT_THAT(explanation(snapshot, 1), HasSubstr("the disk is full"));
+}
+
+Snapshot queueing(std::vector<PlanItem> items, int slots) {
+  Snapshot snapshot = snapshot_of(std::move(items), slots);
+  snapshot.cluster_queues = true;
+  snapshot.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
+  return snapshot;
+}
+
+std::vector<PlanItem> many(int count, Priority priority, int64_t first_id = 1) {
+  std::vector<PlanItem> items;
+  for (int i = 0; i < count; ++i) items.push_back(item(first_id + i, priority));
+  return items;
+}
+
+TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
+  Snapshot snapshot = queueing(many(30, Priority::kNormal), 100);
+  EXPECT_EQ(started(snapshot).size(), 4u);
+  snapshot.pending[Priority::kNormal] = 3;
+  EXPECT_EQ(started(snapshot).size(), 1u);
+  snapshot.running = 64;
+  EXPECT_EQ(started(snapshot).size(), 13u);
+  snapshot.max_pending = 5;
+  EXPECT_EQ(started(snapshot).size(), 2u) << "the site's own number";
+  snapshot.cluster_queues = false;
+  EXPECT_EQ(started(snapshot).size(), 30u);
+}
+
+TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
+  auto items = many(6, Priority::kUrgent);
+  for (const PlanItem& low : many(6, Priority::kLow, 11)) items.push_back(low);
+  const Snapshot snapshot = queueing(items, 100);
+  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 11, 12, 13, 14));
+  EXPECT_EQ(explanation(snapshot, 5),
+            "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
+            "in Slurm");
+  EXPECT_EQ(explanation(snapshot, 11),
+            "oldest of 6 ready items of class low; of each higher class as many jobs wait in Slurm "
+            "as may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
+}
+
+TEST(Policy, ItemsGetTheSitesShape) {
+  Snapshot snapshot = queueing(many(1, Priority::kNormal), 8);
+  snapshot.shape.text = "4 nodes (16 GPUs)";
+  EXPECT_EQ(plan(snapshot)[0].shape->text, "4 nodes (16 GPUs)");
+  EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
+}
+
+const ShapeOffer kOneGpu{.name = "gpu", .text = "1 GPU", .gpus = 1};
+const ShapeOffer kFourNodes{.name = "nodes", .text = "4 nodes (16 GPUs)", .gpus = 16};
+
+Snapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
+  Snapshot snapshot = queueing(std::move(items), slots);
+  snapshot.shape = kOneGpu;
+  snapshot.urgent = kFourNodes;
+  return snapshot;
+}
+
+PlanItem running(int64_t id, Priority priority, const ShapeOffer& shape = kOneGpu) {
+  PlanItem item{.id = id, .priority = priority, .state = ItemState::kActive};
+  item.shape = shape.text;
+  item.gpus = shape.gpus;
+  item.stoppable = true;
+  return item;
+}
+
+std::vector<int64_t> widened(const Snapshot& snapshot) {
+  std::vector<int64_t> ids;
+  for (const Decision& decision : plan(snapshot)) {
+    if (decision.verdict == Verdict::kWiden) ids.push_back(decision.item_id);
+  }
+  return ids;
+}
+
+TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
+  const Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
+                                            item(3, Priority::kNormal), item(4, Priority::kLow)});
+  for (const Decision& decision : plan(snapshot)) {
+    const bool urgent = decision.item_id == 1;
+    EXPECT_EQ(decision.shape->name, urgent ? "nodes" : "gpu") << decision.item_id;
+    EXPECT_THAT(decision.explanation,
+                HasSubstr(urgent ? "so it gets 4 nodes (16 GPUs), since it is urgent"
+                                 : "so it gets 1 GPU, since only urgent items get 4 nodes (16 "
+                                   "GPUs)"));
+  }
+}
+
+TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
+  Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
+  snapshot.urgent.reset();
+  EXPECT_EQ(plan(snapshot)[0].shape->name, "gpu");
+  EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
+  snapshot.items = {running(1, Priority::kUrgent)};
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+}
+
+TEST(Policy, AnItemThatWasPromotedIsStoppedAndGoesOnWide) {
+  const Snapshot snapshot =
+      with_wide_jobs({running(1, Priority::kUrgent), running(2, Priority::kNormal),
+                      running(3, Priority::kUrgent, kFourNodes)});
+  EXPECT_THAT(widened(snapshot), ElementsAre(1));
+  EXPECT_EQ(explanation(snapshot, 1),
+            "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint "
+            "and goes on from there with those");
+}
+
+TEST(Policy, AJobIsStoppedOnce) {
+  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  snapshot.items[0].stop_asked = true;
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_EQ(explanation(snapshot, 1),
+            "was asked to stop with a checkpoint, and goes on from there with 4 nodes (16 GPUs)");
+  snapshot.items[0].stop_asked = false;
+  snapshot.items[0].stoppable = false;
+  EXPECT_THAT(widened(snapshot), IsEmpty()) << "nobody knows its job, or it is ending";
+}
+
+TEST(Policy, AnUrgentItemWhoseOwnOptionsAskForLessIsLeftAlone) {
+  PlanItem modest = running(1, Priority::kUrgent, kFourNodes);
+  modest.gpus = 2;
+  EXPECT_THAT(widened(with_wide_jobs({modest})), IsEmpty());
+  PlanItem greedy = running(1, Priority::kUrgent);
+  greedy.gpus = 32;
+  EXPECT_THAT(widened(with_wide_jobs({greedy})), IsEmpty());
+}
+
+TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
+  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  snapshot.lane_hold = "the disk is full";
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_THAT(explanation(snapshot, 1),
+              HasSubstr("as soon as jobs are submitted again (the disk is full)"));
+  snapshot.lane_hold.clear();
+  snapshot.pending[Priority::kUrgent] = 4;
+  EXPECT_THAT(widened(snapshot), IsEmpty());
+  EXPECT_THAT(explanation(snapshot, 1),
+              HasSubstr("as soon as fewer than 4 jobs of class urgent wait in Slurm"));
+  snapshot.items[0].waits = true;
+  EXPECT_THAT(widened(snapshot), ElementsAre(1)) << "it gives its own place up";
+}
+
+TEST(Policy, OfManyThatWerePromotedAsManyAreStoppedAsMayWait) {
+  std::vector<PlanItem> items;
+  for (int64_t id = 1; id <= 6; ++id) items.push_back(running(id, Priority::kUrgent));
+  items.push_back(item(7, Priority::kUrgent));
+  EXPECT_THAT(widened(with_wide_jobs(items)), ElementsAre(1, 2, 3)) << "the fourth place is 7's";
+}
+
+TEST(Policy, TheConfigurationSaysWhatUrgentItemsGet) {
+  Config config;
+  config.cluster = "slurm";
+  EXPECT_FALSE(limits_of(config).urgent);
+  config.slurm.urgent_shape = Shape::kGpu;
+  EXPECT_FALSE(limits_of(config).urgent) << "as all";
+  config.slurm.urgent_shape = Shape::kNodes;
+  config.slurm.nodes = 8;
+  ASSERT_TRUE(limits_of(config).urgent);
+  EXPECT_EQ(limits_of(config).urgent->name, "nodes");
+  EXPECT_EQ(limits_of(config).urgent->text, "8 nodes (32 GPUs)");
+  EXPECT_EQ(limits_of(config).urgent->gpus, 32);
+  config.cluster = "local";
+  EXPECT_FALSE(limits_of(config).urgent);
+}
+
+TEST(Policy, TheConfigurationSaysWhatTheClusterGives) {
+  Config config;
+  config.local.slots = 3;
+  EXPECT_EQ(limits_of(config).slots, 3);
+  EXPECT_EQ(limits_of(config).shape.text, "1 device");
+  EXPECT_FALSE(limits_of(config).queues);
+  config.cluster = "slurm";
+  config.slurm.max_jobs = 40;
+  config.slurm.max_pending = 7;
+  EXPECT_EQ(limits_of(config).slots, 40);
+  EXPECT_EQ(limits_of(config).max_pending, 7);
+  EXPECT_TRUE(limits_of(config).queues);
+  const std::vector<std::pair<Shape, std::string>> words = {{Shape::kCpu, "CPU"},
+                                                            {Shape::kGpu, "1 GPU"},
+                                                            {Shape::kNode, "1 node (4 GPUs)"},
+                                                            {Shape::kNodes, "4 nodes (16 GPUs)"}};
+  for (const auto& [shape, word] : words) {
+    config.slurm.shape = shape;
+    EXPECT_EQ(limits_of(config).shape.text, word);
+  }
+}
+
+TEST(Policy, TheSameSnapshotGivesTheSameDecisionsInAnyOrderOfItems) {
+  std::vector<PlanItem> items;
+  for (int i = 1; i <= 12; ++i) {
+    items.push_back(item(i, static_cast<Priority>(i % 5), (i * 7) % 4));
+  }
+  const auto forwards = started(snapshot_of(items, 12));
+  std::reverse(items.begin(), items.end());
+  EXPECT_EQ(started(snapshot_of(items, 12)), forwards);
+}
+
+}  // namespace
+}  // namespace scheduler

@@ -1,0 +1,357 @@
+#include "scheduler/script/job_script.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/script/item_options.h"
+#include "scheduler/script/substitute.h"
+#include "tests/scratch_folder.h"
+
+namespace scheduler {
+namespace {
+
+using slurm::DirectiveError;
+using slurm::Directives;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kTemplates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+
+Config slurm_config(Shape shape = Shape::kGpu) {
+  Config config;
+  config.state = "/state";
+  config.engine = "/opt/margay engine";
+  config.templates = kTemplates;
+  config.cluster = "slurm";
+  config.slurm.shape = shape;
+  return config;
+}
+
+ScriptInputs inputs(const Directives& options = {}) {
+  return {
+      .item = {.id = 7, .options = options},
+      .attempt = {
+          .item_id = 7, .number = 2, .token = "margay-x-7-a2", .directory = "/state/jobs/7/a2"}};
+}
+
+Directives asks(const Config& config, const ScriptInputs& given = inputs()) {
+  return slurm::parse_directives(render_job(config, given).text, "rendered");
+}
+
+TEST(JobScripts, EachShapeAsksForWhatItIs) {
+  const Directives signal = {{"signal", "USR1@120"}};
+  const auto expect = [&](Shape shape, Directives expected, int gpus, bool wide) {
+    expected.merge(Directives(signal));
+    const JobScript script = render_job(slurm_config(shape), inputs());
+    EXPECT_EQ(slurm::parse_directives(script.text, "x"), expected) << to_string(shape);
+    EXPECT_EQ(script.gpus, gpus) << to_string(shape);
+    EXPECT_EQ(script.wide, wide) << to_string(shape);
+  };
+  expect(Shape::kCpu, {{"nodes", "1"}}, 0, false);
+  expect(Shape::kGpu, {{"nodes", "1"}, {"gres", "gpu:1"}}, 1, false);
+  expect(Shape::kNode, {{"nodes", "1"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}}, 4, false);
+  expect(Shape::kNodes, {{"nodes", "4"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}}, 16, true);
+}
+
+TEST(JobScripts, TheShapeOfTheAttemptGoesBeforeTheConfigurations) {
+  ScriptInputs given = inputs();
+  given.shape = Shape::kNodes;
+  EXPECT_TRUE(render_job(slurm_config(), given).wide);
+  given.shape.reset();
+  EXPECT_FALSE(render_job(slurm_config(), given).wide);
+}
+
+TEST(JobScripts, LaterSourcesGoOverEarlierOnes) {
+  tests::ScratchFolder folder;
+  folder.write("gpu.sbatch",
+               "#!/bin/bash\n#SBATCH --partition=of-template --qos=of-template\n"
+               "#SBATCH --account=of-template --constraint=of-template\necho\n");
+  Config config = slurm_config();
+  config.templates = folder.path();
+  config.slurm.options = {{"qos", "of-site"}, {"account", "of-site"}, {"constraint", "of-site"}};
+  config.slurm.shape_options[Shape::kGpu] = {{"account", "of-shape"}, {"constraint", "of-shape"}};
+  config.slurm.shape_options[Shape::kCpu] = {{"account", "of-another-shape"}};
+  EXPECT_EQ(asks(config, inputs({{"constraint", "of-item"}})),
+            (Directives{{"nodes", "1"},
+                        {"gres", "gpu:1"},
+                        {"partition", "of-template"},
+                        {"qos", "of-site"},
+                        {"account", "of-shape"},
+                        {"constraint", "of-item"}}));
+}
+
+TEST(JobScripts, AnotherWayToAskForGpusReplacesTheShapes) {
+  EXPECT_EQ(asks(slurm_config(), inputs({{"gpus-per-node", "a100:2"}})).count("gres"), 0U);
+  const JobScript script =
+      render_job(slurm_config(Shape::kNodes), inputs({{"gres", "gpu:h100:2"}}));
+  EXPECT_EQ(script.gpus, 8);
+  EXPECT_THAT(script.text, AllOf(HasSubstr("--ntasks-per-node=2\n"), HasSubstr("gpus='2'\n")));
+}
+
+TEST(JobScripts, TheEngineIsToldWhatToComputeOnByWhatTheJobAsksFor) {
+  for (const Shape shape : {Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+    Config config = slurm_config(shape);
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cuda'\n"));
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
+                HasSubstr("\nbackend='cpu'\n"));
+    config.slurm.backend = EngineBackend::kCpu;
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cpu'\n"));
+    config.slurm.backend = EngineBackend::kCuda;
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
+                HasSubstr("\nbackend='cuda'\n"));
+  }
+  EXPECT_THAT(render_job(slurm_config(Shape::kCpu), inputs()).text, HasSubstr("\nbackend=cpu\n"));
+}
+
+TEST(JobScripts, TheHeaderStandsRightBehindTheFirstLine) {
+  EXPECT_THAT(render_job(slurm_config(), inputs()).text,
+              StartsWith("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:1\n"
+                         "#SBATCH --signal=USR1@120\n# One attempt"));
+}
+
+TEST(JobScripts, HostsWithFailuresAreExcludedBesidesTheSitesOwn) {
+  ScriptInputs given = inputs();
+  given.excluded_hosts = {"n02", "n03"};
+  EXPECT_EQ(asks(slurm_config(), given).at("exclude"), "n02,n03");
+  given.item.options = {{"exclude", "n01,n03"}};
+  EXPECT_EQ(asks(slurm_config(), given).at("exclude"), "n01,n03,n02");
+  given.item.options = {{"nodelist", "n02"}};
+  EXPECT_EQ(asks(slurm_config(), given).at("exclude"), "n03");
+}
+
+TEST(JobScripts, ATimeLimitIsStretched) {
+  Config config = slurm_config();
+  config.slurm.options = {{"time", "01:00:00"}};
+  ScriptInputs given = inputs();
+  given.time_factor = 2.25;
+  EXPECT_EQ(asks(config, given).at("time"), "02:15:00");
+  config.slurm.options = {{"time", "UNLIMITED"}};
+  EXPECT_EQ(asks(config, given).at("time"), "UNLIMITED");
+  config.slurm.options.clear();
+  EXPECT_EQ(asks(config, given).count("time"), 0U);
+}
+
+TEST(JobScripts, ATimeLimitIsNotStretchedBeyondTheLongest) {
+  Config config = slurm_config();
+  config.slurm.options = {{"time", "01:00:00"}};
+  config.slurm.longest_time = 2 * 3600;
+  ScriptInputs given = inputs();
+  given.time_factor = 2.25;
+  EXPECT_EQ(asks(config, given).at("time"), "02:00:00");
+  config.slurm.longest_time = 1800;  // what was asked for stays
+  EXPECT_EQ(asks(config, given).at("time"), "01:00:00");
+}
+
+TEST(JobScripts, TheWarningIsNeverLongerThanHalfOfTheTime) {
+  const std::map<std::string, std::string> warnings = {
+      {"01:00:00", "USR1@120"}, {"00:04:00", "USR1@120"}, {"00:03:00", "USR1@90"},
+      {"00:01:00", "USR1@30"},  {"00:00:01", "USR1@0"},   {"UNLIMITED", "USR1@120"}};
+  for (const auto& [time, warning] : warnings) {
+    EXPECT_EQ(asks(slurm_config(), inputs({{"time", time}})).at("signal"), warning) << time;
+  }
+}
+
+TEST(JobScripts, ContradictionsAreRefused) {
+  Config config = slurm_config(Shape::kCpu);
+  config.slurm.options = {{"mem-per-gpu", "4G"}};
+  EXPECT_THROW(render_job(config, inputs()), DirectiveError);
+  config.slurm.shape = Shape::kGpu;
+  EXPECT_EQ(asks(config).at("mem-per-gpu"), "4G");
+}
+
+TEST(JobScripts, SiteLinesStandAsTheyAre) {
+  Config config = slurm_config();
+  config.slurm.setup = {"module load cuda/13 # {{not}} ours", "export A=\"$B\""};
+  EXPECT_THAT(render_job(config, inputs()).text,
+              HasSubstr("set +u\nmodule load cuda/13 # {{not}} ours\nexport A=\"$B\"\nset -u\n"));
+}
+
+TEST(JobScripts, OfThisMachineNeedNoSlurm) {
+  Config config = slurm_config();
+  config.cluster = "local";
+  const JobScript script = render_job(config, inputs());
+  EXPECT_THAT(script.text, AllOf(Not(HasSubstr("\n#SBATCH")), Not(HasSubstr("\n#MARGAY")),
+                                 HasSubstr("attempt='/state/jobs/7/a2'\n")));
+  EXPECT_EQ(script.gpus, 0);
+  EXPECT_TRUE(job_environment(config).empty());
+}
+
+class SiteTemplates : public testing::Test {
+ protected:
+  SiteTemplates() {
+    for (const auto& entry : std::filesystem::directory_iterator(kTemplates)) {
+      std::filesystem::copy(entry.path(), folder_.file(entry.path().filename().string()));
+    }
+    config_ = slurm_config();
+    config_.templates = folder_.path();
+  }
+
+  std::string refusal() {
+    try {
+      check_script_templates(config_);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "not refused";
+  }
+
+  tests::ScratchFolder folder_;
+  Config config_;
+};
+
+TEST_F(SiteTemplates, ThoseThatComeWithMargayAreGood) {
+  EXPECT_EQ(refusal(), "not refused");
+  config_.cluster = "local";
+  EXPECT_EQ(refusal(), "not refused");
+}
+
+TEST_F(SiteTemplates, EveryOneIsTriedWhicheverIsUsed) {
+  std::filesystem::remove(folder_.file("node.sbatch"));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("node.sbatch"), HasSubstr("does not exist")));
+  config_.cluster = "local";
+  EXPECT_EQ(refusal(), "not refused");
+  std::filesystem::remove(folder_.file("attempt.sh"));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("attempt.sh"), HasSubstr("'templates'")));
+}
+
+TEST_F(SiteTemplates, ThatSetMargaysOwnOptionsAreRefusedWithFileAndLine) {
+  folder_.write("cpu.sbatch", "#!/bin/bash\n#\n#SBATCH --job-name=mine\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch, line 3: --job-name"), HasSubstr("label")));
+  folder_.write("cpu.sbatch", "#!/bin/bash\n#SBATCH -o out.log\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch, line 2: --output"), HasSubstr("job.log")));
+}
+
+TEST_F(SiteTemplates, FaultsNameTheFileAndTheLine) {
+  const std::string start = "#!/bin/bash\n#MARGAY include attempt.sh\nset -u\n";
+  folder_.write("cpu.sbatch", start + "echo {{nothing}}\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch', line 4"), HasSubstr("'nothing'")));
+  folder_.write("cpu.sbatch", start + "#MARGAY setpu\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch', line 4"), HasSubstr("#MARGAY setup")));
+  folder_.write("cpu.sbatch", start + "#MARGAY include ../secret\n");
+  EXPECT_THAT(refusal(), HasSubstr("line 4"));
+  folder_.write("cpu.sbatch", start + "#MARGAY include more.sh\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("more.sh"), HasSubstr("does not exist")));
+  folder_.write("more.sh", "true\n#MARGAY setup\n");
+  EXPECT_THAT(refusal(), HasSubstr("more.sh', line 2"));
+  folder_.write("more.sh", "true\n\n#SBATCH --qos=x\n");
+  EXPECT_THAT(refusal(), HasSubstr("more.sh', line 3"));
+  folder_.write("more.sh", "true\necho {{odd}}\n");
+  EXPECT_THAT(refusal(), HasSubstr("more.sh', line 2"));
+  folder_.write("more.sh", "true\n");
+  EXPECT_EQ(refusal(), "not refused");
+  folder_.write("cpu.sbatch", "#!/bin/bash\n#SBATCH --constraint={{token}}\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch"), HasSubstr("double braces")));
+  folder_.write("cpu.sbatch", "echo no interpreter\n");
+  EXPECT_THAT(refusal(), HasSubstr("#!/bin/bash"));
+}
+
+TEST_F(SiteTemplates, ContradictionsWithTheConfigurationAreRefused) {
+  folder_.write("gpu.sbatch", "#!/bin/bash\n#SBATCH --gpus-per-task=1\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("shape gpu"), HasSubstr("--gpus-per-task")));
+  config_.slurm.options = {{"ntasks", "1"}};
+  EXPECT_EQ(refusal(), "not refused");
+}
+
+TEST_F(SiteTemplates, ShapesThatAreNotUsedNeedNotFitTheSitesOptions) {
+  config_.slurm.options = {{"mem-per-gpu", "8G"}, {"ntasks", "1"}};
+  EXPECT_EQ(refusal(), "not refused");
+  config_.slurm.shape_options[Shape::kNodes] = {{"time", "01:00:00"}};
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("shape nodes (nodes.sbatch, slurm.options"),
+                               HasSubstr("--ntasks=1")));
+}
+
+TEST_F(SiteTemplates, SetupLinesNeedAPlace) {
+  folder_.write("cpu.sbatch", "#!/bin/bash\necho\n");
+  EXPECT_EQ(refusal(), "not refused");
+  config_.slurm.setup = {"module load x"};
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch"), HasSubstr("#MARGAY setup")));
+}
+
+std::string item_refusal(const Config& config, const Directives& options, bool privileged = false) {
+  try {
+    check_item_options(config, options, privileged);
+  } catch (const DirectiveError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(ItemOptions, AreKeptInTheirCanonicalForm) {
+  EXPECT_EQ(check_item_options(slurm_config(),
+                               {{"time", "90"}, {"mem", "2048"}, {"job-name", "my search"}}, false),
+            (Directives{{"time", "01:30:00"}, {"mem", "2G"}, {"job-name", "my search"}}));
+  EXPECT_TRUE(check_item_options(slurm_config(), {}, false).empty());
+}
+
+TEST(ItemOptions, ThatAUserMayNotGiveAreRefused) {
+  EXPECT_THAT(item_refusal(slurm_config(), {{"chdir", "/tmp"}}),
+              AllOf(HasSubstr("chdir"), HasSubstr("administrator"), HasSubstr("mail-user")));
+  EXPECT_EQ(item_refusal(slurm_config(), {{"chdir", "/tmp"}, {"nodelist", "n1"}}, true),
+            "not refused");
+  Config config = slurm_config();
+  config.slurm.user_options = {};
+  EXPECT_THAT(item_refusal(config, {{"time", "1"}}), HasSubstr("you may give none"));
+}
+
+TEST(ItemOptions, ThatAreUnknownOrContradictoryAreRefusedEvenToRoot) {
+  EXPECT_THAT(item_refusal(slurm_config(), {{"tiem", "1"}}), HasSubstr("did you mean 'time'"));
+  EXPECT_THAT(item_refusal(slurm_config(), {{"tiem", "1"}}, true), HasSubstr("'time'"));
+  EXPECT_THAT(item_refusal(slurm_config(), {{"output", "x"}}, true), HasSubstr("Margay"));
+  EXPECT_THAT(item_refusal(slurm_config(), {{"time", "soon"}}), HasSubstr("option time: --time"));
+  EXPECT_THAT(item_refusal(slurm_config(), {{"mem", "1G"}, {"mem-per-cpu", "1G"}}),
+              HasSubstr("exclude each other"));
+  EXPECT_THAT(item_refusal(slurm_config(Shape::kCpu), {{"mem-per-gpu", "1G"}}),
+              HasSubstr("GPUs on each node"));
+  EXPECT_THAT(item_refusal(slurm_config(), {{"job-name", "a\nb"}}), HasSubstr("job-name"));
+}
+
+TEST(ItemOptions, MustFitWhatTheItemGetsWhenItIsPromotedToo) {
+  Config config = slurm_config();
+  EXPECT_EQ(item_refusal(config, {{"ntasks", "1"}}), "not refused");
+  config.slurm.urgent_shape = Shape::kNodes;
+  EXPECT_THAT(item_refusal(config, {{"ntasks", "1"}}),
+              AllOf(HasSubstr("shape nodes"), HasSubstr("--ntasks=1")));
+}
+
+TEST(ItemOptions, NeedACluster) {
+  Config config = slurm_config();
+  config.cluster = "local";
+  EXPECT_THAT(item_refusal(config, {{"time", "1"}}, true), HasSubstr("its own machine"));
+}
+
+TEST(ItemOptions, ANameForPeopleIsInTheCommentAlone) {
+  const ScriptInputs given = inputs({{"job-name", "my search"}});
+  EXPECT_THAT(render_job(slurm_config(), given).text, Not(HasSubstr("my search")));
+  EXPECT_EQ(job_comment("x", given.item, given.attempt),
+            R"({"margay":"x","item":7,"attempt":2,"label":"my search"})");
+}
+
+TEST(JobComments, FitIntoWhatSlurmTakes) {
+  ScriptInputs given = inputs();
+  EXPECT_EQ(job_comment("x", given.item, given.attempt), R"({"margay":"x","item":7,"attempt":2})");
+  for (const std::string piece : {"a", "\u00e9", "\"", "\U0001f642", "\n", "\xff"}) {
+    given.item.label.clear();
+    for (int i = 0; i < 1500; ++i) given.item.label += piece;
+    const std::string comment = job_comment("x", given.item, given.attempt);
+    EXPECT_LE(comment.size(), 1024U);
+    EXPECT_GT(comment.size(), 1000U);
+    EXPECT_TRUE(nlohmann::json::accept(comment)) << comment;
+  }
+}
+
+TEST(JobEnvironments, HoldNothingOfTheDaemons) {
+  setenv("SLURM_JWT", "secret", 1);
+  Config config = slurm_config();
+  config.slurm.commands = "/opt/slurm/bin";
+  EXPECT_EQ(job_environment(config),
+            (std::map<std::string, std::string>{
+                {"LANG", "C.UTF-8"}, {"PATH", "/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin"}}));
+  unsetenv("SLURM_JWT");
+}
+
+}  // namespace
+}  // namespace scheduler

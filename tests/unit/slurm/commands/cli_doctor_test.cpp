@@ -1,0 +1,116 @@
+// What `margay doctor` says of Slurm's commands.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/unit/slurm/commands/cli_commands.h"
+
+namespace slurm {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Doctor : public Commands {
+ protected:
+  Doctor() {
+    for (const char* command : {"sbatch", "squeue", "sacct", "scancel"})
+      becomes(command, version());
+    const std::string data = MARGAY_TEST_DATA "/slurm/commands/";
+    becomes("scontrol",
+            "case $1$2 in ping) echo 'Slurmctld(primary) at vm is UP';; showconfig) cat " + data +
+                "config.txt;; --oneliner*) cat " + data + "partitions.txt;; " +
+                "*) echo slurm-wlm 22.05.8;; esac");
+    becomes("sinfo", version() + "printf 'n01|gpu:4\\nn02|gpu:4\\n'");
+    becomes("sacctmgr", version() + "case $4 in qos) echo normal;; *) echo research;; esac");
+  }
+  static std::string version() {
+    return "if [ \"$1\" = --version ]; then echo slurm-wlm 22.05.8; exit; fi\n";
+  }
+
+  // "good", "warning" or "bad", and all it says.
+  std::string of(const std::string& subject, const Examination& what = {}) {
+    for (const Finding& finding : cluster().examine(what)) {
+      if (finding.subject != subject) continue;
+      const char* levels[] = {"good: ", "warning: ", "bad: "};
+      EXPECT_EQ(finding.level == Finding::Level::kGood, finding.advice.empty()) << subject;
+      return levels[static_cast<int>(finding.level)] + finding.says + " / " + finding.advice;
+    }
+    return "nothing";
+  }
+};
+
+TEST_F(Doctor, FindsAllWell) {
+  EXPECT_THAT(of("commands"), HasSubstr("good: Slurm 22.05.8"));
+  EXPECT_THAT(of("controller"), HasSubstr("good: Slurm 22.05.8 of cluster testbed"));
+  EXPECT_THAT(of("accounting"), HasSubstr("good"));
+  EXPECT_THAT(of("GPUs"), HasSubstr("good: 2 nodes with 8 GPUs"));
+  EXPECT_THAT(of("MinJobAge"), HasSubstr("good: 30 s"));
+  EXPECT_THAT(of("MessageTimeout"), HasSubstr("good: 10 s"));
+}
+
+TEST_F(Doctor, NamesWhatDoesNotExist) {
+  const Examination what{.partitions = {"main", "gpu", "closed"},
+                         .accounts = {"research", "rich"},
+                         .qos = {"normal", "high"}};
+  EXPECT_THAT(of("partition 'main'", what), HasSubstr("good"));
+  EXPECT_THAT(of("partition 'gpu'", what),
+              HasSubstr("bad: does not exist; there are: closed, main"));
+  EXPECT_THAT(of("partition 'closed'", what), HasSubstr("warning: its state is DOWN"));
+  EXPECT_THAT(of("account 'research'", what), HasSubstr("good"));
+  EXPECT_THAT(of("account 'rich'", what), HasSubstr("bad"));
+  EXPECT_THAT(of("QOS 'normal'", what), HasSubstr("good"));
+  EXPECT_THAT(of("QOS 'high'", what), HasSubstr("bad"));
+}
+
+TEST_F(Doctor, WarnsOfEndsThatAreForgottenTooSoon) {
+  options_.poll = milliseconds(20'000);
+  EXPECT_THAT(of("MinJobAge"), AllOf(HasSubstr("warning: 30 s"), HasSubstr("60 s at least")));
+}
+
+TEST_F(Doctor, WarnsOfATimeoutBelowSlurms) {
+  options_.timeout = milliseconds(10'000);
+  EXPECT_THAT(of("MessageTimeout"), HasSubstr("warning"));
+}
+
+TEST_F(Doctor, MissesGpusThatAreAskedFor) {
+  becomes("sinfo", version() + "printf 'n01|(null)\\n'");
+  EXPECT_THAT(of("GPUs"), HasSubstr("good"));
+  EXPECT_THAT(of("GPUs", {.gpus = true}), HasSubstr("bad"));
+}
+
+TEST_F(Doctor, NamesACommandThatIsMissing) {
+  fs::remove(scratch_ / "bin/sacct");
+  EXPECT_THAT(of("sacct"), AllOf(HasSubstr("bad"), HasSubstr("No such file")));
+  options_.accounting = Accounting::kOff;
+  cluster_.reset();
+  EXPECT_THAT(of("commands"), HasSubstr("good"));
+}
+
+TEST_F(Doctor, WarnsOfCommandsOfTwoReleases) {
+  becomes("sacct", "echo slurm 24.11.5");
+  EXPECT_THAT(of("commands"), HasSubstr("warning: sacctmgr"));
+  EXPECT_THAT(of("commands"), HasSubstr("sacct of Slurm 24.11.5"));
+}
+
+TEST_F(Doctor, SaysThatTheControllerIsDown) {
+  becomes("scontrol", version() + "echo 'Slurmctld(primary) at vm is DOWN'; exit 1");
+  EXPECT_THAT(of("controller"), HasSubstr("bad"));
+  EXPECT_EQ(of("MinJobAge"), "nothing");
+}
+
+TEST_F(Doctor, DoesWithoutAccounting) {
+  becomes("sacct", version() + "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+  EXPECT_THAT(of("accounting"), HasSubstr("good: not used"));
+  EXPECT_THAT(of("account", {.accounts = {"rich"}}), HasSubstr("warning"));
+  options_.accounting = Accounting::kOn;
+  cluster_.reset();
+  EXPECT_THAT(of("accounting"), HasSubstr("bad"));
+}
+
+}  // namespace
+}  // namespace slurm

@@ -1,0 +1,178 @@
+// What `margay doctor` is told about a Slurm behind slurmrestd.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "slurm/rest/rest_cluster.h"
+#include "tests/unit/slurm/rest/rest_site.h"
+
+namespace slurm {
+namespace {
+
+namespace fs = std::filesystem;
+using Level = Finding::Level;
+using testing::AllOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+class RestExamineTest : public RestSite {
+ protected:
+  RestExamineTest() {
+    serve("/slurm/v0.0.38/ping", {{"pings", {{{"hostname", "c1"}, {"ping", "UP"}}}}});
+    serve("/slurm/v0.0.38/diag", {{"statistics", {{"req_time", kNow}}}});
+    serve("/slurm/v0.0.38/partitions",
+          {{"partitions",
+            {{{"name", "gpu"}, {"state", "UP"}}, {{"name", "old"}, {"state", "DOWN"}}}}});
+    serve("/slurm/v0.0.38/nodes", {{"nodes", {{{"name", "n01"}, {"gres", "gpu:4"}}}}});
+    serve("/slurmdb/v0.0.38/qos", {{"QOS", {{{"name", "normal"}}}}});
+    serve("/slurmdb/v0.0.38/associations", {{"associations",
+                                             {{{"user", "alice"}, {"account", "research"}},
+                                              {{"user", "bob"}, {"account", "physics"}}}}});
+  }
+
+  void serve(const std::string& path, const Json& body) {
+    answers_[path] = [body](const auto&) { return json(with_meta(body)); };
+  }
+  std::vector<Finding> examine(const Examination& what = {}) {
+    return RestCluster(options()).examine(what);
+  }
+  static auto finding(Level level, const std::string& subject, const std::string& says) {
+    return Contains(AllOf(Field(&Finding::level, level), Field(&Finding::subject, subject),
+                          Field(&Finding::says, HasSubstr(says))));
+  }
+};
+
+TEST_F(RestExamineTest, AGoodSiteHasNothingToMend) {
+  renew_token("one", kNow + 7200);
+  const auto findings =
+      examine({.partitions = {"gpu"}, .accounts = {"research"}, .qos = {"normal"}, .gpus = true});
+  for (const Finding& one : findings) {
+    EXPECT_EQ(one.level, Level::kGood) << one.subject << ": " << one.says;
+    EXPECT_EQ(one.advice, "") << one.subject;
+  }
+  EXPECT_THAT(findings, finding(Level::kGood, "slurmrestd", "API v0.0.38"));
+  EXPECT_THAT(findings, finding(Level::kGood, "controller", "Slurm 22.05.8"));
+  EXPECT_THAT(findings, finding(Level::kGood, "token", "valid for 2 h"));
+  EXPECT_THAT(findings, finding(Level::kGood, "user", "alice"));
+  EXPECT_THAT(findings, finding(Level::kGood, "clock", "0 s"));
+  EXPECT_THAT(findings, finding(Level::kGood, "partition 'gpu'", "exists"));
+  EXPECT_THAT(findings, finding(Level::kGood, "account 'research'", "exists"));
+  EXPECT_THAT(findings, finding(Level::kGood, "QOS 'normal'", "exists"));
+  EXPECT_THAT(findings, finding(Level::kGood, "GPUs", "1 nodes with 4 GPUs"));
+  EXPECT_THAT(findings, finding(Level::kGood, "limits", "MinJobAge"));
+}
+
+TEST_F(RestExamineTest, NamesThatDoNotExistAreToldWithThoseThatDo) {
+  const auto findings =
+      examine({.partitions = {"gpus"}, .accounts = {"physics"}, .qos = {"urgent"}});
+  EXPECT_THAT(findings, finding(Level::kBad, "partition 'gpus'", "gpu, old"));
+  EXPECT_THAT(findings, finding(Level::kBad, "account 'physics'", "research"));
+  EXPECT_THAT(findings, finding(Level::kBad, "QOS 'urgent'", "normal"));
+}
+
+TEST_F(RestExamineTest, APartitionThatIsDownIsAWarning) {
+  EXPECT_THAT(examine({.partitions = {"old"}}),
+              finding(Level::kWarning, "partition 'old'", "DOWN"));
+}
+
+TEST_F(RestExamineTest, WithoutAccountingItsNamesCannotBeChecked) {
+  offers_accounting_ = false;
+  EXPECT_THAT(examine({.accounts = {"research"}}),
+              finding(Level::kWarning, "account", "cannot be checked"));
+}
+
+TEST_F(RestExamineTest, ATokenAboutToExpireIsAWarning) {
+  renew_token("one", kNow + 600);
+  EXPECT_THAT(examine(), finding(Level::kWarning, "token", "expires in 10 min"));
+}
+
+TEST_F(RestExamineTest, AnExpiredTokenIsBadAndNothingIsAsked) {
+  renew_token("one", kNow - 1);
+  const auto findings = examine();
+  EXPECT_THAT(findings, finding(Level::kBad, "token", "expired on"));
+  EXPECT_THAT(findings, finding(Level::kBad, "slurmrestd", "expired on"));
+  EXPECT_TRUE(server_.requests().empty());
+}
+
+TEST_F(RestExamineTest, ATokenFileThatOthersReadIsAWarning) {
+  const RestClusterOptions all_may = options();
+  fs::permissions(folder_ / "token", fs::perms::others_read, fs::perm_options::add);
+  const auto findings = RestCluster(all_may).examine({});
+  EXPECT_THAT(findings, finding(Level::kWarning, "token", "other users"));
+  EXPECT_THAT(findings, Contains(Field(&Finding::advice, "chmod 600 " + (folder_ / "token"))));
+}
+
+TEST_F(RestExamineTest, AnAdministratorsTokenIsAWarning) {
+  const RestClusterOptions site = options();
+  fs::remove(folder_ / "token");
+  folder_.write("token", token_of("root", kNow + 7200));
+  EXPECT_THAT(RestCluster(site).examine({}), finding(Level::kWarning, "token", "root"));
+}
+
+TEST_F(RestExamineTest, AFileThatHoldsNoTokenIsBad) {
+  const RestClusterOptions site = options();
+  fs::remove(folder_ / "token");
+  folder_.write("token", "hello");
+  EXPECT_THAT(RestCluster(site).examine({}),
+              finding(Level::kBad, "token", "does not hold a JSON Web Token"));
+}
+
+TEST_F(RestExamineTest, ClocksApartAreAWarning) {
+  now_ = kNow + 31;
+  EXPECT_THAT(examine(), finding(Level::kWarning, "clock", "31 s behind"));
+  now_ = kNow - 31;
+  EXPECT_THAT(examine(), finding(Level::kWarning, "clock", "31 s ahead"));
+}
+
+TEST_F(RestExamineTest, TheServersDateStandsInForTheControllersClock) {
+  answers_["/slurm/v0.0.38/diag"] = [](const auto&) {
+    return Answer{.body = "{}", .more_headers = "Date: Tue, 14 Nov 2023 22:14:20 GMT\r\n"};
+  };
+  EXPECT_THAT(examine(), finding(Level::kWarning, "clock", "60 s ahead"));
+}
+
+TEST_F(RestExamineTest, AControllerThatIsDownIsBad) {
+  answers_["/slurm/v0.0.38/ping"] = [](const auto&) {
+    return json({{"pings", {{{"hostname", "c1"}, {"pinged", "DOWN"}}}}});
+  };
+  const auto findings = examine();
+  EXPECT_THAT(findings, Contains(AllOf(Field(&Finding::level, Level::kBad),
+                                       Field(&Finding::subject, "controller"))));
+}
+
+TEST_F(RestExamineTest, NoGpusAreBadWhereJobsWantThem) {
+  serve("/slurm/v0.0.38/nodes", {{"nodes", {{{"name", "n01"}, {"gres", ""}}}}});
+  EXPECT_THAT(examine({.gpus = true}), finding(Level::kBad, "GPUs", "0 GPUs"));
+  EXPECT_THAT(examine({.gpus = false}), finding(Level::kGood, "GPUs", "0 GPUs"));
+}
+
+TEST_F(RestExamineTest, AVersionKnownFromDocumentsAloneIsAWarning) {
+  versions_ = {"v0.0.44"};
+  EXPECT_THAT(examine(), finding(Level::kWarning, "slurmrestd", "from its documents"));
+}
+
+TEST_F(RestExamineTest, SlurmrestdThatIsNotThereIsBad) {
+  RestClusterOptions nowhere = options();
+  nowhere.http.url = "http://127.0.0.1:" + std::to_string(tests::closed_port());
+  EXPECT_THAT(RestCluster(nowhere).examine({}),
+              finding(Level::kBad, "slurmrestd", "cannot be reached"));
+}
+
+TEST_F(RestExamineTest, ATokenOverTheNetworkInTheClearIsAWarning) {
+  RestClusterOptions remote = options();
+  remote.http.url = "http://slurm.invalid:6820";
+  EXPECT_THAT(RestCluster(remote).examine({}),
+              finding(Level::kWarning, "slurmrestd's address", "unencrypted"));
+}
+
+TEST_F(RestExamineTest, SlurmdbdThatIsDownIsBad) {
+  answers_["/slurmdb/v0.0.38/qos"] = [](const auto&) {
+    return json(error(7000, "Unable to connect to database"), 500);
+  };
+  EXPECT_THAT(examine(), finding(Level::kBad, "accounting", "Unable to connect to database"));
+}
+
+}  // namespace
+}  // namespace slurm
