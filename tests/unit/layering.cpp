@@ -11,18 +11,97 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// Each of our folders and the folders that it may include.
-const std::map<std::string, Strings>& our_folders() {
-  static const std::map<std::string, Strings> folders = {
-      {"engine", {"engine"}},
-      {"db", {"db"}},
-      {"slurm", {"slurm"}},
-      {"scheduler", {"scheduler", "db", "slurm"}},
-      {"tests", {"tests", "bench", "engine", "db", "slurm", "scheduler"}},
-      {"bench", {"bench", "engine", "db", "slurm", "scheduler"}},
+struct Room {
+  std::string folder;
+  Strings lower;  // the rooms that its files may include, besides itself and `base`
+};
+
+// From the top floor down. A top folder by itself is its root: the few headers there include
+// nothing of ours but `base`, and every room above them may include them.
+const std::vector<Room>& rooms() {
+  static const std::vector<Room> all = {
+      {"engine/commands",
+       {"engine", "engine/search", "engine/ranks", "engine/comm", "engine/launch", "engine/results",
+        "engine/pictures", "engine/cpu", "engine/cuda", "engine/cuda/fused", "engine/backend",
+        "engine/numerics", "engine/config", "engine/io"}},
+      {"engine/search",
+       {"engine", "engine/ranks", "engine/comm", "engine/launch", "engine/results",
+        "engine/pictures", "engine/cpu", "engine/cuda", "engine/cuda/fused", "engine/backend",
+        "engine/numerics", "engine/config", "engine/io"}},
+      {"engine/ranks",
+       {"engine", "engine/comm", "engine/launch", "engine/backend", "engine/numerics"}},
+      {"engine/comm", {"engine", "engine/io", "engine/launch"}},
+      {"engine/launch", {"engine", "engine/io"}},
+      {"engine/results",
+       {"engine", "engine/backend", "engine/config", "engine/io", "engine/numerics"}},
+      {"engine/pictures", {"engine", "engine/io", "engine/numerics"}},
+      {"engine/cpu", {"engine", "engine/backend", "engine/numerics"}},
+      {"engine/cuda/fused", {"engine", "engine/cuda", "engine/backend", "engine/numerics"}},
+      {"engine/cuda", {"engine", "engine/backend", "engine/numerics"}},
+      {"engine/backend", {"engine", "engine/numerics"}},
+      {"engine/numerics", {"engine", "engine/config", "engine/io"}},
+      {"engine/config", {"engine", "engine/io"}},
+      {"engine/io", {"engine"}},
+      {"engine", {}},
+
+      {"scheduler/cli",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/api", "scheduler/config",
+        "scheduler/ingest"}},
+      {"scheduler/api",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/commands", "scheduler/daemon"}},
+      {"scheduler/doctor",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config", "scheduler/script",
+        "scheduler/files"}},
+      {"scheduler/daemon",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/commands", "scheduler/config",
+        "scheduler/policy", "scheduler/script", "scheduler/files", "scheduler/ingest"}},
+      {"scheduler/commands",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config", "scheduler/policy",
+        "scheduler/script", "scheduler/files"}},
+      {"scheduler/ingest", {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/files"}},
+      {"scheduler/policy", {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config"}},
+      {"scheduler/script",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config", "scheduler/files"}},
+      {"scheduler/config", {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/files"}},
+      {"scheduler/files", {"scheduler", "db", "slurm", "slurm/sbatch"}},
+      {"scheduler", {}},
+
+      {"slurm/rest", {"slurm", "slurm/sbatch"}},
+      {"slurm/commands", {"slurm", "slurm/sbatch"}},
+      {"slurm/local", {"slurm", "slurm/sbatch", "slurm/job"}},
+      {"slurm/sbatch", {"slurm"}},
+      {"slurm/job", {}},
+      {"slurm", {}},
+
+      {"db", {}},
+      {"base", {}},
   };
-  return folders;
+  return all;
 }
+
+// Files that may include what their rooms may not: the beginning of their path, and of what.
+struct Exception {
+  std::string file;
+  std::string may_include;
+};
+
+const std::vector<Exception>& exceptions() {
+  static const std::vector<Exception> all = {
+      {"engine/margay_engine.cpp", "engine/"},
+      {"scheduler/margayd.cpp", "scheduler/"},
+      {"scheduler/margayd.cpp", "slurm/"},
+      {"scheduler/margayd.cpp", "db/"},
+      {"scheduler/margay.cpp", "scheduler/"},
+      // The one place that knows the kinds of cluster.
+      {"scheduler/daemon/make_cluster.", "slurm/"},
+      // Its ranks compute on devices.
+      {"engine/comm/nccl.", "engine/cuda/"},
+  };
+  return all;
+}
+
+// Folders that no room of another folder may include, and that may include everything.
+bool is_outside(const std::string& folder) { return folder == "tests" || folder == "bench"; }
 
 struct ThirdParty {
   std::string header;  // what the name in the #include begins with
@@ -33,28 +112,27 @@ const std::vector<ThirdParty>& third_parties() {
   static const std::vector<ThirdParty> headers = {
       {"sqlite3", {"db/sqlite."}},
       {"SQLiteCpp/", {"db/sqlite."}},
-      {"curl/", {"slurm/http."}},
-      {"fftw3", {"engine/cpu/"}},
-      {"hwy/", {"engine/cpu/", "tests/unit/engine/kernels_test."}},
+      {"curl/", {"slurm/rest/http."}},
+      {"fftw3", {"engine/cpu/", "engine/numerics/fft"}},
+      {"hwy/", {"engine/cpu/", "tests/unit/engine/cpu/kernels_test."}},
       {"cuda", {"engine/cuda/", "engine/comm/nccl.", "bench/gpu_device."}},
       {"cufft", {"engine/cuda/"}},
       {"gloo/", {"engine/comm/gloo."}},
       {"nccl.h", {"engine/comm/nccl."}},
-      {"cairo", {"engine/picture", "tests/unit/engine/pictures_test."}},
-      {"openssl/", {"engine/sha256.", "scheduler/files."}},
-      {"kainjow/", {"scheduler/script."}},
+      {"cairo", {"engine/pictures/", "tests/unit/engine/pictures/"}},
+      {"openssl/", {"engine/io/sha256.", "scheduler/files/file_io."}},
+      {"kainjow/", {"scheduler/script/substitute."}},
       {"httplib", {"scheduler/api/", "scheduler/cli/", "tests/fakes/"}},
       {"CLI/",
-       {"engine/margay_engine.", "engine/command", "scheduler/margayd.", "scheduler/margay.",
+       {"engine/margay_engine.", "engine/commands/", "scheduler/margayd.", "scheduler/margay.",
         "scheduler/cli/"}},
-      {"yaml-cpp/", {"engine/config", "scheduler/config", "scheduler/engine_config.", "tests/"}},
-      {"spdlog/",
-       {"scheduler/margayd.", "scheduler/daemon", "scheduler/api/", "scheduler/ingest/"}},
+      {"yaml-cpp/",
+       {"engine/config/", "scheduler/config/", "scheduler/script/engine_config.", "tests/"}},
+      {"spdlog/", {"scheduler/margayd.", "scheduler/daemon/", "scheduler/api/"}},
       {"nlohmann/",
-       {"engine/manifest.", "engine/progress.", "engine/checkpoint.", "engine/command_",
-        "engine/scale_table.", "scheduler/job_comment.", "scheduler/results.", "scheduler/margay.",
-        "scheduler/api/", "scheduler/cli/", "slurm/rest_json", "slurm/access_token.",
-        "bench/gpu_report.", "tests/"}},
+       {"engine/results/", "engine/commands/", "scheduler/script/job_comment.",
+        "scheduler/daemon/manifest_result.", "scheduler/margay.", "scheduler/api/",
+        "scheduler/cli/", "slurm/rest/", "bench/gpu_report.", "tests/"}},
       {"gtest/", {"tests/"}},
       {"gmock/", {"tests/"}},
       {"benchmark/", {"bench/"}},
@@ -77,19 +155,46 @@ bool is_system_header(const std::string& name) {
   return posix.count(name) > 0 || begins_with_one_of(name, {"sys/", "linux/", "arpa/", "netinet/"});
 }
 
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
 std::string first_folder(const std::string& path) { return path.substr(0, path.find('/')); }
+
+bool is_ours(const std::string& include) {
+  const std::string top = first_folder(include);
+  if (top == include) return false;
+  return is_outside(top) || std::any_of(rooms().begin(), rooms().end(), [&](const Room& room) {
+           return room.folder == top || room.folder.starts_with(top + "/");
+         });
+}
+
+const Room* room_of(const std::string& path) {
+  const auto found = std::find_if(rooms().begin(), rooms().end(),
+                                  [&](const Room& room) { return room.folder == folder_of(path); });
+  return found == rooms().end() ? nullptr : &*found;
+}
+
+std::string fault_between(const std::string& path, const std::string& name) {
+  if (is_outside(first_folder(path))) {
+    const bool above = path.starts_with("bench/") && name.starts_with("tests/");
+    return above ? "bench/ may not include tests/" : "";
+  }
+  const std::string to = folder_of(name);
+  const Room& from = *room_of(path);
+  if (to == from.folder || to == "base") return "";
+  if (std::find(from.lower.begin(), from.lower.end(), to) != from.lower.end()) return "";
+  const bool excepted =
+      std::any_of(exceptions().begin(), exceptions().end(), [&](const Exception& exception) {
+        return path.starts_with(exception.file) && name.starts_with(exception.may_include);
+      });
+  return excepted ? "" : from.folder + "/ may not include " + to + "/";
+}
 
 // The fault of one include, or nothing.
 std::string fault_of(const std::string& path, const std::string& name, bool quoted) {
-  const std::string from = first_folder(path);
-  const std::string to = first_folder(name);
-  if (our_folders().count(to) > 0 && to != name) {
-    const Strings& allowed = our_folders().at(from);
-    if (!quoted) return "our own headers are included with quotes";
-    if (std::find(allowed.begin(), allowed.end(), to) == allowed.end()) {
-      return from + "/ may not include " + to + "/";
-    }
-    return "";
+  if (is_ours(name)) {
+    return quoted ? fault_between(path, name) : "our own headers are included with quotes";
   }
   for (const ThirdParty& third : third_parties()) {
     if (!name.starts_with(third.header)) continue;
@@ -123,24 +228,87 @@ std::optional<Include> include_of(const std::string& line) {
   return Include{line.substr(at, end - at), quoted};
 }
 
+std::vector<Include> includes_of(const std::string& text) {
+  std::vector<Include> includes;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (auto include = include_of(line)) includes.push_back(std::move(*include));
+  }
+  return includes;
+}
+
+// A header and the .cpp beside it have one name.
+std::string unit_of(const std::string& path) { return path.substr(0, path.rfind('.')); }
+
+using Graph = std::map<std::string, std::set<std::string>>;
+
+Graph graph_of(const std::map<std::string, std::string>& files) {
+  Graph graph;
+  for (const auto& [path, text] : files) graph[unit_of(path)];
+  for (const auto& [path, text] : files) {
+    for (const Include& include : includes_of(text)) {
+      const std::string to = unit_of(include.name);
+      if (to != unit_of(path) && graph.count(to) > 0) graph[unit_of(path)].insert(to);
+    }
+  }
+  return graph;
+}
+
+// Depth first; a node on the present path that is met again closes a circle.
+class CircleSearch {
+ public:
+  explicit CircleSearch(const Graph& graph) : graph_(graph) {}
+
+  std::vector<std::string> all() {
+    for (const auto& [node, next] : graph_) visit(node);
+    return {circles_.begin(), circles_.end()};
+  }
+
+ private:
+  void visit(const std::string& node) {
+    if (const auto at = std::find(path_.begin(), path_.end(), node); at != path_.end()) {
+      add_circle({at, path_.end()});
+      return;
+    }
+    if (!visited_.insert(node).second) return;
+    path_.push_back(node);
+    for (const std::string& next : graph_.at(node)) visit(next);
+    path_.pop_back();
+  }
+
+  // The same circle always begins at its first name.
+  void add_circle(Strings circle) {
+    std::rotate(circle.begin(), std::min_element(circle.begin(), circle.end()), circle.end());
+    std::string text;
+    for (const std::string& node : circle) text += node + " -> ";
+    circles_.insert(text + circle.front());
+  }
+
+  const Graph& graph_;
+  std::set<std::string> visited_;
+  Strings path_;
+  std::set<std::string> circles_;
+};
+
 }  // namespace
 
 std::vector<std::string> layering_faults(const std::string& path, const std::string& text) {
+  if (!is_outside(first_folder(path)) && room_of(path) == nullptr) {
+    return {path + ": not in one of our rooms"};
+  }
   std::vector<std::string> faults;
-  if (our_folders().count(first_folder(path)) == 0) {
-    return {path + ": not in one of our folders"};
+  for (const Include& include : includes_of(text)) {
+    const std::string fault = fault_of(path, include.name, include.quoted);
+    if (!fault.empty()) faults.push_back(path + ": " + include.name + ": " + fault);
   }
-  bool once = false;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    once = once || line.starts_with("#pragma once");
-    const std::optional<Include> include = include_of(line);
-    if (!include) continue;
-    const std::string fault = fault_of(path, include->name, include->quoted);
-    if (!fault.empty()) faults.push_back(path + ": " + line + ": " + fault);
-  }
+  const bool once = text.starts_with("#pragma once") || text.find("\n#pragma once") != text.npos;
   if (path.ends_with(".h") && !once) faults.push_back(path + ": has no #pragma once");
   return faults;
+}
+
+std::vector<std::string> include_circles(const std::map<std::string, std::string>& files) {
+  const Graph graph = graph_of(files);
+  return CircleSearch(graph).all();
 }
 
 }  // namespace tests

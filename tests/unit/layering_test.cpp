@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace tests {
@@ -55,35 +56,93 @@ TEST(Layering, NoFolderIsADrawerForEverything) {
   }
 }
 
+TEST(Layering, NoFilesIncludeEachOtherInACircle) {
+  std::map<std::string, std::string> files;
+  for (const fs::path& source : our_sources()) files[source.string()] = text_of(kRoot / source);
+  EXPECT_THAT(include_circles(files), IsEmpty());
+}
+
 TEST(Layering, TheEngineMayNotIncludeTheDatabase) {
-  EXPECT_THAT(layering_faults("engine/peaks.cpp", "#include \"db/records.h\"\n"),
-              ElementsAre(HasSubstr("engine/ may not include db/")));
+  EXPECT_THAT(layering_faults("engine/numerics/peaks.cpp", "#include \"db/records.h\"\n"),
+              ElementsAre(HasSubstr("engine/numerics/ may not include db/")));
 }
 
 TEST(Layering, TheDatabaseMayNotIncludeTheScheduler) {
-  EXPECT_THAT(layering_faults("db/items.cpp", "#  include \"scheduler/policy.h\" // why\n"),
-              ElementsAre(HasSubstr("db/ may not include scheduler/")));
+  EXPECT_THAT(layering_faults("db/items.cpp", "#  include \"scheduler/policy/policy.h\" // why\n"),
+              ElementsAre(HasSubstr("db/ may not include scheduler/policy/")));
+}
+
+TEST(Layering, ARoomIncludesLowerRoomsAndNoHigherOne) {
+  EXPECT_THAT(layering_faults("engine/search/match.cpp", "#include \"engine/io/mrc.h\"\n"),
+              IsEmpty());
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp", "#include \"engine/search/match.h\"\n"),
+              ElementsAre(HasSubstr("engine/io/ may not include engine/search/")));
+  EXPECT_THAT(layering_faults("engine/cpu/kernels.cpp", "#include \"engine/cuda/tiling.h\"\n"),
+              ElementsAre(HasSubstr("engine/cpu/ may not include engine/cuda/")));
+}
+
+TEST(Layering, EveryRoomMayIncludeItsRootAndTheBottomRoom) {
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp",
+                              "#include \"base/text.h\"\n#include \"engine/error.h\"\n"),
+              IsEmpty());
+  EXPECT_THAT(layering_faults("base/text.cpp", "#include \"engine/error.h\"\n"),
+              ElementsAre(HasSubstr("base/ may not include engine/")));
 }
 
 TEST(Layering, TheSchedulerMayIncludeDatabaseAndCluster) {
-  EXPECT_THAT(layering_faults("scheduler/daemon.cpp",
+  EXPECT_THAT(layering_faults("scheduler/daemon/daemon.cpp",
                               "#include \"db/items.h\"\n#include \"slurm/cluster.h\"\n"),
               IsEmpty());
-  EXPECT_THAT(layering_faults("scheduler/daemon.cpp", "#include \"engine/mrc.h\"\n"),
-              ElementsAre(HasSubstr("scheduler/ may not include engine/")));
+  EXPECT_THAT(layering_faults("scheduler/daemon/daemon.cpp", "#include \"engine/io/mrc.h\"\n"),
+              ElementsAre(HasSubstr("scheduler/daemon/ may not include engine/io/")));
+}
+
+TEST(Layering, OneFileAloneKnowsTheKindsOfCluster) {
+  const std::string include = "#include \"slurm/rest/rest_cluster.h\"\n";
+  EXPECT_THAT(layering_faults("scheduler/daemon/make_cluster.cpp", include), IsEmpty());
+  EXPECT_THAT(layering_faults("scheduler/daemon/daemon.cpp", include),
+              ElementsAre(HasSubstr("scheduler/daemon/ may not include slurm/rest/")));
+  EXPECT_THAT(layering_faults("slurm/commands/cli_cluster.cpp", include),
+              ElementsAre(HasSubstr("slurm/commands/ may not include slurm/rest/")));
+}
+
+TEST(Layering, AMainMayIncludeEveryRoomOfItsFolder) {
+  EXPECT_THAT(
+      layering_faults("engine/margay_engine.cpp", "#include \"engine/commands/commands.h\"\n"),
+      IsEmpty());
+  EXPECT_THAT(
+      layering_faults("engine/error.h", "#pragma once\n#include \"engine/commands/commands.h\"\n"),
+      ElementsAre(HasSubstr("engine/ may not include engine/commands/")));
+}
+
+TEST(Layering, AFileOutsideTheRoomsIsNamed) {
+  EXPECT_THAT(layering_faults("engine/helpers/things.cpp", ""),
+              ElementsAre(HasSubstr("not in one of our rooms")));
+}
+
+TEST(Layering, ACircleIsNamedOnceAlsoThroughABody) {
+  EXPECT_THAT(include_circles({{"db/a.h", "#include \"db/b.h\"\n"},
+                               {"db/b.h", ""},
+                               {"db/b.cpp", "#include \"db/b.h\"\n#include \"db/c.h\"\n"},
+                               {"db/c.h", "#include \"db/a.h\"\n"}}),
+              ElementsAre("db/a -> db/b -> db/c -> db/a"));
+  EXPECT_THAT(include_circles({{"db/a.h", "#include \"db/b.h\"\n"},
+                               {"db/a.cpp", "#include \"db/a.h\"\n#include \"db/b.h\"\n"},
+                               {"db/b.h", "#include <string>\n"}}),
+              IsEmpty());
 }
 
 TEST(Layering, NothingIncludesTheTests) {
-  EXPECT_THAT(layering_faults("engine/mrc.cpp", "#include \"tests/require.h\"\n"),
-              ElementsAre(HasSubstr("engine/ may not include tests/")));
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp", "#include \"tests/require.h\"\n"),
+              ElementsAre(HasSubstr("engine/io/ may not include tests/")));
 }
 
 TEST(Layering, IncludesStartAtTheRoot) {
-  EXPECT_THAT(layering_faults("engine/mrc.cpp", "#include \"mrc.h\"\n"),
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp", "#include \"mrc.h\"\n"),
               ElementsAre(HasSubstr("includes start at the root")));
-  EXPECT_THAT(layering_faults("engine/mrc.cpp", "#include \"../engine/mrc.h\"\n"),
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp", "#include \"../engine/io/mrc.h\"\n"),
               ElementsAre(HasSubstr("includes start at the root")));
-  EXPECT_THAT(layering_faults("engine/mrc.cpp", "#include <engine/mrc.h>\n"),
+  EXPECT_THAT(layering_faults("engine/io/mrc.cpp", "#include <engine/io/mrc.h>\n"),
               ElementsAre(HasSubstr("with quotes")));
 }
 
@@ -91,21 +150,22 @@ TEST(Layering, AThirdPartyHeaderStaysInItsOnePlace) {
   EXPECT_THAT(layering_faults("db/sqlite.cpp", "#include <sqlite3.h>\n"), IsEmpty());
   EXPECT_THAT(layering_faults("db/items.cpp", "#include <sqlite3.h>\n"),
               ElementsAre(HasSubstr("belongs elsewhere")));
-  EXPECT_THAT(layering_faults("engine/search.cpp", "#include <fftw3.h>\n"),
+  EXPECT_THAT(layering_faults("engine/search/search.cpp", "#include <fftw3.h>\n"),
               ElementsAre(HasSubstr("belongs elsewhere")));
-  EXPECT_THAT(layering_faults("scheduler/policy.cpp", "#include <nlohmann/json.hpp>\n"),
+  EXPECT_THAT(layering_faults("scheduler/policy/policy.cpp", "#include <nlohmann/json.hpp>\n"),
               ElementsAre(HasSubstr("belongs elsewhere")));
 }
 
 TEST(Layering, AnUnknownLibraryNeedsAPlaceFirst) {
-  EXPECT_THAT(layering_faults("engine/search.cpp", "#include <boost/asio.hpp>\n"),
+  EXPECT_THAT(layering_faults("engine/search/search.cpp", "#include <boost/asio.hpp>\n"),
               ElementsAre(HasSubstr("unknown header")));
-  EXPECT_THAT(layering_faults("engine/search.cpp", "#include <vector>\n#include <unistd.h>\n"),
-              IsEmpty());
+  EXPECT_THAT(
+      layering_faults("engine/search/search.cpp", "#include <vector>\n#include <unistd.h>\n"),
+      IsEmpty());
 }
 
 TEST(Layering, AHeaderIsReadOnce) {
-  EXPECT_THAT(layering_faults("engine/mrc.h", "#include <vector>\n"),
+  EXPECT_THAT(layering_faults("engine/io/mrc.h", "#include <vector>\n"),
               ElementsAre(HasSubstr("#pragma once")));
 }
 
