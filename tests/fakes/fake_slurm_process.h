@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/fakes/fake_slurm.h"
+#include "tests/fakes/fake_job.h"
 
 namespace tests {
 

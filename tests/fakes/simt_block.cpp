@@ -18,6 +18,11 @@ namespace {
 
 constinit thread_local BlockRunner* runner = nullptr;
 
+// The body of a fiber: one thread of one block after another.
+void run_threads_forever(void*) {
+  while (true) running_block().run_thread();
+}
+
 uint64_t count_of(const dim3& size) { return uint64_t{size.x} * size.y * size.z; }
 
 uint3 index_of(uint64_t number, const dim3& size) {
@@ -98,7 +103,7 @@ unsigned Random::one_of(uint32_t bits) {
 BlockRunner::BlockRunner(const Launch& launch, Team& team, uint64_t seed)
     : launch_(launch), team_(team), random_(seed), threads_(count_of(launch.block)) {
   for (size_t i = 0; i < threads_.size(); ++i) threads_[i].index = index_of(i, launch.block);
-  team_.grow_to(threads_.size());
+  team_.grow_to(threads_.size(), run_threads_forever);
 }
 
 // Those that run after the launch know all that the kernel has done.

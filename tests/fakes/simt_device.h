@@ -1,7 +1,7 @@
-// A device of engine/cuda/device_concept.h that runs its kernels on the CPU, with FFTW in cuFFT's place.
-// Arrays are heap buffers of exactly their size, full of garbage, so that the address sanitizer
-// sees what a device would let pass. Every line is transformed alone, so that no number depends on
-// what else is transformed with it.
+// A device of engine/cuda/device_concept.h that runs its kernels on the CPU, with FFTW in cuFFT's
+// place. Arrays are heap buffers of exactly their size, full of garbage, so that the address
+// sanitizer sees what a device would let pass. Every line is transformed alone, so that no number
+// depends on what else is transformed with it.
 #pragma once
 
 #include <complex>

@@ -15,7 +15,8 @@ class Team {
   // Each thread of the operating system has its own.
   static Team& of_this_thread();
 
-  void grow_to(size_t fibers);
+  // Each new fiber runs `body`, which does not return.
+  void grow_to(size_t fibers, void (*body)(void*));
   // The one that launches.
   Fiber& caller() { return caller_; }
   Undertaker& undertaker() { return undertaker_; }
@@ -23,7 +24,7 @@ class Team {
 
  private:
   struct Member {
-    explicit Member(size_t number);
+    Member(size_t number, void (*body)(void*));
     Stack stack;
     Fiber fiber;
   };
