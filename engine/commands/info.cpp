@@ -6,6 +6,7 @@
 #include "engine/commands/commands.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/search/device.h"

@@ -19,6 +19,7 @@
 #include "engine/config/with_results_in.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
+#include "engine/cuda/nvidia_device.h"
 #include "engine/io/format.h"
 #include "engine/io/mrc.h"
 #include "engine/io/scratch_folder.h"

@@ -1,5 +1,4 @@
-// What the rest of the engine sees of CUDA. In a build without it absent.cpp stands in for all of
-// engine/cuda.
+// What the rest of the engine sees of CUDA. In a build without CUDA unavailable.cpp implements it.
 #pragma once
 
 #include <cstdint>

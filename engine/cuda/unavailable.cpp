@@ -1,8 +1,7 @@
-// Stands in for the CUDA backend in a build without it.
+// Implements cuda_backend.h in a build without CUDA: every device is refused.
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/fused/backend.h"
+#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
-#include "engine/search/device.h"
 
 namespace engine::cuda {
 
@@ -20,7 +19,7 @@ DeviceFacts require_device(int) {
   }
   throw Error(ExitCode::kDeviceFault,
               "this machine has an NVIDIA device, but this build of margay-engine has no CUDA "
-              "backend; to search on the processor all the same, say --backend cpu");
+              "backend; to search on the processor all the same, use --backend cpu");
 }
 
 uint64_t transform_workspace(const ProblemShape&, const MemoryPlan&, int number) {
@@ -29,13 +28,6 @@ uint64_t transform_workspace(const ProblemShape&, const MemoryPlan&, int number)
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const Problem&, const MemoryPlan&, int number) {
-  require_device(number);
-  return nullptr;
-}
-
-FusedKernels fused_kernels(Precision precision) { return {.precision = precision, .lengths = {}}; }
-
-std::unique_ptr<Backend> make_fused_backend(const Problem&, const MemoryPlan&, int number) {
   require_device(number);
   return nullptr;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "engine/comm/nccl_memory.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
+#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/numerics/fft.h"
@@ -21,13 +21,6 @@ namespace {
 
 std::string megabytes(uint64_t bytes) {
   return grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
-}
-
-// The kernel driver's own word; a device node alone may be left over in a container.
-bool kernel_driver_present() {
-  std::error_code ignored;
-  return std::filesystem::exists("/dev/nvidia0", ignored) &&
-         std::filesystem::exists("/proc/driver/nvidia/version", ignored);
 }
 
 [[noreturn]] void refuse_for_memory(uint64_t needed, uint64_t free, const std::string& of,
@@ -189,8 +182,6 @@ std::string kernels_text(const cuda::FusedKernels& kernels) {
 }
 
 }  // namespace
-
-bool nvidia_device_present() { return kernel_driver_present() || cuda::visible_devices() > 0; }
 
 VisibleDevices devices_for(const std::string& backend) {
   if (backend == "cpu") return {};

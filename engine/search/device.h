@@ -43,9 +43,6 @@ struct DevicePlan {
   std::variant<cpu::MemoryPlan, cuda::MemoryPlan> work;
 };
 
-// Whether this machine has an NVIDIA device, usable by this build or not.
-bool nvidia_device_present();
-
 // The device of this rank; 0 on processors. Throws UsageError when it has none of its own.
 int device_of(const RankPlace& place, const std::string& backend);
 
