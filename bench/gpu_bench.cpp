@@ -82,7 +82,7 @@ class Runner {
     side_.precision = precision;
   }
 
-  // False where it cannot run here; the side says why.
+  // Returns false where this side cannot run; `side_.refused` has the reason.
   bool start() {
     try {
       open();

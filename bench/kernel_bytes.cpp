@@ -12,7 +12,7 @@ int64_t slice(int64_t n) { return n * (n / 2 + 1); }
 
 int64_t valid_pixels(const Work& w) { return (w.height - w.n + 1) * (w.width - w.n + 1); }
 
-// Of a call that goes by its plan's name.
+// Returns the bytes of a call that is named after its plan.
 std::optional<int64_t> library_bytes(const std::string& name) {
   long long count = 0;
   long long size = 0;

@@ -1,4 +1,4 @@
-// What several rounds of a measurement say together. Pure.
+// Statistics over several rounds of a measurement. Pure.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ struct Spread {
   double median = 0, smallest = 0, largest = 0;
 };
 
-// Of at least one value; the median of an even number is the mean of the middle two.
+// Takes at least one value; the median of an even number of them is the mean of the middle two.
 Spread spread_of(std::vector<double> values);
 
 // Round by round: what one side reached over what the other did in the same round, so that a clock

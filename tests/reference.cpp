@@ -88,7 +88,7 @@ bool same_pose(const engine::Maps& a, const engine::Maps& b, size_t i) {
          near(a.relative_defocus, b.relative_defocus);
 }
 
-// Whether some sample of the slice other than its centre lies on the plane kx = 0.
+// True when some sample of the slice other than its centre lies on the plane kx = 0.
 bool is_degenerate(const engine::Maps& maps, size_t pixel, int size) {
   constexpr double kOnPlane = 1e-5;  // in samples; float32 rounds to about this
   const engine::Rotation r = engine::rotation_matrix(

@@ -20,7 +20,7 @@ struct ReferenceCase {
 
 // Throws when the case is not in cases.csv.
 ReferenceCase reference_case(const std::string& name);
-// Of leopard-em/NAME/FILE in tests/data.
+// Reads leopard-em/NAME/FILE of tests/data.
 std::string reference_path(const std::string& name, const std::string& file);
 
 // The folder that MARGAY_REFERENCE names, with every map whole.
@@ -51,7 +51,7 @@ struct MapsPair {
 };
 MapsPair at_regular_poses(const engine::Maps& ours, const engine::Maps& reference, int size);
 
-// Of a peak list or a truth list: the numbers that comparisons need.
+// One row of a peak list or a truth list: the numbers that comparisons need.
 struct Particle {
   double x = 0, y = 0;  // centre, pixels of the micrograph
   double phi = 0, theta = 0, psi = 0;

@@ -21,7 +21,7 @@ inline bool is_required(const std::string& name) {
 
 }  // namespace tests
 
-// Ends the running test; `name` is the word that MARGAY_REQUIRE uses, `message` says what is
+// Ends the running test; `name` is the one that MARGAY_REQUIRE uses, `message` says what is
 // missing.
 #define MARGAY_SKIP_FOR_WANT_OF(name, message)                              \
   do {                                                                      \

@@ -247,7 +247,7 @@ FakeAnswer FakeAnswers::accounting_jobs(const std::string& version,
   return json_answer(200, body);
 }
 
-// The recorded answer with another job id in its words.
+// The recorded answer with another job id in its text.
 FakeAnswer FakeAnswers::about_job(const std::string& recording, const std::string& version,
                                   const std::string& id) const {
   FakeAnswer answer = as_recorded(recording, version);

@@ -6,7 +6,7 @@
 
 namespace tests {
 
-// Stands still unless told.
+// Stands still until a test moves it.
 class FakeClock : public scheduler::Clock {
  public:
   int64_t now_ms() const override { return now_ms_; }

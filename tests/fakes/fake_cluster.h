@@ -1,4 +1,4 @@
-// A cluster that does what the test says and remembers what it was asked.
+// A cluster that does what the test sets up and records the requests that it gets.
 #pragma once
 
 #include <algorithm>

@@ -85,7 +85,7 @@ struct FakeFault {
   std::chrono::milliseconds begins{0};  // when its job was seen started, or its first request
 };
 
-// Whether it happens to the cluster and not to a request.
+// True for a fault of the cluster, false for a fault of a request.
 bool is_of_the_cluster(Mishap what);
 
 class FaultScript {

@@ -1,5 +1,5 @@
 // A small HTTP server for fakes: every request goes to one function, which may also hang up
-// without a word.
+// without an answer.
 #pragma once
 
 #include <functional>

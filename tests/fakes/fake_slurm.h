@@ -56,7 +56,7 @@ class FakeSlurm {
   bool cancel(int64_t id);
   bool signal_steps(int64_t id, int number);
 
-  // Misfortunes, as fake_faults.h tells.
+  // The faults that fake_faults.h describes.
   void forget_jobs_of_the_last(std::chrono::milliseconds time);
   void requeue_youngest();
   void kill_node_of_youngest();

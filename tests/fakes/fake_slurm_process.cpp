@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of a file of /proc: what cannot be read any more, since its process is gone, is empty.
+// Returns the text of a file of /proc; empty when its process is gone.
 std::string contents(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return "";

@@ -1,6 +1,7 @@
 // A slurmrestd that can be made to fail on purpose (fake_faults.h), over a cluster that really runs
 // its jobs (fake_slurm.h). It answers as real ones were recorded to: release 22.05 speaks v0.0.38,
-// 24.11 speaks v0.0.40 to v0.0.42. Its own address /fake/ tells what it was asked and takes faults.
+// 24.11 speaks v0.0.40 to v0.0.42. Its own address /fake/ lists the requests that it got and takes
+// faults.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ struct FakeSlurmrestdOptions {
   FakeSlurmOptions cluster{};
 };
 
-// A JSON Web Token as scontrol makes them, signed by nobody. `serial` tells two of them apart.
+// A JSON Web Token as scontrol makes them, signed by nobody. `serial` makes two of them differ.
 std::string fake_token(const std::string& user, int64_t expires, int serial = 0);
 
 class FakeSlurmrestd {
@@ -46,7 +47,7 @@ class FakeSlurmrestd {
 
   // Their clocks and counters begin now.
   void set_faults(const std::string& text);
-  // Nobody listens at its address; jobs go on.
+  // Closes its address; jobs keep running.
   void go_away();
   void come_back();
 

@@ -1,4 +1,4 @@
-// What engine/cuda/fused/half_words.cuh has, for kernels that run on the CPU: CUDA's words for two
+// What engine/cuda/fused/half_words.cuh has, for kernels that run on the CPU: CUDA's names for two
 // halves, rounded as IEEE halves. Not every compiler has a type for them, and a kernel does
 // millions of these: so they are computed in double and rounded by hand.
 #pragma once

@@ -1,4 +1,4 @@
-// A server that says what a test tells it to, broken connections included, and remembers what it
+// A server that answers what a test scripts, broken connections included, and records what it
 // was asked. Sockets by hand: a server that behaves cannot drop an answer.
 #pragma once
 

@@ -187,7 +187,7 @@ void BlockRunner::make_ready(unsigned thread) {
   warps_ready_ |= 1u << thread / 32;
 }
 
-// Between two barriers either any thread may be next, or a warp goes on as far as it can: then it
+// Between two barriers either any thread may be next, or a warp runs on as far as it can: then it
 // runs ahead of the others over many shuffles, which single turns would hardly ever do.
 unsigned BlockRunner::pick() {
   const unsigned last = running_ / 32;

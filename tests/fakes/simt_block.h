@@ -1,5 +1,5 @@
 // One block of a kernel at a time: its threads take turns, its shared memory, what they wait for.
-// Kernels do not use this but CUDA's words (simt_words.h, simt_sync.h).
+// Kernels do not use this header but CUDA's own names (simt_words.h, simt_sync.h).
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ struct Place {
 
 enum class WarpWord : uint8_t { kSync, kShuffle, kShuffleUp, kShuffleDown, kShuffleXor, kVote };
 
-// What a thread brings to a word of its warp.
+// What a thread brings to an operation of its warp.
 struct WarpCall {
   WarpWord word{};
   unsigned mask = 0;
@@ -108,14 +108,14 @@ class BlockRunner {
     Place where{};
     WarpCall call{};
     uint64_t result = 0;
-    // Where the thread and those it waits for tell each other what they have done.
+    // Addresses at which the thread and those it waits for order what they have done.
     char came = 0;
     char goes = 0;
   };
   struct Warp {
     uint32_t alive = 0;
     uint32_t ready = 0;
-    uint32_t waiting = 0;  // in a word of the warp
+    uint32_t waiting = 0;  // in an operation of the warp
   };
   // Where the threads of one block do so at its barriers, at this one and at the next in turn:
   // whoever has come to the next one is not known to those who still leave this one.
@@ -167,7 +167,7 @@ class BlockRunner {
   std::unique_ptr<std::byte[]> shared_;
 };
 
-// Of the kernel that is running; throws std::logic_error when none is.
+// Returns the runner of the current kernel; throws std::logic_error when none runs.
 BlockRunner& running_block();
 
 }  // namespace tests::simt

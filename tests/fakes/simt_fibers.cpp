@@ -111,7 +111,7 @@ Fiber::~Fiber() {
 
 void Fiber::enter(unsigned high, unsigned low) {
   auto* self = reinterpret_cast<Fiber*>(static_cast<uintptr_t>(high) << 32 | low);
-  self->tell_of_arrival();
+  self->notify_of_arrival();
   self->body_(self->argument_);
 }
 
@@ -123,19 +123,19 @@ void Fiber::switch_to(Fiber& other) {
   if (__tsan_switch_to_fiber != nullptr)
     __tsan_switch_to_fiber(other.thread_sanitizer_, kSwitchOrdersNothing);
   exchange(*this, other);
-  tell_of_arrival();
+  notify_of_arrival();
 }
 
 // The place that was left is where a stack that was not made here is learnt.
-void Fiber::tell_of_arrival() {
+void Fiber::notify_of_arrival() {
   if (__sanitizer_finish_switch_fiber == nullptr) return;
   __sanitizer_finish_switch_fiber(address_sanitizer_, &came_from_->bottom_, &came_from_->bytes_);
 }
 
 // swapcontext would ask the kernel for the signal mask each time, which takes fifteen times as
-// long. Between the two calls that tell a sanitizer nothing may be instrumented, and no caller may
-// believe that it knows which registers survive. (clang, which reads this for clang-tidy, does not
-// know the attributes.)
+// long. Between the two calls that notify a sanitizer nothing may be instrumented, and no caller
+// may believe that it knows which registers survive. (clang, which reads this for clang-tidy, does
+// not know the attributes.)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"
 [[gnu::noipa, gnu::no_sanitize("address", "undefined", "thread")]] void Fiber::exchange(Fiber& from,

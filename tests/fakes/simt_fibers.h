@@ -1,6 +1,6 @@
-// Stacks that take turns on one thread of the operating system. The sanitizers are told of every
-// switch. To the thread sanitizer the fibers are threads that know nothing of each other but what
-// release_at() and acquire_at() say, so that it finds what a device would race for.
+// Stacks that take turns on one thread of the operating system. The sanitizers are notified of
+// every switch. To the thread sanitizer the fibers are threads that know nothing of each other but
+// what release_at() and acquire_at() order, so that it finds what a device would race for.
 #pragma once
 
 #include <ucontext.h>
@@ -32,8 +32,9 @@ class Stack {
 void release_at(const void* address);
 void acquire_at(const void* address);
 
-// To the thread sanitizer: a thread that learns what others have done and tells nobody. So it may
-// free what they have used without telling those who come next that the others are done.
+// To the thread sanitizer this is a thread that acquires what others have done and releases
+// nothing: it may free what they have used without ordering their work before that of later
+// threads.
 class Undertaker {
  public:
   Undertaker();
@@ -61,7 +62,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // Goes on with `other`; returns when somebody switches back to this one. To be called on this
+  // Continues with `other`; returns when somebody switches back to this one. To be called on this
   // one only.
   void switch_to(Fiber& other);
 
@@ -69,7 +70,7 @@ class Fiber {
   static void enter(unsigned high, unsigned low);
   static void exchange(Fiber& from, Fiber& to);
   [[noreturn]] static void resume(Fiber& fiber);
-  void tell_of_arrival();
+  void notify_of_arrival();
 
   void* registers_[5] = {};  // as __builtin_setjmp wants them
   ucontext_t start_{};

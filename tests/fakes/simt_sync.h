@@ -1,4 +1,4 @@
-// CUDA's words with which the threads of a block meet. Each lets other threads go first.
+// CUDA's functions that synchronise the threads of a block. Each lets other threads run first.
 #pragma once
 
 #include <atomic>

@@ -108,8 +108,8 @@ uint64_t BlockRunner::exchange(const WarpCall& call) {
   return thread.result;
 }
 
-// Lets those go on whom the mask names, when all of them who have not ended have come with the
-// same word and the same mask.
+// Releases the threads that the mask names once all of them that have not ended have arrived with
+// the same operation and the same mask.
 void BlockRunner::settle(unsigned warp_number, unsigned mask) {
   Warp& warp = warps_[warp_number];
   const uint32_t members = mask & warp.alive;

@@ -1,4 +1,4 @@
-// CUDA's words that stand for types, places and numbers, with the meaning that they have in CUDA
+// CUDA's names that stand for types, places and numbers, with the meaning that they have in CUDA
 // (C++ Programming Guide; its rounding and its conversions out of range from the PTX manual).
 // Device functions that CUDA calls approximate are exact here but for the last rounding.
 #pragma once
@@ -66,7 +66,7 @@ inline float3 make_float3(float x, float y, float z) { return {x, y, z}; }
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline double2 make_double2(double x, double y) { return {x, y}; }
 
-// Of the thread that is running. Kernels only read them.
+// The indices of the thread that is running. Kernels only read them.
 extern constinit thread_local uint3 threadIdx;
 extern constinit thread_local uint3 blockIdx;
 extern constinit thread_local dim3 blockDim;
@@ -112,7 +112,7 @@ inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 
 namespace tests::simt {
 
-// Of a number that is rounded already: held at the ends of the range. PTX gives 0 for what is not
+// Converts a number that is rounded already, clamped to the range. PTX gives 0 for what is not
 // a number, but the smallest integer where 64 bits are on either side.
 template <typename Integer, typename Real>
 Integer to_integer(Real rounded) {
@@ -160,7 +160,7 @@ inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned l
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 unsigned __brev(unsigned x);
 
-// How a word is cached changes no value.
+// A cache hint changes no value.
 template <typename T>
 T __ldg(const T* address) {
   return *address;

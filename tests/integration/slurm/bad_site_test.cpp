@@ -1,6 +1,6 @@
-// What is wrong with a site holds its queue with one clear sentence; nothing is lost, and it goes
-// on by itself when it is mended. And: the token is nobody's to read, and a hanging slurmrestd
-// keeps nobody waiting.
+// A fault of the site holds the queue with one clear sentence, loses nothing, and the queue resumes
+// by itself once the fault is fixed. The token is readable by nobody else, and a hanging slurmrestd
+// delays no user.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class BadSite : public ::testing::Test {
     EXPECT_EQ(told.exit_code, 0) << told.error;
     return nlohmann::json::parse(told.output);
   }
-  // What `margay status` says is wrong, once it does; it names `what`.
+  // Waits until `margay status` reports a fault that names `what`, and returns its sentence.
   void expect_held(const std::string& what) {
     std::string said;
     EXPECT_TRUE(QueueAtWork::becomes_true([&] {

@@ -1,5 +1,5 @@
-// The second road on a real Slurm, beyond what every cluster does alike: what its commands say when
-// things go wrong.
+// The transport by Slurm's commands on a real Slurm, beyond what every cluster does alike: its
+// commands' answers when things go wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -41,7 +41,7 @@ void run(const std::vector<std::string>& command) {
   if (finished.exit_code != 0) throw std::runtime_error(command.front() + ": " + finished.error);
 }
 
-// Whether any process was started with this word among its arguments.
+// True when a process runs that has this word among its arguments.
 bool runs_with(const std::string& word) {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string line = text_of_process(entry.path() / "cmdline");
@@ -303,7 +303,8 @@ TEST(PurgedJob, IsLostWithoutAccounting) {
                      "purged, without accounting", "LOST", "vanished");
 }
 
-// Of the engine's step Slurm tells srun alone; of the script itself it is the state of the job.
+// Slurm reports the end of the engine's step to srun alone, and the end of the script as the state
+// of the job.
 TEST(OutOfMemory, IsSaidOfTheStepAndOfTheScript) {
   if (!SlurmBed::missing().empty()) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
   if (!SlurmBed::can_limit_memory()) {

@@ -1,4 +1,4 @@
-// On a real Slurm: an item is promoted while its search runs on one GPU, and goes on from its
+// On a real Slurm: an item is promoted while its search runs on one GPU, and resumes from its
 // checkpoint with a rank for each GPU of two nodes; or one of these ranks fails.
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ class Promotion : public ::testing::TestWithParam<std::string> {
               << queue_->kill_daemon(SIGKILL).error;
   }
 
-  // Of the job of so many nodes: rank, node and device of each.
+  // Rank, node and device of every rank of the job with that many nodes.
   std::set<std::string> ranks_on(int nodes) const {
     std::set<std::string> ranks;
     std::istringstream lines(text_of(queue_->folder() / "ranks"));

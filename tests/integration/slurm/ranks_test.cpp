@@ -243,7 +243,7 @@ class PromotedSearch : public SlurmRanks, public testing::WithParamInterface<std
                         .at("directory")
                         .get<std::string>());
   }
-  // Of the same search by one process that nobody disturbs.
+  // The maps of the same search by one undisturbed process.
   static std::vector<std::string> maps_of_one_process(const std::string& attempt) {
     const ScratchFolder folder;
     std::string config = text_of(attempt + "/config.yaml");

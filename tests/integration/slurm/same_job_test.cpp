@@ -1,5 +1,5 @@
 // What a script's #SBATCH lines ask for arrives by slurmrestd as it does by sbatch: the same job
-// by both roads, compared as Slurm itself tells it.
+// by both transports, compared in Slurm's own listing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class SameJob : public ::testing::TestWithParam<std::string> {
     if (bed_ == nullptr) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
   }
 
-  // `scontrol show job` in its words.
+  // The output of `scontrol show job`.
   static std::map<std::string, std::string> facts_of(const std::string& job) {
     std::istringstream words(bed_->scontrol({"--oneliner", "show", "job", job}));
     std::map<std::string, std::string> facts;

@@ -51,7 +51,7 @@ class SlurmScale : public testing::Test {
     ASSERT_TRUE(bed_) << "there is no bed";
     search_.sections["orientation_search_config"] = "{psi_step: 20, theta_step: 20, symmetry: C1}";
     search_.write_config();
-    // Every task tells where it is, before it becomes the engine.
+    // Every task records where it runs before it becomes the engine.
     std::ofstream(search_.file("prolog")) << "#!/bin/sh\necho \"$SLURM_STEP_NUM_TASKS "
                                              "$SLURM_PROCID $SLURMD_NODENAME\" >> "
                                           << search_.file("ranks") << "\n";

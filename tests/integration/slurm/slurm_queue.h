@@ -31,19 +31,19 @@ class SlurmQueue : public QueueAtWork {
 
   // One more micrograph, with `margay enqueue`'s options; returns the item's number.
   int enqueue(const std::vector<std::string>& options = {});
-  // As `margay show --json` tells it; throws when it cannot.
+  // The output of `margay show --json`; throws when it fails.
   nlohmann::json item(int number) const;
   std::string state_of(int number) const { return item(number).at("state"); }
-  // Of the newest attempt; null when there is none yet.
+  // The newest attempt; null when there is none yet.
   nlohmann::json attempt(int number) const;
-  // Of the newest attempt, "" when there is none: its state, its job, the cluster's reason.
+  // State, job and reason of the newest attempt; "" when there is none.
   std::string attempt_state(int number) const;
   std::string job_of(int number) const;
   std::string reason_of(int number) const;
-  // Wait for it. Slurm says more behind some reasons: "ReqNodeNotAvail, UnavailableNodes:n04".
+  // Wait for it. Slurm appends details to some reasons: "ReqNodeNotAvail, UnavailableNodes:n04".
   bool comes_to(int number, const std::string& attempt_state) const;
   bool waits_for(int number, const std::string& reason) const;
-  // What `margay show` says.
+  // The output of `margay show`.
   std::string shown(int number) const;
 
  private:

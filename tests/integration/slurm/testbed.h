@@ -19,7 +19,7 @@ struct BedOptions {
   int slurmd_timeout = 30;     // seconds until a silent node is down
   bool memory_limits = false;  // see SlurmBed::can_limit_memory()
   bool host_names = false;     // see SlurmBed::can_name_hosts()
-  // Of tcp, unix, local. Slurm 22.05 may need a minute to bind its port again.
+  // A list of tcp, unix, local. Slurm 22.05 may need a minute to bind its port again.
   std::string rest = "unix";
   std::vector<std::string> conf{};  // more lines of slurm.conf
 };
