@@ -15,7 +15,7 @@
 #include "engine/comm/rendezvous_file.h"
 #include "engine/comm/sockets.h"
 #include "engine/error.h"
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 
 namespace engine::comm {
 namespace {

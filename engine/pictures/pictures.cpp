@@ -7,7 +7,7 @@
 #include <numbers>
 #include <tuple>
 
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "engine/io/format.h"
 #include "engine/pictures/histogram.h"
 #include "engine/pictures/plots.h"

@@ -15,8 +15,8 @@
 #include <system_error>
 
 #include "engine/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/sha256.h"
+#include "base/atomic_file.h"
+#include "base/sha256.h"
 
 namespace engine {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
-#include "engine/io/sha256.h"
+#include "base/sha256.h"
 
 namespace engine {
 namespace {

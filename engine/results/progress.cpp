@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/error.h"
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "engine/io/format.h"
 
 namespace engine {

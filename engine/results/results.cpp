@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/error.h"
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "engine/io/mrc.h"
 
 namespace engine {

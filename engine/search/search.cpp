@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/error.h"
-#include "engine/io/sha256.h"
+#include "base/sha256.h"
 #include "engine/numerics/preprocess.h"
 
 namespace engine {

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "engine/error.h"
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "tests/scratch_folder.h"
 #include "tests/unit/engine/search/small_search.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "engine/io/sha256.h"
+#include "base/sha256.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "engine/io/atomic_file.h"
+#include "base/atomic_file.h"
 #include "engine/io/mrc.h"
 #include "tests/unit/engine/scratch.h"
 #include "tests/unit/engine/search/reference_csv.h"
