@@ -1,11 +1,6 @@
 # With MARGAY_STATIC, what Debian's shared libraries are replaced by: its archives, each before those
 # that it needs, so that the programs run on machines that have glibc and nothing of these. Debian
 # has no archive of Highway: libhwy.so.1 is looked for in ../lib beside the programs' folder.
-set(MARGAY_YAML_CPP yaml-cpp)
-if(NOT MARGAY_STATIC)
-  return()
-endif()
-
 function(margay_archives out)
   set(archives "")
   foreach(name IN LISTS ARGN)
@@ -14,13 +9,16 @@ function(margay_archives out)
   endforeach()
   set(${out} ${archives} PARENT_SCOPE)
 endfunction()
+
+# margay_take_archives(target name ...): the imported target stands for these archives.
 function(margay_take_archives target)
-  margay_archives(archives ${ARGN})
-  set_property(TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES ${archives})
+  if(MARGAY_STATIC)
+    margay_archives(archives ${ARGN})
+    set_property(TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES ${archives})
+  endif()
 endfunction()
 
-margay_archives(MARGAY_YAML_CPP yaml-cpp)
-margay_take_archives(PkgConfig::FFTW fftw3f fftw3)
-margay_take_archives(PkgConfig::CRYPTO crypto)
-margay_take_archives(PkgConfig::CAIRO cairo fontconfig freetype png16 pixman-1 expat brotlidec
-                     brotlicommon xcb-shm xcb-render Xrender Xext X11 xcb Xau Xdmcp z)
+set(MARGAY_YAML_CPP yaml-cpp)
+if(MARGAY_STATIC)
+  margay_archives(MARGAY_YAML_CPP yaml-cpp)
+endif()

@@ -10,106 +10,102 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/error.h"
+#include "base/error.h"
 
-namespace engine {
+namespace base {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const std::string& what, const std::string& path, int error) {
-  std::string message =
-      "cannot " + what + " '" + path + "': " + std::generic_category().message(error);
-  if (error == ENOSPC) message += "; the disk is full: free some space or choose another folder";
-  if (error == EDQUOT) message += "; free some space or choose another folder";
-  throw Error(ExitCode::kBadInput, message);
-}
 
 std::string folder_of(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
   return folder.empty() ? "." : folder;
 }
 
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
 // Fixed length, so that a name as long as the file system allows can still be written; the hash
 // keeps files of one process apart.
-std::string temporary_name(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
+std::string temporary_name(const std::string& name) {
   char text[64];
   std::snprintf(text, sizeof text, ".margay-%ld-%016zx.tmp", static_cast<long>(getpid()),
                 std::hash<std::string>{}(name));
-  return (fs::path(folder_of(path)) / text).string();
+  return text;
 }
 
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int flags)
-      : number_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
+void make_folder_of(const std::string& path) {
+  std::error_code error;
+  const std::string folder = folder_of(path);
+  fs::create_directories(folder, error);
+  if (error && !fs::is_directory(folder)) {
+    throw FileError(error.value(), "cannot make the folder '" + folder + "'");
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+}
 
-  int number() const { return number_; }
-  // A network file system tells of a full disk only here.
-  int close() { return ::close(std::exchange(number_, -1)); }
-
- private:
-  int number_;
-};
-
-void write_all(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path, errno);
-    bytes.remove_prefix(static_cast<size_t>(written));
+void sync_folder(int folder, const std::string& path) {
+  // Some file systems have no such thing for folders, and say so with EINVAL.
+  if (::fsync(folder) != 0 && errno != EINVAL) {
+    throw FileError(errno, "cannot flush the folder of '" + path + "'");
   }
+}
+
+// `path` stands for the file in messages.
+void write_at(int folder, const std::string& name, std::string_view bytes,
+              const WriteOptions& options, const std::string& path) {
+  const std::string temporary = temporary_name(name);
+  const bool on_disk = options.durability == Durability::kOnDisk;
+  Descriptor file(
+      ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, options.mode));
+  if (!file || !write_all(file.get(), bytes) || (on_disk && ::fsync(file.get()) != 0) ||
+      file.close() != 0 || ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) {
+    const int error = errno;
+    ::unlinkat(folder, temporary.c_str(), 0);
+    throw FileError(error, "cannot write '" + path + "'");
+  }
+  if (on_disk) sync_folder(folder, path);
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), temporary_(temporary_name(path_)) {
-  std::error_code error;
-  const std::string folder = folder_of(path_);
-  fs::create_directories(folder, error);
-  if (error && !fs::is_directory(folder)) fail("make the folder", folder, error.value());
+AtomicFile::AtomicFile(std::string path, Folder folder)
+    : path_(std::move(path)),
+      temporary_((fs::path(folder_of(path_)) / temporary_name(name_of(path_))).string()) {
+  if (folder == Folder::kMake) make_folder_of(path_);
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::commit() {
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", path_, errno);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw FileError(errno, "cannot write '" + path_ + "'");
+  }
   temporary_.clear();
 }
 
-void write_file_atomically(const std::string& path, std::string_view bytes, Durability durability) {
-  AtomicFile file(path);
-  Descriptor descriptor(file.temporary(), O_WRONLY | O_CREAT | O_TRUNC);
-  if (descriptor.number() < 0) fail("write", path, errno);
-  write_all(descriptor.number(), bytes, path);
-  if (durability == Durability::kOnDisk && fsync(descriptor.number()) != 0) {
-    fail("write", path, errno);
-  }
-  if (descriptor.close() != 0) fail("write", path, errno);
-  file.commit();
-  if (durability == Durability::kOnDisk) sync_folder_of(path);
+void write_file_atomically(const std::string& path, std::string_view bytes,
+                           const WriteOptions& options) {
+  if (options.folder == Folder::kMake) make_folder_of(path);
+  write_at(open_folder(folder_of(path)).get(), name_of(path), bytes, options, path);
 }
 
-void throw_write_error(const std::string& path, int error) { fail("write", path, error); }
+void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
+                              const WriteOptions& options) {
+  write_at(folder, name, bytes, options, name);
+}
+
+Descriptor open_folder(const std::string& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) throw FileError(errno, "cannot open the folder '" + path + "'");
+  return folder;
+}
 
 void sync_folder_of(const std::string& path) {
-  const std::string folder = folder_of(path);
-  const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
-  if (descriptor.number() < 0) fail("open the folder", folder, errno);
-  // Some file systems have no such thing for folders, and say so with EINVAL.
-  if (fsync(descriptor.number()) != 0 && errno != EINVAL) fail("flush the folder", folder, errno);
+  sync_folder(open_folder(folder_of(path)).get(), path);
 }
 
-}  // namespace engine
+}  // namespace base

@@ -2,16 +2,30 @@
 // and renamed.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
-namespace engine {
+#include "base/descriptor.h"
+
+namespace base {
+
+enum class Durability {
+  kVisible,  // readers see the old file or the new one
+  kOnDisk,   // and the new one survives a power cut
+};
+
+enum class Folder {
+  kMustExist,  // a folder that is missing may be a file system that is not mounted
+  kMake,       // missing folders are made
+};
 
 // Owns the hidden name; what was not committed is removed.
 class AtomicFile {
  public:
-  // Makes missing folders. Throws Error naming the folder.
-  explicit AtomicFile(std::string path);
+  // Throws FileError naming the folder that cannot be made.
+  AtomicFile(std::string path, Folder folder);
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile(const AtomicFile&) = delete;
@@ -21,7 +35,7 @@ class AtomicFile {
   const std::string& path() const { return path_; }
   // Write here, and flush, before commit().
   const std::string& temporary() const { return temporary_; }
-  // Renames into place. Durable only after sync_folder_of(path()).
+  // Renames into place. Durable only after sync_folder_of(path()). Throws FileError.
   void commit();
 
  private:
@@ -29,18 +43,23 @@ class AtomicFile {
   std::string temporary_;
 };
 
-enum class Durability {
-  kVisible,  // readers see the old file or the new one
-  kOnDisk,   // and the new one survives a power cut
+struct WriteOptions {
+  Durability durability = Durability::kOnDisk;
+  Folder folder = Folder::kMustExist;
+  mode_t mode = 0666;  // less the process's umask
 };
 
-// Throws Error naming the file; a full disk is called so.
-void write_file_atomically(const std::string& path, std::string_view bytes, Durability durability);
+// Throws FileError naming the file, or the folder that is not there.
+void write_file_atomically(const std::string& path, std::string_view bytes,
+                           const WriteOptions& options = {});
+// The same for a name in an open folder.
+void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
+                              const WriteOptions& options = {});
 
-// Throws Error naming the file, with the words of the system's `error` and what to do.
-[[noreturn]] void throw_write_error(const std::string& path, int error);
+// Throws FileError naming the folder.
+Descriptor open_folder(const std::string& path);
 
-// Makes the names in the folder that holds `path` durable.
+// Makes the names in the folder that holds `path` durable. Throws FileError.
 void sync_folder_of(const std::string& path);
 
-}  // namespace engine
+}  // namespace base

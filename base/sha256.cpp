@@ -1,25 +1,37 @@
 #include "base/sha256.h"
 
+#include <fcntl.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <memory>
-#include <system_error>
+#include <stdexcept>
 #include <vector>
 
-#include "engine/error.h"
+#include "base/descriptor.h"
+#include "base/error.h"
 
-namespace engine {
+namespace base {
 namespace {
 
 void check(bool good) {
   if (!good) throw std::runtime_error("OpenSSL cannot compute SHA-256 on this machine");
 }
 
-[[noreturn]] void fail(const std::string& path, int error) {
-  throw InputError("cannot read '" + path + "': " + std::generic_category().message(error));
+// read_block(buffer, size, offset) is read(2) or pread(2).
+template <typename ReadBlock>
+std::string hash_of(const ReadBlock& read_block, const std::string& path) {
+  Sha256 hash;
+  std::vector<char> block(size_t{1} << 20);
+  for (off_t offset = 0;;) {
+    const ssize_t count = read_block(block.data(), block.size(), offset);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw FileError(errno, "cannot read '" + path + "'");
+    if (count == 0) return hash.hex();
+    hash.add(block.data(), static_cast<size_t>(count));
+    offset += count;
+  }
 }
 
 }  // namespace
@@ -52,19 +64,19 @@ std::string Sha256::hex() {
 }
 
 std::string sha256_of_file(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             std::fclose);
-  if (!file) fail(path, errno);
-  Sha256 hash;
-  std::vector<unsigned char> buffer(size_t{1} << 20);
-  while (true) {
-    errno = 0;
-    const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get());
-    hash.add(buffer.data(), count);
-    if (count == buffer.size()) continue;
-    if (std::ferror(file.get())) fail(path, errno);
-    return hash.hex();
-  }
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw FileError(errno, "cannot read '" + path + "'");
+  const auto next = [&](char* block, size_t size, off_t) {
+    return ::read(file.get(), block, size);
+  };
+  return hash_of(next, path);
+}
+
+std::string sha256_of_open_file(int descriptor, const std::string& path) {
+  const auto at = [&](char* block, size_t size, off_t offset) {
+    return ::pread(descriptor, block, size, offset);
+  };
+  return hash_of(at, path);
 }
 
 std::string sha256_of_bytes(const void* data, size_t size) {
@@ -73,4 +85,8 @@ std::string sha256_of_bytes(const void* data, size_t size) {
   return hash.hex();
 }
 
-}  // namespace engine
+std::string sha256_of_text(std::string_view text) {
+  return sha256_of_bytes(text.data(), text.size());
+}
+
+}  // namespace base

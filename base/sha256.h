@@ -1,12 +1,14 @@
+// SHA-256, by OpenSSL; always as lower-case hex.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
-namespace engine {
+namespace base {
 
-// Of data that comes in pieces.
+// The hash of data that comes in pieces.
 class Sha256 {
  public:
   Sha256();
@@ -14,7 +16,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void add(const void* data, size_t size);
-  // Lower-case hex of everything added; once.
+  // The hash of everything added; called once.
   std::string hex();
 
  private:
@@ -22,8 +24,11 @@ class Sha256 {
   std::unique_ptr<Context> context_;
 };
 
-// Lower-case hex. Throws InputError naming a file that cannot be read.
+// Throws FileError naming a file that cannot be read.
 std::string sha256_of_file(const std::string& path);
+// The same of an open file from its beginning, wherever its offset is; `path` is for the message.
+std::string sha256_of_open_file(int descriptor, const std::string& path);
 std::string sha256_of_bytes(const void* data, size_t size);
+std::string sha256_of_text(std::string_view text);
 
-}  // namespace engine
+}  // namespace base

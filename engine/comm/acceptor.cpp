@@ -9,13 +9,14 @@
 #include <set>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "engine/comm/connection.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
 #include "engine/comm/rendezvous_file.h"
 #include "engine/comm/sockets.h"
 #include "engine/error.h"
-#include "base/atomic_file.h"
+#include "engine/io/input_errors.h"
 
 namespace engine::comm {
 namespace {
@@ -190,7 +191,9 @@ Door::Door(const MeetingPlace& place, std::string nonce, int size)
   if (place.file.empty()) return;
   state_->written = text_of(
       {.nonce = state_->nonce, .host = state_->host, .addresses = own_addresses(), .port = port()});
-  write_file_atomically(place.file, state_->written, Durability::kOnDisk);
+  with_input_errors([&] {
+    base::write_file_atomically(place.file, state_->written, {.folder = base::Folder::kMake});
+  });
 }
 
 Door::~Door() {

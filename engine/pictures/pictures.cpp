@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "engine/io/format.h"
+#include "engine/io/input_errors.h"
 #include "engine/pictures/histogram.h"
 #include "engine/pictures/plots.h"
 
@@ -142,7 +143,8 @@ std::vector<std::pair<std::string, std::string>> write_pictures(const std::strin
   std::vector<std::pair<std::string, std::string>> pictures;
   const auto write = [&](const std::string& name, const std::string& png) {
     const std::string path = (std::filesystem::path(directory) / (name + ".png")).string();
-    write_file_atomically(path, png, Durability::kOnDisk);
+    with_input_errors(
+        [&] { base::write_file_atomically(path, png, {.folder = base::Folder::kMake}); });
     pictures.emplace_back(name, path);
   };
   write("micrograph_peaks", micrograph_picture(micrograph, peaks, context));

@@ -14,9 +14,11 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "engine/error.h"
 #include "base/atomic_file.h"
+#include "base/error.h"
 #include "base/sha256.h"
+#include "engine/error.h"
+#include "engine/io/input_errors.h"
 
 namespace engine {
 namespace {
@@ -56,7 +58,8 @@ std::vector<uint8_t> pack_bits(const std::vector<bool>& bits) {
 class Writer {
  public:
   explicit Writer(const std::string& path)
-      : target_(path), file_(std::fopen(target_.temporary().c_str(), "wb"), std::fclose) {
+      : target_(path, base::Folder::kMake),
+        file_(std::fopen(target_.temporary().c_str(), "wb"), std::fclose) {
     if (!file_) fail();
   }
   void put(const void* data, size_t size) {
@@ -73,18 +76,20 @@ class Writer {
     if (std::fflush(file_.get()) != 0 || fsync(fileno(file_.get())) != 0) fail();
     file_.reset();
     target_.commit();
-    sync_folder_of(target_.path());
+    base::sync_folder_of(target_.path());
   }
 
  private:
   void write(const void* data, size_t size) {
     if (size > 0 && std::fwrite(data, 1, size, file_.get()) != size) fail();
   }
-  [[noreturn]] void fail() const { throw_write_error(target_.path(), errno); }
+  [[noreturn]] void fail() const {
+    throw base::FileError(errno, "cannot write '" + target_.path() + "'");
+  }
 
-  AtomicFile target_;
+  base::AtomicFile target_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  Sha256 hash_;
+  base::Sha256 hash_;
 };
 
 class Reader {
@@ -131,7 +136,7 @@ class Reader {
   std::string path_;
   std::ifstream in_;
   uint64_t left_ = 0;
-  Sha256 hash_;
+  base::Sha256 hash_;
 };
 
 json read_header(Reader& reader) {
@@ -166,22 +171,24 @@ json read_header(Reader& reader) {
 std::string SearchIdentity::hash() const {
   std::string text;
   for (const auto& [name, content] : parts) text += name + '=' + content + '\n';
-  return sha256_of_bytes(text.data(), text.size());
+  return base::sha256_of_text(text);
 }
 
 void write_checkpoint(const std::string& path, const Checkpoint& c) {
-  Writer writer(path);
-  const std::string header = header_of(c).dump();
-  const auto length = static_cast<uint32_t>(header.size());
-  writer.put(kMagic, kMagicBytes);
-  writer.put(&kFormat, sizeof(kFormat));
-  writer.put(&length, sizeof(length));
-  writer.put(header.data(), header.size());
-  writer.put_all(pack_bits(c.finished));
-  writer.put_all(c.accumulators.best);
-  writer.put_all(c.accumulators.sum);
-  writer.put_all(c.accumulators.squares);
-  writer.commit();
+  with_input_errors([&] {
+    Writer writer(path);
+    const std::string header = header_of(c).dump();
+    const auto length = static_cast<uint32_t>(header.size());
+    writer.put(kMagic, kMagicBytes);
+    writer.put(&kFormat, sizeof(kFormat));
+    writer.put(&length, sizeof(length));
+    writer.put(header.data(), header.size());
+    writer.put_all(pack_bits(c.finished));
+    writer.put_all(c.accumulators.best);
+    writer.put_all(c.accumulators.sum);
+    writer.put_all(c.accumulators.squares);
+    writer.commit();
+  });
 }
 
 Checkpoint read_checkpoint(const std::string& path) {

@@ -8,8 +8,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
 #include "base/sha256.h"
+#include "engine/error.h"
+#include "engine/io/input_errors.h"
 
 namespace engine {
 namespace {
@@ -37,6 +38,10 @@ std::string compiler() {
 #endif
 }
 
+std::string sha256_of(const std::string& path) {
+  return with_input_errors([&] { return base::sha256_of_file(path); });
+}
+
 Json input(const std::string& path, const std::string& sha256) {
   return {{"path", absolute(path)}, {"sha256", sha256}};
 }
@@ -45,7 +50,7 @@ Json output(const std::string& path) {
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
   if (error) throw InputError("cannot read '" + path + "': " + error.message());
-  return {{"path", absolute(path)}, {"sha256", sha256_of_file(path)}, {"bytes", bytes}};
+  return {{"path", absolute(path)}, {"sha256", sha256_of(path)}, {"bytes", bytes}};
 }
 
 Json device(const DeviceInfo& info) {
@@ -133,9 +138,9 @@ Json outputs(const OutputPaths& paths) {
 }  // namespace
 
 InputHashes hash_inputs(const SearchConfig& config) {
-  return {.configuration = config.path.empty() ? "" : sha256_of_file(config.path),
-          .micrograph = sha256_of_file(config.micrograph_path),
-          .volume = sha256_of_file(config.template_volume_path)};
+  return {.configuration = config.path.empty() ? "" : sha256_of(config.path),
+          .micrograph = sha256_of(config.micrograph_path),
+          .volume = sha256_of(config.template_volume_path)};
 }
 
 std::string manifest_json(const Manifest& manifest) {

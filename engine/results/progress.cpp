@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
 #include "base/atomic_file.h"
+#include "base/error.h"
 #include "engine/io/format.h"
 
 namespace engine {
@@ -178,8 +178,10 @@ void ProgressReporter::finish(const Progress& progress) {
 void ProgressReporter::write_file(const Progress& progress) {
   if (path_.empty()) return;
   try {
-    write_file_atomically(path_, progress_json(progress), Durability::kVisible);
-  } catch (const Error& error) {
+    base::write_file_atomically(
+        path_, progress_json(progress),
+        {.durability = base::Durability::kVisible, .folder = base::Folder::kMake});
+  } catch (const base::FileError& error) {
     if (!failure_shown_) std::fprintf(stderr, "no progress file: %s\n", error.what());
     failure_shown_ = true;
   }

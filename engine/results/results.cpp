@@ -5,8 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "engine/error.h"
 #include "base/atomic_file.h"
+#include "engine/error.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 
 namespace engine {
@@ -35,7 +36,7 @@ auto maps_and_paths(MapsType& maps, const ResultPaths& paths) {
 }
 
 // write_mrc knows only the hidden name; the user knows the other.
-void write_map(const AtomicFile& file, const Image& image, double pixel_size) {
+void write_map(const base::AtomicFile& file, const Image& image, double pixel_size) {
   try {
     write_mrc(file.temporary(), image, pixel_size);
   } catch (const Error& error) {
@@ -80,24 +81,30 @@ OutputPaths output_paths(const SearchConfig& config, const std::string& output) 
 }
 
 void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
-  // All are written before the first is renamed: a full disk leaves the old set whole.
-  std::vector<AtomicFile> files;
-  for (const auto& [image, path] : maps_and_paths(maps, paths)) {
-    write_map(files.emplace_back(*path), *image, pixel_size);
-  }
-  std::set<std::string> folders;
-  for (AtomicFile& file : files) {
-    file.commit();
-    folders.insert(folder_of(file.path()));
-  }
-  for (const std::string& folder : folders) sync_folder_of((fs::path(folder) / "x").string());
+  with_input_errors([&] {
+    // All are written before the first is renamed: a full disk leaves the old set whole.
+    std::vector<base::AtomicFile> files;
+    for (const auto& [image, path] : maps_and_paths(maps, paths)) {
+      write_map(files.emplace_back(*path, base::Folder::kMake), *image, pixel_size);
+    }
+    std::set<std::string> folders;
+    for (base::AtomicFile& file : files) {
+      file.commit();
+      folders.insert(folder_of(file.path()));
+    }
+    for (const std::string& folder : folders) {
+      base::sync_folder_of((fs::path(folder) / "x").string());
+    }
+  });
 }
 
 void write_image(const std::string& path, const Image& image, double pixel_size) {
-  AtomicFile file(path);
-  write_map(file, image, pixel_size);
-  file.commit();
-  sync_folder_of(path);
+  with_input_errors([&] {
+    base::AtomicFile file(path, base::Folder::kMake);
+    write_map(file, image, pixel_size);
+    file.commit();
+    base::sync_folder_of(path);
+  });
 }
 
 Maps read_maps(const ResultPaths& paths) {
@@ -122,7 +129,8 @@ Maps read_maps(const ResultPaths& paths) {
 }
 
 void write_text_atomically(const std::string& path, const std::string& text) {
-  write_file_atomically(path, text, Durability::kOnDisk);
+  with_input_errors(
+      [&] { base::write_file_atomically(path, text, {.folder = base::Folder::kMake}); });
 }
 
 }  // namespace engine

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <utility>
 
-#include "engine/error.h"
 #include "base/sha256.h"
+#include "engine/error.h"
 #include "engine/numerics/preprocess.h"
 
 namespace engine {
@@ -38,7 +38,7 @@ std::string describe_extreme_pixel(const Image& image) {
 }
 
 std::string hash_floats(const std::vector<float>& values) {
-  return sha256_of_bytes(values.data(), values.size() * sizeof(float));
+  return base::sha256_of_bytes(values.data(), values.size() * sizeof(float));
 }
 
 template <typename T>

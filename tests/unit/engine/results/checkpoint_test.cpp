@@ -15,8 +15,8 @@
 #include <random>
 #include <string>
 
-#include "engine/error.h"
 #include "base/atomic_file.h"
+#include "engine/error.h"
 #include "tests/scratch_folder.h"
 #include "tests/unit/engine/search/small_search.h"
 
@@ -148,7 +148,7 @@ TEST_F(Checkpoints, ReadBackWhatWasWritten) {
 
 TEST_F(Checkpoints, AFullDiskIsAnErrorInTheSystemsOwnWordsThatNamesTheFile) {
   if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full on this machine";
-  const AtomicFile same_name(path("c"));
+  const base::AtomicFile same_name(path("c"), base::Folder::kMustExist);
   std::filesystem::create_symlink("/dev/full", same_name.temporary());
   Checkpoint c;
   c.accumulators = Accumulators(64, 64);

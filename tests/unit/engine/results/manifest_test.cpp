@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/sha256.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {
@@ -63,24 +62,6 @@ Manifest finished(const ScratchFolder& folder) {
   manifest.peaks = 3;
   manifest.cutoff = 6.5;
   return manifest;
-}
-
-TEST(Sha256, OfKnownBytes) {
-  EXPECT_EQ(sha256_of_bytes("abc", 3), kHashOfAbc);
-  EXPECT_EQ(sha256_of_bytes("", 0),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-}
-
-TEST(Sha256, OfAFileLargerThanTheBufferIsThatOfItsBytes) {
-  const ScratchFolder folder;
-  const std::string bytes((size_t{2} << 20) + 7, 'x');
-  write_file(folder.file("large"), bytes);
-  EXPECT_EQ(sha256_of_file(folder.file("large")), sha256_of_bytes(bytes.data(), bytes.size()));
-}
-
-TEST(Sha256, AFileThatCannotBeReadIsNamed) {
-  EXPECT_THAT(refusal([] { sha256_of_file("/absent/file"); }), HasSubstr("/absent/file"));
-  EXPECT_THAT(refusal([] { sha256_of_file("/"); }), HasSubstr("Is a directory"));
 }
 
 TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {

@@ -272,10 +272,11 @@ TEST(AtomicText, AWriteThatFailsNamesTheFileAndKeepsTheOldText) {
 TEST(AtomicText, AFullDiskIsCalledSo) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const ScratchFolder folder;
-  AtomicFile probe(folder.file("list.csv"));  // its hidden name is the one that will be written
+  // Its hidden name is the one that will be written.
+  const base::AtomicFile probe(folder.file("list.csv"), base::Folder::kMustExist);
   fs::create_symlink("/dev/full", probe.temporary());
   try {
-    write_file_atomically(folder.file("list.csv"), "text", Durability::kOnDisk);
+    write_text_atomically(folder.file("list.csv"), "text");
     FAIL() << "written to a full disk";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("disk is full"));

@@ -1,0 +1,42 @@
+// File descriptors: owning one, and reading and writing all of it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace base {
+
+// Owns a file descriptor; a negative one stands for none.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }
+  // Closes what is owned, leaves errno as it was, and owns `number`.
+  void reset(int number = -1);
+  // close(2), with its result: a network file system reports a full disk only there.
+  int close();
+
+ private:
+  int number_;
+};
+
+// False, with errno set, where it fails.
+bool write_all(int descriptor, std::string_view bytes);
+
+// From the current place to the end; what lies beyond `most` bytes is not read. nullopt, with errno
+// set, where it fails.
+std::optional<std::string> read_all(int descriptor, size_t most = std::string::npos);
+
+}  // namespace base

@@ -1,0 +1,85 @@
+#include "base/atomic_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+
+#include "base/error.h"
+#include "tests/scratch_folder.h"
+
+namespace base {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+auto names_in(const std::string& folder) {
+  return std::distance(fs::directory_iterator(folder), {});
+}
+
+TEST(AtomicFiles, AWrittenFileIsWholeAndLeavesNothingBeside) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.file(std::string(250, 'n') + ".csv");
+  write_file_atomically(path, "old and longer");
+  write_file_atomically(path, "new");
+  EXPECT_EQ(tests::text_of(path), "new");
+  write_file_atomically_at(open_folder(folder.path()).get(), "beside", "text");
+  EXPECT_EQ(tests::text_of(folder.file("beside")), "text");
+  EXPECT_EQ(names_in(folder.path()), 2);
+}
+
+TEST(AtomicFiles, AFolderIsMadeOnlyWhereThatIsWished) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.file("a/b/c");
+  EXPECT_THAT([&] { write_file_atomically(path, "x"); },
+              ThrowsMessage<FileError>(AllOf(HasSubstr("a/b'"), HasSubstr("No such file"))));
+  write_file_atomically(path, "x", {.folder = Folder::kMake});
+  EXPECT_EQ(tests::text_of(path), "x");
+  EXPECT_THAT([&] { AtomicFile(path + "/d", Folder::kMake); },
+              ThrowsMessage<FileError>(HasSubstr("cannot make the folder '" + path + "'")));
+}
+
+TEST(AtomicFiles, TheModeIsThatOfTheNewFile) {
+  const tests::ScratchFolder folder;
+  write_file_atomically(folder.file("script"), "x", {.mode = 0750});
+  struct stat status = {};
+  ASSERT_EQ(::stat(folder.file("script").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0700U, 0700U);
+  EXPECT_EQ(status.st_mode & 0007U, 0U);
+}
+
+TEST(AtomicFiles, AFullDiskIsCalledSoAndLeavesTheOldFile) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const tests::ScratchFolder folder;
+  const std::string path = folder.write("list.csv", "old");
+  // Its hidden name is the one that will be written.
+  const AtomicFile same_name(path, Folder::kMustExist);
+  fs::create_symlink("/dev/full", same_name.temporary());
+  EXPECT_THAT([&] { write_file_atomically(path, "text"); },
+              ThrowsMessage<FileError>(AllOf(HasSubstr("list.csv"), HasSubstr("disk is full"))));
+  EXPECT_EQ(tests::text_of(path), "old");
+  EXPECT_EQ(names_in(folder.path()), 1);
+}
+
+TEST(AtomicFiles, WhatIsNotCommittedIsRemoved) {
+  const tests::ScratchFolder folder;
+  {
+    const AtomicFile file(folder.file("f"), Folder::kMustExist);
+    EXPECT_FALSE(fs::exists(folder.file("f")));
+    folder.write(fs::path(file.temporary()).filename().string(), "half");
+  }
+  EXPECT_EQ(names_in(folder.path()), 0);
+  AtomicFile file(folder.file("f"), Folder::kMustExist);
+  folder.write(fs::path(file.temporary()).filename().string(), "whole");
+  file.commit();
+  EXPECT_EQ(tests::text_of(folder.file("f")), "whole");
+}
+
+}  // namespace
+}  // namespace base
