@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "slurm/rest/rest_cluster.h"
+#include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
 
 namespace scheduler {

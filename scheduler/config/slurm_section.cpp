@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "scheduler/config/yaml_reader.h"
+#include "slurm/api_version.h"
 #include "slurm/nearest_name.h"
-#include "slurm/rest/json.h"
 #include "slurm/sbatch/options.h"
 #include "slurm/sbatch/values.h"
 

@@ -2,26 +2,13 @@
 // scancel, scontrol, sinfo. Call it from one thread.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "slurm/cluster.h"
-#include "slurm/rest/rest_cluster.h"
+#include "slurm/cluster_options.h"
 
 namespace slurm {
-
-struct CliClusterOptions {
-  std::string commands{};                     // their folder; empty: PATH
-  std::chrono::milliseconds timeout{25'000};  // of each command
-  std::string name_prefix;                    // "margay-<instance>-"
-  std::string scratch;                        // folder for the script that sbatch reads
-  std::chrono::milliseconds poll{10'000};     // as RestClusterOptions
-  int requests_per_minute = 120;
-  Accounting accounting = Accounting::kAuto;  // kAuto: when sacct answers
-  std::function<int64_t()> steady_ms{};
-};
 
 class CliCluster : public Cluster {
  public:

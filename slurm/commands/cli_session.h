@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "slurm/commands/cli_cluster.h"
+#include "slurm/cluster_options.h"
 #include "slurm/commands/parse.h"
 #include "slurm/commands/run_command.h"
 #include "slurm/rate_limit.h"

@@ -8,19 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace slurm {
+#include "slurm/cluster_options.h"
 
-struct HttpOptions {
-  std::string url;  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
-  std::chrono::milliseconds connect_timeout{5000};
-  // Of a whole request. slurmrestd may take 18 s to say that its controller is down.
-  std::chrono::milliseconds timeout{25'000};
-  std::string ca_file{};      // empty: the system's
-  std::string certificate{};  // of the client
-  std::string key{};
-  bool verify = true;   // the server's certificate and name
-  std::string proxy{};  // empty: none, whatever the environment says
-};
+namespace slurm {
 
 struct HttpRequest {
   std::string method = "GET";

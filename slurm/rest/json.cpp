@@ -5,26 +5,6 @@
 namespace slurm {
 namespace {
 
-struct VersionFacts {
-  ApiVersion version;
-  const char* word;
-  bool seen;
-};
-
-// Newest first.
-constexpr VersionFacts kVersions[] = {
-    {ApiVersion::kV44, "v0.0.44", false}, {ApiVersion::kV43, "v0.0.43", false},
-    {ApiVersion::kV42, "v0.0.42", true},  {ApiVersion::kV41, "v0.0.41", true},
-    {ApiVersion::kV40, "v0.0.40", true},  {ApiVersion::kV38, "v0.0.38", true},
-};
-
-const VersionFacts& facts_of(ApiVersion version) {
-  for (const VersionFacts& facts : kVersions) {
-    if (facts.version == version) return facts;
-  }
-  return kVersions[0];
-}
-
 std::string controller_path(ApiVersion version, const std::string& rest) {
   return "/slurm/" + word_of(version) + "/" + rest;
 }
@@ -51,26 +31,6 @@ std::string encoded(const std::string& text) {
 }
 
 }  // namespace
-
-std::string word_of(ApiVersion version) { return facts_of(version).word; }
-
-std::optional<ApiVersion> parse_api_version(const std::string& word) {
-  for (const VersionFacts& facts : kVersions) {
-    if (word == facts.word) return facts.version;
-  }
-  return std::nullopt;
-}
-
-const std::vector<ApiVersion>& api_versions() {
-  static const std::vector<ApiVersion> versions = [] {
-    std::vector<ApiVersion> all;
-    for (const VersionFacts& facts : kVersions) all.push_back(facts.version);
-    return all;
-  }();
-  return versions;
-}
-
-bool was_seen(ApiVersion version) { return facts_of(version).seen; }
 
 std::string submit_path(ApiVersion version) { return controller_path(version, "job/submit"); }
 std::string jobs_path(ApiVersion version) { return controller_path(version, "jobs"); }

@@ -11,20 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "slurm/api_version.h"
 #include "slurm/cluster.h"
 #include "slurm/sbatch/directives.h"
 
 namespace slurm {
-
-enum class ApiVersion { kV38, kV40, kV41, kV42, kV43, kV44 };
-
-// "v0.0.38".
-std::string word_of(ApiVersion version);
-std::optional<ApiVersion> parse_api_version(const std::string& word);
-// Newest first.
-const std::vector<ApiVersion>& api_versions();
-// Whether this version has answered on a real slurmrestd.
-bool was_seen(ApiVersion version);
 
 // An answer as it came.
 struct RestAnswer {

@@ -1,31 +1,13 @@
 // A real Slurm through slurmrestd. Call it from one thread.
 #pragma once
 
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 
 #include "slurm/cluster.h"
-#include "slurm/rest/http.h"
+#include "slurm/cluster_options.h"
 
 namespace slurm {
-
-enum class Accounting { kAuto, kOn, kOff };  // kAuto: when slurmrestd offers it
-
-struct RestClusterOptions {
-  HttpOptions http;
-  std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
-  std::string user{};         // X-SLURM-USER-NAME; empty: the one that the token names
-  std::string api_version{};  // "v0.0.40"; empty: the newest that both sides know
-  std::string name_prefix;    // "margay-<instance>-": jobs of other names are none of ours
-  std::chrono::milliseconds poll{10'000};  // between listings at least; and 5 x the last one's time
-  int requests_per_minute = 120;
-  Accounting accounting = Accounting::kAuto;
-  // Milliseconds that never jump; and seconds since the epoch. Tests set them.
-  std::function<int64_t()> steady_ms{};
-  std::function<int64_t()> now{};
-};
 
 class RestCluster : public Cluster {
  public:

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "slurm/cluster_options.h"
 #include "slurm/rate_limit.h"
 #include "slurm/rest/access_token.h"
 #include "slurm/rest/http.h"
 #include "slurm/rest/json.h"
-#include "slurm/rest/rest_cluster.h"
 
 namespace slurm {
 

@@ -1,0 +1,57 @@
+// Settings of the two transports to Slurm, slurmrestd and Slurm's commands: plain values, so that
+// whoever fills them in needs to include neither transport.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace slurm {
+
+// Whether slurmdbd's records are asked for jobs that the controller has forgotten.
+enum class Accounting {
+  kAuto,  // where the site has accounting
+  kOn,    // always; a failure to reach it leaves the question open
+  kOff,
+};
+
+struct HttpOptions {
+  std::string url;  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
+  std::chrono::milliseconds connect_timeout{5000};
+  // Of a whole request. slurmrestd may take 18 s to report that its controller is down.
+  std::chrono::milliseconds timeout{25'000};
+  std::string ca_file{};      // PEM; empty: the system's
+  std::string certificate{};  // of the client, PEM
+  std::string key{};          // of that certificate
+  bool verify = true;         // the server's certificate and name
+  std::string proxy{};        // empty: none, whatever the environment says
+};
+
+struct RestClusterOptions {
+  HttpOptions http;
+  std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
+  std::string user{};         // X-SLURM-USER-NAME; empty: the one that the token names
+  std::string api_version{};  // "v0.0.40"; empty: the newest that both sides know
+  std::string name_prefix;    // "margay-<instance>-": other jobs are ignored
+  // Least time between two listings; the time that a listing took, x 5, counts if it is longer.
+  std::chrono::milliseconds poll{10'000};
+  int requests_per_minute = 120;
+  Accounting accounting = Accounting::kAuto;
+  // A monotonic clock in milliseconds, and the time in seconds since the epoch. Tests set them.
+  std::function<int64_t()> steady_ms{};
+  std::function<int64_t()> now{};
+};
+
+struct CliClusterOptions {
+  std::string commands{};                     // folder of sbatch and the others; empty: PATH
+  std::chrono::milliseconds timeout{25'000};  // of each command
+  std::string name_prefix;                    // as in RestClusterOptions, like all that follows
+  std::string scratch;                        // folder for the scripts that sbatch reads
+  std::chrono::milliseconds poll{10'000};
+  int requests_per_minute = 120;
+  Accounting accounting = Accounting::kAuto;
+  std::function<int64_t()> steady_ms{};
+};
+
+}  // namespace slurm
