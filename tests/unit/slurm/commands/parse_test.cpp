@@ -285,7 +285,7 @@ TEST(Scontrol, TellsThePartitions) {
       UnorderedElementsAre(Pair("main", "UP"), Pair("short", "UP"), Pair("closed", "DOWN")));
 }
 
-TEST(Commands, TellTheirRelease) {
+TEST(Release, IsReadFromTheVersionOfACommand) {
   EXPECT_EQ(release_of("slurm-wlm 22.05.8\n"), "22.05.8");
   EXPECT_EQ(release_of("slurm 24.11.5"), "24.11.5");
   EXPECT_EQ(release_of("nonsense"), "");
