@@ -154,11 +154,15 @@ std::vector<slurm::Finding> examine(const Config& config, const std::string& ins
 
 RenderedScript script_of(const Config& config, db::Database& database,
                          const api::ScriptRequest& request) {
-  RenderedScript script = render_item(config, database, request.item, request.shape);
-  if (!request.test_only) return script;
-  // The daemon's own is busy in the tick.
+  // The daemon's own cluster is busy in the tick.
   Config own = config;
   own.state = config.state + "/ask";
+  const PlanContext context{
+      .config = config, .database = database, .now = SystemClock().now(), .nodes = [&] {
+        return make_cluster(own, database.instance())->nodes();
+      }};
+  RenderedScript script = render_item(context, request.item, request.shape);
+  if (!request.test_only) return script;
   script.test_only = test_script(config, *make_cluster(own, database.instance()), script);
   return script;
 }

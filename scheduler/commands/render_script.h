@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "db/database.h"
+#include "scheduler/commands/plan_attempt.h"
 #include "scheduler/config/config.h"
 #include "slurm/cluster.h"
 
@@ -21,8 +21,7 @@ struct RenderedScript {
 
 // Of the newest attempt; of the next one when there is none yet or another shape is wanted.
 // Throws NotFound, and Invalid for a script that cannot be made.
-RenderedScript render_item(const Config& config, db::Database& database, int64_t item_id,
-                           std::optional<Shape> shape);
+RenderedScript render_item(const PlanContext& context, int64_t item_id, std::optional<Shape> shape);
 
 // Whether the cluster would take it, in its own words. Throws Invalid when this cluster cannot be
 // asked.

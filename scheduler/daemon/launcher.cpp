@@ -2,24 +2,22 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
+#include <set>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/templates.h"
+#include "scheduler/commands/plan_attempt.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/file_io.h"
-#include "scheduler/policy/host_exclusion.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -28,17 +26,6 @@ namespace scheduler {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Fewer correlations in flight each time the device's memory was too small.
-std::string batch_after(const Failures& failures) {
-  int too_large = 0;
-  for (const char* cause : {"device_memory", "memory"}) {
-    const auto found = failures.find(cause);
-    if (found != failures.end()) too_large += found->second;
-  }
-  if (too_large == 0) return "";
-  return too_large == 1 ? "4" : "1";
-}
 
 std::string join(const std::set<std::string>& words) {
   std::string text;
@@ -63,12 +50,6 @@ std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns
   return "";
 }
 
-int Launcher::threads() const {
-  const LocalOptions& local = workplace_.config.local;
-  if (local.threads > 0) return local.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
-}
-
 std::string Launcher::check_inputs(const db::Item& item,
                                    const db::Template& search_template) const {
   const std::string micrograph =
@@ -91,75 +72,38 @@ std::string Launcher::check_room(const db::Item& item) const {
          "; nothing is started until there is room";
 }
 
-std::string Launcher::resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const {
-  for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
-    if (attempt->number <= forgiven) break;
-    const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
-    if (fs::exists(checkpoint)) return checkpoint;
-  }
-  return "";
-}
-
-// Those that are to blame for earlier failures.
-std::set<std::string> Launcher::hosts_to_avoid(const db::Item& item) const {
-  const StrikeRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
-                              workplace_.config.intervals.strikes)};
-  const int64_t now = workplace_.clock.now();
-  const auto failures = db::HostFailureStore(workplace_.database).since(now - rules.window.count());
-  if (failures.empty()) return {};
-  return excluded_hosts(failures, item.id, now, workplace_.cluster.nodes(), rules);
+PlanContext Launcher::plan_context() const {
+  return {.config = workplace_.config,
+          .database = workplace_.database,
+          .now = workplace_.clock.now(),
+          .nodes = [this] { return workplace_.cluster.nodes(); }};
 }
 
 // A cluster refuses to keep a job away from a node that it does not have any more.
 void Launcher::forget_hosts(const db::Item& item) const {
-  const std::set<std::string> hosts = hosts_to_avoid(item);
+  const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
   if (hosts.empty()) return;
   db::HostFailureStore(workplace_.database).remove_hosts(hosts);
   workplace_.log("one of " + join(hosts) +
                  " is no node of the cluster any more: what failed there is forgotten");
 }
 
-void Launcher::make_script(const db::Item& item, const Decision& decision, const Failures& failures,
-                           db::Attempt& attempt) const {
-  const std::set<std::string> hosts = hosts_to_avoid(item);
-  JobScript script = render_job(workplace_.config, {.item = item,
-                                                    .attempt = attempt,
-                                                    .shape = parse_shape(decision.shape->name),
-                                                    .batch = batch_after(failures),
-                                                    .threads = threads(),
-                                                    .excluded_hosts = hosts,
-                                                    .time_factor = time_factor(failures)});
-  attempt.script = std::move(script.text);
-  attempt.script_sha256 = hash_text(attempt.script);
-  attempt.gpus = script.gpus;
-  attempt.release_due = script.wide;
-  if (!hosts.empty()) {
-    attempt.explanation += "; not at " + join(hosts) + ", where searches failed";
-  }
-}
-
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
                               const Decision& decision) const {
-  const std::string jobs = workplace_.config.jobs();
-  const auto earlier = db::AttemptStore(workplace_.database).of_item(item.id);
-  db::Attempt attempt;
-  attempt.item_id = item.id;
-  attempt.number =
-      1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
-  attempt.token =
-      workplace_.token_prefix() + std::to_string(item.id) + "-a" + std::to_string(attempt.number);
-  attempt.directory = attempt_folder(jobs, item.id, attempt.number);
+  AttemptPlan plan = plan_attempt(plan_context(), item, parse_shape(decision.shape->name));
+  db::Attempt attempt = std::move(plan.attempt);
   attempt.shape = decision.shape->text;
   attempt.explanation = decision.explanation;
-  attempt.resume_from = resume_from(earlier, item.forgiven);
   if (!attempt.resume_from.empty()) attempt.explanation += "; goes on from its checkpoint";
+  if (!plan.excluded_hosts.empty()) {
+    attempt.explanation += "; not at " + join(plan.excluded_hosts) + ", where searches failed";
+  }
   const std::string config = engine_config({.search_yaml = search_template.search_yaml,
                                             .template_path = search_template.volume_path,
                                             .micrograph_path = item.micrograph_path,
                                             .ctf = item.ctf,
                                             .folder = attempt.directory});
   attempt.config_sha256 = hash_text(config);
-  make_script(item, decision, failures_of(earlier, item.forgiven), attempt);
   make_attempt_folder(attempt.directory);
   write_file(attempt.directory + "/" + kEngineConfigFile, config);
   write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
@@ -273,10 +217,8 @@ LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decis
   if (item.options.empty()) return {.hold = problem};
   db::Item plain = item;
   plain.options.clear();
-  db::Attempt attempt;
-  attempt.item_id = item.id;
   try {
-    make_script(plain, decision, {}, attempt);
+    plan_attempt(plan_context(), plain, parse_shape(decision.shape->name));
   } catch (const slurm::DirectiveError& error) {
     return {.hold = error.what()};
   } catch (const ScriptError& error) {

@@ -2,15 +2,13 @@
 // the cluster answers after it.
 #pragma once
 
-#include <set>
 #include <string>
-#include <vector>
 
 #include "db/records.h"
+#include "scheduler/commands/plan_attempt.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/policy/circuit_breaker.h"
 #include "scheduler/policy/policy.h"
-#include "scheduler/policy/transition.h"
 
 namespace scheduler {
 
@@ -33,11 +31,8 @@ class Launcher {
   std::string check_room(const db::Item& item) const;
   db::Attempt prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const;
-  std::set<std::string> hosts_to_avoid(const db::Item& item) const;
+  PlanContext plan_context() const;
   void forget_hosts(const db::Item& item) const;
-  void make_script(const db::Item& item, const Decision& decision, const Failures& failures,
-                   db::Attempt& attempt) const;
-  std::string resume_from(const std::vector<db::Attempt>& earlier, int forgiven) const;
   bool store_intent(db::Attempt& attempt) const;
   LaunchResult submit(db::Attempt attempt, const db::Item& item);
   void accept(db::Attempt attempt, const slurm::SubmitResult& answer);
@@ -46,7 +41,6 @@ class Launcher {
   void postpone(db::Item item, const std::string& reason) const;
   LaunchResult blame_options(const db::Item& item, const Decision& decision,
                              const std::string& problem) const;
-  int threads() const;
 
   const Workplace& workplace_;
   Lane& lane_;

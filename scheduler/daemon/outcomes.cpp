@@ -65,15 +65,6 @@ constexpr size_t kAtOnce = 500;
 
 }  // namespace
 
-Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven) {
-  Failures failures;
-  for (const db::Attempt& attempt : attempts) {
-    if (attempt.number <= forgiven || attempt.cause.empty() || db::is_open(attempt.state)) continue;
-    ++failures[attempt.cause];
-  }
-  return failures;
-}
-
 RetryRules retry_rules(const Config& config) {
   return {.first = config.intervals.retry, .longest = config.intervals.retry_longest};
 }

@@ -10,9 +10,6 @@
 
 namespace scheduler {
 
-// By cause, of the item's attempts since the last `retry`.
-Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven);
-
 RetryRules retry_rules(const Config& config);
 
 // Names of the crash points around a commit.

@@ -8,6 +8,7 @@
 #include "db/items.h"
 #include "db/queue.h"
 #include "db/templates.h"
+#include "scheduler/commands/plan_attempt.h"
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/manifest_result.h"

@@ -1,0 +1,100 @@
+#include "scheduler/commands/plan_attempt.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "db/attempts.h"
+#include "db/host_failures.h"
+#include "scheduler/files/attempt_folder.h"
+#include "scheduler/files/file_io.h"
+#include "scheduler/policy/host_exclusion.h"
+#include "scheduler/script/job_script.h"
+
+namespace scheduler {
+namespace {
+
+// Fewer correlations in flight each time the device's memory was too small.
+std::string batch_after(const Failures& failures) {
+  int too_large = 0;
+  for (const char* cause : {"device_memory", "memory"}) {
+    const auto found = failures.find(cause);
+    if (found != failures.end()) too_large += found->second;
+  }
+  if (too_large == 0) return "";
+  return too_large == 1 ? "4" : "1";
+}
+
+int threads_of(const LocalOptions& local) {
+  if (local.threads > 0) return local.threads;
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
+}
+
+// The newest attempt need not have one: it may have failed before its first checkpoint.
+std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, int forgiven) {
+  for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
+    if (attempt->number <= forgiven) break;
+    const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
+    if (std::filesystem::exists(checkpoint)) return checkpoint;
+  }
+  return "";
+}
+
+db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
+                         const std::vector<db::Attempt>& earlier) {
+  const std::string jobs = context.config.jobs();
+  db::Attempt attempt;
+  attempt.item_id = item.id;
+  // A script may have run of which the database knows nothing: after a restore, for example.
+  attempt.number =
+      1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
+  attempt.token = "margay-" + context.database.instance() + "-" + std::to_string(item.id) + "-a" +
+                  std::to_string(attempt.number);
+  attempt.directory = attempt_folder(jobs, item.id, attempt.number);
+  attempt.resume_from = newest_checkpoint(earlier, item.forgiven);
+  return attempt;
+}
+
+}  // namespace
+
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
+                         std::optional<Shape> shape) {
+  const auto earlier = db::AttemptStore(context.database).of_item(item.id);
+  const Failures failures = failures_of(earlier, item.forgiven);
+  AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
+                   .excluded_hosts = hosts_to_avoid(context, item.id)};
+  JobScript script = render_job(context.config, {.item = item,
+                                                 .attempt = plan.attempt,
+                                                 .shape = shape,
+                                                 .batch = batch_after(failures),
+                                                 .threads = threads_of(context.config.local),
+                                                 .excluded_hosts = plan.excluded_hosts,
+                                                 .time_factor = time_factor(failures)});
+  plan.attempt.script = std::move(script.text);
+  plan.attempt.script_sha256 = hash_text(plan.attempt.script);
+  plan.attempt.gpus = script.gpus;
+  plan.attempt.release_due = script.wide;
+  return plan;
+}
+
+std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id) {
+  const StrikeRules rules{
+      .window = std::chrono::duration_cast<std::chrono::seconds>(context.config.intervals.strikes)};
+  const auto failures =
+      db::HostFailureStore(context.database).since(context.now - rules.window.count());
+  if (failures.empty()) return {};
+  return excluded_hosts(failures, item_id, context.now, context.nodes(), rules);
+}
+
+Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven) {
+  Failures failures;
+  for (const db::Attempt& attempt : attempts) {
+    if (attempt.number <= forgiven || attempt.cause.empty() || db::is_open(attempt.state)) continue;
+    ++failures[attempt.cause];
+  }
+  return failures;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,46 @@
+// The next attempt at an item, planned in one place: `margay render` prints the script that the
+// launcher would submit, since both take it from here. Nothing is written and nothing submitted.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "db/records.h"
+#include "scheduler/config/config.h"
+#include "scheduler/policy/transition.h"
+
+namespace scheduler {
+
+struct PlanContext {
+  const Config& config;
+  db::Database& database;
+  int64_t now = 0;  // seconds since the epoch
+  // How many nodes the cluster has, 0 when that is not known. It may ask the cluster, and is called
+  // only when there are failures that may exclude a host.
+  std::function<int()> nodes;
+};
+
+struct AttemptPlan {
+  // item_id, number, token, directory, resume_from, script and its hash, gpus and release_due.
+  db::Attempt attempt{};
+  std::set<std::string> excluded_hosts{};
+};
+
+// `shape`: none stands for the configuration's. Its values come from the earlier attempts since the
+// last `retry`: the newest checkpoint of any of them, a smaller batch after the memory did not
+// suffice, a longer time after a time limit. Throws ScriptError or slurm::DirectiveError.
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
+                         std::optional<Shape> shape);
+
+// The hosts that the next job of this item is kept away from.
+std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);
+
+// By cause, of the item's attempts since the last `retry`.
+Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven);
+
+}  // namespace scheduler

@@ -1,0 +1,91 @@
+// The script that `margay render` prints is the one that is then submitted.
+#include "scheduler/commands/plan_attempt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "scheduler/commands/render_script.h"
+#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+class PlanAttemptTest : public SlurmFixture {
+ protected:
+  PlanContext context() {
+    return {.config = config_, .database = *database_, .now = clock_.now(), .nodes = [this] {
+              ++times_asked_;
+              return cluster_.nodes();
+            }};
+  }
+  // As it would be submitted now.
+  RenderedScript rendered(int64_t id) { return render_item(context(), id, Shape::kGpu); }
+
+  int times_asked_ = 0;
+};
+
+TEST_F(PlanAttemptTest, WhatIsRenderedIsSubmittedWithAllThatEarlierAttemptsTaught) {
+  config_.slurm.options = {{"time", "02:00:00"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  const std::string checkpoint = attempt(id).directory + "/checkpoint.mgc";
+  std::ofstream(checkpoint) << "units";
+  cluster_.end(attempt(id).token, slurm::JobState::kTimeout, std::nullopt);
+  ticks(2);
+  fail(attempt(id), 71);
+  ticks(2);
+  ASSERT_THAT(attempts(id), SizeIs(3));
+  job_of(id).host = "node7";
+  fail(attempt(id), 70);
+  free_bytes_ = 2'000'000;  // a disk so full that nothing is submitted
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(3));
+
+  const RenderedScript script = rendered(id);
+  EXPECT_FALSE(script.submitted);
+  free_bytes_ = int64_t{1} << 40;
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(4));
+  EXPECT_EQ(script.text, attempt(id).script);
+  EXPECT_EQ(script.token, attempt(id).token);
+  EXPECT_EQ(attempt(id).resume_from, checkpoint) << "of an attempt that is not the newest";
+  EXPECT_THAT(script.text, AllOf(HasSubstr("--time=03:00:00"), HasSubstr("--exclude=node7"),
+                                 HasSubstr(checkpoint)));
+}
+
+TEST_F(PlanAttemptTest, WhatWasBeforeARetryIsForgottenInBoth) {
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+  fail(attempt(id), 64);
+  ticks(1);
+  commands_->retry(user_, id);
+  const RenderedScript script = rendered(id);
+  EXPECT_THAT(script.text, Not(HasSubstr("a1/checkpoint.mgc")));
+  ticks(1);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(script.text, attempt(id).script);
+}
+
+TEST_F(PlanAttemptTest, TheClusterIsAskedForItsNodesOnlyWhenAHostMayBeExcluded) {
+  const auto id = enqueue("a.mrc").id;
+  rendered(id);
+  EXPECT_EQ(times_asked_, 0);
+  ticks(2);
+  job_of(id).host = "node7";
+  fail(attempt(id), 70);
+  ticks(1);
+  rendered(id);
+  EXPECT_EQ(times_asked_, 1);
+}
+
+}  // namespace
+}  // namespace scheduler
