@@ -31,13 +31,13 @@ Descriptor listen_at_one_of(const MeetingPlace& place) {
   const int last = std::min(place.port + std::max(place.ports, 1) - 1, 65535);
   for (int port = place.port; port <= last; ++port) {
     Descriptor socket = listen_at(port);
-    if (socket.open()) return socket;
+    if (socket) return socket;
   }
   std::string why = words_of_errno(errno);
   // Whoever reads the file learns which.
   if (!place.file.empty()) {
     Descriptor socket = listen_at(0);
-    if (socket.open()) return socket;
+    if (socket) return socket;
     why = words_of_errno(errno);
   }
   throw InputError("rank 0 cannot listen at any port from " + std::to_string(place.port) + " to " +
@@ -89,7 +89,7 @@ struct Door::State {
 // As many as there is room for; the others wait in the kernel.
 void Door::State::let_in() {
   while (visitors.size() < kMostVisitors) {
-    const int socket = ::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int socket = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
       prepare_connection(socket);
       visitors.emplace_back(socket);
@@ -107,11 +107,11 @@ void Door::State::let_in() {
 void Door::State::wait(Deadline deadline) {
   std::vector<pollfd> sockets;
   const bool room = visitors.size() < kMostVisitors;
-  sockets.push_back({listener.number(), static_cast<short>(room ? POLLIN : 0), 0});
+  sockets.push_back({listener.get(), static_cast<short>(room ? POLLIN : 0), 0});
   for (const Visitor& visitor : visitors) {
     deadline = std::min(deadline, visitor.end);
     const bool is_its_turn = !visitor.hello || visitor.welcomed;
-    sockets.push_back({is_its_turn ? visitor.socket.number() : -1, POLLIN, 0});
+    sockets.push_back({is_its_turn ? visitor.socket.get() : -1, POLLIN, 0});
   }
   // Who is turned away for want of room is who had the most time.
   const int timeout = room ? poll_timeout(deadline) : 0;
@@ -133,7 +133,7 @@ bool Door::State::serve(Visitor& visitor) {
   if (!visitor.hello && !listen_to(visitor)) return false;
   if (visitor.hello && !visitor.welcomed && !answer(visitor)) return false;
   if (!visitor.welcomed) return true;
-  const Read read = visitor.reader.read(visitor.socket.number());
+  const Read read = visitor.reader.read(visitor.socket.get());
   if (read == Read::kNotYet) return true;
   if (read == Read::kWhole && is_here_i_am(visitor.reader.take())) {
     const Hello& hello = *visitor.hello;
@@ -148,7 +148,7 @@ bool Door::State::serve(Visitor& visitor) {
 }
 
 bool Door::State::listen_to(Visitor& visitor) {
-  switch (visitor.reader.read(visitor.socket.number())) {
+  switch (visitor.reader.read(visitor.socket.get())) {
     case Read::kNotYet:
       return true;
     case Read::kWhole:
@@ -175,7 +175,7 @@ bool Door::State::answer(Visitor& visitor) {
   answer.host = host;
   std::string ignored;  // it went away
   visitor.welcomed = answer.verdict == Verdict::kWelcome;
-  return send_bytes(visitor.socket.number(), frame_of(message_of(answer)),
+  return send_bytes(visitor.socket.get(), frame_of(message_of(answer)),
                     std::chrono::milliseconds(0), ignored) &&
          visitor.welcomed;
 }
@@ -203,7 +203,7 @@ Door::~Door() {
   }
 }
 
-int Door::port() const { return port_of(state_->listener.number()); }
+int Door::port() const { return port_of(state_->listener.get()); }
 
 std::optional<Arrived> Door::accept(Deadline deadline) {
   for (;;) {

@@ -38,7 +38,7 @@ Link::Link(int socket, std::string peer)
 }
 
 Link::~Link() {
-  const int number = socket_->descriptor.number();
+  const int number = socket_->descriptor.get();
   (void)::shutdown(number, SHUT_RDWR);
   // With bytes unread the kernel would throw away the last messages that it has yet to deliver.
   char unread[4096];
@@ -55,7 +55,7 @@ void Link::send(const Message& message, std::chrono::milliseconds patience) {
   if (socket_->shut) socket_->lose_shut();
   std::string& broken = socket_->broken;
   if (!broken.empty()) socket_->lose(broken);
-  (void)send_bytes(socket_->descriptor.number(), frame_of(message), patience, broken);
+  (void)send_bytes(socket_->descriptor.get(), frame_of(message), patience, broken);
   if (socket_->shut) socket_->lose_shut();
   if (!broken.empty()) socket_->lose(broken);
 }
@@ -63,7 +63,7 @@ void Link::send(const Message& message, std::chrono::milliseconds patience) {
 std::optional<Message> Link::receive(Deadline deadline) {
   for (;;) {
     if (socket_->shut) socket_->lose_shut();
-    const Read read = socket_->reader.read(socket_->descriptor.number());
+    const Read read = socket_->reader.read(socket_->descriptor.get());
     if (socket_->shut) socket_->lose_shut();
     switch (read) {
       case Read::kWhole:
@@ -75,19 +75,19 @@ std::optional<Message> Link::receive(Deadline deadline) {
       case Read::kNotYet:
         break;
     }
-    if (!wait_for_events(socket_->descriptor.number(), POLLIN, deadline)) return std::nullopt;
+    if (!wait_for_events(socket_->descriptor.get(), POLLIN, deadline)) return std::nullopt;
   }
 }
 
 void Link::shut() {
   socket_->shut = true;
-  (void)::shutdown(socket_->descriptor.number(), SHUT_RDWR);
+  (void)::shutdown(socket_->descriptor.get(), SHUT_RDWR);
 }
 
 int Link::release() { return socket_->descriptor.release(); }
 
 const std::string& Link::peer() const { return socket_->peer; }
 
-std::string Link::local_address() const { return local_address_of(socket_->descriptor.number()); }
+std::string Link::local_address() const { return local_address_of(socket_->descriptor.get()); }
 
 }  // namespace engine::comm

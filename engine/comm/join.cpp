@@ -148,7 +148,7 @@ class Attempt {
 
   const Place& place() const { return place_; }
   pollfd waits_for() const {
-    return {socket_.number(), static_cast<short>(connected_ ? POLLIN : POLLOUT), 0};
+    return {socket_.get(), static_cast<short>(connected_ ? POLLIN : POLLOUT), 0};
   }
   // After such an event. Nothing: it is to wait for the next.
   std::optional<Outcome> go_on(const std::string& nonce, int rank) {
@@ -160,21 +160,21 @@ class Attempt {
 
  private:
   std::optional<Outcome> greet(const std::string& nonce, int rank) {
-    std::string why = fault_of_connection(socket_.number());
+    std::string why = fault_of_connection(socket_.get());
     if (!why.empty()) return Outcome{.why = why};
     connected_ = true;
-    prepare_connection(socket_.number());
+    prepare_connection(socket_.get());
     return send(message_of(Hello{.rank = rank, .nonce = nonce, .host = own_host_name()}));
   }
 
   std::optional<Outcome> send(const Message& message) {
     std::string why;
-    if (send_bytes(socket_.number(), frame_of(message), kLongestRound, why)) return std::nullopt;
+    if (send_bytes(socket_.get(), frame_of(message), kLongestRound, why)) return std::nullopt;
     return Outcome{.why = why};
   }
 
   std::optional<Outcome> listen(const std::string& nonce) {
-    switch (reader_.read(socket_.number())) {
+    switch (reader_.read(socket_.get())) {
       case Read::kNotYet:
         return std::nullopt;
       case Read::kEnded:
@@ -228,7 +228,7 @@ class Round {
   void begin(const Place& place) {
     const auto start = steady_clock::now();
     for (Connected& one : begin_to_connect(place.host, place.port)) {
-      if (one.socket.open()) {
+      if (one.socket) {
         attempts_.emplace_back(place, std::move(one.socket));
       } else {
         met_.note(place, one.why);

@@ -122,7 +122,7 @@ void Mesh::take_higher_ranks(Door& door) {
     if (!arrived) {
       lose_if_of_no_use();
       const auto silent = std::find_if(peers_.begin() + place_.rank + 1, peers_.end(),
-                                       [](const Peer& peer) { return !peer.socket.open(); });
+                                       [](const Peer& peer) { return !peer.socket; });
       lose(static_cast<int>(silent - peers_.begin()), "it does not come");
     }
     peers_[static_cast<size_t>(arrived->rank)].socket = Descriptor(arrived->link->release());
@@ -146,7 +146,7 @@ void Mesh::wait(const std::function<bool()>& done) {
     std::vector<pollfd> sockets;
     for (const Peer& peer : peers_) {
       const int events = (peer.out.empty() ? 0 : POLLOUT) | (peer.in.empty() ? 0 : POLLIN);
-      sockets.push_back({events != 0 ? peer.socket.number() : -1, static_cast<short>(events), 0});
+      sockets.push_back({events != 0 ? peer.socket.get() : -1, static_cast<short>(events), 0});
     }
     const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(left.next_look()));
     if (ready < 0 && errno != EINTR) {
@@ -177,7 +177,7 @@ bool Mesh::write(int rank) {
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = parts.size();
-    const ssize_t sent = ::sendmsg(peer.socket.number(), &message, MSG_NOSIGNAL);
+    const ssize_t sent = ::sendmsg(peer.socket.get(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (sent < 0) lose(rank, words_of_errno(errno));
@@ -200,8 +200,7 @@ bool Mesh::read(int rank) {
             ? std::as_writable_bytes(std::span(&peer.head, 1)).subspan(peer.received)
             : one.bytes.subspan(peer.received - sizeof(Head));
     if (!rest.empty()) {
-      const ssize_t got =
-          ::recv(peer.socket.number(), rest.data(), std::min(rest.size(), kTurn), 0);
+      const ssize_t got = ::recv(peer.socket.get(), rest.data(), std::min(rest.size(), kTurn), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
       if (got < 0) lose(rank, words_of_errno(errno));

@@ -83,7 +83,7 @@ void bring_folder_up_to_date(const std::string& path) {
   // The surest way is a change of one's own, where that is allowed.
   std::string own = path + ".look-XXXXXX";
   const Descriptor file(::mkostemp(own.data(), O_CLOEXEC));
-  if (file.open()) ::unlink(own.c_str());
+  if (file) ::unlink(own.c_str());
   // Where it is not, a server is asked at least when a folder is listed.
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;

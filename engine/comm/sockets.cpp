@@ -46,8 +46,8 @@ Addresses resolve(const std::string& host, int port, std::string& why) {
 Connected begin_to_connect(const addrinfo& address) {
   Descriptor socket(
       ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (!socket.open() || (::connect(socket.number(), address.ai_addr, address.ai_addrlen) != 0 &&
-                         errno != EINPROGRESS && errno != EINTR)) {
+  if (!socket || (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0 &&
+                  errno != EINPROGRESS && errno != EINTR)) {
     return {Descriptor(), words_of_errno(errno)};
   }
   return {std::move(socket), ""};
@@ -60,12 +60,6 @@ bool bind_and_listen(int socket, const sockaddr* address, socklen_t length) {
 }
 
 }  // namespace
-
-void Descriptor::reset() {
-  const int error = errno;
-  if (open()) ::close(release());
-  errno = error;
-}
 
 std::string words_of_errno(int error) { return std::generic_category().message(error); }
 
@@ -171,9 +165,9 @@ Descriptor listen_at(int port) {
   six.sin6_addr = in6addr_any;
   six.sin6_port = htons(static_cast<uint16_t>(port));
   Descriptor both(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (both.open()) {
-    set_option(both.number(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    if (bind_and_listen(both.number(), reinterpret_cast<sockaddr*>(&six), sizeof six)) return both;
+  if (both) {
+    set_option(both.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    if (bind_and_listen(both.get(), reinterpret_cast<sockaddr*>(&six), sizeof six)) return both;
     if (errno != EADDRNOTAVAIL) return Descriptor();
   }
   // A host without IPv6.
@@ -182,8 +176,7 @@ Descriptor listen_at(int port) {
   four.sin_addr.s_addr = htonl(INADDR_ANY);
   four.sin_port = six.sin6_port;
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (!socket.open() ||
-      !bind_and_listen(socket.number(), reinterpret_cast<sockaddr*>(&four), sizeof four)) {
+  if (!socket || !bind_and_listen(socket.get(), reinterpret_cast<sockaddr*>(&four), sizeof four)) {
     return Descriptor();
   }
   return socket;
@@ -229,12 +222,12 @@ Connected connect_to(const std::string& host, int port, Deadline deadline) {
   Connected result;
   for (Connected& one : begin_to_connect(host, port)) {
     result = std::move(one);
-    if (!result.socket.open()) continue;
-    result.why = wait_for_events(result.socket.number(), POLLOUT, deadline)
-                     ? fault_of_connection(result.socket.number())
+    if (!result.socket) continue;
+    result.why = wait_for_events(result.socket.get(), POLLOUT, deadline)
+                     ? fault_of_connection(result.socket.get())
                      : "does not answer";
     if (result.why.empty()) {
-      prepare_connection(result.socket.number());
+      prepare_connection(result.socket.get());
       return result;
     }
     result.socket.reset();

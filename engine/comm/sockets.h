@@ -3,34 +3,16 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "engine/comm/connection.h"
 
 struct sockaddr_storage;
 
 namespace engine::comm {
 
-// Owns a socket.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-
-  bool open() const { return number_ >= 0; }
-  int number() const { return number_; }
-  int release() { return std::exchange(number_, -1); }
-  void reset();
-
- private:
-  int number_;
-};
+using base::Descriptor;
 
 std::string words_of_errno(int error);
 
@@ -52,12 +34,12 @@ std::string remote_address_of(int socket);
 std::vector<std::string> own_addresses();
 std::string own_host_name();
 
-// Listens at `port` (0: any free one) of all addresses. Not open, with errno set, where it cannot.
+// Listens at `port` (0: any free one) of all addresses. None, with errno set, where it cannot.
 Descriptor listen_at(int port);
 int port_of(int socket);
 
 struct Connected {
-  Descriptor socket;  // not open: `why` says why
+  Descriptor socket;  // none: `why` says why
   std::string why;
 };
 

@@ -222,8 +222,8 @@ TEST_F(GlooTest, LetsNoStrangerTakeARanksPlace) {
       for (const std::string& words : {std::string(), std::string(500, '\1')}) {
         auto connected =
             engine::comm::connect_to("127.0.0.1", port, std::chrono::steady_clock::now() + kLong);
-        EXPECT_TRUE(connected.socket.open()) << connected.why;
-        EXPECT_EQ(::write(connected.socket.number(), words.data(), words.size()),
+        EXPECT_TRUE(connected.socket) << connected.why;
+        EXPECT_EQ(::write(connected.socket.get(), words.data(), words.size()),
                   static_cast<ssize_t>(words.size()));
         strangers.push_back(std::move(connected.socket));
       }

@@ -99,20 +99,20 @@ class OpenDoor {
 
 Descriptor stranger(int port) {
   Connected connected = connect_to("127.0.0.1", port, late());
-  EXPECT_TRUE(connected.socket.open()) << connected.why;
+  EXPECT_TRUE(connected.socket) << connected.why;
   return std::move(connected.socket);
 }
 
 void say(const Descriptor& socket, const std::string& bytes) {
-  EXPECT_EQ(::send(socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+  EXPECT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(bytes.size()));
 }
 
 // A listener of somebody else, who takes no notice of who comes.
 struct Squatter {
-  Squatter() : socket(listen_at(0)) { EXPECT_TRUE(socket.open()); }
+  Squatter() : socket(listen_at(0)) { EXPECT_TRUE(socket); }
   explicit Squatter(Descriptor listener) : socket(std::move(listener)) {}
-  int port() const { return port_of(socket.number()); }
+  int port() const { return port_of(socket.get()); }
   Descriptor socket;
 };
 
@@ -150,7 +150,7 @@ TEST(Rendezvous, WorksByIpv4AndIpv6AndSaysTheAddressOfThisSide) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->link->local_address(), "127.0.0.1");
   EXPECT_EQ(four.get()->local_address(), "127.0.0.1");
-  if (!connect_to("::1", door.port(), late()).socket.open()) {
+  if (!connect_to("::1", door.port(), late()).socket) {
     GTEST_SKIP() << "this machine has no IPv6";
   }
   auto six = joining(at("::1", door.port()), "run", 2);
@@ -294,7 +294,7 @@ TEST(Rendezvous, IsNotHeldUpByPlacesThatDoNotAnswer) {
   int last = first;
   for (int port = first + 1; port < first + 60; ++port) {
     Descriptor socket = listen_at(port);
-    if (!socket.open()) continue;
+    if (!socket) continue;
     silent.emplace_back(std::move(socket));
     last = port;
   }
@@ -333,10 +333,10 @@ TEST(Rendezvous, DoesNotTakeAnotherServiceForRankZero) {
   std::atomic<bool> done{false};
   std::thread service([&] {
     while (!done) {
-      if (!wait_for_events(other.socket.number(), POLLIN, steady_clock::now() + milliseconds(10))) {
+      if (!wait_for_events(other.socket.get(), POLLIN, steady_clock::now() + milliseconds(10))) {
         continue;
       }
-      const Descriptor visitor(::accept(other.socket.number(), nullptr, nullptr));
+      const Descriptor visitor(::accept(other.socket.get(), nullptr, nullptr));
       say(visitor, "SSH-2.0-OpenSSH_9.2p1 Debian\r\n");
     }
   });
