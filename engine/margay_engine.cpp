@@ -130,7 +130,7 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
       *command.add_option_group("Several ranks",
                                 "One search by several processes, one device each. torchrun, srun "
                                 "and mpirun say who is who.");
-  CrewOptions& crew = match.options.crew;
+  RankGroupOptions& rank_group = match.options.rank_group;
   group.add_option("--nproc", match.nproc, "Start this many ranks on this machine")
       ->check(range(1, 4096))
       ->type_name("N");
@@ -152,26 +152,29 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
   group
       .add_option_function<std::string>(
           "--rank-timeout",
-          [&crew](const std::string& text) {
-            crew.timeout = parse_duration(text, "--rank-timeout");
+          [&rank_group](const std::string& text) {
+            rank_group.timeout = parse_duration(text, "--rank-timeout");
           },
           "A rank that is silent for so long is lost (default: 60s)")
       ->type_name("TIME");
   group
       .add_option_function<std::string>(
           "--on-rank-loss",
-          [&crew](const std::string& what) { crew.go_on_without = what == "continue"; },
+          [&rank_group](const std::string& what) {
+            rank_group.continue_on_rank_loss = what == "continue";
+          },
           "abort: the search ends, and goes on from its checkpoint another time; continue: the "
           "other ranks take over the work of the lost one (default: abort)")
       ->check(one_of({"abort", "continue"}))
       ->type_name("WHAT");
   group
-      .add_option("--collectives", crew.collectives,
+      .add_option("--collectives", rank_group.collectives,
                   "By which ranks exchange data: auto, gloo or nccl")
       ->check(one_of({"auto", "gloo", "nccl"}))
       ->type_name("NAME")
       ->capture_default_str();
-  group.add_option("--chunk", crew.chunk, "Units of work that a rank gets at once (0: chosen)")
+  group
+      .add_option("--chunk", rank_group.chunk, "Units of work that a rank gets at once (0: chosen)")
       ->check(range(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();

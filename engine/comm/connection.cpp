@@ -13,15 +13,15 @@
 
 namespace engine::comm {
 
-struct Link::Socket {
+struct Connection::Socket {
   Socket(int number, std::string other)
-      : descriptor(number), peer(std::move(other)), reader(kLongestMessage) {}
+      : descriptor(number), peer(std::move(other)), reader(kMaxMessage) {}
 
   [[noreturn]] void lose(const std::string& why) const {
-    throw LinkLost("the connection with " + peer + " is lost: " + why);
+    throw ConnectionLost("the connection with " + peer + " is lost: " + why);
   }
-  [[noreturn]] void lose_shut() const {
-    throw LinkLost("the connection with " + peer + " was ended here");
+  [[noreturn]] void throw_shut_down() const {
+    throw ConnectionLost("the connection with " + peer + " was ended here");
   }
 
   Descriptor descriptor;
@@ -32,12 +32,12 @@ struct Link::Socket {
   FrameReader reader;  // of the one thread that receives
 };
 
-Link::Link(int socket, std::string peer)
+Connection::Connection(int socket, std::string peer)
     : socket_(std::make_unique<Socket>(socket, std::move(peer))) {
   prepare_connection(socket);
 }
 
-Link::~Link() {
+Connection::~Connection() {
   const int number = socket_->descriptor.get();
   (void)::shutdown(number, SHUT_RDWR);
   // With bytes unread the kernel would throw away the last messages that it has yet to deliver.
@@ -46,48 +46,50 @@ Link::~Link() {
   }
 }
 
-void Link::send(const Message& message, std::chrono::milliseconds patience) {
-  if (message.body.size() > kLongestMessage) {
+void Connection::send(const Message& message, std::chrono::milliseconds timeout) {
+  if (message.body.size() > kMaxMessage) {
     throw std::length_error("a message of " + std::to_string(message.body.size()) +
                             " bytes is too long");
   }
   const std::lock_guard lock(socket_->sending);
-  if (socket_->shut) socket_->lose_shut();
+  if (socket_->shut) socket_->throw_shut_down();
   std::string& broken = socket_->broken;
   if (!broken.empty()) socket_->lose(broken);
-  (void)send_bytes(socket_->descriptor.get(), frame_of(message), patience, broken);
-  if (socket_->shut) socket_->lose_shut();
+  (void)send_all(socket_->descriptor.get(), encode_frame(message), timeout, broken);
+  if (socket_->shut) socket_->throw_shut_down();
   if (!broken.empty()) socket_->lose(broken);
 }
 
-std::optional<Message> Link::receive(Deadline deadline) {
+std::optional<Message> Connection::receive(Deadline deadline) {
   for (;;) {
-    if (socket_->shut) socket_->lose_shut();
-    const Read read = socket_->reader.read(socket_->descriptor.get());
-    if (socket_->shut) socket_->lose_shut();
+    if (socket_->shut) socket_->throw_shut_down();
+    const ReadResult read = socket_->reader.read(socket_->descriptor.get());
+    if (socket_->shut) socket_->throw_shut_down();
     switch (read) {
-      case Read::kWhole:
+      case ReadResult::kComplete:
         return socket_->reader.take();
-      case Read::kEnded:
+      case ReadResult::kClosed:
         socket_->lose(socket_->reader.why());
-      case Read::kTooLong:
+      case ReadResult::kTooLong:
         socket_->lose("it sent what is no message of a rank");
-      case Read::kNotYet:
+      case ReadResult::kIncomplete:
         break;
     }
     if (!wait_for_events(socket_->descriptor.get(), POLLIN, deadline)) return std::nullopt;
   }
 }
 
-void Link::shut() {
+void Connection::shut_down() {
   socket_->shut = true;
   (void)::shutdown(socket_->descriptor.get(), SHUT_RDWR);
 }
 
-int Link::release() { return socket_->descriptor.release(); }
+int Connection::release() { return socket_->descriptor.release(); }
 
-const std::string& Link::peer() const { return socket_->peer; }
+const std::string& Connection::peer() const { return socket_->peer; }
 
-std::string Link::local_address() const { return local_address_of(socket_->descriptor.get()); }
+std::string Connection::local_address() const {
+  return local_address_of(socket_->descriptor.get());
+}
 
 }  // namespace engine::comm

@@ -27,28 +27,28 @@ uint32_t number_at(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::vector<std::byte> frame_of(const Message& message) {
-  std::vector<std::byte> frame(kFrameHead + message.body.size());
+std::vector<std::byte> encode_frame(const Message& message) {
+  std::vector<std::byte> frame(kFrameHeader + message.body.size());
   put(std::span(frame).first(4), message.kind);
   put(std::span(frame).subspan(4, 4), static_cast<uint32_t>(message.body.size()));
-  std::copy(message.body.begin(), message.body.end(), frame.begin() + kFrameHead);
+  std::copy(message.body.begin(), message.body.end(), frame.begin() + kFrameHeader);
   return frame;
 }
 
-Read FrameReader::read(int socket) {
-  if (head_filled_ < kFrameHead) {
-    const Read head = fill(socket, head_, head_filled_);
-    if (head != Read::kWhole) return head;
+ReadResult FrameReader::read(int socket) {
+  if (head_filled_ < kFrameHeader) {
+    const ReadResult head = fill(socket, head_, head_filled_);
+    if (head != ReadResult::kComplete) return head;
   }
   const size_t length = number_at(std::span(head_).last(4));
-  if (length > longest_) return Read::kTooLong;
+  if (length > longest_) return ReadResult::kTooLong;
   while (body_filled_ < length) {
     message_.body.resize(std::min(length, body_filled_ + kGrowth));
-    const Read body = fill(socket, message_.body, body_filled_);
-    if (body != Read::kWhole) return body;
+    const ReadResult body = fill(socket, message_.body, body_filled_);
+    if (body != ReadResult::kComplete) return body;
   }
   message_.kind = number_at(head_);
-  return Read::kWhole;
+  return ReadResult::kComplete;
 }
 
 Message FrameReader::take() {
@@ -56,39 +56,39 @@ Message FrameReader::take() {
   return std::exchange(message_, {});
 }
 
-Read FrameReader::fill(int socket, std::span<std::byte> bytes, size_t& filled) {
+ReadResult FrameReader::fill(int socket, std::span<std::byte> bytes, size_t& filled) {
   while (filled < bytes.size()) {
     const ssize_t got = ::recv(socket, bytes.data() + filled, bytes.size() - filled, 0);
     if (got > 0) {
       filled += static_cast<size_t>(got);
     } else if (got == 0) {
       why_ = "the connection was closed";
-      return Read::kEnded;
+      return ReadResult::kClosed;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      return Read::kNotYet;
+      return ReadResult::kIncomplete;
     } else if (errno != EINTR) {
-      why_ = words_of_errno(errno);
-      return Read::kEnded;
+      why_ = errno_message(errno);
+      return ReadResult::kClosed;
     }
   }
-  return Read::kWhole;
+  return ReadResult::kComplete;
 }
 
-bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
-                std::string& why) {
-  Patience patience(length);
+bool send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
+              std::string& why) {
+  Timeout timeout(length);
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(sent));
-      patience.renew();
+      timeout.restart();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!wait_for_events(socket, POLLOUT, patience.next_look()) && patience.ended()) {
+      if (!wait_for_events(socket, POLLOUT, timeout.next_check()) && timeout.expired()) {
         why = "it takes nothing any more";
         return false;
       }
     } else if (errno != EINTR) {
-      why = words_of_errno(errno);
+      why = errno_message(errno);
       return false;
     }
   }

@@ -12,16 +12,16 @@
 
 namespace engine::comm {
 
-constexpr size_t kLongestMessage = size_t{64} << 20;
+constexpr size_t kMaxMessage = size_t{64} << 20;
 
-constexpr size_t kFrameHead = 8;
-std::vector<std::byte> frame_of(const Message& message);
+constexpr size_t kFrameHeader = 8;
+std::vector<std::byte> encode_frame(const Message& message);
 
-enum class Read {
-  kNotYet,   // nothing more to read for now
-  kWhole,    // a message is there to be taken
-  kEnded,    // the other side has closed the connection, or broke it
-  kTooLong,  // what calls itself a message is longer than allowed
+enum class ReadResult {
+  kIncomplete,  // nothing more to read for now
+  kComplete,    // a message is there to be taken
+  kClosed,      // the other side has closed the connection, or broke it
+  kTooLong,     // what calls itself a message is longer than allowed
 };
 
 // One message after the other; never reads beyond the end of one, so that another reader can go on
@@ -30,22 +30,22 @@ class FrameReader {
  public:
   explicit FrameReader(size_t longest) : longest_(longest) {}
 
-  Read read(int socket);
+  ReadResult read(int socket);
   Message take();
   const std::string& why() const { return why_; }  // it ended
 
  private:
-  Read fill(int socket, std::span<std::byte> bytes, size_t& filled);
+  ReadResult fill(int socket, std::span<std::byte> bytes, size_t& filled);
 
   size_t longest_;
-  std::array<std::byte, kFrameHead> head_{};
+  std::array<std::byte, kFrameHeader> head_{};
   size_t head_filled_ = 0, body_filled_ = 0;
   Message message_;
   std::string why_;
 };
 
 // Sends all; false where the other side is gone or took nothing for this `length` of time.
-bool send_bytes(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
-                std::string& why);
+bool send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
+              std::string& why);
 
 }  // namespace engine::comm

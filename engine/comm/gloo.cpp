@@ -80,8 +80,8 @@ class MeshPair : public gloo::transport::Pair {
 
 class MeshTransport : public gloo::transport::Context {
  public:
-  MeshTransport(const GroupPlace& place, Notices& notices)
-      : gloo::transport::Context(place.rank, place.size), mesh_(place, notices) {
+  MeshTransport(const GroupConfig& place, Store& store)
+      : gloo::transport::Context(place.rank, place.size), mesh_(place, store) {
     for (int other = 0; other < place.size; ++other) {
       if (other != place.rank) createPair(other);
     }
@@ -102,8 +102,8 @@ class MeshTransport : public gloo::transport::Context {
 
 class MeshContext : public gloo::Context {
  public:
-  MeshContext(const GroupPlace& place, Notices& notices) : gloo::Context(place.rank, place.size) {
-    transportContext_ = std::make_shared<MeshTransport>(place, notices);
+  MeshContext(const GroupConfig& place, Store& store) : gloo::Context(place.rank, place.size) {
+    transportContext_ = std::make_shared<MeshTransport>(place, store);
   }
 };
 
@@ -123,9 +123,9 @@ struct Sum {
 
 class Gloo : public Communicator {
  public:
-  Gloo(const GroupPlace& place, Notices& notices)
+  Gloo(const GroupConfig& place, Store& store)
       : rank_(place.rank), size_(place.size), name_(place.name) {
-    guarded([&] { context_ = std::make_shared<MeshContext>(place, notices); });
+    guarded([&] { context_ = std::make_shared<MeshContext>(place, store); });
   }
   std::string name() const override { return "gloo"; }
   int rank() const override { return rank_; }
@@ -189,8 +189,8 @@ class Gloo : public Communicator {
 
 bool has_gloo() { return true; }
 
-std::unique_ptr<Communicator> make_gloo(const GroupPlace& place, Notices& notices) {
-  return std::make_unique<Gloo>(place, notices);
+std::unique_ptr<Communicator> make_gloo(const GroupConfig& place, Store& store) {
+  return std::make_unique<Gloo>(place, store);
 }
 
 }  // namespace engine::comm

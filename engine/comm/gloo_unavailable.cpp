@@ -6,7 +6,7 @@ namespace engine::comm {
 
 bool has_gloo() { return false; }
 
-std::unique_ptr<Communicator> make_gloo(const GroupPlace& /*place*/, Notices& /*notices*/) {
+std::unique_ptr<Communicator> make_gloo(const GroupConfig& /*place*/, Store& /*store*/) {
   throw Error(ExitCode::kDeviceFault,
               "this build of margay-engine has no Gloo, by which ranks that search on processors "
               "bring their results together: search with one rank, or build it where libgloo is "

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kVersion = 1;
 // Kinds of message that nothing else begins with by chance.
-constexpr uint32_t kHello = 0x69a7c0d1, kAnswer = 0x69a7c0d2, kHereIAm = 0x69a7c0d3;
+constexpr uint32_t kHello = 0x69a7c0d1, kReply = 0x69a7c0d2, kConfirmation = 0x69a7c0d3;
 
 class Writer {
  public:
@@ -69,7 +69,7 @@ Message message_of(const Hello& hello) {
       .take();
 }
 
-std::optional<Hello> hello_of(const Message& message) {
+std::optional<Hello> parse_hello(const Message& message) {
   if (message.kind != kHello) return std::nullopt;
   Reader reader(message);
   Hello hello{.version = reader.number()};
@@ -82,34 +82,34 @@ std::optional<Hello> hello_of(const Message& message) {
   return hello;
 }
 
-Message message_of(const Answer& answer) {
-  return Writer(kAnswer)
-      .number(static_cast<uint32_t>(answer.verdict))
-      .text(answer.nonce)
-      .text(answer.host)
-      .text(answer.words)
+Message message_of(const Reply& reply) {
+  return Writer(kReply)
+      .number(static_cast<uint32_t>(reply.verdict))
+      .text(reply.nonce)
+      .text(reply.host)
+      .text(reply.words)
       .take();
 }
 
-std::optional<Answer> answer_of(const Message& message) {
-  if (message.kind != kAnswer) return std::nullopt;
+std::optional<Reply> parse_reply(const Message& message) {
+  if (message.kind != kReply) return std::nullopt;
   Reader reader(message);
   const uint32_t verdict = reader.number();
-  Answer answer{.verdict = static_cast<Verdict>(verdict),
-                .nonce = reader.text(),
-                .host = reader.text(),
-                .words = reader.text()};
+  Reply reply{.verdict = static_cast<Verdict>(verdict),
+              .nonce = reader.text(),
+              .host = reader.text(),
+              .words = reader.text()};
   if (!reader.all_read() || verdict > static_cast<uint32_t>(Verdict::kTaken)) return std::nullopt;
-  return answer;
+  return reply;
 }
 
-Message here_i_am() { return {.kind = kHereIAm, .body = {}}; }
+Message confirmation() { return {.kind = kConfirmation, .body = {}}; }
 
-bool is_here_i_am(const Message& message) {
-  return message.kind == kHereIAm && message.body.empty();
+bool is_confirmation(const Message& message) {
+  return message.kind == kConfirmation && message.body.empty();
 }
 
-Answer answer_to(const Hello& hello, const std::string& nonce, int size) {
+Reply reply_to(const Hello& hello, const std::string& nonce, int size) {
   if (hello.version != kVersion) {
     return {.verdict = Verdict::kOtherVersion,
             .words = "rank 0 is another version of margay-engine: run the same on every host"};

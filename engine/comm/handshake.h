@@ -8,7 +8,7 @@
 
 namespace engine::comm {
 
-constexpr size_t kLongestGreeting = 4096;
+constexpr size_t kMaxHandshake = 4096;
 
 // The joiner begins.
 struct Hello {
@@ -19,24 +19,24 @@ struct Hello {
 };
 Message message_of(const Hello& hello);
 // Nothing for what is no hello of any version.
-std::optional<Hello> hello_of(const Message& message);
+std::optional<Hello> parse_hello(const Message& message);
 
 // Rank 0 answers.
 enum class Verdict : uint32_t { kWelcome, kOtherVersion, kOtherRun, kOutOfRange, kTaken };
-struct Answer {
+struct Reply {
   Verdict verdict = Verdict::kWelcome;
   std::string nonce;  // rank 0's, which only a rank of this very run is told
   std::string host;
   std::string words;
 };
-Message message_of(const Answer& answer);
-std::optional<Answer> answer_of(const Message& message);
+Message message_of(const Reply& reply);
+std::optional<Reply> parse_reply(const Message& message);
 
 // The joiner has heard that it is welcome: it did not give up waiting before.
-Message here_i_am();
-bool is_here_i_am(const Message& message);
+Message confirmation();
+bool is_confirmation(const Message& message);
 
 // What rank 0 of `nonce` and `size` ranks says to a hello, who is taken aside.
-Answer answer_to(const Hello& hello, const std::string& nonce, int size);
+Reply reply_to(const Hello& hello, const std::string& nonce, int size);
 
 }  // namespace engine::comm

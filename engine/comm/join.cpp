@@ -80,7 +80,7 @@ class Met {
 
 // What became of a try at one place.
 struct Outcome {
-  std::unique_ptr<Link> link;
+  std::unique_ptr<Connection> connection;
   std::string why;
   bool final = false;  // rank 0 of this very run says no
 };
@@ -91,11 +91,11 @@ class Reader {
   explicit Reader(std::string path) : path_(std::move(path)) {}
 
   // Nothing where no such file is seen; `why` says what is.
-  std::optional<MeetingFile> read(const std::string& nonce, std::string& why) {
-    std::optional<MeetingFile> meeting = look(nonce, why);
-    if (meeting || steady_clock::now() < next_update_) return meeting;
+  std::optional<RendezvousFile> read(const std::string& nonce, std::string& why) {
+    std::optional<RendezvousFile> rendezvous = look(nonce, why);
+    if (rendezvous || steady_clock::now() < next_update_) return rendezvous;
     next_update_ = steady_clock::now() + kBetweenUpdates;
-    bring_folder_up_to_date(path_);
+    refresh_folder(path_);
     return look(nonce, why);
   }
 
@@ -103,14 +103,14 @@ class Reader {
   // It costs the server something.
   static constexpr std::chrono::seconds kBetweenUpdates{1};
 
-  std::optional<MeetingFile> look(const std::string& nonce, std::string& why) const {
-    const std::optional<std::string> text = read_meeting_file(path_);
-    std::optional<MeetingFile> meeting = text ? meeting_of(*text) : std::nullopt;
-    if (meeting && meeting->nonce == nonce) return meeting;
+  std::optional<RendezvousFile> look(const std::string& nonce, std::string& why) const {
+    const std::optional<std::string> text = read_rendezvous_file(path_);
+    std::optional<RendezvousFile> rendezvous = text ? parse_rendezvous_file(*text) : std::nullopt;
+    if (rendezvous && rendezvous->nonce == nonce) return rendezvous;
     why = "the file '" + path_ + "' " +
-          (!text      ? "is not there"
-           : !meeting ? "is not whole"
-                      : "is another run's, or an earlier attempt's");
+          (!text         ? "is not there"
+           : !rendezvous ? "is not whole"
+                         : "is another run's, or an earlier attempt's");
     return std::nullopt;
   }
 
@@ -120,23 +120,24 @@ class Reader {
 
 // Where rank 0 may be, by the file as it is now; `why` says what is wrong with the file.
 std::vector<Place> places_of_file(Reader& file, const std::string& nonce, std::string& why) {
-  const std::optional<MeetingFile> meeting = file.read(nonce, why);
-  if (!meeting) return {};
+  const std::optional<RendezvousFile> rendezvous = file.read(nonce, why);
+  if (!rendezvous) return {};
   std::vector<Place> places;
-  for (const std::string& address : meeting->addresses) places.push_back({address, meeting->port});
-  places.push_back({meeting->host, meeting->port});
+  for (const std::string& address : rendezvous->addresses)
+    places.push_back({address, rendezvous->port});
+  places.push_back({rendezvous->host, rendezvous->port});
   // Last: the other ranks cannot reach one that is known by this address.
-  if (meeting->host == own_host_name()) {
-    places.push_back({"127.0.0.1", meeting->port});
-    places.push_back({"::1", meeting->port});
+  if (rendezvous->host == own_host_name()) {
+    places.push_back({"127.0.0.1", rendezvous->port});
+    places.push_back({"::1", rendezvous->port});
   }
   return places;
 }
 
-std::vector<Place> places_of(const MeetingPlace& meeting) {
+std::vector<Place> places_of(const Rendezvous& rendezvous) {
   std::vector<Place> places;
-  for (int i = 0; i < std::max(meeting.ports, 1) && meeting.port + i <= 65535; ++i) {
-    places.push_back({meeting.host, meeting.port + i});
+  for (int i = 0; i < std::max(rendezvous.ports, 1) && rendezvous.port + i <= 65535; ++i) {
+    places.push_back({rendezvous.host, rendezvous.port + i});
   }
   return places;
 }
@@ -160,7 +161,7 @@ class Attempt {
 
  private:
   std::optional<Outcome> greet(const std::string& nonce, int rank) {
-    std::string why = fault_of_connection(socket_.get());
+    std::string why = connection_error(socket_.get());
     if (!why.empty()) return Outcome{.why = why};
     connected_ = true;
     prepare_connection(socket_.get());
@@ -169,44 +170,44 @@ class Attempt {
 
   std::optional<Outcome> send(const Message& message) {
     std::string why;
-    if (send_bytes(socket_.get(), frame_of(message), kLongestRound, why)) return std::nullopt;
+    if (send_all(socket_.get(), encode_frame(message), kLongestRound, why)) return std::nullopt;
     return Outcome{.why = why};
   }
 
   std::optional<Outcome> listen(const std::string& nonce) {
     switch (reader_.read(socket_.get())) {
-      case Read::kNotYet:
+      case ReadResult::kIncomplete:
         return std::nullopt;
-      case Read::kEnded:
+      case ReadResult::kClosed:
         return Outcome{.why = reader_.why()};
-      case Read::kTooLong:
+      case ReadResult::kTooLong:
         return Outcome{.why = "something else listens there"};
-      case Read::kWhole:
+      case ReadResult::kComplete:
         break;
     }
-    const std::optional<Answer> answer = answer_of(reader_.take());
-    if (!answer) return Outcome{.why = "something else listens there"};
-    if (answer->nonce != nonce) {
-      return Outcome{.why = answer->verdict == Verdict::kWelcome ? "something else listens there"
-                                                                 : answer->words};
+    const std::optional<Reply> reply = parse_reply(reader_.take());
+    if (!reply) return Outcome{.why = "something else listens there"};
+    if (reply->nonce != nonce) {
+      return Outcome{.why = reply->verdict == Verdict::kWelcome ? "something else listens there"
+                                                                : reply->words};
     }
-    if (answer->verdict != Verdict::kWelcome) return Outcome{.why = answer->words, .final = true};
-    if (auto failed = send(here_i_am())) return failed;
-    const std::string peer = "rank 0 on " + (answer->host.empty() ? place_.host : answer->host);
-    return Outcome{.link = std::make_unique<Link>(socket_.release(), peer)};
+    if (reply->verdict != Verdict::kWelcome) return Outcome{.why = reply->words, .final = true};
+    if (auto failed = send(confirmation())) return failed;
+    const std::string peer = "rank 0 on " + (reply->host.empty() ? place_.host : reply->host);
+    return Outcome{.connection = std::make_unique<Connection>(socket_.release(), peer)};
   }
 
   Place place_;
   Descriptor socket_;
   bool connected_ = false;
-  FrameReader reader_{kLongestGreeting};
+  FrameReader reader_{kMaxHandshake};
 };
 
 // All places at once, so that what is silent does not hold up the search for the right one.
 class Round {
  public:
-  Round(std::vector<Place> places, const std::string& nonce, int rank, Patience& patience)
-      : places_(std::move(places)), nonce_(nonce), rank_(rank), patience_(patience) {}
+  Round(std::vector<Place> places, const std::string& nonce, int rank, Timeout& timeout)
+      : places_(std::move(places)), nonce_(nonce), rank_(rank), patience_(timeout) {}
 
   // What is neither a link nor final: why of each place.
   Outcome run(milliseconds length) {
@@ -218,7 +219,7 @@ class Round {
       if (attempts_.empty()) return {.why = met_.words()};
       wait(end);
       if (auto outcome = look()) return std::move(*outcome);
-      if (steady_clock::now() >= end || patience_.ended()) break;
+      if (steady_clock::now() >= end || patience_.expired()) break;
     }
     for (const Attempt& attempt : attempts_) met_.note(attempt.place(), attempt.silence());
     return {.why = met_.words()};
@@ -235,11 +236,11 @@ class Round {
       }
     }
     next_ = steady_clock::now() + kHeadStart;
-    patience_.spend(steady_clock::now() - start);  // a name may take long
+    patience_.charge(steady_clock::now() - start);  // a name may take long
   }
 
   void wait(Deadline end) {
-    end = std::min(end, patience_.next_look());
+    end = std::min(end, patience_.next_check());
     if (begun_ < places_.size()) end = std::min(end, next_);
     events_.clear();
     for (const Attempt& attempt : attempts_) events_.push_back(attempt.waits_for());
@@ -259,7 +260,7 @@ class Round {
         ++attempt;
         continue;
       }
-      if (outcome->link) return outcome;
+      if (outcome->connection) return outcome;
       if (outcome->final) {
         outcome->why = "rank 0 at " + attempt->place().words() + " turns rank " +
                        std::to_string(rank_) + " away: " + outcome->why;
@@ -274,7 +275,7 @@ class Round {
   const std::vector<Place> places_;
   const std::string& nonce_;
   const int rank_;
-  Patience& patience_;
+  Timeout& patience_;
   size_t begun_ = 0;
   Deadline next_;
   std::list<Attempt> attempts_;
@@ -283,23 +284,23 @@ class Round {
 };
 
 // `look`: where rank 0 may be, as it is known now; says what is wrong with what it looked at.
-std::unique_ptr<Link> join_at(const std::function<std::vector<Place>(std::string& why)>& look,
-                              const std::string& nonce, int rank, Patience& patience) {
+std::unique_ptr<Connection> join_at(const std::function<std::vector<Place>(std::string& why)>& look,
+                                    const std::string& nonce, int rank, Timeout& timeout) {
   milliseconds length = kFirstRound, pause = kFirstPause;
   std::string met;
   for (;;) {
     std::string why;
     std::vector<Place> places = look(why);
     if (!places.empty()) {
-      Outcome outcome = Round(std::move(places), nonce, rank, patience).run(length);
-      if (outcome.link) return std::move(outcome.link);
+      Outcome outcome = Round(std::move(places), nonce, rank, timeout).run(length);
+      if (outcome.connection) return std::move(outcome.connection);
       if (outcome.final) throw Error(ExitCode::kDeviceFault, outcome.why);
       why = outcome.why;
     }
     // The last round may have been too short to meet anybody.
-    if (met.empty() || !patience.ended()) met = why;
-    if (!patience.ended()) std::this_thread::sleep_for(pause);
-    if (patience.ended()) break;
+    if (met.empty() || !timeout.expired()) met = why;
+    if (!timeout.expired()) std::this_thread::sleep_for(pause);
+    if (timeout.expired()) break;
     length = std::min(2 * length, kLongestRound);
     pause = std::min(2 * pause, kLongestPause);
   }
@@ -310,22 +311,22 @@ std::unique_ptr<Link> join_at(const std::function<std::vector<Place>(std::string
 
 }  // namespace
 
-std::unique_ptr<Link> join(const MeetingPlace& meeting, const std::string& nonce, int rank,
-                           Patience patience) {
-  if (meeting.file.empty()) {
-    const std::vector<Place> places = places_of(meeting);
-    return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, patience);
+std::unique_ptr<Connection> join(const Rendezvous& rendezvous, const std::string& nonce, int rank,
+                                 Timeout timeout) {
+  if (rendezvous.file.empty()) {
+    const std::vector<Place> places = places_of(rendezvous);
+    return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, timeout);
   }
-  Reader file(meeting.file);
+  Reader file(rendezvous.file);
   return join_at([&](std::string& why) { return places_of_file(file, nonce, why); }, nonce, rank,
-                 patience);
+                 timeout);
 }
 
-std::unique_ptr<Link> join(const std::vector<std::string>& addresses, int port,
-                           const std::string& nonce, int rank, Patience patience) {
+std::unique_ptr<Connection> join(const std::vector<std::string>& addresses, int port,
+                                 const std::string& nonce, int rank, Timeout timeout) {
   std::vector<Place> places;
   for (const std::string& address : addresses) places.push_back({address, port});
-  return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, patience);
+  return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, timeout);
 }
 
 }  // namespace engine::comm

@@ -48,11 +48,11 @@ std::vector<std::string> likeliest_first(const std::vector<std::string>& reached
   return all;
 }
 
-std::string notice_name(const GroupPlace& place, int rank) {
+std::string invitation_key(const GroupConfig& place, int rank) {
   return place.name + "/mesh/" + std::to_string(rank);
 }
 
-std::string new_nonce(const GroupPlace& place) {
+std::string new_nonce(const GroupConfig& place) {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     throw std::system_error(errno, std::generic_category(), "getrandom");
@@ -72,8 +72,8 @@ std::vector<char> written(const Invitation& invitation) {
   return {text.begin(), text.end()};
 }
 
-Invitation invitation_of(const std::vector<char>& notice) {
-  std::istringstream text(std::string(notice.begin(), notice.end()));
+Invitation invitation_of(const std::vector<char>& entry) {
+  std::istringstream text(std::string(entry.begin(), entry.end()));
   Invitation invitation;
   std::string line;
   std::getline(text, invitation.nonce);
@@ -85,47 +85,47 @@ Invitation invitation_of(const std::vector<char>& notice) {
 
 }  // namespace
 
-Mesh::Mesh(const GroupPlace& place, Notices& notices)
+Mesh::Mesh(const GroupConfig& place, Store& store)
     : place_(place), peers_(static_cast<size_t>(place.size)) {
   if (place.size == 1) return;
   const std::string nonce = new_nonce(place);
-  Door door(MeetingPlace{}, nonce, place.size);
-  notices.put(
-      notice_name(place, place.rank),
-      written(
-          {.nonce = nonce, .port = door.port(), .addresses = likeliest_first(place.addresses)}));
-  join_lower_ranks(notices);
-  take_higher_ranks(door);
+  Acceptor acceptor(Rendezvous{}, nonce, place.size);
+  store.put(invitation_key(place, place.rank),
+            written({.nonce = nonce,
+                     .port = acceptor.port(),
+                     .addresses = likeliest_first(place.addresses)}));
+  join_lower_ranks(store);
+  accept_higher_ranks(acceptor);
 }
 
 Mesh::~Mesh() = default;
 
 // Each rank waits only for ranks before it: none waits for ever.
-void Mesh::join_lower_ranks(Notices& notices) {
+void Mesh::join_lower_ranks(Store& store) {
   for (int rank = 0; rank < place_.rank; ++rank) {
-    const Invitation to = invitation_of(notices.get(notice_name(place_, rank)));
+    const Invitation to = invitation_of(store.get(invitation_key(place_, rank)));
     try {
-      const auto link = join(to.addresses, to.port, to.nonce, place_.rank, patience());
-      peers_[static_cast<size_t>(rank)].socket = Descriptor(link->release());
+      const auto connection = join(to.addresses, to.port, to.nonce, place_.rank, timeout());
+      peers_[static_cast<size_t>(rank)].socket = Descriptor(connection->release());
     } catch (const Error& error) {
-      lose_if_of_no_use();
+      throw_if_cancelled();
       lose(rank, error.what());
     }
   }
 }
 
-void Mesh::take_higher_ranks(Door& door) {
+void Mesh::accept_higher_ranks(Acceptor& acceptor) {
   for (int missing = place_.size - 1 - place_.rank; missing > 0; --missing) {
-    Patience left = patience();
-    std::optional<Arrived> arrived;
-    while (!arrived && !left.ended()) arrived = door.accept(left.next_look());
+    Timeout left = timeout();
+    std::optional<AcceptedPeer> arrived;
+    while (!arrived && !left.expired()) arrived = acceptor.accept(left.next_check());
     if (!arrived) {
-      lose_if_of_no_use();
+      throw_if_cancelled();
       const auto silent = std::find_if(peers_.begin() + place_.rank + 1, peers_.end(),
                                        [](const Peer& peer) { return !peer.socket; });
       lose(static_cast<int>(silent - peers_.begin()), "it does not come");
     }
-    peers_[static_cast<size_t>(arrived->rank)].socket = Descriptor(arrived->link->release());
+    peers_[static_cast<size_t>(arrived->rank)].socket = Descriptor(arrived->connection->release());
   }
 }
 
@@ -141,14 +141,14 @@ void Mesh::receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& com
 }
 
 void Mesh::wait(const std::function<bool()>& done) {
-  Patience left = patience();
+  Timeout left = timeout();
   while (!done()) {
     std::vector<pollfd> sockets;
     for (const Peer& peer : peers_) {
       const int events = (peer.out.empty() ? 0 : POLLOUT) | (peer.in.empty() ? 0 : POLLIN);
       sockets.push_back({events != 0 ? peer.socket.get() : -1, static_cast<short>(events), 0});
     }
-    const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(left.next_look()));
+    const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(left.next_check()));
     if (ready < 0 && errno != EINTR) {
       throw std::system_error(errno, std::generic_category(), "poll");
     }
@@ -159,8 +159,8 @@ void Mesh::wait(const std::function<bool()>& done) {
       if ((events & ~POLLOUT) != 0) moved = read(rank) || moved;
       if ((events & ~POLLIN) != 0) moved = write(rank) || moved;
     }
-    if (moved) left.renew();
-    if (left.ended()) lose_silent();
+    if (moved) left.restart();
+    if (left.expired()) throw_silent();
   }
 }
 
@@ -180,7 +180,7 @@ bool Mesh::write(int rank) {
     const ssize_t sent = ::sendmsg(peer.socket.get(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (sent < 0) lose(rank, words_of_errno(errno));
+    if (sent < 0) lose(rank, errno_message(errno));
     one.sent += static_cast<size_t>(sent);
     moved += static_cast<size_t>(sent);
     if (one.sent < sizeof(Head) + one.bytes.size()) continue;
@@ -203,7 +203,7 @@ bool Mesh::read(int rank) {
       const ssize_t got = ::recv(peer.socket.get(), rest.data(), std::min(rest.size(), kTurn), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-      if (got < 0) lose(rank, words_of_errno(errno));
+      if (got < 0) lose(rank, errno_message(errno));
       if (got == 0) lose(rank, "it closed the connection");
       peer.received += static_cast<size_t>(got);
       moved += static_cast<size_t>(got);
@@ -220,21 +220,21 @@ bool Mesh::read(int rank) {
   return moved > 0;
 }
 
-Patience Mesh::patience() const { return Patience(place_.timeout, place_.of_no_use); }
+Timeout Mesh::timeout() const { return Timeout(place_.timeout, place_.is_cancelled); }
 
 void Mesh::lose(int rank, const std::string& why) const {
   throw CommunicatorLost("rank " + std::to_string(rank) + " of the group " + place_.name +
                          " is lost to rank " + std::to_string(place_.rank) + ": " + why);
 }
 
-void Mesh::lose_if_of_no_use() const {
-  if (place_.of_no_use && place_.of_no_use()) {
+void Mesh::throw_if_cancelled() const {
+  if (place_.is_cancelled && place_.is_cancelled()) {
     throw CommunicatorLost("the group " + place_.name + " is of no use any more");
   }
 }
 
-void Mesh::lose_silent() const {
-  lose_if_of_no_use();
+void Mesh::throw_silent() const {
+  throw_if_cancelled();
   std::string silent;
   for (size_t rank = 0; rank < peers_.size(); ++rank) {
     if (peers_[rank].in.empty() && peers_[rank].out.empty()) continue;

@@ -1,6 +1,6 @@
 // A connection between every two ranks of a group, that takes and gives bytes for a collective.
 // Gloo's own transport lets whoever connects first to one of its ports take a rank's place, and
-// what such a stranger sends can end the process; here each connection is one of a Door's.
+// what such a stranger sends can end the process; here each connection is one of a Acceptor's.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace engine::comm {
 class Mesh {
  public:
   // Connects. Throws CommunicatorLost when a rank does not come within the place's time-out.
-  Mesh(const GroupPlace& place, Notices& notices);
+  Mesh(const GroupConfig& place, Store& store);
   ~Mesh();
 
   // Each counts up `completed` when it is done. What is sent to a rank must be received there in
@@ -58,16 +58,16 @@ class Mesh {
     size_t received = 0;  // with the head
   };
 
-  void join_lower_ranks(Notices& notices);
-  void take_higher_ranks(class Door& door);
-  Patience patience() const;
+  void join_lower_ranks(Store& store);
+  void accept_higher_ranks(class Acceptor& acceptor);
+  Timeout timeout() const;
   bool write(int rank);
   bool read(int rank);
   [[noreturn]] void lose(int rank, const std::string& why) const;
-  [[noreturn]] void lose_silent() const;
-  void lose_if_of_no_use() const;
+  [[noreturn]] void throw_silent() const;
+  void throw_if_cancelled() const;
 
-  const GroupPlace place_;
+  const GroupConfig place_;
   std::vector<Peer> peers_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr size_t kStage = kNcclStage;
-constexpr std::chrono::seconds kFarewell{5};
+constexpr std::chrono::seconds kCloseTimeout{5};
 
 cuda::LibrarySearch nccl_search() {
   return {.what = "NCCL",
@@ -114,10 +114,10 @@ class Stage {
 
 class Nccl : public Communicator {
  public:
-  Nccl(const GroupPlace& place, Notices& notices, int device) : place_(place), stage_(device) {
-    connect(notices);
+  Nccl(const GroupConfig& place, Store& store, int device) : place_(place), stage_(device) {
+    connect(store);
   }
-  ~Nccl() override { say_farewell(); }
+  ~Nccl() override { close(); }
 
   std::string name() const override { return "nccl"; }
   int rank() const override { return place_.rank; }
@@ -135,8 +135,8 @@ class Nccl : public Communicator {
   void reduce_sum(std::span<int64_t> values) override { reduce(values, ncclInt64, ncclSum); }
 
  private:
-  void connect(Notices& notices);
-  void say_farewell() noexcept;
+  void connect(Store& store);
+  void close() noexcept;
 
   template <typename T, typename Call>
   void in_pieces(std::span<T> values, const Call& call) {
@@ -162,11 +162,11 @@ class Nccl : public Communicator {
   // call that blocks it would wait for ever for a rank that is gone.
   template <typename Done>
   void wait(ncclResult_t result, const Done& done) {
-    Patience patience(place_.timeout, place_.of_no_use);
+    Timeout timeout(place_.timeout, place_.is_cancelled);
     for (std::chrono::microseconds pause(20);; pause = std::min(2 * pause, kLongestPause)) {
       if (result == ncclSuccess && done()) return;
       if (result != ncclSuccess && result != ncclInProgress) lose(words_of(result));
-      if (patience.ended()) {
+      if (timeout.expired()) {
         lose("the other ranks let it wait for " + std::to_string(place_.timeout.count()) +
              " ms, or what it does is of no use any more");
       }
@@ -195,21 +195,21 @@ class Nccl : public Communicator {
 
   static constexpr std::chrono::microseconds kLongestPause{1000};
 
-  const GroupPlace place_;
+  const GroupConfig place_;
   const NcclLibrary library_;
   Stage stage_;
   ncclComm_t communicator_ = nullptr;
 };
 
-void Nccl::connect(Notices& notices) {
-  const std::string notice = place_.name + "/nccl";
+void Nccl::connect(Store& store) {
+  const std::string entry = place_.name + "/nccl";
   ncclUniqueId id{};
   if (place_.rank == 0) {
     const ncclResult_t result = library_.get_unique_id(&id);
     if (result != ncclSuccess) lose(words_of(result));
-    notices.put(notice, std::vector<char>(id.internal, id.internal + sizeof id.internal));
+    store.put(entry, std::vector<char>(id.internal, id.internal + sizeof id.internal));
   } else {
-    const std::vector<char> bytes = notices.get(notice);
+    const std::vector<char> bytes = store.get(entry);
     if (bytes.size() != sizeof id.internal) lose("what rank 0 says of itself is damaged");
     std::memcpy(id.internal, bytes.data(), bytes.size());
   }
@@ -222,10 +222,10 @@ void Nccl::connect(Notices& notices) {
 }
 
 // Together with the others where they take part in it.
-void Nccl::say_farewell() noexcept {
+void Nccl::close() noexcept {
   if (communicator_ == nullptr) return;
   const auto deadline =
-      steady_clock::now() + std::min<steady_clock::duration>(place_.timeout, kFarewell);
+      steady_clock::now() + std::min<steady_clock::duration>(place_.timeout, kCloseTimeout);
   ncclResult_t result = library_.finalize(communicator_);
   while (result == ncclInProgress && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kLongestPause);
@@ -249,9 +249,9 @@ bool has_nccl() {
   }
 }
 
-std::unique_ptr<Communicator> make_nccl(const GroupPlace& place, Notices& notices, int device) {
+std::unique_ptr<Communicator> make_nccl(const GroupConfig& place, Store& store, int device) {
   cuda::require_device(device);
-  return std::make_unique<Nccl>(place, notices, device);
+  return std::make_unique<Nccl>(place, store, device);
 }
 
 }  // namespace engine::comm

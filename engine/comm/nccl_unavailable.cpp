@@ -6,7 +6,7 @@ namespace engine::comm {
 
 bool has_nccl() { return false; }
 
-std::unique_ptr<Communicator> make_nccl(const GroupPlace& /*place*/, Notices& /*notices*/,
+std::unique_ptr<Communicator> make_nccl(const GroupConfig& /*place*/, Store& /*store*/,
                                         int /*device*/) {
   throw Error(ExitCode::kDeviceFault,
               "this build of margay-engine has no NCCL, by which ranks that search on CUDA devices "

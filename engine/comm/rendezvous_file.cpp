@@ -41,45 +41,45 @@ std::string bytes_of(const std::string& text) {
 
 }  // namespace
 
-std::string text_of(const MeetingFile& meeting) {
+std::string text_of(const RendezvousFile& rendezvous) {
   std::ostringstream text;
-  text << kFirstLine << "\nnonce " << hexadecimal(meeting.nonce) << "\nport " << meeting.port
-       << "\nhost " << meeting.host << "\n";
-  for (const std::string& address : meeting.addresses) text << "address " << address << "\n";
+  text << kFirstLine << "\nnonce " << hexadecimal(rendezvous.nonce) << "\nport " << rendezvous.port
+       << "\nhost " << rendezvous.host << "\n";
+  for (const std::string& address : rendezvous.addresses) text << "address " << address << "\n";
   text << kLastLine << "\n";
   return text.str();
 }
 
-std::optional<MeetingFile> meeting_of(const std::string& text) {
+std::optional<RendezvousFile> parse_rendezvous_file(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   if (!text.ends_with('\n') || !std::getline(lines, line) || line != kFirstLine) {
     return std::nullopt;
   }
-  MeetingFile meeting;
+  RendezvousFile rendezvous;
   while (std::getline(lines, line)) {
     if (line == kLastLine) break;
     const size_t blank = line.find(' ');
     if (blank == std::string::npos) return std::nullopt;
     const std::string key = line.substr(0, blank), value = line.substr(blank + 1);
-    if (key == "nonce") meeting.nonce = bytes_of(value);
-    if (key == "host") meeting.host = value;
-    if (key == "address") meeting.addresses.push_back(value);
+    if (key == "nonce") rendezvous.nonce = bytes_of(value);
+    if (key == "host") rendezvous.host = value;
+    if (key == "address") rendezvous.addresses.push_back(value);
     if (key == "port") {
-      std::from_chars(value.data(), value.data() + value.size(), meeting.port);
+      std::from_chars(value.data(), value.data() + value.size(), rendezvous.port);
     }
   }
-  if (line != kLastLine || meeting.port < 1 || meeting.port > 65535) return std::nullopt;
-  return meeting;
+  if (line != kLastLine || rendezvous.port < 1 || rendezvous.port > 65535) return std::nullopt;
+  return rendezvous;
 }
 
-std::optional<std::string> read_meeting_file(const std::string& path) {
+std::optional<std::string> read_rendezvous_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(stream), {}};
 }
 
-void bring_folder_up_to_date(const std::string& path) {
+void refresh_folder(const std::string& path) {
   // The surest way is a change of one's own, where that is allowed.
   std::string own = path + ".look-XXXXXX";
   const Descriptor file(::mkostemp(own.data(), O_CLOEXEC));

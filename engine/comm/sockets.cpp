@@ -39,7 +39,7 @@ Addresses resolve(const std::string& host, int port, std::string& why) {
   hints.ai_flags = AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0) why = error == EAI_SYSTEM ? words_of_errno(errno) : ::gai_strerror(error);
+  if (error != 0) why = error == EAI_SYSTEM ? errno_message(errno) : ::gai_strerror(error);
   return Addresses(error == 0 ? found : nullptr);
 }
 
@@ -48,7 +48,7 @@ Connected begin_to_connect(const addrinfo& address) {
       ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
   if (!socket || (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0 &&
                   errno != EINPROGRESS && errno != EINTR)) {
-    return {Descriptor(), words_of_errno(errno)};
+    return {Descriptor(), errno_message(errno)};
   }
   return {std::move(socket), ""};
 }
@@ -61,7 +61,7 @@ bool bind_and_listen(int socket, const sockaddr* address, socklen_t length) {
 
 }  // namespace
 
-std::string words_of_errno(int error) { return std::generic_category().message(error); }
+std::string errno_message(int error) { return std::generic_category().message(error); }
 
 int poll_timeout(Deadline deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min<Deadline::duration>(
@@ -202,18 +202,18 @@ std::vector<Connected> begin_to_connect(const std::string& host, int port) {
   return all;
 }
 
-std::string fault_of_connection(int socket) {
+std::string connection_error(int socket) {
   int error = 0;
   socklen_t length = sizeof error;
   ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
-  if (error != 0) return words_of_errno(error);
+  if (error != 0) return errno_message(error);
   // A connection to a free port of this host may by chance be one with itself.
   sockaddr_storage here{}, there{};
   socklen_t here_length = sizeof here, there_length = sizeof there;
   ::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_length);
   ::getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_length);
   if (here_length == there_length && std::memcmp(&here, &there, here_length) == 0) {
-    return words_of_errno(ECONNREFUSED);
+    return errno_message(ECONNREFUSED);
   }
   return "";
 }
@@ -224,7 +224,7 @@ Connected connect_to(const std::string& host, int port, Deadline deadline) {
     result = std::move(one);
     if (!result.socket) continue;
     result.why = wait_for_events(result.socket.get(), POLLOUT, deadline)
-                     ? fault_of_connection(result.socket.get())
+                     ? connection_error(result.socket.get())
                      : "does not answer";
     if (result.why.empty()) {
       prepare_connection(result.socket.get());

@@ -14,7 +14,7 @@ namespace engine::comm {
 
 using base::Descriptor;
 
-std::string words_of_errno(int error);
+std::string errno_message(int error);
 
 // For poll(2): rounded up, so that a wait ends after the deadline and not just before it.
 int poll_timeout(Deadline deadline);
@@ -47,7 +47,7 @@ struct Connected {
 // POLLOUT.
 std::vector<Connected> begin_to_connect(const std::string& host, int port);
 // Then: what went wrong with it, or nothing.
-std::string fault_of_connection(int socket);
+std::string connection_error(int socket);
 
 // Tries them one after the other.
 Connected connect_to(const std::string& host, int port, Deadline deadline);

@@ -10,33 +10,36 @@ namespace engine::comm {
 
 // Looks at the clock again and again while it waits: what goes by between two looks counts as no
 // more than a slice. For one thread at a time.
-class Patience {
+class Timeout {
  public:
   using Clock = std::chrono::steady_clock;
   using Now = std::function<Clock::time_point()>;
   static constexpr std::chrono::milliseconds kSlice{250};
 
-  // `of_no_use`: whether what is waited for is of no use any more.
-  explicit Patience(std::chrono::milliseconds length, std::function<bool()> of_no_use = {},
-                    Now now = Clock::now)
-      : length_(length), of_no_use_(std::move(of_no_use)), now_(std::move(now)), looked_(now_()) {}
+  // `is_cancelled`: whether what is waited for is of no use any more.
+  explicit Timeout(std::chrono::milliseconds length, std::function<bool()> is_cancelled = {},
+                   Now now = Clock::now)
+      : length_(length),
+        is_cancelled_(std::move(is_cancelled)),
+        now_(std::move(now)),
+        looked_(now_()) {}
 
   // Until when to wait before ended() is asked again.
-  Clock::time_point next_look() {
+  Clock::time_point next_check() {
     look();
     return looked_ + std::clamp<Clock::duration>(length_ - waited_, Clock::duration(0), kSlice);
   }
-  bool ended() {
+  bool expired() {
     look();
-    return waited_ >= length_ || (of_no_use_ && of_no_use_());
+    return waited_ >= length_ || (is_cancelled_ && is_cancelled_());
   }
   // Something came: from the beginning.
-  void renew() {
+  void restart() {
     waited_ = {};
     looked_ = now_();
   }
   // A call that cannot be ended took so long.
-  void spend(Clock::duration time) {
+  void charge(Clock::duration time) {
     waited_ += time;
     looked_ = now_();
   }
@@ -50,7 +53,7 @@ class Patience {
   }
 
   std::chrono::milliseconds length_;
-  std::function<bool()> of_no_use_;
+  std::function<bool()> is_cancelled_;
   Now now_;
   Clock::time_point looked_;
   Clock::duration waited_{0};

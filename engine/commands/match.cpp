@@ -70,13 +70,14 @@ void refuse_launcher(const RankFlags& flags) {
 // `devices`: see LocalRanks.
 ExitCode start_local_ranks(const MatchCommand& command, int count,
                            const std::vector<std::string>& devices, const std::atomic<bool>& stop) {
-  const CrewOptions& crew = command.options.crew;
-  return static_cast<ExitCode>(run_local_ranks({.command = command_of_ranks(command, count),
-                                                .count = count,
-                                                .devices = devices,
-                                                .patience = crew.timeout,
-                                                .survivors_go_on = crew.go_on_without},
-                                               stop));
+  const RankGroupOptions& rank_group = command.options.rank_group;
+  return static_cast<ExitCode>(
+      run_local_ranks({.command = command_of_ranks(command, count),
+                       .count = count,
+                       .devices = devices,
+                       .grace_period = rank_group.timeout,
+                       .continue_on_rank_loss = rank_group.continue_on_rank_loss},
+                      stop));
 }
 
 void tell_of_ranks(const std::vector<std::string>& devices) {
@@ -87,25 +88,26 @@ void tell_of_ranks(const std::vector<std::string>& devices) {
       names + " (--nproc 1 takes the first alone)");
 }
 
-ExitCode serve_rank_0(const MatchOptions& options, const std::atomic<bool>& stop) {
-  CrewOptions crew = options.crew;
-  crew.message = tell;
+ExitCode run_as_worker(const MatchOptions& options, const std::atomic<bool>& stop) {
+  RankGroupOptions rank_group = options.rank_group;
+  rank_group.message = tell;
   DeviceOptions device = options.device;
-  device.device = device_of(crew.place, device.backend);
+  device.device = device_of(rank_group.place, device.backend);
   try {
-    return work_for_rank_0(crew, device, stop);
-  } catch (const Dismissed& dismissed) {
+    return run_worker(rank_group, device, stop);
+  } catch (const EndedByLeader& dismissed) {
     return dismissed.code();
   }
 }
 
 // Who waits for this rank is told, too.
-SearchConfig read_or_send_away(const MatchCommand& command, const CrewOptions& crew) {
+SearchConfig read_config_or_abort_peers(const MatchCommand& command,
+                                        const RankGroupOptions& rank_group) {
   try {
     check_resume(command.options.resume);
     return read_search_config(command.config);
   } catch (const Error& error) {
-    if (crew.place.size > 1) Foreman(crew).abandon(error);
+    if (rank_group.place.size > 1) Leader(rank_group).abandon(error);
     throw;
   }
 }
@@ -118,11 +120,11 @@ ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& sto
     return start_local_ranks(command, command.nproc, {}, stop);
   }
   MatchOptions options = command.options;
-  options.crew.place = find_rank(command.rank, process_environment());
-  if (!options.crew.place.first()) return serve_rank_0(options, stop);
+  options.rank_group.place = find_rank(command.rank, process_environment());
+  if (!options.rank_group.place.first()) return run_as_worker(options, stop);
   options.message = tell;
-  SearchConfig config = read_or_send_away(command, options.crew);
-  if (options.crew.place.launcher == Launcher::kAlone) {
+  SearchConfig config = read_config_or_abort_peers(command, options.rank_group);
+  if (options.rank_group.place.launcher == Launcher::kAlone) {
     const std::vector<std::string> devices =
         devices_of_local_ranks(config.computation.gpu_ids, devices_for(options.device.backend));
     if (!devices.empty()) {

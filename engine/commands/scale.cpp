@@ -219,8 +219,8 @@ int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> c
                        const std::string& folder, const std::atomic<bool>& stop) {
   constexpr std::chrono::seconds kPatience{60};
   command.insert(command.end(), {"--rendezvous", "file:" + folder + "/rendezvous"});
-  const StepEnd end =
-      run_step(step_command(place.spread, place.on_devices, ranks, command), kPatience, stop);
+  const ProcessResult end =
+      run_subprocess(step_command(place.spread, place.on_devices, ranks, command), kPatience, stop);
   if (end.code == 0) {
     wait_for_file(folder + "/manifest.json");
   } else if (!stop) {

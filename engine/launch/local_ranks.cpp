@@ -61,7 +61,7 @@ std::string fresh_run_id() {
   return id;
 }
 
-struct Ending {
+struct RankExit {
   int rank = 0;
   int signal = 0;  // 0: it ended by itself
   int code = 0;
@@ -70,13 +70,13 @@ struct Ending {
   bool failed() const { return !has(ExitCode::kDone) && !has(ExitCode::kStopped); }
 };
 
-Ending ending_of(int rank, const siginfo_t& info) {
+RankExit exit_of(int rank, const siginfo_t& info) {
   if (info.si_code == CLD_EXITED) return {.rank = rank, .code = info.si_status};
   return {.rank = rank, .signal = info.si_status, .code = 128 + info.si_status};
 }
 
-std::vector<std::string> words_of_rank(const LocalRanks& ranks, int rank, const std::string& place,
-                                       const std::string& run_id) {
+std::vector<std::string> arguments_of_rank(const LocalRanks& ranks, int rank,
+                                           const std::string& place, const std::string& run_id) {
   std::vector<std::string> words = ranks.command;
   words.insert(words.end(),
                {"--rank", std::to_string(rank), "--world-size", std::to_string(ranks.count)});
@@ -103,19 +103,19 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 }
 
 // The processes.
-class Processes {
+class RankProcesses {
  public:
-  explicit Processes(const LocalRanks& ranks);
-  ~Processes();
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
+  explicit RankProcesses(const LocalRanks& ranks);
+  ~RankProcesses();
+  RankProcesses(const RankProcesses&) = delete;
+  RankProcesses& operator=(const RankProcesses&) = delete;
 
   // The next one that has ended, in the order in which they did; waits that long for it.
-  std::optional<Ending> next_ending(Milliseconds wait);
+  std::optional<RankExit> next_exit(Milliseconds wait);
   // To all that have not ended.
   void signal(int number) const;
   // Of this rank they are kept.
-  bool keeps_messages(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
+  bool captures_output(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
   std::string messages(int rank) const { return messages_[static_cast<size_t>(rank)]->text(); }
 
  private:
@@ -124,28 +124,28 @@ class Processes {
   void wait_for(int rank);
 
   PrivateFolder folder_{"ranks"};
-  File nothing_{::open("/dev/null", O_RDWR | O_CLOEXEC), "cannot open /dev/null"};
-  std::vector<std::unique_ptr<KeptMessages>> messages_;  // by rank; rank 0's may pass through
+  File dev_null_{::open("/dev/null", O_RDWR | O_CLOEXEC), "cannot open /dev/null"};
+  std::vector<std::unique_ptr<OutputCapture>> messages_;  // by rank; rank 0's may pass through
   std::vector<pid_t> processes_;  // reaped at the end, so that each id stays its own
   std::vector<std::thread> waiters_;
   std::mutex mutex_;
   std::condition_variable ended_;
-  std::deque<Ending> endings_;
+  std::deque<RankExit> exits_;
 };
 
-Processes::Processes(const LocalRanks& ranks) {
+RankProcesses::RankProcesses(const LocalRanks& ranks) {
   const std::string run_id = fresh_run_id();
   for (int rank = 0; rank < ranks.count; ++rank) {
     if (rank == 0 && !ranks.quiet) {
       messages_.push_back(nullptr);
       continue;
     }
-    messages_.push_back(std::make_unique<KeptMessages>());
+    messages_.push_back(std::make_unique<OutputCapture>());
   }
   try {
     for (int rank = 0; rank < ranks.count; ++rank) {
       processes_.push_back(
-          start(rank, words_of_rank(ranks, rank, "file:" + folder_.path() + "/rank0", run_id),
+          start(rank, arguments_of_rank(ranks, rank, "file:" + folder_.path() + "/rank0", run_id),
                 environment_of_rank(ranks, rank)));
     }
     for (int rank = 0; rank < ranks.count; ++rank) {
@@ -157,9 +157,9 @@ Processes::Processes(const LocalRanks& ranks) {
   }
 }
 
-Processes::~Processes() { end_all(); }
+RankProcesses::~RankProcesses() { end_all(); }
 
-void Processes::end_all() {
+void RankProcesses::end_all() {
   signal(SIGKILL);
   for (std::thread& waiter : waiters_) waiter.join();
   for (const pid_t process : processes_) {
@@ -169,12 +169,12 @@ void Processes::end_all() {
 
 // The child keeps the signals blocked that are blocked here: a stop that comes before the rank
 // listens waits for it.
-pid_t Processes::start(int rank, std::vector<std::string> words,
-                       std::vector<std::string> environment) const {
+pid_t RankProcesses::start(int rank, std::vector<std::string> words,
+                           std::vector<std::string> environment) const {
   const std::vector<char*> arguments = pointers_to(words);
   const std::vector<char*> variables = pointers_to(environment);
   const std::string complaint = "cannot run '" + words.front() + "'\n";
-  const int messages = keeps_messages(rank) ? messages_[static_cast<size_t>(rank)]->file() : -1;
+  const int messages = captures_output(rank) ? messages_[static_cast<size_t>(rank)]->file() : -1;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) fail("cannot start rank " + std::to_string(rank));
@@ -184,7 +184,7 @@ pid_t Processes::start(int rank, std::vector<std::string> words,
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(126);
   if (messages >= 0) {
-    ::dup2(nothing_.get(), STDIN_FILENO);
+    ::dup2(dev_null_.get(), STDIN_FILENO);
     ::dup2(messages, STDOUT_FILENO);
     ::dup2(messages, STDERR_FILENO);
   }
@@ -194,28 +194,28 @@ pid_t Processes::start(int rank, std::vector<std::string> words,
 }
 
 // A thread for each, since that wakes in the order of the ends on every kernel.
-void Processes::wait_for(int rank) {
+void RankProcesses::wait_for(int rank) {
   siginfo_t info = {};
   const auto process = static_cast<id_t>(processes_[static_cast<size_t>(rank)]);
   while (::waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
   const std::lock_guard<std::mutex> lock(mutex_);
-  endings_.push_back(ending_of(rank, info));
+  exits_.push_back(exit_of(rank, info));
   ended_.notify_one();
 }
 
-std::optional<Ending> Processes::next_ending(Milliseconds wait) {
+std::optional<RankExit> RankProcesses::next_exit(Milliseconds wait) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (!ended_.wait_for(lock, wait, [&] { return !endings_.empty(); })) return std::nullopt;
-  const Ending ending = endings_.front();
-  endings_.pop_front();
-  return ending;
+  if (!ended_.wait_for(lock, wait, [&] { return !exits_.empty(); })) return std::nullopt;
+  const RankExit exit = exits_.front();
+  exits_.pop_front();
+  return exit;
 }
 
-void Processes::signal(int number) const {
+void RankProcesses::signal(int number) const {
   for (const pid_t process : processes_) ::kill(process, number);
 }
 
-std::string with_rank_before_each_line(int rank, const std::string& text) {
+std::string prefix_lines(int rank, const std::string& text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -226,76 +226,77 @@ std::string with_rank_before_each_line(int rank, const std::string& text) {
 }
 
 // What has happened so far, and what follows.
-class Watch {
+class Supervisor {
  public:
-  explicit Watch(const LocalRanks& ranks) : ranks_(ranks), processes_(ranks) {}
+  explicit Supervisor(const LocalRanks& ranks) : ranks_(ranks), processes_(ranks) {}
 
   int run(const std::atomic<bool>& stop) {
     bool told = false;
     for (int living = ranks_.count; living > 0;) {
-      if (const auto ending = processes_.next_ending(Milliseconds(50))) {
+      if (const auto exit = processes_.next_exit(Milliseconds(50))) {
         --living;
-        note(*ending);
+        record(*exit);
       }
       if (stop && !std::exchange(told, true)) processes_.signal(SIGTERM);
-      hurry();
+      stop_stragglers();
     }
-    const bool rank_0_counts = ranks_.survivors_go_on || !failure_ || rank_0_->has(ExitCode::kDone);
+    const bool rank_0_counts =
+        ranks_.continue_on_rank_loss || !failure_ || rank_0_->has(ExitCode::kDone);
     return rank_0_counts ? rank_0_->code : failure_->code;
   }
 
  private:
   static constexpr Milliseconds kAfterRank0{5000};
 
-  void note(const Ending& ending) {
+  void record(const RankExit& exit) {
     const bool job_done = rank_0_ && !rank_0_->failed();
-    if (ending.rank == 0) rank_0_ = ending;
+    if (exit.rank == 0) rank_0_ = exit;
     const bool by_itself = signals_sent_ == 0;
-    if (ending.failed() && by_itself) {
+    if (exit.failed() && by_itself) {
       // What follows from rank 0's own failure only hides it.
-      const bool follows = rank_0_ && rank_0_->failed() && ending.rank > 0 && ending.signal == 0;
-      if (!follows) show(ending);
-      if (!job_done && (!failure_ || (ending.signal != 0 && failure_->signal == 0))) {
-        failure_ = ending;
+      const bool follows = rank_0_ && rank_0_->failed() && exit.rank > 0 && exit.signal == 0;
+      if (!follows) show(exit);
+      if (!job_done && (!failure_ || (exit.signal != 0 && failure_->signal == 0))) {
+        failure_ = exit;
       }
     }
-    const bool is_the_end = ending.rank == 0 || (ending.failed() && !ranks_.survivors_go_on);
-    if (ending.rank == 0 || (is_the_end && !waiting_since_)) waiting_since_ = Clock::now();
+    const bool is_the_end = exit.rank == 0 || (exit.failed() && !ranks_.continue_on_rank_loss);
+    if (exit.rank == 0 || (is_the_end && !waiting_since_)) waiting_since_ = Clock::now();
   }
 
-  void show(const Ending& ending) const {
+  void show(const RankExit& exit) const {
     std::string text;
-    if (processes_.keeps_messages(ending.rank)) {
-      text = processes_.messages(ending.rank);
-      if (ending.rank > 0) text = with_rank_before_each_line(ending.rank, text);
+    if (processes_.captures_output(exit.rank)) {
+      text = processes_.messages(exit.rank);
+      if (exit.rank > 0) text = prefix_lines(exit.rank, text);
     }
-    const std::string name = "rank " + std::to_string(ending.rank);
-    if (ending.signal != 0) {
-      const char* const signal = ::sigabbrev_np(ending.signal);
-      text += name + " was ended by signal " + std::to_string(ending.signal) +
+    const std::string name = "rank " + std::to_string(exit.rank);
+    if (exit.signal != 0) {
+      const char* const signal = ::sigabbrev_np(exit.signal);
+      text += name + " was ended by signal " + std::to_string(exit.signal) +
               (signal == nullptr ? "" : " (SIG" + std::string(signal) + ")") + "\n";
-    } else if (ending.rank > 0) {
-      text += name + " ended with exit code " + std::to_string(ending.code) + "\n";
+    } else if (exit.rank > 0) {
+      text += name + " ended with exit code " + std::to_string(exit.code) + "\n";
     }
     std::cerr << text << std::flush;
   }
 
   // Those that do not end by themselves.
-  void hurry() {
+  void stop_stragglers() {
     if (!waiting_since_ || signals_sent_ == 2) return;
     const auto waited = std::chrono::duration_cast<Milliseconds>(Clock::now() - *waiting_since_);
     // Nobody hears of anything any more once rank 0 has gone.
-    const Milliseconds patience =
-        rank_0_ ? std::min(ranks_.patience, kAfterRank0) : ranks_.patience;
-    if (waited < patience) return;
+    const Milliseconds grace =
+        rank_0_ ? std::min(ranks_.grace_period, kAfterRank0) : ranks_.grace_period;
+    if (waited < grace) return;
     processes_.signal(signals_sent_ == 0 ? SIGTERM : SIGKILL);
     ++signals_sent_;
     waiting_since_ = Clock::now();
   }
 
   const LocalRanks& ranks_;
-  Processes processes_;
-  std::optional<Ending> rank_0_, failure_;
+  RankProcesses processes_;
+  std::optional<RankExit> rank_0_, failure_;
   std::optional<Clock::time_point> waiting_since_;
   int signals_sent_ = 0;  // SIGTERM, SIGKILL
 };
@@ -305,7 +306,7 @@ class Watch {
 int run_local_ranks(const LocalRanks& ranks, const std::atomic<bool>& stop) {
   if (ranks.count < 1) throw UsageError("--nproc needs at least one rank");
   ::signal(SIGCHLD, SIG_DFL);  // who inherits that it is ignored never learns how a child ended
-  return Watch(ranks).run(stop);
+  return Supervisor(ranks).run(stop);
 }
 
 }  // namespace engine

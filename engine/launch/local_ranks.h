@@ -15,9 +15,10 @@ struct LocalRanks {
   int count = 1;
   // CUDA_VISIBLE_DEVICES of each rank, which names its own device; empty: this process's for all.
   std::vector<std::string> devices{};
-  std::chrono::milliseconds patience{60'000};
-  bool survivors_go_on = false;  // a failure of another rank than rank 0 does not end the others
-  bool quiet = false;            // rank 0's messages, too, only when it fails
+  std::chrono::milliseconds grace_period{60'000};
+  bool continue_on_rank_loss =
+      false;           // a failure of another rank than rank 0 does not end the others
+  bool quiet = false;  // rank 0's messages, too, only when it fails
 };
 
 // Runs the command `count` times side by side, rank k with --rank k --world-size N, where it has no

@@ -17,13 +17,13 @@ namespace {
 
 }  // namespace
 
-KeptMessages::KeptMessages() : file_(::memfd_create("messages", MFD_CLOEXEC)) {
+OutputCapture::OutputCapture() : file_(::memfd_create("messages", MFD_CLOEXEC)) {
   if (file_ < 0) fail("cannot keep a process's messages");
 }
 
-KeptMessages::~KeptMessages() { ::close(file_); }
+OutputCapture::~OutputCapture() { ::close(file_); }
 
-std::string KeptMessages::text() const {
+std::string OutputCapture::text() const {
   constexpr off_t kMost = 64 * 1024;
   // By a reading that leaves the place where the process writes on.
   struct stat status = {};

@@ -5,12 +5,12 @@
 
 namespace engine {
 
-class KeptMessages {
+class OutputCapture {
  public:
-  KeptMessages();  // throws std::system_error
-  ~KeptMessages();
-  KeptMessages(const KeptMessages&) = delete;
-  KeptMessages& operator=(const KeptMessages&) = delete;
+  OutputCapture();  // throws std::system_error
+  ~OutputCapture();
+  OutputCapture(const OutputCapture&) = delete;
+  OutputCapture& operator=(const OutputCapture&) = delete;
 
   // For the process to write to; closed by exec unless it is duplicated.
   int file() const { return file_; }

@@ -68,7 +68,7 @@ class Variables {
 };
 
 // What one launcher says.
-struct Told {
+struct LauncherInfo {
   RankPlace place;
   std::string identity;     // of this try at its job
   std::string host;         // of rank 0, unless MASTER_ADDR is set; empty: it does not say
@@ -119,33 +119,33 @@ bool names_own_device(const Variables& variables) {
   return variables.number("SLURM_GPUS_ON_NODE", 0).value_or(kMost) > 1;
 }
 
-Told by_flags(const RankFlags& flags, const Variables& variables) {
+LauncherInfo by_flags(const RankFlags& flags, const Variables& variables) {
   if (!flags.rank) throw UsageError("--world-size needs --rank");
   if (!flags.world_size) throw UsageError("--rank needs --world-size");
-  Told told;
-  told.place.launcher = Launcher::kFlags;
-  told.place.rank = whole_number("--rank", std::to_string(*flags.rank), 0, kMost);
-  told.place.size = whole_number("--world-size", std::to_string(*flags.world_size), 1, kMost);
-  told.place.local_rank = told.place.rank;
-  told.place.local_size = told.place.size == 1 ? 1 : 0;
-  told.place.own_device = !flags.local_rank && names_own_device(variables);
-  check(told.place, {"--rank", "--world-size", "--local-rank", "--world-size"});
-  if (told.place.size > 1 && flags.rendezvous.starts_with("file:") && flags.run_id.empty()) {
+  LauncherInfo info;
+  info.place.launcher = Launcher::kFlags;
+  info.place.rank = whole_number("--rank", std::to_string(*flags.rank), 0, kMost);
+  info.place.size = whole_number("--world-size", std::to_string(*flags.world_size), 1, kMost);
+  info.place.local_rank = info.place.rank;
+  info.place.local_size = info.place.size == 1 ? 1 : 0;
+  info.place.own_device = !flags.local_rank && names_own_device(variables);
+  check(info.place, {"--rank", "--world-size", "--local-rank", "--world-size"});
+  if (info.place.size > 1 && flags.rendezvous.starts_with("file:") && flags.run_id.empty()) {
     throw UsageError(
         "--rendezvous file:PATH needs --run-id, the same for all ranks of this run and for no "
         "other "
         "run: by it they know their own file from one that an earlier run has left");
   }
-  told.identity = flags.rendezvous.empty() ? variables.text_or("MASTER_ADDR", "") + ":" +
+  info.identity = flags.rendezvous.empty() ? variables.text_or("MASTER_ADDR", "") + ":" +
                                                  variables.text_or("MASTER_PORT", "")
                                            : flags.rendezvous;
-  return told;
+  return info;
 }
 
-std::optional<Told> by_torchrun(const Variables& variables) {
+std::optional<LauncherInfo> by_torchrun(const Variables& variables) {
   if (!variables.has("RANK")) return std::nullopt;
-  Told told;
-  RankPlace& place = told.place;
+  LauncherInfo info;
+  RankPlace& place = info.place;
   place.launcher = Launcher::kTorchrun;
   place.rank = variables.needed_number("RANK", "RANK", 0);
   place.size = variables.needed_number("WORLD_SIZE", "RANK", 1);
@@ -155,19 +155,19 @@ std::optional<Told> by_torchrun(const Variables& variables) {
   place.own_device = !variables.has("TORCHELASTIC_RUN_ID") && names_own_device(variables);
   check(place, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
   // Many runs have the id "none", so that where they meet has to tell them apart.
-  told.identity = "torchrun/" + variables.text_or("TORCHELASTIC_RUN_ID", "none") + "/" +
+  info.identity = "torchrun/" + variables.text_or("TORCHELASTIC_RUN_ID", "none") + "/" +
                   variables.text_or("TORCHELASTIC_RESTART_COUNT", "0") + "/" +
                   variables.text_or("MASTER_ADDR", "") + ":" + variables.text_or("MASTER_PORT", "");
-  told.port_taken = variables.text_or("TORCHELASTIC_USE_AGENT_STORE", "") == "True";
-  return told;
+  info.port_taken = variables.text_or("TORCHELASTIC_USE_AGENT_STORE", "") == "True";
+  return info;
 }
 
 // Without a step a batch script runs alone, whatever its job's SLURM_NTASKS.
-std::optional<Told> by_slurm(const Variables& variables) {
+std::optional<LauncherInfo> by_slurm(const Variables& variables) {
   const std::string step_size = "SLURM_STEP_NUM_TASKS";
   if (!variables.has(step_size)) return std::nullopt;
-  Told told;
-  RankPlace& place = told.place;
+  LauncherInfo info;
+  RankPlace& place = info.place;
   place.launcher = Launcher::kSlurm;
   place.rank = variables.needed_number("SLURM_PROCID", step_size, 0);
   place.size = variables.needed_number(step_size, step_size, 1);
@@ -180,31 +180,31 @@ std::optional<Told> by_slurm(const Variables& variables) {
                          .value_or(0);
   place.own_device = names_own_device(variables);
   check(place, {"SLURM_PROCID", step_size, "SLURM_LOCALID", tasks_name});
-  return told;
+  return info;
 }
 
-void add_meeting_by_slurm(Told& told, const Variables& variables) {
+void add_rendezvous_by_slurm(LauncherInfo& info, const Variables& variables) {
   const int job = variables.needed_number("SLURM_JOB_ID", "SLURM_STEP_NUM_TASKS", 0);
   const int step = variables.needed_number("SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", 0);
-  told.identity = "slurm/" + variables.text_or("SLURM_CLUSTER_NAME", "") + "/" +
+  info.identity = "slurm/" + variables.text_or("SLURM_CLUSTER_NAME", "") + "/" +
                   std::to_string(job) + "." + std::to_string(step) + "/" +
                   variables.text_or("SLURM_RESTART_COUNT", "0");
-  told.port = port_of_job(static_cast<uint64_t>(job), static_cast<uint64_t>(step));
+  info.port = port_of_job(static_cast<uint64_t>(job), static_cast<uint64_t>(step));
   const std::string name =
       variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   const std::optional<std::string> list = variables.text(name);
   if (!list) return;
   const std::optional<HostList> hosts = read_host_list(*list);
   if (!hosts) throw UsageError(name + " is '" + *list + "', which is no list of hosts");
-  told.host = hosts->several ? hosts->first : "127.0.0.1";
+  info.host = hosts->several ? hosts->first : "127.0.0.1";
 }
 
-std::optional<Told> by_open_mpi(const Variables& variables) {
+std::optional<LauncherInfo> by_open_mpi(const Variables& variables) {
   const std::string rank = "OMPI_COMM_WORLD_RANK";
   const std::string size = "OMPI_COMM_WORLD_SIZE";
   if (!variables.has(rank) && !variables.has(size)) return std::nullopt;
-  Told told;
-  RankPlace& place = told.place;
+  LauncherInfo info;
+  RankPlace& place = info.place;
   place.launcher = Launcher::kOpenMpi;
   place.rank = variables.needed_number(rank, size, 0);
   place.size = variables.needed_number(size, rank, 1);
@@ -215,18 +215,18 @@ std::optional<Told> by_open_mpi(const Variables& variables) {
         {rank, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"});
   const std::string job =
       variables.text_or("PMIX_NAMESPACE", variables.text_or("OMPI_MCA_ess_base_jobid", ""));
-  told.identity = "openmpi/" + job + "/" + variables.text_or("MASTER_ADDR", "") + ":" +
+  info.identity = "openmpi/" + job + "/" + variables.text_or("MASTER_ADDR", "") + ":" +
                   variables.text_or("MASTER_PORT", "");
-  if (!job.empty()) told.port = port_of_job(hash_of(job), 0);
-  if (place.local_size == place.size) told.host = "127.0.0.1";
-  return told;
+  if (!job.empty()) info.port = port_of_job(hash_of(job), 0);
+  if (place.local_size == place.size) info.host = "127.0.0.1";
+  return info;
 }
 
-Told by_launcher(const RankFlags& flags, const Variables& variables) {
+LauncherInfo by_launcher(const RankFlags& flags, const Variables& variables) {
   if (flags.rank || flags.world_size) return by_flags(flags, variables);
-  if (const std::optional<Told> told = by_torchrun(variables)) return *told;
-  const std::optional<Told> open_mpi = by_open_mpi(variables);
-  std::optional<Told> slurm = by_slurm(variables);
+  if (const std::optional<LauncherInfo> info = by_torchrun(variables)) return *info;
+  const std::optional<LauncherInfo> open_mpi = by_open_mpi(variables);
+  std::optional<LauncherInfo> slurm = by_slurm(variables);
   // Open MPI starts its daemons by a step of Slurm, whose variables the ranks inherit: one of each
   // host, which the ranks need not be.
   const bool of_daemons =
@@ -234,7 +234,7 @@ Told by_launcher(const RankFlags& flags, const Variables& variables) {
       (open_mpi->place.rank != slurm->place.rank || open_mpi->place.size != slurm->place.size ||
        open_mpi->place.local_size != slurm->place.local_size);
   if (slurm && !of_daemons) {
-    if (slurm->place.size > 1) add_meeting_by_slurm(*slurm, variables);
+    if (slurm->place.size > 1) add_rendezvous_by_slurm(*slurm, variables);
     return *slurm;
   }
   if (open_mpi) return *open_mpi;
@@ -249,43 +249,45 @@ Told by_launcher(const RankFlags& flags, const Variables& variables) {
   return {};
 }
 
-MeetingPlace meeting_by_flag(const std::string& text) {
-  MeetingPlace meeting;
+Rendezvous rendezvous_by_flag(const std::string& text) {
+  Rendezvous rendezvous;
   if (text.starts_with("file:")) {
-    meeting.file = text.substr(5);
-    if (meeting.file.empty()) throw UsageError("--rendezvous file: needs a path after the colon");
-    return meeting;
+    rendezvous.file = text.substr(5);
+    if (rendezvous.file.empty())
+      throw UsageError("--rendezvous file: needs a path after the colon");
+    return rendezvous;
   }
   const size_t colon = text.rfind(':');
-  meeting.host = text.substr(0, colon);
-  if (meeting.host.starts_with('[') && meeting.host.ends_with(']')) {  // an IPv6 address
-    meeting.host = meeting.host.substr(1, meeting.host.size() - 2);
-  } else if (meeting.host.find(':') != std::string::npos) {
+  rendezvous.host = text.substr(0, colon);
+  if (rendezvous.host.starts_with('[') && rendezvous.host.ends_with(']')) {  // an IPv6 address
+    rendezvous.host = rendezvous.host.substr(1, rendezvous.host.size() - 2);
+  } else if (rendezvous.host.find(':') != std::string::npos) {
     throw UsageError("--rendezvous '" + text + "': write an IPv6 address as [ADDRESS]:PORT");
   }
-  if (colon == std::string::npos || meeting.host.empty()) {
+  if (colon == std::string::npos || rendezvous.host.empty()) {
     throw UsageError("--rendezvous '" + text + "' is neither HOST:PORT nor file:PATH");
   }
-  meeting.port = whole_number("the port of --rendezvous", text.substr(colon + 1), 1, kLastPort);
-  return meeting;
+  rendezvous.port = whole_number("the port of --rendezvous", text.substr(colon + 1), 1, kLastPort);
+  return rendezvous;
 }
 
-MeetingPlace meeting_of(const Told& told, const std::string& flag, const Variables& variables) {
-  if (!flag.empty()) return meeting_by_flag(flag);
-  MeetingPlace meeting;
-  meeting.host = variables.text_or("MASTER_ADDR", told.host);
-  meeting.port = variables.number("MASTER_PORT", 1, kLastPort - 1).value_or(told.port);
-  const std::string missing = meeting.host.empty() ? "MASTER_ADDR"
-                              : meeting.port == 0  ? "MASTER_PORT"
-                                                   : "";
+Rendezvous rendezvous_of(const LauncherInfo& info, const std::string& flag,
+                         const Variables& variables) {
+  if (!flag.empty()) return rendezvous_by_flag(flag);
+  Rendezvous rendezvous;
+  rendezvous.host = variables.text_or("MASTER_ADDR", info.host);
+  rendezvous.port = variables.number("MASTER_PORT", 1, kLastPort - 1).value_or(info.port);
+  const std::string missing = rendezvous.host.empty() ? "MASTER_ADDR"
+                              : rendezvous.port == 0  ? "MASTER_PORT"
+                                                      : "";
   if (!missing.empty()) {
-    throw UsageError("where the " + std::to_string(told.place.size) +
+    throw UsageError("where the " + std::to_string(info.place.size) +
                      " ranks meet is not known: set " + missing +
                      ", or give --rendezvous HOST:PORT or --rendezvous file:PATH, the same to all");
   }
-  if (told.port_taken) ++meeting.port;
-  meeting.ports = std::min(kPortsTried, kLastPort + 1 - meeting.port);
-  return meeting;
+  if (info.port_taken) ++rendezvous.port;
+  rendezvous.ports = std::min(kPortsTried, kLastPort + 1 - rendezvous.port);
+  return rendezvous;
 }
 
 std::string name_of(Launcher launcher) {
@@ -316,8 +318,8 @@ Environment process_environment() {
 
 RankPlace find_rank(const RankFlags& flags, const Environment& environment) {
   const Variables variables(environment);
-  const Told told = by_launcher(flags, variables);
-  RankPlace place = told.place;
+  const LauncherInfo info = by_launcher(flags, variables);
+  RankPlace place = info.place;
   if (flags.local_rank) {
     place.local_rank = whole_number("--local-rank", std::to_string(*flags.local_rank), 0, kMost);
     if (place.local_rank >= place.size) {
@@ -325,8 +327,8 @@ RankPlace find_rank(const RankFlags& flags, const Environment& environment) {
     }
     place.own_device = false;
   }
-  if (place.size > 1) place.meeting = meeting_of(told, flags.rendezvous, variables);
-  place.nonce = flags.run_id.empty() ? told.identity : flags.run_id;
+  if (place.size > 1) place.rendezvous = rendezvous_of(info, flags.rendezvous, variables);
+  place.nonce = flags.run_id.empty() ? info.identity : flags.run_id;
   return place;
 }
 

@@ -21,7 +21,7 @@ Environment process_environment();
 enum class Launcher { kAlone, kFlags, kTorchrun, kSlurm, kOpenMpi };
 
 // Where rank 0 waits for the others.
-struct MeetingPlace {
+struct Rendezvous {
   std::string file;  // that rank 0 writes its address into; empty: host and port are known
   std::string host;  // of rank 0
   int port = 0;      // the first that rank 0 tries, and the others, too
@@ -36,7 +36,7 @@ struct RankPlace {
   int local_size = 1;  // 0: not known
   // The one device that this process sees was bound to this rank; other ranks have others.
   bool own_device = false;
-  MeetingPlace meeting;
+  Rendezvous rendezvous;
   // The same for all ranks of one try at one search and for no other: begins every connection.
   std::string nonce;
 

@@ -48,10 +48,11 @@ pid_t start(std::vector<std::string>& command, int messages) {
 
 }  // namespace
 
-StepEnd run_step(std::vector<std::string> command, std::chrono::milliseconds patience,
-                 const std::atomic<bool>& stop) {
+ProcessResult run_subprocess(std::vector<std::string> command,
+                             std::chrono::milliseconds grace_period,
+                             const std::atomic<bool>& stop) {
   ::signal(SIGCHLD, SIG_DFL);  // who inherits that it is ignored never learns how a child ended
-  const KeptMessages messages;
+  const OutputCapture messages;
   const pid_t child = start(command, messages.file());
   Clock::time_point next_signal;
   int signals_sent = 0;
@@ -59,7 +60,7 @@ StepEnd run_step(std::vector<std::string> command, std::chrono::milliseconds pat
   while (::waitpid(child, &status, WNOHANG) != child) {
     if (stop && signals_sent < 2 && (signals_sent == 0 || Clock::now() >= next_signal)) {
       ::kill(child, signals_sent++ == 0 ? SIGTERM : SIGKILL);
-      next_signal = Clock::now() + patience;
+      next_signal = Clock::now() + grace_period;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-struct StepEnd {
+struct ProcessResult {
   int code = 0;          // 128 and the signal's number when a signal ended it
   std::string messages;  // what it wrote, or the end of it
 };
@@ -16,7 +16,7 @@ struct StepEnd {
 // `stop` goes on as SIGTERM, and as SIGKILL after `patience`. The program gets SIGTERM, too, when
 // the thread that calls this ends, however it does. Throws std::system_error when nothing can be
 // started; 127 and a message where there is no such program.
-StepEnd run_step(std::vector<std::string> command, std::chrono::milliseconds patience,
-                 const std::atomic<bool>& stop);
+ProcessResult run_subprocess(std::vector<std::string> command,
+                             std::chrono::milliseconds grace_period, const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -67,7 +67,7 @@ void Coordinator::set_batch(int rank, int batch) {
   ranks_[static_cast<size_t>(rank)].batch = std::max(1, batch);
 }
 
-std::vector<Told> Coordinator::asked(int rank, uint32_t done, double now) {
+std::vector<Assignment> Coordinator::on_request(int rank, uint32_t done, double now) {
   now_ = now;
   Rank& asking = ranks_[static_cast<size_t>(rank)];
   // A rank that was given up may still speak.
@@ -83,26 +83,26 @@ std::vector<Told> Coordinator::asked(int rank, uint32_t done, double now) {
   return dispatch();
 }
 
-std::vector<Told> Coordinator::want_merge(bool stop) {
+std::vector<Assignment> Coordinator::request_merge(bool stop) {
   const bool hurry = !over_ && (!merge_wanted_ || (stop && !stop_wanted_));
   merge_wanted_ = true;
   stop_wanted_ = stop_wanted_ || stop;
-  std::vector<Told> told;
+  std::vector<Assignment> assignments;
   for (size_t i = 0; hurry && i < ranks_.size(); ++i) {
     if (ranks_[i].live && !ranks_[i].chunk.empty()) {
-      told.push_back({static_cast<int>(i), {.kind = OrderKind::kHurry}});
+      assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kYield}});
     }
   }
-  const std::vector<Told> orders = dispatch();
-  told.insert(told.end(), orders.begin(), orders.end());
-  return told;
+  const std::vector<Assignment> orders = dispatch();
+  assignments.insert(assignments.end(), orders.begin(), orders.end());
+  return assignments;
 }
 
-std::optional<std::vector<Told>> Coordinator::merged(int round) {
+std::optional<std::vector<Assignment>> Coordinator::on_merged(int round) {
   if (!in_round_ || round != round_) return std::nullopt;
   in_round_ = false;
   merge_wanted_ = false;
-  std::vector<Told> told;
+  std::vector<Assignment> assignments;
   for (size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = ranks_[i];
     for (const UnitRange& range : rank.unmerged) {
@@ -114,21 +114,21 @@ std::optional<std::vector<Told>> Coordinator::merged(int round) {
   over_ = todo_units_ == 0 || stop_wanted_;
   for (size_t i = 0; !over_ && i < ranks_.size(); ++i) {
     if (!ranks_[i].live) continue;
-    told.push_back({static_cast<int>(i), {.kind = OrderKind::kMerged, .round = round}});
+    assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kMerged, .round = round}});
   }
-  return told;
+  return assignments;
 }
 
-std::vector<Told> Coordinator::end() const {
-  std::vector<Told> told;
+std::vector<Assignment> Coordinator::end() const {
+  std::vector<Assignment> assignments;
   for (size_t i = 0; i < ranks_.size(); ++i) {
     if (!ranks_[i].live) continue;
-    told.push_back({static_cast<int>(i), {.kind = OrderKind::kEnd, .stopped = !complete()}});
+    assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kEnd, .stopped = !complete()}});
   }
-  return told;
+  return assignments;
 }
 
-std::vector<Told> Coordinator::lost(int rank) {
+std::vector<Assignment> Coordinator::on_lost(int rank) {
   assert(rank != 0);
   Rank& gone = ranks_[static_cast<size_t>(rank)];
   if (!gone.live || over_) return {};
@@ -187,34 +187,34 @@ std::vector<UnitRange> Coordinator::take(uint32_t units) {
   return taken;
 }
 
-std::vector<Told> Coordinator::begin_round() {
+std::vector<Assignment> Coordinator::begin_round() {
   in_round_ = true;
   ++round_;
   Order order{.kind = OrderKind::kMerge, .round = round_};
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    if (ranks_[i].live) order.members.push_back(static_cast<int>(i));
+    if (ranks_[i].live) order.participants.push_back(static_cast<int>(i));
     ranks_[i].asking = false;
   }
-  std::vector<Told> told;
-  for (const int member : order.members) told.push_back({member, order});
-  return told;
+  std::vector<Assignment> assignments;
+  for (const int worker : order.participants) assignments.push_back({worker, order});
+  return assignments;
 }
 
-std::vector<Told> Coordinator::dispatch() {
+std::vector<Assignment> Coordinator::dispatch() {
   if (over_ || in_round_) return {};
   if (merge_wanted_ || todo_units_ == 0) {
-    return everyone_asks() ? begin_round() : std::vector<Told>{};
+    return everyone_asks() ? begin_round() : std::vector<Assignment>{};
   }
-  std::vector<Told> told;
+  std::vector<Assignment> assignments;
   for (size_t i = 0; i < ranks_.size() && todo_units_ > 0; ++i) {
     Rank& rank = ranks_[i];
     if (!rank.live || !rank.asking) continue;
     rank.chunk = take(chunk_size(static_cast<int>(i)));
     rank.begun = now_;
     rank.asking = false;
-    told.push_back({static_cast<int>(i), {.kind = OrderKind::kWork, .chunk = rank.chunk}});
+    assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kWork, .chunk = rank.chunk}});
   }
-  return told;
+  return assignments;
 }
 
 }  // namespace engine

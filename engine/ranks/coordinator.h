@@ -24,7 +24,7 @@ enum class OrderKind {
   kWork,    // correlate `chunk`, then ask
   kMerge,   // reduce the statistics since the last merge among `members`
   kMerged,  // `round` has ended: forget those statistics, then ask
-  kHurry,   // leave the chunk after this batch and ask: the others wait
+  kYield,   // leave the chunk after this batch and ask: the others wait
   kEnd,     // the search is done, or stopped
 };
 
@@ -32,12 +32,12 @@ struct Order {
   OrderKind kind = OrderKind::kEnd;
   std::vector<UnitRange> chunk{};
   int round = 0;
-  std::vector<int> members{};  // ranks that take part, ascending; the first is 0
-  bool stopped = false;        // of kEnd
+  std::vector<int> participants{};  // ranks that take part, ascending; the first is 0
+  bool stopped = false;             // of kEnd
   bool operator==(const Order&) const = default;
 };
 
-struct Told {
+struct Assignment {
   int rank = 0;
   Order order;
 };
@@ -57,18 +57,18 @@ class Coordinator {
   void set_batch(int rank, int batch);
   // The rank has done the first `done` units of its chunk, none where it had no chunk; the rest go
   // back. `now`: seconds of any clock.
-  std::vector<Told> asked(int rank, uint32_t done, double now);
+  std::vector<Assignment> on_request(int rank, uint32_t done, double now);
   // A round is wanted as soon as every rank has asked; `stop`: and then the end.
-  std::vector<Told> want_merge(bool stop);
+  std::vector<Assignment> request_merge(bool stop);
   // Rank 0 has the sums of this round. Nothing and no effect when it is not the newest: a rank was
   // lost meanwhile. Where the search is over() now, nobody is told anything before end().
-  std::optional<std::vector<Told>> merged(int round);
+  std::optional<std::vector<Assignment>> on_merged(int round);
   // Done or stopped, and all of it merged: whoever is lost now is no loss.
   bool over() const { return over_; }
   // Everybody may go.
-  std::vector<Told> end() const;
+  std::vector<Assignment> end() const;
   // What the rank has not merged is to be done again. Not for rank 0.
-  std::vector<Told> lost(int rank);
+  std::vector<Assignment> on_lost(int rank);
 
   // Of units that were merged.
   const std::vector<bool>& finished() const { return finished_; }
@@ -95,8 +95,8 @@ class Coordinator {
   int64_t correlations_of(const std::vector<UnitRange>& ranges) const;
   uint32_t chunk_size(int rank) const;
   std::vector<UnitRange> take(uint32_t units);
-  std::vector<Told> begin_round();
-  std::vector<Told> dispatch();
+  std::vector<Assignment> begin_round();
+  std::vector<Assignment> dispatch();
   bool everyone_asks() const;
 
   Division division_;

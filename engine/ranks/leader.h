@@ -24,50 +24,50 @@
 namespace engine {
 
 // What rank 0 knows of another.
-struct Colleague {
+struct PeerInfo {
   int rank = 0;
   std::string host;
   std::string device;  // in words; empty: not told yet
 };
 
-class Foreman : public comm::Notices {
+class Leader : public comm::Store {
  public:
   // From now on ranks may arrive.
-  explicit Foreman(CrewOptions options);
+  explicit Leader(RankGroupOptions options);
   // Those who are still there are told to end.
-  ~Foreman() override;
-  Foreman(const Foreman&) = delete;
-  Foreman& operator=(const Foreman&) = delete;
+  ~Leader() override;
+  Leader(const Leader&) = delete;
+  Leader& operator=(const Leader&) = delete;
 
   int size() const { return options_.place.size; }
-  bool can_lose_ranks() const { return size() > 1 && options_.go_on_without; }
+  bool can_lose_ranks() const { return size() > 1 && options_.continue_on_rank_loss; }
 
   // Waits until every rank has arrived, and lets all of them make a communicator of this kind.
   // `device`: for nccl; `identity`: see RankDevice. Throws Error(kDeviceFault) naming those who did
   // not come in time, UsageError naming those who have the same device.
-  Communicator& gather(const std::string& kind, int device, const std::string& identity,
-                       const std::atomic<bool>& stop);
+  Communicator& assemble(const std::string& kind, int device, const std::string& identity,
+                         const std::atomic<bool>& stop);
 
-  // From now on there is work. See Coordinator. `way`: rank 0's way_of_computing; who has another
+  // From now on there is work. See Coordinator. `way`: rank 0's numerics_signature; who has another
   // ends the search with a usage error that names it.
   void begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch,
-             const std::string& way);
+             const std::string& signature);
   void ask(uint32_t done);
-  void want_merge(bool stop);
+  void request_merge(bool stop);
   // The next order for rank 0, if one comes in this time. Throws what ended the search: Error with
   // the words of the rank that failed first.
-  std::optional<Order> next(std::chrono::milliseconds patience);
+  std::optional<Order> next(std::chrono::milliseconds wait);
   // Of those who take part in an order to merge. Throws CommunicatorLost.
-  Communicator& group(const Order& merge);
+  Communicator& communicator_for(const Order& merge);
   // CommunicatorLost was thrown: there will be another round, or the end.
-  void group_is_lost(const std::string& why);
+  void communicator_lost(const std::string& why);
   // Rank 0 has the sums of this round. False: a rank was lost meanwhile, they are of no use.
   bool merged(int round);
   // The search is done or stopped, and all of it merged. What ends it is an order after end().
   bool over() const;
   void end();
   // Rank 0 is to leave its chunk after this batch.
-  bool hurried() const { return hurried_; }
+  bool should_yield() const { return should_yield_; }
 
   std::vector<bool> finished() const;  // units that are merged
   bool complete() const;
@@ -75,8 +75,8 @@ class Foreman : public comm::Notices {
   // Of these, merged ones by this rank.
   int64_t merged_by(int rank) const;
   double best_z() const;  // of the others, as they told
-  std::vector<Colleague> colleagues() const;
-  Pulse& pulse() { return pulse_; }
+  std::vector<PeerInfo> peers() const;
+  Watchdog& watchdog() { return watchdog_; }
 
   // The others end with this, too.
   void abandon(const Error& error);
@@ -91,23 +91,23 @@ class Foreman : public comm::Notices {
   static constexpr std::chrono::milliseconds kLookAround{100};
 
   struct Peer {
-    Colleague colleague;
+    PeerInfo info;
     std::optional<std::string> identity;  // of its device
-    std::unique_ptr<comm::Link> link;
-    std::thread listener;
+    std::unique_ptr<comm::Connection> connection;
+    std::thread receiver;
     bool live = false;
-    Ready ready{.batch = 0, .device = "", .way = ""};  // batch 0: it is not ready yet
+    Ready ready{.batch = 0, .device = "", .signature = ""};  // batch 0: it is not ready yet
   };
 
   std::thread start_thread(std::function<void()> work);
-  Error cannot_go_on(const std::exception& why) const;
-  void welcome();
-  void listen_to(Peer& peer);
-  void hear(Peer& peer, const RankMessage& message);
-  void beat();
-  void carry_out(const std::vector<Told>& told);
+  Error threading_failure(const std::exception& why) const;
+  void accept_peers();
+  void receive_from(Peer& peer);
+  void handle(Peer& peer, const RankMessage& message);
+  void send_heartbeats();
+  void dispatch(const std::vector<Assignment>& assignments);
   void send(Peer& peer, const RankMessage& message);
-  void lose(Peer& peer, ExitCode code, const std::string& why);
+  void mark_lost(Peer& peer, ExitCode code, const std::string& why);
   void fail(ExitCode code, const std::string& what);
   // A newer round has begun, or the end: what a group does is of no use any more.
   bool superseded();
@@ -122,31 +122,31 @@ class Foreman : public comm::Notices {
   double now() const;
   void say(const std::string& sentence) const;
 
-  CrewOptions options_;
-  Pulse pulse_;
-  NoticeBoard board_;
-  std::unique_ptr<Groups> groups_;
+  RankGroupOptions options_;
+  Watchdog watchdog_;
+  LocalStore local_store_;
+  std::unique_ptr<GroupCommunicator> group_communicator_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::vector<Peer> peers_;  // by rank; 0 is not used
   std::optional<Coordinator> coordinator_;
-  std::string way_;
-  std::deque<Order> mine_;
-  std::atomic<bool> hurried_ = false;
+  std::string signature_;
+  std::deque<Order> orders_;
+  std::atomic<bool> should_yield_ = false;
   std::optional<Error> failure_;  // the first
   Clock::time_point failed_at_;
   bool failure_taken_ = false;
-  std::optional<comm::Patience> group_lost_;  // for another round, or the end
+  std::optional<comm::Timeout> group_lost_;  // for another round, or the end
   std::string group_lost_why_;
   double best_z_ = 0;
-  bool stop_wished_ = false;  // by another rank
-  bool ended_ = false;        // the search, as it should
-  bool ending_ = false;       // this object
+  bool stop_requested_ = false;  // by another rank
+  bool ended_ = false;           // the search, as it should
+  bool ending_ = false;          // this object
 
   Clock::time_point begun_ = Clock::now();
-  std::unique_ptr<comm::Door> door_;
-  std::thread welcomer_, beater_;
+  std::unique_ptr<comm::Acceptor> acceptor_;
+  std::thread acceptor_thread_, heartbeat_thread_;
 };
 
 }  // namespace engine

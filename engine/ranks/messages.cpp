@@ -47,35 +47,35 @@ class Reader {
     at_ += count * sizeof(values[0]);
   }
   void end() const {
-    if (at_ != body_.size()) throw StrangeMessage("a message is longer than it should be");
+    if (at_ != body_.size()) throw MalformedMessage("a message is longer than it should be");
   }
 
  private:
   void need(uint64_t bytes) const {
-    if (bytes > body_.size() - at_) throw StrangeMessage("a message is cut short");
+    if (bytes > body_.size() - at_) throw MalformedMessage("a message is cut short");
   }
 
   const std::vector<std::byte>& body_;
   size_t at_ = 0;
 };
 
-void put(Writer& out, const Here& m) { out.put_bytes(m.identity); }
-void get(Reader& in, Here& m) { in.get_bytes(m.identity); }
+void put(Writer& out, const DeviceClaim& m) { out.put_bytes(m.identity); }
+void get(Reader& in, DeviceClaim& m) { in.get_bytes(m.identity); }
 void put(Writer& out, const Ready& m) {
   out.put(m.batch);
   out.put_bytes(m.device);
-  out.put_bytes(m.way);
+  out.put_bytes(m.signature);
 }
 void get(Reader& in, Ready& m) {
   in.get(m.batch);
   in.get_bytes(m.device);
-  in.get_bytes(m.way);
+  in.get_bytes(m.signature);
 }
-void put(Writer& out, const Ask& m) {
+void put(Writer& out, const WorkRequest& m) {
   out.put(m.done);
   out.put(m.best_z);
 }
-void get(Reader& in, Ask& m) {
+void get(Reader& in, WorkRequest& m) {
   in.get(m.done);
   in.get(m.best_z);
 }
@@ -85,19 +85,19 @@ void put(Writer& out, const Order& m) {
   out.put(m.kind);
   out.put_bytes(m.chunk);
   out.put(m.round);
-  out.put_bytes(m.members);
+  out.put_bytes(m.participants);
   out.put(m.stopped);
 }
 void get(Reader& in, Order& m) {
   in.get(m.kind);
   in.get_bytes(m.chunk);
   in.get(m.round);
-  in.get_bytes(m.members);
+  in.get_bytes(m.participants);
   uint8_t stopped = 0;
   in.get(stopped);
   m.stopped = stopped != 0;
   if (m.kind < OrderKind::kWork || m.kind > OrderKind::kEnd) {
-    throw StrangeMessage("an order of no known kind");
+    throw MalformedMessage("an order of no known kind");
   }
 }
 void put(Writer& out, const Failed& m) {
@@ -108,23 +108,23 @@ void get(Reader& in, Failed& m) {
   in.get(m.code);
   in.get_bytes(m.what);
 }
-void put(Writer& out, const Notice& m) {
+void put(Writer& out, const StoreEntry& m) {
   out.put_bytes(m.name);
   out.put_bytes(m.value);
 }
-void get(Reader& in, Notice& m) {
+void get(Reader& in, StoreEntry& m) {
   in.get_bytes(m.name);
   in.get_bytes(m.value);
 }
-void put(Writer& /*out*/, const StopWish& /*m*/) {}
-void get(Reader& /*in*/, StopWish& /*m*/) {}
-void put(Writer& /*out*/, const Beat& /*m*/) {}
-void get(Reader& /*in*/, Beat& /*m*/) {}
+void put(Writer& /*out*/, const StopRequest& /*m*/) {}
+void get(Reader& /*in*/, StopRequest& /*m*/) {}
+void put(Writer& /*out*/, const Heartbeat& /*m*/) {}
+void get(Reader& /*in*/, Heartbeat& /*m*/) {}
 
 template <size_t kIndex = 0>
 RankMessage decode_as(uint32_t kind, Reader& in) {
   if constexpr (kIndex == std::variant_size_v<RankMessage>) {
-    throw StrangeMessage("a message of no known kind");
+    throw MalformedMessage("a message of no known kind");
   } else {
     if (kind != kIndex) return decode_as<kIndex + 1>(kind, in);
     std::variant_alternative_t<kIndex, RankMessage> message{};

@@ -15,22 +15,22 @@ namespace engine {
 // To rank 0 ---------------------------------------------------------------------------------------
 
 // What it is going to search on, as RankDevice has it.
-struct Here {
+struct DeviceClaim {
   std::string identity;
 };
 // The rank has its device; it asks from now on.
 struct Ready {
   int batch = 1;
-  std::string device;  // in words
-  std::string way;     // way_of_computing
+  std::string device;     // in words
+  std::string signature;  // numerics_signature
 };
 // The first `done` units of the chunk are done; the next, please.
-struct Ask {
+struct WorkRequest {
   uint32_t done = 0;
   double best_z = 0;  // of its own correlations; 0: not known
 };
 // Somebody asked this rank to stop (a signal).
-struct StopWish {};
+struct StopRequest {};
 
 // From rank 0 -------------------------------------------------------------------------------------
 
@@ -42,22 +42,23 @@ struct Start {
 
 // Either way --------------------------------------------------------------------------------------
 
-struct Beat {};  // alive
+struct Heartbeat {};  // alive
 // To rank 0: cannot go on, and why. From it: the search ends, and why.
 struct Failed {
   int code = 0;  // ExitCode
   std::string what;
 };
-// For comm::Notices.
-struct Notice {
+// For comm::Store.
+struct StoreEntry {
   std::string name;
   std::vector<char> value;
 };
 
-using RankMessage = std::variant<Here, Ready, Ask, StopWish, Start, Order, Beat, Failed, Notice>;
+using RankMessage = std::variant<DeviceClaim, Ready, WorkRequest, StopRequest, Start, Order,
+                                 Heartbeat, Failed, StoreEntry>;
 
 // Bytes that are no message of ours.
-class StrangeMessage : public std::runtime_error {
+class MalformedMessage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

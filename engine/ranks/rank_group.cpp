@@ -8,10 +8,11 @@ std::string seconds_text(std::chrono::milliseconds time) {
   return std::to_string(std::chrono::round<std::chrono::seconds>(time).count()) + " s";
 }
 
-std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout) {
-  comm::Patience patience(timeout);
+std::optional<comm::Message> receive_within(comm::Connection& connection,
+                                            std::chrono::milliseconds timeout) {
+  comm::Timeout left(timeout);
   std::optional<comm::Message> message;
-  while (!message && !patience.ended()) message = link.receive(patience.next_look());
+  while (!message && !left.expired()) message = connection.receive(left.next_check());
   return message;
 }
 
@@ -20,7 +21,7 @@ bool has_merge(const std::deque<Order>& orders) {
                      [](const Order& order) { return order.kind == OrderKind::kMerge; });
 }
 
-void NoticeBoard::put(const std::string& name, std::vector<char> value) {
+void LocalStore::put(const std::string& name, std::vector<char> value) {
   {
     const std::lock_guard lock(mutex_);
     values_[name] = std::move(value);
@@ -28,15 +29,15 @@ void NoticeBoard::put(const std::string& name, std::vector<char> value) {
   changed_.notify_all();
 }
 
-std::vector<char> NoticeBoard::get(const std::string& name, comm::Patience patience) {
+std::vector<char> LocalStore::get(const std::string& name, comm::Timeout timeout) {
   std::unique_lock lock(mutex_);
   const auto there = [&] { return closed_ || values_.count(name) > 0; };
-  while (!changed_.wait_until(lock, patience.next_look(), there)) {
+  while (!changed_.wait_until(lock, timeout.next_check(), there)) {
     // Whoever knows whether it is of use may be about to put something here.
     lock.unlock();
-    if (patience.ended()) {
+    if (timeout.expired()) {
       throw CommunicatorLost("no rank said '" + name + "' in " +
-                             std::to_string(patience.length().count()) +
+                             std::to_string(timeout.length().count()) +
                              " ms, or it is of no use any more");
     }
     lock.lock();
@@ -45,7 +46,7 @@ std::vector<char> NoticeBoard::get(const std::string& name, comm::Patience patie
   return values_[name];
 }
 
-void NoticeBoard::close() {
+void LocalStore::close() {
   {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -53,23 +54,23 @@ void NoticeBoard::close() {
   changed_.notify_all();
 }
 
-Communicator& Groups::of(const std::vector<int>& members, const std::string& name) {
-  if (communicator_ && members == members_) return *communicator_;
+Communicator& GroupCommunicator::of(const std::vector<int>& participants, const std::string& name) {
+  if (communicator_ && participants == participants_) return *communicator_;
   communicator_.reset();
-  members_ = members;
-  const auto mine = std::find(members.begin(), members.end(), place_.rank);
-  const comm::GroupPlace place{.rank = static_cast<int>(mine - members.begin()),
-                               .size = static_cast<int>(members.size()),
-                               .name = name,
-                               .addresses = place_.addresses,
-                               .timeout = place_.timeout,
-                               .of_no_use = place_.of_no_use};
-  if (members.size() == 1) {
+  participants_ = participants;
+  const auto mine = std::find(participants.begin(), participants.end(), place_.rank);
+  const comm::GroupConfig place{.rank = static_cast<int>(mine - participants.begin()),
+                                .size = static_cast<int>(participants.size()),
+                                .name = name,
+                                .addresses = place_.addresses,
+                                .timeout = place_.timeout,
+                                .is_cancelled = place_.is_cancelled};
+  if (participants.size() == 1) {
     communicator_ = comm::alone();
   } else if (place_.kind == "nccl") {
-    communicator_ = comm::make_nccl(place, notices_, place_.device);
+    communicator_ = comm::make_nccl(place, store_, place_.device);
   } else {
-    communicator_ = comm::make_gloo(place, notices_);
+    communicator_ = comm::make_gloo(place, store_);
   }
   return *communicator_;
 }

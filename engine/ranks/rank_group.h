@@ -22,10 +22,10 @@
 
 namespace engine {
 
-struct CrewOptions {
+struct RankGroupOptions {
   RankPlace place;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // --rank-timeout
-  bool go_on_without = false;                                    // --on-rank-loss continue
+  bool continue_on_rank_loss = false;                            // --on-rank-loss continue
   int chunk = 0;                                    // units that a rank gets at once; 0: chosen
   std::string collectives = "auto";                 // auto, gloo, nccl
   std::function<void(const std::string&)> message;  // one sentence for the user
@@ -35,18 +35,19 @@ struct CrewOptions {
 std::string seconds_text(std::chrono::milliseconds time);
 
 // The next message of a link, if the other side is silent for less than `timeout`. Time in which
-// this process was suspended does not count. Throws LinkLost.
-std::optional<comm::Message> hear_within(comm::Link& link, std::chrono::milliseconds timeout);
+// this process was suspended does not count. Throws ConnectionLost.
+std::optional<comm::Message> receive_within(comm::Connection& connection,
+                                            std::chrono::milliseconds timeout);
 
 // Whether one of these is an order to merge.
 bool has_merge(const std::deque<Order>& orders);
 
 // Small values that ranks left for each other.
-class NoticeBoard {
+class LocalStore {
  public:
   void put(const std::string& name, std::vector<char> value);
   // Throws CommunicatorLost when patience ends, or at once after close().
-  std::vector<char> get(const std::string& name, comm::Patience patience);
+  std::vector<char> get(const std::string& name, comm::Timeout timeout);
   void close();
 
  private:
@@ -57,27 +58,27 @@ class NoticeBoard {
 };
 
 // The communicator of whoever takes part in a round. It is kept while they are the same.
-class Groups {
+class GroupCommunicator {
  public:
   struct Place {
     std::string kind{};  // "gloo", "nccl"
     int rank = 0;
-    std::vector<std::string> addresses{};  // and of_no_use: see comm::GroupPlace
+    std::vector<std::string> addresses{};  // and is_cancelled: see comm::GroupConfig
     std::chrono::milliseconds timeout{0};
-    std::function<bool()> of_no_use{};
+    std::function<bool()> is_cancelled{};
     int device = 0;  // of nccl
   };
-  Groups(Place place, comm::Notices& notices) : place_(std::move(place)), notices_(notices) {}
+  GroupCommunicator(Place place, comm::Store& store) : place_(std::move(place)), store_(store) {}
 
   // `name` differs between the groups of one run. Throws CommunicatorLost.
-  Communicator& of(const std::vector<int>& members, const std::string& name);
+  Communicator& of(const std::vector<int>& participants, const std::string& name);
   // What it was doing was lost.
   void drop() { communicator_.reset(); }
 
  private:
   Place place_;
-  comm::Notices& notices_;
-  std::vector<int> members_;
+  comm::Store& store_;
+  std::vector<int> participants_;
   std::unique_ptr<Communicator> communicator_;
 };
 

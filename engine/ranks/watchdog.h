@@ -9,44 +9,44 @@
 namespace engine {
 
 // What may hang. Each has its patience in time-outs of a rank (--rank-timeout).
-enum class Doing {
+enum class Activity {
   kBatch,   // one, or ten times the longest batch so far
   kDevice,  // any other call of a device that has started: the same
   kStart,   // preparing the inputs, a device's own start: two
   kFiles,   // inputs and checkpoints: ten, since file systems may be slow
 };
 
-class Pulse {
+class Watchdog {
  public:
-  explicit Pulse(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+  explicit Watchdog(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
   // The step lasts as long as what this returns.
   class Busy {
    public:
-    explicit Busy(Pulse& pulse) : pulse_(pulse) {}
-    ~Busy() { pulse_.end(); }
+    explicit Busy(Watchdog& watchdog) : watchdog_(watchdog) {}
+    ~Busy() { watchdog_.end(); }
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
 
    private:
-    Pulse& pulse_;
+    Watchdog& watchdog_;
   };
-  [[nodiscard]] Busy busy(Doing what);
+  [[nodiscard]] Busy busy(Activity what);
 
   // So much time has gone by. What hangs, for a message; empty: nothing.
   std::string tick(std::chrono::milliseconds time);
-  bool is_busy_with(Doing what);
+  bool is_busy_with(Activity what);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   void end();
-  std::chrono::milliseconds patience() const;
+  std::chrono::milliseconds limit() const;
 
   const std::chrono::milliseconds timeout_;
   std::mutex mutex_;
   bool busy_ = false;
-  Doing what_ = Doing::kBatch;
+  Activity what_ = Activity::kBatch;
   Clock::time_point begun_;
   std::chrono::milliseconds ticked_{0};   // since then
   std::chrono::milliseconds longest_{0};  // batch

@@ -15,36 +15,36 @@ constexpr milliseconds kGrace{5000};
 
 }  // namespace
 
-Member::Member(CrewOptions options)
+Worker::Worker(RankGroupOptions options)
     : options_(std::move(options)),
-      pulse_(options_.timeout),
-      link_(comm::join(options_.place.meeting, options_.place.nonce, options_.place.rank,
-                       comm::Patience(options_.timeout))) {
-  listener_ = std::thread([this] { listen(); });
+      watchdog_(options_.timeout),
+      connection_(comm::join(options_.place.rendezvous, options_.place.nonce, options_.place.rank,
+                             comm::Timeout(options_.timeout))) {
+  receiver_ = std::thread([this] { receive_messages(); });
   try {
-    beater_ = std::thread([this] { beat(); });
+    heartbeat_thread_ = std::thread([this] { send_heartbeats(); });
   } catch (const std::system_error&) {
-    link_->shut();
-    listener_.join();
+    connection_->shut_down();
+    receiver_.join();
     throw;
   }
 }
 
-Member::~Member() {
+Worker::~Worker() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
     end_taken_ = true;
   }
   changed_.notify_all();
-  board_.close();
-  link_->shut();
-  listener_.join();
-  beater_.join();
+  local_store_.close();
+  connection_->shut_down();
+  receiver_.join();
+  heartbeat_thread_.join();
 }
 
-Communicator& Member::start(int device, const std::string& identity) {
-  send(Here{identity});
+Communicator& Worker::start(int device, const std::string& identity) {
+  send(DeviceClaim{identity});
   std::string kind;
   {
     std::unique_lock lock(mutex_);
@@ -55,31 +55,32 @@ Communicator& Member::start(int device, const std::string& identity) {
     }
     kind = *communicator_;
   }
-  groups_ = std::make_unique<Groups>(Groups::Place{.kind = kind,
-                                                   .rank = options_.place.rank,
-                                                   .addresses = {link_->local_address()},
-                                                   .timeout = options_.timeout,
-                                                   .of_no_use = [this] { return superseded(); },
-                                                   .device = device},
-                                     *this);
+  group_communicator_ = std::make_unique<GroupCommunicator>(
+      GroupCommunicator::Place{.kind = kind,
+                               .rank = options_.place.rank,
+                               .addresses = {connection_->local_address()},
+                               .timeout = options_.timeout,
+                               .is_cancelled = [this] { return superseded(); },
+                               .device = device},
+      *this);
   std::vector<int> all(static_cast<size_t>(options_.place.size));
   std::iota(all.begin(), all.end(), 0);
-  return groups_->of(all, "start");
+  return group_communicator_->of(all, "start");
 }
 
-void Member::ready(const Ready& ready) { send(ready); }
+void Worker::ready(const Ready& ready) { send(ready); }
 
-void Member::ask(uint32_t done, double best_z) { send(Ask{done, best_z}); }
+void Worker::ask(uint32_t done, double best_z) { send(WorkRequest{done, best_z}); }
 
-void Member::want_stop() { send(StopWish{}); }
+void Worker::request_stop() { send(StopRequest{}); }
 
-void Member::fail(const Error& error) {
+void Worker::fail(const Error& error) {
   send(Failed{static_cast<int>(error.code()), error.what()});
 }
 
-std::optional<Order> Member::next(milliseconds patience) {
+std::optional<Order> Worker::next(milliseconds wait) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, patience, [&] { return end_ || !orders_.empty(); });
+  changed_.wait_for(lock, wait, [&] { return end_ || !orders_.empty(); });
   if (!orders_.empty()) {
     Order order = std::move(orders_.front());
     orders_.pop_front();
@@ -89,49 +90,49 @@ std::optional<Order> Member::next(milliseconds patience) {
     end_taken_ = true;
     std::rethrow_exception(end_);
   }
-  if (group_lost_ && group_lost_->ended()) {
+  if (group_lost_ && group_lost_->expired()) {
     throw Error(ExitCode::kDeviceFault, group_lost_why_);
   }
   return std::nullopt;
 }
 
-Communicator& Member::group(const Order& merge) {
+Communicator& Worker::communicator_for(const Order& merge) {
   {
     const std::lock_guard lock(mutex_);
     group_lost_.reset();
   }
-  return groups_->of(merge.members, "round " + std::to_string(merge.round));
+  return group_communicator_->of(merge.participants, "round " + std::to_string(merge.round));
 }
 
-void Member::group_is_lost(const std::string& why) {
-  groups_->drop();
+void Worker::communicator_lost(const std::string& why) {
+  group_communicator_->drop();
   const std::lock_guard lock(mutex_);
   group_lost_.emplace(2 * options_.timeout);
   group_lost_why_ = why;
 }
 
-void Member::send(const RankMessage& message) {
+void Worker::send(const RankMessage& message) {
   try {
-    link_->send(encode(message), options_.timeout);
-  } catch (const comm::LinkLost&) {
+    connection_->send(encode(message), options_.timeout);
+  } catch (const comm::ConnectionLost&) {
     // The listener finds the same, after rank 0's last words.
   }
 }
 
-void Member::put(const std::string& name, const std::vector<char>& value) {
-  board_.put(name, value);
-  send(Notice{name, value});
+void Worker::put(const std::string& name, const std::vector<char>& value) {
+  local_store_.put(name, value);
+  send(StoreEntry{name, value});
 }
 
-std::vector<char> Member::get(const std::string& name) {
-  return board_.get(name, comm::Patience(options_.timeout, [this] { return superseded(); }));
+std::vector<char> Worker::get(const std::string& name) {
+  return local_store_.get(name, comm::Timeout(options_.timeout, [this] { return superseded(); }));
 }
 
-void Member::listen() {
+void Worker::receive_messages() {
   std::string why;
   try {
-    while (auto message = hear_within(*link_, options_.timeout)) {
-      hear(decode(*message));
+    while (auto message = receive_within(*connection_, options_.timeout)) {
+      handle(decode(*message));
     }
     why = "it has been silent for " + seconds_text(options_.timeout);
   } catch (const std::exception& e) {
@@ -143,56 +144,56 @@ void Member::listen() {
                                                  " ends because rank 0 was lost: " + why)));
 }
 
-void Member::hear(RankMessage message) {
+void Worker::handle(RankMessage message) {
   if (auto* failed = std::get_if<Failed>(&message)) {
     const auto code = static_cast<ExitCode>(failed->code);
-    end_with(code, std::make_exception_ptr(Dismissed(code, std::move(failed->what))));
+    end_with(code, std::make_exception_ptr(EndedByLeader(code, std::move(failed->what))));
     return;
   }
-  if (auto* notice = std::get_if<Notice>(&message)) {
-    board_.put(notice->name, std::move(notice->value));
+  if (auto* entry = std::get_if<StoreEntry>(&message)) {
+    local_store_.put(entry->name, std::move(entry->value));
     return;
   }
   const std::lock_guard lock(mutex_);
   if (auto* start = std::get_if<Start>(&message)) {
     communicator_ = std::move(start->communicator);
   } else if (auto* order = std::get_if<Order>(&message)) {
-    if (order->kind == OrderKind::kHurry) {
-      hurried_ = true;
+    if (order->kind == OrderKind::kYield) {
+      should_yield_ = true;
       return;
     }
     // A round follows where somebody is to hurry.
-    if (order->kind == OrderKind::kMerge) hurried_ = false;
+    if (order->kind == OrderKind::kMerge) should_yield_ = false;
     over_ = over_ || order->kind == OrderKind::kEnd;
     orders_.push_back(std::move(*order));
   }
   changed_.notify_all();
 }
 
-void Member::end_with(ExitCode code, std::exception_ptr end) {
+void Worker::end_with(ExitCode code, std::exception_ptr end) {
   const std::lock_guard lock(mutex_);
   if (end_ || over_) return;
   end_code_ = code;
   end_ = std::move(end);
   ended_at_ = Clock::now();
-  board_.close();
+  local_store_.close();
   changed_.notify_all();
 }
 
-bool Member::superseded() {
+bool Worker::superseded() {
   const std::lock_guard lock(mutex_);
   return end_ || has_merge(orders_);
 }
 
-void Member::beat() {
+void Worker::send_heartbeats() {
   const milliseconds pause = std::min(options_.timeout / 4, kGrace / 5);
   std::unique_lock lock(mutex_);
   while (!ending_) {
     changed_.wait_for(lock, pause, [&] { return ending_; });
     lock.unlock();
-    const std::string hang = pulse_.tick(pause);
+    const std::string hang = watchdog_.tick(pause);
     if (hang.empty()) {
-      send(Beat{});
+      send(Heartbeat{});
     } else {
       send(Failed{static_cast<int>(ExitCode::kDeviceFault), hang});
     }

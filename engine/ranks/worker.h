@@ -21,34 +21,34 @@
 namespace engine {
 
 // Rank 0 ended the search and has told why: nothing more is to be said.
-class Dismissed : public Error {
+class EndedByLeader : public Error {
  public:
   using Error::Error;
 };
 
-class Member : public comm::Notices {
+class Worker : public comm::Store {
  public:
   // Joins rank 0. Throws Error(kDeviceFault) when it cannot be reached in time.
-  explicit Member(CrewOptions options);
-  ~Member() override;
-  Member(const Member&) = delete;
-  Member& operator=(const Member&) = delete;
+  explicit Worker(RankGroupOptions options);
+  ~Worker() override;
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
 
   // The communicator that all ranks make when the last has arrived. `device`: for nccl; `identity`:
-  // see RankDevice. These and next() throw Dismissed when rank 0 ended, Error when it is lost.
+  // see RankDevice. These and next() throw EndedByLeader when rank 0 ended, Error when it is lost.
   Communicator& start(int device, const std::string& identity);
   void ready(const Ready& ready);
   void ask(uint32_t done, double best_z);
-  std::optional<Order> next(std::chrono::milliseconds patience);
+  std::optional<Order> next(std::chrono::milliseconds wait);
   // The search is to stop: leave the chunk.
-  bool hurried() const { return hurried_; }
-  // See Foreman.
-  Communicator& group(const Order& merge);
-  void group_is_lost(const std::string& why);
-  void want_stop();
+  bool should_yield() const { return should_yield_; }
+  // See Leader.
+  Communicator& communicator_for(const Order& merge);
+  void communicator_lost(const std::string& why);
+  void request_stop();
   // Rank 0 is told what this rank ends with.
   void fail(const Error& error);
-  Pulse& pulse() { return pulse_; }
+  Watchdog& watchdog() { return watchdog_; }
 
   void put(const std::string& name, const std::vector<char>& value) override;
   std::vector<char> get(const std::string& name) override;
@@ -56,19 +56,19 @@ class Member : public comm::Notices {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void listen();
-  void hear(RankMessage message);
-  void beat();
+  void receive_messages();
+  void handle(RankMessage message);
+  void send_heartbeats();
   void end_with(ExitCode code, std::exception_ptr end);
-  bool superseded();  // see Foreman
+  bool superseded();  // see Leader
   void send(const RankMessage& message);
 
-  CrewOptions options_;
-  Pulse pulse_;
-  NoticeBoard board_;
-  std::unique_ptr<comm::Link> link_;
-  std::unique_ptr<Groups> groups_;
-  std::atomic<bool> hurried_ = false;
+  RankGroupOptions options_;
+  Watchdog watchdog_;
+  LocalStore local_store_;
+  std::unique_ptr<comm::Connection> connection_;
+  std::unique_ptr<GroupCommunicator> group_communicator_;
+  std::atomic<bool> should_yield_ = false;
 
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
@@ -80,10 +80,10 @@ class Member : public comm::Notices {
   bool end_taken_ = false;
   bool over_ = false;  // kEnd was heard: rank 0 may close the link
   bool ending_ = false;
-  std::optional<comm::Patience> group_lost_;  // see Foreman
+  std::optional<comm::Timeout> group_lost_;  // see Leader
   std::string group_lost_why_;
 
-  std::thread listener_, beater_;
+  std::thread receiver_, heartbeat_thread_;
 };
 
 }  // namespace engine

@@ -7,7 +7,7 @@
 namespace engine {
 
 uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
-                         const std::vector<UnitRange>& chunk, Pulse& pulse,
+                         const std::vector<UnitRange>& chunk, Watchdog& watchdog,
                          const std::function<bool()>& go_on) {
   std::vector<Unit> flat;
   for (const UnitRange& range : chunk) {
@@ -18,7 +18,7 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
   while (done < flat.size()) {
     const size_t count = std::min(batch, flat.size() - done);
     {
-      const auto busy = pulse.busy(Doing::kBatch);
+      const auto busy = watchdog.busy(Activity::kBatch);
       backend.correlate(std::span(flat).subspan(done, count));
     }
     done += count;
@@ -27,7 +27,7 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
   return static_cast<uint32_t>(done);
 }
 
-std::string way_of_computing(const Backend& backend) {
+std::string numerics_signature(const Backend& backend) {
   return backend.name() + ", " + backend.precision() + ", numerics version " +
          std::to_string(kNumericsVersion);
 }

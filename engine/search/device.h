@@ -50,7 +50,7 @@ int device_of(const RankPlace& place, const std::string& backend);
 VisibleDevices devices_for(const std::string& backend);
 
 // Bytes that each of so many ranks with CUDA devices needs to exchange data by these collectives
-// (CrewOptions).
+// (RankGroupOptions).
 uint64_t exchange_memory(const std::string& collectives, int ranks);
 
 // By which the ranks see that two of them have the same device (rank_devices.h); empty for

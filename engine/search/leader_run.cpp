@@ -21,8 +21,8 @@ double seconds_since(Clock::time_point start) {
 // The state of one run of a search, at rank 0.
 class Run {
  public:
-  Run(const Search& search, Backend& backend, const RunOptions& options, Foreman& foreman)
-      : search_(search), backend_(backend), options_(options), foreman_(foreman) {
+  Run(const Search& search, Backend& backend, const RunOptions& options, Leader& leader)
+      : search_(search), backend_(backend), options_(options), leader_(leader) {
     state_.backend = backend.name();
     state_.precision = backend.precision();
     state_.numerics_version = kNumericsVersion;
@@ -39,14 +39,15 @@ class Run {
     for (const Unit& unit : search_.space.units) {
       costs.push_back(static_cast<int32_t>(search_.space.correlations(unit)));
     }
-    foreman_.begin(std::move(costs), state_.finished, backend_.batch(), way_of_computing(backend_));
+    leader_.begin(std::move(costs), state_.finished, backend_.batch(),
+                  numerics_signature(backend_));
     resumed_ = merged_;
     report_start();
     try {
-      foreman_.ask(0);
+      leader_.ask(0);
       while (!over_) {
         look_after(stop);
-        if (const auto order = foreman_.next(kLookEvery)) carry_out(*order, stop);
+        if (const auto order = leader_.next(kLookEvery)) dispatch(*order, stop);
       }
       finish();
       result_.seconds = seconds_since(start_);
@@ -64,15 +65,15 @@ class Run {
   // What is due between batches, and while other ranks are waited for.
   void look_after(const std::atomic<bool>& stop) {
     report_if_due();
-    if (stop && !std::exchange(stop_wanted_, true)) foreman_.want_merge(true);
+    if (stop && !std::exchange(stop_wanted_, true)) leader_.request_merge(true);
     if (merge_is_due()) {
       last_merge_ = Clock::now();
       merge_wanted_ = true;
-      foreman_.want_merge(false);
+      leader_.request_merge(false);
     }
   }
 
-  void carry_out(const Order& order, const std::atomic<bool>& stop) {
+  void dispatch(const Order& order, const std::atomic<bool>& stop) {
     switch (order.kind) {
       case OrderKind::kWork:
         work(order.chunk, stop);
@@ -81,9 +82,9 @@ class Run {
         merge_round(order);
         break;
       case OrderKind::kMerged:
-        foreman_.ask(0);
+        leader_.ask(0);
         break;
-      case OrderKind::kHurry:
+      case OrderKind::kYield:
         break;
       case OrderKind::kEnd:
         over_ = true;
@@ -93,13 +94,13 @@ class Run {
 
   void work(const std::vector<UnitRange>& chunk, const std::atomic<bool>& stop) {
     const uint32_t done =
-        correlate_chunk(backend_, search_.space.units, chunk, foreman_.pulse(), [&] {
+        correlate_chunk(backend_, search_.space.units, chunk, leader_.watchdog(), [&] {
           worked_ = true;
           look_after(stop);
-          return !stop_wanted_ && !merge_wanted_ && !foreman_.hurried();
+          return !stop_wanted_ && !merge_wanted_ && !leader_.should_yield();
         });
     own_ += correlations_in(chunk, done);
-    foreman_.ask(done);
+    leader_.ask(done);
   }
 
   int64_t correlations_in(const std::vector<UnitRange>& chunk, uint32_t done) const {
@@ -113,47 +114,47 @@ class Run {
   }
 
   Accumulators take_statistics() {
-    const auto busy = foreman_.pulse().busy(Doing::kDevice);
+    const auto busy = leader_.watchdog().busy(Activity::kDevice);
     return backend_.accumulators();
   }
 
   // What the device has to say now ends the search.
   void merge_round(const Order& order) {
     Accumulators statistics = take_statistics();
-    const int ranks = static_cast<int>(order.members.size());
+    const int ranks = static_cast<int>(order.participants.size());
     const std::string& extreme_pixel = search_.problem.extreme_pixel;
     check_range(statistics, ranks, extreme_pixel);
     try {
-      reduce(foreman_.group(order), statistics);
+      reduce(leader_.communicator_for(order), statistics);
     } catch (const CommunicatorLost& e) {
-      foreman_.group_is_lost(e.what());
+      leader_.communicator_lost(e.what());
       return;
     }
-    if (!foreman_.merged(order.round)) return;
+    if (!leader_.merged(order.round)) return;
     if (state_.accumulators.best.empty()) {
       state_.accumulators = std::move(statistics);
     } else {
       merge(state_.accumulators, statistics);
     }
     check_range(state_.accumulators, 1, extreme_pixel);
-    state_.finished = foreman_.finished();
-    if (foreman_.over()) {
+    state_.finished = leader_.finished();
+    if (leader_.over()) {
       // The others end when this is safe: where one has ended a launcher may end all of them.
-      if (!foreman_.complete() && !options_.checkpoint.empty()) write();
-      foreman_.end();
+      if (!leader_.complete() && !options_.checkpoint.empty()) write();
+      leader_.end();
       return;
     }
     forget_statistics();
     own_ = 0;
     worked_ = false;
-    merged_ = foreman_.done();
+    merged_ = leader_.done();
     if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
       write_checkpoint_or_say();
     }
   }
 
   void forget_statistics() {
-    const auto busy = foreman_.pulse().busy(Doing::kDevice);
+    const auto busy = leader_.watchdog().busy(Activity::kDevice);
     backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
   }
 
@@ -168,7 +169,7 @@ class Run {
     if (options_.resume.empty()) return;
     Checkpoint found;
     try {
-      const auto busy = foreman_.pulse().busy(Doing::kFiles);
+      const auto busy = leader_.watchdog().busy(Activity::kFiles);
       found = read_checkpoint(options_.resume);
     } catch (const DamagedCheckpoint& damage) {
       set_aside(damage.what());
@@ -212,20 +213,20 @@ class Run {
     // Looking at every pixel costs as much as a few correlations, so seldom.
     constexpr double kBestEvery = 10.0;
     if (seconds_since(last_best_) > kBestEvery) {
-      const auto busy = foreman_.pulse().busy(Doing::kDevice);
-      result_.best_z = std::max({best_z(state_.accumulators, merged_), foreman_.best_z(),
-                                 own_best_z(backend_, own_, own_ == foreman_.done())});
+      const auto busy = leader_.watchdog().busy(Activity::kDevice);
+      result_.best_z = std::max({best_z(state_.accumulators, merged_), leader_.best_z(),
+                                 own_best_z(backend_, own_, own_ == leader_.done())});
       last_best_ = Clock::now();
     }
     last_report_ = Clock::now();
     if (!options_.report) return;
-    const auto busy = foreman_.pulse().busy(Doing::kFiles);
+    const auto busy = leader_.watchdog().busy(Activity::kFiles);
     options_.report(progress());
   }
 
   Progress progress() const {
     Progress p;
-    p.done = foreman_.done();
+    p.done = leader_.done();
     p.total = search_.space.correlations();
     const double elapsed = seconds_since(start_);
     p.rate = elapsed > 0 ? static_cast<double>(p.done - resumed_) / elapsed : 0;
@@ -236,9 +237,9 @@ class Run {
 
   bool merge_is_due() const {
     // However often: between two merges something is done.
-    const bool anything = worked_ || foreman_.done() > merged_;
+    const bool anything = worked_ || leader_.done() > merged_;
     return anything && !merge_wanted_ &&
-           (!options_.checkpoint.empty() || foreman_.can_lose_ranks()) &&
+           (!options_.checkpoint.empty() || leader_.can_lose_ranks()) &&
            seconds_since(last_merge_) * 1e3 >=
                static_cast<double>(options_.checkpoint_every.count());
   }
@@ -253,15 +254,15 @@ class Run {
   }
 
   void write() {
-    const auto busy = foreman_.pulse().busy(Doing::kFiles);
+    const auto busy = leader_.watchdog().busy(Activity::kFiles);
     write_checkpoint(options_.checkpoint, state_);
     kept_ = options_.checkpoint;
   }
 
   void finish() {
     result_.finished_units = std::count(state_.finished.begin(), state_.finished.end(), true);
-    result_.stopped = !foreman_.complete();
-    result_.best_z = best_z(state_.accumulators, foreman_.done());
+    result_.stopped = !leader_.complete();
+    result_.best_z = best_z(state_.accumulators, leader_.done());
     result_.progress = progress();
     if (!result_.stopped) result_.accumulators = std::move(state_.accumulators);
   }
@@ -273,7 +274,7 @@ class Run {
   const Search& search_;
   Backend& backend_;
   const RunOptions& options_;
-  Foreman& foreman_;
+  Leader& leader_;
   Checkpoint state_;  // what is merged
   RunResult result_;
   int64_t resumed_ = 0;  // correlations by earlier runs
@@ -291,13 +292,13 @@ class Run {
 
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
                      const std::atomic<bool>& stop) {
-  Foreman foreman({});
-  return run_search(search, backend, options, stop, foreman);
+  Leader leader({});
+  return run_search(search, backend, options, stop, leader);
 }
 
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
-                     const std::atomic<bool>& stop, Foreman& foreman) {
-  return Run(search, backend, options, foreman).run(stop);
+                     const std::atomic<bool>& stop, Leader& leader) {
+  return Run(search, backend, options, leader).run(stop);
 }
 
 }  // namespace engine

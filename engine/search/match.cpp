@@ -47,28 +47,28 @@ class Match {
   }
 
   MatchOutcome run(const std::atomic<bool>& stop) {
-    CrewOptions crew = options_.crew;
-    crew.message = [this](const std::string& sentence) { note(sentence); };
+    RankGroupOptions rank_group = options_.rank_group;
+    rank_group.message = [this](const std::string& sentence) { note(sentence); };
     // The other ranks may arrive while this one reads.
-    Foreman foreman(std::move(crew));
+    Leader leader(std::move(rank_group));
     try {
-      return run(stop, foreman);
+      return run(stop, leader);
     } catch (const Error& error) {
-      foreman.abandon(error);
+      leader.abandon(error);
       throw;
     } catch (const std::exception& error) {
-      foreman.abandon(Error(ExitCode::kDeviceFault, error.what()));
+      leader.abandon(Error(ExitCode::kDeviceFault, error.what()));
       throw;
     }
   }
 
  private:
-  MatchOutcome run(const std::atomic<bool>& stop, Foreman& foreman) {
+  MatchOutcome run(const std::atomic<bool>& stop, Leader& leader) {
     {
-      const auto busy = foreman.pulse().busy(Doing::kFiles);
+      const auto busy = leader.watchdog().busy(Activity::kFiles);
       read();
     }
-    RunResult result = search(stop, foreman);
+    RunResult result = search(stop, leader);
     if (result.stopped) {
       result.progress.state = "stopped";
       reporter_->finish(result.progress);
@@ -103,13 +103,14 @@ class Match {
     SearchConfig& config = manifest_.config;
     const SearchSpace space = make_search_space(config);
     DeviceOptions wanted = options_.device;
-    const bool alone = options_.crew.place.size == 1;
+    const bool alone = options_.rank_group.place.size == 1;
     // With several ranks the launcher says who has which device.
     wanted.device =
         alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
-              : device_of(options_.crew.place, wanted.backend);
+              : device_of(options_.rank_group.place, wanted.backend);
     if (devices_for(wanted.backend).count > 0) {
-      wanted.exchange = exchange_memory(options_.crew.collectives, options_.crew.place.size);
+      wanted.exchange =
+          exchange_memory(options_.rank_group.collectives, options_.rank_group.place.size);
     }
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
@@ -165,25 +166,24 @@ class Match {
     }
   }
 
-  RunResult search(const std::atomic<bool>& stop, Foreman& foreman) {
+  RunResult search(const std::atomic<bool>& stop, Leader& leader) {
     reporter_.emplace(outputs_.progress);
     const auto start = Clock::now();
-    Search search = prepare(foreman);
+    Search search = prepare(leader);
     manifest_.search_hash = search.identity.hash();
-    if (foreman.size() > 1) give_inputs(search, foreman, stop);
-    const std::unique_ptr<Backend> backend = start_device(search, foreman);
+    if (leader.size() > 1) give_inputs(search, leader, stop);
+    const std::unique_ptr<Backend> backend = start_device(search, leader);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
                          .checkpoint_every = options_.checkpoint_every,
                          .resume = options_.resume,
                          .report = [this](const Progress& p) { reporter_->report(p); },
                          .message = [this](const std::string& s) { note(s); }};
-    RunResult result = run_search(search, *backend, run, stop, foreman);
-    for (const Colleague& one : foreman.colleagues()) {
-      manifest_.other_ranks.push_back(
-          {one.rank, one.host, one.device, foreman.merged_by(one.rank)});
+    RunResult result = run_search(search, *backend, run, stop, leader);
+    for (const PeerInfo& one : leader.peers()) {
+      manifest_.other_ranks.push_back({one.rank, one.host, one.device, leader.merged_by(one.rank)});
     }
-    manifest_.rank_0_correlations = foreman.merged_by(0);
+    manifest_.rank_0_correlations = leader.merged_by(0);
     manifest_.timings.search = result.seconds;
     manifest_.resumed_units = result.resumed_units;
     if (!result.stopped) {
@@ -193,23 +193,23 @@ class Match {
     return result;
   }
 
-  Search prepare(Foreman& foreman) {
-    const auto busy = foreman.pulse().busy(Doing::kStart);
+  Search prepare(Leader& leader) {
+    const auto busy = leader.watchdog().busy(Activity::kStart);
     Search search = prepare_search(manifest_.config, micrograph_, volume_);
     volume_ = {};
     return search;
   }
 
-  void give_inputs(Search& search, Foreman& foreman, const std::atomic<bool>& stop) {
+  void give_inputs(Search& search, Leader& leader, const std::atomic<bool>& stop) {
     constexpr std::chrono::seconds kLastWords{5};
     try {
       const std::string identity =
           identity_of({.backend = device_.backend, .device = device_.device});
-      share(foreman.gather(communicator(), device_.device, identity, stop), search.problem,
+      share(leader.assemble(communicator(), device_.device, identity, stop), search.problem,
             search.space.units);
     } catch (const CommunicatorLost& e) {
       // Which rank was lost is known soon.
-      foreman.next(kLastWords);
+      leader.next(kLastWords);
       throw Error(ExitCode::kDeviceFault,
                   std::string("the inputs of the search did not reach all ranks: ") + e.what());
     }
@@ -217,7 +217,7 @@ class Match {
 
   // By which the ranks exchange inputs and statistics.
   std::string communicator() {
-    const std::string& wanted = options_.crew.collectives;
+    const std::string& wanted = options_.rank_group.collectives;
     if (wanted != "auto") return wanted;
     if (device_.backend != "cuda") return "gloo";
     if (comm::has_nccl()) return "nccl";
@@ -225,8 +225,8 @@ class Match {
     return "gloo";
   }
 
-  std::unique_ptr<Backend> start_device(const Search& search, Foreman& foreman) {
-    const auto busy = foreman.pulse().busy(Doing::kStart);
+  std::unique_ptr<Backend> start_device(const Search& search, Leader& leader) {
+    const auto busy = leader.watchdog().busy(Activity::kStart);
     return make_measured_backend(search);
   }
 
@@ -243,7 +243,7 @@ class Match {
     return backend;
   }
 
-  // The foreman's threads have notes, too.
+  // The leader's threads have notes, too.
   void note(const std::string& sentence) {
     say("note: " + sentence);
     const std::lock_guard lock(notes_mutex_);
@@ -298,7 +298,7 @@ class Match {
   const MatchOptions& options_;
   OutputPaths outputs_;
   Manifest manifest_;
-  std::mutex notes_mutex_;  // of its notes, while the foreman lives
+  std::mutex notes_mutex_;  // of its notes, while the leader lives
   DevicePlan device_;
   std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
   int template_size_ = 0;

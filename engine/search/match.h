@@ -30,7 +30,7 @@ struct MatchOptions {
   std::string attempt;   // the scheduler's token
   bool overwrite = false;
   bool allow_pixel_size_mismatch = false;
-  CrewOptions crew;  // of which this is rank 0
+  RankGroupOptions rank_group;  // of which this is rank 0
   PeakOptions peaks;
   std::function<void(const std::string&)> message;  // lines for the user
 };

@@ -48,7 +48,7 @@ struct Search {
 // Inputs have been checked (config_checks.h).
 Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume);
 
-class Foreman;
+class Leader;
 
 struct RunOptions {
   std::string checkpoint;  // where to write one; empty: none
@@ -69,11 +69,11 @@ struct RunResult {
   Progress progress;          // the last one
 };
 
-// Runs the units that are not finished yet. `stop` is looked at after every batch. With `foreman`
+// Runs the units that are not finished yet. `stop` is looked at after every batch. With `leader`
 // this is rank 0, and `backend` its own device; without, there are no others.
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
                      const std::atomic<bool>& stop);
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
-                     const std::atomic<bool>& stop, Foreman& foreman);
+                     const std::atomic<bool>& stop, Leader& leader);
 
 }  // namespace engine

@@ -15,19 +15,19 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kLastWords{5};
 
-class Worker {
+class WorkerRun {
  public:
-  Worker(Member& member, const DeviceOptions& device, std::string identity,
-         const std::atomic<bool>& stop)
-      : member_(member), device_(device), identity_(std::move(identity)), stop_(stop) {}
+  WorkerRun(Worker& worker, const DeviceOptions& device, std::string identity,
+            const std::atomic<bool>& stop)
+      : worker_(worker), device_(device), identity_(std::move(identity)), stop_(stop) {}
 
   ExitCode run() {
     get_inputs();
     make_device();
-    member_.ready({backend_->batch(), description_, way_of_computing(*backend_)});
+    worker_.ready({backend_->batch(), description_, numerics_signature(*backend_)});
     for (;;) {
       pass_stop_on();
-      const std::optional<Order> order = member_.next(std::chrono::milliseconds(100));
+      const std::optional<Order> order = worker_.next(std::chrono::milliseconds(100));
       if (!order) continue;
       switch (order->kind) {
         case OrderKind::kWork:
@@ -40,9 +40,9 @@ class Worker {
           // The others have a communicator that this rank is no part of any more.
           if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
           forget_statistics();
-          member_.ask(0, 0.0);
+          worker_.ask(0, 0.0);
           break;
-        case OrderKind::kHurry:
+        case OrderKind::kYield:
           break;
         case OrderKind::kEnd:
           return order->stopped ? ExitCode::kStopped : ExitCode::kDone;
@@ -53,23 +53,23 @@ class Worker {
  private:
   void get_inputs() {
     try {
-      share(member_.start(device_.device, identity_), problem_, units_);
+      share(worker_.start(device_.device, identity_), problem_, units_);
     } catch (const CommunicatorLost& e) {
       // Rank 0 knows better who was lost.
-      member_.next(kLastWords);
+      worker_.next(kLastWords);
       throw Error(ExitCode::kDeviceFault,
                   std::string("the inputs of the search did not arrive: ") + e.what());
     }
   }
 
   void forget_statistics() {
-    const auto busy = member_.pulse().busy(Doing::kDevice);
+    const auto busy = worker_.watchdog().busy(Activity::kDevice);
     backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
     correlations_ = 0;
   }
 
   void make_device() {
-    const auto busy = member_.pulse().busy(Doing::kStart);
+    const auto busy = worker_.watchdog().busy(Activity::kStart);
     const ProblemShape shape{problem_.height, problem_.width, problem_.template_size,
                              problem_.planes(), static_cast<int64_t>(problem_.orientations.size())};
     // What the exchange of data takes of the device it has already.
@@ -80,16 +80,16 @@ class Worker {
   }
 
   void pass_stop_on() {
-    if (stop_ && !std::exchange(stop_told_, true)) member_.want_stop();
+    if (stop_ && !std::exchange(stop_told_, true)) worker_.request_stop();
   }
 
   void work(const std::vector<UnitRange>& chunk) {
-    const uint32_t done = correlate_chunk(*backend_, units_, chunk, member_.pulse(), [this] {
+    const uint32_t done = correlate_chunk(*backend_, units_, chunk, worker_.watchdog(), [this] {
       pass_stop_on();
-      return !member_.hurried();
+      return !worker_.should_yield();
     });
     count(chunk, done);
-    member_.ask(done, best_z_if_due());
+    worker_.ask(done, best_z_if_due());
   }
 
   void count(const std::vector<UnitRange>& chunk, uint32_t done) {
@@ -105,28 +105,28 @@ class Worker {
     constexpr std::chrono::seconds kEvery{10};
     if (Clock::now() - looked_ < kEvery) return 0.0;
     looked_ = Clock::now();
-    const auto busy = member_.pulse().busy(Doing::kDevice);
+    const auto busy = worker_.watchdog().busy(Activity::kDevice);
     return own_best_z(*backend_, correlations_, false);
   }
 
   Accumulators take_statistics() {
-    const auto busy = member_.pulse().busy(Doing::kDevice);
+    const auto busy = worker_.watchdog().busy(Activity::kDevice);
     return backend_->accumulators();
   }
 
   void give_statistics(const Order& order) {
     Accumulators statistics = take_statistics();
-    check_range(statistics, static_cast<int>(order.members.size()), problem_.extreme_pixel);
+    check_range(statistics, static_cast<int>(order.participants.size()), problem_.extreme_pixel);
     group_lost_.clear();
     try {
-      reduce(member_.group(order), statistics);
+      reduce(worker_.communicator_for(order), statistics);
     } catch (const CommunicatorLost& e) {
       group_lost_ = e.what();
-      member_.group_is_lost(e.what());
+      worker_.communicator_lost(e.what());
     }
   }
 
-  Member& member_;
+  Worker& worker_;
   const DeviceOptions& device_;
   const std::string identity_;
   const std::atomic<bool>& stop_;
@@ -142,20 +142,20 @@ class Worker {
 
 }  // namespace
 
-ExitCode work_for_rank_0(const CrewOptions& options, const DeviceOptions& device,
-                         const std::atomic<bool>& stop) {
+ExitCode run_worker(const RankGroupOptions& options, const DeviceOptions& device,
+                    const std::atomic<bool>& stop) {
   // Whoever has joined answers: a device that does not must be met before.
   const std::string identity = identity_of(device);
-  Member member(options);
+  Worker worker(options);
   try {
-    return Worker(member, device, identity, stop).run();
-  } catch (const Dismissed&) {
+    return WorkerRun(worker, device, identity, stop).run();
+  } catch (const EndedByLeader&) {
     throw;
   } catch (const Error& e) {
-    member.fail(e);
+    worker.fail(e);
     throw;
   } catch (const std::exception& e) {
-    member.fail(Error(ExitCode::kDeviceFault, e.what()));
+    worker.fail(Error(ExitCode::kDeviceFault, e.what()));
     throw;
   }
 }

@@ -10,9 +10,9 @@
 namespace engine {
 
 // Joins rank 0, gets the search from it, and works until rank 0 says that it is over. Returns kDone
-// or kStopped. `stop`: rank 0 is asked to stop the search. Throws Dismissed when rank 0 gave up and
-// has told why, Error with what this rank ends of.
-ExitCode work_for_rank_0(const CrewOptions& options, const DeviceOptions& device,
-                         const std::atomic<bool>& stop);
+// or kStopped. `stop`: rank 0 is asked to stop the search. Throws EndedByLeader when rank 0 gave up
+// and has told why, Error with what this rank ends of.
+ExitCode run_worker(const RankGroupOptions& options, const DeviceOptions& device,
+                    const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -19,9 +19,9 @@ TEST(NcclOnGpu, GivesBackWhatOneRankPutsIn) {
   }
   if (!engine::comm::has_nccl()) GTEST_SKIP() << "this build has no NCCL";
   const ScratchFolder scratch;
-  NoticesInFolder notices(scratch.path());
+  FolderStore store(scratch.path());
   const auto communicator =
-      engine::comm::make_nccl({.name = "run", .addresses = {"127.0.0.1"}}, notices, 0);
+      engine::comm::make_nccl({.name = "run", .addresses = {"127.0.0.1"}}, store, 0);
   EXPECT_EQ(communicator->name(), "nccl");
   EXPECT_EQ(communicator->size(), 1);
   EXPECT_EQ(fault_of_all_collectives(*communicator), "");

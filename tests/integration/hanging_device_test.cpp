@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 #include "tests/wait_until.h"
 
 namespace tests {
@@ -31,18 +31,18 @@ class HangingDevice : public testing::Test {
         "MARGAY_HANG_AT_TRANSFORM=100",
         "ASAN_OPTIONS=verify_asan_link_order=0:" + std::string(given == nullptr ? "" : given)};
     options.insert(options.end(), {"--batch", "2"});
-    crew_ =
-        std::make_unique<RankCrew>(search_, CrewSetup{.options = options, .wrappers = wrappers});
+    group_ = std::make_unique<RankGroup>(search_,
+                                         RankGroupSetup{.options = options, .wrappers = wrappers});
   }
 
   SmallSearch search_;
-  std::unique_ptr<RankCrew> crew_;
+  std::unique_ptr<RankGroup> group_;
 };
 
 TEST_F(HangingDevice, OfAnyOtherRankEndsAllByThatRanksName) {
   start(1);
   // The thread that computes never comes back: its process ends all the same.
-  const std::vector<Finished> ends = crew_->wait();
+  const std::vector<Finished> ends = group_->wait();
   for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 70) << f.error;
   EXPECT_THAT(ends[0].error,
               AllOf(HasSubstr("rank 1 on "), HasSubstr("was lost: it has been at one batch"),
@@ -51,7 +51,7 @@ TEST_F(HangingDevice, OfAnyOtherRankEndsAllByThatRanksName) {
 
 TEST_F(HangingDevice, OfRank0EndsAllWithItsMessage) {
   start(0, {"--on-rank-loss", "continue"});
-  const std::vector<Finished> ends = crew_->wait();
+  const std::vector<Finished> ends = group_->wait();
   for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 70) << f.error;
   EXPECT_THAT(ends[0].error, HasSubstr("rank 0 was lost: it has been at one batch"));
 }
@@ -62,10 +62,10 @@ TEST_F(HangingDevice, IsNoLossToTheMapsWhereTheOthersMayGoOn) {
   start(2, {"--on-rank-loss", "continue", "--checkpoint-every", "50ms"});
   // The others are done while it still hangs.
   for (const int rank : {0, 1}) {
-    ASSERT_TRUE(becomes_true([&] { return !crew_->rank(rank).running(); })) << rank;
+    ASSERT_TRUE(becomes_true([&] { return !group_->rank(rank).running(); })) << rank;
   }
-  crew_->rank(2).signal(SIGKILL);
-  const std::vector<Finished> ends = crew_->wait();
+  group_->rank(2).signal(SIGKILL);
+  const std::vector<Finished> ends = group_->wait();
   EXPECT_EQ(ends[0].exit_code, 0) << ends[0].error;
   EXPECT_EQ(ends[1].exit_code, 0) << ends[1].error;
   EXPECT_THAT(ends[0].error,

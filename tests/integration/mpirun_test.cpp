@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 #include "tests/require.h"
 
 namespace tests {

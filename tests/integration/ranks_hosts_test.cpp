@@ -9,7 +9,7 @@
 #include <fstream>
 #include <random>
 
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 #include "tests/require.h"
 #include "tests/wait_until.h"
 
@@ -126,11 +126,11 @@ TEST_F(RanksOnHosts, MeetByAddressOrByTheSharedFileAlone) {
   for (const std::string& place : {Hosts::address(0) + ":23000", std::string()}) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 4,
-                           .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2), hosts.at(1)},
-                           .rendezvous = place,
-                           .timeout = "30s"});
-    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+    RankGroup group(search, {.ranks = 4,
+                             .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2), hosts.at(1)},
+                             .rendezvous = place,
+                             .timeout = "30s"});
+    for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(search);
   }
 }
@@ -143,12 +143,12 @@ TEST_F(RanksOnHosts, MeetAlthoughRankZerosNeighboursReachItByAnAddressOfItsHostA
   const std::vector<std::string> names{search.file("names0"), search.file("names1")};
   std::ofstream(names[0]) << "127.0.0.1 localhost\n127.0.1.1 head\n";
   std::ofstream(names[1]) << "127.0.0.1 localhost\n" << Hosts::address(0) << " head\n";
-  RankCrew crew(search, {.ranks = 4,
-                         .wrappers = {hosts.at(0, names[0]), hosts.at(0, names[0]),
-                                      hosts.at(1, names[1]), hosts.at(1, names[1])},
-                         .rendezvous = "head:23000",
-                         .timeout = "10s"});
-  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+  RankGroup group(search, {.ranks = 4,
+                           .wrappers = {hosts.at(0, names[0]), hosts.at(0, names[0]),
+                                        hosts.at(1, names[1]), hosts.at(1, names[1])},
+                           .rendezvous = "head:23000",
+                           .timeout = "10s"});
+  for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
   expect_same_maps(search);
 }
 
@@ -156,10 +156,10 @@ TEST_F(RanksOnHosts, MeetAlthoughTheFirstAddressOfAHostIsOneThatNobodyElseReache
   const Hosts hosts(2, true);
   SmallSearch search;
   make_long_enough(search);
-  RankCrew crew(search, {.ranks = 4,
-                         .wrappers = {hosts.at(0), hosts.at(0), hosts.at(1), hosts.at(1)},
-                         .timeout = "10s"});
-  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+  RankGroup group(search, {.ranks = 4,
+                           .wrappers = {hosts.at(0), hosts.at(0), hosts.at(1), hosts.at(1)},
+                           .timeout = "10s"});
+  for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
   expect_same_maps(search);
 }
 
@@ -169,12 +169,13 @@ TEST_F(RanksOnHosts, AHostThatIsCutOffEndsAllOfThem) {
     const Hosts hosts(3);
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 3,
-                           .options = {"--checkpoint", "search.mgc", "--checkpoint-every", "50ms"},
-                           .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2)}});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search,
+                    {.ranks = 3,
+                     .options = {"--checkpoint", "search.mgc", "--checkpoint-every", "50ms"},
+                     .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2)}});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     hosts.cut_off(1 + static_cast<int>(random() % 2));
-    const std::vector<Finished> ends = crew.wait();
+    const std::vector<Finished> ends = group.wait();
     if (ends[0].exit_code == 0) continue;  // all had been told
     EXPECT_EQ(ends[0].exit_code, 70) << ends[0].error;
     EXPECT_THAT(ends[0].error, HasSubstr("was lost"));
@@ -189,13 +190,13 @@ TEST_F(RanksOnHosts, TheOthersGoOnWithoutAHostThatIsCutOff) {
     SmallSearch search;
     make_long_enough(search);
     // Some are cut off while statistics are merged.
-    RankCrew crew(search, {.ranks = 3,
-                           .options = {"--on-rank-loss", "continue", "--checkpoint-every", "5ms"},
-                           .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2)}});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 3,
+                             .options = {"--on-rank-loss", "continue", "--checkpoint-every", "5ms"},
+                             .wrappers = {hosts.at(0), hosts.at(1), hosts.at(2)}});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     const int victim = 1 + static_cast<int>(random() % 2);
     hosts.cut_off(victim);
-    const std::vector<Finished> ends = crew.wait();
+    const std::vector<Finished> ends = group.wait();
     for (int rank = 0; rank < 3; ++rank) {
       if (rank == victim) continue;
       EXPECT_EQ(ends[static_cast<size_t>(rank)].exit_code, 0) << ends[0].error;

@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 #include "tests/require.h"
 #include "tests/wait_until.h"
 
@@ -76,8 +76,8 @@ class Ranks : public testing::Test {
     if (fs::exists(search.file("search.mgc"))) {
       options.insert(options.end(), {"--resume", "search.mgc"});
     }
-    RankCrew crew(search, {.ranks = ranks, .options = options, .timeout = "30s"});
-    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+    RankGroup group(search, {.ranks = ranks, .options = options, .timeout = "30s"});
+    for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(search);
   }
 
@@ -107,8 +107,8 @@ TEST_F(Ranks, GiveTheSameMapsWhateverTheirNumberTheChunksAndTheBatch) {
   for (const auto& [ranks, options] : ways) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = ranks, .options = options, .timeout = "30s"});
-    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+    RankGroup group(search, {.ranks = ranks, .options = options, .timeout = "30s"});
+    for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(search);
   }
 }
@@ -135,8 +135,8 @@ TEST_F(Ranks, AreNotStartedByOneThatALauncherStarted) {
 TEST_F(Ranks, MeetAtAnAddressToo) {
   SmallSearch search;
   make_long_enough(search);
-  RankCrew crew(search, {.ranks = 3, .rendezvous = "127.0.0.1:23841", .timeout = "30s"});
-  for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+  RankGroup group(search, {.ranks = 3, .rendezvous = "127.0.0.1:23841", .timeout = "30s"});
+  for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
   expect_same_maps(search);
 }
 
@@ -148,12 +148,12 @@ TEST_F(Ranks, EndWithTheNameOfTheRankThatWasKilled) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 3, .options = kCheckpoint});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 3, .options = kCheckpoint});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     sleep_part(random);
     const int victim = 1 + static_cast<int>(random() % 2);
-    crew.rank(victim).signal(SIGKILL);
-    const std::vector<Finished> ends = crew.wait();
+    group.rank(victim).signal(SIGKILL);
+    const std::vector<Finished> ends = group.wait();
     if (ends[0].exit_code == 0) {
       expect_same_maps(search);
       continue;
@@ -173,16 +173,16 @@ TEST_F(Ranks, EndWithTheNameOfTheRankThatHangs) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 3, .options = kCheckpoint});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 3, .options = kCheckpoint});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     sleep_part(random);
-    crew.rank(2).signal(SIGSTOP);
+    group.rank(2).signal(SIGSTOP);
     // The others end while it still hangs.
     for (const int rank : {0, 1}) {
-      ASSERT_TRUE(becomes_true([&] { return !crew.rank(rank).running(); })) << rank;
+      ASSERT_TRUE(becomes_true([&] { return !group.rank(rank).running(); })) << rank;
     }
-    crew.rank(2).signal(SIGCONT);
-    const std::vector<Finished> ends = crew.wait();
+    group.rank(2).signal(SIGCONT);
+    const std::vector<Finished> ends = group.wait();
     if (ends[0].exit_code == 0) continue;
     EXPECT_EQ(ends[0].exit_code, 70);
     EXPECT_THAT(ends[0].error, HasSubstr("rank 2"));
@@ -201,11 +201,11 @@ TEST_F(Ranks, EndWhenRank0IsKilled) {
     make_long_enough(search);
     std::vector<std::string> options = kCheckpoint;
     options.insert(options.end(), {"--on-rank-loss", "continue"});
-    RankCrew crew(search, {.ranks = 3, .options = options});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 3, .options = options});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     sleep_part(random);
-    crew.rank(0).signal(SIGKILL);
-    const std::vector<Finished> ends = crew.wait();
+    group.rank(0).signal(SIGKILL);
+    const std::vector<Finished> ends = group.wait();
     if (fs::exists(search.file("out/manifest.json"))) continue;
     for (const int rank : {1, 2}) {
       const Finished& f = ends[static_cast<size_t>(rank)];
@@ -224,17 +224,17 @@ TEST_F(Ranks, GoOnWithoutALostOneWhereTheyAreToldTo) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 4,
-                           .options = {"--on-rank-loss", "continue", "--checkpoint-every",
-                                       std::to_string(20 + random() % 300) + "ms"}});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 4,
+                             .options = {"--on-rank-loss", "continue", "--checkpoint-every",
+                                         std::to_string(20 + random() % 300) + "ms"}});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     sleep_part(random);
-    crew.rank(1).signal(SIGKILL);
+    group.rank(1).signal(SIGKILL);
     sleep_part(random);
-    crew.rank(3).signal(i % 2 == 0 ? SIGKILL : SIGSTOP);
-    ASSERT_TRUE(becomes_true([&] { return !crew.rank(0).running(); }));
-    crew.rank(3).signal(SIGCONT);
-    const std::vector<Finished> ends = crew.wait();
+    group.rank(3).signal(i % 2 == 0 ? SIGKILL : SIGSTOP);
+    ASSERT_TRUE(becomes_true([&] { return !group.rank(0).running(); }));
+    group.rank(3).signal(SIGCONT);
+    const std::vector<Finished> ends = group.wait();
     EXPECT_EQ(ends[0].exit_code, 0) << ends[0].error;
     EXPECT_EQ(ends[2].exit_code, 0) << ends[2].error;
     expect_same_maps(search);
@@ -248,13 +248,13 @@ TEST_F(Ranks, GoOnAtOnceWithoutSeveralThatAreLostAtTheSameInstant) {
   for (int i = 0; i < repetitions(5, 50); ++i) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 5,
-                           .options = {"--on-rank-loss", "continue", "--checkpoint-every", "1ms"},
-                           .timeout = "10m"});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search, {.ranks = 5,
+                             .options = {"--on-rank-loss", "continue", "--checkpoint-every", "1ms"},
+                             .timeout = "10m"});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     sleep_part(random);
-    for (const int rank : {1, 3}) crew.rank(rank).signal(SIGKILL);
-    const std::vector<Finished> ends = crew.wait();
+    for (const int rank : {1, 3}) group.rank(rank).signal(SIGKILL);
+    const std::vector<Finished> ends = group.wait();
     for (const size_t rank : {0, 2, 4}) EXPECT_EQ(ends[rank].exit_code, 0) << ends[rank].error;
     expect_same_maps(search);
   }
@@ -270,10 +270,10 @@ TEST_F(Ranks, KilledAtAnyInstantAndResumedByAnotherNumberGiveTheSameMaps) {
     if (fs::exists(search.file("search.mgc"))) {
       options.insert(options.end(), {"--resume", "search.mgc"});
     }
-    RankCrew crew(search, {.ranks = 1 + static_cast<int>(random() % 4), .options = options});
+    RankGroup group(search, {.ranks = 1 + static_cast<int>(random() % 4), .options = options});
     sleep_part(random);
-    for (int rank = 0; rank < crew.size(); ++rank) crew.rank(rank).signal(SIGKILL);
-    const std::vector<Finished> ends = crew.wait();
+    for (int rank = 0; rank < group.size(); ++rank) group.rank(rank).signal(SIGKILL);
+    const std::vector<Finished> ends = group.wait();
     if (ends[0].exit_code != 0) {
       ++disturbed;
       continue;
@@ -288,11 +288,11 @@ TEST_F(Ranks, AskedToStopThroughAnyOfThemAllEndWithACheckpoint) {
   for (const int asked : {0, 2}) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search,
-                  {.ranks = 3, .options = {"--checkpoint", "search.mgc"}, .timeout = "30s"});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
-    crew.rank(asked).signal(SIGTERM);
-    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 85) << f.error;
+    RankGroup group(search,
+                    {.ranks = 3, .options = {"--checkpoint", "search.mgc"}, .timeout = "30s"});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
+    group.rank(asked).signal(SIGTERM);
+    for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 85) << f.error;
     ASSERT_TRUE(fs::exists(search.file("search.mgc")));
     expect_resumed_to_the_same_maps(search, 2);
   }
@@ -305,14 +305,14 @@ TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
     make_long_enough(search);
     const SmallDisk disk(search.file("disk"), "16m");
     if (!disk.mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
-    RankCrew crew(search,
-                  {.ranks = 3,
-                   .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "5ms"},
-                   .timeout = "30s"});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
+    RankGroup group(search,
+                    {.ranks = 3,
+                     .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "5ms"},
+                     .timeout = "30s"});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
     // Again and again: the room that an older checkpoint leaves is enough for the next one.
-    while (crew.rank(0).running()) disk.fill();
-    const std::vector<Finished> ends = crew.wait();
+    while (group.rank(0).running()) disk.fill();
+    const std::vector<Finished> ends = group.wait();
     for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 0) << f.error;
     EXPECT_THAT(ends[0].error, HasSubstr("the disk is full"));
     expect_same_maps(search);
@@ -325,12 +325,12 @@ TEST_F(Ranks, AllSuspendedForLongerThanTheTimeOutGoOnAfterwards) {
   for (const std::string every : {"10m", "1ms"}) {
     SmallSearch search;
     make_long_enough(search);
-    RankCrew crew(search, {.ranks = 3, .options = {"--checkpoint-every", every}});
-    ASSERT_TRUE(becomes_true([&] { return crew.works(); }));
-    for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGSTOP);
+    RankGroup group(search, {.ranks = 3, .options = {"--checkpoint-every", every}});
+    ASSERT_TRUE(becomes_true([&] { return group.works(); }));
+    for (int rank = 0; rank < 3; ++rank) group.rank(rank).signal(SIGSTOP);
     std::this_thread::sleep_for(std::chrono::seconds(5));
-    for (int rank = 0; rank < 3; ++rank) crew.rank(rank).signal(SIGCONT);
-    for (const Finished& f : crew.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
+    for (int rank = 0; rank < 3; ++rank) group.rank(rank).signal(SIGCONT);
+    for (const Finished& f : group.wait()) EXPECT_EQ(f.exit_code, 0) << f.error;
     expect_same_maps(search);
   }
 }
@@ -354,8 +354,8 @@ TEST_F(Ranks, ABadInputEndsAllWithItsCodeAndIsToldOnce) {
            {"micrograph_path", "missing.mrc"}, {"optics_group", "none of ours"}}) {
     SmallSearch search;
     search.sections[section] = value;
-    RankCrew crew(search, {.ranks = 3, .timeout = "30s"});
-    const std::vector<Finished> ends = crew.wait();
+    RankGroup group(search, {.ranks = 3, .timeout = "30s"});
+    const std::vector<Finished> ends = group.wait();
     for (const Finished& f : ends) EXPECT_EQ(f.exit_code, 64) << f.error;
     EXPECT_THAT(ends[0].error, HasSubstr(section));
     EXPECT_EQ(ends[1].error, "");

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/io/mrc.h"
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 #include "tests/integration/slurm/slurm_queue.h"
 #include "tests/require.h"
 

@@ -15,9 +15,9 @@
 namespace tests {
 
 // In a folder that all ranks see.
-class NoticesInFolder : public engine::comm::Notices {
+class FolderStore : public engine::comm::Store {
  public:
-  explicit NoticesInFolder(std::string folder) : folder_(std::move(folder)) {}
+  explicit FolderStore(std::string folder) : folder_(std::move(folder)) {}
 
   void put(const std::string& name, const std::vector<char>& value) override {
     const std::string path = path_of(name);
@@ -27,14 +27,14 @@ class NoticesInFolder : public engine::comm::Notices {
   }
   std::vector<char> get(const std::string& name) override {
     const std::string path = path_of(name);
-    if (!becomes_true([&] { return std::filesystem::exists(path); }, patience)) {
+    if (!becomes_true([&] { return std::filesystem::exists(path); }, timeout)) {
       throw engine::CommunicatorLost("no notice of the name " + name);
     }
     std::ifstream stream(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(stream), {}};
   }
 
-  std::chrono::seconds patience{60};
+  std::chrono::seconds timeout{60};
 
  private:
   std::string path_of(std::string name) const {

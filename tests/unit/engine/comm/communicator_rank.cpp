@@ -10,10 +10,10 @@
 namespace {
 
 // 0: right; 1: wrong; 3: another rank was lost.
-int run(const std::string& folder, const engine::comm::GroupPlace& place, bool once) {
-  tests::NoticesInFolder notices(folder);
+int run(const std::string& folder, const engine::comm::GroupConfig& place, bool once) {
+  tests::FolderStore store(folder);
   try {
-    const auto communicator = engine::comm::make_gloo(place, notices);
+    const auto communicator = engine::comm::make_gloo(place, store);
     if (once) {
       const std::string fault = tests::fault_of_all_collectives(*communicator);
       std::cerr << fault;
@@ -37,10 +37,10 @@ int run(const std::string& folder, const engine::comm::GroupPlace& place, bool o
 
 int main(int argc, char** argv) {
   if (argc != 6) return 2;
-  const engine::comm::GroupPlace place{.rank = std::atoi(argv[2]),
-                                       .size = std::atoi(argv[3]),
-                                       .name = "test",
-                                       .addresses = {"127.0.0.1"},
-                                       .timeout = std::chrono::milliseconds(std::atoi(argv[4]))};
+  const engine::comm::GroupConfig place{.rank = std::atoi(argv[2]),
+                                        .size = std::atoi(argv[3]),
+                                        .name = "test",
+                                        .addresses = {"127.0.0.1"},
+                                        .timeout = std::chrono::milliseconds(std::atoi(argv[4]))};
   return run(argv[1], place, std::string(argv[5]) == "once");
 }

@@ -15,10 +15,10 @@ namespace tests {
 namespace {
 
 using engine::CommunicatorLost;
-using engine::comm::GroupPlace;
+using engine::comm::GroupConfig;
 using testing::HasSubstr;
 
-GroupPlace place(int rank, int size, std::chrono::milliseconds timeout) {
+GroupConfig place(int rank, int size, std::chrono::milliseconds timeout) {
   return {
       .rank = rank, .size = size, .name = "test", .addresses = {"127.0.0.1"}, .timeout = timeout};
 }
@@ -46,9 +46,9 @@ std::vector<std::string> with_threads(int size, std::chrono::milliseconds timeou
   std::vector<std::future<std::string>> ranks;
   for (int i = 0; i < size; ++i) {
     ranks.push_back(std::async(std::launch::async, [&, i]() -> std::string {
-      NoticesInFolder notices(scratch.path());
+      FolderStore store(scratch.path());
       try {
-        return rank(place(i, size, timeout), notices);
+        return rank(place(i, size, timeout), store);
       } catch (const CommunicatorLost& lost) {
         return std::string("lost: ") + lost.what();
       }
@@ -97,8 +97,8 @@ class GlooTest : public testing::Test {
 
 TEST_F(GlooTest, IsRightToTheBitForAnyNumberOfRanks) {
   for (const int size : {1, 2, 3, 4, 7}) {
-    const auto said = with_threads(size, kLong, [](const GroupPlace& at, auto& notices) {
-      const auto communicator = engine::comm::make_gloo(at, notices);
+    const auto said = with_threads(size, kLong, [](const GroupConfig& at, auto& store) {
+      const auto communicator = engine::comm::make_gloo(at, store);
       return fault_of_all_collectives(*communicator);
     });
     EXPECT_THAT(said, testing::Each("")) << size << " ranks";
@@ -143,10 +143,10 @@ TEST_F(GlooTest, IsLostToTheOthersWhenARankIsStopped) {
 }
 
 TEST_F(GlooTest, IsLostWhenARankNeverComes) {
-  const auto said = with_threads(3, kShort, [](const GroupPlace& at, auto& notices) {
-    notices.patience = std::chrono::seconds(1);
+  const auto said = with_threads(3, kShort, [](const GroupConfig& at, auto& store) {
+    store.timeout = std::chrono::seconds(1);
     if (at.rank == 1) return std::string("stays away");
-    const auto communicator = engine::comm::make_gloo(at, notices);
+    const auto communicator = engine::comm::make_gloo(at, store);
     return std::string("came together");
   });
   EXPECT_THAT(said[0], HasSubstr("lost"));
@@ -154,8 +154,8 @@ TEST_F(GlooTest, IsLostWhenARankNeverComes) {
 }
 
 TEST_F(GlooTest, IsLostForGoodAfterARankIsLost) {
-  const auto said = with_threads(2, kLong, [](const GroupPlace& at, auto& notices) {
-    auto communicator = engine::comm::make_gloo(at, notices);
+  const auto said = with_threads(2, kLong, [](const GroupConfig& at, auto& store) {
+    auto communicator = engine::comm::make_gloo(at, store);
     if (at.rank == 1) return std::string("goes away");
     std::vector<uint64_t> values(100);
     EXPECT_THROW(communicator->reduce_max(values), CommunicatorLost);
@@ -166,8 +166,8 @@ TEST_F(GlooTest, IsLostForGoodAfterARankIsLost) {
 }
 
 TEST_F(GlooTest, IsLostWhenARankDoesSomethingElse) {
-  const auto said = with_threads(2, kLong, [](const GroupPlace& at, auto& notices) {
-    const auto communicator = engine::comm::make_gloo(at, notices);
+  const auto said = with_threads(2, kLong, [](const GroupConfig& at, auto& store) {
+    const auto communicator = engine::comm::make_gloo(at, store);
     std::vector<std::byte> bytes(at.rank == 0 ? 100 : 101);
     communicator->broadcast(bytes);
     std::vector<uint64_t> values(1);
@@ -178,27 +178,27 @@ TEST_F(GlooTest, IsLostWhenARankDoesSomethingElse) {
 }
 
 TEST_F(GlooTest, ComesTogetherWhereAnAddressOfARankLeadsNowhere) {
-  const auto said = with_threads(3, kLong, [](GroupPlace at, auto& notices) {
+  const auto said = with_threads(3, kLong, [](GroupConfig at, auto& store) {
     at.addresses = {"240.0.0.1", "127.0.0.1"};
-    return fault_of_all_collectives(*engine::comm::make_gloo(at, notices));
+    return fault_of_all_collectives(*engine::comm::make_gloo(at, store));
   });
   EXPECT_THAT(said, testing::Each(""));
 }
 
 TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
   for (const bool comes : {false, true}) {
-    std::atomic<bool> of_no_use = !comes, over = false;
-    const auto said = with_threads(2, 60 * kLong, [&](GroupPlace at, auto& notices) {
+    std::atomic<bool> is_cancelled = !comes, over = false;
+    const auto said = with_threads(2, 60 * kLong, [&](GroupConfig at, auto& store) {
       std::unique_ptr<engine::Communicator> communicator;
       if (at.rank == 1) {
-        if (comes) communicator = engine::comm::make_gloo(at, notices);
+        if (comes) communicator = engine::comm::make_gloo(at, store);
         return std::string(becomes_true([&] { return over.load(); }) ? "silent" : "not needed");
       }
-      at.of_no_use = [&] { return of_no_use.load(); };
+      at.is_cancelled = [&] { return is_cancelled.load(); };
       std::string how = "came together";
       try {
-        communicator = engine::comm::make_gloo(at, notices);
-        of_no_use = true;
+        communicator = engine::comm::make_gloo(at, store);
+        is_cancelled = true;
         std::vector<uint64_t> values(100);
         communicator->reduce_max(values);
       } catch (const CommunicatorLost& lost) {
@@ -214,10 +214,10 @@ TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
 // The port of a rank that others are to join is known to anybody who looks for it.
 TEST_F(GlooTest, LetsNoStrangerTakeARanksPlace) {
   std::vector<engine::comm::Descriptor> strangers;
-  const auto said = with_threads(3, kLong, [&](const GroupPlace& at, auto& notices) {
+  const auto said = with_threads(3, kLong, [&](const GroupConfig& at, auto& store) {
     if (at.rank == 1) {
-      const std::vector<char> notice = notices.get("test/mesh/0");
-      const std::string text(notice.begin(), notice.end());
+      const std::vector<char> entry = store.get("test/mesh/0");
+      const std::string text(entry.begin(), entry.end());
       const int port = std::atoi(text.substr(text.find('\n') + 1).c_str());
       for (const std::string& words : {std::string(), std::string(500, '\1')}) {
         auto connected =
@@ -228,7 +228,7 @@ TEST_F(GlooTest, LetsNoStrangerTakeARanksPlace) {
         strangers.push_back(std::move(connected.socket));
       }
     }
-    const auto communicator = engine::comm::make_gloo(at, notices);
+    const auto communicator = engine::comm::make_gloo(at, store);
     return fault_of_all_collectives(*communicator);
   });
   EXPECT_THAT(said, testing::Each(""));

@@ -10,7 +10,7 @@
 namespace engine::comm {
 namespace {
 
-class NoNotices : public Notices {
+class EmptyStore : public Store {
  public:
   void put(const std::string&, const std::vector<char>&) override {
     ADD_FAILURE() << "another rank was told of a device that is not there";
@@ -23,11 +23,10 @@ class NoNotices : public Notices {
 TEST(Nccl, SaysThatThereIsNoSuchDevice) {
   if (!has_nccl()) MARGAY_SKIP_FOR_WANT_OF("nccl", "libnccl.so.2 is not installed");
   const int none = cuda::visible_devices();
-  NoNotices notices;
+  EmptyStore store;
   for (const int rank : {0, 1}) {
     try {
-      make_nccl({.rank = rank, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, notices,
-                none);
+      make_nccl({.rank = rank, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, store, none);
       FAIL() << "made without a device";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kDeviceFault);

@@ -32,22 +32,21 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 Deadline late() { return steady_clock::now() + std::chrono::minutes(2); }
-Patience for_long() { return Patience(std::chrono::minutes(2)); }
-Patience shortly() { return Patience(milliseconds(300)); }
+Timeout for_long() { return Timeout(std::chrono::minutes(2)); }
+Timeout shortly() { return Timeout(milliseconds(300)); }
 
-MeetingPlace at(const std::string& host, int port, int ports = 1) {
+Rendezvous at(const std::string& host, int port, int ports = 1) {
   return {.host = host, .port = port, .ports = ports};
 }
 
-using Joining = std::future<std::unique_ptr<Link>>;
-Joining joining(const MeetingPlace& place, const std::string& nonce, int rank) {
+using Joining = std::future<std::unique_ptr<Connection>>;
+Joining joining(const Rendezvous& place, const std::string& nonce, int rank) {
   return std::async(std::launch::async, [=] { return join(place, nonce, rank, for_long()); });
 }
 
-std::string why_not(const MeetingPlace& place, const std::string& nonce, int rank,
-                    Patience patience) {
+std::string why_not(const Rendezvous& place, const std::string& nonce, int rank, Timeout timeout) {
   try {
-    join(place, nonce, rank, std::move(patience));
+    join(place, nonce, rank, std::move(timeout));
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
     return error.what();
@@ -56,7 +55,7 @@ std::string why_not(const MeetingPlace& place, const std::string& nonce, int ran
 }
 
 // For what says so only to who waits long enough, on a slow machine.
-bool is_told_in_the_end(const MeetingPlace& place, const std::string& nonce,
+bool is_told_in_the_end(const Rendezvous& place, const std::string& nonce,
                         const std::string& words) {
   return tests::becomes_true([&] {
     const std::string why = why_not(place, nonce, 1, shortly());
@@ -66,33 +65,33 @@ bool is_told_in_the_end(const MeetingPlace& place, const std::string& nonce,
 }
 
 // Serves the door on a thread of its own, for what is turned away.
-class OpenDoor {
+class ServedAcceptor {
  public:
-  OpenDoor(const MeetingPlace& place, const std::string& nonce, int size)
-      : door(place, nonce, size), thread_([this] {
+  ServedAcceptor(const Rendezvous& place, const std::string& nonce, int size)
+      : acceptor(place, nonce, size), thread_([this] {
           while (!done_) {
-            if (auto one = door.accept(steady_clock::now() + milliseconds(20))) {
+            if (auto one = acceptor.accept(steady_clock::now() + milliseconds(20))) {
               const std::lock_guard lock(mutex_);
               arrived_.push_back(std::move(*one));
             }
           }
         }) {}
-  ~OpenDoor() {
+  ~ServedAcceptor() {
     done_ = true;
     thread_.join();
   }
   std::vector<int> ranks() {
     const std::lock_guard lock(mutex_);
     std::vector<int> all;
-    for (const Arrived& one : arrived_) all.push_back(one.rank);
+    for (const AcceptedPeer& one : arrived_) all.push_back(one.rank);
     return all;
   }
 
-  Door door;
+  Acceptor acceptor;
 
  private:
   std::mutex mutex_;
-  std::vector<Arrived> arrived_;
+  std::vector<AcceptedPeer> arrived_;
   std::atomic<bool> done_{false};
   std::thread thread_;
 };
@@ -109,162 +108,162 @@ void say(const Descriptor& socket, const std::string& bytes) {
 }
 
 // A listener of somebody else, who takes no notice of who comes.
-struct Squatter {
-  Squatter() : socket(listen_at(0)) { EXPECT_TRUE(socket); }
-  explicit Squatter(Descriptor listener) : socket(std::move(listener)) {}
+struct ForeignListener {
+  ForeignListener() : socket(listen_at(0)) { EXPECT_TRUE(socket); }
+  explicit ForeignListener(Descriptor listener) : socket(std::move(listener)) {}
   int port() const { return port_of(socket.get()); }
   Descriptor socket;
 };
 
 TEST(Rendezvous, BringsAllRanksTogetherAndEachLinkWorksBothWays) {
-  Door door(at("", 0), "run", 5);
+  Acceptor acceptor(at("", 0), "run", 5);
   std::vector<Joining> ranks;
   for (int rank = 1; rank < 5; ++rank) {
-    ranks.push_back(joining(at("localhost", door.port()), "run", rank));
+    ranks.push_back(joining(at("localhost", acceptor.port()), "run", rank));
   }
-  std::vector<Arrived> arrived;
+  std::vector<AcceptedPeer> arrived;
   for (int i = 0; i < 4; ++i) {
-    std::optional<Arrived> one = door.accept(late());
+    std::optional<AcceptedPeer> one = acceptor.accept(late());
     ASSERT_TRUE(one);
     EXPECT_EQ(one->host, own_host_name());
-    EXPECT_THAT(one->link->peer(), HasSubstr("rank " + std::to_string(one->rank) + " on "));
-    one->link->send({.kind = 40u + static_cast<uint32_t>(one->rank), .body = {}},
-                    milliseconds(1000));
+    EXPECT_THAT(one->connection->peer(), HasSubstr("rank " + std::to_string(one->rank) + " on "));
+    one->connection->send({.kind = 40u + static_cast<uint32_t>(one->rank), .body = {}},
+                          milliseconds(1000));
     arrived.push_back(std::move(*one));
   }
   for (int rank = 1; rank < 5; ++rank) {
-    const auto link = ranks[static_cast<size_t>(rank - 1)].get();
-    EXPECT_EQ(link->receive(late())->kind, 40u + static_cast<uint32_t>(rank));
-    EXPECT_THAT(link->peer(), HasSubstr("rank 0 on "));
-    link->send({.kind = static_cast<uint32_t>(rank), .body = {}}, milliseconds(1000));
+    const auto connection = ranks[static_cast<size_t>(rank - 1)].get();
+    EXPECT_EQ(connection->receive(late())->kind, 40u + static_cast<uint32_t>(rank));
+    EXPECT_THAT(connection->peer(), HasSubstr("rank 0 on "));
+    connection->send({.kind = static_cast<uint32_t>(rank), .body = {}}, milliseconds(1000));
   }
-  for (const Arrived& one : arrived) {
-    EXPECT_EQ(one.link->receive(late())->kind, static_cast<uint32_t>(one.rank));
+  for (const AcceptedPeer& one : arrived) {
+    EXPECT_EQ(one.connection->receive(late())->kind, static_cast<uint32_t>(one.rank));
   }
 }
 
 TEST(Rendezvous, WorksByIpv4AndIpv6AndSaysTheAddressOfThisSide) {
-  Door door(at("", 0), "run", 3);
-  auto four = joining(at("127.0.0.1", door.port()), "run", 1);
-  const std::optional<Arrived> first = door.accept(late());
+  Acceptor acceptor(at("", 0), "run", 3);
+  auto four = joining(at("127.0.0.1", acceptor.port()), "run", 1);
+  const std::optional<AcceptedPeer> first = acceptor.accept(late());
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->link->local_address(), "127.0.0.1");
+  EXPECT_EQ(first->connection->local_address(), "127.0.0.1");
   EXPECT_EQ(four.get()->local_address(), "127.0.0.1");
-  if (!connect_to("::1", door.port(), late()).socket) {
+  if (!connect_to("::1", acceptor.port(), late()).socket) {
     GTEST_SKIP() << "this machine has no IPv6";
   }
-  auto six = joining(at("::1", door.port()), "run", 2);
-  const std::optional<Arrived> second = door.accept(late());
+  auto six = joining(at("::1", acceptor.port()), "run", 2);
+  const std::optional<AcceptedPeer> second = acceptor.accept(late());
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->link->local_address(), "::1");
+  EXPECT_EQ(second->connection->local_address(), "::1");
   EXPECT_EQ(six.get()->local_address(), "::1");
 }
 
 TEST(Rendezvous, WaitsForARankZeroThatComesLater) {
-  const int port = Squatter().port();  // free again
+  const int port = ForeignListener().port();  // free again
   auto rank = joining(at("127.0.0.1", port), "run", 1);
   EXPECT_EQ(rank.wait_for(milliseconds(50)), std::future_status::timeout);
-  Door door(at("", port), "run", 2);
-  EXPECT_TRUE(door.accept(late()));
+  Acceptor acceptor(at("", port), "run", 2);
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
 TEST(Rendezvous, LetsARankInThatRankZeroHadNoTimeForAtFirst) {
-  Door door(at("", 0), "run", 2);
-  auto rank = joining(at("127.0.0.1", door.port()), "run", 1);
+  Acceptor acceptor(at("", 0), "run", 2);
+  auto rank = joining(at("127.0.0.1", acceptor.port()), "run", 1);
   // Longer than a joiner's first patience: what it gave up lies before the door.
   EXPECT_EQ(rank.wait_for(milliseconds(700)), std::future_status::timeout);
-  const std::optional<Arrived> arrived = door.accept(late());
+  const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
   ASSERT_TRUE(arrived);
-  arrived->link->send({.kind = 9, .body = {}}, milliseconds(1000));
+  arrived->connection->send({.kind = 9, .body = {}}, milliseconds(1000));
   EXPECT_EQ(rank.get()->receive(late())->kind, 9u);
 }
 
 TEST(Rendezvous, HasNobodyAtTheDeadline) {
-  Door door(at("", 0), "run", 2);
-  EXPECT_FALSE(door.accept(steady_clock::now()));
-  EXPECT_FALSE(door.accept(steady_clock::now() + milliseconds(5)));
+  Acceptor acceptor(at("", 0), "run", 2);
+  EXPECT_FALSE(acceptor.accept(steady_clock::now()));
+  EXPECT_FALSE(acceptor.accept(steady_clock::now() + milliseconds(5)));
 }
 
 TEST(Rendezvous, IsNotHeldUpByStrangers) {
-  Door door(at("", 0), "run", 2);
+  Acceptor acceptor(at("", 0), "run", 2);
   std::vector<Descriptor> strangers;
   const auto one_that_says = [&](const std::string& bytes) {
-    strangers.push_back(stranger(door.port()));
+    strangers.push_back(stranger(acceptor.port()));
     say(strangers.back(), bytes);
   };
   for (int i = 0; i < 20; ++i) one_that_says("");
   one_that_says("GET / HTTP/1.1\r\nHost: node7\r\n\r\n");
   one_that_says(std::string(10'000, '\0'));
   one_that_says(std::string(10'000, '\xff'));
-  const std::vector<std::byte> hello = frame_of(message_of(Hello{.rank = 1, .nonce = "run"}));
+  const std::vector<std::byte> hello = encode_frame(message_of(Hello{.rank = 1, .nonce = "run"}));
   one_that_says({reinterpret_cast<const char*>(hello.data()), hello.size() / 2});
   Message damaged = message_of(Hello{.rank = 1, .nonce = "run"});
   damaged.body.pop_back();
-  const std::vector<std::byte> bytes = frame_of(damaged);
+  const std::vector<std::byte> bytes = encode_frame(damaged);
   one_that_says({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  auto rank = joining(at("127.0.0.1", door.port()), "run", 1);
-  const std::optional<Arrived> arrived = door.accept(late());
+  auto rank = joining(at("127.0.0.1", acceptor.port()), "run", 1);
+  const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
   ASSERT_TRUE(arrived);
   EXPECT_EQ(arrived->rank, 1);
   EXPECT_TRUE(rank.get());
-  EXPECT_FALSE(door.accept(steady_clock::now()));
+  EXPECT_FALSE(acceptor.accept(steady_clock::now()));
 }
 
 TEST(Rendezvous, IsNotHeldUpByMoreSilentStrangersThanItListensTo) {
-  Door door(at("", 0), "run", 2);
+  Acceptor acceptor(at("", 0), "run", 2);
   std::vector<Descriptor> strangers;
-  for (int i = 0; i < 300; ++i) strangers.push_back(stranger(door.port()));
-  auto rank = joining(at("127.0.0.1", door.port()), "run", 1);
-  EXPECT_TRUE(door.accept(late()));
+  for (int i = 0; i < 300; ++i) strangers.push_back(stranger(acceptor.port()));
+  auto rank = joining(at("127.0.0.1", acceptor.port()), "run", 1);
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
 TEST(Rendezvous, TurnsAwayARankOfAnotherRunAndSaysSo) {
-  OpenDoor open(at("", 0), "run", 2);
-  EXPECT_TRUE(is_told_in_the_end(at("127.0.0.1", open.door.port()), "earlier", "another run"));
+  ServedAcceptor open(at("", 0), "run", 2);
+  EXPECT_TRUE(is_told_in_the_end(at("127.0.0.1", open.acceptor.port()), "earlier", "another run"));
   EXPECT_THAT(open.ranks(), testing::IsEmpty());
 }
 
 TEST(Rendezvous, TurnsAwayARankThatHasArrivedBefore) {
-  OpenDoor open(at("", 0), "run", 3);
-  const auto first = join(at("127.0.0.1", open.door.port()), "run", 2, for_long());
-  EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", 2, for_long()),
+  ServedAcceptor open(at("", 0), "run", 3);
+  const auto first = join(at("127.0.0.1", open.acceptor.port()), "run", 2, for_long());
+  EXPECT_THAT(why_not(at("127.0.0.1", open.acceptor.port()), "run", 2, for_long()),
               HasSubstr("arrived before"));
   EXPECT_TRUE(tests::becomes_true([&] { return open.ranks() == std::vector<int>{2}; }));
 }
 
 TEST(Rendezvous, TurnsAwayARankThatIsOutOfRange) {
-  OpenDoor open(at("", 0), "run", 3);
+  ServedAcceptor open(at("", 0), "run", 3);
   for (const int rank : {0, 3, -1}) {
-    EXPECT_THAT(why_not(at("127.0.0.1", open.door.port()), "run", rank, for_long()),
+    EXPECT_THAT(why_not(at("127.0.0.1", open.acceptor.port()), "run", rank, for_long()),
                 HasSubstr("waits for the ranks 1 to 2"));
   }
   EXPECT_THAT(open.ranks(), testing::IsEmpty());
 }
 
 TEST(Rendezvous, TakesTheNextPortAndIsFoundThere) {
-  const Squatter other;
-  Door door(at("", other.port(), 20), "run", 2);
-  EXPECT_NE(door.port(), other.port());
+  const ForeignListener other;
+  Acceptor acceptor(at("", other.port(), 20), "run", 2);
+  EXPECT_NE(acceptor.port(), other.port());
   auto rank = joining(at("127.0.0.1", other.port(), 20), "run", 1);
-  EXPECT_TRUE(door.accept(late()));
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
 TEST(Rendezvous, PassesByTheRankZeroOfAnotherRun) {
-  OpenDoor other(at("", 0), "another", 2);
-  Door door(at("", other.door.port(), 20), "run", 2);
-  auto rank = joining(at("127.0.0.1", other.door.port(), 20), "run", 1);
-  EXPECT_TRUE(door.accept(late()));
+  ServedAcceptor other(at("", 0), "another", 2);
+  Acceptor acceptor(at("", other.acceptor.port(), 20), "run", 2);
+  auto rank = joining(at("127.0.0.1", other.acceptor.port(), 20), "run", 1);
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
   EXPECT_THAT(other.ranks(), testing::IsEmpty());
 }
 
 TEST(Rendezvous, SaysThatNoPortIsFree) {
-  const Squatter other;
+  const ForeignListener other;
   try {
-    Door door(at("", other.port()), "run", 2);
+    Acceptor acceptor(at("", other.port()), "run", 2);
     FAIL() << "two listen at one port";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kBadInput);
@@ -273,10 +272,10 @@ TEST(Rendezvous, SaysThatNoPortIsFree) {
 }
 
 TEST(Rendezvous, SaysWhatItMetWhereNoRankZeroIs) {
-  const int free = Squatter().port();
+  const int free = ForeignListener().port();
   EXPECT_THAT(why_not(at("127.0.0.1", free), "run", 1, shortly()),
               AllOf(HasSubstr("127.0.0.1 port " + std::to_string(free)), HasSubstr("refused")));
-  const Squatter silent;
+  const ForeignListener silent;
   EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1, shortly()),
               HasSubstr("does not answer"));
 }
@@ -289,7 +288,7 @@ TEST(Rendezvous, SaysOfManyPortsOnlyOnceWhatItMet) {
 
 // What lets connections in and then says nothing, more often than there is time to try one by one.
 TEST(Rendezvous, IsNotHeldUpByPlacesThatDoNotAnswer) {
-  std::list<Squatter> silent(1);
+  std::list<ForeignListener> silent(1);
   const int first = silent.front().port();
   int last = first;
   for (int port = first + 1; port < first + 60; ++port) {
@@ -299,45 +298,45 @@ TEST(Rendezvous, IsNotHeldUpByPlacesThatDoNotAnswer) {
     last = port;
   }
   silent.pop_back();
-  Door door(at("", last), "run", 2);
+  Acceptor acceptor(at("", last), "run", 2);
   auto rank = std::async(std::launch::async, [&] {
     return join(at("127.0.0.1", first, last - first + 1), "run", 1,
-                Patience(std::chrono::seconds(10)));
+                Timeout(std::chrono::seconds(10)));
   });
-  EXPECT_TRUE(door.accept(late()));
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
 TEST(Rendezvous, FindsWhichOfSeveralAddressesIsRankZeros) {
-  Door door(at("", 0), "run", 2);
+  Acceptor acceptor(at("", 0), "run", 2);
   auto rank = std::async(std::launch::async, [&] {
-    return join({"240.0.0.1", "127.0.1.1", "127.0.0.1"}, door.port(), "run", 1, for_long());
+    return join({"240.0.0.1", "127.0.1.1", "127.0.0.1"}, acceptor.port(), "run", 1, for_long());
   });
-  const std::optional<Arrived> arrived = door.accept(late());
+  const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
   ASSERT_TRUE(arrived);
-  arrived->link->send({.kind = 5, .body = {}}, milliseconds(1000));
+  arrived->connection->send({.kind = 5, .body = {}}, milliseconds(1000));
   EXPECT_EQ(rank.get()->receive(late())->kind, 5u);
 }
 
 TEST(Rendezvous, IsGivenUpWhenItIsOfNoUseAnyMore) {
-  const Squatter silent;
+  const ForeignListener silent;
   std::atomic<int> asked = 0;
   EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1,
-                      Patience(std::chrono::hours(1), [&] { return ++asked > 3; })),
+                      Timeout(std::chrono::hours(1), [&] { return ++asked > 3; })),
               HasSubstr("does not find"));
 }
 
 // What answers with something else than a rank 0.
 TEST(Rendezvous, DoesNotTakeAnotherServiceForRankZero) {
-  const Squatter other;
+  const ForeignListener other;
   std::atomic<bool> done{false};
   std::thread service([&] {
     while (!done) {
       if (!wait_for_events(other.socket.get(), POLLIN, steady_clock::now() + milliseconds(10))) {
         continue;
       }
-      const Descriptor visitor(::accept(other.socket.get(), nullptr, nullptr));
-      say(visitor, "SSH-2.0-OpenSSH_9.2p1 Debian\r\n");
+      const Descriptor connecting(::accept(other.socket.get(), nullptr, nullptr));
+      say(connecting, "SSH-2.0-OpenSSH_9.2p1 Debian\r\n");
     }
   });
   EXPECT_TRUE(is_told_in_the_end(at("127.0.0.1", other.port()), "run", "something else"));
@@ -345,37 +344,37 @@ TEST(Rendezvous, DoesNotTakeAnotherServiceForRankZero) {
   service.join();
 }
 
-TEST(MeetingFileTest, ComesBackAsItWasWritten) {
-  const MeetingFile meeting{.nonce = "a run\nwith \xff",
-                            .host = "node7",
-                            .addresses = {"10.0.0.7", "fd00::7"},
-                            .port = 4711};
-  const std::optional<MeetingFile> back = meeting_of(text_of(meeting));
+TEST(RendezvousFileTest, ComesBackAsItWasWritten) {
+  const RendezvousFile rendezvous{.nonce = "a run\nwith \xff",
+                                  .host = "node7",
+                                  .addresses = {"10.0.0.7", "fd00::7"},
+                                  .port = 4711};
+  const std::optional<RendezvousFile> back = parse_rendezvous_file(text_of(rendezvous));
   ASSERT_TRUE(back);
-  EXPECT_EQ(back->nonce, meeting.nonce);
-  EXPECT_EQ(back->host, meeting.host);
-  EXPECT_EQ(back->addresses, meeting.addresses);
-  EXPECT_EQ(back->port, meeting.port);
+  EXPECT_EQ(back->nonce, rendezvous.nonce);
+  EXPECT_EQ(back->host, rendezvous.host);
+  EXPECT_EQ(back->addresses, rendezvous.addresses);
+  EXPECT_EQ(back->port, rendezvous.port);
 }
 
-TEST(MeetingFileTest, IsNothingUntilItIsWhole) {
+TEST(RendezvousFileTest, IsNothingUntilItIsWhole) {
   const std::string text =
       text_of({.nonce = "run", .host = "node7", .addresses = {"10.0.0.7"}, .port = 4711});
   for (size_t length = 0; length < text.size(); ++length) {
-    EXPECT_FALSE(meeting_of(text.substr(0, length))) << text.substr(0, length);
+    EXPECT_FALSE(parse_rendezvous_file(text.substr(0, length))) << text.substr(0, length);
   }
-  EXPECT_FALSE(meeting_of("10.0.0.7:4711\n"));
+  EXPECT_FALSE(parse_rendezvous_file("10.0.0.7:4711\n"));
 }
 
 class RendezvousByFile : public testing::Test {
  protected:
-  MeetingPlace place() const { return {.file = scratch / "meeting"}; }
+  Rendezvous place() const { return {.file = scratch / "meeting"}; }
   void expect_a_meeting() {
-    Door door(place(), "run", 2);
+    Acceptor acceptor(place(), "run", 2);
     auto rank = joining(place(), "run", 1);
-    const std::optional<Arrived> arrived = door.accept(late());
+    const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
     ASSERT_TRUE(arrived);
-    arrived->link->send({.kind = 1, .body = {}}, milliseconds(1000));
+    arrived->connection->send({.kind = 1, .body = {}}, milliseconds(1000));
     EXPECT_EQ(rank.get()->receive(late())->kind, 1u);
   }
   // Of a rank 0 that is dead.
@@ -383,7 +382,7 @@ class RendezvousByFile : public testing::Test {
     return text_of({.nonce = nonce,
                     .host = own_host_name(),
                     .addresses = {"127.0.0.1"},
-                    .port = Squatter().port()});
+                    .port = ForeignListener().port()});
   }
   tests::ScratchFolder scratch;
 };
@@ -396,8 +395,8 @@ TEST_F(RendezvousByFile, NeedsNoAddressAndNoPort) {
 TEST_F(RendezvousByFile, WaitsForAFileThatAppearsLate) {
   auto rank = joining(place(), "run", 1);
   EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
-  Door door(place(), "run", 2);
-  EXPECT_TRUE(door.accept(late()));
+  Acceptor acceptor(place(), "run", 2);
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
@@ -411,12 +410,12 @@ TEST_F(RendezvousByFile, ChangesTheFolderAndLeavesNothingWhereTheFileIsNotSeen) 
 }
 
 TEST_F(RendezvousByFile, WaitsWhereTheFolderIsNotThereYet) {
-  const MeetingPlace later{.file = scratch / "folder/meeting"};
+  const Rendezvous later{.file = scratch / "folder/meeting"};
   auto rank = joining(later, "run", 1);
   EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
   std::filesystem::create_directory(scratch / "folder");
-  Door door(later, "run", 2);
-  EXPECT_TRUE(door.accept(late()));
+  Acceptor acceptor(later, "run", 2);
+  EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
@@ -425,18 +424,18 @@ TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttempt) {
     scratch.write("meeting", stale(nonce));
     auto rank = joining(place(), "run", 1);
     EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
-    Door door(place(), "run", 2);
-    EXPECT_TRUE(door.accept(late()));
+    Acceptor acceptor(place(), "run", 2);
+    EXPECT_TRUE(acceptor.accept(late()));
     EXPECT_TRUE(rank.get());
   }
 }
 
 TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttemptThatStillListens) {
-  OpenDoor earlier(at("", 0), "earlier", 2);
+  ServedAcceptor earlier(at("", 0), "earlier", 2);
   scratch.write("meeting", text_of({.nonce = "run",
                                     .host = own_host_name(),
                                     .addresses = {"127.0.0.1"},
-                                    .port = earlier.door.port()}));
+                                    .port = earlier.acceptor.port()}));
   EXPECT_TRUE(is_told_in_the_end(place(), "run", "another run"));
   EXPECT_THAT(earlier.ranks(), testing::IsEmpty());
 }
@@ -458,7 +457,7 @@ TEST_F(RendezvousByFile, SaysWhatIsWrongWithTheFile) {
 TEST_F(RendezvousByFile, LeavesTheFileOfTheNextAttempt) {
   const std::string next = stale("next");
   {
-    Door door(place(), "run", 2);
+    Acceptor acceptor(place(), "run", 2);
     scratch.write("meeting", next);
   }
   EXPECT_EQ(tests::text_of(scratch / "meeting"), next);
@@ -467,7 +466,7 @@ TEST_F(RendezvousByFile, LeavesTheFileOfTheNextAttempt) {
 TEST_F(RendezvousByFile, SaysThatTheFileCannotBeWritten) {
   scratch.write("folder", "a file");
   try {
-    Door door({.file = scratch / "folder/meeting"}, "run", 2);
+    Acceptor acceptor({.file = scratch / "folder/meeting"}, "run", 2);
     FAIL() << "written into what is no folder";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kBadInput);

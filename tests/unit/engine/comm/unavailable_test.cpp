@@ -12,7 +12,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class NoNotices : public Notices {
+class EmptyStore : public Store {
  public:
   void put(const std::string&, const std::vector<char>&) override {}
   std::vector<char> get(const std::string&) override { return {}; }
@@ -20,9 +20,9 @@ class NoNotices : public Notices {
 
 template <typename Make>
 std::string refusal(const Make& make) {
-  NoNotices notices;
+  EmptyStore store;
   try {
-    make(GroupPlace{.rank = 0, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, notices);
+    make(GroupConfig{.rank = 0, .size = 2, .name = "run", .addresses = {"127.0.0.1"}}, store);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
     return error.what();
@@ -37,10 +37,9 @@ TEST(GlooAbsent, SaysWhatIsMissingAndWhatToDo) {
 
 TEST(NcclAbsent, SaysWhatIsMissingAndWhatToDo) {
   EXPECT_FALSE(has_nccl());
-  EXPECT_THAT(refusal([](const GroupPlace& place, Notices& notices) {
-                return make_nccl(place, notices, 0);
-              }),
-              AllOf(HasSubstr("no NCCL"), HasSubstr("nccl.h")));
+  EXPECT_THAT(
+      refusal([](const GroupConfig& place, Store& store) { return make_nccl(place, store, 0); }),
+      AllOf(HasSubstr("no NCCL"), HasSubstr("nccl.h")));
 }
 
 }  // namespace

@@ -43,12 +43,13 @@ int start(const std::vector<std::string>& words) {
   for (int rank = 0; words.at(0) == "devices" && rank < std::stoi(words.at(1)); ++rank) {
     devices.push_back("GPU-" + std::to_string(rank));
   }
-  const engine::LocalRanks ranks = {.command = {words.begin() + 3, words.end()},
-                                    .count = std::stoi(words.at(1)),
-                                    .devices = devices,
-                                    .patience = std::chrono::milliseconds(std::stoi(words.at(2))),
-                                    .survivors_go_on = words.at(0) == "survivors",
-                                    .quiet = words.at(0) == "quiet"};
+  const engine::LocalRanks ranks = {
+      .command = {words.begin() + 3, words.end()},
+      .count = std::stoi(words.at(1)),
+      .devices = devices,
+      .grace_period = std::chrono::milliseconds(std::stoi(words.at(2))),
+      .continue_on_rank_loss = words.at(0) == "survivors",
+      .quiet = words.at(0) == "quiet"};
   return engine::run_local_ranks(ranks, signals.requested());
 }
 

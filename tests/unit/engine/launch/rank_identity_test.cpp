@@ -122,9 +122,9 @@ TEST(Ranks, FlagsGoBeforeEveryVariable) {
   EXPECT_EQ(place.size, 7);
   EXPECT_EQ(place.local_rank, 2);
   EXPECT_EQ(place.local_size, 0);
-  EXPECT_EQ(place.meeting.host, "n9");
-  EXPECT_EQ(place.meeting.port, 4000);
-  EXPECT_EQ(place.meeting.ports, 1);
+  EXPECT_EQ(place.rendezvous.host, "n9");
+  EXPECT_EQ(place.rendezvous.port, 4000);
+  EXPECT_EQ(place.rendezvous.ports, 1);
   EXPECT_EQ(place.nonce, "r");
   EXPECT_EQ(describe_rank(place), "rank 6 of 7 (flags)");
 }
@@ -138,8 +138,8 @@ TEST(Ranks, ByFlagsTheRanksMeetWhereAFlagOrTheVariablesSay) {
   EXPECT_THAT(refusal({}, flags), testing::HasSubstr("MASTER_ADDR"));
   EXPECT_THAT(refusal({{"MASTER_ADDR", "n1"}}, flags), testing::HasSubstr("MASTER_PORT"));
   const RankPlace place = find({{"MASTER_ADDR", "n1"}, {"MASTER_PORT", "4000"}}, flags);
-  EXPECT_EQ(place.meeting.host, "n1");
-  EXPECT_EQ(place.meeting.port, 4000);
+  EXPECT_EQ(place.rendezvous.host, "n1");
+  EXPECT_EQ(place.rendezvous.port, 4000);
   EXPECT_EQ(place.nonce, "n1:4000");
 }
 
@@ -156,7 +156,7 @@ TEST(Ranks, ByFlagsTheFileOfARunNeedsARunId) {
   EXPECT_THAT(refusal({}, {.rank = 1, .world_size = 2, .rendezvous = "file:/scratch/a"}),
               testing::HasSubstr("--run-id"));
   EXPECT_EQ(find({}, {.rank = 0, .world_size = 1, .rendezvous = "file:/scratch/a"}).size, 1);
-  EXPECT_EQ(find(slurm(), {.rendezvous = "file:/scratch/a"}).meeting.file, "/scratch/a");
+  EXPECT_EQ(find(slurm(), {.rendezvous = "file:/scratch/a"}).rendezvous.file, "/scratch/a");
 }
 
 TEST(Ranks, FlagsThatContradictEachOtherAreRefused) {
@@ -170,13 +170,13 @@ TEST(Ranks, FlagsThatContradictEachOtherAreRefused) {
 }
 
 TEST(Ranks, ARendezvousIsAHostAndPortOrAFile) {
-  const auto meeting = [](const std::string& text) {
-    return find({}, {.rank = 0, .world_size = 2, .rendezvous = text, .run_id = "r"}).meeting;
+  const auto rendezvous = [](const std::string& text) {
+    return find({}, {.rank = 0, .world_size = 2, .rendezvous = text, .run_id = "r"}).rendezvous;
   };
-  EXPECT_EQ(meeting("file:/scratch/a b:c").file, "/scratch/a b:c");
-  EXPECT_EQ(meeting("file:/scratch/a").host, "");
-  EXPECT_EQ(meeting("[fd00::1]:4000").host, "fd00::1");
-  EXPECT_EQ(meeting("[fd00::1]:4000").port, 4000);
+  EXPECT_EQ(rendezvous("file:/scratch/a b:c").file, "/scratch/a b:c");
+  EXPECT_EQ(rendezvous("file:/scratch/a").host, "");
+  EXPECT_EQ(rendezvous("[fd00::1]:4000").host, "fd00::1");
+  EXPECT_EQ(rendezvous("[fd00::1]:4000").port, 4000);
   for (const char* text :
        {"n1", ":4000", "n1:", "n1:0", "n1:70000", "n1:40x", "fd00::1:4000", "file:", "[]:4000"}) {
     EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 2, .rendezvous = text, .run_id = "r"}),
@@ -199,18 +199,18 @@ TEST(Ranks, TorchrunSaysWhoAProcessIs) {
 }
 
 TEST(Ranks, ThePortOfTorchrunsStoreIsLeftToIt) {
-  EXPECT_EQ(find(torchrun()).meeting.host, "node1");
-  EXPECT_EQ(find(torchrun()).meeting.port, 29501);
-  EXPECT_GT(find(torchrun()).meeting.ports, 1);
-  EXPECT_EQ(find(without(torchrun(), "TORCHELASTIC_USE_AGENT_STORE")).meeting.port, 29500);
-  EXPECT_EQ(find(with(torchrun(), {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).meeting.port,
+  EXPECT_EQ(find(torchrun()).rendezvous.host, "node1");
+  EXPECT_EQ(find(torchrun()).rendezvous.port, 29501);
+  EXPECT_GT(find(torchrun()).rendezvous.ports, 1);
+  EXPECT_EQ(find(without(torchrun(), "TORCHELASTIC_USE_AGENT_STORE")).rendezvous.port, 29500);
+  EXPECT_EQ(find(with(torchrun(), {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).rendezvous.port,
             29500);
 }
 
 TEST(Ranks, NoPortAboveTheLastIsTried) {
   for (const char* port : {"65533", "65534"}) {
-    const MeetingPlace meeting = find(with(torchrun(), {{"MASTER_PORT", port}})).meeting;
-    EXPECT_EQ(meeting.port + meeting.ports - 1, 65535);
+    const Rendezvous rendezvous = find(with(torchrun(), {{"MASTER_PORT", port}})).rendezvous;
+    EXPECT_EQ(rendezvous.port + rendezvous.ports - 1, 65535);
   }
 }
 
@@ -223,7 +223,7 @@ TEST(Ranks, ARendezvousByFlagStandsInForTheMaster) {
   Variables variables = without(without(torchrun(), "MASTER_ADDR"), "MASTER_PORT");
   const RankPlace place = find(variables, {.rendezvous = "file:/scratch/a"});
   EXPECT_EQ(place.launcher, Launcher::kTorchrun);
-  EXPECT_EQ(place.meeting.file, "/scratch/a");
+  EXPECT_EQ(place.rendezvous.file, "/scratch/a");
 }
 
 TEST(Ranks, VariablesThatContradictEachOtherAreNamed) {
@@ -298,37 +298,37 @@ TEST(Ranks, AStepsOwnNumberOfTasksCounts) {
 }
 
 TEST(Ranks, TheRanksOfAStepMeetOnItsFirstHost) {
-  EXPECT_EQ(find(slurm()).meeting.host, "n01");
-  EXPECT_EQ(find(with(slurm(), {{"SLURM_STEP_NODELIST", "n[03-04]"}})).meeting.host, "n03");
+  EXPECT_EQ(find(slurm()).rendezvous.host, "n01");
+  EXPECT_EQ(find(with(slurm(), {{"SLURM_STEP_NODELIST", "n[03-04]"}})).rendezvous.host, "n03");
   EXPECT_EQ(
       find(with(without(slurm(), "SLURM_STEP_NODELIST"), {{"SLURM_JOB_NODELIST", "gpu[07,9]"}}))
-          .meeting.host,
+          .rendezvous.host,
       "gpu07");
   EXPECT_THAT(refusal(with(slurm(), {{"SLURM_STEP_NODELIST", "n[01"}})),
               testing::HasSubstr("SLURM_STEP_NODELIST is 'n[01'"));
 }
 
 TEST(Ranks, AStepOnOneHostNeedsNoNameOfIt) {
-  EXPECT_EQ(find(with(slurm(), {{"SLURM_STEP_NODELIST", "n01"}})).meeting.host, "127.0.0.1");
+  EXPECT_EQ(find(with(slurm(), {{"SLURM_STEP_NODELIST", "n01"}})).rendezvous.host, "127.0.0.1");
 }
 
 TEST(Ranks, TheMasterOfTheVariablesGoesBeforeWhatSlurmSays) {
-  const MeetingPlace meeting =
-      find(with(slurm(), {{"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "4000"}})).meeting;
-  EXPECT_EQ(meeting.host, "10.0.0.1");
-  EXPECT_EQ(meeting.port, 4000);
+  const Rendezvous rendezvous =
+      find(with(slurm(), {{"MASTER_ADDR", "10.0.0.1"}, {"MASTER_PORT", "4000"}})).rendezvous;
+  EXPECT_EQ(rendezvous.host, "10.0.0.1");
+  EXPECT_EQ(rendezvous.port, 4000);
 }
 
 TEST(Ranks, JobsAndStepsSideBySideHavePortsOfTheirOwn) {
   std::set<int> firsts;
   for (const char* job : {"4711", "4712", "4713"}) {
     for (const char* step : {"0", "1", "2"}) {
-      const MeetingPlace meeting =
-          find(with(slurm(), {{"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", step}})).meeting;
-      EXPECT_GE(meeting.port, 10000);
-      EXPECT_LE(meeting.port + meeting.ports, 32768);  // where the system's own begin
-      EXPECT_EQ(meeting.port % meeting.ports, 0);      // no two overlap
-      firsts.insert(meeting.port);
+      const Rendezvous rendezvous =
+          find(with(slurm(), {{"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", step}})).rendezvous;
+      EXPECT_GE(rendezvous.port, 10000);
+      EXPECT_LE(rendezvous.port + rendezvous.ports, 32768);  // where the system's own begin
+      EXPECT_EQ(rendezvous.port % rendezvous.ports, 0);      // no two overlap
+      firsts.insert(rendezvous.port);
     }
   }
   EXPECT_EQ(firsts.size(), 9u);
@@ -368,14 +368,14 @@ TEST(Ranks, OpenMpiSaysWhoAProcessIs) {
 
 TEST(Ranks, OnOneHostOpenMpiNeedsNoRendezvous) {
   const RankPlace place = find(open_mpi());
-  EXPECT_EQ(place.meeting.host, "127.0.0.1");
-  EXPECT_GE(place.meeting.port, 10000);
+  EXPECT_EQ(place.rendezvous.host, "127.0.0.1");
+  EXPECT_GE(place.rendezvous.port, 10000);
   const RankPlace other = find(with(open_mpi(), {{"PMIX_NAMESPACE", "prterun-host-124@1"}}));
-  EXPECT_NE(other.meeting.port, place.meeting.port);
+  EXPECT_NE(other.rendezvous.port, place.rendezvous.port);
   EXPECT_NE(other.nonce, place.nonce);
   const RankPlace older = find(
       with(without(open_mpi(), "PMIX_NAMESPACE"), {{"OMPI_MCA_ess_base_jobid", "3482517505"}}));
-  EXPECT_GE(older.meeting.port, 10000);
+  EXPECT_GE(older.rendezvous.port, 10000);
   EXPECT_THAT(refusal(without(open_mpi(), "PMIX_NAMESPACE")), testing::HasSubstr("MASTER_PORT"));
 }
 
@@ -383,8 +383,8 @@ TEST(Ranks, OnSeveralHostsOpenMpiNeedsARendezvous) {
   const Variables wide = with(open_mpi(), {{"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}});
   EXPECT_THAT(refusal(wide), testing::AllOf(testing::HasSubstr("MASTER_ADDR"),
                                             testing::HasSubstr("--rendezvous file:PATH")));
-  EXPECT_EQ(find(wide, {.rendezvous = "file:/scratch/a"}).meeting.file, "/scratch/a");
-  EXPECT_EQ(find(with(wide, {{"MASTER_ADDR", "n1"}})).meeting.host, "n1");
+  EXPECT_EQ(find(wide, {.rendezvous = "file:/scratch/a"}).rendezvous.file, "/scratch/a");
+  EXPECT_EQ(find(with(wide, {{"MASTER_ADDR", "n1"}})).rendezvous.host, "n1");
 }
 
 TEST(Ranks, WhatOpenMpiLeavesOutIsNamed) {

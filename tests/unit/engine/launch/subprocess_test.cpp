@@ -18,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-StepEnd run_shell(const std::string& script, std::chrono::milliseconds patience = 60s,
-                  const std::atomic<bool>& stop = false) {
-  return run_step({"/bin/sh", "-c", script}, patience, stop);
+ProcessResult run_shell(const std::string& script, std::chrono::milliseconds patience = 60s,
+                        const std::atomic<bool>& stop = false) {
+  return run_subprocess({"/bin/sh", "-c", script}, patience, stop);
 }
 
 // Runs the script, which makes the file `$0` when it listens, and stops it then.
-StepEnd stop_shell(const std::string& script, std::chrono::milliseconds patience) {
+ProcessResult stop_shell(const std::string& script, std::chrono::milliseconds patience) {
   const PrivateFolder folder("step-test");
   const std::string listens = folder.path() + "/listens";
   std::atomic<bool> stop = false;
@@ -32,13 +32,13 @@ StepEnd stop_shell(const std::string& script, std::chrono::milliseconds patience
     tests::becomes_true([&] { return fs::exists(listens); });
     stop = true;
   });
-  const StepEnd end = run_step({"/bin/sh", "-c", script, listens}, patience, stop);
+  const ProcessResult end = run_subprocess({"/bin/sh", "-c", script, listens}, patience, stop);
   stopper.join();
   return end;
 }
 
 TEST(RunStep, TellsHowItEndedAndWhatItSaid) {
-  const StepEnd end = run_shell("echo out; echo error >&2; exit 64");
+  const ProcessResult end = run_shell("echo out; echo error >&2; exit 64");
   EXPECT_EQ(end.code, 64);
   EXPECT_EQ(end.messages, "out\nerror\n");
   EXPECT_EQ(run_shell("kill -9 $$").code, 128 + SIGKILL);
@@ -46,7 +46,7 @@ TEST(RunStep, TellsHowItEndedAndWhatItSaid) {
 }
 
 TEST(RunStep, AProgramThatIsNotThereIsNamed) {
-  const StepEnd end = run_step({"/nowhere/srun"}, 60s, false);
+  const ProcessResult end = run_subprocess({"/nowhere/srun"}, 60s, false);
   EXPECT_EQ(end.code, 127);
   EXPECT_EQ(end.messages, "cannot run '/nowhere/srun'\n");
 }
@@ -57,7 +57,7 @@ TEST(RunStep, AStopGoesOnAsSigtermAlthoughItIsBlockedHere) {
   sigaddset(&term, SIGTERM);
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &term, &before);
-  const StepEnd end =
+  const ProcessResult end =
       stop_shell("trap 'echo asked; exit 3' TERM; : > \"$0\"; while :; do sleep 0.02; done", 60s);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(end.code, 3);

@@ -31,7 +31,7 @@ struct Traffic {
   int64_t bytes = 0;
 };
 
-// All ranks and their foreman, without threads: an event is a rank that asks.
+// All ranks and their leader, without threads: an event is a rank that asks.
 class SimulatedSearch {
  public:
   SimulatedSearch(std::vector<SimulatedRank> ranks, size_t units, int chunk = 0)
@@ -56,13 +56,13 @@ class SimulatedSearch {
     }
   }
 
-  void lose(int rank) {
+  void mark_lost(int rank) {
     SimulatedRank& gone = ranks_[static_cast<size_t>(rank)];
     gone.alive = false;
     gone.unmerged.clear();
-    obey(coordinator_.lost(rank));
+    obey(coordinator_.on_lost(rank));
   }
-  void want_merge(bool stop) { obey(coordinator_.want_merge(stop)); }
+  void request_merge(bool stop) { obey(coordinator_.request_merge(stop)); }
 
   double now() const { return now_; }
   bool over() const { return over_; }
@@ -93,12 +93,12 @@ class SimulatedSearch {
       units += range.size();
     }
     one.chunk.clear();
-    obey(coordinator_.asked(rank, by_wire(Ask{units, 0}).done, now_));
+    obey(coordinator_.on_request(rank, by_wire(WorkRequest{units, 0}).done, now_));
   }
 
-  void obey(const std::vector<Told>& told) {
+  void obey(const std::vector<Assignment>& assignments) {
     int round = 0;
-    for (const Told& one : told) {
+    for (const Assignment& one : assignments) {
       SimulatedRank& rank = ranks_[static_cast<size_t>(one.rank)];
       const Order order = by_wire(one.order);
       ASSERT_TRUE(rank.alive);
@@ -111,7 +111,7 @@ class SimulatedSearch {
       } else if (order.kind == OrderKind::kMerge) {
         ASSERT_TRUE(rank.chunk.empty()) << "a unit is half in the round";
         round = order.round;
-        members_ = order.members;
+        participants_ = order.participants;
       } else if (order.kind == OrderKind::kMerged) {
         asks_.push({now_, one.rank});
       } else if (order.kind == OrderKind::kEnd) {
@@ -125,19 +125,19 @@ class SimulatedSearch {
   void reduce(int round) {
     if (lost_in_round_ > 0) {
       const int rank = std::exchange(lost_in_round_, 0);
-      lose(rank);
-      EXPECT_FALSE(coordinator_.merged(round)) << "sums without a lost rank's part were taken";
+      mark_lost(rank);
+      EXPECT_FALSE(coordinator_.on_merged(round)) << "sums without a lost rank's part were taken";
       return;
     }
-    for (const int member : members_) {
-      SimulatedRank& rank = ranks_[static_cast<size_t>(member)];
+    for (const int worker : participants_) {
+      SimulatedRank& rank = ranks_[static_cast<size_t>(worker)];
       for (const uint32_t unit : rank.unmerged) ++done_[unit];
       rank.unmerged.clear();
     }
     ++rounds_;
-    const auto told = coordinator_.merged(round);
-    ASSERT_TRUE(told);
-    obey(*told);
+    const auto assignments = coordinator_.on_merged(round);
+    ASSERT_TRUE(assignments);
+    obey(*assignments);
     if (coordinator_.over()) obey(coordinator_.end());
   }
 
@@ -149,7 +149,7 @@ class SimulatedSearch {
   std::vector<int> done_;  // how often each unit is in the merged statistics
   Coordinator coordinator_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> asks_;
-  std::vector<int> members_;
+  std::vector<int> participants_;
   Traffic traffic_;
   double now_ = 0;
   int rounds_ = 0;
@@ -182,20 +182,20 @@ TEST(Coordinator, WhatEarlierRunsDidIsNotDoneAgain) {
   for (const size_t unit : {0u, 1u, 7u, 19u}) finished[unit] = true;
   Coordinator coordinator({.chunk = 1000}, std::vector<int32_t>(20, 2), finished);
   EXPECT_EQ(coordinator.done(), 8);
-  const auto told = coordinator.asked(0, 0, 0);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_THAT(told[0].order.chunk, testing::ElementsAre(UnitRange{2, 7}, UnitRange{8, 19}));
-  EXPECT_EQ(coordinator.asked(0, 16, 1)[0].order.kind, OrderKind::kMerge);
+  const auto assignments = coordinator.on_request(0, 0, 0);
+  ASSERT_EQ(assignments.size(), 1u);
+  EXPECT_THAT(assignments[0].order.chunk, testing::ElementsAre(UnitRange{2, 7}, UnitRange{8, 19}));
+  EXPECT_EQ(coordinator.on_request(0, 16, 1)[0].order.kind, OrderKind::kMerge);
   EXPECT_EQ(coordinator.done(), 40);
 }
 
 TEST(Coordinator, ASearchWithNothingLeftEndsAtOnce) {
   Coordinator coordinator({.ranks = 2}, std::vector<int32_t>(3, 1), std::vector<bool>(3, true));
-  EXPECT_TRUE(coordinator.asked(0, 0, 0).empty());
-  const auto told = coordinator.asked(1, 0, 0);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].order.kind, OrderKind::kMerge);
-  const auto ended = coordinator.merged(told[0].order.round);
+  EXPECT_TRUE(coordinator.on_request(0, 0, 0).empty());
+  const auto assignments = coordinator.on_request(1, 0, 0);
+  ASSERT_EQ(assignments.size(), 2u);
+  EXPECT_EQ(assignments[0].order.kind, OrderKind::kMerge);
+  const auto ended = coordinator.on_merged(assignments[0].order.round);
   ASSERT_TRUE(ended);
   EXPECT_TRUE(ended->empty());
   EXPECT_TRUE(coordinator.over());
@@ -207,14 +207,14 @@ TEST(Coordinator, ASearchWithNothingLeftEndsAtOnce) {
 TEST(Coordinator, KnowsWhoDidWhat) {
   Coordinator coordinator({.ranks = 2, .chunk = 3}, {2, 2, 2, 1, 1, 1, 1, 1},
                           {false, false, false, false, false, false, false, true});
-  coordinator.asked(0, 0, 0);  // 3 units of 2 correlations
-  coordinator.asked(1, 0, 0);  // 3 of 1
-  coordinator.asked(1, 3, 1);  // the last one of 1
+  coordinator.on_request(0, 0, 0);  // 3 units of 2 correlations
+  coordinator.on_request(1, 0, 0);  // 3 of 1
+  coordinator.on_request(1, 3, 1);  // the last one of 1
   EXPECT_EQ(coordinator.merged_by(1), 0);
-  coordinator.asked(0, 3, 1);
-  const auto round = coordinator.asked(1, 1, 2);
+  coordinator.on_request(0, 3, 1);
+  const auto round = coordinator.on_request(1, 1, 2);
   ASSERT_EQ(round.size(), 2u);
-  ASSERT_TRUE(coordinator.merged(round[0].order.round));
+  ASSERT_TRUE(coordinator.on_merged(round[0].order.round));
   EXPECT_EQ(coordinator.merged_by(0), 6);
   EXPECT_EQ(coordinator.merged_by(1), 4);
   EXPECT_EQ(coordinator.done(), 11);  // one by an earlier run
@@ -226,7 +226,7 @@ TEST(Coordinator, MergesAsOftenAsItIsAskedTo) {
   search.run([&](SimulatedSearch& now) {
     if (now.now() < next) return;
     next += 2;
-    now.want_merge(false);
+    now.request_merge(false);
   });
   expect_each_once(search);
   EXPECT_GE(search.rounds(), 5);
@@ -236,7 +236,7 @@ TEST(Coordinator, AStopMergesWhatWasDoneAndLeavesTheRest) {
   SimulatedSearch search(std::vector<SimulatedRank>(3), 50'000);
   bool wanted = false;
   search.run([&](SimulatedSearch& now) {
-    if (now.now() > 5 && !std::exchange(wanted, true)) now.want_merge(true);
+    if (now.now() > 5 && !std::exchange(wanted, true)) now.request_merge(true);
   });
   EXPECT_TRUE(search.over());
   EXPECT_TRUE(search.stopped());
@@ -252,22 +252,22 @@ TEST(Coordinator, AStopMergesWhatWasDoneAndLeavesTheRest) {
 TEST(Coordinator, AHurriedRankGivesBackWhatItDidNotBegin) {
   Coordinator coordinator({.ranks = 2, .chunk = 10}, std::vector<int32_t>(40, 1),
                           std::vector<bool>(40));
-  coordinator.asked(0, 0, 0);
-  coordinator.asked(1, 0, 0);
-  const auto hurry = coordinator.want_merge(false);
+  coordinator.on_request(0, 0, 0);
+  coordinator.on_request(1, 0, 0);
+  const auto hurry = coordinator.request_merge(false);
   ASSERT_EQ(hurry.size(), 2u);
-  EXPECT_EQ(hurry[1].order.kind, OrderKind::kHurry);
-  EXPECT_TRUE(coordinator.want_merge(false).empty());
-  EXPECT_EQ(coordinator.want_merge(true).size(), 2u);
-  coordinator.asked(0, 10, 1);
-  const auto round = coordinator.asked(1, 4, 1);
+  EXPECT_EQ(hurry[1].order.kind, OrderKind::kYield);
+  EXPECT_TRUE(coordinator.request_merge(false).empty());
+  EXPECT_EQ(coordinator.request_merge(true).size(), 2u);
+  coordinator.on_request(0, 10, 1);
+  const auto round = coordinator.on_request(1, 4, 1);
   ASSERT_EQ(round.size(), 2u);
   EXPECT_EQ(round[0].order.kind, OrderKind::kMerge);
-  const auto ended = coordinator.merged(1);
+  const auto ended = coordinator.on_merged(1);
   ASSERT_TRUE(ended);
   // Where one has ended a launcher may end all of them: first rank 0 writes its checkpoint.
   EXPECT_TRUE(ended->empty());
-  EXPECT_TRUE(coordinator.lost(1).empty());
+  EXPECT_TRUE(coordinator.on_lost(1).empty());
   EXPECT_EQ(coordinator.end().back().order, (Order{.kind = OrderKind::kEnd, .stopped = true}));
   EXPECT_EQ(coordinator.done(), 14);
 }
@@ -283,14 +283,14 @@ TEST(Coordinator, ARankLostInARoundIsNoPartOfIt) {
 TEST(Coordinator, ALostRankThatSpeaksAgainIsNotHeard) {
   Coordinator coordinator({.ranks = 2, .chunk = 5}, std::vector<int32_t>(10, 1),
                           std::vector<bool>(10));
-  coordinator.asked(0, 0, 0);
-  coordinator.asked(1, 0, 0);
-  EXPECT_TRUE(coordinator.lost(1).empty());
-  EXPECT_TRUE(coordinator.lost(1).empty());
-  EXPECT_TRUE(coordinator.asked(1, 5, 1).empty());
-  const auto told = coordinator.asked(0, 5, 1);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].order.chunk, (std::vector<UnitRange>{{5, 10}}));
+  coordinator.on_request(0, 0, 0);
+  coordinator.on_request(1, 0, 0);
+  EXPECT_TRUE(coordinator.on_lost(1).empty());
+  EXPECT_TRUE(coordinator.on_lost(1).empty());
+  EXPECT_TRUE(coordinator.on_request(1, 5, 1).empty());
+  const auto assignments = coordinator.on_request(0, 5, 1);
+  ASSERT_EQ(assignments.size(), 1u);
+  EXPECT_EQ(assignments[0].order.chunk, (std::vector<UnitRange>{{5, 10}}));
 }
 
 // Ranks are lost at random instants, rounds among them, statistics are merged now and then, and the
@@ -299,20 +299,20 @@ TEST(Coordinator, SurvivorsTakeOverWhatTheLostHadNotMerged) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     std::mt19937 random(seed);
     const size_t ranks = 2 + random() % 6;
-    std::vector<SimulatedRank> crew(ranks);
-    for (SimulatedRank& one : crew) {
+    std::vector<SimulatedRank> group_options(ranks);
+    for (SimulatedRank& one : group_options) {
       one.units_per_second = 10.0 + random() % 500;
       one.batch = 1 + static_cast<int>(random() % 16);
     }
-    SimulatedSearch search(crew, 500 + random() % 3000);
+    SimulatedSearch search(group_options, 500 + random() % 3000);
     search.run([&](SimulatedSearch& now) {
-      if (random() % 40 == 0) now.want_merge(false);
+      if (random() % 40 == 0) now.request_merge(false);
       const int victim = 1 + static_cast<int>(random() % (ranks - 1));
       if (!now.ranks()[static_cast<size_t>(victim)].alive || random() % 60 != 0) return;
       if (random() % 2 == 0) {
         now.lost_in_round_ = victim;
       } else {
-        now.lose(victim);
+        now.mark_lost(victim);
         if (now.lost_in_round_ == victim) now.lost_in_round_ = 0;
       }
     });
@@ -330,20 +330,20 @@ TEST(Coordinator, SurvivorsTakeOverWhatTheLostHadNotMerged) {
 TEST(Coordinator, SixtyFourUnequalRanksEndTogether) {
   constexpr size_t kUnits = 790'000;
   std::mt19937 random(7);
-  std::vector<SimulatedRank> crew(64);
+  std::vector<SimulatedRank> group_options(64);
   double speed = 0;
-  for (SimulatedRank& one : crew) {
+  for (SimulatedRank& one : group_options) {
     // 12,000 correlations a second, 26 in a unit.
     one.units_per_second = 12'000.0 / 26 * std::uniform_real_distribution<>(0.67, 1.0)(random);
     one.batch = 16;
     speed += one.units_per_second;
   }
-  SimulatedSearch search(crew, kUnits);
+  SimulatedSearch search(group_options, kUnits);
   double next_merge = 10;
   search.run([&](SimulatedSearch& now) {
     if (now.now() < next_merge) return;
     next_merge += 10;
-    now.want_merge(false);
+    now.request_merge(false);
   });
   expect_each_once(search);
   const double ideal = static_cast<double>(kUnits) / speed;
@@ -363,29 +363,29 @@ TEST(RankMessages, ArriveAsTheyWereSent) {
   const Order order{.kind = OrderKind::kMerge,
                     .chunk = {{3, 9}, {12, 13}},
                     .round = 4,
-                    .members = {0, 2, 5},
+                    .participants = {0, 2, 5},
                     .stopped = true};
   EXPECT_EQ(std::get<Order>(decode(encode(order))), order);
   const auto failed = std::get<Failed>(decode(encode(Failed{70, "no\nmemory"})));
   EXPECT_EQ(failed.code, 70);
   EXPECT_EQ(failed.what, "no\nmemory");
-  const auto notice = std::get<Notice>(decode(encode(Notice{"name", {'a', '\0', 'b'}})));
-  EXPECT_EQ(notice.value, (std::vector<char>{'a', '\0', 'b'}));
-  EXPECT_EQ(std::get<Here>(decode(encode(Here{"GPU-1"}))).identity, "GPU-1");
+  const auto entry = std::get<StoreEntry>(decode(encode(StoreEntry{"name", {'a', '\0', 'b'}})));
+  EXPECT_EQ(entry.value, (std::vector<char>{'a', '\0', 'b'}));
+  EXPECT_EQ(std::get<DeviceClaim>(decode(encode(DeviceClaim{"GPU-1"}))).identity, "GPU-1");
   const auto ready = std::get<Ready>(decode(encode(Ready{16, "cpu", "fp32"})));
   EXPECT_EQ(ready.batch, 16);
   EXPECT_EQ(ready.device, "cpu");
-  EXPECT_EQ(ready.way, "fp32");
+  EXPECT_EQ(ready.signature, "fp32");
   EXPECT_EQ(std::get<Start>(decode(encode(Start{"gloo"}))).communicator, "gloo");
-  EXPECT_TRUE(std::holds_alternative<Beat>(decode(encode(Beat{}))));
-  EXPECT_TRUE(std::holds_alternative<StopWish>(decode(encode(StopWish{}))));
+  EXPECT_TRUE(std::holds_alternative<Heartbeat>(decode(encode(Heartbeat{}))));
+  EXPECT_TRUE(std::holds_alternative<StopRequest>(decode(encode(StopRequest{}))));
 }
 
 TEST(RankMessages, CutOrChangedBytesAreRefusedOrMeanSomethingElseButNeverCrash) {
   std::mt19937 random(3);
   const std::vector<RankMessage> messages{
-      Order{.kind = OrderKind::kWork, .chunk = {{0, 7}}, .members = {0, 1}}, Failed{64, "text"},
-      Notice{"n", {'v'}}, Ask{3, 1.5}};
+      Order{.kind = OrderKind::kWork, .chunk = {{0, 7}}, .participants = {0, 1}},
+      Failed{64, "text"}, StoreEntry{"n", {'v'}}, WorkRequest{3, 1.5}};
   for (const RankMessage& message : messages) {
     for (int i = 0; i < 2000; ++i) {
       comm::Message bytes = encode(message);
@@ -397,7 +397,7 @@ TEST(RankMessages, CutOrChangedBytesAreRefusedOrMeanSomethingElseButNeverCrash) 
       if (random() % 8 == 0) bytes.kind = static_cast<uint32_t>(random() % 13);
       try {
         decode(bytes);
-      } catch (const StrangeMessage& e) {
+      } catch (const MalformedMessage& e) {
         EXPECT_STRNE(e.what(), "");
       }
     }

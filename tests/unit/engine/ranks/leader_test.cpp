@@ -23,34 +23,35 @@ using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 
-class Crew : public testing::Test {
+class RankGroupTest : public testing::Test {
  protected:
-  CrewOptions options(int rank, int size) const {
-    CrewOptions crew;
-    crew.place = {.launcher = Launcher::kFlags, .rank = rank, .size = size, .nonce = "test"};
-    crew.place.meeting.file = scratch_ / "rank0";
-    return crew;
+  RankGroupOptions options(int rank, int size) const {
+    RankGroupOptions group_options;
+    group_options.place = {
+        .launcher = Launcher::kFlags, .rank = rank, .size = size, .nonce = "test"};
+    group_options.place.rendezvous.file = scratch_ / "rank0";
+    return group_options;
   }
 
   // What each rank is told when they come together with these devices; empty: nothing.
-  std::vector<std::string> told(const std::vector<std::string>& identities) {
+  std::vector<std::string> assignments(const std::vector<std::string>& identities) {
     const int size = static_cast<int>(identities.size());
-    Foreman foreman(options(0, size));
+    Leader leader(options(0, size));
     // Who has been told stays until all have: a rank that leaves is lost to the others.
     std::latch all_told(size);
     std::vector<std::future<std::string>> others;
     for (int rank = 1; rank < size; ++rank) {
       others.push_back(std::async(std::launch::async, [&, rank] {
-        Member member(options(rank, size));
+        Worker worker(options(rank, size));
         std::string refused =
-            refusal([&] { member.start(0, identities[static_cast<size_t>(rank)]); });
+            refusal([&] { worker.start(0, identities[static_cast<size_t>(rank)]); });
         all_told.arrive_and_wait();
         return refused;
       }));
     }
     const std::atomic<bool> never = false;
     std::vector<std::string> all = {
-        refusal([&] { foreman.gather("gloo", 0, identities.front(), never); })};
+        refusal([&] { leader.assemble("gloo", 0, identities.front(), never); })};
     all_told.arrive_and_wait();
     for (auto& other : others) all.push_back(other.get());
     return all;
@@ -73,19 +74,19 @@ class Crew : public testing::Test {
   tests::ScratchFolder scratch_;
 };
 
-TEST_F(Crew, EndsWhereTwoRanksHaveTheSameDevice) {
+TEST_F(RankGroupTest, EndsWhereTwoRanksHaveTheSameDevice) {
   for (const std::vector<std::string>& devices :
        {std::vector<std::string>{"GPU-a", "GPU-b", "GPU-b"}, {"GPU-b", "GPU-a", "GPU-b"}}) {
-    for (const std::string& message : told(devices)) {
+    for (const std::string& message : assignments(devices)) {
       EXPECT_THAT(message, AllOf(HasSubstr("rank 2 on "), HasSubstr("same device, GPU-b")));
     }
   }
 }
 
-TEST_F(Crew, ComesTogetherWhereEachHasADeviceOfItsOwnOrNone) {
+TEST_F(RankGroupTest, ComesTogetherWhereEachHasADeviceOfItsOwnOrNone) {
   if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
-  EXPECT_THAT(told({"GPU-a", "GPU-b", "GPU-c"}), Each(""));
-  EXPECT_THAT(told({"", "", ""}), Each(""));
+  EXPECT_THAT(assignments({"GPU-a", "GPU-b", "GPU-c"}), Each(""));
+  EXPECT_THAT(assignments({"", "", ""}), Each(""));
 }
 
 // False: the group is lost.
@@ -93,63 +94,63 @@ template <typename Rank>
 bool merges(Rank& rank, const Order& order) {
   try {
     std::vector<int64_t> values(1000);
-    rank.group(order).reduce_sum(values);
+    rank.communicator_for(order).reduce_sum(values);
     return true;
   } catch (const CommunicatorLost& lost) {
-    rank.group_is_lost(lost.what());
+    rank.communicator_lost(lost.what());
     return false;
   }
 }
 
 // Each survivor is told of a round for each that was lost, and all but the last are with the dead.
-TEST_F(Crew, WaitsForNoDeadRankWhereSeveralAreLostAtOnce) {
+TEST_F(RankGroupTest, WaitsForNoDeadRankWhereSeveralAreLostAtOnce) {
   if (!comm::has_gloo()) GTEST_SKIP() << "this build has no Gloo";
   constexpr int kRanks = 6, kLost = 3;
   const auto patient = [&](int rank) {
-    CrewOptions crew = options(rank, kRanks);
-    crew.timeout = std::chrono::hours(1);
-    crew.go_on_without = true;
-    return crew;
+    RankGroupOptions group_options = options(rank, kRanks);
+    group_options.timeout = std::chrono::hours(1);
+    group_options.continue_on_rank_loss = true;
+    return group_options;
   };
-  Foreman foreman(patient(0));
+  Leader leader(patient(0));
   std::latch all_in_a_round(kRanks);
   std::vector<std::future<void>> others;
   for (int rank = 1; rank < kRanks; ++rank) {
     others.push_back(std::async(std::launch::async, [&, rank] {
-      Member member(patient(rank));
-      member.start(0, "");
-      member.ready({.batch = 1, .device = "a device", .way = "a way"});
+      Worker worker(patient(rank));
+      worker.start(0, "");
+      worker.ready({.batch = 1, .device = "a device", .signature = "a way"});
       for (bool first = true;;) {
-        const auto order = member.next(std::chrono::milliseconds(100));
+        const auto order = worker.next(std::chrono::milliseconds(100));
         if (!order) continue;
         if (order->kind == OrderKind::kEnd) return;
         if (order->kind == OrderKind::kMerge) {
           if (std::exchange(first, false)) all_in_a_round.arrive_and_wait();
           if (rank <= kLost) return;
-          merges(member, *order);
+          merges(worker, *order);
         } else {
-          member.ask(order->kind == OrderKind::kWork ? 1 : 0, 0.0);
+          worker.ask(order->kind == OrderKind::kWork ? 1 : 0, 0.0);
         }
       }
     }));
   }
   const std::atomic<bool> never = false;
-  foreman.gather("gloo", 0, "", never);
-  foreman.begin(std::vector<int32_t>(40, 1), std::vector<bool>(40, false), 1, "a way");
-  foreman.ask(0);
-  foreman.want_merge(false);
+  leader.assemble("gloo", 0, "", never);
+  leader.begin(std::vector<int32_t>(40, 1), std::vector<bool>(40, false), 1, "a way");
+  leader.ask(0);
+  leader.request_merge(false);
   for (bool first = true;;) {
-    const auto order = foreman.next(std::chrono::milliseconds(100));
+    const auto order = leader.next(std::chrono::milliseconds(100));
     if (!order) continue;
     if (order->kind == OrderKind::kEnd) break;
     if (order->kind == OrderKind::kMerge) {
       if (std::exchange(first, false)) all_in_a_round.arrive_and_wait();
-      if (merges(foreman, *order) && foreman.merged(order->round) && foreman.over()) foreman.end();
+      if (merges(leader, *order) && leader.merged(order->round) && leader.over()) leader.end();
     } else {
-      foreman.ask(order->kind == OrderKind::kWork ? 1 : 0);
+      leader.ask(order->kind == OrderKind::kWork ? 1 : 0);
     }
   }
-  EXPECT_TRUE(foreman.complete());
+  EXPECT_TRUE(leader.complete());
   for (auto& other : others) other.get();
 }
 
@@ -171,19 +172,20 @@ class FilesToOpen {
   rlimit before_{};
 };
 
-TEST_F(Crew, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
+TEST_F(RankGroupTest, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer for undefined behaviour opens files to look at an exception";
 #endif
-  Foreman foreman(options(0, 3));
-  const auto meeting = comm::meeting_of(tests::text_of(options(0, 3).place.meeting.file));
-  ASSERT_TRUE(meeting);
+  Leader leader(options(0, 3));
+  const auto rendezvous =
+      comm::parse_rendezvous_file(tests::text_of(options(0, 3).place.rendezvous.file));
+  ASSERT_TRUE(rendezvous);
   const FilesToOpen one(1);
-  const auto visitor = comm::begin_to_connect("127.0.0.1", meeting->port);
-  ASSERT_TRUE(visitor[0].socket.open()) << visitor[0].why;
+  const auto connecting = comm::begin_to_connect("127.0.0.1", rendezvous->port);
+  ASSERT_TRUE(connecting[0].socket.open()) << connecting[0].why;
   const std::atomic<bool> never = false;
   try {
-    foreman.gather("gloo", 0, "", never);
+    leader.assemble("gloo", 0, "", never);
     FAIL() << "came together";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
@@ -191,18 +193,18 @@ TEST_F(Crew, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
   }
 }
 
-TEST_F(Crew, EndsWhereARankComputesInAnotherWay) {
+TEST_F(RankGroupTest, EndsWhereARankComputesInAnotherWay) {
   auto other = std::async(std::launch::async, [&] {
-    Member member(options(1, 2));
-    member.ready({.batch = 4, .device = "a device", .way = "cpu, fp32, numerics version 1"});
+    Worker worker(options(1, 2));
+    worker.ready({.batch = 4, .device = "a device", .signature = "cpu, fp32, numerics version 1"});
     return refusal([&] {
-      while (!member.next(std::chrono::milliseconds(100))) continue;
+      while (!worker.next(std::chrono::milliseconds(100))) continue;
     });
   });
-  Foreman foreman(options(0, 2));
-  foreman.begin({1, 1}, {false, false}, 1, "cuda, fp32, numerics version 1");
+  Leader leader(options(0, 2));
+  leader.begin({1, 1}, {false, false}, 1, "cuda, fp32, numerics version 1");
   const std::string message = refusal([&] {
-    while (!foreman.next(std::chrono::milliseconds(100))) continue;
+    while (!leader.next(std::chrono::milliseconds(100))) continue;
   });
   EXPECT_THAT(message, AllOf(HasSubstr("rank 1 on "), HasSubstr("computes with cpu, fp32"),
                              HasSubstr("rank 0 with cuda, fp32"), HasSubstr("--backend")));

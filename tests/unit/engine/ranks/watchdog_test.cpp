@@ -16,53 +16,53 @@ using testing::IsEmpty;
 
 constexpr milliseconds kTimeout{1000};
 
-TEST(Pulse, OfOneWhoWaitsForOthersNeverHangs) {
-  Pulse pulse(kTimeout);
-  EXPECT_THAT(pulse.tick(100 * kTimeout), IsEmpty());
-  { const auto busy = pulse.busy(Doing::kBatch); }
-  EXPECT_THAT(pulse.tick(100 * kTimeout), IsEmpty());
+TEST(Watchdog, OfOneWhoWaitsForOthersNeverHangs) {
+  Watchdog watchdog(kTimeout);
+  EXPECT_THAT(watchdog.tick(100 * kTimeout), IsEmpty());
+  { const auto busy = watchdog.busy(Activity::kBatch); }
+  EXPECT_THAT(watchdog.tick(100 * kTimeout), IsEmpty());
 }
 
-TEST(Pulse, HangsWhenAStepHasLastedItsPatience) {
-  const std::vector<std::pair<Doing, int>> patience{
-      {Doing::kBatch, 1}, {Doing::kDevice, 1}, {Doing::kStart, 2}, {Doing::kFiles, 10}};
-  for (const auto& [step, timeouts] : patience) {
-    Pulse pulse(kTimeout);
-    const auto busy = pulse.busy(step);
-    EXPECT_THAT(pulse.tick(timeouts * kTimeout - milliseconds(1)), IsEmpty());
-    EXPECT_THAT(pulse.tick(milliseconds(1)), HasSubstr("hangs"));
+TEST(Watchdog, HangsWhenAStepHasLastedItsPatience) {
+  const std::vector<std::pair<Activity, int>> timeout{
+      {Activity::kBatch, 1}, {Activity::kDevice, 1}, {Activity::kStart, 2}, {Activity::kFiles, 10}};
+  for (const auto& [step, timeouts] : timeout) {
+    Watchdog watchdog(kTimeout);
+    const auto busy = watchdog.busy(step);
+    EXPECT_THAT(watchdog.tick(timeouts * kTimeout - milliseconds(1)), IsEmpty());
+    EXPECT_THAT(watchdog.tick(milliseconds(1)), HasSubstr("hangs"));
   }
 }
 
-TEST(Pulse, SaysWhatHangs) {
-  Pulse pulse(kTimeout);
-  const auto busy = pulse.busy(Doing::kFiles);
-  EXPECT_TRUE(pulse.is_busy_with(Doing::kFiles));
-  EXPECT_FALSE(pulse.is_busy_with(Doing::kBatch));
-  EXPECT_THAT(pulse.tick(12 * kTimeout), HasSubstr("files for 12 s"));
+TEST(Watchdog, SaysWhatHangs) {
+  Watchdog watchdog(kTimeout);
+  const auto busy = watchdog.busy(Activity::kFiles);
+  EXPECT_TRUE(watchdog.is_busy_with(Activity::kFiles));
+  EXPECT_FALSE(watchdog.is_busy_with(Activity::kBatch));
+  EXPECT_THAT(watchdog.tick(12 * kTimeout), HasSubstr("files for 12 s"));
 }
 
-TEST(Pulse, BeginsAnewWithEachStep) {
-  Pulse pulse(kTimeout);
+TEST(Watchdog, BeginsAnewWithEachStep) {
+  Watchdog watchdog(kTimeout);
   for (int i = 0; i < 5; ++i) {
-    const auto busy = pulse.busy(Doing::kDevice);
-    EXPECT_THAT(pulse.tick(kTimeout * 9 / 10), IsEmpty());
+    const auto busy = watchdog.busy(Activity::kDevice);
+    EXPECT_THAT(watchdog.tick(kTimeout * 9 / 10), IsEmpty());
   }
 }
 
-TEST(Pulse, IsPatientWithBatchesThatHaveLastedLong) {
-  Pulse pulse(milliseconds(20));
+TEST(Watchdog, IsPatientWithBatchesThatHaveLastedLong) {
+  Watchdog watchdog(milliseconds(20));
   {
-    const auto busy = pulse.busy(Doing::kBatch);
+    const auto busy = watchdog.busy(Activity::kBatch);
     // Until the batch has lasted longer than one tenth of what is waited for below.
     for (const auto start = std::chrono::steady_clock::now();
          std::chrono::steady_clock::now() - start < milliseconds(15);) {
-      pulse.tick(milliseconds(0));
+      watchdog.tick(milliseconds(0));
     }
   }
-  const auto busy = pulse.busy(Doing::kBatch);
-  EXPECT_THAT(pulse.tick(milliseconds(149)), IsEmpty());
-  EXPECT_THAT(pulse.tick(milliseconds(1000)), HasSubstr("batch"));
+  const auto busy = watchdog.busy(Activity::kBatch);
+  EXPECT_THAT(watchdog.tick(milliseconds(149)), IsEmpty());
+  EXPECT_THAT(watchdog.tick(milliseconds(1000)), HasSubstr("batch"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tests/integration/rank_crew.h"
+#include "tests/integration/rank_group.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,13 +18,13 @@ namespace {
 
 // Of no other crew.
 std::string fresh_run_id() {
-  static std::atomic<int> crews = 0;
-  return std::to_string(getpid()) + "." + std::to_string(++crews);
+  static std::atomic<int> groups = 0;
+  return std::to_string(getpid()) + "." + std::to_string(++groups);
 }
 
 }  // namespace
 
-RankCrew::RankCrew(const SmallSearch& search, const CrewSetup& setup) : search_(search) {
+RankGroup::RankGroup(const SmallSearch& search, const RankGroupSetup& setup) : search_(search) {
   search.write_config();
   std::filesystem::remove(search.file("out/progress.json"));
   const std::string place =
@@ -42,9 +42,9 @@ RankCrew::RankCrew(const SmallSearch& search, const CrewSetup& setup) : search_(
   }
 }
 
-bool RankCrew::works() const { return std::filesystem::exists(search_.file("out/progress.json")); }
+bool RankGroup::works() const { return std::filesystem::exists(search_.file("out/progress.json")); }
 
-std::vector<Finished> RankCrew::wait() {
+std::vector<Finished> RankGroup::wait() {
   std::vector<Finished> all;
   for (size_t k = 0; k < ranks_.size(); ++k) {
     Program& rank = *ranks_[k];

@@ -10,7 +10,7 @@
 
 namespace tests {
 
-struct CrewSetup {
+struct RankGroupSetup {
   int ranks = 3;
   std::vector<std::string> options{};  // of every rank
   // What stands before rank k's command, by rank; none: nothing.
@@ -19,10 +19,10 @@ struct CrewSetup {
   std::string timeout = "2s";
 };
 
-class RankCrew {
+class RankGroup {
  public:
   // Writes search.yaml and starts them. They meet in the search's folder.
-  RankCrew(const SmallSearch& search, const CrewSetup& setup);
+  RankGroup(const SmallSearch& search, const RankGroupSetup& setup);
 
   int size() const { return static_cast<int>(ranks_.size()); }
   Program& rank(int number) { return *ranks_[static_cast<size_t>(number)]; }
