@@ -182,7 +182,7 @@ TEST_F(RankGroupTest, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
   ASSERT_TRUE(rendezvous);
   const FilesToOpen one(1);
   const auto connecting = comm::begin_to_connect("127.0.0.1", rendezvous->port);
-  ASSERT_TRUE(connecting[0].socket.open()) << connecting[0].why;
+  ASSERT_TRUE(connecting[0].socket) << connecting[0].why;
   const std::atomic<bool> never = false;
   try {
     leader.assemble("gloo", 0, "", never);
