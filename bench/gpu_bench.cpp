@@ -20,8 +20,8 @@
 #include "bench/kernel_bytes.h"
 #include "bench/noise.h"
 #include "bench/rounds.h"
+#include "engine/backend/transforms.h"
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/transforms.h"
 #include "engine/error.h"
 #include "engine/search/device.h"
 
@@ -62,7 +62,7 @@ Work work_of(const engine::Problem& p, const engine::DevicePlan& device,
             .in_pass = plan.fused ? plan.fused->transforms : plan.transforms};
   const auto orientations = static_cast<int64_t>(p.orientations.size());
   work.transforms =
-      static_cast<int64_t>(engine::cuda::list_transforms(units, p.planes(), orientations).size());
+      static_cast<int64_t>(engine::list_transforms(units, p.planes(), orientations).size());
   if (plan.fused) {
     const engine::cuda::Tiling& tiling = plan.fused->tiling;
     work.tiles = static_cast<int64_t>(tiling.places().size());

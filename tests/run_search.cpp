@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "engine/config/config_reader.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/statistics.h"
 #include "engine/search/device.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "engine/commands/commands.h"
-#include "engine/config/config.h"
+#include "engine/config/config_reader.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/io/format.h"
 #include "engine/launch/local_ranks.h"

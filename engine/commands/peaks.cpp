@@ -3,11 +3,12 @@
 #include <iostream>
 
 #include "engine/commands/commands.h"
-#include "engine/config/config.h"
+#include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/orientations.h"
 #include "engine/results/manifest.h"
+#include "engine/results/peaks_csv.h"
 #include "engine/results/results.h"
 
 namespace engine {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/commands/commands.h"
+#include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/io/format.h"

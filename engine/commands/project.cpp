@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/commands/commands.h"
-#include "engine/config/config.h"
+#include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/ctf.h"

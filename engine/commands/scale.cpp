@@ -15,6 +15,7 @@
 
 #include "engine/commands/commands.h"
 #include "engine/commands/scale_table.h"
+#include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/config/with_results_in.h"
 #include "engine/cpu/cpu_backend.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/commands/commands.h"
+#include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
 #include "engine/results/results.h"

@@ -101,15 +101,12 @@ struct SearchConfig {
   std::vector<std::string> notes;
 };
 
-// Throws InputError naming the file and the field.
-SearchConfig read_search_config(const std::string& path);
-// The same from YAML text; `name` stands for the file in messages.
-SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name);
-
 // The values searched, in A relative to the CTF's defocus, float32 as Leopard-EM's: count =
 // ceil((max + step - min) / step), zero added unless skip_enforce_zero (leopard-em.md 1.3).
 // Throws InputError when there is none.
 std::vector<float> defocus_planes(const DefocusSearch& search);
+// Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.
+std::string planes_problem(const DefocusSearch& search);
 
 // The known key nearest to `key` by edit distance, or nullopt when none is near.
 std::optional<std::string> nearest_key(const std::string& key,

@@ -17,7 +17,4 @@ PreprocessingFilters read_filters(const ConfigSection& section, std::vector<std:
 ComputationalConfig read_computation(const ConfigSection& section, std::vector<std::string>& notes);
 ResultPaths read_results(const ConfigSection& section);
 
-// Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.
-std::string planes_problem(const DefocusSearch& search);
-
 }  // namespace engine

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/backend/transforms.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/layout.h"
 #include "engine/cpu/thread_team.h"
@@ -13,14 +14,6 @@
 
 namespace engine::cpu {
 namespace {
-
-// One complex transform carries up to two real projections: conj(FFT(a - i b)) x I comes back as
-// the correlation with a in the real part and with b in the imaginary part.
-struct Transform {
-  size_t projection = 0;  // of a; b is the next
-  int32_t first = 0;      // statistics index of a
-  int32_t second = -1;    // of b, or -1: there is no b
-};
 
 struct Scratch {
   AlignedArray<Complex> half_plane;    // n x (n/2+1)
@@ -57,7 +50,6 @@ class CpuBackend : public Backend {
   void transpose_spectrum();
   void make_slices(std::span<const Unit> units);
   void make_projections(std::span<const Unit> units);
-  std::vector<Transform> list_transforms(std::span<const Unit> units) const;
   void forward_rows(std::span<const Transform> group);
   void columns(size_t transforms);
   void inverse_rows(std::span<const Transform> group);
@@ -67,13 +59,13 @@ class CpuBackend : public Backend {
   void inverse_row(const Transform& t, size_t in_group, int row, Scratch& scratch);
   [[noreturn]] void fail_out_of_range(int row) const;
   StatisticsRow statistics_row(int row);
-  float* projection(size_t index) {
-    return projections_.data() + index * static_cast<size_t>(n_) * static_cast<size_t>(n_);
-  }
+  // The two projections of the transform whose first one has slot `slot`, one after the other.
+  float* projections_of(size_t slot) { return projections_.data() + 2 * slot * box_size_; }
 
   const Problem& problem_;
   const int n_, height_, width_, valid_height_, valid_width_;
-  const size_t slice_size_;
+  const size_t slice_size_;  // n x (n/2+1)
+  const size_t box_size_;    // n x n
   int batch_;
   size_t group_;
   mutable ThreadTeam team_;
@@ -99,6 +91,7 @@ CpuBackend::CpuBackend(const Problem& problem, const MemoryPlan& plan)
       valid_height_(problem.valid_height()),
       valid_width_(problem.valid_width()),
       slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
+      box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
       batch_(plan.batch),
       group_(static_cast<size_t>(plan.transforms)),
       team_(plan.threads),
@@ -110,7 +103,7 @@ CpuBackend::CpuBackend(const Problem& problem, const MemoryPlan& plan)
       spectrum_(static_cast<size_t>(width_) * padded(height_)),
       slices_(static_cast<size_t>(batch_) * slice_size_),
       projections_(static_cast<size_t>(batch_) * static_cast<size_t>(problem.planes()) * 2 *
-                   static_cast<size_t>(n_) * static_cast<size_t>(n_)),
+                   box_size_),
       template_rows_(group_ * static_cast<size_t>(width_) * padded(n_)),
       exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
   for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
@@ -143,7 +136,8 @@ void CpuBackend::correlate(std::span<const Unit> units) {
         units.subspan(begin, std::min(static_cast<size_t>(batch_), units.size() - begin));
     make_slices(batch);
     make_projections(batch);
-    const std::vector<Transform> transforms = list_transforms(batch);
+    const std::vector<Transform> transforms = list_transforms(
+        batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
     const std::span<const Transform> all(transforms);
     for (size_t t = 0; t < all.size(); t += group_) {
       const auto group = all.subspan(t, std::min(group_, all.size() - t));
@@ -178,49 +172,26 @@ void CpuBackend::project(const Complex* slice, int plane, bool paired, float* ou
   // The transforms are not normalised: 1/pixels is applied here, once per projection.
   const double scale = 1.0 / (static_cast<double>(height_) * width_);
   if (paired) {
-    float* mirrored = out + static_cast<size_t>(n_) * static_cast<size_t>(n_);
+    float* mirrored = out + box_size_;
     mirror_projection(out, n_, mirrored);
     normalise_projection(mirrored, n_, height_, width_, scale);
   }
   normalise_projection(out, n_, height_, width_, scale);
 }
 
-// A paired unit fills two slots per plane; a single one fills consecutive slots, so that planes
-// share transforms two by two.
+// The mirrored projection of a pair lies behind its own; of a single orientation, an odd plane's
+// lies behind that of the plane before it, with which it shares a transform (list_transforms).
 void CpuBackend::make_projections(std::span<const Unit> units) {
   const auto planes = static_cast<size_t>(problem_.planes());
-  team_.run(units.size() * planes, [&](size_t i, int thread) {
-    const size_t u = i / planes;
-    const size_t plane = i % planes;
+  team_.run(units.size() * planes, [&](size_t slot, int thread) {
+    const size_t u = slot / planes;
+    const size_t plane = slot % planes;
     const bool paired = units[u].second >= 0;
-    const size_t slot = u * planes * 2 + (paired ? 2 * plane : plane);
-    project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired, projection(slot),
+    const size_t behind = paired ? 0 : plane % 2;
+    project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
+            projections_of(slot - behind) + behind * box_size_,
             scratch_[static_cast<size_t>(thread)]);
   });
-}
-
-std::vector<Transform> CpuBackend::list_transforms(std::span<const Unit> units) const {
-  const int planes = problem_.planes();
-  const auto count = static_cast<int64_t>(problem_.orientations.size());
-  const auto index = [&](int plane, int64_t orientation) {
-    return static_cast<int32_t>(plane * count + orientation);
-  };
-  std::vector<Transform> out;
-  for (size_t u = 0; u < units.size(); ++u) {
-    const size_t slot = u * static_cast<size_t>(planes) * 2;
-    if (units[u].second >= 0) {
-      for (int d = 0; d < planes; ++d) {
-        out.push_back({slot + 2 * static_cast<size_t>(d), index(d, units[u].first),
-                       index(d, units[u].second)});
-      }
-    } else {
-      for (int d = 0; d < planes; d += 2) {
-        out.push_back({slot + static_cast<size_t>(d), index(d, units[u].first),
-                       d + 1 < planes ? index(d + 1, units[u].first) : -1});
-      }
-    }
-  }
-  return out;
 }
 
 void CpuBackend::forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& s) {
@@ -228,8 +199,9 @@ void CpuBackend::forward_row_block(const Transform& t, size_t in_group, int firs
   const size_t stride = padded(width_);
   const auto n = static_cast<size_t>(n_);
   for (int r = 0; r < rows; ++r) {
-    const float* a = projection(t.projection) + static_cast<size_t>(first_row + r) * n;
-    const float* b = a + n * n;
+    const float* a =
+        projections_of(static_cast<size_t>(t.a)) + static_cast<size_t>(first_row + r) * n;
+    const float* b = a + box_size_;
     for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
     row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
   }

@@ -4,23 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
+#include "engine/cuda/device_facts.h"
 
 namespace engine::cuda {
-
-// A device that was found to work.
-struct DeviceFacts {
-  int number = 0;             // among those that CUDA_VISIBLE_DEVICES leaves
-  std::string name;           // "NVIDIA H200"
-  std::string architecture;   // "sm_90"
-  uint64_t free_memory = 0;   // bytes
-  uint64_t shared_bytes = 0;  // that a block may have of shared memory
-  std::vector<std::pair<std::string, std::string>> libraries;  // name, version
-};
 
 // Whether this build has CUDA.
 bool built_in();

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/cuda/check_runtime.h"
-#include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/cufft_library.h"
 #include "engine/cuda/device_concept.h"
+#include "engine/cuda/device_facts.h"
 #include "engine/cuda/errors.h"
 #include "engine/cuda/launch_observer.h"
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/transforms.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/map_statistics.h"
 #include "engine/cuda/projector.h"
-#include "engine/cuda/transforms.h"
 
 namespace engine::cuda {
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/transforms.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/device_concept.h"
 #include "engine/cuda/plane_lines.h"
 #include "engine/cuda/product.cuh"
 #include "engine/cuda/statistics.cuh"
 #include "engine/cuda/template_rows.cuh"
-#include "engine/cuda/transforms.h"
 
 namespace engine::cuda {
 

@@ -2,7 +2,7 @@
 // the work does not matter.
 #pragma once
 
-#include "engine/cuda/transforms.h"
+#include "engine/backend/transforms.h"
 #include "engine/numerics/statistics.h"
 
 namespace engine::cuda {

@@ -2,7 +2,7 @@
 // mirroring and normalisation of engine/numerics/projection.cpp.
 #pragma once
 
-#include "engine/cuda/transforms.h"
+#include "engine/backend/transforms.h"
 
 namespace engine::cuda {
 

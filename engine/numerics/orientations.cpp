@@ -7,7 +7,6 @@
 #include <string>
 
 #include "engine/error.h"
-#include "engine/numerics/statistics.h"
 
 namespace engine {
 namespace {

@@ -12,6 +12,10 @@
 
 namespace engine {
 
+// A search has fewer correlations than this, so that the index of each fits a signed 32-bit
+// integer.
+constexpr int64_t kIndexLimit = (int64_t{1} << 31) - 1;
+
 struct Orientation {
   float phi = 0, theta = 0, psi = 0;  // degrees
 };

@@ -16,8 +16,6 @@ constexpr int kSumBits = 24;
 constexpr int kSquareBits = 20;
 // A sum of squares at or above this could leave the range with the next addition.
 constexpr uint64_t kSquareLimit = uint64_t{1} << 62;
-// No index reaches this, so that it fits a signed 32-bit integer.
-constexpr int64_t kIndexLimit = (int64_t{1} << 31) - 1;
 
 // A value and its index as one key: larger value first, then the lower index. Reducing keys by
 // maximum is the whole merge. Index = plane * orientations + orientation.

@@ -1,14 +1,23 @@
+// The histogram of a search's MIP against the one that noise would give.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "engine/pictures/pictures.h"
+#include "engine/numerics/maps.h"
+#include "engine/numerics/peaks.h"
+#include "engine/pictures/picture_context.h"
 
 namespace engine {
 
-// PNG: how many pixels of the metric's map have which z, against what noise would give.
+// The bytes of a PNG: pixels of the metric's map per bin of z, on a logarithmic axis, with the
+// curve of noise, the threshold and the peaks. Throws Error when a drawing step fails.
 std::string histogram_picture(const Maps& maps, const std::vector<Peak>& peaks,
                               const PictureContext& context);
+
+// Expected number of pixels per unit z in the scaled MIP of noise: the density of the largest of N
+// independent standard normal values, N phi(z) Phi(z)^(N-1), times `pixels`, where N is
+// `correlations`, 1 or more (docs/numerics.md, Threshold and peaks).
+double noise_density(double z, double pixels, double correlations);
 
 }  // namespace engine

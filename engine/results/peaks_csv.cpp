@@ -1,4 +1,5 @@
-// Leopard-EM's peak list, character by character as pandas' to_csv writes it.
+#include "engine/results/peaks_csv.h"
+
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

@@ -33,14 +33,6 @@ void write_image(const std::string& path, const Image& image, double pixel_size)
 // caller gives it (from manifest.json or by counting the search of the configuration).
 Maps read_maps(const ResultPaths& paths);
 
-// The 39 columns (plus Leopard-EM's unnamed index column) that refine_template takes; header only
-// when there is no peak. `template_size` is nx of the template: centre = corner + nx/2.
-void write_peaks_csv(const std::string& path, const std::vector<Peak>& peaks,
-                     const SearchConfig& config, int64_t total_correlations, int template_size);
-// The text that write_peaks_csv writes.
-std::string peaks_csv(const std::vector<Peak>& peaks, const SearchConfig& config,
-                      int64_t total_correlations, int template_size);
-
 // Writes `text` through a temporary name, fsync and rename. Throws Error naming the file.
 void write_text_atomically(const std::string& path, const std::string& text);
 

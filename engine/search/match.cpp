@@ -12,6 +12,7 @@
 #include "engine/pictures/pictures.h"
 #include "engine/ranks/exchange.h"
 #include "engine/ranks/leader.h"
+#include "engine/results/peaks_csv.h"
 #include "engine/results/progress.h"
 
 namespace engine {

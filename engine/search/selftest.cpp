@@ -9,7 +9,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "engine/config/config.h"
+#include "engine/config/config_reader.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/search/search.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/config/config.h"
+#include "engine/config/config_reader.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/simulate.h"
 #include "engine/search/selftest.h"

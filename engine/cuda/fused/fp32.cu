@@ -2,6 +2,7 @@
 #include "engine/cuda/device_words.cuh"
 #include "engine/cuda/fused/half_words.cuh"
 //
+#include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/cuda_device.h"
 #include "engine/cuda/device_backend.h"
 #include "engine/cuda/fused/compiled_lengths.h"

@@ -9,7 +9,7 @@
 #include "engine/cuda/fused/pixel_sums.cuh"
 #include "engine/cuda/template_rows.cuh"
 #include "engine/cuda/tiling.h"
-#include "engine/cuda/transforms.h"
+#include "engine/backend/transforms.h"
 
 namespace engine::cuda {
 

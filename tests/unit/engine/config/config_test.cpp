@@ -1,10 +1,9 @@
-#include "engine/config/config.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "engine/config/config_reader.h"
 #include "engine/config/with_results_in.h"
 #include "engine/error.h"
 #include "tests/unit/engine/scratch.h"

@@ -165,7 +165,7 @@ inline std::vector<float> normalised(const std::vector<float>& back, int n, int 
 }  // namespace template_rows_case
 
 TYPED_TEST_P(CudaKernels, TemplateRowsCarryThePairsOfTheCpuNormalised) {
-  const std::vector<cuda::Transform> list = {
+  const std::vector<engine::Transform> list = {
       {0, 0, 0, 1}, {1, 2, 0, 1}, {2, -1, 0, -1}, {}, {1, 1, 0, 1}};
   for (const int n : this->sizes()) {
     const int height = n + 11;
@@ -287,7 +287,7 @@ TYPED_TEST_P(CudaKernels, StatisticsAreThoseOfThePlainLoop) {
   constexpr int kHeight = 3;
   constexpr int kWidth = 290;
   constexpr int kValid = 271;
-  const std::vector<cuda::Transform> list = {
+  const std::vector<engine::Transform> list = {
       {0, 0, 7, 9}, {1, -1, 3, -1}, {2, 3, 11, 12}, {4, 4, 1, 2}};
   constexpr int kUsed = 3;
   std::vector<Complex> rows = exact_values(kHeight * list.size() * kWidth, 12);
@@ -332,7 +332,7 @@ TYPED_TEST_P(CudaKernels, StatisticsAreThoseOfThePlainLoop) {
 TYPED_TEST_P(CudaKernels, TheWorstValueOutOfRangeIsReportedWithItsPixel) {
   constexpr int kWidth = 40;
   constexpr int kHeight = 4;
-  const std::vector<cuda::Transform> list = {{0, 0, 0, 1}};
+  const std::vector<engine::Transform> list = {{0, 0, 0, 1}};
   const auto list_there = this->put(list);
   const auto report = [&](const std::vector<std::pair<size_t, Complex>>& bad,
                           int64_t squares_before) -> std::string {

@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/backend/transforms.h"
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/error_codes.h"
 #include "engine/cuda/errors.h"
-#include "engine/cuda/transforms.h"
 #include "engine/search/device.h"
 
 namespace engine::cuda {

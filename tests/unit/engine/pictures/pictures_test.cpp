@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "engine/pictures/histogram.h"
 #include "engine/pictures/scales.h"
 #include "tests/unit/engine/scratch.h"
 

@@ -8,7 +8,9 @@
 #include <map>
 
 #include "base/atomic_file.h"
+#include "engine/config/config_reader.h"
 #include "engine/io/mrc.h"
+#include "engine/results/peaks_csv.h"
 #include "tests/unit/engine/scratch.h"
 #include "tests/unit/engine/search/reference_csv.h"
 

@@ -1,6 +1,6 @@
-#include "engine/cuda/transforms.h"
+#include "engine/backend/transforms.h"
 
-namespace engine::cuda {
+namespace engine {
 
 std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
                                        int64_t orientations) {
@@ -27,4 +27,4 @@ std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
   return out;
 }
 
-}  // namespace engine::cuda
+}  // namespace engine

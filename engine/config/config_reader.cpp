@@ -1,0 +1,72 @@
+#include "engine/config/config_reader.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "engine/config/sections.h"
+#include "engine/config/yaml_section.h"
+#include "engine/error.h"
+
+namespace engine {
+namespace {
+
+// Longer than any configuration; a micrograph given by mistake is not read whole.
+constexpr size_t kLongestFile = size_t{16} << 20;
+
+std::string read_text(const std::string& path) {
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw InputError("configuration '" + path + "' " +
+                     (errno == ENOENT ? std::string("does not exist")
+                                      : std::string("cannot be opened: ") + std::strerror(errno)));
+  }
+  std::string text(kLongestFile + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad() || (stream.gcount() == 0 && !stream.eof())) {
+    throw InputError("configuration '" + path + "' cannot be read: is it a folder?");
+  }
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (text.size() > kLongestFile) {
+    throw InputError("configuration '" + path + "' is longer than 16 MB: is it a YAML file?");
+  }
+  return text;
+}
+
+std::string input_path(const ConfigSection& top, const std::string& key) {
+  std::string path = top.text(key);
+  if (path.empty()) top.refuse(key, "is empty");
+  return path;
+}
+
+}  // namespace
+
+SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name) {
+  const ConfigSection top = parse_config_document(yaml_text, name);
+  top.allow_only({"micrograph_path", "template_volume_path", "optics_group",
+                  "defocus_search_config", "orientation_search_config", "preprocessing_filters",
+                  "match_template_result", "computational_config", "micrograph",
+                  "template_volume"});
+  for (const std::string key : {"micrograph", "template_volume"}) {
+    if (top.has(key)) top.refuse(key, "cannot be given in a file: write " + key + "_path");
+  }
+  SearchConfig config;
+  config.micrograph_path = input_path(top, "micrograph_path");
+  config.template_volume_path = input_path(top, "template_volume_path");
+  config.optics = read_optics(top.section("optics_group"), config.notes);
+  config.defocus = read_defocus(top.section("defocus_search_config"));
+  config.orientations = read_orientations(top.section("orientation_search_config"));
+  config.filters = read_filters(top.section("preprocessing_filters"), config.notes);
+  config.results = read_results(top.section("match_template_result"));
+  config.computation = read_computation(top.section("computational_config"), config.notes);
+  return config;
+}
+
+SearchConfig read_search_config(const std::string& path) {
+  SearchConfig config = parse_search_config(read_text(path), path);
+  config.path = path;
+  return config;
+}
+
+}  // namespace engine

@@ -1,0 +1,18 @@
+// What all pictures of a search have in common.
+#pragma once
+
+#include <string>
+
+#include "engine/numerics/peaks.h"
+
+namespace engine {
+
+struct PictureContext {
+  std::string micrograph_name;  // shown in titles; any bytes
+  double pixel_size = 1.0;      // A
+  int template_size = 0;        // pixels along one side
+  double cutoff = 0.0;          // of `metric`, above which a pixel can be a peak
+  PeakMetric metric = PeakMetric::kScaledMip;
+};
+
+}  // namespace engine
