@@ -1,6 +1,6 @@
 // A search as the user describes it: Leopard-EM's MatchTemplateManager YAML (v1.0 to v1.3) as a
 // struct. Reading checks types, ranges and unknown keys; what needs the files is in
-// config_checks.h.
+// input_checks.h.
 #pragma once
 
 #include <map>
@@ -102,7 +102,7 @@ struct SearchConfig {
 };
 
 // The values searched, in A relative to the CTF's defocus, float32 as Leopard-EM's: count =
-// ceil((max + step - min) / step), zero added unless skip_enforce_zero (leopard-em.md 1.3).
+// ceil((max + step - min) / step), zero added unless skip_enforce_zero (docs/numerics.md, Defocus planes).
 // Throws InputError when there is none.
 std::vector<float> defocus_planes(const DefocusSearch& search);
 // Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.

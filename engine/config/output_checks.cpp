@@ -1,4 +1,5 @@
-// check_outputs of config_checks.h: folders, disk room, what is there already.
+// Implements check_outputs and check_output_file of input_checks.h: folders, disk space, what
+// exists.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

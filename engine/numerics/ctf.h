@@ -1,4 +1,4 @@
-// Contrast transfer function on the template's frequency grid (leopard-em.md 3). Pure.
+// Contrast transfer function on the template's frequency grid (docs/numerics.md, CTF). Pure.
 #pragma once
 
 #include <complex>

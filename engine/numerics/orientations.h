@@ -1,4 +1,4 @@
-// Orientation sampling (leopard-em.md 4): which orientations a search visits, in which order. Pure.
+// Orientation sampling (docs/numerics.md, Orientations): which orientations a search visits, in which order. Pure.
 //
 // Angles are ZYZ intrinsic in degrees, R = Rz(phi) Ry(theta) Rz(psi); computed in double, kept as
 // float32. Order within one grid: psi slowest, then the base grid.

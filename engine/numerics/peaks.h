@@ -1,4 +1,4 @@
-// Peak picking on finished maps (leopard-em.md 6.2). Pure.
+// Peak picking on finished maps (docs/numerics.md, Threshold and peaks). Pure.
 #pragma once
 
 #include <cstdint>

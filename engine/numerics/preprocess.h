@@ -1,4 +1,4 @@
-// From pixels to what the search multiplies (leopard-em.md 2). Done once, on the CPU.
+// From pixels to what the search multiplies (docs/numerics.md, The micrograph). Done once, on the CPU.
 #pragma once
 
 #include <complex>

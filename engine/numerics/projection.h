@@ -1,5 +1,5 @@
 // One projection of the template: central slice, filter, back-transform, normalisation
-// (leopard-em.md 5.1 to 5.3). Pure but for the transform, which the backend does.
+// (docs/numerics.md, Projections). Pure but for the transform, which the backend does.
 #pragma once
 
 #include <complex>

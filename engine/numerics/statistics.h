@@ -1,6 +1,6 @@
 // What a search accumulates per pixel, so that the result does not depend on the order of the work:
-// sums are integers, the maximum is ordered by value and then by the lower index (engine.md,
-// Numbers). Pure.
+// sums are integers, the maximum is ordered by value and then by the lower index (docs/numerics.md,
+// Statistics). Pure.
 #pragma once
 
 #include <cstdint>

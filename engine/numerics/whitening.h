@@ -1,4 +1,4 @@
-// Filters on the frequency axis, in cycles/pixel (leopard-em.md 2.3 to 2.5). Pure.
+// Filters on the frequency axis, in cycles/pixel (docs/numerics.md, The micrograph). Pure.
 #pragma once
 
 #include <complex>

@@ -1,4 +1,4 @@
-// Maps and peak list on disk, as Leopard-EM writes them (leopard-em.md 6). Each file is written to
+// Maps and peak list on disk, as Leopard-EM writes them. Each file is written to
 // a temporary name in its folder, flushed, and renamed.
 #pragma once
 

@@ -53,7 +53,7 @@ VisibleDevices devices_for(const std::string& backend);
 // (RankGroupOptions).
 uint64_t exchange_memory(const std::string& collectives, int ranks);
 
-// By which the ranks see that two of them have the same device (rank_devices.h); empty for
+// By which the ranks see that two of them have the same device (shared_devices.h); empty for
 // processors.
 std::string identity_of(const DeviceOptions& options);
 

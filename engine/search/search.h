@@ -45,7 +45,7 @@ struct Search {
   SearchIdentity identity;
 };
 
-// Inputs have been checked (config_checks.h).
+// Inputs have been checked (input_checks.h).
 Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume);
 
 class Leader;
