@@ -58,7 +58,7 @@ Item read_row(const Statement& row) {
   item.created = row.integer(18);
   item.changed = row.integer(19);
   item.not_before = row.integer(20);
-  item.forgiven = static_cast<int>(row.integer(21));
+  item.exempt_through = static_cast<int>(row.integer(21));
   item.options = options_of(row.text(22));
   return item;
 }
@@ -123,7 +123,7 @@ int64_t ItemStore::insert(const Item& item) {
       .bind(item.created)
       .bind(item.changed)
       .bind(item.not_before)
-      .bind(item.forgiven)
+      .bind(item.exempt_through)
       .bind(options_text(item.options))
       .run();
   return database_.connection().last_insert_id();
@@ -187,7 +187,7 @@ void ItemStore::update(const Item& item) {
       .bind(item.cancel_requested)
       .bind(item.changed)
       .bind(item.not_before)
-      .bind(item.forgiven)
+      .bind(item.exempt_through)
       .bind(options_text(item.options))
       .bind(item.id)
       .run();

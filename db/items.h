@@ -34,7 +34,7 @@ class ItemStore {
   std::vector<Item> list(const ItemQuery& query) const;
   std::map<ItemState, int64_t> counts() const;
   // What the user or the daemon can change: priority, state, reason, cancel_requested, changed,
-  // not_before, forgiven, options, ctf and the micrograph's size and time.
+  // not_before, exempt_through, options, ctf and the micrograph's size and time.
   void update(const Item& item);
   void set_state(int64_t id, ItemState state, const std::string& reason, int64_t now);
 

@@ -80,7 +80,7 @@ struct Item {
   int64_t created = 0;
   int64_t changed = 0;
   int64_t not_before = 0;  // spaced retries
-  int forgiven = 0;        // attempts up to this number no longer count (`margay retry`)
+  int exempt_through = 0;  // attempts up to this number no longer count (`margay retry`)
   std::map<std::string, std::string> options{};  // what it asks of the cluster (sbatch's names)
 };
 

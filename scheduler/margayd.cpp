@@ -180,7 +180,7 @@ OptionsCheck options_check(const Config& config) {
 }
 
 std::string why_nothing_starts(const DaemonStatus& status) {
-  return status.lane_hold.empty() && status.degraded ? status.problem : status.lane_hold;
+  return status.pause_reason.empty() && status.degraded ? status.problem : status.pause_reason;
 }
 
 void serve(const Config& config, db::Database& database) {

@@ -135,7 +135,7 @@ nlohmann::json status_json(const DaemonStatus& status) {
   put_text(json, "database", status.database);
   put_text(json, "cluster", status.cluster);
   put_text(json, "problem", status.problem);
-  put_text(json, "lane_hold", status.lane_hold);
+  put_text(json, "lane_hold", status.pause_reason);
   for (const auto& [state, count] : status.items) json["items"][db::to_string(state)] = count;
   return json;
 }

@@ -62,7 +62,7 @@ std::string options_text(const json& options) {
 }
 
 // "PENDING: Resources: waits for nodes to become free"
-std::string said_by_cluster(const json& attempt) {
+std::string cluster_state_text(const json& attempt) {
   std::string text = text_of(attempt, "cluster_words");
   const std::string reason = text_of(attempt, "cluster_reason");
   const std::string meaning = text_of(attempt, "cluster_meaning");
@@ -79,7 +79,7 @@ std::string what_happened(const json& attempt) {
   std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
   // Slurm calls a job that was stopped on purpose FAILED.
   const bool well = state == "DONE" || state == "CHECKPOINTED";
-  std::string said = well ? "" : said_by_cluster(attempt);
+  std::string said = well ? "" : cluster_state_text(attempt);
   if (said == state) said.clear();
   if (!said.empty()) text += text.empty() ? said : " (" + said + ")";
   const auto restarts = attempt.at("restarts").get<int>();

@@ -311,7 +311,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   const std::string options = change_options(caller, request, item);
   if (!options.empty()) what += "; now asks Slurm for " + options;
   const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
-  item.forgiven = newest ? newest->number : 0;
+  item.exempt_through = newest ? newest->number : 0;
   item.micrograph_bytes = facts.bytes;
   item.micrograph_mtime_ns = facts.mtime_ns;
   item.state = ItemState::kQueued;
@@ -330,7 +330,7 @@ std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(dat
 
 std::map<int64_t, Decision> Commands::decisions() const {
   Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
-  if (lane_hold_) snapshot.lane_hold = lane_hold_();
+  if (pause_reason_) snapshot.pause_reason = pause_reason_();
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {
     decisions.emplace(decision.item_id, std::move(decision));

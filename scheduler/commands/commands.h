@@ -73,21 +73,21 @@ struct ItemView {
 class Commands {
  public:
   // `limits` are the cluster's, for the explanations.
-  // `lane_hold` says why nothing is submitted just now, empty = it is.
+  // `pause_reason` says why nothing is submitted just now, empty = it is.
   // Without `check_options` every option is refused: there is no Slurm to give it to.
   Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
-           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
+           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {})
       : database_(database),
         clock_(clock),
         limits_(std::move(limits)),
         crash_(std::move(crash)),
-        lane_hold_(std::move(lane_hold)),
+        pause_reason_(std::move(pause_reason)),
         check_options_(std::move(check_options)) {}
   // Of a cluster whose jobs start at once.
   Commands(db::Database& database, const Clock& clock, int slots, CrashHook crash = {},
-           std::function<std::string()> lane_hold = {}, OptionsCheck check_options = {})
+           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {})
       : Commands(database, clock, ClusterLimits{.slots = slots}, std::move(crash),
-                 std::move(lane_hold), std::move(check_options)) {}
+                 std::move(pause_reason), std::move(check_options)) {}
 
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
@@ -131,7 +131,7 @@ class Commands {
   const Clock& clock_;
   ClusterLimits limits_;
   CrashHook crash_;
-  std::function<std::string()> lane_hold_;
+  std::function<std::string()> pause_reason_;
   OptionsCheck check_options_;
 };
 

@@ -19,7 +19,7 @@ std::string meaning_of_reason(const db::Attempt& attempt) {
   return slurm::meaning_of_reason(attempt.cluster_reason);
 }
 
-std::string said_by_cluster(const db::Attempt& attempt) {
+std::string cluster_state_text(const db::Attempt& attempt) {
   std::string text = attempt.cluster_words;
   if (!has_reason(attempt)) return text;
   if (!text.empty()) text += ": ";

@@ -8,7 +8,7 @@
 namespace scheduler {
 
 // "PENDING: Resources: waits for nodes to become free"; empty when it has said nothing.
-std::string said_by_cluster(const db::Attempt& attempt);
+std::string cluster_state_text(const db::Attempt& attempt);
 
 // What the cluster's reason means; empty when there is none.
 std::string meaning_of_reason(const db::Attempt& attempt);

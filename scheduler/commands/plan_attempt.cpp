@@ -33,9 +33,9 @@ int threads_of(const LocalOptions& local) {
 }
 
 // The newest attempt need not have one: it may have failed before its first checkpoint.
-std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, int forgiven) {
+std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, int exempt_through) {
   for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
-    if (attempt->number <= forgiven) break;
+    if (attempt->number <= exempt_through) break;
     const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
     if (std::filesystem::exists(checkpoint)) return checkpoint;
   }
@@ -53,7 +53,7 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
   attempt.token = "margay-" + context.database.instance() + "-" + std::to_string(item.id) + "-a" +
                   std::to_string(attempt.number);
   attempt.directory = attempt_folder(jobs, item.id, attempt.number);
-  attempt.resume_from = newest_checkpoint(earlier, item.forgiven);
+  attempt.resume_from = newest_checkpoint(earlier, item.exempt_through);
   return attempt;
 }
 
@@ -62,7 +62,7 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                          std::optional<Shape> shape) {
   const auto earlier = db::AttemptStore(context.database).of_item(item.id);
-  const Failures failures = failures_of(earlier, item.forgiven);
+  const Failures failures = failures_of(earlier, item.exempt_through);
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
                    .excluded_hosts = hosts_to_avoid(context, item.id)};
   JobScript script = render_job(context.config, {.item = item,
@@ -80,18 +80,19 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
 }
 
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id) {
-  const StrikeRules rules{
-      .window = std::chrono::duration_cast<std::chrono::seconds>(context.config.intervals.strikes)};
+  const HostExclusionRules rules{.window = std::chrono::duration_cast<std::chrono::seconds>(
+                                     context.config.intervals.host_failures)};
   const auto failures =
       db::HostFailureStore(context.database).since(context.now - rules.window.count());
   if (failures.empty()) return {};
   return excluded_hosts(failures, item_id, context.now, context.nodes(), rules);
 }
 
-Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven) {
+Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through) {
   Failures failures;
   for (const db::Attempt& attempt : attempts) {
-    if (attempt.number <= forgiven || attempt.cause.empty() || db::is_open(attempt.state)) continue;
+    if (attempt.number <= exempt_through || attempt.cause.empty() || db::is_open(attempt.state))
+      continue;
     ++failures[attempt.cause];
   }
   return failures;

@@ -41,6 +41,6 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);
 
 // By cause, of the item's attempts since the last `retry`.
-Failures failures_of(const std::vector<db::Attempt>& attempts, int forgiven);
+Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through);
 
 }  // namespace scheduler

@@ -19,7 +19,7 @@ void read_top(const YAML::Node& root, const std::string& name, Config& config) {
                              {"retry", duration_into(config.intervals.retry)},
                              {"retry_longest", duration_into(config.intervals.retry_longest)},
                              {"files", duration_into(config.intervals.files)},
-                             {"strikes", duration_into(config.intervals.strikes)}};
+                             {"strikes", duration_into(config.intervals.host_failures)}};
   const Readers results = {
       {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
                                                     {"scores", ResultsKeep::kScores},

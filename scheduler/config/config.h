@@ -91,7 +91,7 @@ struct Intervals {
   // A finished job's files may be seen later than its end on a shared file system (Slurm only).
   std::chrono::milliseconds files{60'000};
   // How long a failure speaks against the host where it was.
-  std::chrono::milliseconds strikes{86'400'000};
+  std::chrono::milliseconds host_failures{86'400'000};
 };
 
 struct Config {

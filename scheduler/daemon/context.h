@@ -12,7 +12,7 @@
 
 namespace scheduler {
 
-struct Workplace {
+struct DaemonContext {
   Config config;
   db::Database& database;
   slurm::Cluster& cluster;

@@ -27,17 +27,18 @@ class Daemon::Impl {
  public:
   Impl(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock,
        DaemonOptions options)
-      : workplace_{config,
-                   database,
-                   cluster,
-                   clock,
-                   std::move(options.crash),
-                   std::move(options.log),
-                   std::move(options.free_bytes)},
+      : context_{config,
+                 database,
+                 cluster,
+                 clock,
+                 std::move(options.crash),
+                 std::move(options.log),
+                 std::move(options.free_bytes)},
         limits_(limits_of(config)),
-        lane_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
-    if (!workplace_.log) workplace_.log = [](const std::string&) {};
-    if (!workplace_.free_bytes) workplace_.free_bytes = scheduler::free_bytes;
+        breaker_(
+            {.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
+    if (!context_.log) context_.log = [](const std::string&) {};
+    if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
     status_.version = MARGAY_VERSION;
     status_.pid = getpid();
     status_.since = clock.now();
@@ -48,16 +49,16 @@ class Daemon::Impl {
 
   void tick();
   DaemonStatus status() const;
-  std::string lane_hold() const;
+  std::string pause_reason() const;
 
  private:
   void round();
   void look_at(slurm::Snapshot&& snapshot);
   Jobs ours(slurm::Snapshot&& snapshot) const;
   std::vector<db::Attempt> track();
-  void reap(const std::vector<db::Attempt>& open);
+  void stop_orphans(const std::vector<db::Attempt>& open);
   void forget_ended();
-  void forget_strikes();
+  void forget_host_failures();
   bool may_ask();
   bool may_submit();
   void submit();
@@ -66,21 +67,21 @@ class Daemon::Impl {
   void guarded(const std::string& what, const std::function<void()>& action);
   void publish();
 
-  Workplace workplace_;
+  DaemonContext context_;
   ClusterLimits limits_;
-  Lane lane_;
-  Tracker tracker_{workplace_, lane_};
-  Launcher launcher_{workplace_, lane_};
-  Reaper reaper_{workplace_};
-  Picture picture_;              // the last fresh one
-  bool awaits_picture_ = false;  // nobody knows what became of the last submission
+  CircuitBreaker breaker_;
+  Tracker tracker_{context_, breaker_};
+  Launcher launcher_{context_, breaker_};
+  Orphans orphans_{context_};
+  JobSnapshot snapshot_;          // the last fresh one
+  bool awaits_snapshot_ = false;  // nobody knows what became of the last submission
   bool degraded_ = false;
-  std::string problem_;          // of this tick: the first
-  std::string picture_problem_;  // of the last picture: the first
+  std::string problem_;           // of this tick: the first
+  std::string snapshot_problem_;  // of the last picture: the first
   std::string last_problem_;
   std::string launch_hold_;  // why the last launch stopped; asked anew at every tick
   int64_t last_snapshot_ = 0;
-  int64_t strikes_forgotten_ = 0;
+  int64_t host_failures_forgotten_ = 0;
   int64_t ticks_ = 0;
   int busy_ = 0;
   std::string described_;
@@ -100,7 +101,7 @@ void Daemon::Impl::guarded(const std::string& what, const std::function<void()>&
 
 Jobs Daemon::Impl::ours(slurm::Snapshot&& snapshot) const {
   Jobs jobs;
-  const std::string prefix = workplace_.token_prefix();
+  const std::string prefix = context_.token_prefix();
   for (slurm::JobStatus& job : snapshot.jobs) {
     if (!job.name.starts_with(prefix)) continue;
     const std::string name = job.name;
@@ -111,9 +112,9 @@ Jobs Daemon::Impl::ours(slurm::Snapshot&& snapshot) const {
 
 // Returns the attempts that are open after it.
 std::vector<db::Attempt> Daemon::Impl::track() {
-  const db::AttemptStore attempts(workplace_.database);
+  const db::AttemptStore attempts(context_.database);
   std::vector<db::Attempt> open = attempts.open();
-  tracker_.begin(picture_);
+  tracker_.begin(snapshot_);
   for (const db::Attempt& attempt : open) {
     guarded(attempt.token, [&] { tracker_.track(attempt); });
   }
@@ -121,48 +122,48 @@ std::vector<db::Attempt> Daemon::Impl::track() {
   return tracker_.moved() ? attempts.open() : std::move(open);
 }
 
-void Daemon::Impl::reap(const std::vector<db::Attempt>& open) {
-  reaper_.begin(open);
-  for (const auto& [name, job] : picture_.jobs) {
-    guarded(name, [&, &job = job] { reaper_.reap(job); });
+void Daemon::Impl::stop_orphans(const std::vector<db::Attempt>& open) {
+  orphans_.begin(open);
+  for (const auto& [name, job] : snapshot_.jobs) {
+    guarded(name, [&, &job = job] { orphans_.check(job); });
   }
-  reaper_.finish();
+  orphans_.finish();
 }
 
 void Daemon::Impl::forget_ended() {
-  for (const db::Attempt& attempt : db::AttemptStore(workplace_.database).ended_not_forgotten()) {
-    guarded(attempt.token, [&] { reaper_.forget(attempt, picture_); });
+  for (const db::Attempt& attempt : db::AttemptStore(context_.database).ended_not_forgotten()) {
+    guarded(attempt.token, [&] { orphans_.forget(attempt, snapshot_); });
   }
 }
 
-void Daemon::Impl::forget_strikes() {
+void Daemon::Impl::forget_host_failures() {
   constexpr int64_t kHour = 3600;
-  const int64_t now = workplace_.clock.now();
-  if (now - strikes_forgotten_ < kHour) return;
-  strikes_forgotten_ = now;
+  const int64_t now = context_.clock.now();
+  if (now - host_failures_forgotten_ < kHour) return;
+  host_failures_forgotten_ = now;
   const auto window =
-      std::chrono::duration_cast<std::chrono::seconds>(workplace_.config.intervals.strikes);
-  db::HostFailureStore(workplace_.database).remove_before(now - window.count());
+      std::chrono::duration_cast<std::chrono::seconds>(context_.config.intervals.host_failures);
+  db::HostFailureStore(context_.database).remove_before(now - window.count());
 }
 
 void Daemon::Impl::look_at(slurm::Snapshot&& snapshot) {
   const bool complete = snapshot.complete;
   if (complete) {
-    if (!picture_.complete) lane_.may_be_mended(workplace_.clock.now_ms());
-    last_snapshot_ = workplace_.clock.now();
-    awaits_picture_ = false;
+    if (!snapshot_.complete) breaker_.retry_now(context_.clock.now_ms());
+    last_snapshot_ = context_.clock.now();
+    awaits_snapshot_ = false;
   }
-  picture_ = {ours(std::move(snapshot)), complete};
+  snapshot_ = {ours(std::move(snapshot)), complete};
   const std::vector<db::Attempt> open = track();
-  reap(open);
+  stop_orphans(open);
   if (complete) forget_ended();
-  forget_strikes();
-  picture_problem_ = problem_;
+  forget_host_failures();
+  snapshot_problem_ = problem_;
 }
 
 bool Daemon::Impl::may_ask() {
-  return !awaits_picture_ && lane_.closed(workplace_.clock.now_ms()).empty() &&
-         workplace_.cluster.allowance() > kKeptBySubmissions;
+  return !awaits_snapshot_ && breaker_.pause(context_.clock.now_ms()).empty() &&
+         context_.cluster.allowance() > kKeptBySubmissions;
 }
 
 bool Daemon::Impl::may_submit() { return busy_ < limits_.slots && may_ask(); }
@@ -172,31 +173,31 @@ bool Daemon::Impl::launch(const Decision& decision) {
   LaunchResult result;
   guarded("item " + std::to_string(decision.item_id), [&] { result = launcher_.launch(decision); });
   launch_hold_ = result.hold;
-  if (result.unanswered) awaits_picture_ = true;
-  const bool tries = lane_.only_one() && result.submitted;
+  if (result.unanswered) awaits_snapshot_ = true;
+  const bool tries = breaker_.is_probing() && result.submitted;
   return result.hold.empty() && !tries && may_submit();
 }
 
 // What could not be submitted wide is not stopped for that.
 void Daemon::Impl::widen(const Decision& decision) {
   guarded("item " + std::to_string(decision.item_id), [&] {
-    const auto attempt = db::AttemptStore(workplace_.database).newest_of_item(decision.item_id);
-    const slurm::JobStatus* job = attempt ? picture_.job_of(*attempt) : nullptr;
+    const auto attempt = db::AttemptStore(context_.database).newest_of_item(decision.item_id);
+    const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
     if (job == nullptr || !can_be_stopped(*job)) return;
-    const auto item = db::ItemStore(workplace_.database).find(decision.item_id).value();
-    directives_of(workplace_.config, parse_shape(decision.shape->name).value(), item.options);
-    begin_to_stop(workplace_, *attempt, *job);
+    const auto item = db::ItemStore(context_.database).find(decision.item_id).value();
+    directives_of(context_.config, parse_shape(decision.shape->name).value(), item.options);
+    begin_to_stop(context_, *attempt, *job);
   });
 }
 
 void Daemon::Impl::submit() {
   launch_hold_.clear();
   busy_ =
-      static_cast<int>(db::QueueStore(workplace_.database).count_attempts()) + reaper_.strangers();
+      static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
   // One that runs gives its own place up for the wider job.
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
-  Snapshot snapshot = read_queue(workplace_.database, workplace_.clock.now(), limits_);
-  snapshot.busy_slots += reaper_.strangers();
+  Snapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
+  snapshot.busy_slots += orphans_.occupying();
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
     if (decision.verdict == Verdict::kStart && !launch(decision)) return;
@@ -207,36 +208,36 @@ void Daemon::Impl::submit() {
 }
 
 void Daemon::Impl::round() {
-  slurm::Snapshot snapshot = workplace_.cluster.states();
-  described_ = workplace_.cluster.describe();
+  slurm::Snapshot snapshot = context_.cluster.states();
+  described_ = context_.cluster.describe();
   degraded_ = !snapshot.complete;
   const bool complete = snapshot.complete;
   if (!complete) problem_ = snapshot.problem;
   if (snapshot.fresh) {
     look_at(std::move(snapshot));
   } else {
-    if (!picture_problem_.empty()) problem_ = picture_problem_;
-    guarded("cancels", [&] { tracker_.stop_cancelled(picture_); });
+    if (!snapshot_problem_.empty()) problem_ = snapshot_problem_;
+    guarded("cancels", [&] { tracker_.stop_cancelled(snapshot_); });
   }
   // Without a whole picture of the cluster nothing is added to it.
   if (complete) submit();
-  busy_ = static_cast<int>(db::QueueStore(workplace_.database).count_attempts());
+  busy_ = static_cast<int>(db::QueueStore(context_.database).count_attempts());
 }
 
 void Daemon::Impl::publish() {
-  if (problem_ != last_problem_) workplace_.log(problem_.empty() ? "well again" : problem_);
+  if (problem_ != last_problem_) context_.log(problem_.empty() ? "well again" : problem_);
   last_problem_ = problem_;
   const std::scoped_lock lock(mutex_);
   status_.cluster = described_;
   status_.busy_slots = busy_;
   status_.ticks = ticks_;
-  status_.last_tick = workplace_.clock.now();
+  status_.last_tick = context_.clock.now();
   status_.last_snapshot = last_snapshot_;
   status_.degraded = degraded_;
   status_.problem = problem_;
-  status_.orphans = reaper_.stopped();
-  status_.lane_hold =
-      launch_hold_.empty() ? lane_.sentence(workplace_.clock.now_ms()) : launch_hold_;
+  status_.orphans = orphans_.stopped();
+  status_.pause_reason =
+      launch_hold_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_hold_;
 }
 
 void Daemon::Impl::tick() {
@@ -246,9 +247,9 @@ void Daemon::Impl::tick() {
   publish();
 }
 
-std::string Daemon::Impl::lane_hold() const {
+std::string Daemon::Impl::pause_reason() const {
   const std::scoped_lock lock(mutex_);
-  return status_.lane_hold;
+  return status_.pause_reason;
 }
 
 DaemonStatus Daemon::Impl::status() const {
@@ -257,9 +258,9 @@ DaemonStatus Daemon::Impl::status() const {
     const std::scoped_lock lock(mutex_);
     status = status_;
   }
-  status.now = workplace_.clock.now();
+  status.now = context_.clock.now();
   if (status.last_snapshot > 0) status.data_age = status.now - status.last_snapshot;
-  status.items = db::ItemStore(workplace_.database).counts();
+  status.items = db::ItemStore(context_.database).counts();
   return status;
 }
 
@@ -271,7 +272,7 @@ Daemon::~Daemon() = default;
 
 void Daemon::tick() { impl_->tick(); }
 
-std::string Daemon::lane_hold() const { return impl_->lane_hold(); }
+std::string Daemon::pause_reason() const { return impl_->pause_reason(); }
 
 DaemonStatus Daemon::status() const { return impl_->status(); }
 

@@ -33,9 +33,9 @@ struct DaemonStatus {
   int64_t data_age = -1;      // seconds since then; -1 = there was none
   // DEGRADED: the cluster does not answer, so that nothing is submitted, and nothing is concluded.
   bool degraded = false;
-  std::string problem;    // why, or what else went wrong in the last tick; empty = well
-  std::string lane_hold;  // why nothing is submitted, empty = it is
-  int64_t orphans = 0;    // jobs of ours that no open attempt owned, stopped since the start
+  std::string problem;       // why, or what else went wrong in the last tick; empty = well
+  std::string pause_reason;  // why nothing is submitted, empty = it is
+  int64_t orphans = 0;       // jobs of ours that no open attempt owned, stopped since the start
   std::map<db::ItemState, int64_t> items;
 };
 
@@ -56,7 +56,7 @@ class Daemon {
   void tick();
   DaemonStatus status() const;
   // Why nothing is submitted just now, empty = it is.
-  std::string lane_hold() const;
+  std::string pause_reason() const;
 
  private:
   class Impl;

@@ -42,12 +42,12 @@ bool has_manifest(const db::Attempt& attempt) {
   return access((attempt.directory + "/" + kManifestFile).c_str(), F_OK) == 0;
 }
 
-bool is_claim_alive(const Workplace& workplace, const db::Attempt& attempt) {
+bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt) {
   int64_t newest = 0;
   for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {
     newest = std::max(newest, modified_ms(attempt.directory + "/" + file));
   }
-  return workplace.clock.now_ms() - newest < workplace.config.intervals.vanish_running.count();
+  return context.clock.now_ms() - newest < context.config.intervals.vanish_running.count();
 }
 
 void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
@@ -60,11 +60,11 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   if (changed.find("is missing") == std::string::npos) evidence.micrograph_changed = changed;
 }
 
-void add_end(const Workplace& workplace, const db::Attempt& attempt, Evidence& evidence) {
+void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
   evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
-  evidence.disk_full = tells_of_full_disk(evidence.error) ||
-                       workplace.free_bytes(workplace.config.jobs()) < kFullDisk;
-  evidence.claim_alive = is_claim_alive(workplace, attempt);
+  evidence.disk_full =
+      tells_of_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
+  evidence.claim_alive = is_claim_alive(context, attempt);
   evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
   if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }

@@ -16,9 +16,9 @@ bool has_manifest(const db::Attempt& attempt);
 void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence);
 
 // Somebody still writes into the attempt's folder.
-bool is_claim_alive(const Workplace& workplace, const db::Attempt& attempt);
+bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt);
 
 // What only matters once the job is over.
-void add_end(const Workplace& workplace, const db::Attempt& attempt, Evidence& evidence);
+void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence);
 
 }  // namespace scheduler

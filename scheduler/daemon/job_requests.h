@@ -14,16 +14,16 @@ inline constexpr int kKeptByLookups = 1;
 
 // Lets the job of an attempt that was submitted held start, and remembers that. A job that somebody
 // else holds is none of these. Not done: the next picture shows it held still.
-void release_job(const Workplace& workplace, db::Attempt& attempt);
+void release_job(const DaemonContext& context, db::Attempt& attempt);
 
 // False when it is not asked now: no request is left.
-bool ask_to_stop(const Workplace& workplace, const std::string& job_id);
+bool ask_to_stop(const DaemonContext& context, const std::string& job_id);
 
 // Remembers that this job is to make room for a wider one of its item, and asks it.
-void begin_to_stop(const Workplace& workplace, db::Attempt attempt, const slurm::JobStatus& job);
+void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slurm::JobStatus& job);
 // Asks for a checkpoint and the end of a job that was asked before, too: a script that prepares its
 // search has nobody who listens. One that waits still is cancelled; so is one that does not stop.
-void ask_for_checkpoint(const Workplace& workplace, const db::Attempt& attempt,
+void ask_for_checkpoint(const DaemonContext& context, const db::Attempt& attempt,
                         const slurm::JobStatus& job);
 
 // Whether asking it to stop is of any use.

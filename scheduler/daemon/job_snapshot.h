@@ -12,7 +12,7 @@ namespace scheduler {
 // By name.
 using Jobs = std::multimap<std::string, slurm::JobStatus>;
 
-struct Picture {
+struct JobSnapshot {
   Jobs jobs{};
   bool complete = false;  // what is not in it is not there
 

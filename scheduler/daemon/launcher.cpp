@@ -62,10 +62,10 @@ std::string Launcher::check_inputs(const db::Item& item,
 }
 
 std::string Launcher::check_room(const db::Item& item) const {
-  const std::string jobs = workplace_.config.jobs();
+  const std::string jobs = context_.config.jobs();
   fs::create_directories(jobs);
   const int64_t needed = needed_bytes(item.micrograph_path);
-  const int64_t free = workplace_.free_bytes(jobs);
+  const int64_t free = context_.free_bytes(jobs);
   if (free >= needed) return "";
   return "the disk of '" + jobs + "' is full: " + human_bytes(free) + " free, the next search (" +
          "item " + std::to_string(item.id) + ") needs " + human_bytes(needed) +
@@ -73,19 +73,19 @@ std::string Launcher::check_room(const db::Item& item) const {
 }
 
 PlanContext Launcher::plan_context() const {
-  return {.config = workplace_.config,
-          .database = workplace_.database,
-          .now = workplace_.clock.now(),
-          .nodes = [this] { return workplace_.cluster.nodes(); }};
+  return {.config = context_.config,
+          .database = context_.database,
+          .now = context_.clock.now(),
+          .nodes = [this] { return context_.cluster.nodes(); }};
 }
 
 // A cluster refuses to keep a job away from a node that it does not have any more.
 void Launcher::forget_hosts(const db::Item& item) const {
   const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
   if (hosts.empty()) return;
-  db::HostFailureStore(workplace_.database).remove_hosts(hosts);
-  workplace_.log("one of " + join(hosts) +
-                 " is no node of the cluster any more: what failed there is forgotten");
+  db::HostFailureStore(context_.database).remove_hosts(hosts);
+  context_.log("one of " + join(hosts) +
+               " is no node of the cluster any more: what failed there is forgotten");
 }
 
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
@@ -111,18 +111,18 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
 }
 
 bool Launcher::store_intent(db::Attempt& attempt) const {
-  db::Transaction transaction(workplace_.database);
-  db::ItemStore items(workplace_.database);
+  db::Transaction transaction(context_.database);
+  db::ItemStore items(context_.database);
   db::Item item = items.find(attempt.item_id).value();
   // Held or cancelled since the plan was made.
   if (item.state != db::ItemState::kQueued) return false;
-  attempt.created = workplace_.clock.now();
-  attempt.id = db::AttemptStore(workplace_.database).insert(attempt);
+  attempt.created = context_.clock.now();
+  attempt.id = db::AttemptStore(context_.database).insert(attempt);
   item.state = db::ItemState::kActive;
   item.reason = attempt.explanation;
   item.changed = attempt.created;
   items.update(item);
-  reach(workplace_.crash, "before-attempt-commit");
+  reach(context_.crash, "before-attempt-commit");
   transaction.commit();
   return true;
 }
@@ -131,55 +131,57 @@ void Launcher::accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
   attempt.job_id = answer.job_id;
   Outcome outcome;
   outcome.message = answer.message;
-  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
+  store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
   for (const std::string& warning : answer.warnings) {
-    workplace_.log(attempt.token + ": the cluster warns: " + warning);
+    context_.log(attempt.token + ": the cluster warns: " + warning);
   }
-  lane_.accepted(attempt.token);
+  breaker_.accepted(attempt.token);
   // Several nodes are too dear for a job that nobody knows of: it was submitted held.
   attempt.state = outcome.attempt;
   attempt.message = outcome.message;
-  if (attempt.release_due) release_job(workplace_, attempt);
+  if (attempt.release_due) release_job(context_, attempt);
 }
 
 void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
                       const slurm::SubmitResult& answer) {
   if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
-  const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
-  const Outcome outcome = judge_rejected(answer, item.options, failures_of(earlier, item.forgiven),
-                                         retry_rules(workplace_.config));
-  const bool known = outcome.lane_stop != LaneStop::kNone && lane_.was_told(outcome.lane_hold);
-  store_outcome(workplace_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
+  const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
+  const Outcome outcome =
+      judge_rejected(answer, item.options, failures_of(earlier, item.exempt_through),
+                     retry_rules(context_.config));
+  const bool known =
+      outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
+  store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
                 std::nullopt, known);
-  if (outcome.lane_stop == LaneStop::kNone) return;
-  const int64_t now_ms = workplace_.clock.now_ms();
-  if (lane_.stop(outcome.lane_stop, outcome.lane_hold, attempt.token, now_ms)) {
-    workplace_.log("nothing is submitted for a while: " + outcome.lane_hold);
+  if (outcome.site_fault == SiteFault::kNone) return;
+  const int64_t now_ms = context_.clock.now_ms();
+  if (breaker_.trip(outcome.site_fault, outcome.pause_reason, attempt.token, now_ms)) {
+    context_.log("nothing is submitted for a while: " + outcome.pause_reason);
   }
 }
 
 LaunchResult Launcher::submit(db::Attempt attempt, const db::Item& item) {
   const slurm::JobRequest request{
       .name = attempt.token,
-      .comment = job_comment(workplace_.database.instance(), item, attempt),
+      .comment = job_comment(context_.database.instance(), item, attempt),
       .script = attempt.script,
       .directory = attempt.directory,
       .output_path = attempt.directory + "/" + kLogFile,
-      .environment = job_environment(workplace_.config),
+      .environment = job_environment(context_.config),
       .hold = attempt.release_due};
-  reach(workplace_.crash, "before-submit");
-  const slurm::SubmitResult answer = workplace_.cluster.submit(request);
-  reach(workplace_.crash, "after-submit");
-  attempt.submitted = workplace_.clock.now();
+  reach(context_.crash, "before-submit");
+  const slurm::SubmitResult answer = context_.cluster.submit(request);
+  reach(context_.crash, "after-submit");
+  attempt.submitted = context_.clock.now();
   switch (answer.outcome) {
     case slurm::SubmitOutcome::kAccepted:
       accept(std::move(attempt), answer);
       return {.submitted = true};
     case slurm::SubmitOutcome::kUnknown:
-      store_outcome(workplace_, attempt,
+      store_outcome(context_, attempt,
                     {.attempt = db::AttemptState::kUnknown, .message = answer.message},
                     {"before-answer-commit", "after-answer-commit"});
-      lane_.accepted(attempt.token);
+      breaker_.accepted(attempt.token);
       return {.submitted = true, .unanswered = true};
     case slurm::SubmitOutcome::kRejected:
       refuse(attempt, item, answer);
@@ -190,21 +192,21 @@ LaunchResult Launcher::submit(db::Attempt attempt, const db::Item& item) {
 
 void Launcher::end_item(const db::Item& item, db::ItemState state,
                         const std::string& reason) const {
-  db::Transaction transaction(workplace_.database);
-  db::ItemStore items(workplace_.database);
+  db::Transaction transaction(context_.database);
+  db::ItemStore items(context_.database);
   if (items.find(item.id).value().state != db::ItemState::kQueued) return;
-  items.set_state(item.id, state, reason, workplace_.clock.now());
+  items.set_state(item.id, state, reason, context_.clock.now());
   transaction.commit();
-  workplace_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
+  context_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
 }
 
 // A file that cannot be looked at just now (a file server is away) must not stop the others.
 void Launcher::postpone(db::Item item, const std::string& reason) const {
-  db::Transaction transaction(workplace_.database);
-  db::ItemStore items(workplace_.database);
+  db::Transaction transaction(context_.database);
+  db::ItemStore items(context_.database);
   item = items.find(item.id).value();
-  const int64_t now_ms = workplace_.clock.now_ms();
-  item.not_before = (now_ms + workplace_.config.intervals.retry.count()) / 1000 + 1;
+  const int64_t now_ms = context_.clock.now_ms();
+  item.not_before = (now_ms + context_.config.intervals.retry.count()) / 1000 + 1;
   item.reason = reason + "; will be tried again";
   item.changed = now_ms / 1000;
   items.update(item);
@@ -230,9 +232,9 @@ LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decis
 }
 
 LaunchResult Launcher::launch(const Decision& decision) {
-  const db::Item item = db::ItemStore(workplace_.database).find(decision.item_id).value();
+  const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
   const db::Template search_template =
-      db::TemplateStore(workplace_.database).find(item.template_id).value();
+      db::TemplateStore(context_.database).find(item.template_id).value();
   try {
     if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
       end_item(item, db::ItemState::kQuarantined, changed);
@@ -256,9 +258,9 @@ LaunchResult Launcher::launch(const Decision& decision) {
     return blame_options(item, decision, error.what());
   }
   if (!store_intent(attempt)) return {};
-  reach(workplace_.crash, "after-attempt-commit");
+  reach(context_.crash, "after-attempt-commit");
   // After the intent, before the submission: from here on an older attempt's script stops.
-  set_fence(item_folder(workplace_.config.jobs(), item.id), attempt.number);
+  set_fence(item_folder(context_.config.jobs(), item.id), attempt.number);
   return submit(std::move(attempt), item);
 }
 

@@ -21,7 +21,8 @@ struct LaunchResult {
 
 class Launcher {
  public:
-  Launcher(const Workplace& workplace, Lane& lane) : workplace_(workplace), lane_(lane) {}
+  Launcher(const DaemonContext& context, CircuitBreaker& breaker)
+      : context_(context), breaker_(breaker) {}
 
   // An item that cannot run is quarantined, one whose own options are wrong has failed.
   LaunchResult launch(const Decision& decision);
@@ -42,8 +43,8 @@ class Launcher {
   LaunchResult blame_options(const db::Item& item, const Decision& decision,
                              const std::string& problem) const;
 
-  const Workplace& workplace_;
-  Lane& lane_;
+  const DaemonContext& context_;
+  CircuitBreaker& breaker_;
 };
 
 // How the file differs from what was registered: "is missing", "changed ..."; empty = it does not.

@@ -10,59 +10,59 @@
 
 namespace scheduler {
 
-void Reaper::begin(const std::vector<db::Attempt>& open) {
+void Orphans::begin(const std::vector<db::Attempt>& open) {
   open_.clear();
   for (const db::Attempt& attempt : open) open_.emplace(attempt.token, attempt.job_id);
-  strangers_ = 0;
+  occupying_ = 0;
   seen_.clear();
 }
 
 // The result is there before the script has ended. Started again by the cluster, or not started at
 // all since somebody ran its script by hand, it would do nothing.
-bool Reaper::is_on_its_way_out(const slurm::JobStatus& job) const {
+bool Orphans::is_on_its_way_out(const slurm::JobStatus& job) const {
   if (job.state == slurm::JobState::kPending) return false;
-  const auto attempt = db::AttemptStore(workplace_.database).find_by_token(job.name);
+  const auto attempt = db::AttemptStore(context_.database).find_by_token(job.name);
   if (!attempt || attempt->state != db::AttemptState::kDone) return false;
   if (!attempt->job_id.empty() && attempt->job_id != job.job_id) return false;
   return job.restarts <= attempt->restarts;
 }
 
-void Reaper::reap(const slurm::JobStatus& job) {
+void Orphans::check(const slurm::JobStatus& job) {
   const auto owner = open_.find(job.name);
   if (owner != open_.end() && (owner->second.empty() || owner->second == job.job_id)) return;
   if (is_over(job.state)) {
-    workplace_.cluster.forget(job.job_id);
+    context_.cluster.forget(job.job_id);
     return;
   }
-  if (owner == open_.end()) ++strangers_;
+  if (owner == open_.end()) ++occupying_;
   if (is_on_its_way_out(job)) return;
   seen_.insert(job.job_id);
   if (known_.insert(job.job_id).second) {
     ++stopped_;
-    workplace_.log("job " + job.job_id + " (" + job.name + ") belongs to no open attempt: stopped");
+    context_.log("job " + job.job_id + " (" + job.name + ") belongs to no open attempt: stopped");
   }
-  if (can_be_stopped(job)) ask_to_stop(workplace_, job.job_id);
+  if (can_be_stopped(job)) ask_to_stop(context_, job.job_id);
 }
 
-void Reaper::finish() { known_ = std::exchange(seen_, {}); }
+void Orphans::finish() { known_ = std::exchange(seen_, {}); }
 
-void Reaper::forget(const db::Attempt& attempt, const Picture& picture) const {
-  const auto [first, last] = picture.jobs.equal_range(attempt.token);
+void Orphans::forget(const db::Attempt& attempt, const JobSnapshot& snapshot) const {
+  const auto [first, last] = snapshot.jobs.equal_range(attempt.token);
   for (auto job = first; job != last; ++job) {
     if (!is_over(job->second.state)) return;
   }
-  reach(workplace_.crash, "before-forget");
-  const db::AttemptStore attempts(workplace_.database);
+  reach(context_.crash, "before-forget");
+  const db::AttemptStore attempts(context_.database);
   if (attempt.state == db::AttemptState::kDone) {
-    remove_leftovers(attempt.directory, workplace_.config.keep);
+    remove_leftovers(attempt.directory, context_.config.keep);
     for (const db::Attempt& earlier : attempts.of_item(attempt.item_id)) {
       if (earlier.number < attempt.number) {
         remove_leftovers(earlier.directory, ResultsKeep::kPeaks);
       }
     }
   }
-  db::AttemptStore(workplace_.database).mark_forgotten(attempt.id);
-  reach(workplace_.crash, "after-forget");
+  db::AttemptStore(context_.database).mark_forgotten(attempt.id);
+  reach(context_.crash, "after-forget");
 }
 
 }  // namespace scheduler

@@ -14,29 +14,29 @@
 
 namespace scheduler {
 
-class Reaper {
+class Orphans {
  public:
-  explicit Reaper(const Workplace& workplace) : workplace_(workplace) {}
+  explicit Orphans(const DaemonContext& context) : context_(context) {}
 
   // A new picture: begin(), reap() for each of its jobs, finish().
   void begin(const std::vector<db::Attempt>& open);
-  void reap(const slurm::JobStatus& job);
+  void check(const slurm::JobStatus& job);
   void finish();
 
   // The outcome is stored and the job over, or gone: leftovers of the search go.
-  void forget(const db::Attempt& attempt, const Picture& picture) const;
+  void forget(const db::Attempt& attempt, const JobSnapshot& snapshot) const;
 
   // Jobs in the picture that take a place in the cluster and belong to no open attempt.
-  int strangers() const { return strangers_; }
+  int occupying() const { return occupying_; }
   // Stopped since the start of this daemon.
   int64_t stopped() const { return stopped_; }
 
  private:
   bool is_on_its_way_out(const slurm::JobStatus& job) const;
 
-  const Workplace& workplace_;
+  const DaemonContext& context_;
   std::unordered_map<std::string, std::string> open_;  // job's id by token
-  int strangers_ = 0;
+  int occupying_ = 0;
   int64_t stopped_ = 0;
   std::set<std::string> known_;  // ids of jobs that are being stopped
   std::set<std::string> seen_;   // of them, in this picture

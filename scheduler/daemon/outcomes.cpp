@@ -40,7 +40,7 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
 
 // Empty: none. Of a job with several the script names the one that failed, if it knows.
 std::string host_to_blame(const db::Attempt& attempt) {
-  if (!speaks_against_host(attempt.cause)) return "";
+  if (!indicates_bad_host(attempt.cause)) return "";
   if (is_one_host(attempt.host)) return attempt.host;
   std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
   host.erase(host.find_last_not_of('\n') + 1);
@@ -50,14 +50,14 @@ std::string host_to_blame(const db::Attempt& attempt) {
   return is_name ? host : "";
 }
 
-void blame_host(const Workplace& workplace, const db::Attempt& attempt, const std::string& host) {
+void blame_host(const DaemonContext& context, const db::Attempt& attempt, const std::string& host) {
   if (host.empty()) return;
-  db::HostFailureStore(workplace.database)
+  db::HostFailureStore(context.database)
       .insert({.host = host,
                .item_id = attempt.item_id,
                .attempt_id = attempt.id,
                .cause = attempt.cause,
-               .time = workplace.clock.now()});
+               .time = context.clock.now()});
 }
 
 // The API waits while a transaction is open: thousands go in several.
@@ -69,9 +69,9 @@ RetryRules retry_rules(const Config& config) {
   return {.first = config.intervals.retry, .longest = config.intervals.retry_longest};
 }
 
-void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcome& outcome,
+void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outcome& outcome,
                    CommitPoints points, const std::optional<db::Result>& result, bool quiet) {
-  const int64_t now_ms = workplace.clock.now_ms();
+  const int64_t now_ms = context.clock.now_ms();
   const bool changed = attempt.state != outcome.attempt;
   attempt.state = outcome.attempt;
   attempt.cause = outcome.cause;
@@ -79,36 +79,36 @@ void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcom
   const std::string host = outcome.item ? host_to_blame(attempt) : "";
   if (outcome.item && attempt.ended == 0) attempt.ended = now_ms / 1000;
   {
-    db::Transaction transaction(workplace.database);
-    if (!db::AttemptStore(workplace.database).update(attempt)) return;
+    db::Transaction transaction(context.database);
+    if (!db::AttemptStore(context.database).update(attempt)) return;
     if (outcome.item) {
-      db::ItemStore items(workplace.database);
+      db::ItemStore items(context.database);
       db::Item item = items.find(attempt.item_id).value();
       end_item(item, outcome, now_ms);
       items.update(item);
-      blame_host(workplace, attempt, host);
+      blame_host(context, attempt, host);
     }
-    if (result) db::ResultStore(workplace.database).insert(*result);
-    reach(workplace.crash, points.before);
+    if (result) db::ResultStore(context.database).insert(*result);
+    reach(context.crash, points.before);
     transaction.commit();
   }
-  reach(workplace.crash, points.after);
-  if (changed && !quiet) workplace.log(line_of(attempt, outcome));
+  reach(context.crash, points.after);
+  if (changed && !quiet) context.log(line_of(attempt, outcome));
 }
 
-void store_open(const Workplace& workplace, const std::vector<OpenChange>& changes) {
+void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes) {
   for (size_t first = 0; first < changes.size(); first += kAtOnce) {
     const auto some = std::span(changes).subspan(first, std::min(kAtOnce, changes.size() - first));
     {
-      db::Transaction transaction(workplace.database);
-      db::AttemptStore attempts(workplace.database);
+      db::Transaction transaction(context.database);
+      db::AttemptStore attempts(context.database);
       for (const OpenChange& change : some) attempts.update(change.attempt);
-      reach(workplace.crash, "before-states-commit");
+      reach(context.crash, "before-states-commit");
       transaction.commit();
     }
-    reach(workplace.crash, "after-states-commit");
+    reach(context.crash, "after-states-commit");
     for (const OpenChange& change : some) {
-      if (change.new_state) workplace.log(line_of(change.attempt, {}));
+      if (change.new_state) context.log(line_of(change.attempt, {}));
     }
   }
 }

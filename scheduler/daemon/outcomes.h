@@ -20,7 +20,7 @@ struct CommitPoints {
 
 // Writes nothing when the stored attempt has ended already: terminal states never flip. What may
 // be the host's fault is remembered of the host. `quiet`: the administrator knows already.
-void store_outcome(const Workplace& workplace, db::Attempt attempt, const Outcome& outcome,
+void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outcome& outcome,
                    CommitPoints points, const std::optional<db::Result>& result = std::nullopt,
                    bool quiet = false);
 
@@ -29,6 +29,6 @@ struct OpenChange {
   db::Attempt attempt{};
   bool new_state = false;  // said to the administrator
 };
-void store_open(const Workplace& workplace, const std::vector<OpenChange>& changes);
+void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes);
 
 }  // namespace scheduler

@@ -79,32 +79,32 @@ std::optional<slurm::JobStatus> last_record(const db::Attempt& attempt,
 
 }  // namespace
 
-Tracker::Tracker(const Workplace& workplace, Lane& lane)
-    : workplace_(workplace), lane_(lane), rules_(retry_rules(workplace.config)) {}
+Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker)
+    : context_(context), breaker_(breaker), rules_(retry_rules(context.config)) {}
 
-void Tracker::begin(const Picture& picture) {
-  picture_ = &picture;
+void Tracker::begin(const JobSnapshot& snapshot) {
+  snapshot_ = &snapshot;
   moved_ = false;
   changes_.clear();
   looks_left_ = kLooks;
-  const auto ids = db::QueueStore(workplace_.database).to_cancel();
+  const auto ids = db::QueueStore(context_.database).to_cancel();
   to_cancel_ = std::set<int64_t>(ids.begin(), ids.end());
   asked_.clear();
 }
 
 void Tracker::finish() {
   if (looks_left_ > 0) looked_to_ = 0;
-  store_open(workplace_, changes_);
+  store_open(context_, changes_);
   changes_.clear();
 }
 
-void Tracker::stop_cancelled(const Picture& picture) {
-  for (const int64_t id : db::QueueStore(workplace_.database).to_cancel()) {
+void Tracker::stop_cancelled(const JobSnapshot& snapshot) {
+  for (const int64_t id : db::QueueStore(context_.database).to_cancel()) {
     if (to_cancel_.count(id) != 0 || asked_.count(id) != 0) continue;
-    const auto attempt = db::AttemptStore(workplace_.database).newest_of_item(id);
-    const slurm::JobStatus* job = attempt ? picture.job_of(*attempt) : nullptr;
+    const auto attempt = db::AttemptStore(context_.database).newest_of_item(id);
+    const slurm::JobStatus* job = attempt ? snapshot.job_of(*attempt) : nullptr;
     if (job == nullptr || !can_be_stopped(*job)) continue;
-    if (ask_to_stop(workplace_, job->job_id)) asked_.insert(id);
+    if (ask_to_stop(context_, job->job_id)) asked_.insert(id);
   }
 }
 
@@ -117,7 +117,7 @@ bool Tracker::take_look(const db::Attempt& attempt) {
 }
 
 std::chrono::milliseconds Tracker::limit_of(const db::Attempt& attempt) const {
-  const Intervals& intervals = workplace_.config.intervals;
+  const Intervals& intervals = context_.config.intervals;
   return attempt.state == AttemptState::kPending ? intervals.vanish_pending
                                                  : intervals.vanish_running;
 }
@@ -125,15 +125,15 @@ std::chrono::milliseconds Tracker::limit_of(const db::Attempt& attempt) const {
 // Whether an attempt without a living job is to be examined now.
 bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
   if (job != nullptr) return true;
-  if (!picture_->complete) {
+  if (!snapshot_->complete) {
     absences_.erase(attempt.id);
     return false;
   }
-  const int64_t now_ms = workplace_.clock.now_ms();
+  const int64_t now_ms = context_.clock.now_ms();
   const auto [absence, first] = absences_.try_emplace(attempt.id, Absence{now_ms, now_ms});
   const bool due = now_ms >= absence->second.ask_ms ||
                    now_ms - absence->second.since_ms >= limit_of(attempt).count();
-  return first || (due && workplace_.cluster.allowance() > kKeptByLookups);
+  return first || (due && context_.cluster.allowance() > kKeptByLookups);
 }
 
 void Tracker::track(const db::Attempt& attempt) {
@@ -146,7 +146,7 @@ void Tracker::track(const db::Attempt& attempt) {
     }
     return;
   }
-  const slurm::JobStatus* job = picture_->job_of(attempt);
+  const slurm::JobStatus* job = snapshot_->job_of(attempt);
   if (job != nullptr) absences_.erase(attempt.id);
   if (job != nullptr && !is_over(job->state) && !look) {
     over_since_.erase(attempt.id);
@@ -168,17 +168,17 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   // Not over, whatever an end time says (a claim held by another run).
   changed.ended = attempt.ended;
   if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
-    ask_to_stop(workplace_, job.job_id);
+    ask_to_stop(context_, job.job_id);
   } else if (changed.stop_asked != 0 && can_be_stopped(job)) {
-    ask_for_checkpoint(workplace_, changed, job);
+    ask_for_checkpoint(context_, changed, job);
   } else if (changed.release_due && job.held) {
-    release_job(workplace_, changed);
+    release_job(context_, changed);
   } else if (changed.release_due && job.state != slurm::JobState::kUnknownAlive) {
     // It was released before a crash. (Of a job in a state that nobody knows, neither is it known
     // whether it is held.)
     changed.release_due = false;
   }
-  lane_.saw(changed.token, changed.state, true, "");
+  breaker_.observe(changed.token, changed.state, true, "");
   if (differs(attempt, changed)) changes_.push_back({changed, attempt.state != changed.state});
 }
 
@@ -191,9 +191,9 @@ void Tracker::forget(int64_t attempt_id) {
 void Tracker::adopt(db::Attempt attempt, const slurm::JobStatus& job) {
   attempt.job_id = job.job_id;
   if (attempt.submitted == 0) {
-    attempt.submitted = job.submit_time > 0 ? job.submit_time : workplace_.clock.now();
+    attempt.submitted = job.submit_time > 0 ? job.submit_time : context_.clock.now();
   }
-  store_outcome(workplace_, attempt, {.attempt = AttemptState::kPending},
+  store_outcome(context_, attempt, {.attempt = AttemptState::kPending},
                 {"before-adopt-commit", "after-adopt-commit"});
   forget(attempt.id);
   moved_ = true;
@@ -201,20 +201,19 @@ void Tracker::adopt(db::Attempt attempt, const slurm::JobStatus& job) {
 
 // nullopt: not asked, or without an answer.
 std::optional<std::vector<slurm::JobStatus>> Tracker::named(const db::Attempt& attempt) const {
-  if (workplace_.cluster.allowance() <= kKeptByLookups) return std::nullopt;
-  return workplace_.cluster.find_by_name(attempt.token);
+  if (context_.cluster.allowance() <= kKeptByLookups) return std::nullopt;
+  return context_.cluster.find_by_name(attempt.token);
 }
 
 // Nothing is submitted twice on a guess: only two complete looks without the name, after a time in
 // which a late submission would have arrived, prove that there is no job.
 void Tracker::resolve(const db::Attempt& attempt) {
-  const auto [first, last] = picture_->jobs.equal_range(attempt.token);
+  const auto [first, last] = snapshot_->jobs.equal_range(attempt.token);
   std::vector<slurm::JobStatus> found;
   for (auto job = first; job != last; ++job) found.push_back(job->second);
   const int64_t since_ms = std::max(attempt.created, attempt.submitted) * 1000;
-  const bool late =
-      workplace_.clock.now_ms() - since_ms >= workplace_.config.resolve_grace().count();
-  if (found.empty() && picture_->complete && late) {
+  const bool late = context_.clock.now_ms() - since_ms >= context_.config.resolve_grace().count();
+  if (found.empty() && snapshot_->complete && late) {
     const auto answer = named(attempt);
     if (!answer) return;
     found = *answer;
@@ -224,35 +223,34 @@ void Tracker::resolve(const db::Attempt& attempt) {
     adopt(attempt, *std::min_element(found.begin(), found.end(), is_older));
     return;
   }
-  if (picture_->complete && late && ++looked_up_[attempt.id] >= 2) give_up(attempt);
+  if (snapshot_->complete && late && ++looked_up_[attempt.id] >= 2) give_up(attempt);
 }
 
 void Tracker::give_up(const db::Attempt& attempt) {
   // A script that has begun all the same is waited for: for its job, or for its manifest.
-  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(workplace_, attempt)) return;
-  const auto item = db::ItemStore(workplace_.database).find(attempt.item_id).value();
-  const auto earlier = db::AttemptStore(workplace_.database).of_item(attempt.item_id);
-  const Outcome outcome = judge_never_started(failures_of(earlier, item.forgiven), rules_);
-  store_outcome(workplace_, attempt, outcome,
+  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(context_, attempt)) return;
+  const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
+  const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
+  const Outcome outcome = judge_never_started(failures_of(earlier, item.exempt_through), rules_);
+  store_outcome(context_, attempt, outcome,
                 {"before-never-started-commit", "after-never-started-commit"});
-  tell_lane(attempt.token, outcome, false);
+  report_to_breaker(attempt.token, outcome, false);
   forget(attempt.id);
   moved_ = true;
 }
 
 // On a shared file system the manifest may be seen later than the job's end.
 bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job) {
-  if (job.state != slurm::JobState::kCompleted || workplace_.config.cluster != "slurm")
-    return false;
-  const int64_t now_ms = workplace_.clock.now_ms();
+  if (job.state != slurm::JobState::kCompleted || context_.config.cluster != "slurm") return false;
+  const int64_t now_ms = context_.clock.now_ms();
   const int64_t since = over_since_.try_emplace(attempt.id, now_ms).first->second;
-  return now_ms - since < workplace_.config.intervals.files.count();
+  return now_ms - since < context_.config.intervals.files.count();
 }
 
 // Without an answer nothing is concluded; a record that is alive is not believed for ever, since a
 // job that slurmctld lost stays PENDING in accounting.
 void Tracker::ask_accounting(const db::Attempt& attempt, Evidence& evidence) {
-  const int64_t now_ms = workplace_.clock.now_ms();
+  const int64_t now_ms = context_.clock.now_ms();
   const auto known = absences_.find(attempt.id);
   if (known == absences_.end()) return;
   Absence& absence = known->second;
@@ -273,16 +271,15 @@ void Tracker::add_job(const db::Attempt& attempt, const slurm::JobStatus* job, E
     ask_accounting(attempt, evidence);
   }
   if (!evidence.job || !is_over(evidence.job->state)) return;
-  add_end(workplace_, attempt, evidence);
+  add_end(context_, attempt, evidence);
   evidence.files_may_come = files_may_come(attempt, *evidence.job);
 }
 
 void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
-  const auto item = db::ItemStore(workplace_.database).find(attempt.item_id).value();
-  const auto search_template =
-      db::TemplateStore(workplace_.database).find(item.template_id).value();
+  const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
+  const auto search_template = db::TemplateStore(context_.database).find(item.template_id).value();
   // Read after the picture was taken: a job that it shows as ended has left its manifest by now.
-  const ManifestReading manifest = read_manifest(attempt, search_template, workplace_.clock.now());
+  const ManifestReading manifest = read_manifest(attempt, search_template, context_.clock.now());
   if (is_unanswered(attempt) && manifest.witness != ManifestWitness::kAccepted) {
     resolve(attempt);
     return;
@@ -290,8 +287,9 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   Evidence evidence{.cancel_requested = item.cancel_requested};
   add_manifest(manifest, item, evidence);
   add_job(attempt, job, evidence);
-  const auto earlier = db::AttemptStore(workplace_.database).of_item(item.id);
-  const Outcome outcome = judge(attempt, evidence, failures_of(earlier, item.forgiven), rules_);
+  const auto earlier = db::AttemptStore(context_.database).of_item(item.id);
+  const Outcome outcome =
+      judge(attempt, evidence, failures_of(earlier, item.exempt_through), rules_);
   if (!outcome.item) {
     if (evidence.job) keep(attempt, *evidence.job, outcome);
     return;
@@ -305,22 +303,22 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
 void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
                        const std::optional<db::Result>& result) {
   const bool quiet =
-      outcome.lane_stop == LaneStop::kConfiguration && lane_.was_told(outcome.lane_hold);
-  store_outcome(workplace_, attempt, outcome, {"before-outcome-commit", "after-outcome-commit"},
+      outcome.site_fault == SiteFault::kConfiguration && breaker_.is_known(outcome.pause_reason);
+  store_outcome(context_, attempt, outcome, {"before-outcome-commit", "after-outcome-commit"},
                 result, quiet);
-  tell_lane(attempt.token, outcome, true);
+  report_to_breaker(attempt.token, outcome, true);
   forget(attempt.id);
   moved_ = true;
 }
 
-void Tracker::tell_lane(const std::string& token, const Outcome& outcome, bool seen) {
-  if (outcome.lane_stop == LaneStop::kNone) {
-    lane_.saw(token, outcome.attempt, seen, outcome.cause);
+void Tracker::report_to_breaker(const std::string& token, const Outcome& outcome, bool seen) {
+  if (outcome.site_fault == SiteFault::kNone) {
+    breaker_.observe(token, outcome.attempt, seen, outcome.cause);
     return;
   }
-  const int64_t now_ms = workplace_.clock.now_ms();
-  if (lane_.stop(outcome.lane_stop, outcome.lane_hold, token, now_ms)) {
-    workplace_.log("nothing is submitted for a while: " + outcome.lane_hold);
+  const int64_t now_ms = context_.clock.now_ms();
+  if (breaker_.trip(outcome.site_fault, outcome.pause_reason, token, now_ms)) {
+    context_.log("nothing is submitted for a while: " + outcome.pause_reason);
   }
 }
 

@@ -23,17 +23,17 @@ namespace scheduler {
 
 class Tracker {
  public:
-  Tracker(const Workplace& workplace, Lane& lane);
+  Tracker(const DaemonContext& context, CircuitBreaker& breaker);
 
   // A new picture: begin(), track() for each open attempt by id, finish().
-  void begin(const Picture& picture);
+  void begin(const JobSnapshot& snapshot);
   void track(const db::Attempt& attempt);
   void finish();
   // Whether an attempt ended, or got its job, since begin().
   bool moved() const { return moved_; }
 
   // Between pictures: asks jobs to stop whose item somebody has cancelled since.
-  void stop_cancelled(const Picture& picture);
+  void stop_cancelled(const JobSnapshot& snapshot);
 
  private:
   struct Absence {
@@ -58,13 +58,13 @@ class Tracker {
   bool files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job);
   void conclude(const db::Attempt& attempt, const Outcome& outcome,
                 const std::optional<db::Result>& result);
-  void tell_lane(const std::string& token, const Outcome& outcome, bool seen);
+  void report_to_breaker(const std::string& token, const Outcome& outcome, bool seen);
   void forget(int64_t attempt_id);
 
-  const Workplace& workplace_;
-  Lane& lane_;
+  const DaemonContext& context_;
+  CircuitBreaker& breaker_;
   const RetryRules rules_;
-  const Picture* picture_ = nullptr;
+  const JobSnapshot* snapshot_ = nullptr;
   bool moved_ = false;
   std::vector<OpenChange> changes_;
   std::set<int64_t> to_cancel_;            // items

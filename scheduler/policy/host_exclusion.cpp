@@ -20,7 +20,7 @@ bool asks_for_another_host(const std::string& cause) {
 }
 
 std::set<int64_t> items_that_fail_everywhere(const std::vector<db::HostFailure>& failures,
-                                             int64_t since, const StrikeRules& rules) {
+                                             int64_t since, const HostExclusionRules& rules) {
   std::map<int64_t, std::set<std::string>> hosts;
   for (const db::HostFailure& failure : failures) {
     if (failure.time >= since) hosts[failure.item_id].insert(failure.host);
@@ -34,7 +34,7 @@ std::set<int64_t> items_that_fail_everywhere(const std::vector<db::HostFailure>&
 
 }  // namespace
 
-bool speaks_against_host(const std::string& cause) {
+bool indicates_bad_host(const std::string& cause) {
   return cause == "hardware" || cause == "launch" || cause == "unknown" || cause == "node_failed";
 }
 
@@ -43,7 +43,7 @@ bool is_one_host(const std::string& host) {
 }
 
 std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failures, int64_t item_id,
-                                     int64_t now, int nodes, const StrikeRules& rules) {
+                                     int64_t now, int nodes, const HostExclusionRules& rules) {
   const int64_t since = now - rules.window.count();
   const std::set<int64_t> bad_items = items_that_fail_everywhere(failures, since, rules);
   std::map<std::string, Record> records;

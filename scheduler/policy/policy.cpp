@@ -98,7 +98,7 @@ Decision wait(const PlanItem& item, const Filling& filling) {
   Decision decision{.item_id = item.id};
   for (const auto& [priority, count] : filling.ahead) decision.ahead += static_cast<int>(count);
   decision.explanation = "waits: ";
-  const std::string& hold = filling.snapshot.lane_hold;
+  const std::string& hold = filling.snapshot.pause_reason;
   if (!hold.empty()) decision.explanation += hold + "; ";
   if (has_its_share(item, filling)) {
     const int pending = filling.pending.at(item.priority);
@@ -124,7 +124,7 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   const auto ready = ready_items(snapshot);
   for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
-    const bool room = snapshot.lane_hold.empty() && filling.busy < snapshot.device_slots;
+    const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.device_slots;
     if (room && !has_its_share(*item, filling)) {
       decisions.push_back(start(*item, filling));
       --filling.left[item->priority];
@@ -150,9 +150,9 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   decision.shape = shape_for(item, snapshot);
   const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
   const std::string goes_on = "it is stopped with a checkpoint and goes on from there ";
-  if (!snapshot.lane_hold.empty()) {
-    decision.explanation =
-        has + ": " + goes_on + "as soon as jobs are submitted again (" + snapshot.lane_hold + ")";
+  if (!snapshot.pause_reason.empty()) {
+    decision.explanation = has + ": " + goes_on + "as soon as jobs are submitted again (" +
+                           snapshot.pause_reason + ")";
   } else if (!item.waits && has_its_share(item, filling)) {
     decision.explanation = has + ": " + goes_on + "as soon as fewer than " +
                            count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +

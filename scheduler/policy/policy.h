@@ -51,7 +51,7 @@ struct Snapshot {
   int64_t now = 0;
   int device_slots = 0;
   int busy_slots = 0;
-  std::string lane_hold;          // why nothing may be submitted, empty = it may
+  std::string pause_reason;       // why nothing may be submitted, empty = it may
   std::vector<PlanItem> items{};  // ended ones are ignored
   ShapeOffer shape{.text = "1 device"};
   std::optional<ShapeOffer> urgent{};

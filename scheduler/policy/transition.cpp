@@ -196,8 +196,8 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   if (evidence.disk_full) {
     Outcome outcome =
         ended(AttemptState::kFailed, "disk_full", message_of(evidence), failures, rules);
-    outcome.lane_stop = LaneStop::kRest;
-    outcome.lane_hold = "the disk is full: " + outcome.message;
+    outcome.site_fault = SiteFault::kTransient;
+    outcome.pause_reason = "the disk is full: " + outcome.message;
     return outcome;
   }
   if (job.exit_code == 75 && evidence.claim_alive) {
@@ -210,8 +210,8 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   const std::string cause = no_memory ? "memory" : cause_of_exit(job);
   Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
   if (cause == "launch") {
-    outcome.lane_stop = LaneStop::kLaunch;
-    outcome.lane_hold = "the engine cannot be launched: " + outcome.message;
+    outcome.site_fault = SiteFault::kLaunch;
+    outcome.pause_reason = "the engine cannot be launched: " + outcome.message;
   }
   return outcome;
 }
@@ -311,9 +311,9 @@ Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
   const std::string message = "the job was to have " + gpus_text(attempt.gpus) + " and got " +
                               gpus_text(*evidence.job->gpus);
   Outcome outcome = ended(AttemptState::kFailed, "configuration", message, failures, rules);
-  outcome.lane_stop = LaneStop::kConfiguration;
-  outcome.lane_hold = "Slurm took a job without its GPUs: " + message +
-                      "; check 'slurm.api_version' and the GPU lines of the script template";
+  outcome.site_fault = SiteFault::kConfiguration;
+  outcome.pause_reason = "Slurm took a job without its GPUs: " + message +
+                         "; check 'slurm.api_version' and the GPU lines of the script template";
   return outcome;
 }
 
@@ -348,9 +348,9 @@ Outcome judge_configuration(const slurm::SubmitResult& answer,
   }
   Outcome outcome =
       ended(AttemptState::kRejected, "configuration", answer.message, failures, rules);
-  outcome.lane_stop = LaneStop::kConfiguration;
-  outcome.lane_hold = "the cluster refuses the site's jobs: " + answer.message +
-                      "; mend the configuration or the script template";
+  outcome.site_fault = SiteFault::kConfiguration;
+  outcome.pause_reason = "the cluster refuses the site's jobs: " + answer.message +
+                         "; mend the configuration or the script template";
   return outcome;
 }
 
@@ -396,13 +396,13 @@ Outcome judge_rejected(const slurm::SubmitResult& answer,
   switch (answer.refusal) {
     case slurm::Refusal::kNone:
       outcome = ended(AttemptState::kRejected, "launch", answer.message, failures, rules);
-      outcome.lane_stop = LaneStop::kLaunch;
-      outcome.lane_hold = "the cluster refused a job: " + answer.message;
+      outcome.site_fault = SiteFault::kLaunch;
+      outcome.pause_reason = "the cluster refused a job: " + answer.message;
       return outcome;
     case slurm::Refusal::kBusy:
       outcome = ended(AttemptState::kRejected, "busy", answer.message, failures, rules);
-      outcome.lane_stop = LaneStop::kRest;
-      outcome.lane_hold = "the cluster takes no more jobs now: " + answer.message;
+      outcome.site_fault = SiteFault::kTransient;
+      outcome.pause_reason = "the cluster takes no more jobs now: " + answer.message;
       return outcome;
     case slurm::Refusal::kJob:
     case slurm::Refusal::kConfiguration:

@@ -54,8 +54,8 @@ struct Outcome {
   std::string reason{};
   std::chrono::milliseconds wait{0};
   // Set: the whole lane stops, since the fault is not the item's, and why.
-  LaneStop lane_stop = LaneStop::kNone;
-  std::string lane_hold{};
+  SiteFault site_fault = SiteFault::kNone;
+  std::string pause_reason{};
 };
 
 // `attempt` must be open.

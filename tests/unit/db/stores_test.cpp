@@ -54,7 +54,7 @@ TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
                   .created = 5,
                   .changed = 6,
                   .not_before = 7,
-                  .forgiven = 3};
+                  .exempt_through = 3};
   const auto found = items_.find(items_.insert(item));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->micrograph_path, item.micrograph_path);
@@ -69,7 +69,7 @@ TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
   EXPECT_EQ(found->label, "grid 1");
   EXPECT_TRUE(found->cancel_requested);
   EXPECT_EQ(found->not_before, 7);
-  EXPECT_EQ(found->forgiven, 3);
+  EXPECT_EQ(found->exempt_through, 3);
 }
 
 TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {

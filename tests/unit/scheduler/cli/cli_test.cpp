@@ -159,7 +159,7 @@ TEST_F(CliTest, StatusTellsWellFromHeldFromDegraded) {
   EXPECT_THAT(margay({"status"}).out, testing::StartsWith("well:"));
   status_.orphans = 2;
   EXPECT_THAT(margay({"status"}).out, HasSubstr("2 jobs of ours that nobody owned"));
-  status_.lane_hold = "partition 'gpux' does not exist";
+  status_.pause_reason = "partition 'gpux' does not exist";
   EXPECT_THAT(margay({"status"}).out,
               AllOf(testing::StartsWith("HELD:"), HasSubstr("partition 'gpux' does not exist")));
   status_.degraded = true;

@@ -31,13 +31,14 @@ TEST(AttemptWords, AJobThatWeHoldIsOursToRelease) {
   held.release_due = true;
   EXPECT_THAT(why_it_waits(held), AllOf(HasSubstr("held by Margay"), Not(HasSubstr("by itself")),
                                         Not(HasSubstr("by the user"))));
-  EXPECT_THAT(said_by_cluster(held), HasSubstr("PENDING: JobHeldUser: submitted held by Margay"));
+  EXPECT_THAT(cluster_state_text(held),
+              HasSubstr("PENDING: JobHeldUser: submitted held by Margay"));
 }
 
 TEST(AttemptWords, AJobWithoutAReasonSimplyWaits) {
   for (const char* none : {"", "None"}) {
     EXPECT_EQ(why_it_waits(waiting(none)), "job 17 waits in the cluster (PENDING)");
-    EXPECT_EQ(said_by_cluster(waiting(none)), "PENDING");
+    EXPECT_EQ(cluster_state_text(waiting(none)), "PENDING");
   }
 }
 

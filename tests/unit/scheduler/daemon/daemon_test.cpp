@@ -147,7 +147,7 @@ TEST_F(DaemonTest, TheClusterForgetsAJobOnlyWhenItsOutcomeIsStored) {
   EXPECT_THAT(cluster_.forgotten, ElementsAre(job));
 }
 
-TEST_F(DaemonTest, RetryForgivesEarlierFailuresAndStartsFromTheBeginning) {
+TEST_F(DaemonTest, RetryExemptsEarlierFailuresAndStartsFromTheBeginning) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
   std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";

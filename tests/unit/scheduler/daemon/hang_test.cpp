@@ -63,7 +63,8 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   HangingCluster cluster(GetParam());
   Daemon daemon(config, database, cluster, clock,
                 {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
-  Commands commands(database, clock, ClusterLimits{}, {}, [&] { return daemon.lane_hold(); }, {});
+  Commands commands(database, clock, ClusterLimits{}, {}, [&] { return daemon.pause_reason(); },
+                    {});
   const Caller ann{.uid = 1000, .name = "ann"};
   commands.add_template(ann, {.name = "ribosome",
                               .volume = file_facts(folder.write("volume.mrc", "volume")),

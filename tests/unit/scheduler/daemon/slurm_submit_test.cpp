@@ -108,17 +108,18 @@ TEST_F(DaemonSlurmSubmitTest, ABusyClusterIsLeftAloneForAWhileAndNothingIsCounte
   const auto second = enqueue("b.mrc").id;
   ticks(20);
   EXPECT_THAT(cluster_.requests, SizeIs(1));
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("job submit limit"));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("job submit limit"));
   EXPECT_EQ(item(first).state, ItemState::kQueued);
   EXPECT_EQ(attempt(first).cause, "busy");
   clock_.pass(seconds(60));
   ticks(2);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
   EXPECT_EQ(item(first).state, ItemState::kActive);
   EXPECT_EQ(item(second).state, ItemState::kActive);
 }
 
-TEST_F(DaemonSlurmSubmitTest, ABadConfigurationHoldsTheLaneIsToldOnceAndTriedMoreAndMoreSeldom) {
+TEST_F(DaemonSlurmSubmitTest,
+       ABadConfigurationPausesSubmissionsIsLoggedOnceAndRetriedEverLessOften) {
   cluster_.faults.assign(1000, Fault::kReject);
   cluster_.refusal_message = "Invalid qos specification";
   const auto ids = enqueue_many(3);
@@ -130,8 +131,8 @@ TEST_F(DaemonSlurmSubmitTest, ABadConfigurationHoldsTheLaneIsToldOnceAndTriedMor
   }
   EXPECT_THAT(tried_at, ElementsAre(0, 60, 180, 420, 900, 1500, 2100, 2700, 3300));
   EXPECT_THAT(cluster_.requests, SizeIs(9)) << "one at a time";
-  EXPECT_EQ(count_logged("Invalid qos specification"), 2) << "the attempt, and the lane";
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("Invalid qos specification"));
+  EXPECT_EQ(count_logged("Invalid qos specification"), 2) << "the attempt, and the circuit breaker";
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("Invalid qos specification"));
   for (const auto id : ids) EXPECT_EQ(item(id).state, ItemState::kQueued);
 }
 
@@ -143,10 +144,10 @@ TEST_F(DaemonSlurmSubmitTest, AfterARefusalOneJobTriesAndTheOthersFollowIt) {
   clock_.pass(seconds(60));
   ticks(1);
   EXPECT_THAT(cluster_.requests, SizeIs(2));
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("no such partition")) << "not proven yet";
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("no such partition")) << "not proven yet";
   ticks(1);
   EXPECT_THAT(cluster_.requests, SizeIs(5));
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
 TEST_F(DaemonSlurmSubmitTest, ARefusedConfigurationIsTriedAtOnceWhenTheClusterIsBack) {
@@ -175,7 +176,7 @@ TEST_F(DaemonSlurmSubmitTest, OptionsThatTheClusterCannotGiveFailTheirItemAlone)
   EXPECT_EQ(attempt(greedy).cause, "options");
   EXPECT_THAT(item(greedy).reason, HasSubstr("More nodes requested than available"));
   EXPECT_EQ(item(modest).state, ItemState::kActive);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
 TEST_F(DaemonSlurmSubmitTest, OptionsThatContradictEachOtherFailTheirItemBeforeItIsSubmitted) {
@@ -185,7 +186,7 @@ TEST_F(DaemonSlurmSubmitTest, OptionsThatContradictEachOtherFailTheirItemBeforeI
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kFailed);
   EXPECT_THAT(item(id).reason, HasSubstr("gpus-per-task"))
-      << daemon_->status().lane_hold << daemon_->status().problem;
+      << daemon_->status().pause_reason << daemon_->status().problem;
   EXPECT_EQ(item(other).state, ItemState::kActive);
 }
 
@@ -247,11 +248,11 @@ TEST_F(DaemonSlurmSubmitTest, TheNextTryKeepsAwayFromTheHostWhereItFailed) {
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_THAT(attempt(id).script, HasSubstr("--exclude=node7"));
   EXPECT_THAT(attempt(id).explanation, HasSubstr("not at node7, where searches failed"));
-  clock_.pass(config_.intervals.strikes);
+  clock_.pass(config_.intervals.host_failures);
   fail(attempt(id), 71);
   ticks(2);
   ASSERT_THAT(attempts(id), SizeIs(3));
-  EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude"))) << "it is forgiven";
+  EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude"))) << "it is exempt_through";
 }
 
 TEST_F(DaemonSlurmSubmitTest, OfSeveralHostsTheOneThatTheScriptNamesIsKeptAwayFrom) {
@@ -265,7 +266,7 @@ TEST_F(DaemonSlurmSubmitTest, OfSeveralHostsTheOneThatTheScriptNamesIsKeptAwayFr
     clock_.pass(config_.intervals.retry_longest);
     ticks(1);
     EXPECT_EQ(attempt(id).script.find("--exclude") != std::string::npos, named == "node8\n");
-    clock_.pass(config_.intervals.strikes);
+    clock_.pass(config_.intervals.host_failures);
   }
 }
 
@@ -285,7 +286,7 @@ TEST_F(DaemonSlurmSubmitTest, AHostThatTheClusterDoesNotHaveAnyMoreHoldsNothingF
   ticks(5);
   EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude")));
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
 TEST_F(DaemonSlurmSubmitTest, ATimeLimitStretchesTheNextTry) {

@@ -47,7 +47,7 @@ TEST_F(DaemonSlurmTrackTest, BetweenPicturesNothingIsConcluded) {
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
   ticks(1);
   tick_between_pictures();
-  EXPECT_EQ(attempt(id).state, AttemptState::kRunning) << "absence begins with a fresh picture";
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning) << "absence begins with a fresh snapshot";
   EXPECT_EQ(daemon_->status().data_age, 1);
 }
 
@@ -165,7 +165,7 @@ TEST_F(DaemonSlurmTrackTest, ARequeuedJobWhoseResultIsThereIsStopped) {
   EXPECT_EQ(item(id).state, ItemState::kDone);
 }
 
-TEST_F(DaemonSlurmTrackTest, AJobThatLacksItsGpusIsStoppedAndHoldsTheLane) {
+TEST_F(DaemonSlurmTrackTest, AJobThatLacksItsGpusIsStoppedAndPausesSubmissions) {
   config_.slurm.shape = Shape::kNode;
   restart();
   cluster_.gpus_given = 0;
@@ -176,7 +176,7 @@ TEST_F(DaemonSlurmTrackTest, AJobThatLacksItsGpusIsStoppedAndHoldsTheLane) {
     EXPECT_EQ(attempt(id).cause, "configuration");
     EXPECT_THAT(cluster_.cancelled, Contains(attempt(id).job_id));
   }
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("was to have 4 GPUs and got no GPU"));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("was to have 4 GPUs and got no GPU"));
   for (auto& job : cluster_.jobs) job.state = JobState::kCancelled;
   clock_.pass(seconds(60));
   ticks(5);
@@ -185,7 +185,7 @@ TEST_F(DaemonSlurmTrackTest, AJobThatLacksItsGpusIsStoppedAndHoldsTheLane) {
   for (auto& job : cluster_.jobs) job.state = JobState::kCancelled;
   clock_.pass(seconds(120));
   ticks(3);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
   for (const auto id : ids) EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 

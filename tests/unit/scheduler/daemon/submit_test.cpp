@@ -138,14 +138,14 @@ TEST_F(DaemonSubmitTest, AMicrographThatIsMissingIsQuarantinedAndTheOthersRun) {
   EXPECT_EQ(item(there).state, ItemState::kActive);
 }
 
-TEST_F(DaemonSubmitTest, AnEngineThatIsMissingRestsTheLaneAndFailsNobody) {
+TEST_F(DaemonSubmitTest, AMissingEnginePausesSubmissionsAndFailsNoItem) {
   const auto first = enqueue("a.mrc").id;
   const auto second = enqueue("b.mrc").id;
   ticks(2);
   fail(attempt(first), 127, "/opt/margay-engine: No such file or directory\n");
   ticks(30);
   EXPECT_THAT(cluster_.requests, SizeIs(1)) << "the second must not fail the same way";
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("cannot be launched"));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("cannot be launched"));
   EXPECT_EQ(item(first).state, ItemState::kQueued);
   clock_.pass(seconds(60));
   ticks(1);
@@ -153,31 +153,31 @@ TEST_F(DaemonSubmitTest, AnEngineThatIsMissingRestsTheLaneAndFailsNobody) {
   EXPECT_EQ(item(second).state, ItemState::kQueued);
 }
 
-TEST_F(DaemonSubmitTest, AFullDiskHoldsTheLaneWithOneSentenceAndLosesNothing) {
+TEST_F(DaemonSubmitTest, AFullDiskPausesSubmissionsWithOneSentenceAndLosesNothing) {
   const auto id = enqueue("a.mrc").id;
   free_bytes_ = 5'000'000;
   ticks(3);
-  EXPECT_THAT(daemon_->status().lane_hold,
+  EXPECT_THAT(daemon_->status().pause_reason,
               testing::AllOf(HasSubstr("is full: 5.0 MB free"), HasSubstr("needs 16.8 MB")));
   EXPECT_EQ(item(id).state, ItemState::kQueued);
   EXPECT_THAT(attempts(id), IsEmpty());
   free_bytes_ = 50'000'000;
   ticks(1);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
   EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
-TEST_F(DaemonSubmitTest, AScriptTemplateWithAMisspeltNameHoldsTheLaneUntilItIsMended) {
+TEST_F(DaemonSubmitTest, AScriptTemplateWithAMisspeltNamePausesSubmissionsUntilItIsFixed) {
   const auto id = enqueue("a.mrc").id;
   config_.templates = folder_.path();
   folder_.write("local.sh", "echo {{tokn}}\n");
   restart();
   ticks(2);
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("'tokn'"));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("'tokn'"));
   EXPECT_EQ(item(id).state, ItemState::kQueued);
   folder_.write("local.sh", "echo {{token}}\n");
   ticks(1);
-  EXPECT_EQ(daemon_->status().lane_hold, "");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
   EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
@@ -186,14 +186,14 @@ TEST_F(DaemonSubmitTest, ARefusedJobIsTriedAgainLater) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kRejected);
-  EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("no such partition"));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("no such partition"));
   clock_.pass(seconds(61));
   ticks(2);
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
 }
 
-TEST_F(DaemonSubmitTest, AnErrorOfOneSubmissionIsToldAndMendedLater) {
+TEST_F(DaemonSubmitTest, AnErrorOfOneSubmissionIsReportedAndRetriedLater) {
   cluster_.faults = {Fault::kThrowAfterAccepting};
   const auto id = enqueue("a.mrc").id;
   ticks(1);

@@ -150,7 +150,7 @@ TEST_F(DaemonTrackTest, ASearchThatFilledTheDiskIsNotHeldAgainstItsItem) {
     fail(attempt(id), 64, "margay-engine: 'mip.mrc': " + std::string(why) + "\n");
     ticks(1);
     EXPECT_EQ(item(id).state, ItemState::kQueued);
-    EXPECT_THAT(daemon_->status().lane_hold, HasSubstr("disk is full"));
+    EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("disk is full"));
   }
 }
 

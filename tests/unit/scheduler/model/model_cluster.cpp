@@ -168,8 +168,8 @@ slurm::JobStatus ModelCluster::seen(const Job& job) {
 }
 
 slurm::Snapshot ModelCluster::states() {
-  // As RestCluster: between two polls the last picture again.
-  if (now_ms_ < next_picture_ms_) {
+  // As RestCluster: between two polls the last snapshot again.
+  if (now_ms_ < next_snapshot_ms_) {
     slurm::Snapshot again = last_;
     again.fresh = false;
     return again;
@@ -179,7 +179,7 @@ slurm::Snapshot ModelCluster::states() {
     again.fresh = false;
     return again;
   }
-  next_picture_ms_ = now_ms_ + 10'000;
+  next_snapshot_ms_ = now_ms_ + 10'000;
   last_ = {};
   last_.complete = now_ms_ >= outage_until_ms_;
   if (!last_.complete) {

@@ -28,9 +28,9 @@ struct ModelFaults {
   // Of a second.
   int outage = 0;    // no answer to anything for up to five minutes
   int forget = 0;    // the controller crashes and forgets what it took in the last seconds
-  int stranger = 0;  // somebody cancels, holds or requeues a job
+  int outsider = 0;  // somebody cancels, holds or requeues a job
   int node = 0;      // a running job loses its node, is preempted or runs out of time
-  // Of a picture.
+  // Of a snapshot.
   int incomplete = 0;
   int strange_word = 0;
   // Of a run.
@@ -55,7 +55,7 @@ class ModelCluster : public slurm::Cluster {
   // Virtual time of the cluster's own clock, which never jumps.
   void pass(int64_t ms);
   // What was held, hidden or late comes right.
-  void mend();
+  void clear_faults();
   bool idle() const;
   // Whether the controller has this job, and it has not ended.
   bool has_living(const std::string& job_id, const std::string& name) const;
@@ -121,7 +121,7 @@ class ModelCluster : public slurm::Cluster {
   void bad_luck();
   void crash_controller();
   void trouble(Job& job);
-  void strange_hands(Job& job);
+  void outside_hands(Job& job);
   std::string create(const slurm::JobRequest& request);
   bool may_start(const Job& job) const;
   void start(Job& job);
@@ -150,7 +150,7 @@ class ModelCluster : public slurm::Cluster {
   int64_t now_ms_ = 0;
   int64_t budget_x1000_ = 0;
   int64_t outage_until_ms_ = 0;
-  int64_t next_picture_ms_ = 0;
+  int64_t next_snapshot_ms_ = 0;
   int64_t next_id_ = 100;
   std::deque<Job> jobs_;
   std::vector<Late> late_;

@@ -13,11 +13,11 @@ void ModelCluster::bad_luck() {
     outage_until_ms_ = std::max(outage_until_ms_, now_ms_ + random_.between(1000, 300'000));
   }
   if (random_.chance(faults.forget)) crash_controller();
-  if (faults.node == 0 && faults.stranger == 0) return;
+  if (faults.node == 0 && faults.outsider == 0) return;
   for (Job& job : jobs_) {
     if (job.gone || job.status.state == job.end) continue;
     if (job.status.state == JobState::kRunning && random_.chance(faults.node)) trouble(job);
-    if (random_.chance(faults.stranger)) strange_hands(job);
+    if (random_.chance(faults.outsider)) outside_hands(job);
   }
 }
 
@@ -72,7 +72,7 @@ void ModelCluster::trouble(Job& job) {
   }
 }
 
-void ModelCluster::strange_hands(Job& job) {
+void ModelCluster::outside_hands(Job& job) {
   ++faults_done_;
   if (job.status.state == JobState::kPending) {
     if (random_.chance(500)) {
@@ -91,7 +91,7 @@ void ModelCluster::strange_hands(Job& job) {
   }
 }
 
-void ModelCluster::mend() {
+void ModelCluster::clear_faults() {
   outage_until_ms_ = 0;
   for (Job& job : jobs_) {
     if (!job.admin_hold) continue;

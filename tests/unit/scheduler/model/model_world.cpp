@@ -198,7 +198,7 @@ void ModelWorld::step(int64_t ms) {
 
 void ModelWorld::fault_free() {
   cluster_->faults = {};
-  cluster_->mend();
+  cluster_->clear_faults();
   crash_of_1000_ = 0;
   for (const int64_t id : items_) {
     try {
@@ -231,7 +231,7 @@ std::string ModelWorld::run() {
                       .refuse = rate(200),
                       .outage = rate(4),
                       .forget = rate(8),
-                      .stranger = rate(3),
+                      .outsider = rate(3),
                       .node = rate(8),
                       .incomplete = rate(300),
                       .strange_word = rate(200),

@@ -12,7 +12,7 @@ using testing::IsEmpty;
 constexpr int64_t kNow = 1'000'000;
 constexpr int kNodes = 16;
 
-class StrikesTest : public testing::Test {
+class HostExclusionTest : public testing::Test {
  protected:
   void failed(int64_t item, const std::string& host, const std::string& cause = "unknown",
               int64_t time = kNow) {
@@ -28,22 +28,22 @@ class StrikesTest : public testing::Test {
   std::vector<db::HostFailure> failures_;
 };
 
-TEST_F(StrikesTest, WithoutFailuresEveryHostIsGood) { EXPECT_THAT(excluded(1), IsEmpty()); }
+TEST_F(HostExclusionTest, WithoutFailuresEveryHostIsGood) { EXPECT_THAT(excluded(1), IsEmpty()); }
 
-TEST_F(StrikesTest, AnItemIsTriedAtAnotherHostThanTheOneWhereItFailed) {
+TEST_F(HostExclusionTest, AnItemIsTriedAtAnotherHostThanTheOneWhereItFailed) {
   failed(1, "n01", "unknown");
   failed(1, "n02", "hardware");
   EXPECT_THAT(excluded(1), ElementsAre("n01", "n02"));
-  EXPECT_THAT(excluded(2), IsEmpty()) << "one item alone does not speak against a host";
+  EXPECT_THAT(excluded(2), IsEmpty()) << "one item alone does not indicate a bad host";
 }
 
-TEST_F(StrikesTest, ADeadNodeOrAMissingEngineAsksForNoOtherHost) {
+TEST_F(HostExclusionTest, ADeadNodeOrAMissingEngineAsksForNoOtherHost) {
   failed(1, "n01", "node_failed");
   failed(1, "n02", "launch");
   EXPECT_THAT(excluded(1), IsEmpty());
 }
 
-TEST_F(StrikesTest, ThreeItemsThatFailAtOneHostSpeakAgainstIt) {
+TEST_F(HostExclusionTest, ThreeItemsThatFailAtOneHostIndicateABadHost) {
   failed(1, "n01");
   failed(2, "n01", "node_failed");
   failed(2, "n01");
@@ -52,7 +52,7 @@ TEST_F(StrikesTest, ThreeItemsThatFailAtOneHostSpeakAgainstIt) {
   EXPECT_THAT(excluded(9), ElementsAre("n01"));
 }
 
-TEST_F(StrikesTest, AnItemThatFailsEverywhereSpeaksAgainstNoHost) {
+TEST_F(HostExclusionTest, AnItemThatFailsEverywhereIndicatesNoBadHost) {
   for (const char* host : {"n01", "n02", "n03"}) {
     failed(1, host);
     failed(2, host);
@@ -62,14 +62,14 @@ TEST_F(StrikesTest, AnItemThatFailsEverywhereSpeaksAgainstNoHost) {
   EXPECT_THAT(excluded(9), IsEmpty());
 }
 
-TEST_F(StrikesTest, AnExclusionExpires) {
+TEST_F(HostExclusionTest, AnExclusionExpires) {
   failed(1, "n01", "unknown", kNow - 86'401);
   EXPECT_THAT(excluded(1), IsEmpty());
   failed(1, "n02", "unknown", kNow - 86'399);
   EXPECT_THAT(excluded(1), ElementsAre("n02"));
 }
 
-TEST_F(StrikesTest, NeverMoreThanAQuarterOfTheNodesAndTheWorstFirst) {
+TEST_F(HostExclusionTest, NeverMoreThanAQuarterOfTheNodesAndTheWorstFirst) {
   for (int host = 1; host <= 8; ++host) {
     for (int64_t item = 0; item < 3 + host; ++item) {
       failed(100 * host + item, "n0" + std::to_string(host));
@@ -83,7 +83,7 @@ TEST_F(StrikesTest, NeverMoreThanAQuarterOfTheNodesAndTheWorstFirst) {
   EXPECT_THAT(excluded(1, 0), IsEmpty()) << "nobody knows how many a quarter is";
 }
 
-TEST_F(StrikesTest, AListOfHostsBlamesNone) {
+TEST_F(HostExclusionTest, AListOfHostsBlamesNone) {
   EXPECT_TRUE(is_one_host("n01"));
   EXPECT_TRUE(is_one_host("gpu-3.cluster.example"));
   EXPECT_FALSE(is_one_host("n[01-04]"));
@@ -91,12 +91,12 @@ TEST_F(StrikesTest, AListOfHostsBlamesNone) {
   EXPECT_FALSE(is_one_host(""));
 }
 
-TEST_F(StrikesTest, OnlyWhatMayBeTheHostsFaultIsRemembered) {
+TEST_F(HostExclusionTest, OnlyWhatMayBeTheHostsFaultIsRemembered) {
   for (const char* cause : {"hardware", "launch", "unknown", "node_failed"}) {
-    EXPECT_TRUE(speaks_against_host(cause)) << cause;
+    EXPECT_TRUE(indicates_bad_host(cause)) << cause;
   }
   for (const char* cause : {"", "bad_input", "timeout", "preempted", "device_memory", "vanished"}) {
-    EXPECT_FALSE(speaks_against_host(cause)) << cause;
+    EXPECT_FALSE(indicates_bad_host(cause)) << cause;
   }
 }
 

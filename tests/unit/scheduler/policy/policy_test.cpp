@@ -113,9 +113,9 @@ TEST(Policy, SaysWhyAnItemStarts) {
             "busy, so it gets 1 device");
 }
 
-TEST(Policy, AHeldLaneStartsNothingAndSaysWhy) {
+TEST(Policy, PausedSubmissionsStartNothingAndGiveTheReason) {
   Snapshot snapshot = snapshot_of({item(1, Priority::kUrgent)}, 1);
-  snapshot.lane_hold = "the disk is full";
+  snapshot.pause_reason = "the disk is full";
   EXPECT_THAT(started(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1), HasSubstr("the disk is full"));
 }
@@ -246,11 +246,11 @@ TEST(Policy, AnUrgentItemWhoseOwnOptionsAskForLessIsLeftAlone) {
 
 TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
   Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
-  snapshot.lane_hold = "the disk is full";
+  snapshot.pause_reason = "the disk is full";
   EXPECT_THAT(widened(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1),
               HasSubstr("as soon as jobs are submitted again (the disk is full)"));
-  snapshot.lane_hold.clear();
+  snapshot.pause_reason.clear();
   snapshot.pending[Priority::kUrgent] = 4;
   EXPECT_THAT(widened(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1),

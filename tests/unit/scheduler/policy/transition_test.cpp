@@ -246,26 +246,26 @@ TEST(Transition, TheLoserOfTheClaimWaitsForTheWinnersResult) {
   EXPECT_THAT(outcome.message, HasSubstr("holds the claim"));
 }
 
-TEST(Transition, WhatIsNotTheItemsFaultRestsTheLane) {
+TEST(Transition, WhatIsNotTheItemsFaultPausesSubmissions) {
   Evidence full = with_job(JobState::kFailed, 64);
   full.disk_full = true;
   full.error = "No space left on device";
-  EXPECT_THAT(judged(full).lane_hold, HasSubstr("disk is full"));
-  EXPECT_THAT(failed(127).lane_hold, HasSubstr("cannot be launched"));
-  EXPECT_EQ(failed(64).lane_hold, "");
+  EXPECT_THAT(judged(full).pause_reason, HasSubstr("disk is full"));
+  EXPECT_THAT(failed(127).pause_reason, HasSubstr("cannot be launched"));
+  EXPECT_EQ(failed(64).pause_reason, "");
 }
 
 slurm::SubmitResult refused(slurm::Refusal refusal, const std::string& message) {
   return {.outcome = slurm::SubmitOutcome::kRejected, .message = message, .refusal = refusal};
 }
 
-TEST(Transition, ARefusalWithoutAKindIsTriedAgainAndStopsTheLane) {
+TEST(Transition, ARefusalWithoutAKindIsTriedAgainAndPausesSubmissions) {
   const auto answer = refused(slurm::Refusal::kNone, "no such folder");
   const Outcome outcome = judge_rejected(answer, {}, {}, kRules);
   EXPECT_EQ(outcome.attempt, AttemptState::kRejected);
   EXPECT_EQ(outcome.item, ItemState::kQueued);
-  EXPECT_EQ(outcome.lane_stop, LaneStop::kLaunch);
-  EXPECT_THAT(outcome.lane_hold, HasSubstr("no such folder"));
+  EXPECT_EQ(outcome.site_fault, SiteFault::kLaunch);
+  EXPECT_THAT(outcome.pause_reason, HasSubstr("no such folder"));
   EXPECT_EQ(judge_rejected(answer, {}, {{"launch", 5}}, kRules).item, ItemState::kFailed);
 }
 
@@ -279,27 +279,28 @@ TEST(Transition, ABusyClusterOrABadConfigurationIsNeverHeldAgainstTheItem) {
     EXPECT_EQ(judge_rejected(bad, {}, failures, kRules).item, ItemState::kQueued);
     EXPECT_EQ(judge_rejected(large, {}, failures, kRules).item, ItemState::kQueued);
   }
-  EXPECT_EQ(judge_rejected(busy, {}, {}, kRules).lane_stop, LaneStop::kRest);
-  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).lane_stop, LaneStop::kConfiguration);
-  EXPECT_EQ(judge_rejected(large, {}, {}, kRules).lane_stop, LaneStop::kConfiguration);
+  EXPECT_EQ(judge_rejected(busy, {}, {}, kRules).site_fault, SiteFault::kTransient);
+  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).site_fault, SiteFault::kConfiguration);
+  EXPECT_EQ(judge_rejected(large, {}, {}, kRules).site_fault, SiteFault::kConfiguration);
   EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).cause, "configuration");
 }
 
-TEST(Transition, OptionsThatCannotBeHadFailTheirItemAndNotTheLane) {
+TEST(Transition, OptionsThatCannotBeHadFailTheirItemAndPauseNothing) {
   const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
   const Outcome outcome = judge_rejected(large, {{"nodes", "400"}}, {}, kRules);
   EXPECT_EQ(outcome.item, ItemState::kFailed);
   EXPECT_EQ(outcome.cause, "options");
-  EXPECT_EQ(outcome.lane_stop, LaneStop::kNone);
+  EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
   EXPECT_THAT(outcome.reason, HasSubstr("More nodes requested"));
   EXPECT_EQ(judge_rejected(large, {{"job-name", "grid 1"}}, {}, kRules).item, ItemState::kQueued)
       << "a label asks for nothing";
 }
 
-TEST(Transition, AMisspeltPartitionStopsTheLaneUnlessItIsTheItemsOwn) {
+TEST(Transition, AMisspeltPartitionPausesSubmissionsUnlessItIsTheItemsOwn) {
   const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
   EXPECT_EQ(judge_rejected(bad, {{"partition", "gpuu"}}, {}, kRules).item, ItemState::kFailed);
-  EXPECT_EQ(judge_rejected(bad, {{"time", "10"}}, {}, kRules).lane_stop, LaneStop::kConfiguration);
+  EXPECT_EQ(judge_rejected(bad, {{"time", "10"}}, {}, kRules).site_fault,
+            SiteFault::kConfiguration);
 }
 
 TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
@@ -312,10 +313,10 @@ TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
     EXPECT_EQ(outcome.attempt, AttemptState::kFailed);
     EXPECT_EQ(outcome.cause, "configuration");
     EXPECT_EQ(outcome.item, ItemState::kQueued);
-    EXPECT_THAT(outcome.lane_hold, HasSubstr("was to have 4 GPUs and got no GPU"));
+    EXPECT_THAT(outcome.pause_reason, HasSubstr("was to have 4 GPUs and got no GPU"));
   }
   Evidence evidence = with_job(JobState::kRunning);
-  EXPECT_FALSE(judge(attempt, evidence, {}, kRules).item) << "what is not told is not missing";
+  EXPECT_FALSE(judge(attempt, evidence, {}, kRules).item) << "what is not reported is not missing";
   evidence.job->gpus = 4;
   EXPECT_FALSE(judge(attempt, evidence, {}, kRules).item);
   evidence.job->gpus = 0;
