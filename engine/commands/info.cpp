@@ -1,9 +1,11 @@
 // margay-engine info: MRC headers, or this build and this machine.
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/available_memory.h"
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/nvidia_device.h"
@@ -13,6 +15,11 @@
 
 namespace engine {
 namespace {
+
+struct InfoCommand {
+  std::vector<std::string> files;  // empty: about this build and machine
+  bool json = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -122,9 +129,7 @@ void print_machine(bool as_json) {
   }
 }
 
-}  // namespace
-
-ExitCode info_command(const InfoCommand& command) {
+ExitCode run(const InfoCommand& command) {
   if (command.files.empty()) {
     print_machine(command.json);
     return ExitCode::kDone;
@@ -143,6 +148,20 @@ ExitCode info_command(const InfoCommand& command) {
     std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   }
   return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_info(CLI::App& app) {
+  const auto parsed = std::make_shared<InfoCommand>();
+  InfoCommand& info = *parsed;
+  CLI::App& command =
+      add_command(app, "info", "This build and this machine, or the headers of MRC files",
+                  "Example:\n  margay-engine info micrograph.mrc template.mrc --json");
+  command.add_option("FILES", info.files, "MRC files (none: this build and this machine)")
+      ->type_name("");
+  command.add_flag("--json", info.json, "As JSON");
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

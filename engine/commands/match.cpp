@@ -1,4 +1,6 @@
 // margay-engine match: one search from files to files.
+#include "engine/search/match.h"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,20 +9,32 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/io/duration.h"
 #include "engine/io/format.h"
 #include "engine/launch/local_ranks.h"
+#include "engine/launch/stop_signals.h"
 #include "engine/ranks/leader.h"
 #include "engine/ranks/worker.h"
 #include "engine/search/worker_run.h"
 
 namespace engine {
 namespace {
+
+struct MatchCommand {
+  std::string config;
+  MatchOptions options;
+  RankFlags rank;
+  int nproc = 0;                       // local ranks to start; 0: this process is one itself
+  std::vector<std::string> arguments;  // argv of this very program
+};
 
 void print_summary(const Manifest& manifest) {
   char numbers[120];
@@ -80,17 +94,17 @@ ExitCode start_local_ranks(const MatchCommand& command, int count,
                       stop));
 }
 
-void tell_of_ranks(const std::vector<std::string>& devices) {
+void note_local_ranks(const std::vector<std::string>& devices) {
   std::string names;
   for (const std::string& device : devices) names += (names.empty() ? "" : ", ") + device;
-  tell(
+  print_message(
       "note: computational_config.gpu_ids names several devices: one rank is started for each of " +
       names + " (--nproc 1 takes the first alone)");
 }
 
 ExitCode run_as_worker(const MatchOptions& options, const std::atomic<bool>& stop) {
   RankGroupOptions rank_group = options.rank_group;
-  rank_group.message = tell;
+  rank_group.message = print_message;
   DeviceOptions device = options.device;
   device.device = device_of(rank_group.place, device.backend);
   try {
@@ -112,9 +126,7 @@ SearchConfig read_config_or_abort_peers(const MatchCommand& command,
   }
 }
 
-}  // namespace
-
-ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& stop) {
+ExitCode run(const MatchCommand& command, const std::atomic<bool>& stop) {
   if (command.nproc > 0) {
     refuse_launcher(command.rank);
     return start_local_ranks(command, command.nproc, {}, stop);
@@ -122,13 +134,13 @@ ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& sto
   MatchOptions options = command.options;
   options.rank_group.place = find_rank(command.rank, process_environment());
   if (!options.rank_group.place.first()) return run_as_worker(options, stop);
-  options.message = tell;
+  options.message = print_message;
   SearchConfig config = read_config_or_abort_peers(command, options.rank_group);
   if (options.rank_group.place.launcher == Launcher::kAlone) {
     const std::vector<std::string> devices =
         devices_of_local_ranks(config.computation.gpu_ids, devices_for(options.device.backend));
     if (!devices.empty()) {
-      tell_of_ranks(devices);
+      note_local_ranks(devices);
       return start_local_ranks(command, static_cast<int>(devices.size()), devices, stop);
     }
   }
@@ -137,10 +149,107 @@ ExitCode match_command(const MatchCommand& command, const std::atomic<bool>& sto
     print_summary(outcome.manifest);
     return ExitCode::kDone;
   }
-  tell(options.checkpoint.empty()
-           ? "stopped on request; nothing was kept, since no --checkpoint was given"
-           : "stopped on request; go on with --resume '" + options.checkpoint + "'");
+  print_message(options.checkpoint.empty()
+                    ? "stopped on request; nothing was kept, since no --checkpoint was given"
+                    : "stopped on request; go on with --resume '" + options.checkpoint + "'");
   return ExitCode::kStopped;
+}
+
+void add_rank_options(CLI::App& command, MatchCommand& match) {
+  CLI::Option_group& group =
+      *command.add_option_group("Several ranks",
+                                "One search by several processes, one device each. torchrun, srun "
+                                "and mpirun say who is who.");
+  RankGroupOptions& rank_group = match.options.rank_group;
+  group.add_option("--nproc", match.nproc, "Start this many ranks on this machine")
+      ->check(range(1, 4096))
+      ->type_name("N");
+  group.add_option("--rank", match.rank.rank, "Number of this rank, from 0")->type_name("N");
+  group.add_option("--world-size", match.rank.world_size, "How many ranks there are")
+      ->type_name("N");
+  group
+      .add_option("--local-rank", match.rank.local_rank,
+                  "Number of this rank among those on this host: its device")
+      ->type_name("N");
+  group
+      .add_option("--rendezvous", match.rank.rendezvous,
+                  "Where ranks meet: HOST:PORT of rank 0, or file:PATH that all of them can see")
+      ->type_name("PLACE");
+  group
+      .add_option("--run-id", match.rank.run_id,
+                  "The same for all ranks of this run, and for no other run")
+      ->type_name("NAME");
+  group
+      .add_option_function<std::string>(
+          "--rank-timeout",
+          [&rank_group](const std::string& text) {
+            rank_group.timeout = parse_duration(text, "--rank-timeout");
+          },
+          "A rank that is silent for so long is lost (default: 60s)")
+      ->type_name("TIME");
+  group
+      .add_option_function<std::string>(
+          "--on-rank-loss",
+          [&rank_group](const std::string& what) {
+            rank_group.continue_on_rank_loss = what == "continue";
+          },
+          "abort: the search ends, and goes on from its checkpoint another time; continue: the "
+          "other ranks take over the work of the lost one (default: abort)")
+      ->check(one_of({"abort", "continue"}))
+      ->type_name("WHAT");
+  group
+      .add_option("--collectives", rank_group.collectives,
+                  "By which ranks exchange data: auto, gloo or nccl")
+      ->check(one_of({"auto", "gloo", "nccl"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  group
+      .add_option("--chunk", rank_group.chunk, "Units of work that a rank gets at once (0: chosen)")
+      ->check(range(0, 1 << 30))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+Command add_match(CLI::App& app, const std::vector<std::string>& arguments) {
+  const auto parsed = std::make_shared<MatchCommand>();
+  MatchCommand& match = *parsed;
+  match.arguments = arguments;
+  CLI::App& command = add_command(
+      app, "match", "Search one micrograph for one template",
+      "SIGTERM, SIGUSR1 and Ctrl-C finish the batch, write the checkpoint and end with status "
+      "85.\nExample:\n  margay-engine match search.yaml --output results/peaks.csv --threads 8");
+  MatchOptions& options = match.options;
+  add_config(command, match.config, "Configuration for Leopard-EM's match_template");
+  add_file(command, "--output", options.output,
+           "Peak list DIR/NAME.csv; manifest, progress and pictures go into DIR (default: beside "
+           "scaled_mip_path)");
+  add_device_options(command, options.device);
+  add_file(command, "--checkpoint", options.checkpoint,
+           "Where the work done so far is kept; removed when the search is done (default: "
+           "nowhere)");
+  command
+      .add_option_function<std::string>(
+          "--checkpoint-every",
+          [&options](const std::string& text) {
+            options.checkpoint_every = parse_duration(text, "--checkpoint-every");
+          },
+          "How often it is written: 500ms, 90s, 10m, 2h (default: 10m)")
+      ->type_name("TIME");
+  add_file(command, "--resume", options.resume, "Go on from this checkpoint");
+  add_file(command, "--progress", options.progress,
+           "Progress as JSON (default: progress.json beside the manifest)");
+  command.add_flag("--overwrite", options.overwrite, "Replace the results of a finished search");
+  add_mismatch_flag(command, options.allow_pixel_size_mismatch);
+  command.add_option("--attempt", options.attempt, "A name for this run, kept in the manifest")
+      ->type_name("NAME");
+  add_peak_options(command, options.peaks);
+  add_rank_options(command, match);
+  return {&command, [parsed] {
+            const StopSignals signals;
+            return run(*parsed, signals.requested());
+          }};
 }
 
 }  // namespace engine

@@ -1,8 +1,10 @@
 // margay-engine peaks: picks again from the maps of a finished search.
 #include <cstdio>
 #include <iostream>
+#include <memory>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
@@ -14,11 +16,19 @@
 namespace engine {
 namespace {
 
+struct PeaksCommand {
+  std::string config;
+  std::string output;  // empty: stdout
+  bool overwrite = false;
+  PeakOptions peaks;
+};
+
 // From the manifest beside the maps, else (maps of Leopard-EM) as the configuration says.
 int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
   FinishedCounts counts;
   if (read_manifest_counts(manifest, counts)) return counts.correlations;
-  tell("'" + manifest + "' is not there: the correlations are counted from the configuration");
+  print_message("'" + manifest +
+                "' is not there: the correlations are counted from the configuration");
   return count_orientations(config.orientations) *
          static_cast<int64_t>(defocus_planes(config.defocus).size());
 }
@@ -33,9 +43,7 @@ void check_output(const PeaksCommand& command, const SearchConfig& config) {
        maps.orientation_theta, maps.orientation_phi, maps.relative_defocus});
 }
 
-}  // namespace
-
-ExitCode peaks_command(const PeaksCommand& command) {
+ExitCode run(const PeaksCommand& command) {
   const SearchConfig config = read_search_config(command.config);
   check_output(command, config);
   Maps maps = read_maps(config.results);
@@ -51,8 +59,31 @@ ExitCode peaks_command(const PeaksCommand& command) {
   char summary[80];
   std::snprintf(summary, sizeof summary, "%zu peaks above %.3f", peaks.size(),
                 peak_cutoff(maps, command.peaks));
-  tell(summary);
+  print_message(summary);
   return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_peaks(CLI::App& app) {
+  const auto parsed = std::make_shared<PeaksCommand>();
+  PeaksCommand& peaks = *parsed;
+  CLI::App& command = add_command(
+      app, "peaks", "Pick peaks again from finished maps",
+      "Example:\n  margay-engine peaks search.yaml --false-positives 0.1 --output strict.csv");
+  add_config(command, peaks.config, "Configuration that the maps were made with");
+  add_file(command, "--output", peaks.output, "Peak list to write (default: stdout)");
+  command.add_flag("--overwrite", peaks.overwrite, "Replace the peak list");
+  add_peak_options(command, peaks.peaks);
+  command
+      .add_option_function<double>(
+          "--cutoff", [&peaks](double value) { peaks.peaks.cutoff = value; },
+          "Cut-off instead of one from --false-positives")
+      ->check(range(-1e6, 1e6))
+      ->type_name("NUMBER");
+  add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
+             "Pixels around a peak in which no other is picked");
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

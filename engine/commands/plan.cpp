@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/cpu/cpu_backend.h"
@@ -15,6 +17,14 @@
 
 namespace engine {
 namespace {
+
+struct PlanCommand {
+  std::string config;
+  DeviceOptions device;
+  int nproc = 0;  // local ranks; 0: as match would start for the configuration
+  bool allow_pixel_size_mismatch = false;
+  bool json = false;
+};
 
 using Json = nlohmann::ordered_json;
 
@@ -99,13 +109,11 @@ Json plan_json(const Plan& plan) {
           {"predicted_seconds", std::round(plan.seconds)}};
 }
 
-}  // namespace
-
-ExitCode plan_command(const PlanCommand& command) {
+ExitCode run(const PlanCommand& command) {
   SearchConfig config = read_search_config(command.config);
   const Plan plan = make_plan(command, config);
-  for (const std::string& note : config.notes) tell("note: " + note);
-  for (const std::string& note : plan.device.notes) tell("note: " + note);
+  for (const std::string& note : config.notes) print_message("note: " + note);
+  for (const std::string& note : plan.device.notes) print_message("note: " + note);
   if (command.json) {
     std::cout << plan_json(plan).dump(2) << '\n';
     return ExitCode::kDone;
@@ -120,6 +128,26 @@ ExitCode plan_command(const PlanCommand& command) {
             << "time: about " << duration_text(plan.seconds)
             << " (a rough guess: within a factor of three)\n";
   return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_plan(CLI::App& app) {
+  const auto parsed = std::make_shared<PlanCommand>();
+  PlanCommand& plan = *parsed;
+  CLI::App& command =
+      add_command(app, "plan", "Counts, memory and time of a search; nothing is run",
+                  "Example:\n  margay-engine plan search.yaml --threads 8");
+  add_config(command, plan.config, "Configuration of the search");
+  add_device_options(command, plan.device);
+  command
+      .add_option("--nproc", plan.nproc,
+                  "For a search by so many ranks on this machine (default: as match starts them)")
+      ->check(range(1, 4096))
+      ->type_name("N");
+  add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
+  command.add_flag("--json", plan.json, "As JSON");
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

@@ -1,8 +1,10 @@
 // margay-engine project: one projection as the search sees it (density dark), for eyes and tests.
 #include <complex>
+#include <memory>
 #include <vector>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
@@ -15,15 +17,22 @@
 namespace engine {
 namespace {
 
+struct ProjectCommand {
+  std::string volume;
+  std::string output;
+  double phi = 0, theta = 0, psi = 0;  // degrees
+  std::string config;                  // its optics are applied; empty: none
+  double relative_defocus = 0;         // A
+  bool overwrite = false;
+};
+
 void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<double>>& slice) {
   const SearchConfig config = read_search_config(command.config);
   const auto transfer = ctf(config.optics, command.relative_defocus, n);
   for (size_t i = 0; i < slice.size(); ++i) slice[i] *= transfer[i];
 }
 
-}  // namespace
-
-ExitCode project_command(const ProjectCommand& command) {
+ExitCode run(const ProjectCommand& command) {
   check_output_file("--output", command.output, command.overwrite,
                     {command.volume, command.config});
   MrcFile file = read_mrc(command.volume);
@@ -45,8 +54,31 @@ ExitCode project_command(const ProjectCommand& command) {
   Image projection(n, n);
   centre_projection(corner.data(), n, projection.pixels.data());
   write_image(command.output, projection, pixel_size);
-  tell("projection written to '" + command.output + "'");
+  print_message("projection written to '" + command.output + "'");
   return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_project(CLI::App& app) {
+  const auto parsed = std::make_shared<ProjectCommand>();
+  ProjectCommand& project = *parsed;
+  CLI::App& command = add_command(
+      app, "project", "One projection of a template, as the search sees it (density dark)",
+      "Example:\n  margay-engine project template.mrc --phi 30 --theta 40 --psi 50 --output "
+      "view.mrc");
+  add_file(command, "TEMPLATE", project.volume, "Template, an MRC volume").required();
+  add_file(command, "--output", project.output, "MRC image to write").required();
+  const double turns = 36000.0;
+  add_number(command, "--phi", project.phi, -turns, turns, "Degrees, ZYZ");
+  add_number(command, "--theta", project.theta, -turns, turns, "Degrees");
+  add_number(command, "--psi", project.psi, -turns, turns, "Degrees");
+  add_file(command, "--config", project.config,
+           "Apply the contrast transfer function of this configuration (default: none)");
+  add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
+             "A, relative to the defocus of --config");
+  command.add_flag("--overwrite", project.overwrite, "Replace a file that is there");
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

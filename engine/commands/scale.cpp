@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/commands/scale_table.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
@@ -27,11 +28,23 @@
 #include "engine/launch/local_ranks.h"
 #include "engine/launch/rank_identity.h"
 #include "engine/launch/slurm_allocation.h"
+#include "engine/launch/stop_signals.h"
 #include "engine/launch/subprocess.h"
+#include "engine/numerics/simulate.h"
 #include "engine/results/results.h"
 
 namespace engine {
 namespace {
+
+struct ScaleCommand {
+  std::string config;  // empty: a search of its own
+  std::string output;  // the table as CSV; empty: none
+  int nproc = 0;       // the most ranks; 0: a rank for each device, or for each core
+  DeviceOptions device;
+  bool allow_pixel_size_mismatch = false;
+  bool overwrite = false;
+  bool json = false;
+};
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
@@ -135,10 +148,10 @@ Spread spread_here(const ScaleCommand& command, bool on_devices) {
   const int threads =
       command.device.threads > 0 ? command.device.threads : std::max(1, cores / most);
   if (!on_devices && threads * most > cores) {
-    tell("note: " + ranks_text(most) + " x " + std::to_string(threads) +
-         (threads == 1 ? " thread" : " threads") +
-         " are more than the cores that this process may use (" + std::to_string(cores) +
-         "): beyond them, more ranks are no more hardware");
+    print_message("note: " + ranks_text(most) + " x " + std::to_string(threads) +
+                  (threads == 1 ? " thread" : " threads") +
+                  " are more than the cores that this process may use (" + std::to_string(cores) +
+                  "): beyond them, more ranks are no more hardware");
   }
   return {.most = most, .per_node = most, .threads = threads};
 }
@@ -226,9 +239,9 @@ int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> c
     wait_for_file(folder + "/manifest.json");
   } else if (!stop) {
     std::cerr << end.messages << std::flush;
-    tell("the step of " + ranks_text(ranks) + " on " + std::to_string(place.nodes(ranks)) +
-         (place.nodes(ranks) == 1 ? " node" : " nodes") + " ended with exit code " +
-         std::to_string(end.code));
+    print_message("the step of " + ranks_text(ranks) + " on " + std::to_string(place.nodes(ranks)) +
+                  (place.nodes(ranks) == 1 ? " node" : " nodes") + " ended with exit code " +
+                  std::to_string(end.code));
   }
   return stop ? static_cast<int>(ExitCode::kStopped) : end.code;
 }
@@ -261,7 +274,8 @@ class Measurement {
     for (const int ranks : numbers_of_ranks(place_.spread.most)) {
       const ExitCode code = run(ranks, stop);
       if (code != ExitCode::kDone) {
-        tell(stop ? "stopped on request" : "the search by " + ranks_text(ranks) + " failed");
+        print_message(stop ? "stopped on request"
+                           : "the search by " + ranks_text(ranks) + " failed");
         return code;
       }
     }
@@ -287,7 +301,7 @@ class Measurement {
     table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
     char seconds[32];
     std::snprintf(seconds, sizeof seconds, "%.2f s", table_.rows.back().seconds);
-    tell(ranks_text(ranks) + ": " + seconds);
+    print_message(ranks_text(ranks) + ": " + seconds);
     fs::remove_all(folder);
     return ExitCode::kDone;
   }
@@ -299,9 +313,7 @@ class Measurement {
   ScaleTable table_;
 };
 
-}  // namespace
-
-ExitCode scale_command(const ScaleCommand& command, const std::atomic<bool>& stop) {
+ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
   refuse_launcher();
   if (!command.output.empty()) {
     check_output_file("--output", command.output, command.overwrite, {command.config});
@@ -315,6 +327,41 @@ ExitCode scale_command(const ScaleCommand& command, const std::atomic<bool>& sto
   if (!command.output.empty()) write_text_atomically(command.output, scale_csv(table));
   std::cout << (command.json ? scale_json(table) + "\n" : scale_text(table)) << std::flush;
   return ExitCode::kDone;
+}
+
+}  // namespace
+
+Command add_scale(CLI::App& app) {
+  const auto parsed = std::make_shared<ScaleCommand>();
+  ScaleCommand& scale = *parsed;
+  CLI::App& command = add_command(
+      app, "scale",
+      "What more ranks gain, here or on an allocation's nodes: a table of measured speed-ups",
+      "Runs the search in a scratch folder (TMPDIR) by 1, 2, 4, ... N ranks, by all of 1 to N up "
+      "to 4. Every rank has as many threads: --threads, else the cores shared out among N.\n"
+      "In a batch script of Slurm or by salloc, on several nodes, every number of ranks is a step "
+      "that fills one node after the other; the scratch folder is then in the working folder, "
+      "which all nodes have to see.\n"
+      "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv");
+  command
+      .add_option("CONFIG", scale.config,
+                  "Configuration of the search to run (default: a small one of its own)")
+      ->type_name("FILE");
+  command
+      .add_option("--nproc", scale.nproc,
+                  "The most ranks (default: one for each NVIDIA device, else for each core; in an "
+                  "allocation for each of its GPUs, else of its tasks)")
+      ->check(range(1, 4096))
+      ->type_name("N");
+  add_device_options(command, scale.device);
+  add_mismatch_flag(command, scale.allow_pixel_size_mismatch);
+  command.add_flag("--json", scale.json, "As JSON, with the correlations of every rank");
+  add_file(command, "--output", scale.output, "Write the table as CSV, too");
+  command.add_flag("--overwrite", scale.overwrite, "Replace that table");
+  return {&command, [parsed] {
+            const StopSignals signals;
+            return run(*parsed, signals.requested());
+          }};
 }
 
 }  // namespace engine

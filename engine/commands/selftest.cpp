@@ -3,11 +3,18 @@
 
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 
 namespace engine {
 namespace {
+
+struct SelftestCommand {
+  std::string data;  // folder of the known answers; empty: the one that belongs to the program
+  DeviceOptions device;
+};
 
 namespace fs = std::filesystem;
 
@@ -20,9 +27,7 @@ std::string find_data() {
                                                           : std::string(MARGAY_SELFTEST_DATA);
 }
 
-}  // namespace
-
-ExitCode selftest_command(const SelftestCommand& command) {
+ExitCode run(const SelftestCommand& command) {
   const std::string data = command.data.empty() ? find_data() : command.data;
   if (!fs::exists(fs::path(data) / "lsu_crop.yaml")) {
     throw InputError("--data: '" + data +
@@ -33,6 +38,21 @@ ExitCode selftest_command(const SelftestCommand& command) {
   std::cout << (result.passed ? "passed" : "FAILED") << std::endl;
   // Known input and a wrong answer: this device or this build computes wrongly.
   return result.passed ? ExitCode::kDone : ExitCode::kDeviceFault;
+}
+
+}  // namespace
+
+Command add_selftest(CLI::App& app) {
+  const auto parsed = std::make_shared<SelftestCommand>();
+  SelftestCommand& selftest = *parsed;
+  CLI::App& command =
+      add_command(app, "selftest", "A search with a known answer on this machine: pass or fail",
+                  "Ends with status 70 when a planted particle is not found.\nExample:\n  "
+                  "margay-engine selftest --backend cpu");
+  command.add_option("--data", selftest.data, "Folder of the known answers (default: its own)")
+      ->type_name("FOLDER");
+  add_device_options(command, selftest.device);
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

@@ -1,8 +1,12 @@
 // margay-engine simulate: a micrograph with known particles, and the list of them.
+#include "engine/numerics/simulate.h"
+
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "engine/commands/commands.h"
+#include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
 #include "engine/io/mrc.h"
@@ -11,6 +15,17 @@
 
 namespace engine {
 namespace {
+
+struct SimulateCommand {
+  std::string volume;
+  std::string config;  // its optics, defocus planes and template; empty: the options'
+  std::string output;
+  std::string truth;      // empty: NAME_truth.csv beside NAME.mrc
+  std::string particles;  // a truth table to plant; empty: drawn at random
+  OpticsGroup optics;     // pixel_size 0: the template's header's
+  SimulationOptions simulation;
+  bool overwrite = false;
+};
 
 namespace fs = std::filesystem;
 
@@ -45,9 +60,7 @@ MrcFile read_volume(SimulateCommand& command) {
   return file;
 }
 
-}  // namespace
-
-ExitCode simulate_command(const SimulateCommand& given) {
+ExitCode run(const SimulateCommand& given) {
   SimulateCommand command = given;
   const std::string truth = truth_path(command);
   read_configuration(command);
@@ -65,9 +78,67 @@ ExitCode simulate_command(const SimulateCommand& given) {
   const Simulation made = simulate(volume, command.optics, command.simulation);
   write_image(command.output, made.micrograph, command.optics.pixel_size);
   write_text_atomically(truth, truth_csv(made.truth));
-  tell(std::to_string(made.truth.size()) + " particles in '" + command.output + "', listed in '" +
-       truth + "'");
+  print_message(std::to_string(made.truth.size()) + " particles in '" + command.output +
+                "', listed in '" + truth + "'");
   return ExitCode::kDone;
+}
+
+void add_optics(CLI::App& command, OpticsGroup& optics) {
+  add_number(command, "--pixel-size", optics.pixel_size, 0, 100,
+             "A (0: as the template's header says)");
+  add_number(command, "--voltage", optics.voltage, 1, 10000, "kV");
+  add_number(command, "--spherical-aberration", optics.spherical_aberration, 0, 100, "mm");
+  add_number(command, "--amplitude-contrast", optics.amplitude_contrast_ratio, 0, 1,
+             "Amplitude contrast ratio");
+  add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6, "A, underfocus positive");
+  add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "A");
+  add_number(command, "--astigmatism-angle", optics.astigmatism_angle, -3600, 3600,
+             "Degrees, of defocus u");
+  for (const char* name :
+       {"--pixel-size", "--voltage", "--spherical-aberration", "--amplitude-contrast",
+        "--defocus-u", "--defocus-v", "--astigmatism-angle"}) {
+    command.get_option(name)->excludes("--config");  // which says it already
+  }
+}
+
+}  // namespace
+
+Command add_simulate(CLI::App& app) {
+  const auto parsed = std::make_shared<SimulateCommand>();
+  SimulateCommand& simulate = *parsed;
+  CLI::App& command = add_command(
+      app, "simulate", "A micrograph with known particles, and the list of them",
+      "Example:\n  margay-engine simulate --template ribosome.mrc --defocus-u 10200 --defocus-v "
+      "9800 --size 1024 --count 10 --output made.mrc");
+  simulate.optics.voltage = 300;
+  simulate.optics.defocus_u = simulate.optics.defocus_v = 10000;
+  SimulationOptions& made = simulate.simulation;
+  add_file(command, "--template", simulate.volume, "Template, an MRC volume");
+  add_file(command, "--config", simulate.config,
+           "Take optics, defocus planes and template from this configuration");
+  add_file(command, "--output", simulate.output, "Micrograph to write").required();
+  add_file(command, "--truth", simulate.truth,
+           "List of the particles to write (default: NAME_truth.csv beside NAME.mrc)");
+  add_file(command, "--particles", simulate.particles,
+           "Plant the particles of this list (x_px, y_px, phi_deg, theta_deg, psi_deg, "
+           "defocus_offset_A) instead of drawing them");
+  command
+      .add_option_function<int>(
+          "--size", [&made](int size) { made.height = made.width = size; },
+          "Pixels along both sides (default: 512)")
+      ->check(range(2, 100000))
+      ->type_name("N");
+  command.add_option("--count", made.particles, "Particles to draw")
+      ->check(range(0, 1000000))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--seed", made.seed, "Of the random numbers")
+      ->type_name("N")
+      ->capture_default_str();
+  add_number(command, "--z", made.z, 0, 1e4, "Signal: z of a matched filter at the true pose");
+  add_optics(command, simulate.optics);
+  command.add_flag("--overwrite", simulate.overwrite, "Replace files that are there");
+  return {&command, [parsed] { return run(*parsed); }};
 }
 
 }  // namespace engine

@@ -1,0 +1,85 @@
+#include "engine/commands/options.h"
+
+namespace engine {
+
+CLI::Validator one_of(const std::vector<std::string>& names) {
+  return CLI::IsMember(names).description("");
+}
+
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& footer) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.footer(footer);
+  return command;
+}
+
+void add_config(CLI::App& command, std::string& config, const std::string& description) {
+  command.add_option("CONFIG", config, description)->required()->type_name("FILE");
+}
+
+CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& path,
+                      const std::string& description) {
+  return *command.add_option(name, path, description)->type_name("FILE");
+}
+
+void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
+                double largest, const std::string& description) {
+  command.add_option(name, value, description)
+      ->check(range(smallest, largest))
+      ->type_name("NUMBER")
+      ->capture_default_str();
+}
+
+void add_device_options(CLI::App& command, DeviceOptions& device) {
+  command
+      .add_option("--backend", device.backend,
+                  "auto, cuda or cpu; auto takes the CPU only where there is no NVIDIA device")
+      ->check(one_of({"auto", "cuda", "cpu"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--fft", device.fft,
+          "Transforms on a CUDA device: cufft, for every size; fused, our own, for templates "
+          "that fit them; auto chooses (fused for halves)")
+      ->check(one_of({"auto", "cufft", "fused"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--precision", device.precision,
+          "fp32; on a CUDA device also fp16-storage (halves in memory, arithmetic in single "
+          "precision) or fp16 (arithmetic on halves): their error is measured and told")
+      ->check(one_of({"fp32", "fp16-storage", "fp16"}))
+      ->type_name("NAME")
+      ->capture_default_str();
+  command.add_option("--threads", device.threads, "Threads of the CPU (0: every core)")
+      ->check(range(0, 4096))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--batch", device.batch, "Units of work in flight (0: chosen)")
+      ->check(range(0, 1 << 20))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void add_mismatch_flag(CLI::App& command, bool& flag) {
+  command.add_flag("--allow-pixel-size-mismatch", flag,
+                   "Take the configuration's pixel size where a header contradicts it");
+}
+
+void add_peak_options(CLI::App& command, PeakOptions& peaks) {
+  command
+      .add_option_function<std::string>(
+          "--metric",
+          [&peaks](const std::string& name) {
+            peaks.metric = name == "mip" ? PeakMetric::kMip : PeakMetric::kScaledMip;
+          },
+          "scaled-mip, or mip for templates of high symmetry (default: scaled-mip)")
+      ->check(one_of({"scaled-mip", "mip"}))
+      ->type_name("NAME");
+  add_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
+             "False peaks expected in a micrograph of noise");
+}
+
+}  // namespace engine

@@ -1,0 +1,48 @@
+// What the subcommands' options have in common: kinds of values, and options that several have.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "engine/numerics/peaks.h"
+#include "engine/search/device.h"
+
+namespace engine {
+
+// Accepts numbers from `smallest` to `largest`, and no NaN. The help shows the kind of value alone,
+// the refusal the range.
+template <typename T>
+CLI::Validator range(T smallest, T largest) {
+  const auto check = [=](const std::string& text) -> std::string {
+    T value{};
+    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return "";
+    std::ostringstream problem;
+    problem << '\'' << text << "' is no number from " << smallest << " to " << largest;
+    return problem.str();
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& names);
+
+// Adds the subcommand `name` to `app`; `footer` closes its help.
+CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
+                      const std::string& footer);
+
+// The required argument CONFIG.
+void add_config(CLI::App& command, std::string& config, const std::string& description);
+CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& path,
+                      const std::string& description);
+void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
+                double largest, const std::string& description);
+
+// --backend, --fft, --precision, --threads, --batch.
+void add_device_options(CLI::App& command, DeviceOptions& device);
+// --allow-pixel-size-mismatch.
+void add_mismatch_flag(CLI::App& command, bool& flag);
+// --metric and --false-positives.
+void add_peak_options(CLI::App& command, PeakOptions& peaks);
+
+}  // namespace engine
