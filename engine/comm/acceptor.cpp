@@ -1,4 +1,5 @@
-// Rank 0's side of the rendezvous.
+#include "engine/comm/acceptor.h"
+
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,7 +11,6 @@
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "engine/comm/connection.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
 #include "engine/comm/rendezvous_file.h"
@@ -176,7 +176,7 @@ bool Acceptor::State::reply(PendingConnection& connecting) {
   std::string ignored;  // it went away
   connecting.welcomed = reply.verdict == Verdict::kWelcome;
   return send_all(connecting.socket.get(), encode_frame(message_of(reply)),
-                  std::chrono::milliseconds(0), ignored) &&
+                  std::chrono::milliseconds(0), ignored) == SendResult::kSent &&
          connecting.welcomed;
 }
 

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <atomic>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -20,16 +19,22 @@ struct Connection::Socket {
   [[noreturn]] void lose(const std::string& why) const {
     throw ConnectionLost("the connection with " + peer + " is lost: " + why);
   }
-  [[noreturn]] void throw_shut_down() const {
-    throw ConnectionLost("the connection with " + peer + " was ended here");
+  void throw_if_shut_down() {
+    const std::lock_guard lock(ending);
+    if (!shut) return;
+    if (shut_reason.empty())
+      throw ConnectionLost("the connection with " + peer + " was ended here");
+    lose(shut_reason);
   }
 
   Descriptor descriptor;
   const std::string peer;
-  std::atomic<bool> shut{false};
+  std::mutex ending;  // guards `shut` and `shut_reason`
+  bool shut = false;
+  std::string shut_reason;
   std::mutex sending;
   std::string broken;  // guarded by `sending`: why nothing can be sent any more
-  FrameReader reader;  // of the one thread that receives
+  FrameReader reader;  // for the one thread that receives
 };
 
 Connection::Connection(int socket, std::string peer)
@@ -52,19 +57,23 @@ void Connection::send(const Message& message, std::chrono::milliseconds timeout)
                             " bytes is too long");
   }
   const std::lock_guard lock(socket_->sending);
-  if (socket_->shut) socket_->throw_shut_down();
+  socket_->throw_if_shut_down();
   std::string& broken = socket_->broken;
   if (!broken.empty()) socket_->lose(broken);
-  (void)send_all(socket_->descriptor.get(), encode_frame(message), timeout, broken);
-  if (socket_->shut) socket_->throw_shut_down();
+  const SendResult result =
+      send_all(socket_->descriptor.get(), encode_frame(message), timeout, broken);
+  // The end of a message that was begun would never come. A connection that broke may still hold
+  // the peer's last messages, one whose peer reads nothing is ended.
+  if (result == SendResult::kStalled) shut_down(broken);
+  socket_->throw_if_shut_down();
   if (!broken.empty()) socket_->lose(broken);
 }
 
 std::optional<Message> Connection::receive(Deadline deadline) {
   for (;;) {
-    if (socket_->shut) socket_->throw_shut_down();
+    socket_->throw_if_shut_down();
     const ReadResult read = socket_->reader.read(socket_->descriptor.get());
-    if (socket_->shut) socket_->throw_shut_down();
+    socket_->throw_if_shut_down();
     switch (read) {
       case ReadResult::kComplete:
         return socket_->reader.take();
@@ -79,8 +88,12 @@ std::optional<Message> Connection::receive(Deadline deadline) {
   }
 }
 
-void Connection::shut_down() {
-  socket_->shut = true;
+void Connection::shut_down(const std::string& why) {
+  {
+    const std::lock_guard lock(socket_->ending);
+    if (!socket_->shut) socket_->shut_reason = why;
+    socket_->shut = true;
+  }
   (void)::shutdown(socket_->descriptor.get(), SHUT_RDWR);
 }
 

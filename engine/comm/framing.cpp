@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/comm/sockets.h"
+#include "engine/comm/timeout.h"
 
 namespace engine::comm {
 namespace {
@@ -74,25 +75,25 @@ ReadResult FrameReader::fill(int socket, std::span<std::byte> bytes, size_t& fil
   return ReadResult::kComplete;
 }
 
-bool send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
-              std::string& why) {
-  Timeout timeout(length);
+SendResult send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds timeout,
+                    std::string& why) {
+  Timeout left(timeout);
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       bytes = bytes.subspan(static_cast<size_t>(sent));
-      timeout.restart();
+      left.restart();
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!wait_for_events(socket, POLLOUT, timeout.next_check()) && timeout.expired()) {
+      if (!wait_for_events(socket, POLLOUT, left.next_check()) && left.expired()) {
         why = "it takes nothing any more";
-        return false;
+        return SendResult::kStalled;
       }
     } else if (errno != EINTR) {
       why = errno_message(errno);
-      return false;
+      return SendResult::kBroken;
     }
   }
-  return true;
+  return SendResult::kSent;
 }
 
 }  // namespace engine::comm

@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/comm/connection.h"
+#include "engine/comm/message.h"
 
 namespace engine::comm {
-
-constexpr size_t kMaxMessage = size_t{64} << 20;
 
 constexpr size_t kFrameHeader = 8;
 std::vector<std::byte> encode_frame(const Message& message);
@@ -44,8 +42,13 @@ class FrameReader {
   std::string why_;
 };
 
-// Sends all; false where the other side is gone or took nothing for this `length` of time.
-bool send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds length,
-              std::string& why);
+enum class SendResult {
+  kSent,
+  kStalled,  // the peer took nothing for `timeout`
+  kBroken,   // the peer is gone
+};
+// Sends all of `bytes`; else `why` says why not.
+SendResult send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds timeout,
+                    std::string& why);
 
 }  // namespace engine::comm

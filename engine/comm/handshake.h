@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/comm/connection.h"
+#include "engine/comm/message.h"
 
 namespace engine::comm {
 

@@ -1,4 +1,6 @@
 // The other ranks' side of the rendezvous; rank 0's is in door.cpp.
+#include "engine/comm/join.h"
+
 #include <poll.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "engine/comm/connection.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
 #include "engine/comm/rendezvous_file.h"
@@ -170,7 +171,8 @@ class Attempt {
 
   std::optional<Outcome> send(const Message& message) {
     std::string why;
-    if (send_all(socket_.get(), encode_frame(message), kLongestRound, why)) return std::nullopt;
+    if (send_all(socket_.get(), encode_frame(message), kLongestRound, why) == SendResult::kSent)
+      return std::nullopt;
     return Outcome{.why = why};
   }
 

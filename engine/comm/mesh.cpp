@@ -12,7 +12,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "engine/comm/connection.h"
+#include "engine/comm/acceptor.h"
+#include "engine/comm/join.h"
 #include "engine/error.h"
 
 namespace engine::comm {

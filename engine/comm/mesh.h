@@ -15,6 +15,7 @@
 
 #include "engine/comm/factory.h"
 #include "engine/comm/sockets.h"
+#include "engine/comm/timeout.h"
 
 namespace engine::comm {
 

@@ -1,12 +1,11 @@
 // TCP sockets that never block longer than they are told, IPv4 and IPv6 alike.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.h"
-#include "engine/comm/connection.h"
+#include "engine/comm/message.h"
 
 struct sockaddr_storage;
 

@@ -101,10 +101,12 @@ void Leader::accept_peers() {
     Peer& peer = peers_[static_cast<size_t>(someone->rank)];
     peer.info = {.rank = someone->rank, .host = std::move(someone->host), .device = ""};
     peer.connection = std::move(someone->connection);
+    peer.queue = std::make_unique<comm::SendQueue>(*peer.connection, options_.timeout);
     peer.receiver = start_thread([this, &peer] { receive_from(peer); });
     peer.live = true;
     ++arrived;
-    if (failure_) send(peer, Failed{static_cast<int>(failure_->code()), failure_->what()});
+    if (failure_)
+      peer.queue->push(encode(Failed{static_cast<int>(failure_->code()), failure_->what()}));
     changed_.notify_all();
   }
 }
@@ -155,9 +157,7 @@ Communicator& Leader::assemble(const std::string& kind, int device, const std::s
     }
     refuse_shared_device(identity);
     throw_failure();
-    for (Peer& peer : peers_) {
-      if (peer.live) send(peer, Start{kind});
-    }
+    send_to_all(Start{kind});
     for (const Peer& peer : peers_) {
       if (peer.connection) addresses.push_back(peer.connection->local_address());
     }
@@ -309,15 +309,13 @@ void Leader::dispatch(const std::vector<Assignment>& assignments) {
       continue;
     }
     Peer& peer = peers_[static_cast<size_t>(one.rank)];
-    if (peer.live) send(peer, one.order);
+    if (peer.live) peer.queue->push(encode(one.order));
   }
 }
 
-void Leader::send(Peer& peer, const RankMessage& message) {
-  try {
-    peer.connection->send(encode(message), options_.timeout);
-  } catch (const comm::ConnectionLost&) {
-    // The listener finds the same, after the rank's last words.
+void Leader::send_to_all(const RankMessage& message, const Peer* but) {
+  for (Peer& peer : peers_) {
+    if (peer.live && &peer != but) peer.queue->push(encode(message));
   }
 }
 

@@ -15,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/comm/connection.h"
+#include "engine/comm/acceptor.h"
+#include "engine/comm/send_queue.h"
 #include "engine/error.h"
 #include "engine/ranks/coordinator.h"
 #include "engine/ranks/messages.h"
@@ -94,6 +95,7 @@ class Leader : public comm::Store {
     PeerInfo info;
     std::optional<std::string> identity;  // of its device
     std::unique_ptr<comm::Connection> connection;
+    std::unique_ptr<comm::SendQueue> queue;  // so that no send waits under the mutex
     std::thread receiver;
     bool live = false;
     Ready ready{.batch = 0, .device = "", .signature = ""};  // batch 0: it is not ready yet
@@ -106,7 +108,8 @@ class Leader : public comm::Store {
   void handle(Peer& peer, const RankMessage& message);
   void send_heartbeats();
   void dispatch(const std::vector<Assignment>& assignments);
-  void send(Peer& peer, const RankMessage& message);
+  // To all that live, but one.
+  void send_to_all(const RankMessage& message, const Peer* but = nullptr);
   void mark_lost(Peer& peer, ExitCode code, const std::string& why);
   void fail(ExitCode code, const std::string& what);
   // A newer round has begun, or the end: what a group does is of no use any more.

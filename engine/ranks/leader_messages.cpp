@@ -48,9 +48,7 @@ void Leader::handle(Peer& peer, const RankMessage& message) {
     mark_lost(peer, static_cast<ExitCode>(failed->code), failed->what);
   } else if (const auto* entry = std::get_if<StoreEntry>(&message)) {
     local_store_.put(entry->name, entry->value);
-    for (Peer& other : peers_) {
-      if (other.live && &other != &peer) send(other, *entry);
-    }
+    send_to_all(*entry, &peer);
   }
 }
 
@@ -60,7 +58,7 @@ void Leader::send_heartbeats() {
   while (!ending_) {
     changed_.wait_for(lock, pause, [&] { return ending_; });
     for (Peer& peer : peers_) {
-      if (peer.live) send(peer, Heartbeat{});
+      if (peer.live) peer.queue->push_if_idle(encode(Heartbeat{}));
     }
     const std::string hang = watchdog_.tick(pause);
     if (!hang.empty()) fail(ExitCode::kDeviceFault, "rank 0 was lost: " + hang);
@@ -77,9 +75,7 @@ void Leader::send_heartbeats() {
 void Leader::put(const std::string& name, const std::vector<char>& value) {
   local_store_.put(name, value);
   const std::lock_guard lock(mutex_);
-  for (Peer& peer : peers_) {
-    if (peer.live) send(peer, StoreEntry{name, value});
-  }
+  send_to_all(StoreEntry{name, value});
 }
 
 std::vector<char> Leader::get(const std::string& name) {
@@ -109,9 +105,7 @@ void Leader::fail(ExitCode code, const std::string& what) {
   failure_.emplace(code, what);
   failed_at_ = Clock::now();
   local_store_.close();
-  for (Peer& peer : peers_) {
-    if (peer.live) send(peer, Failed{static_cast<int>(code), what});
-  }
+  send_to_all(Failed{static_cast<int>(code), what});
   changed_.notify_all();
 }
 

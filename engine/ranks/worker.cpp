@@ -6,6 +6,8 @@
 #include <utility>
 #include <variant>
 
+#include "engine/comm/join.h"
+
 namespace engine {
 namespace {
 

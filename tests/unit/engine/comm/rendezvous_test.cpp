@@ -14,9 +14,10 @@
 #include <list>
 #include <thread>
 
-#include "engine/comm/connection.h"
+#include "engine/comm/acceptor.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
+#include "engine/comm/join.h"
 #include "engine/comm/rendezvous_file.h"
 #include "engine/comm/sockets.h"
 #include "engine/error.h"

@@ -1,0 +1,46 @@
+// Rank 0's side of the rendezvous: listens and accepts the ranks of its own run.
+//
+// Unauthenticated peers are rejected: a connection counts once its rank has shown the run's nonce
+// and has confirmed that it was accepted (handshake.h). One that stays silent is closed after 5 s.
+// For one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/comm/connection.h"
+#include "engine/launch/rank_identity.h"
+
+namespace engine::comm {
+
+// A rank that has proved to be of this run.
+struct AcceptedPeer {
+  int rank = 0;
+  std::string host;
+  std::unique_ptr<Connection> connection;
+};
+
+class Acceptor {
+ public:
+  // Listens on the first free one of the rendezvous' ports, and publishes the address in its file,
+  // if there is one: by a rename, which replaces what an earlier attempt left there. Throws
+  // Error(kBadInput) naming ports or file when it cannot.
+  Acceptor(const Rendezvous& rendezvous, std::string nonce, int size);
+  // Removes the file unless another attempt has replaced it.
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  int port() const;
+  // The next rank that connects; nullopt at the deadline. A rank of another run, out of range or
+  // accepted before is rejected with the reason. Throws Error(kDeviceFault) when this process may
+  // open no more files.
+  std::optional<AcceptedPeer> accept(Deadline deadline);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace engine::comm

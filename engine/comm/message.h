@@ -1,0 +1,20 @@
+// What a connection between two ranks carries, and how long a call on one may wait.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace engine::comm {
+
+using Deadline = std::chrono::steady_clock::time_point;
+
+constexpr size_t kMaxMessage = size_t{64} << 20;  // bytes of a body
+
+struct Message {
+  uint32_t kind = 0;
+  std::vector<std::byte> body;
+};
+
+}  // namespace engine::comm
