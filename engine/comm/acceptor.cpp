@@ -23,8 +23,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// A rank needs two round trips; a stranger may say nothing at all.
-constexpr std::chrono::seconds kTimeout{5};
+// A rank needs two round trips; any other program may stay silent.
+constexpr std::chrono::seconds kHandshakeTimeout{5};
 constexpr size_t kMaxPending = 256;
 
 Descriptor listen_at_one_of(const Rendezvous& place) {
@@ -34,7 +34,7 @@ Descriptor listen_at_one_of(const Rendezvous& place) {
     if (socket) return socket;
   }
   std::string why = errno_message(errno);
-  // Whoever reads the file learns which.
+  // The file names the port.
   if (!place.file.empty()) {
     Descriptor socket = listen_at(0);
     if (socket) return socket;
@@ -45,16 +45,16 @@ Descriptor listen_at_one_of(const Rendezvous& place) {
                    "): name a free one with --rendezvous HOST:PORT");
 }
 
-// Somebody at the door who has not proved yet who it is.
+// A connection whose peer has not proved yet which rank it is.
 struct PendingConnection {
   explicit PendingConnection(int number)
-      : socket(number), end(steady_clock::now() + kTimeout), reader(kMaxHandshake) {}
+      : socket(number), end(steady_clock::now() + kHandshakeTimeout), reader(kMaxHandshake) {}
 
   Descriptor socket;
   Deadline end;
   FrameReader reader;
   std::optional<Hello> hello;
-  bool welcomed = false;  // and has yet to say that it knows
+  bool welcomed = false;  // and has to confirm it
 };
 
 }  // namespace
@@ -70,11 +70,11 @@ struct Acceptor::State {
   void accept_new();
   void wait(Deadline deadline);
   void serve();
-  // False: the visitor is done with.
-  bool serve(PendingConnection& connecting);
-  bool read_hello(PendingConnection& connecting);
-  bool reply(PendingConnection& connecting);
-  bool is_expected(const PendingConnection& connecting) const;
+  // False: the connection is to be closed.
+  bool serve(PendingConnection& peer);
+  bool read_hello(PendingConnection& peer);
+  bool reply(PendingConnection& peer);
+  bool is_welcomed_elsewhere(const PendingConnection& peer) const;
 
   const std::string file, nonce;
   const int size;
@@ -86,7 +86,7 @@ struct Acceptor::State {
   std::list<AcceptedPeer> arrived;
 };
 
-// As many as there is room for; the others wait in the kernel.
+// Accepts as many as there is room for; the others wait in the kernel.
 void Acceptor::State::accept_new() {
   while (pending.size() < kMaxPending) {
     const int socket = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -100,7 +100,7 @@ void Acceptor::State::accept_new() {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       return;
     }
-    // Anything else is this one visitor's: it went away before it was let in.
+    // Any other error is this one peer's, which went away before it was accepted.
   }
 }
 
@@ -108,52 +108,52 @@ void Acceptor::State::wait(Deadline deadline) {
   std::vector<pollfd> sockets;
   const bool room = pending.size() < kMaxPending;
   sockets.push_back({listener.get(), static_cast<short>(room ? POLLIN : 0), 0});
-  for (const PendingConnection& connecting : pending) {
-    deadline = std::min(deadline, connecting.end);
-    const bool is_its_turn = !connecting.hello || connecting.welcomed;
-    sockets.push_back({is_its_turn ? connecting.socket.get() : -1, POLLIN, 0});
+  for (const PendingConnection& peer : pending) {
+    deadline = std::min(deadline, peer.end);
+    const bool awaits_peer = !peer.hello || peer.welcomed;
+    sockets.push_back({awaits_peer ? peer.socket.get() : -1, POLLIN, 0});
   }
-  // Who is turned away for want of room is who had the most time.
+  // When full, drop the oldest pending connection.
   const int timeout = room ? poll_timeout(deadline) : 0;
   if (::poll(sockets.data(), sockets.size(), timeout) == 0 && !room) pending.pop_front();
 }
 
 void Acceptor::State::serve() {
   size_t before = 0;
-  do {  // one may have waited for what became of another
+  do {  // a rank that connected twice waits for the end of its first connection
     before = pending.size();
-    for (auto connecting = pending.begin(); connecting != pending.end();) {
-      const bool stays = serve(*connecting) && steady_clock::now() < connecting->end;
-      connecting = stays ? std::next(connecting) : pending.erase(connecting);
+    for (auto peer = pending.begin(); peer != pending.end();) {
+      const bool stays = serve(*peer) && steady_clock::now() < peer->end;
+      peer = stays ? std::next(peer) : pending.erase(peer);
     }
   } while (pending.size() < before);
 }
 
-bool Acceptor::State::serve(PendingConnection& connecting) {
-  if (!connecting.hello && !read_hello(connecting)) return false;
-  if (connecting.hello && !connecting.welcomed && !reply(connecting)) return false;
-  if (!connecting.welcomed) return true;
-  const ReadResult read = connecting.reader.read(connecting.socket.get());
+bool Acceptor::State::serve(PendingConnection& peer) {
+  if (!peer.hello && !read_hello(peer)) return false;
+  if (peer.hello && !peer.welcomed && !reply(peer)) return false;
+  if (!peer.welcomed) return true;
+  const ReadResult read = peer.reader.read(peer.socket.get());
   if (read == ReadResult::kIncomplete) return true;
-  if (read == ReadResult::kComplete && is_confirmation(connecting.reader.take())) {
-    const Hello& hello = *connecting.hello;
+  if (read == ReadResult::kComplete && is_confirmation(peer.reader.take())) {
+    const Hello& hello = *peer.hello;
     taken.insert(hello.rank);
-    arrived.push_back({.rank = hello.rank,
-                       .host = hello.host,
-                       .connection = std::make_unique<Connection>(
-                           connecting.socket.release(),
-                           "rank " + std::to_string(hello.rank) + " on " + hello.host)});
+    arrived.push_back(
+        {.rank = hello.rank,
+         .host = hello.host,
+         .connection = std::make_unique<Connection>(
+             peer.socket.release(), "rank " + std::to_string(hello.rank) + " on " + hello.host)});
   }
   return false;
 }
 
-bool Acceptor::State::read_hello(PendingConnection& connecting) {
-  switch (connecting.reader.read(connecting.socket.get())) {
+bool Acceptor::State::read_hello(PendingConnection& peer) {
+  switch (peer.reader.read(peer.socket.get())) {
     case ReadResult::kIncomplete:
       return true;
     case ReadResult::kComplete:
-      connecting.hello = parse_hello(connecting.reader.take());
-      return connecting.hello.has_value();
+      peer.hello = parse_hello(peer.reader.take());
+      return peer.hello.has_value();
     case ReadResult::kClosed:
     case ReadResult::kTooLong:
       return false;
@@ -161,28 +161,27 @@ bool Acceptor::State::read_hello(PendingConnection& connecting) {
   return false;
 }
 
-bool Acceptor::State::reply(PendingConnection& connecting) {
-  Reply reply = reply_to(*connecting.hello, nonce, size);
+bool Acceptor::State::reply(PendingConnection& peer) {
+  Reply reply = reply_to(*peer.hello, nonce, size);
   if (reply.verdict == Verdict::kWelcome) {
-    // The same rank has been welcomed by another connection. It may have given that up: wait and
-    // see.
-    if (is_expected(connecting)) return true;
-    if (taken.count(connecting.hello->rank) > 0) {
+    // The same rank has been welcomed on another connection, which it may have given up since.
+    if (is_welcomed_elsewhere(peer)) return true;
+    if (taken.count(peer.hello->rank) > 0) {
       reply.verdict = Verdict::kTaken;
       reply.words = "this rank has arrived before: start each rank once";
     }
   }
   reply.host = host;
-  std::string ignored;  // it went away
-  connecting.welcomed = reply.verdict == Verdict::kWelcome;
-  return send_all(connecting.socket.get(), encode_frame(message_of(reply)),
-                  std::chrono::milliseconds(0), ignored) == SendResult::kSent &&
-         connecting.welcomed;
+  std::string ignored;  // the peer went away
+  peer.welcomed = reply.verdict == Verdict::kWelcome;
+  return send_all(peer.socket.get(), encode_frame(message_of(reply)), std::chrono::milliseconds(0),
+                  ignored) == SendResult::kSent &&
+         peer.welcomed;
 }
 
-bool Acceptor::State::is_expected(const PendingConnection& connecting) const {
+bool Acceptor::State::is_welcomed_elsewhere(const PendingConnection& peer) const {
   return std::any_of(pending.begin(), pending.end(), [&](const PendingConnection& other) {
-    return &other != &connecting && other.welcomed && other.hello->rank == connecting.hello->rank;
+    return &other != &peer && other.welcomed && other.hello->rank == peer.hello->rank;
   });
 }
 
@@ -197,7 +196,7 @@ Acceptor::Acceptor(const Rendezvous& place, std::string nonce, int size)
 }
 
 Acceptor::~Acceptor() {
-  // By now it may be the next attempt's.
+  // The file may belong to the next attempt already.
   if (!state_->written.empty() && read_rendezvous_file(state_->file) == state_->written) {
     ::unlink(state_->file.c_str());
   }

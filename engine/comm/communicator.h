@@ -1,4 +1,7 @@
-// Data of one search between its ranks. Every rank calls the same functions in the same order.
+// Exchanges the data of one search between its ranks: every rank calls the same functions in the
+// same order, with the same lengths. For one thread at a time. Integer results are the same to the
+// bit for any number of ranks. Every function throws CommunicatorLost when a rank is gone or silent
+// for the ranks' timeout, and from then on.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +13,7 @@
 
 namespace engine {
 
-// A rank is gone or silent: what this communicator was doing is lost, and it is of no further use.
+// A rank is gone or silent; the communicator cannot be used again.
 class CommunicatorLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -22,7 +25,7 @@ class Communicator {
   virtual std::string name() const = 0;  // "alone", "gloo", "nccl"
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // What rank 0 has, to all.
+  // Copies rank 0's bytes to all.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
   // Element by element; the result is rank 0's, the others' values are undefined afterwards.
   virtual void reduce_max(std::span<uint64_t> values) = 0;

@@ -1,5 +1,5 @@
-// Messages on a socket that does not block: kind and length in 4 bytes each, the least first, then
-// the body.
+// Messages on a socket that does not block: kind and length in 4 bytes each, little-endian, then
+// the body. Functions report a lost connection by their result and throw only what is our own bug.
 #pragma once
 
 #include <array>
@@ -19,18 +19,18 @@ enum class ReadResult {
   kIncomplete,  // nothing more to read for now
   kComplete,    // a message is there to be taken
   kClosed,      // the other side has closed the connection, or broke it
-  kTooLong,     // what calls itself a message is longer than allowed
+  kTooLong,     // its header announces more than is allowed
 };
 
-// One message after the other; never reads beyond the end of one, so that another reader can go on
-// with the same socket.
+// Reads one message after the other, never beyond the end of one: another reader may continue with
+// the same socket.
 class FrameReader {
  public:
   explicit FrameReader(size_t longest) : longest_(longest) {}
 
   ReadResult read(int socket);
   Message take();
-  const std::string& why() const { return why_; }  // it ended
+  const std::string& why() const { return why_; }  // why the connection ended
 
  private:
   ReadResult fill(int socket, std::span<std::byte> bytes, size_t& filled);

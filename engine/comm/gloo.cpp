@@ -1,4 +1,4 @@
-// Gloo's collectives on connections of ours.
+// Implements make_gloo() of engine/comm/factory.h: Gloo's collectives over a mesh of connections.
 #include <gloo/broadcast.h>
 #include <gloo/context.h>
 #include <gloo/reduce.h>
@@ -80,10 +80,10 @@ class MeshPair : public gloo::transport::Pair {
 
 class MeshTransport : public gloo::transport::Context {
  public:
-  MeshTransport(const GroupConfig& place, Store& store)
-      : gloo::transport::Context(place.rank, place.size), mesh_(place, store) {
-    for (int other = 0; other < place.size; ++other) {
-      if (other != place.rank) createPair(other);
+  MeshTransport(const GroupConfig& config, Store& store)
+      : gloo::transport::Context(config.rank, config.size), mesh_(config, store) {
+    for (int other = 0; other < config.size; ++other) {
+      if (other != config.rank) createPair(other);
     }
   }
   std::unique_ptr<gloo::transport::Pair>& createPair(int other) override {
@@ -102,8 +102,8 @@ class MeshTransport : public gloo::transport::Context {
 
 class MeshContext : public gloo::Context {
  public:
-  MeshContext(const GroupConfig& place, Store& store) : gloo::Context(place.rank, place.size) {
-    transportContext_ = std::make_shared<MeshTransport>(place, store);
+  MeshContext(const GroupConfig& config, Store& store) : gloo::Context(config.rank, config.size) {
+    transportContext_ = std::make_shared<MeshTransport>(config, store);
   }
 };
 
@@ -123,9 +123,9 @@ struct Sum {
 
 class Gloo : public Communicator {
  public:
-  Gloo(const GroupConfig& place, Store& store)
-      : rank_(place.rank), size_(place.size), name_(place.name) {
-    guarded([&] { context_ = std::make_shared<MeshContext>(place, store); });
+  Gloo(const GroupConfig& config, Store& store)
+      : rank_(config.rank), size_(config.size), name_(config.name) {
+    guarded([&] { context_ = std::make_shared<MeshContext>(config, store); });
   }
   std::string name() const override { return "gloo"; }
   int rank() const override { return rank_; }
@@ -189,8 +189,8 @@ class Gloo : public Communicator {
 
 bool has_gloo() { return true; }
 
-std::unique_ptr<Communicator> make_gloo(const GroupConfig& place, Store& store) {
-  return std::make_unique<Gloo>(place, store);
+std::unique_ptr<Communicator> make_gloo(const GroupConfig& config, Store& store) {
+  return std::make_unique<Gloo>(config, store);
 }
 
 }  // namespace engine::comm

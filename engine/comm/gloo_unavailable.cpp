@@ -1,4 +1,4 @@
-// Stands in for Gloo in a build without it.
+// Implements make_gloo() of engine/comm/factory.h in a build without Gloo.
 #include "engine/comm/factory.h"
 #include "engine/error.h"
 
@@ -6,7 +6,7 @@ namespace engine::comm {
 
 bool has_gloo() { return false; }
 
-std::unique_ptr<Communicator> make_gloo(const GroupConfig& /*place*/, Store& /*store*/) {
+std::unique_ptr<Communicator> make_gloo(const GroupConfig& /*config*/, Store& /*store*/) {
   throw Error(ExitCode::kDeviceFault,
               "this build of margay-engine has no Gloo, by which ranks that search on processors "
               "bring their results together: search with one rank, or build it where libgloo is "

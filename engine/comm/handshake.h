@@ -1,4 +1,6 @@
-// What two ranks say before a connection between them counts. Pure.
+// What two ranks exchange before a connection between them counts: the joiner's Hello, rank 0's
+// Reply, and the joiner's confirmation, by which rank 0 knows that the joiner has not given up
+// meanwhile. Pure; a message that is none of these is nullopt.
 #pragma once
 
 #include <optional>
@@ -10,33 +12,30 @@ namespace engine::comm {
 
 constexpr size_t kMaxHandshake = 4096;
 
-// The joiner begins.
 struct Hello {
-  uint32_t version = 0;  // of what follows; the rest is unknown where it is not ours
+  uint32_t version = 0;  // of the handshake; where it is not ours nothing else is known
   int rank = 0;
   std::string nonce;
   std::string host;
 };
 Message message_of(const Hello& hello);
-// Nothing for what is no hello of any version.
 std::optional<Hello> parse_hello(const Message& message);
 
-// Rank 0 answers.
 enum class Verdict : uint32_t { kWelcome, kOtherVersion, kOtherRun, kOutOfRange, kTaken };
 struct Reply {
   Verdict verdict = Verdict::kWelcome;
-  std::string nonce;  // rank 0's, which only a rank of this very run is told
+  std::string nonce;  // rank 0's, in a reply to a rank of the same run only
   std::string host;
-  std::string words;
+  std::string words;  // why the rank is rejected
 };
 Message message_of(const Reply& reply);
 std::optional<Reply> parse_reply(const Message& message);
 
-// The joiner has heard that it is welcome: it did not give up waiting before.
 Message confirmation();
 bool is_confirmation(const Message& message);
 
-// What rank 0 of `nonce` and `size` ranks says to a hello, who is taken aside.
+// Reply to a Hello by rank 0 of a run with this nonce and number of ranks. Duplicate ranks are
+// checked by the caller.
 Reply reply_to(const Hello& hello, const std::string& nonce, int size);
 
 }  // namespace engine::comm

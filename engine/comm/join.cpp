@@ -1,14 +1,10 @@
-// The other ranks' side of the rendezvous; rank 0's is in door.cpp.
 #include "engine/comm/join.h"
 
 #include <poll.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <functional>
-#include <list>
-#include <set>
-#include <system_error>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -24,37 +20,35 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How long what does not answer is waited for before all places are tried anew. More from round to
-// round: a connection may be with what is dead, and a slow rank 0 must not be left too early for
-// ever.
-constexpr milliseconds kFirstRound{250}, kLongestRound{5000};
+// How long an address may take to answer in the first round and in later ones, which get twice as
+// long each: what does not answer must not hold up the others, and a slow rank 0 must not be left
+// too early for ever.
+constexpr milliseconds kFirstAttempt{50}, kLongestAttempt{5000};
 constexpr milliseconds kFirstPause{20}, kLongestPause{250};
-// One place goes before the next, so that most often the others are left in peace.
-constexpr milliseconds kHeadStart{20};
 
 struct Place {
   std::string host;
   int port = 0;
-
-  std::string words() const { return host + " port " + std::to_string(port); }
 };
 
-// What was met at places that are not rank 0's. Places of one host where the same was met are one.
-class Met {
+// What was found at addresses where rank 0 is not, in words. The ports of one host at which the
+// same was found are one entry.
+class Findings {
  public:
-  void note(const Place& place, const std::string& why) {
-    for (One& one : all_) {
-      if (one.host != place.host || one.why != why) continue;
-      one.ports.insert(place.port);
-      return;
+  void add(const Place& place, const std::string& why) {
+    if (!all_.empty() && all_.back().host == place.host && all_.back().why == why &&
+        place.port - all_.back().last <= 1) {
+      all_.back().last = place.port;
+    } else {
+      all_.push_back({place.host, why, place.port, place.port});
     }
-    all_.push_back({place.host, why, {place.port}});
   }
-
-  std::string words() const {
+  std::string text() const {
     std::string text;
     for (const One& one : all_) {
-      text += (text.empty() ? "" : "; ") + one.host + ports_text(one.ports) + ": " + one.why;
+      text += (text.empty() ? "" : "; ") + one.host +
+              (one.first == one.last ? " port " : " ports ") + std::to_string(one.first) +
+              (one.first == one.last ? "" : " to " + std::to_string(one.last)) + ": " + one.why;
     }
     return text;
   }
@@ -62,273 +56,182 @@ class Met {
  private:
   struct One {
     std::string host, why;
-    std::set<int> ports;
+    int first = 0, last = 0;  // ports
   };
-
-  static std::string ports_text(const std::set<int>& ports) {
-    const int first = *ports.begin(), last = *ports.rbegin();
-    if (first == last) return " port " + std::to_string(first);
-    if (last - first + 1 == static_cast<int>(ports.size())) {
-      return " ports " + std::to_string(first) + " to " + std::to_string(last);
-    }
-    std::string text;
-    for (const int port : ports) text += (text.empty() ? " ports " : ", ") + std::to_string(port);
-    return text;
-  }
-
   std::vector<One> all_;
 };
 
-// What became of a try at one place.
-struct Outcome {
-  std::unique_ptr<Connection> connection;
-  std::string why;
-  bool final = false;  // rank 0 of this very run says no
-};
-
-// Looks into the shared file.
-class Reader {
+// Reads the shared file.
+class FileReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit FileReader(std::string path) : path_(std::move(path)) {}
 
-  // Nothing where no such file is seen; `why` says what is.
-  std::optional<RendezvousFile> read(const std::string& nonce, std::string& why) {
-    std::optional<RendezvousFile> rendezvous = look(nonce, why);
-    if (rendezvous || steady_clock::now() < next_update_) return rendezvous;
-    next_update_ = steady_clock::now() + kBetweenUpdates;
-    refresh_folder(path_);
-    return look(nonce, why);
+  // Where rank 0 may be; none where `why` says what is wrong with the file.
+  std::vector<Place> places(const std::string& nonce, std::string& why) {
+    std::optional<RendezvousFile> file = read(nonce, why);
+    if (!file && steady_clock::now() >= next_refresh_) {
+      next_refresh_ = steady_clock::now() + kBetweenRefreshes;
+      refresh_folder(path_);
+      file = read(nonce, why);
+    }
+    if (!file) return {};
+    std::vector<Place> places;
+    for (const std::string& address : file->addresses) places.push_back({address, file->port});
+    places.push_back({file->host, file->port});
+    // Last, since the other ranks cannot reach a rank that is known by these.
+    if (file->host == own_host_name()) {
+      places.push_back({"127.0.0.1", file->port});
+      places.push_back({"::1", file->port});
+    }
+    return places;
   }
 
  private:
-  // It costs the server something.
-  static constexpr std::chrono::seconds kBetweenUpdates{1};
+  // A refresh costs the file server something.
+  static constexpr std::chrono::seconds kBetweenRefreshes{1};
 
-  std::optional<RendezvousFile> look(const std::string& nonce, std::string& why) const {
+  std::optional<RendezvousFile> read(const std::string& nonce, std::string& why) const {
     const std::optional<std::string> text = read_rendezvous_file(path_);
-    std::optional<RendezvousFile> rendezvous = text ? parse_rendezvous_file(*text) : std::nullopt;
-    if (rendezvous && rendezvous->nonce == nonce) return rendezvous;
+    std::optional<RendezvousFile> file = text ? parse_rendezvous_file(*text) : std::nullopt;
+    if (file && file->nonce == nonce) return file;
     why = "the file '" + path_ + "' " +
-          (!text         ? "is not there"
-           : !rendezvous ? "is not whole"
-                         : "is another run's, or an earlier attempt's");
+          (!text   ? "is not there"
+           : !file ? "is not whole"
+                   : "is another run's, or an earlier attempt's");
     return std::nullopt;
   }
 
   const std::string path_;
-  Deadline next_update_ = steady_clock::now();
+  Deadline next_refresh_ = steady_clock::now();
 };
 
-// Where rank 0 may be, by the file as it is now; `why` says what is wrong with the file.
-std::vector<Place> places_of_file(Reader& file, const std::string& nonce, std::string& why) {
-  const std::optional<RendezvousFile> rendezvous = file.read(nonce, why);
-  if (!rendezvous) return {};
-  std::vector<Place> places;
-  for (const std::string& address : rendezvous->addresses)
-    places.push_back({address, rendezvous->port});
-  places.push_back({rendezvous->host, rendezvous->port});
-  // Last: the other ranks cannot reach one that is known by this address.
-  if (rendezvous->host == own_host_name()) {
-    places.push_back({"127.0.0.1", rendezvous->port});
-    places.push_back({"::1", rendezvous->port});
-  }
-  return places;
-}
-
-std::vector<Place> places_of(const Rendezvous& rendezvous) {
-  std::vector<Place> places;
-  for (int i = 0; i < std::max(rendezvous.ports, 1) && rendezvous.port + i <= 65535; ++i) {
-    places.push_back({rendezvous.host, rendezvous.port + i});
-  }
-  return places;
-}
-
-// A connection with what may be rank 0.
-class Attempt {
+class Joining {
  public:
-  Attempt(Place place, Descriptor socket) : place_(std::move(place)), socket_(std::move(socket)) {}
+  Joining(const std::string& nonce, int rank, Timeout& timeout)
+      : nonce_(nonce), rank_(rank), timeout_(timeout) {}
 
-  const Place& place() const { return place_; }
-  pollfd waits_for() const {
-    return {socket_.get(), static_cast<short>(connected_ ? POLLIN : POLLOUT), 0};
-  }
-  // After such an event. Nothing: it is to wait for the next.
-  std::optional<Outcome> go_on(const std::string& nonce, int rank) {
-    return connected_ ? listen(nonce) : greet(nonce, rank);
-  }
-  std::string silence() const {
-    return connected_ ? "what listens there does not answer" : "does not answer";
+  // `places`: where rank 0 may be, as it is known now; none where `why` says why not.
+  std::unique_ptr<Connection> run(
+      const std::function<std::vector<Place>(std::string& why)>& places) {
+    std::string found;
+    milliseconds pause = kFirstPause;
+    for (; found.empty() || !timeout_.expired(); pause = std::min(2 * pause, kLongestPause)) {
+      std::string why;
+      if (auto connection = try_all(places(why), why)) return connection;
+      // The last round may have been too short to find anything.
+      if (found.empty() || !timeout_.expired()) found = why;
+      if (!timeout_.expired()) std::this_thread::sleep_for(pause);
+      length_ = std::min(2 * length_, kLongestAttempt);
+    }
+    throw Error(ExitCode::kDeviceFault,
+                "rank " + std::to_string(rank_) + " does not find rank 0 of this run: " + found +
+                    "; check that rank 0 is running and that its host can be reached from here");
   }
 
  private:
-  std::optional<Outcome> greet(const std::string& nonce, int rank) {
-    std::string why = connection_error(socket_.get());
-    if (!why.empty()) return Outcome{.why = why};
-    connected_ = true;
-    prepare_connection(socket_.get());
-    return send(message_of(Hello{.rank = rank, .nonce = nonce, .host = own_host_name()}));
+  // Null where rank 0 is at none of them; `why` says what is.
+  std::unique_ptr<Connection> try_all(const std::vector<Place>& places, std::string& why) {
+    Findings findings;
+    for (const Place& place : places) {
+      const auto start = steady_clock::now();
+      const std::vector<SocketAddress> addresses = resolve(place.host, place.port, why);
+      timeout_.charge(steady_clock::now() - start);  // resolving a name cannot be ended
+      if (addresses.empty()) findings.add(place, why);
+      for (const SocketAddress& address : addresses) {
+        if (auto connection = attempt(place, address, why)) return connection;
+        findings.add(place, why);
+        if (timeout_.expired()) break;
+      }
+      if (timeout_.expired()) break;
+    }
+    if (!places.empty()) why = findings.text();
+    return nullptr;
   }
 
-  std::optional<Outcome> send(const Message& message) {
-    std::string why;
-    if (send_all(socket_.get(), encode_frame(message), kLongestRound, why) == SendResult::kSent)
+  std::unique_ptr<Connection> attempt(const Place& place, const SocketAddress& address,
+                                      std::string& why) {
+    const Deadline end = steady_clock::now() + length_;
+    Descriptor socket = begin_to_connect(address, why);
+    if (!socket) return nullptr;
+    why = "does not answer";
+    if (!wait(socket.get(), POLLOUT, end)) return nullptr;
+    why = connection_error(socket.get());
+    if (!why.empty()) return nullptr;
+    if (!send(socket.get(),
+              message_of(Hello{.rank = rank_, .nonce = nonce_, .host = own_host_name()}), why)) {
+      return nullptr;
+    }
+    const std::optional<Reply> reply = receive_reply(socket.get(), end, why);
+    if (!reply) return nullptr;
+    if (reply->verdict != Verdict::kWelcome) {
+      throw Error(ExitCode::kDeviceFault, "rank 0 at " + place.host + " port " +
+                                              std::to_string(place.port) + " rejects rank " +
+                                              std::to_string(rank_) + ": " + reply->words);
+    }
+    if (!send(socket.get(), confirmation(), why)) return nullptr;
+    return std::make_unique<Connection>(
+        socket.release(), "rank 0 on " + (reply->host.empty() ? place.host : reply->host));
+  }
+
+  static bool send(int socket, const Message& message, std::string& why) {
+    return send_all(socket, encode_frame(message), kLongestAttempt, why) == SendResult::kSent;
+  }
+
+  // That of rank 0 of this run; nullopt for any other, which may listen there by chance.
+  std::optional<Reply> receive_reply(int socket, Deadline end, std::string& why) {
+    FrameReader reader(kMaxHandshake);
+    ReadResult result = ReadResult::kIncomplete;
+    while ((result = reader.read(socket)) == ReadResult::kIncomplete) {
+      why = "what listens there does not answer";
+      if (!wait(socket, POLLIN, end)) return std::nullopt;
+    }
+    if (result == ReadResult::kClosed) {
+      why = reader.why();
       return std::nullopt;
-    return Outcome{.why = why};
-  }
-
-  std::optional<Outcome> listen(const std::string& nonce) {
-    switch (reader_.read(socket_.get())) {
-      case ReadResult::kIncomplete:
-        return std::nullopt;
-      case ReadResult::kClosed:
-        return Outcome{.why = reader_.why()};
-      case ReadResult::kTooLong:
-        return Outcome{.why = "something else listens there"};
-      case ReadResult::kComplete:
-        break;
     }
-    const std::optional<Reply> reply = parse_reply(reader_.take());
-    if (!reply) return Outcome{.why = "something else listens there"};
-    if (reply->nonce != nonce) {
-      return Outcome{.why = reply->verdict == Verdict::kWelcome ? "something else listens there"
-                                                                : reply->words};
-    }
-    if (reply->verdict != Verdict::kWelcome) return Outcome{.why = reply->words, .final = true};
-    if (auto failed = send(confirmation())) return failed;
-    const std::string peer = "rank 0 on " + (reply->host.empty() ? place_.host : reply->host);
-    return Outcome{.connection = std::make_unique<Connection>(socket_.release(), peer)};
-  }
-
-  Place place_;
-  Descriptor socket_;
-  bool connected_ = false;
-  FrameReader reader_{kMaxHandshake};
-};
-
-// All places at once, so that what is silent does not hold up the search for the right one.
-class Round {
- public:
-  Round(std::vector<Place> places, const std::string& nonce, int rank, Timeout& timeout)
-      : places_(std::move(places)), nonce_(nonce), rank_(rank), patience_(timeout) {}
-
-  // What is neither a link nor final: why of each place.
-  Outcome run(milliseconds length) {
-    const Deadline end = steady_clock::now() + length + kHeadStart * places_.size();
-    for (;;) {
-      while (begun_ < places_.size() && (attempts_.empty() || steady_clock::now() >= next_)) {
-        begin(places_[begun_++]);
-      }
-      if (attempts_.empty()) return {.why = met_.words()};
-      wait(end);
-      if (auto outcome = look()) return std::move(*outcome);
-      if (steady_clock::now() >= end || patience_.expired()) break;
-    }
-    for (const Attempt& attempt : attempts_) met_.note(attempt.place(), attempt.silence());
-    return {.why = met_.words()};
-  }
-
- private:
-  void begin(const Place& place) {
-    const auto start = steady_clock::now();
-    for (Connected& one : begin_to_connect(place.host, place.port)) {
-      if (one.socket) {
-        attempts_.emplace_back(place, std::move(one.socket));
-      } else {
-        met_.note(place, one.why);
-      }
-    }
-    next_ = steady_clock::now() + kHeadStart;
-    patience_.charge(steady_clock::now() - start);  // a name may take long
-  }
-
-  void wait(Deadline end) {
-    end = std::min(end, patience_.next_check());
-    if (begun_ < places_.size()) end = std::min(end, next_);
-    events_.clear();
-    for (const Attempt& attempt : attempts_) events_.push_back(attempt.waits_for());
-    const int ready = ::poll(events_.data(), events_.size(), poll_timeout(end));
-    if (ready < 0) {
-      if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
-      for (pollfd& one : events_) one.revents = 0;
-    }
-  }
-
-  std::optional<Outcome> look() {
-    size_t i = 0;
-    for (auto attempt = attempts_.begin(); attempt != attempts_.end(); ++i) {
-      std::optional<Outcome> outcome;
-      if (events_[i].revents != 0) outcome = attempt->go_on(nonce_, rank_);
-      if (!outcome) {
-        ++attempt;
-        continue;
-      }
-      if (outcome->connection) return outcome;
-      if (outcome->final) {
-        outcome->why = "rank 0 at " + attempt->place().words() + " turns rank " +
-                       std::to_string(rank_) + " away: " + outcome->why;
-        return outcome;
-      }
-      met_.note(attempt->place(), outcome->why);
-      attempt = attempts_.erase(attempt);
-    }
+    std::optional<Reply> reply;
+    if (result == ReadResult::kComplete) reply = parse_reply(reader.take());
+    if (reply && reply->nonce == nonce_) return reply;
+    why = !reply || reply->verdict == Verdict::kWelcome ? "something else listens there"
+                                                        : reply->words;
     return std::nullopt;
   }
 
-  const std::vector<Place> places_;
+  // False at the end of this attempt.
+  bool wait(int socket, short events, Deadline end) {
+    while (!wait_for_events(socket, events, std::min(end, timeout_.next_check()))) {
+      if (steady_clock::now() >= end || timeout_.expired()) return false;
+    }
+    return true;
+  }
+
   const std::string& nonce_;
   const int rank_;
-  Timeout& patience_;
-  size_t begun_ = 0;
-  Deadline next_;
-  std::list<Attempt> attempts_;
-  std::vector<pollfd> events_;
-  Met met_;
+  Timeout& timeout_;
+  milliseconds length_ = kFirstAttempt;
 };
-
-// `look`: where rank 0 may be, as it is known now; says what is wrong with what it looked at.
-std::unique_ptr<Connection> join_at(const std::function<std::vector<Place>(std::string& why)>& look,
-                                    const std::string& nonce, int rank, Timeout& timeout) {
-  milliseconds length = kFirstRound, pause = kFirstPause;
-  std::string met;
-  for (;;) {
-    std::string why;
-    std::vector<Place> places = look(why);
-    if (!places.empty()) {
-      Outcome outcome = Round(std::move(places), nonce, rank, timeout).run(length);
-      if (outcome.connection) return std::move(outcome.connection);
-      if (outcome.final) throw Error(ExitCode::kDeviceFault, outcome.why);
-      why = outcome.why;
-    }
-    // The last round may have been too short to meet anybody.
-    if (met.empty() || !timeout.expired()) met = why;
-    if (!timeout.expired()) std::this_thread::sleep_for(pause);
-    if (timeout.expired()) break;
-    length = std::min(2 * length, kLongestRound);
-    pause = std::min(2 * pause, kLongestPause);
-  }
-  throw Error(ExitCode::kDeviceFault,
-              "rank " + std::to_string(rank) + " does not find rank 0 of this run: " + met +
-                  "; check that rank 0 is running and that its host can be reached from here");
-}
 
 }  // namespace
 
 std::unique_ptr<Connection> join(const Rendezvous& rendezvous, const std::string& nonce, int rank,
                                  Timeout timeout) {
-  if (rendezvous.file.empty()) {
-    const std::vector<Place> places = places_of(rendezvous);
-    return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, timeout);
+  Joining joining(nonce, rank, timeout);
+  if (!rendezvous.file.empty()) {
+    FileReader file(rendezvous.file);
+    return joining.run([&](std::string& why) { return file.places(nonce, why); });
   }
-  Reader file(rendezvous.file);
-  return join_at([&](std::string& why) { return places_of_file(file, nonce, why); }, nonce, rank,
-                 timeout);
+  std::vector<Place> places;
+  for (int i = 0; i < std::max(rendezvous.ports, 1) && rendezvous.port + i <= 65535; ++i) {
+    places.push_back({rendezvous.host, rendezvous.port + i});
+  }
+  return joining.run([&](std::string& /*why*/) { return places; });
 }
 
 std::unique_ptr<Connection> join(const std::vector<std::string>& addresses, int port,
                                  const std::string& nonce, int rank, Timeout timeout) {
   std::vector<Place> places;
   for (const std::string& address : addresses) places.push_back({address, port});
-  return join_at([&](std::string& /*why*/) { return places; }, nonce, rank, timeout);
+  return Joining(nonce, rank, timeout).run([&](std::string& /*why*/) { return places; });
 }
 
 }  // namespace engine::comm

@@ -1,33 +1,25 @@
 #include "engine/comm/mesh.h"
 
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <sstream>
 #include <system_error>
 
 #include "engine/comm/acceptor.h"
 #include "engine/comm/join.h"
+#include "engine/comm/rendezvous_file.h"
 #include "engine/error.h"
+#include "engine/launch/random_id.h"
 
 namespace engine::comm {
 namespace {
 
 // What moves for one rank before it is another's turn.
 constexpr size_t kTurn = size_t{4} << 20;
-
-// What a rank tells those that join it.
-struct Invitation {
-  std::string nonce;
-  int port = 0;
-  std::vector<std::string> addresses;
-};
 
 bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
@@ -49,64 +41,36 @@ std::vector<std::string> likeliest_first(const std::vector<std::string>& reached
   return all;
 }
 
-std::string invitation_key(const GroupConfig& place, int rank) {
-  return place.name + "/mesh/" + std::to_string(rank);
-}
-
-std::string new_nonce(const GroupConfig& place) {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text = place.name + "/";
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
-std::vector<char> written(const Invitation& invitation) {
-  std::string text = invitation.nonce + "\n" + std::to_string(invitation.port) + "\n";
-  for (const std::string& address : invitation.addresses) text += address + "\n";
-  return {text.begin(), text.end()};
-}
-
-Invitation invitation_of(const std::vector<char>& entry) {
-  std::istringstream text(std::string(entry.begin(), entry.end()));
-  Invitation invitation;
-  std::string line;
-  std::getline(text, invitation.nonce);
-  std::getline(text, line);
-  invitation.port = std::atoi(line.c_str());
-  while (std::getline(text, line)) invitation.addresses.push_back(line);
-  return invitation;
+std::string invitation_key(const GroupConfig& config, int rank) {
+  return config.name + "/mesh/" + std::to_string(rank);
 }
 
 }  // namespace
 
-Mesh::Mesh(const GroupConfig& place, Store& store)
-    : place_(place), peers_(static_cast<size_t>(place.size)) {
-  if (place.size == 1) return;
-  const std::string nonce = new_nonce(place);
-  Acceptor acceptor(Rendezvous{}, nonce, place.size);
-  store.put(invitation_key(place, place.rank),
-            written({.nonce = nonce,
-                     .port = acceptor.port(),
-                     .addresses = likeliest_first(place.addresses)}));
+Mesh::Mesh(const GroupConfig& config, Store& store)
+    : config_(config), peers_(static_cast<size_t>(config.size)) {
+  if (config.size == 1) return;
+  const std::string nonce = config.name + "/" + random_id();
+  Acceptor acceptor(Rendezvous{}, nonce, config.size);
+  const std::string invitation = text_of({.nonce = nonce,
+                                          .host = own_host_name(),
+                                          .addresses = likeliest_first(config.addresses),
+                                          .port = acceptor.port()});
+  store.put(invitation_key(config, config.rank), {invitation.begin(), invitation.end()});
   join_lower_ranks(store);
   accept_higher_ranks(acceptor);
 }
 
 Mesh::~Mesh() = default;
 
-// Each rank waits only for ranks before it: none waits for ever.
+// Each rank waits only for lower ones, so that no two wait for each other.
 void Mesh::join_lower_ranks(Store& store) {
-  for (int rank = 0; rank < place_.rank; ++rank) {
-    const Invitation to = invitation_of(store.get(invitation_key(place_, rank)));
+  for (int rank = 0; rank < config_.rank; ++rank) {
+    const std::vector<char> invitation = store.get(invitation_key(config_, rank));
+    const auto to = parse_rendezvous_file({invitation.begin(), invitation.end()});
+    if (!to) lose(rank, "its invitation is damaged");
     try {
-      const auto connection = join(to.addresses, to.port, to.nonce, place_.rank, timeout());
+      const auto connection = join(to->addresses, to->port, to->nonce, config_.rank, timeout());
       peers_[static_cast<size_t>(rank)].socket = Descriptor(connection->release());
     } catch (const Error& error) {
       throw_if_cancelled();
@@ -116,15 +80,15 @@ void Mesh::join_lower_ranks(Store& store) {
 }
 
 void Mesh::accept_higher_ranks(Acceptor& acceptor) {
-  for (int missing = place_.size - 1 - place_.rank; missing > 0; --missing) {
+  for (int missing = config_.size - 1 - config_.rank; missing > 0; --missing) {
     Timeout left = timeout();
     std::optional<AcceptedPeer> arrived;
     while (!arrived && !left.expired()) arrived = acceptor.accept(left.next_check());
     if (!arrived) {
       throw_if_cancelled();
-      const auto silent = std::find_if(peers_.begin() + place_.rank + 1, peers_.end(),
+      const auto silent = std::find_if(peers_.begin() + config_.rank + 1, peers_.end(),
                                        [](const Peer& peer) { return !peer.socket; });
-      lose(static_cast<int>(silent - peers_.begin()), "it does not come");
+      lose(static_cast<int>(silent - peers_.begin()), "it does not connect");
     }
     peers_[static_cast<size_t>(arrived->rank)].socket = Descriptor(arrived->connection->release());
   }
@@ -154,7 +118,7 @@ void Mesh::wait(const std::function<bool()>& done) {
       throw std::system_error(errno, std::generic_category(), "poll");
     }
     bool moved = false;
-    for (int rank = 0; ready > 0 && rank < place_.size; ++rank) {
+    for (int rank = 0; ready > 0 && rank < config_.size; ++rank) {
       const short events = sockets[static_cast<size_t>(rank)].revents;
       // What came before the end is read first.
       if ((events & ~POLLOUT) != 0) moved = read(rank) || moved;
@@ -221,16 +185,16 @@ bool Mesh::read(int rank) {
   return moved > 0;
 }
 
-Timeout Mesh::timeout() const { return Timeout(place_.timeout, place_.is_cancelled); }
+Timeout Mesh::timeout() const { return Timeout(config_.timeout, config_.is_cancelled); }
 
 void Mesh::lose(int rank, const std::string& why) const {
-  throw CommunicatorLost("rank " + std::to_string(rank) + " of the group " + place_.name +
-                         " is lost to rank " + std::to_string(place_.rank) + ": " + why);
+  throw CommunicatorLost("rank " + std::to_string(rank) + " of the group " + config_.name +
+                         " is lost to rank " + std::to_string(config_.rank) + ": " + why);
 }
 
 void Mesh::throw_if_cancelled() const {
-  if (place_.is_cancelled && place_.is_cancelled()) {
-    throw CommunicatorLost("the group " + place_.name + " is of no use any more");
+  if (config_.is_cancelled && config_.is_cancelled()) {
+    throw CommunicatorLost("the group " + config_.name + " was cancelled");
   }
 }
 
@@ -241,9 +205,9 @@ void Mesh::throw_silent() const {
     if (peers_[rank].in.empty() && peers_[rank].out.empty()) continue;
     silent += (silent.empty() ? "" : ", ") + std::to_string(rank);
   }
-  throw CommunicatorLost("rank " + std::to_string(place_.rank) + " of the group " + place_.name +
-                         " has waited " + std::to_string(place_.timeout.count()) +
-                         " ms in vain for rank " + silent);
+  throw CommunicatorLost("rank " + std::to_string(config_.rank) + " of the group " + config_.name +
+                         " has waited " + std::to_string(config_.timeout.count()) +
+                         " ms for rank " + silent);
 }
 
 }  // namespace engine::comm

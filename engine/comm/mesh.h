@@ -1,6 +1,8 @@
-// A connection between every two ranks of a group, that takes and gives bytes for a collective.
-// Gloo's own transport lets whoever connects first to one of its ports take a rank's place, and
-// what such a stranger sends can end the process; here each connection is one of a Acceptor's.
+// A connection between every two ranks of a group, which carries the bytes of Gloo's collectives.
+//
+// Gloo's own transport lets whatever connects first to one of its ports take a rank's place, and
+// what it sends can end the process; here each connection is accepted by an Acceptor, which knows
+// the group's nonce. For one thread at a time: bytes move while that thread sends or waits.
 #pragma once
 
 #include <chrono>
@@ -19,11 +21,10 @@
 
 namespace engine::comm {
 
-// For one thread at a time. Bytes move while that thread sends or waits.
 class Mesh {
  public:
-  // Connects. Throws CommunicatorLost when a rank does not come within the place's time-out.
-  Mesh(const GroupConfig& place, Store& store);
+  // Connects. Throws CommunicatorLost when a rank does not connect within the group's timeout.
+  Mesh(const GroupConfig& config, Store& store);
   ~Mesh();
 
   // Each counts up `completed` when it is done. What is sent to a rank must be received there in
@@ -31,9 +32,8 @@ class Mesh {
   // mesh is gone.
   void send(int rank, uint64_t slot, std::span<const std::byte> bytes, int& completed);
   void receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& completed);
-  // Until `done`. Throws CommunicatorLost when nothing has moved for the place's time-out, when the
-  // group is of no use any more, or as soon as a rank is gone that something is still to come from
-  // or to go to.
+  // Until `done`. Throws CommunicatorLost when no byte has moved for the group's timeout, when the
+  // group is cancelled, or as soon as a rank is gone that bytes are still to come from or to go to.
   void wait(const std::function<bool()>& done);
 
  private:
@@ -68,7 +68,7 @@ class Mesh {
   [[noreturn]] void throw_silent() const;
   void throw_if_cancelled() const;
 
-  const GroupConfig place_;
+  const GroupConfig config_;
   std::vector<Peer> peers_;
 };
 

@@ -1,4 +1,5 @@
-// NCCL's collectives. It is opened when it is needed, so that the program starts without it.
+// Implements make_nccl() of engine/comm/factory.h: NCCL's collectives. The library is opened when
+// it is needed, so that the program starts without it.
 #include <cuda_runtime.h>
 #include <nccl.h>
 
@@ -114,14 +115,14 @@ class Stage {
 
 class Nccl : public Communicator {
  public:
-  Nccl(const GroupConfig& place, Store& store, int device) : place_(place), stage_(device) {
+  Nccl(const GroupConfig& config, Store& store, int device) : config_(config), stage_(device) {
     connect(store);
   }
   ~Nccl() override { close(); }
 
   std::string name() const override { return "nccl"; }
-  int rank() const override { return place_.rank; }
-  int size() const override { return place_.size; }
+  int rank() const override { return config_.rank; }
+  int size() const override { return config_.size; }
 
   void broadcast(std::span<std::byte> bytes) override {
     in_pieces(bytes, [&](std::span<std::byte> piece) {
@@ -162,13 +163,13 @@ class Nccl : public Communicator {
   // call that blocks it would wait for ever for a rank that is gone.
   template <typename Done>
   void wait(ncclResult_t result, const Done& done) {
-    Timeout timeout(place_.timeout, place_.is_cancelled);
+    Timeout timeout(config_.timeout, config_.is_cancelled);
     for (std::chrono::microseconds pause(20);; pause = std::min(2 * pause, kLongestPause)) {
       if (result == ncclSuccess && done()) return;
       if (result != ncclSuccess && result != ncclInProgress) lose(words_of(result));
       if (timeout.expired()) {
-        lose("the other ranks let it wait for " + std::to_string(place_.timeout.count()) +
-             " ms, or what it does is of no use any more");
+        lose("the other ranks let it wait for " + std::to_string(config_.timeout.count()) +
+             " ms, or the group was cancelled");
       }
       std::this_thread::sleep_for(pause);
       if (library_.get_async_error(communicator_, &result) != ncclSuccess) {
@@ -189,22 +190,22 @@ class Nccl : public Communicator {
   [[noreturn]] void lose(const std::string& why) {
     if (communicator_ != nullptr) library_.abort(communicator_);
     communicator_ = nullptr;
-    throw CommunicatorLost("the group " + place_.name + " is lost to rank " +
-                           std::to_string(place_.rank) + " (NCCL): " + why);
+    throw CommunicatorLost("the group " + config_.name + " is lost to rank " +
+                           std::to_string(config_.rank) + " (NCCL): " + why);
   }
 
   static constexpr std::chrono::microseconds kLongestPause{1000};
 
-  const GroupConfig place_;
+  const GroupConfig config_;
   const NcclLibrary library_;
   Stage stage_;
   ncclComm_t communicator_ = nullptr;
 };
 
 void Nccl::connect(Store& store) {
-  const std::string entry = place_.name + "/nccl";
+  const std::string entry = config_.name + "/nccl";
   ncclUniqueId id{};
-  if (place_.rank == 0) {
+  if (config_.rank == 0) {
     const ncclResult_t result = library_.get_unique_id(&id);
     if (result != ncclSuccess) lose(words_of(result));
     store.put(entry, std::vector<char>(id.internal, id.internal + sizeof id.internal));
@@ -213,11 +214,11 @@ void Nccl::connect(Store& store) {
     if (bytes.size() != sizeof id.internal) lose("what rank 0 says of itself is damaged");
     std::memcpy(id.internal, bytes.data(), bytes.size());
   }
-  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-  config.blocking = 0;
-  config.maxCTAs = kNcclChannels;
+  ncclConfig_t options = NCCL_CONFIG_INITIALIZER;
+  options.blocking = 0;
+  options.maxCTAs = kNcclChannels;
   const ncclResult_t result =
-      library_.init_rank(&communicator_, place_.size, id, place_.rank, &config);
+      library_.init_rank(&communicator_, config_.size, id, config_.rank, &options);
   wait(result, [] { return true; });
 }
 
@@ -225,7 +226,7 @@ void Nccl::connect(Store& store) {
 void Nccl::close() noexcept {
   if (communicator_ == nullptr) return;
   const auto deadline =
-      steady_clock::now() + std::min<steady_clock::duration>(place_.timeout, kCloseTimeout);
+      steady_clock::now() + std::min<steady_clock::duration>(config_.timeout, kCloseTimeout);
   ncclResult_t result = library_.finalize(communicator_);
   while (result == ncclInProgress && steady_clock::now() < deadline) {
     std::this_thread::sleep_for(kLongestPause);
@@ -249,9 +250,9 @@ bool has_nccl() {
   }
 }
 
-std::unique_ptr<Communicator> make_nccl(const GroupConfig& place, Store& store, int device) {
+std::unique_ptr<Communicator> make_nccl(const GroupConfig& config, Store& store, int device) {
   cuda::require_device(device);
-  return std::make_unique<Nccl>(place, store, device);
+  return std::make_unique<Nccl>(config, store, device);
 }
 
 }  // namespace engine::comm

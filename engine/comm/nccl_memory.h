@@ -1,11 +1,11 @@
-// What exchanging data by NCCL takes of a device's memory.
+// The device memory, in bytes, that exchanging data by NCCL takes.
 #pragma once
 
 #include <cstdint>
 
 namespace engine::comm {
 
-// Of what is sent as much lies on the device at once; it comes from and goes to the host's memory.
+// Data passes through a stage of this size on the device, from and to the host's memory.
 inline constexpr uint64_t kNcclStage = uint64_t{32} << 20;
 
 // The most channels that NCCL may have. What ranks exchange is little beside the search, and each

@@ -1,4 +1,4 @@
-// Stands in for NCCL in a build without it.
+// Implements make_nccl() of engine/comm/factory.h in a build without NCCL.
 #include "engine/comm/factory.h"
 #include "engine/error.h"
 
@@ -6,7 +6,7 @@ namespace engine::comm {
 
 bool has_nccl() { return false; }
 
-std::unique_ptr<Communicator> make_nccl(const GroupConfig& /*place*/, Store& /*store*/,
+std::unique_ptr<Communicator> make_nccl(const GroupConfig& /*config*/, Store& /*store*/,
                                         int /*device*/) {
   throw Error(ExitCode::kDeviceFault,
               "this build of margay-engine has no NCCL, by which ranks that search on CUDA devices "

@@ -1,4 +1,5 @@
-// The shared file by which ranks find rank 0 without knowing its address or port.
+// The shared file by which ranks find rank 0 without knowing its address or port, and its text,
+// which is also what ranks of a group leave each other in a Store.
 #pragma once
 
 #include <optional>
@@ -15,11 +16,11 @@ struct RendezvousFile {
 };
 
 std::string text_of(const RendezvousFile& rendezvous);
-// Nothing for what is no such file, or not the whole of one.
+// nullopt where the text is not the whole of such a file.
 std::optional<RendezvousFile> parse_rendezvous_file(const std::string& text);
 
-// As the file is now: opened anew each time, since that is when a network file system looks at the
-// server's. Nothing when there is none.
+// The file's text; nullopt when there is none. Opens it anew each time, since only then a network
+// file system asks its server.
 std::optional<std::string> read_rendezvous_file(const std::string& path);
 
 // Makes a network file system ask the server what is in the file's folder now: that a file was not

@@ -1,3 +1,4 @@
+// Implements alone() of engine/comm/factory.h.
 #include <memory>
 
 #include "engine/comm/factory.h"

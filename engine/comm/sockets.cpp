@@ -28,31 +28,6 @@ void set_option(int socket, int level, int name, int value) {
   (void)::setsockopt(socket, level, name, &value, sizeof value);
 }
 
-struct AddressesDeleter {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
-using Addresses = std::unique_ptr<addrinfo, AddressesDeleter>;
-
-Addresses resolve(const std::string& host, int port, std::string& why) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0) why = error == EAI_SYSTEM ? errno_message(errno) : ::gai_strerror(error);
-  return Addresses(error == 0 ? found : nullptr);
-}
-
-Connected begin_to_connect(const addrinfo& address) {
-  Descriptor socket(
-      ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
-  if (!socket || (::connect(socket.get(), address.ai_addr, address.ai_addrlen) != 0 &&
-                  errno != EINPROGRESS && errno != EINTR)) {
-    return {Descriptor(), errno_message(errno)};
-  }
-  return {std::move(socket), ""};
-}
-
 bool bind_and_listen(int socket, const sockaddr* address, socklen_t length) {
   // Else a port stays taken for a minute after the attempt before this one.
   set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -116,13 +91,6 @@ std::string local_address_of(int socket) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
-  return numeric_address(address);
-}
-
-std::string remote_address_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
   return numeric_address(address);
 }
 
@@ -191,15 +159,36 @@ int port_of(int socket) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-std::vector<Connected> begin_to_connect(const std::string& host, int port) {
-  std::string why;
-  const Addresses addresses = resolve(host, port, why);
-  std::vector<Connected> all;
-  for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-    all.push_back(begin_to_connect(*one));
+std::vector<SocketAddress> resolve(const std::string& host, int port, std::string& why) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  if (error != 0) {
+    why = error == EAI_SYSTEM ? errno_message(errno) : ::gai_strerror(error);
+    return {};
   }
-  if (all.empty()) all.push_back({Descriptor(), why});
-  return all;
+  std::vector<SocketAddress> addresses;
+  for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
+    SocketAddress& address = addresses.emplace_back();
+    address.length = one->ai_addrlen;
+    std::memcpy(&address.storage, one->ai_addr, one->ai_addrlen);
+  }
+  ::freeaddrinfo(list);
+  return addresses;
+}
+
+Descriptor begin_to_connect(const SocketAddress& address, std::string& why) {
+  Descriptor socket(
+      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP));
+  const auto* to = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (!socket || (::connect(socket.get(), to, address.length) != 0 && errno != EINPROGRESS &&
+                  errno != EINTR)) {
+    why = errno_message(errno);
+    return Descriptor();
+  }
+  return socket;
 }
 
 std::string connection_error(int socket) {
@@ -216,23 +205,6 @@ std::string connection_error(int socket) {
     return errno_message(ECONNREFUSED);
   }
   return "";
-}
-
-Connected connect_to(const std::string& host, int port, Deadline deadline) {
-  Connected result;
-  for (Connected& one : begin_to_connect(host, port)) {
-    result = std::move(one);
-    if (!result.socket) continue;
-    result.why = wait_for_events(result.socket.get(), POLLOUT, deadline)
-                     ? connection_error(result.socket.get())
-                     : "does not answer";
-    if (result.why.empty()) {
-      prepare_connection(result.socket.get());
-      return result;
-    }
-    result.socket.reset();
-  }
-  return result;
 }
 
 }  // namespace engine::comm

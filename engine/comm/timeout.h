@@ -1,4 +1,6 @@
-// How long something is waited for. Time in which this process was suspended does not count.
+// How long to wait for something. Time in which this process was suspended does not count: a
+// timeout looks at the clock again and again, and what goes by between two looks counts as no more
+// than a slice. For one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +10,13 @@
 
 namespace engine::comm {
 
-// Looks at the clock again and again while it waits: what goes by between two looks counts as no
-// more than a slice. For one thread at a time.
 class Timeout {
  public:
   using Clock = std::chrono::steady_clock;
   using Now = std::function<Clock::time_point()>;
   static constexpr std::chrono::milliseconds kSlice{250};
 
-  // `is_cancelled`: whether what is waited for is of no use any more.
+  // `is_cancelled`: asked by expired(); true ends the wait at once.
   explicit Timeout(std::chrono::milliseconds length, std::function<bool()> is_cancelled = {},
                    Now now = Clock::now)
       : length_(length),
@@ -24,7 +24,7 @@ class Timeout {
         now_(std::move(now)),
         looked_(now_()) {}
 
-  // Until when to wait before ended() is asked again.
+  // Until when to wait before expired() is asked again.
   Clock::time_point next_check() {
     look();
     return looked_ + std::clamp<Clock::duration>(length_ - waited_, Clock::duration(0), kSlice);
@@ -33,12 +33,12 @@ class Timeout {
     look();
     return waited_ >= length_ || (is_cancelled_ && is_cancelled_());
   }
-  // Something came: from the beginning.
+  // Begins anew: something came.
   void restart() {
     waited_ = {};
     looked_ = now_();
   }
-  // A call that cannot be ended took so long.
+  // Counts a call that could not be interrupted, as long as it took.
   void charge(Clock::duration time) {
     waited_ += time;
     looked_ = now_();

@@ -3,12 +3,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdlib>
@@ -22,8 +20,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "engine/io/scratch_folder.h"
 #include "engine/launch/output_capture.h"
+#include "engine/launch/random_id.h"
 
 namespace engine {
 namespace {
@@ -33,32 +33,6 @@ using Milliseconds = std::chrono::milliseconds;
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-class File {
- public:
-  File(int descriptor, const char* what) : descriptor_(descriptor) {
-    if (descriptor_ < 0) fail(what);
-  }
-  ~File() { ::close(descriptor_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
-std::string fresh_run_id() {
-  std::array<unsigned char, 16> bytes = {};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    fail("cannot draw a run id");
-  }
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    for (const int half : {byte >> 4, byte & 15}) id += "0123456789abcdef"[half];
-  }
-  return id;
 }
 
 struct RankExit {
@@ -124,7 +98,7 @@ class RankProcesses {
   void wait_for(int rank);
 
   PrivateFolder folder_{"ranks"};
-  File dev_null_{::open("/dev/null", O_RDWR | O_CLOEXEC), "cannot open /dev/null"};
+  base::Descriptor dev_null_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   std::vector<std::unique_ptr<OutputCapture>> messages_;  // by rank; rank 0's may pass through
   std::vector<pid_t> processes_;  // reaped at the end, so that each id stays its own
   std::vector<std::thread> waiters_;
@@ -134,7 +108,8 @@ class RankProcesses {
 };
 
 RankProcesses::RankProcesses(const LocalRanks& ranks) {
-  const std::string run_id = fresh_run_id();
+  if (!dev_null_) fail("cannot open /dev/null");
+  const std::string run_id = random_id();
   for (int rank = 0; rank < ranks.count; ++rank) {
     if (rank == 0 && !ranks.quiet) {
       messages_.push_back(nullptr);

@@ -1,7 +1,6 @@
 #include "engine/ranks/leader.h"
 
 #include <algorithm>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -10,27 +9,19 @@
 
 namespace engine {
 
-using std::chrono::milliseconds;
-
 Leader::Leader(RankGroupOptions options)
-    : options_(std::move(options)),
-      watchdog_(options_.timeout),
-      peers_(static_cast<size_t>(options_.place.size)) {
-  if (size() == 1) {
-    group_communicator_ = std::make_unique<GroupCommunicator>(GroupCommunicator::Place{}, *this);
-    return;
-  }
+    : RankSession(std::move(options)), peers_(static_cast<size_t>(options_.place.size)) {
+  if (size() == 1) return;
   acceptor_ =
       std::make_unique<comm::Acceptor>(options_.place.rendezvous, options_.place.nonce, size());
   try {
-    heartbeat_thread_ = start_thread([this] { send_heartbeats(); });
+    heartbeat_thread_ = start_thread([this] { run_heartbeats(); });
     acceptor_thread_ = start_thread([this] { accept_peers(); });
   } catch (const std::system_error& e) {
     {
       const std::lock_guard lock(mutex_);
-      ending_ = true;
+      end_session();
     }
-    changed_.notify_all();
     if (heartbeat_thread_.joinable()) heartbeat_thread_.join();
     throw threading_failure(e);
   }
@@ -40,19 +31,17 @@ Leader::~Leader() {
   abandon(Error(ExitCode::kDeviceFault, "rank 0 has ended"));
   {
     std::unique_lock lock(mutex_);
-    // They close their side when they have heard the last word; who has not arrived yet hears it
-    // at the door.
+    // They close their side when they have the last message; a rank that has not arrived yet gets
+    // it when it is accepted.
     changed_.wait_for(lock, kGrace, [&] {
       return missing_ranks().empty() &&
              std::none_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.live; });
     });
-    ending_ = true;
-    changed_.notify_all();
+    end_session();
     for (const Peer& peer : peers_) {
       if (peer.connection) peer.connection->shut_down();
     }
   }
-  local_store_.close();
   if (acceptor_thread_.joinable()) acceptor_thread_.join();
   if (heartbeat_thread_.joinable()) heartbeat_thread_.join();
   for (Peer& peer : peers_) {
@@ -68,7 +57,7 @@ Error Leader::threading_failure(const std::exception& why) const {
           (of_system ? "; allow it more threads and open files ('ulimit -u', 'ulimit -n')" : ""));
 }
 
-// What goes wrong in it ends the search.
+// What goes wrong in the thread ends the search.
 std::thread Leader::start_thread(std::function<void()> work) {
   return std::thread([this, work = std::move(work)] {
     try {
@@ -80,7 +69,7 @@ std::thread Leader::start_thread(std::function<void()> work) {
   });
 }
 
-void Leader::say(const std::string& sentence) const {
+void Leader::report(const std::string& sentence) const {
   if (options_.message) options_.message(sentence);
 }
 
@@ -94,7 +83,7 @@ std::string Leader::name_of(const Peer& peer) const {
 
 void Leader::accept_peers() {
   for (int arrived = 1; arrived < size();) {
-    auto someone = acceptor_->accept(Clock::now() + kLookAround);
+    auto someone = acceptor_->accept(Clock::now() + kPollInterval);
     const std::lock_guard lock(mutex_);
     if (ending_) return;
     if (!someone) continue;
@@ -145,7 +134,7 @@ Communicator& Leader::assemble(const std::string& kind, int device, const std::s
     while (!all_here()) {
       throw_failure();
       if (stop) throw Error(ExitCode::kStopped, "stopped on request before all ranks had arrived");
-      // Who is there and silent is lost by itself.
+      // A rank that is here and silent is lost by itself.
       if (!missing_ranks().empty() && timeout.expired()) {
         fail(ExitCode::kDeviceFault,
              "rank " + missing_ranks() + " of " + std::to_string(size()) + " did not arrive in " +
@@ -153,7 +142,7 @@ Communicator& Leader::assemble(const std::string& kind, int device, const std::s
                  ": see what its process says, and whether it can reach this host; where starting "
                  "takes longer give more time with --rank-timeout");
       }
-      changed_.wait_for(lock, kLookAround);
+      changed_.wait_for(lock, kPollInterval);
     }
     refuse_shared_device(identity);
     throw_failure();
@@ -162,17 +151,7 @@ Communicator& Leader::assemble(const std::string& kind, int device, const std::s
       if (peer.connection) addresses.push_back(peer.connection->local_address());
     }
   }
-  group_communicator_ = std::make_unique<GroupCommunicator>(
-      GroupCommunicator::Place{.kind = kind,
-                               .rank = 0,
-                               .addresses = std::move(addresses),
-                               .timeout = options_.timeout,
-                               .is_cancelled = [this] { return superseded(); },
-                               .device = device},
-      *this);
-  std::vector<int> all(static_cast<size_t>(size()));
-  std::iota(all.begin(), all.end(), 0);
-  return group_communicator_->of(all, "start");
+  return first_communicator(kind, device, std::move(addresses));
 }
 
 // ---------------------------------------------------------------------------------------- Work ---
@@ -212,40 +191,6 @@ void Leader::ask(uint32_t done) {
 void Leader::request_merge(bool stop) {
   const std::lock_guard lock(mutex_);
   dispatch(coordinator_->request_merge(stop));
-}
-
-std::optional<Order> Leader::next(milliseconds wait) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, wait, [&] { return failure_ || !orders_.empty(); });
-  throw_failure();
-  if (orders_.empty()) {
-    if (group_lost_ && group_lost_->expired()) {
-      fail(ExitCode::kDeviceFault,
-           "the connections between the ranks broke, although none of them "
-           "was lost: " +
-               group_lost_why_);
-      throw_failure();
-    }
-    return std::nullopt;
-  }
-  Order order = std::move(orders_.front());
-  orders_.pop_front();
-  return order;
-}
-
-Communicator& Leader::communicator_for(const Order& merge) {
-  {
-    const std::lock_guard lock(mutex_);
-    group_lost_.reset();
-  }
-  return group_communicator_->of(merge.participants, "round " + std::to_string(merge.round));
-}
-
-void Leader::communicator_lost(const std::string& why) {
-  group_communicator_->drop();
-  const std::lock_guard lock(mutex_);
-  group_lost_.emplace(2 * options_.timeout);
-  group_lost_why_ = why;
 }
 
 bool Leader::merged(int round) {
@@ -301,11 +246,7 @@ void Leader::dispatch(const std::vector<Assignment>& assignments) {
   for (const Assignment& one : assignments) {
     ended_ = ended_ || one.order.kind == OrderKind::kEnd;
     if (one.rank == 0) {
-      // A round follows where somebody is to hurry.
-      if (one.order.kind == OrderKind::kYield) should_yield_ = true;
-      if (one.order.kind == OrderKind::kMerge) should_yield_ = false;
-      orders_.push_back(one.order);
-      changed_.notify_all();
+      take(one.order);
       continue;
     }
     Peer& peer = peers_[static_cast<size_t>(one.rank)];

@@ -1,14 +1,11 @@
-// What rank 0 hears of the others, and what it does when one is lost.
+// Implements engine/ranks/leader.h: messages from the other ranks, heartbeats and failures.
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 #include <variant>
 
 #include "engine/ranks/leader.h"
 
 namespace engine {
-
-using std::chrono::milliseconds;
 
 void Leader::receive_from(Peer& peer) {
   std::string why;
@@ -47,44 +44,29 @@ void Leader::handle(Peer& peer, const RankMessage& message) {
   } else if (const auto* failed = std::get_if<Failed>(&message)) {
     mark_lost(peer, static_cast<ExitCode>(failed->code), failed->what);
   } else if (const auto* entry = std::get_if<StoreEntry>(&message)) {
-    local_store_.put(entry->name, entry->value);
+    keep(entry->name, entry->value);
     send_to_all(*entry, &peer);
   }
 }
 
-void Leader::send_heartbeats() {
-  const milliseconds pause = std::min(options_.timeout / 4, kLookAround * 10);
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    changed_.wait_for(lock, pause, [&] { return ending_; });
-    for (Peer& peer : peers_) {
-      if (peer.live) peer.queue->push_if_idle(encode(Heartbeat{}));
-    }
-    const std::string hang = watchdog_.tick(pause);
-    if (!hang.empty()) fail(ExitCode::kDeviceFault, "rank 0 was lost: " + hang);
-    // A checkpoint that is being written is worth waiting for.
-    if (failure_ && !failure_taken_ && Clock::now() - failed_at_ > kGrace &&
-        (!hang.empty() || !watchdog_.is_busy_with(Activity::kFiles))) {
-      // The thread that should take it does not come back from its device or from the network.
-      say(failure_->what());
-      std::_Exit(static_cast<int>(failure_->code()));
-    }
+void Leader::heartbeat(const std::string& hang) {
+  const comm::Message message = encode(Heartbeat{});
+  const std::lock_guard lock(mutex_);
+  for (Peer& peer : peers_) {
+    if (peer.live) peer.queue->push_if_idle(message);
   }
+  if (!hang.empty()) fail(ExitCode::kDeviceFault, "rank 0 was lost: " + hang);
 }
 
 void Leader::put(const std::string& name, const std::vector<char>& value) {
-  local_store_.put(name, value);
   const std::lock_guard lock(mutex_);
+  keep(name, value);
   send_to_all(StoreEntry{name, value});
-}
-
-std::vector<char> Leader::get(const std::string& name) {
-  return local_store_.get(name, comm::Timeout(options_.timeout, [this] { return superseded(); }));
 }
 
 // ------------------------------------------------------------------------------------- Failure ---
 
-// A rank's own fault that any rank would meet ends the search whatever was asked for.
+// A failure that any rank would have ends the search, also where lost ranks are accepted.
 void Leader::mark_lost(Peer& peer, ExitCode code, const std::string& why) {
   if (!peer.live) return;
   peer.live = false;
@@ -96,28 +78,12 @@ void Leader::mark_lost(Peer& peer, ExitCode code, const std::string& why) {
     return;
   }
   peer.connection->shut_down();
-  say(name_of(peer) + " was lost: " + why + "; the others go on without it");
+  report(name_of(peer) + " was lost: " + why + "; the others go on without it");
   dispatch(coordinator_->on_lost(peer.info.rank));
 }
 
 void Leader::fail(ExitCode code, const std::string& what) {
-  if (failure_) return;
-  failure_.emplace(code, what);
-  failed_at_ = Clock::now();
-  local_store_.close();
-  send_to_all(Failed{static_cast<int>(code), what});
-  changed_.notify_all();
-}
-
-bool Leader::superseded() {
-  const std::lock_guard lock(mutex_);
-  return failure_ || has_merge(orders_);
-}
-
-void Leader::throw_failure() {
-  if (!failure_) return;
-  failure_taken_ = true;
-  throw *failure_;
+  if (set_failure(Error(code, what))) send_to_all(Failed{static_cast<int>(code), what});
 }
 
 void Leader::abandon(const Error& error) {

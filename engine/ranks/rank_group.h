@@ -1,6 +1,13 @@
-// What rank 0 and the others have in common while they search together.
+// What a rank is in a search by several: the part that is the same for rank 0 (leader.h) and the
+// others (worker.h).
+//
+// A session has a mutex, the orders for the thread that computes, the first failure, the
+// communicator of the ranks that take part in a round, and a thread that sends heartbeats and ticks
+// the watchdog. next(), communicator_for() and communicator_lost() are for the thread that
+// computes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -10,12 +17,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/comm/communicator.h"
 #include "engine/comm/connection.h"
 #include "engine/comm/factory.h"
 #include "engine/comm/timeout.h"
+#include "engine/error.h"
 #include "engine/launch/rank_identity.h"
 #include "engine/ranks/coordinator.h"
 #include "engine/ranks/watchdog.h"
@@ -31,53 +40,91 @@ struct RankGroupOptions {
   std::function<void(const std::string&)> message;  // one sentence for the user
 };
 
-// A time-out, for messages.
+// Rank 0 ended the search and has reported why: this rank has nothing to add.
+class EndedByLeader : public Error {
+ public:
+  using Error::Error;
+};
+
+// A timeout, for messages: "60 s".
 std::string seconds_text(std::chrono::milliseconds time);
 
-// The next message of a link, if the other side is silent for less than `timeout`. Time in which
+// The next message of a connection; nullopt when the peer is silent for `timeout`. Time in which
 // this process was suspended does not count. Throws ConnectionLost.
 std::optional<comm::Message> receive_within(comm::Connection& connection,
                                             std::chrono::milliseconds timeout);
 
-// Whether one of these is an order to merge.
-bool has_merge(const std::deque<Order>& orders);
-
-// Small values that ranks left for each other.
-class LocalStore {
+class RankSession : public comm::Store {
  public:
-  void put(const std::string& name, std::vector<char> value);
-  // Throws CommunicatorLost when patience ends, or at once after close().
-  std::vector<char> get(const std::string& name, comm::Timeout timeout);
-  void close();
+  RankSession(const RankSession&) = delete;
+  RankSession& operator=(const RankSession&) = delete;
 
- private:
-  std::mutex mutex_;
+  // The next order for this rank; nullopt when none comes in this time. Throws what ended the
+  // search: at a worker EndedByLeader where rank 0 ended it, else Error.
+  std::optional<Order> next(std::chrono::milliseconds wait);
+  // Of the ranks that take part in an order to merge. Throws CommunicatorLost.
+  Communicator& communicator_for(const Order& merge);
+  // CommunicatorLost was thrown: another round must follow, or the end, within two timeouts.
+  void communicator_lost(const std::string& why);
+  // The chunk is to be left after this batch.
+  bool should_yield() const { return should_yield_; }
+  Watchdog& watchdog() { return watchdog_; }
+
+  // A value that any rank has put(). Throws CommunicatorLost after the timeout, or at once when a
+  // newer round or the end makes it useless.
+  std::vector<char> get(const std::string& name) override;
+
+ protected:
+  using Clock = std::chrono::steady_clock;
+  // How long those that have to end may take to do so by themselves.
+  static constexpr std::chrono::milliseconds kGrace{5000};
+
+  explicit RankSession(RankGroupOptions options);
+  ~RankSession() override = default;
+
+  // The communicator of all ranks. `addresses`: numeric, by which this rank was reached.
+  Communicator& first_communicator(const std::string& kind, int device,
+                                   std::vector<std::string> addresses);
+  // Until the end of the session: calls heartbeat() several times within each timeout, and ends the
+  // process where the thread that computes does not come back to take a failure.
+  void run_heartbeats();
+  // `hang`: what hangs, by the watchdog; empty: nothing. Called without the mutex.
+  virtual void heartbeat(const std::string& hang) = 0;
+
+  // With the mutex held:
+  void take(Order order);
+  void keep(const std::string& name, std::vector<char> value);
+  // False, and no effect, after the first.
+  bool set_failure(const Error& failure);
+  void throw_failure();
+  void end_session();
+
+  const RankGroupOptions options_;
+  Watchdog watchdog_;
+
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
-  std::map<std::string, std::vector<char>> values_;
-  bool closed_ = false;
-};
-
-// The communicator of whoever takes part in a round. It is kept while they are the same.
-class GroupCommunicator {
- public:
-  struct Place {
-    std::string kind{};  // "gloo", "nccl"
-    int rank = 0;
-    std::vector<std::string> addresses{};  // and is_cancelled: see comm::GroupConfig
-    std::chrono::milliseconds timeout{0};
-    std::function<bool()> is_cancelled{};
-    int device = 0;  // of nccl
-  };
-  GroupCommunicator(Place place, comm::Store& store) : place_(std::move(place)), store_(store) {}
-
-  // `name` differs between the groups of one run. Throws CommunicatorLost.
-  Communicator& of(const std::vector<int>& participants, const std::string& name);
-  // What it was doing was lost.
-  void drop() { communicator_.reset(); }
+  std::deque<Order> orders_;
+  std::optional<Error> failure_;  // the first
+  bool failure_taken_ = false;    // the thread that computes knows it, or needs not
+  bool ended_by_leader_ = false;  // the failure
+  bool ending_ = false;           // this object
 
  private:
-  Place place_;
-  comm::Store& store_;
+  bool is_superseded() const;
+  void exit_if_stuck(const std::string& hang);
+  Communicator& communicator(const std::vector<int>& participants, const std::string& name);
+
+  std::map<std::string, std::vector<char>> values_;  // guarded by the mutex, as the next three
+  Clock::time_point failed_at_;
+  std::optional<comm::Timeout> until_next_round_;
+  std::string communicator_lost_why_;
+  std::atomic<bool> should_yield_ = false;
+
+  // For the thread that computes. The communicator is kept while the participants are the same.
+  comm::GroupConfig config_;
+  std::string kind_;  // "gloo", "nccl"
+  int device_ = 0;
   std::vector<int> participants_;
   std::unique_ptr<Communicator> communicator_;
 };

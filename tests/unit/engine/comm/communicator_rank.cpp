@@ -25,7 +25,7 @@ int run(const std::string& folder, const engine::comm::GroupConfig& place, bool 
         std::cerr << fault;
         return 1;
       }
-      std::ofstream(folder + "/turned-" + std::to_string(place.rank));
+      std::ofstream(folder + "/round-" + std::to_string(place.rank));
     }
   } catch (const engine::CommunicatorLost& lost) {
     std::cerr << lost.what();

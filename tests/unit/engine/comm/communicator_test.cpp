@@ -7,9 +7,10 @@
 #include <csignal>
 #include <future>
 
-#include "engine/comm/mesh.h"
+#include "engine/comm/rendezvous_file.h"
 #include "tests/program.h"
 #include "tests/unit/engine/comm/communicator_cases.h"
+#include "tests/unit/engine/comm/connect.h"
 
 namespace tests {
 namespace {
@@ -74,10 +75,10 @@ class GlooTest : public testing::Test {
           scratch.path()));
     }
   }
-  void wait_for_a_turn() {
+  void wait_for_a_round() {
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
       ASSERT_TRUE(becomes_true([&] {
-        return std::filesystem::exists(scratch / ("turned-" + std::to_string(rank)));
+        return std::filesystem::exists(scratch / ("round-" + std::to_string(rank)));
       })) << rank;
     }
   }
@@ -121,14 +122,14 @@ TEST_F(GlooTest, IsRightToTheBitBetweenProcesses) {
 TEST_F(GlooTest, IsLostToTheOthersWhenARankIsKilled) {
   // By the end of its connections and not by the time-out.
   start(4, std::chrono::milliseconds(600'000), "on");
-  wait_for_a_turn();
+  wait_for_a_round();
   ranks[2]->signal(SIGKILL);
   expect_lost(2);
 }
 
 TEST_F(GlooTest, IsLostToTheOthersWhenRankZeroIsKilled) {
   start(3, std::chrono::milliseconds(600'000), "on");
-  wait_for_a_turn();
+  wait_for_a_round();
   ranks[0]->signal(SIGKILL);
   expect_lost(0);
 }
@@ -136,7 +137,7 @@ TEST_F(GlooTest, IsLostToTheOthersWhenRankZeroIsKilled) {
 TEST_F(GlooTest, IsLostToTheOthersWhenARankIsStopped) {
   // Long enough for the start on a slow machine.
   start(4, 3 * kShort, "on");
-  wait_for_a_turn();
+  wait_for_a_round();
   ranks[1]->signal(SIGSTOP);
   expect_lost(1);
   ranks[1]->signal(SIGKILL);
@@ -185,7 +186,7 @@ TEST_F(GlooTest, ComesTogetherWhereAnAddressOfARankLeadsNowhere) {
   EXPECT_THAT(said, testing::Each(""));
 }
 
-TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
+TEST_F(GlooTest, IsGivenUpWhenItIsCancelled) {
   for (const bool comes : {false, true}) {
     std::atomic<bool> is_cancelled = !comes, over = false;
     const auto said = with_threads(2, 60 * kLong, [&](GroupConfig at, auto& store) {
@@ -207,25 +208,23 @@ TEST_F(GlooTest, IsGivenUpWhenItIsOfNoUseAnyMore) {
       over = true;
       return how;
     });
-    EXPECT_THAT(said, testing::ElementsAre(HasSubstr("of no use"), "silent")) << comes;
+    EXPECT_THAT(said, testing::ElementsAre(HasSubstr("cancelled"), "silent")) << comes;
   }
 }
 
-// The port of a rank that others are to join is known to anybody who looks for it.
-TEST_F(GlooTest, LetsNoStrangerTakeARanksPlace) {
-  std::vector<engine::comm::Descriptor> strangers;
+// Any program that scans for it finds the port at which a rank waits for others.
+TEST_F(GlooTest, LetsNoUnauthenticatedPeerTakeARanksPlace) {
+  std::vector<base::Descriptor> intruders;
   const auto said = with_threads(3, kLong, [&](const GroupConfig& at, auto& store) {
     if (at.rank == 1) {
       const std::vector<char> entry = store.get("test/mesh/0");
-      const std::string text(entry.begin(), entry.end());
-      const int port = std::atoi(text.substr(text.find('\n') + 1).c_str());
+      const auto invitation = engine::comm::parse_rendezvous_file({entry.begin(), entry.end()});
       for (const std::string& words : {std::string(), std::string(500, '\1')}) {
-        auto connected =
-            engine::comm::connect_to("127.0.0.1", port, std::chrono::steady_clock::now() + kLong);
-        EXPECT_TRUE(connected.socket) << connected.why;
-        EXPECT_EQ(::write(connected.socket.get(), words.data(), words.size()),
+        base::Descriptor socket = connect_to("127.0.0.1", invitation.value().port);
+        EXPECT_TRUE(socket);
+        EXPECT_EQ(::write(socket.get(), words.data(), words.size()),
                   static_cast<ssize_t>(words.size()));
-        strangers.push_back(std::move(connected.socket));
+        intruders.push_back(std::move(socket));
       }
     }
     const auto communicator = engine::comm::make_gloo(at, store);

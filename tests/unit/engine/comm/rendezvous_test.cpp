@@ -1,4 +1,4 @@
-// Ranks that find rank 0 of their own run, and strangers that find it, too.
+// Ranks that find rank 0 of their own run, and unauthenticated peers that find it, too.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,6 +22,7 @@
 #include "engine/comm/sockets.h"
 #include "engine/error.h"
 #include "tests/scratch_folder.h"
+#include "tests/unit/engine/comm/connect.h"
 #include "tests/wait_until.h"
 
 namespace engine::comm {
@@ -55,8 +56,8 @@ std::string why_not(const Rendezvous& place, const std::string& nonce, int rank,
   return "joined";
 }
 
-// For what says so only to who waits long enough, on a slow machine.
-bool is_told_in_the_end(const Rendezvous& place, const std::string& nonce,
+// On a slow machine only a joiner that waits long enough gets as far as that.
+bool reports_in_the_end(const Rendezvous& place, const std::string& nonce,
                         const std::string& words) {
   return tests::becomes_true([&] {
     const std::string why = why_not(place, nonce, 1, shortly());
@@ -65,7 +66,7 @@ bool is_told_in_the_end(const Rendezvous& place, const std::string& nonce,
   });
 }
 
-// Serves the door on a thread of its own, for what is turned away.
+// An acceptor with a thread of its own, for peers that are rejected.
 class ServedAcceptor {
  public:
   ServedAcceptor(const Rendezvous& place, const std::string& nonce, int size)
@@ -97,10 +98,10 @@ class ServedAcceptor {
   std::thread thread_;
 };
 
-Descriptor stranger(int port) {
-  Connected connected = connect_to("127.0.0.1", port, late());
-  EXPECT_TRUE(connected.socket) << connected.why;
-  return std::move(connected.socket);
+Descriptor unauthenticated_peer(int port) {
+  Descriptor socket = tests::connect_to("127.0.0.1", port);
+  EXPECT_TRUE(socket);
+  return socket;
 }
 
 void say(const Descriptor& socket, const std::string& bytes) {
@@ -108,7 +109,7 @@ void say(const Descriptor& socket, const std::string& bytes) {
             static_cast<ssize_t>(bytes.size()));
 }
 
-// A listener of somebody else, who takes no notice of who comes.
+// A listener of another program, which never answers.
 struct ForeignListener {
   ForeignListener() : socket(listen_at(0)) { EXPECT_TRUE(socket); }
   explicit ForeignListener(Descriptor listener) : socket(std::move(listener)) {}
@@ -116,7 +117,7 @@ struct ForeignListener {
   Descriptor socket;
 };
 
-TEST(Rendezvous, BringsAllRanksTogetherAndEachLinkWorksBothWays) {
+TEST(Rendezvous, ConnectsAllRanksAndEachConnectionWorksBothWays) {
   Acceptor acceptor(at("", 0), "run", 5);
   std::vector<Joining> ranks;
   for (int rank = 1; rank < 5; ++rank) {
@@ -150,7 +151,7 @@ TEST(Rendezvous, WorksByIpv4AndIpv6AndSaysTheAddressOfThisSide) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->connection->local_address(), "127.0.0.1");
   EXPECT_EQ(four.get()->local_address(), "127.0.0.1");
-  if (!connect_to("::1", acceptor.port(), late()).socket) {
+  if (!tests::connect_to("::1", acceptor.port())) {
     GTEST_SKIP() << "this machine has no IPv6";
   }
   auto six = joining(at("::1", acceptor.port()), "run", 2);
@@ -169,10 +170,10 @@ TEST(Rendezvous, WaitsForARankZeroThatComesLater) {
   EXPECT_TRUE(rank.get());
 }
 
-TEST(Rendezvous, LetsARankInThatRankZeroHadNoTimeForAtFirst) {
+TEST(Rendezvous, AcceptsARankThatRankZeroHadNoTimeForAtFirst) {
   Acceptor acceptor(at("", 0), "run", 2);
   auto rank = joining(at("127.0.0.1", acceptor.port()), "run", 1);
-  // Longer than a joiner's first patience: what it gave up lies before the door.
+  // Longer than the first attempts: the connections that they gave up are still pending.
   EXPECT_EQ(rank.wait_for(milliseconds(700)), std::future_status::timeout);
   const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
   ASSERT_TRUE(arrived);
@@ -186,12 +187,12 @@ TEST(Rendezvous, HasNobodyAtTheDeadline) {
   EXPECT_FALSE(acceptor.accept(steady_clock::now() + milliseconds(5)));
 }
 
-TEST(Rendezvous, IsNotHeldUpByStrangers) {
+TEST(Rendezvous, IsNotHeldUpByUnauthenticatedPeers) {
   Acceptor acceptor(at("", 0), "run", 2);
-  std::vector<Descriptor> strangers;
+  std::vector<Descriptor> peers;
   const auto one_that_says = [&](const std::string& bytes) {
-    strangers.push_back(stranger(acceptor.port()));
-    say(strangers.back(), bytes);
+    peers.push_back(unauthenticated_peer(acceptor.port()));
+    say(peers.back(), bytes);
   };
   for (int i = 0; i < 20; ++i) one_that_says("");
   one_that_says("GET / HTTP/1.1\r\nHost: node7\r\n\r\n");
@@ -211,22 +212,22 @@ TEST(Rendezvous, IsNotHeldUpByStrangers) {
   EXPECT_FALSE(acceptor.accept(steady_clock::now()));
 }
 
-TEST(Rendezvous, IsNotHeldUpByMoreSilentStrangersThanItListensTo) {
+TEST(Rendezvous, IsNotHeldUpByMoreSilentPeersThanItListensTo) {
   Acceptor acceptor(at("", 0), "run", 2);
-  std::vector<Descriptor> strangers;
-  for (int i = 0; i < 300; ++i) strangers.push_back(stranger(acceptor.port()));
+  std::vector<Descriptor> peers;
+  for (int i = 0; i < 300; ++i) peers.push_back(unauthenticated_peer(acceptor.port()));
   auto rank = joining(at("127.0.0.1", acceptor.port()), "run", 1);
   EXPECT_TRUE(acceptor.accept(late()));
   EXPECT_TRUE(rank.get());
 }
 
-TEST(Rendezvous, TurnsAwayARankOfAnotherRunAndSaysSo) {
+TEST(Rendezvous, RejectsARankOfAnotherRunAndSaysSo) {
   ServedAcceptor open(at("", 0), "run", 2);
-  EXPECT_TRUE(is_told_in_the_end(at("127.0.0.1", open.acceptor.port()), "earlier", "another run"));
+  EXPECT_TRUE(reports_in_the_end(at("127.0.0.1", open.acceptor.port()), "earlier", "another run"));
   EXPECT_THAT(open.ranks(), testing::IsEmpty());
 }
 
-TEST(Rendezvous, TurnsAwayARankThatHasArrivedBefore) {
+TEST(Rendezvous, RejectsARankThatHasArrivedBefore) {
   ServedAcceptor open(at("", 0), "run", 3);
   const auto first = join(at("127.0.0.1", open.acceptor.port()), "run", 2, for_long());
   EXPECT_THAT(why_not(at("127.0.0.1", open.acceptor.port()), "run", 2, for_long()),
@@ -234,7 +235,7 @@ TEST(Rendezvous, TurnsAwayARankThatHasArrivedBefore) {
   EXPECT_TRUE(tests::becomes_true([&] { return open.ranks() == std::vector<int>{2}; }));
 }
 
-TEST(Rendezvous, TurnsAwayARankThatIsOutOfRange) {
+TEST(Rendezvous, RejectsARankThatIsOutOfRange) {
   ServedAcceptor open(at("", 0), "run", 3);
   for (const int rank : {0, 3, -1}) {
     EXPECT_THAT(why_not(at("127.0.0.1", open.acceptor.port()), "run", rank, for_long()),
@@ -319,7 +320,7 @@ TEST(Rendezvous, FindsWhichOfSeveralAddressesIsRankZeros) {
   EXPECT_EQ(rank.get()->receive(late())->kind, 5u);
 }
 
-TEST(Rendezvous, IsGivenUpWhenItIsOfNoUseAnyMore) {
+TEST(Rendezvous, IsGivenUpWhenItIsCancelled) {
   const ForeignListener silent;
   std::atomic<int> asked = 0;
   EXPECT_THAT(why_not(at("127.0.0.1", silent.port()), "run", 1,
@@ -340,7 +341,7 @@ TEST(Rendezvous, DoesNotTakeAnotherServiceForRankZero) {
       say(connecting, "SSH-2.0-OpenSSH_9.2p1 Debian\r\n");
     }
   });
-  EXPECT_TRUE(is_told_in_the_end(at("127.0.0.1", other.port()), "run", "something else"));
+  EXPECT_TRUE(reports_in_the_end(at("127.0.0.1", other.port()), "run", "something else"));
   done = true;
   service.join();
 }
@@ -369,8 +370,8 @@ TEST(RendezvousFileTest, IsNothingUntilItIsWhole) {
 
 class RendezvousByFile : public testing::Test {
  protected:
-  Rendezvous place() const { return {.file = scratch / "meeting"}; }
-  void expect_a_meeting() {
+  Rendezvous place() const { return {.file = scratch / "rendezvous"}; }
+  void expect_a_rendezvous() {
     Acceptor acceptor(place(), "run", 2);
     auto rank = joining(place(), "run", 1);
     const std::optional<AcceptedPeer> arrived = acceptor.accept(late());
@@ -389,8 +390,8 @@ class RendezvousByFile : public testing::Test {
 };
 
 TEST_F(RendezvousByFile, NeedsNoAddressAndNoPort) {
-  expect_a_meeting();
-  EXPECT_FALSE(std::filesystem::exists(scratch / "meeting"));
+  expect_a_rendezvous();
+  EXPECT_FALSE(std::filesystem::exists(scratch / "rendezvous"));
 }
 
 TEST_F(RendezvousByFile, WaitsForAFileThatAppearsLate) {
@@ -411,7 +412,7 @@ TEST_F(RendezvousByFile, ChangesTheFolderAndLeavesNothingWhereTheFileIsNotSeen) 
 }
 
 TEST_F(RendezvousByFile, WaitsWhereTheFolderIsNotThereYet) {
-  const Rendezvous later{.file = scratch / "folder/meeting"};
+  const Rendezvous later{.file = scratch / "folder/rendezvous"};
   auto rank = joining(later, "run", 1);
   EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
   std::filesystem::create_directory(scratch / "folder");
@@ -422,7 +423,7 @@ TEST_F(RendezvousByFile, WaitsWhereTheFolderIsNotThereYet) {
 
 TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttempt) {
   for (const std::string nonce : {"earlier", "run"}) {
-    scratch.write("meeting", stale(nonce));
+    scratch.write("rendezvous", stale(nonce));
     auto rank = joining(place(), "run", 1);
     EXPECT_EQ(rank.wait_for(milliseconds(100)), std::future_status::timeout);
     Acceptor acceptor(place(), "run", 2);
@@ -433,25 +434,25 @@ TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttempt) {
 
 TEST_F(RendezvousByFile, IsNotMisledByTheFileOfAnEarlierAttemptThatStillListens) {
   ServedAcceptor earlier(at("", 0), "earlier", 2);
-  scratch.write("meeting", text_of({.nonce = "run",
-                                    .host = own_host_name(),
-                                    .addresses = {"127.0.0.1"},
-                                    .port = earlier.acceptor.port()}));
-  EXPECT_TRUE(is_told_in_the_end(place(), "run", "another run"));
+  scratch.write("rendezvous", text_of({.nonce = "run",
+                                       .host = own_host_name(),
+                                       .addresses = {"127.0.0.1"},
+                                       .port = earlier.acceptor.port()}));
+  EXPECT_TRUE(reports_in_the_end(place(), "run", "another run"));
   EXPECT_THAT(earlier.ranks(), testing::IsEmpty());
 }
 
 TEST_F(RendezvousByFile, WaitsForTheRestOfAFile) {
   const std::string text = stale("run");
-  scratch.write("meeting", text.substr(0, text.size() / 2));
+  scratch.write("rendezvous", text.substr(0, text.size() / 2));
   EXPECT_THAT(why_not(place(), "run", 1, shortly()), HasSubstr("is not whole"));
-  expect_a_meeting();
+  expect_a_rendezvous();
 }
 
 TEST_F(RendezvousByFile, SaysWhatIsWrongWithTheFile) {
   EXPECT_THAT(why_not(place(), "run", 1, shortly()),
-              AllOf(HasSubstr(scratch / "meeting"), HasSubstr("is not there")));
-  scratch.write("meeting", stale("earlier"));
+              AllOf(HasSubstr(scratch / "rendezvous"), HasSubstr("is not there")));
+  scratch.write("rendezvous", stale("earlier"));
   EXPECT_THAT(why_not(place(), "run", 1, shortly()), HasSubstr("earlier attempt's"));
 }
 
@@ -459,15 +460,15 @@ TEST_F(RendezvousByFile, LeavesTheFileOfTheNextAttempt) {
   const std::string next = stale("next");
   {
     Acceptor acceptor(place(), "run", 2);
-    scratch.write("meeting", next);
+    scratch.write("rendezvous", next);
   }
-  EXPECT_EQ(tests::text_of(scratch / "meeting"), next);
+  EXPECT_EQ(tests::text_of(scratch / "rendezvous"), next);
 }
 
 TEST_F(RendezvousByFile, SaysThatTheFileCannotBeWritten) {
   scratch.write("folder", "a file");
   try {
-    Acceptor acceptor({.file = scratch / "folder/meeting"}, "run", 2);
+    Acceptor acceptor({.file = scratch / "folder/rendezvous"}, "run", 2);
     FAIL() << "written into what is no folder";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kBadInput);

@@ -63,7 +63,7 @@ TEST_F(TimeoutTest, CountsACallThatCannotBeEnded) {
   EXPECT_TRUE(timeout.expired());
 }
 
-TEST_F(TimeoutTest, BeginsAnewWhenSomethingComes) {
+TEST_F(TimeoutTest, StartsAgainWhenSomethingComes) {
   Timeout timeout = of(milliseconds(300));
   wait(timeout);
   timeout.restart();
@@ -73,7 +73,7 @@ TEST_F(TimeoutTest, BeginsAnewWhenSomethingComes) {
   EXPECT_TRUE(timeout.expired());
 }
 
-TEST_F(TimeoutTest, EndsAtOnceWhenItIsOfNoUseAnyMore) {
+TEST_F(TimeoutTest, EndsAtOnceWhenItIsCancelled) {
   Timeout timeout = of(hours(1));
   EXPECT_FALSE(timeout.expired());
   is_cancelled_ = true;

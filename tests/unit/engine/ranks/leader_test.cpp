@@ -15,6 +15,7 @@
 #include "engine/comm/sockets.h"
 #include "engine/ranks/worker.h"
 #include "tests/scratch_folder.h"
+#include "tests/unit/engine/comm/connect.h"
 
 namespace engine {
 namespace {
@@ -181,8 +182,8 @@ TEST_F(RankGroupTest, EndsWithWhatToDoWhereRankZeroMayNotOpenAFileForEach) {
       comm::parse_rendezvous_file(tests::text_of(options(0, 3).place.rendezvous.file));
   ASSERT_TRUE(rendezvous);
   const FilesToOpen one(1);
-  const auto connecting = comm::begin_to_connect("127.0.0.1", rendezvous->port);
-  ASSERT_TRUE(connecting[0].socket) << connecting[0].why;
+  const auto connecting = tests::connect_to("127.0.0.1", rendezvous->port);
+  ASSERT_TRUE(connecting);
   const std::atomic<bool> never = false;
   try {
     leader.assemble("gloo", 0, "", never);
