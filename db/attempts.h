@@ -1,3 +1,5 @@
+// The attempts at items. Every method locks the database for one statement, so that any thread may
+// call it, and throws DatabaseError.
 #pragma once
 
 #include <optional>
@@ -9,7 +11,7 @@
 
 namespace db {
 
-// SUBMITTING, UNKNOWN, PENDING, RUNNING, COMPLETING: not ended.
+// True for SUBMITTING, UNKNOWN, PENDING, RUNNING and COMPLETING: the attempt has not ended.
 bool is_open(AttemptState state);
 
 class AttemptStore {
@@ -17,7 +19,8 @@ class AttemptStore {
   explicit AttemptStore(Database& database) : database_(database) {}
   // Returns the id.
   int64_t insert(const Attempt& attempt);
-  // As submitted. The other queries leave Attempt::script empty: thousands of them would not fit.
+  // The script as submitted. The other queries leave Attempt::script empty, since thousands of them
+  // would take too much memory.
   std::string script(int64_t id) const;
   std::optional<Attempt> find(int64_t id) const;
   std::optional<Attempt> find_by_token(const std::string& token) const;
@@ -29,9 +32,9 @@ class AttemptStore {
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
   void mark_forgotten(int64_t id);
-  // State, cause, message, job_id, host, exit_code, what the cluster says, release_due,
-  // stop_asked and the times. Returns false, and changes
-  // nothing, when the stored attempt has ended: terminal states never flip.
+  // Stores state, cause, message, job_id, host, exit_code, the cluster's words and reason,
+  // restarts, release_due, stop_asked and the times. Returns false, and changes nothing, when the
+  // stored attempt has ended: terminal states never flip.
   bool update(const Attempt& attempt);
 
  private:

@@ -1,7 +1,8 @@
 // The one database of one daemon: a SQLite file on a local disk, held by one process at a time.
 //
 // One connection, shared by the tick and the API's threads under one mutex: every store locks it
-// for one statement, a Transaction for its life. Nobody calls the cluster while holding it.
+// for one statement, a Transaction for its lifetime. The cluster is never called with it locked,
+// since the cluster may take minutes to answer.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,8 @@
 
 namespace db {
 
-// A network file system's name when `magic` (statfs' f_type) is one, else empty.
+// The name of the network file system whose number is `magic` (statfs' f_type); empty for others.
+// SQLite's locks do not hold there.
 std::string network_file_system(long magic);
 
 class LockFile;
@@ -45,7 +47,7 @@ class Database {
   int schema_version_ = 0;
 };
 
-// BEGIN IMMEDIATE ... COMMIT; rolled back unless committed. Not nested.
+// BEGIN IMMEDIATE ... COMMIT; rolled back unless committed. Must not be nested.
 class Transaction {
  public:
   explicit Transaction(Database& database);

@@ -1,3 +1,5 @@
+// Failures that may be their host's fault. Every method locks the database for one statement, so
+// that any thread may call it, and throws DatabaseError.
 #pragma once
 
 #include <set>
@@ -12,11 +14,11 @@ namespace db {
 class HostFailureStore {
  public:
   explicit HostFailureStore(Database& database) : database_(database) {}
-  // One for each attempt: a second one of the same attempt is ignored.
+  // Ignores a second failure of the same attempt.
   void insert(const HostFailure& failure);
-  // Of this time and later, oldest first.
+  // Failures of this time (seconds since the epoch) and later, oldest first.
   std::vector<HostFailure> since(int64_t time) const;
-  // Older ones are of no use any more.
+  // Removes failures before this time.
   void remove_before(int64_t time);
   void remove_hosts(const std::set<std::string>& hosts);
 

@@ -1,3 +1,5 @@
+// The items. Every method locks the database for one statement, so that any thread may call it, and
+// throws DatabaseError.
 #pragma once
 
 #include <map>
@@ -10,7 +12,7 @@
 
 namespace db {
 
-// Empty fields do not restrict.
+// Selects items; empty fields do not restrict.
 struct ItemQuery {
   std::vector<int64_t> ids;
   std::vector<ItemState> states;
@@ -33,8 +35,8 @@ class ItemStore {
   // By id.
   std::vector<Item> list(const ItemQuery& query) const;
   std::map<ItemState, int64_t> counts() const;
-  // What the user or the daemon can change: priority, state, reason, cancel_requested, changed,
-  // not_before, exempt_through, options, ctf and the micrograph's size and time.
+  // Stores what can change: priority, state, reason, cancel_requested, changed, not_before,
+  // exempt_through, options, ctf and the micrograph's size and time.
   void update(const Item& item);
   void set_state(int64_t id, ItemState state, const std::string& reason, int64_t now);
 

@@ -26,7 +26,7 @@ std::string holder(int descriptor) {
 
 // A daemon killed while it started a job may leave its lock to the job's wrapper for the instant
 // until that becomes its own program: so not refused at the first look.
-bool lock_within_patience(int descriptor) {
+bool lock_with_timeout(int descriptor) {
   constexpr int kLooks = 50;
   constexpr auto kPause = std::chrono::milliseconds(20);
   for (int look = 0; look < kLooks; ++look) {
@@ -44,11 +44,11 @@ LockFile::LockFile(const std::string& path) {
   if (descriptor_ < 0) {
     throw DatabaseError("lock file '" + path + "' cannot be opened: " + std::strerror(errno));
   }
-  if (!lock_within_patience(descriptor_)) {
+  if (!lock_with_timeout(descriptor_)) {
     const std::string who = holder(descriptor_);
     close(descriptor_);
     throw DatabaseHeld("'" + path + "' is held by " + who +
-                       ": a margayd runs on this database already; stop it first");
+                       ": another margayd uses this database; stop it first");
   }
   const std::string pid = std::to_string(getpid()) + "\n";
   if (ftruncate(descriptor_, 0) != 0 ||

@@ -1,4 +1,5 @@
-// One process at a time: flock on a file beside the database, which names its holder.
+// Keeps a database to one process at a time: flock on a file beside it, which holds the owner's
+// pid.
 #pragma once
 
 #include <string>

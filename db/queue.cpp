@@ -19,7 +19,7 @@ std::vector<QueuedItem> QueueStore::items() const {
   const std::scoped_lock lock(database_.mutex());
   Statement query(database_.connection(),
                   "SELECT id, priority, state, cancel_requested, created, not_before FROM items "
-                  "WHERE state IN ('QUEUED', 'HELD', 'PLANNED', 'ACTIVE') ORDER BY id");
+                  "WHERE state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
   std::vector<QueuedItem> items;
   while (query.step()) {
     const int64_t id = query.integer(0);

@@ -1,5 +1,6 @@
-// What every tick reads of all items and attempts, and no more of each than it needs: there are
-// thousands of them.
+// What every tick reads of all unfinished items and attempts: with thousands of them, no more
+// columns than the policy needs. Every method locks the database for one statement, so that any
+// thread may call it, and throws DatabaseError.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class QueueStore {
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;
   int64_t count_attempts() const;
-  // ACTIVE items that somebody wants to be cancelled.
+  // ACTIVE items whose cancellation was requested.
   std::vector<int64_t> to_cancel() const;
 
  private:

@@ -9,10 +9,9 @@ namespace {
 template <typename State>
 using Word = std::pair<State, const char*>;
 
-constexpr std::array<Word<ItemState>, 8> kItemWords = {{
+constexpr std::array<Word<ItemState>, 7> kItemWords = {{
     {ItemState::kQueued, "QUEUED"},
     {ItemState::kHeld, "HELD"},
-    {ItemState::kPlanned, "PLANNED"},
     {ItemState::kActive, "ACTIVE"},
     {ItemState::kDone, "DONE"},
     {ItemState::kFailed, "FAILED"},
@@ -61,9 +60,24 @@ std::optional<State> value_of(const Table& table, const std::string& text) {
 
 }  // namespace
 
+std::string token_prefix(const std::string& instance) { return "margay-" + instance + "-"; }
+
+std::string make_token(const std::string& instance, int64_t item_id, int number) {
+  return token_prefix(instance) + std::to_string(item_id) + "-a" + std::to_string(number);
+}
+
 std::string to_string(ItemState state) { return word_of(kItemWords, state); }
 std::string to_string(AttemptState state) { return word_of(kAttemptWords, state); }
 std::string to_string(Priority priority) { return word_of(kPriorityWords, priority); }
+
+const std::vector<ItemState>& item_states() {
+  static const std::vector<ItemState> all = [] {
+    std::vector<ItemState> states;
+    for (const auto& [state, word] : kItemWords) states.push_back(state);
+    return states;
+  }();
+  return all;
+}
 
 std::optional<ItemState> parse_item_state(const std::string& word) {
   return value_of<ItemState>(kItemWords, word);

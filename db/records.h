@@ -1,4 +1,5 @@
-// What is remembered, as plain data. Times are seconds since the epoch (UTC), 0 = not yet.
+// The records of the database, as plain data. Times are seconds since the epoch (UTC), 0 = not yet.
+// States and priorities are stored by their words, never by their numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,7 @@
 
 namespace db {
 
-enum class ItemState {
-  kQueued,
-  kHeld,
-  kPlanned,
-  kActive,
-  kDone,
-  kFailed,
-  kCancelled,
-  kQuarantined
-};
+enum class ItemState { kQueued, kHeld, kActive, kDone, kFailed, kCancelled, kQuarantined };
 enum class AttemptState {
   kSubmitting,
   kUnknown,
@@ -33,10 +25,11 @@ enum class AttemptState {
   kCancelled,
   kNeverStarted,
 };
-// Classes in descending order of urgency; `live` comes from sessions, not from the command line.
+// Priority classes, most urgent first. `live` is for sessions at a microscope and cannot be given
+// on the command line.
 enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
 
-// A template volume with its search settings; immutable. A changed file is a new version.
+// A template volume with its search settings. Immutable: a changed file is a new version.
 struct Template {
   int64_t id = 0;
   std::string name{};
@@ -52,7 +45,7 @@ struct Template {
   int64_t created = 0;
 };
 
-// Contrast transfer of one micrograph. Degrees and A throughout.
+// Contrast transfer of one micrograph. Defocus in A, underfocus positive; angles in degrees.
 struct Ctf {
   double defocus_u = 0;
   double defocus_v = 0;
@@ -61,7 +54,7 @@ struct Ctf {
   std::string source{};  // "option", or the path of the CTFFIND text file
 };
 
-// One micrograph x one template.
+// One micrograph searched with one version of a template.
 struct Item {
   int64_t id = 0;
   std::string micrograph_path{};  // canonical
@@ -80,19 +73,19 @@ struct Item {
   int64_t created = 0;
   int64_t changed = 0;
   int64_t not_before = 0;  // spaced retries
-  int exempt_through = 0;  // attempts up to this number no longer count (`margay retry`)
-  std::map<std::string, std::string> options{};  // what it asks of the cluster (sbatch's names)
+  int exempt_through = 0;  // attempts up to this number do not count (`margay retry`)
+  std::map<std::string, std::string> options{};  // for its job: sbatch's long names and values
 };
 
-// One try at an item.
+// One try at an item; owns one folder and at most one job.
 struct Attempt {
   int64_t id = 0;
   int64_t item_id = 0;
   int number = 1;
-  std::string token{};  // margay-<instance>-<item>-a<attempt>: the job's name
+  std::string token{};  // make_token(): the job's name
   AttemptState state = AttemptState::kSubmitting;
   std::string cause{};        // of a failure: bad_input, hardware, device_memory, vanished, ...
-  std::string message{};      // first error, for the user
+  std::string message{};      // the first error, for the user
   std::string shape{};        // "1 device"
   std::string explanation{};  // the policy's reason, one sentence
   std::string script{};       // rendered
@@ -103,19 +96,19 @@ struct Attempt {
   std::string job_id{};
   std::string host{};
   std::optional<int> exit_code{};
-  std::string cluster_words{};   // the cluster's own state words, for the user
+  std::string cluster_words{};   // the cluster's own words for the job's state, for the user
   std::string cluster_reason{};  // and its reason
-  int restarts = 0;              // requeued under the same id
+  int restarts = 0;              // times that it was requeued under the same id
   int gpus = 0;                  // asked for
-  bool release_due = false;      // was submitted held: starts when its id is stored
-  int64_t stop_asked = 0;  // when its job was first asked for a checkpoint, to go on elsewhere
+  bool release_due = false;      // submitted held; released once its id is stored
+  int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume in another shape
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;
   int64_t ended = 0;
 };
 
-// A host at which an attempt failed for a reason that may be the host's.
+// A failure that may be its host's fault.
 struct HostFailure {
   std::string host{};
   int64_t item_id = 0;
@@ -124,7 +117,7 @@ struct HostFailure {
   int64_t time = 0;
 };
 
-// Accepted manifest of the item.
+// The accepted manifest of a finished item.
 struct Result {
   int64_t item_id = 0;
   int64_t attempt_id = 0;
@@ -139,7 +132,7 @@ struct Result {
   int64_t stored = 0;
 };
 
-// Who did what: every command that changed something.
+// A command that changed something, and who gave it.
 struct AuditEntry {
   int64_t id = 0;
   int64_t time = 0;
@@ -150,10 +143,17 @@ struct AuditEntry {
   std::string detail{};
 };
 
-// Upper-case words for states, lower-case ones for priorities; parse_* returns nullopt for others.
+// The names that our jobs have in the cluster: "margay-<instance>-" and, for an attempt,
+// "margay-<instance>-<item>-a<number>". `instance` is Database::instance(), so that the jobs of two
+// daemons in one cluster are never mistaken for each other's.
+std::string token_prefix(const std::string& instance);
+std::string make_token(const std::string& instance, int64_t item_id, int number);
+
+// Upper-case words for states, lower-case ones for priorities. parse_* return nullopt for others.
 std::string to_string(ItemState state);
 std::string to_string(AttemptState state);
 std::string to_string(Priority priority);
+const std::vector<ItemState>& item_states();
 std::optional<ItemState> parse_item_state(const std::string& word);
 std::optional<AttemptState> parse_attempt_state(const std::string& word);
 std::optional<Priority> parse_priority(const std::string& word);

@@ -1,3 +1,5 @@
+// The results of finished items. Every method locks the database for one statement, so that any
+// thread may call it, and throws DatabaseError.
 #pragma once
 
 #include <optional>
@@ -10,7 +12,7 @@ namespace db {
 class ResultStore {
  public:
   explicit ResultStore(Database& database) : database_(database) {}
-  // One result per item: throws DatabaseError when the item has one.
+  // Throws DatabaseError when the item has a result already.
   void insert(const Result& result);
   std::optional<Result> find(int64_t item_id) const;
 

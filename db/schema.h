@@ -1,4 +1,4 @@
-// The tables, as numbered steps that are only ever appended to.
+// The tables, as numbered steps. A released step never changes; new ones are appended.
 #pragma once
 
 #include "db/sqlite.h"

@@ -1,4 +1,5 @@
-// SQLite behind two small classes; its own headers (and SQLiteCpp's) are in sqlite.cpp only.
+// SQLite behind two small classes, so that its own headers (and SQLiteCpp's) are in sqlite.cpp
+// only. Not thread-safe: Database::mutex() guards them. All throw DatabaseError.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class DatabaseHeld : public DatabaseError {
   using DatabaseError::DatabaseError;
 };
 
-// The place or the schema is not for this program: starting again will not help.
+// The place or the schema is unfit for this program, so that a restart does not help.
 class DatabaseRefused : public DatabaseError {
  public:
   using DatabaseError::DatabaseError;
@@ -45,7 +46,8 @@ class Connection {
   std::unique_ptr<Handle> handle_;
 };
 
-// bind in the order of the question marks, then run() or step() until false. Columns from 0.
+// Bind values in the order of the question marks, then call run(), or step() until it returns
+// false. Columns count from 0.
 class Statement {
  public:
   Statement(Connection& connection, const std::string& sql);

@@ -1,3 +1,5 @@
+// The registered templates. Every method locks the database for one statement, so that any thread
+// may call it, and throws DatabaseError.
 #pragma once
 
 #include <optional>

@@ -44,13 +44,13 @@ void check_ctf(const db::Ctf& ctf) {
   check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
 }
 
-// What of the micrograph changed since the item was enqueued.
+// How the micrograph changed since the item was enqueued.
 std::string change_of_file(const db::Item& item, const FileFacts& facts) {
   if (facts.bytes != item.micrograph_bytes) {
     return "the micrograph changed from " + std::to_string(item.micrograph_bytes) + " to " +
            std::to_string(facts.bytes) + " bytes";
   }
-  if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again since";
+  if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again";
   return "the micrograph is unchanged";
 }
 
@@ -146,15 +146,14 @@ db::Template Commands::find_template(const EnqueueRequest& request) const {
   if (found) return *found;
   std::string name = "'" + request.template_name + "'";
   if (request.template_version) name += " version " + std::to_string(*request.template_version);
-  throw NotFound("there is no template " + name + ": `margay template add` registers one");
+  throw NotFound("no template " + name + "; register one with 'margay template add'");
 }
 
 ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
   if (options.empty()) return {};
   if (!check_options_) {
-    throw BadOption(
-        "this daemon runs jobs on its own machine: " + option_text(options.begin()->first, "") +
-        " is an option of Slurm and has no meaning here");
+    throw BadOption(option_text(options.begin()->first, "") +
+                    " is an option of Slurm, and this daemon runs jobs on its own machine");
   }
   return check_options_(caller, options);
 }
@@ -197,7 +196,7 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
 
 db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
-  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  if (!item) throw NotFound("no item " + std::to_string(item_id));
   if (item->owner_uid != caller.uid && !caller.privileged) {
     throw NotPermitted("item " + std::to_string(item_id) + " belongs to " + item->owner +
                        ": only its owner, root or the daemon's user may change it");
@@ -217,10 +216,10 @@ db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority p
   db::Transaction transaction(database_);
   db::Item item = changeable(caller, item_id);
   if (has_ended(item.state)) {
-    throw Conflict(item_name(item) + " has ended: there is no priority to change", item.id);
+    throw Conflict(item_name(item) + " has ended: its priority cannot be changed", item.id);
   }
   if (item.cancel_requested) {
-    throw Conflict(item_name(item) + " is being cancelled: its priority does not matter any more",
+    throw Conflict(item_name(item) + " is being cancelled: its priority cannot be changed",
                    item.id);
   }
   const std::string change = to_string(item.priority) + " -> " + to_string(priority);
@@ -233,7 +232,7 @@ db::Item Commands::hold(const Caller& caller, int64_t item_id) {
   db::Transaction transaction(database_);
   db::Item item = changeable(caller, item_id);
   if (item.state == ItemState::kHeld) return item;
-  if (item.state != ItemState::kQueued && item.state != ItemState::kPlanned) {
+  if (item.state != ItemState::kQueued) {
     throw Conflict(item_name(item) + ": only a waiting item can be held", item.id);
   }
   item.state = ItemState::kHeld;
@@ -264,17 +263,16 @@ db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
     case ItemState::kDone:
     case ItemState::kFailed:
     case ItemState::kQuarantined:
-      throw Conflict(item_name(item) + " has ended: there is nothing to cancel", item.id);
+      throw Conflict(item_name(item) + " has ended: it cannot be cancelled", item.id);
     case ItemState::kQueued:
     case ItemState::kHeld:
-    case ItemState::kPlanned:
       item.state = ItemState::kCancelled;
       item.reason = "cancelled by " + caller.name;
       break;
     case ItemState::kActive:
       if (item.cancel_requested) return item;
       item.cancel_requested = true;
-      item.reason = "cancel requested by " + caller.name + ": waits for its job to stop";
+      item.reason = "cancel requested by " + caller.name + ": waiting for its job to stop";
       break;
   }
   store(caller, "cancel", "", item, transaction);
@@ -284,7 +282,7 @@ db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
 std::string Commands::change_options(const Caller& caller, const RetryRequest& request,
                                      db::Item& item) const {
   const ItemOptions kept = request.drop_options ? ItemOptions() : item.options;
-  // Those that were allowed once are not asked about again unless something is added.
+  // Options that were allowed once are checked again only when others join them.
   const ItemOptions options =
       request.options.empty()
           ? kept
@@ -302,14 +300,14 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   db::Item item = changeable(caller, item_id);
   if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
       item.state != ItemState::kCancelled) {
-    throw Conflict(item_name(item) + ": only a failed, quarantined or cancelled item is retried",
-                   item.id);
+    throw Conflict(
+        item_name(item) + ": only a failed, quarantined or cancelled item can be retried", item.id);
   }
   std::string what = "was " + to_string(item.state);
   if (!item.reason.empty()) what += " (" + item.reason + ")";
   what += "; " + change_of_file(item, facts);
   const std::string options = change_options(caller, request, item);
-  if (!options.empty()) what += "; now asks Slurm for " + options;
+  if (!options.empty()) what += "; Slurm options: " + options;
   const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
   item.exempt_through = newest ? newest->number : 0;
   item.micrograph_bytes = facts.bytes;
@@ -317,7 +315,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   item.state = ItemState::kQueued;
   item.cancel_requested = false;
   item.not_before = 0;
-  item.reason = "tried again by " + caller.name + ": " + what;
+  item.reason = "requeued by " + caller.name + ": " + what;
   store(caller, "retry", what, item, transaction);
   return item;
 }
@@ -356,7 +354,7 @@ std::map<int64_t, std::string> Commands::explanations() const {
 
 ItemView Commands::show(int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
-  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  if (!item) throw NotFound("no item " + std::to_string(item_id));
   ItemView view{.item = *item,
                 .search_template = db::TemplateStore(database_).find(item->template_id).value(),
                 .attempts = db::AttemptStore(database_).of_item(item_id),

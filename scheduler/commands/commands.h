@@ -1,5 +1,8 @@
-// What users may ask for: every change is checked, done in one transaction and audited. The API
-// turns requests into these calls and errors into answers; nobody else changes items.
+// The users' commands: every change is checked, done in one transaction and audited. Users change
+// items only through here; the daemon alone stores what became of them.
+//
+// Commands may be called by several threads at once (the database has the lock). They throw the
+// types of errors.h, and what the database throws.
 #pragma once
 
 #include <functional>
@@ -20,16 +23,17 @@
 
 namespace scheduler {
 
-// Who asks, from the socket's peer credentials. Privileged: root, or the daemon's own user.
+// The user who asks, from the socket's peer credentials. Privileged are root and the daemon's own
+// user.
 struct Caller {
   int64_t uid = 0;
   std::string name;
   bool privileged = false;
 };
 
-// What an item asks of the cluster: sbatch's long names and their values.
+// An item's options for the cluster: sbatch's long names and their values.
 using ItemOptions = std::map<std::string, std::string>;
-// The same with canonical values. Throws BadOption with the sentence for the caller.
+// Returns the options with canonical values. Throws BadOption with the message for the caller.
 using OptionsCheck = std::function<ItemOptions(const Caller&, const ItemOptions&)>;
 
 struct TemplateRequest {
@@ -51,30 +55,30 @@ struct EnqueueRequest {
   db::Priority priority = db::Priority::kNormal;
   db::Ctf ctf;
   std::string label;
-  bool again = false;  // another item although there is one
-  bool hold = false;   // enqueued as HELD
+  bool again = false;  // make another item although there is one
+  bool hold = false;   // enqueue as HELD
   ItemOptions options{};
 };
 
 struct RetryRequest {
-  bool drop_options = false;  // those that the item has
-  ItemOptions options{};      // over those that it has
+  bool drop_options = false;  // discard the item's own
+  ItemOptions options{};      // replace the item's own, name by name
 };
 
-// An item with all that is known of it.
+// The details of an item.
 struct ItemView {
   db::Item item;
   db::Template search_template;
   std::vector<db::Attempt> attempts;  // by number
   std::optional<db::Result> result;
-  std::string explanation;  // why it waits, runs or ended: the policy's or the outcome's sentence
+  std::string explanation;  // why it waits, runs or ended, one sentence
 };
 
 class Commands {
  public:
-  // `limits` are the cluster's, for the explanations.
-  // `pause_reason` says why nothing is submitted just now, empty = it is.
-  // Without `check_options` every option is refused: there is no Slurm to give it to.
+  // The database and the clock must outlive the object. `limits` are for the explanations.
+  // `pause_reason` returns why nothing is submitted at present, empty when submissions are allowed.
+  // Without `check_options`, every option is refused: there is no Slurm to give it to.
   Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
            std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {})
       : database_(database),
@@ -83,35 +87,30 @@ class Commands {
         crash_(std::move(crash)),
         pause_reason_(std::move(pause_reason)),
         check_options_(std::move(check_options)) {}
-  // Of a cluster whose jobs start at once.
-  Commands(db::Database& database, const Clock& clock, int slots, CrashHook crash = {},
-           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {})
-      : Commands(database, clock, ClusterLimits{.slots = slots}, std::move(crash),
-                 std::move(pause_reason), std::move(check_options)) {}
-
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
   std::vector<db::Template> list_templates() const;
 
-  // Canonical. Throws BadOption.
+  // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
 
-  // Conflict when the same micrograph and template version was enqueued already.
+  // Throws Conflict when this micrograph was enqueued with this template version already.
   db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
 
-  // Each returns the item as it is now; what the item's state forbids is a Conflict.
+  // Each returns the changed item. Throws NotFound, NotPermitted, and Conflict when the item's
+  // state forbids the change.
   db::Item promote(const Caller& caller, int64_t item_id, db::Priority priority);
   db::Item hold(const Caller& caller, int64_t item_id);
   db::Item release(const Caller& caller, int64_t item_id);
-  // A running job is asked to stop by the next tick; the item is CANCELLED when the job is gone.
+  // The next tick asks a running job to stop; the item is CANCELLED once the job is gone.
   db::Item cancel(const Caller& caller, int64_t item_id);
-  // FAILED, QUARANTINED or CANCELLED items; `reason` of the answer says what changed.
+  // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer tells what changed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
   std::vector<db::Item> list(const db::ItemQuery& query) const;
   std::map<db::ItemState, int64_t> counts() const;
-  // NotFound.
+  // Throws NotFound.
   ItemView show(int64_t item_id) const;
-  // Of every item that is not ended, by item: why it waits or runs.
+  // Why each unfinished item waits or runs, by item.
   std::map<int64_t, std::string> explanations() const;
   std::vector<db::AuditEntry> history(int64_t item_id) const;
 

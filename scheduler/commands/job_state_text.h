@@ -1,4 +1,4 @@
-// What the cluster says of an attempt's job, for the user.
+// The cluster's state of an attempt's job in words for the user. Pure.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace scheduler {
 
-// "PENDING: Resources: waits for nodes to become free"; empty when it has said nothing.
+// "PENDING: Resources: waits for nodes to become free"; empty when the cluster has reported
+// nothing.
 std::string cluster_state_text(const db::Attempt& attempt);
 
-// What the cluster's reason means; empty when there is none.
+// The meaning of the cluster's reason; empty when there is none.
 std::string meaning_of_reason(const db::Attempt& attempt);
 
-// Why an open attempt's job does not run yet; empty when it runs, or nobody knows.
+// Why an open attempt's job does not run yet; empty when it runs, or the reason is unknown.
 std::string why_it_waits(const db::Attempt& attempt);
 
 }  // namespace scheduler

@@ -50,8 +50,7 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
   // A script may have run of which the database knows nothing: after a restore, for example.
   attempt.number =
       1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
-  attempt.token = "margay-" + context.database.instance() + "-" + std::to_string(item.id) + "-a" +
-                  std::to_string(attempt.number);
+  attempt.token = db::make_token(context.database.instance(), item.id, attempt.number);
   attempt.directory = attempt_folder(jobs, item.id, attempt.number);
   attempt.resume_from = newest_checkpoint(earlier, item.exempt_through);
   return attempt;

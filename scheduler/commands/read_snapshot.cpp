@@ -79,7 +79,7 @@ Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& li
   }
   for (const db::OpenAttempt& attempt : queue.attempts()) {
     ++snapshot.busy_slots;
-    // One that stops to go on elsewhere will wait there.
+    // An attempt that stops to resume with another shape will wait in the cluster again.
     const bool waits_there = waits(attempt.state) || attempt.stop_asked;
     if (!waits_there) ++snapshot.running;
     const auto item = active.find(attempt.item_id);

@@ -1,4 +1,4 @@
-// The policy's snapshot as the database has it.
+// Reads the policy's snapshot from the database, and its limits from the configuration.
 #pragma once
 
 #include "db/database.h"
@@ -9,10 +9,10 @@ namespace scheduler {
 
 ClusterLimits limits_of(const Config& config);
 
-// What a search of this class gets on Slurm.
+// The shape that a search of this class gets on Slurm.
 Shape shape_for(const SlurmOptions& slurm, db::Priority priority);
 
-// Every item that has not ended; open attempts count as busy slots.
+// All unfinished items; open attempts count as busy slots. `now` is in seconds since the epoch.
 Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
 
 }  // namespace scheduler

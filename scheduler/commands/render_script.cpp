@@ -12,7 +12,7 @@ namespace scheduler {
 RenderedScript render_item(const PlanContext& context, int64_t item_id,
                            std::optional<Shape> shape) {
   const auto item = db::ItemStore(context.database).find(item_id);
-  if (!item) throw NotFound("there is no item " + std::to_string(item_id));
+  if (!item) throw NotFound("no item " + std::to_string(item_id));
   const db::AttemptStore attempts(context.database);
   const auto newest = attempts.newest_of_item(item_id);
   if (newest && !shape) {

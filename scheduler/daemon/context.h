@@ -1,4 +1,4 @@
-// What the parts of the tick share.
+// What the parts of the tick share. References are to objects that outlive the daemon.
 #pragma once
 
 #include <functional>
@@ -20,9 +20,6 @@ struct DaemonContext {
   CrashHook crash;
   std::function<void(const std::string&)> log;  // one line for the administrator; never empty
   std::function<int64_t(const std::string&)> free_bytes;  // of the disk of a folder; never empty
-
-  // "margay-<instance>-": the jobs that are ours.
-  std::string token_prefix() const { return "margay-" + database.instance() + "-"; }
 };
 
 }  // namespace scheduler

@@ -3,95 +3,43 @@
 #include <unistd.h>
 
 #include <exception>
-#include <functional>
 #include <utility>
-#include <vector>
 
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/queue.h"
 #include "scheduler/commands/read_snapshot.h"
-#include "scheduler/daemon/context.h"
 #include "scheduler/daemon/job_requests.h"
-#include "scheduler/daemon/launcher.h"
-#include "scheduler/daemon/orphans.h"
-#include "scheduler/daemon/tracker.h"
 #include "scheduler/files/disk_space.h"
-#include "scheduler/policy/circuit_breaker.h"
 #include "scheduler/script/job_script.h"
 
 namespace scheduler {
 
-class Daemon::Impl {
- public:
-  Impl(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock,
-       DaemonOptions options)
-      : context_{config,
-                 database,
-                 cluster,
-                 clock,
-                 std::move(options.crash),
-                 std::move(options.log),
-                 std::move(options.free_bytes)},
-        limits_(limits_of(config)),
-        breaker_(
-            {.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
-    if (!context_.log) context_.log = [](const std::string&) {};
-    if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
-    status_.version = MARGAY_VERSION;
-    status_.pid = getpid();
-    status_.since = clock.now();
-    status_.instance = database.instance();
-    status_.database = database.path();
-    status_.device_slots = limits_.slots;
-  }
+Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster,
+               const Clock& clock, DaemonOptions options)
+    : context_{config,
+               database,
+               cluster,
+               clock,
+               std::move(options.crash),
+               std::move(options.log),
+               std::move(options.free_bytes)},
+      limits_(limits_of(config)),
+      breaker_(
+          {.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
+  if (!context_.log) context_.log = [](const std::string&) {};
+  if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
+  status_.version = MARGAY_VERSION;
+  status_.pid = getpid();
+  status_.since = clock.now();
+  status_.instance = database.instance();
+  status_.database = database.path();
+  status_.device_slots = limits_.slots;
+}
 
-  void tick();
-  DaemonStatus status() const;
-  std::string pause_reason() const;
-
- private:
-  void round();
-  void look_at(slurm::Snapshot&& snapshot);
-  Jobs ours(slurm::Snapshot&& snapshot) const;
-  std::vector<db::Attempt> track();
-  void stop_orphans(const std::vector<db::Attempt>& open);
-  void forget_ended();
-  void forget_host_failures();
-  bool may_ask();
-  bool may_submit();
-  void submit();
-  bool launch(const Decision& decision);
-  void widen(const Decision& decision);
-  void guarded(const std::string& what, const std::function<void()>& action);
-  void publish();
-
-  DaemonContext context_;
-  ClusterLimits limits_;
-  CircuitBreaker breaker_;
-  Tracker tracker_{context_, breaker_};
-  Launcher launcher_{context_, breaker_};
-  Orphans orphans_{context_};
-  JobSnapshot snapshot_;          // the last fresh one
-  bool awaits_snapshot_ = false;  // nobody knows what became of the last submission
-  bool degraded_ = false;
-  std::string problem_;           // of this tick: the first
-  std::string snapshot_problem_;  // of the last picture: the first
-  std::string last_problem_;
-  std::string launch_hold_;  // why the last launch stopped; asked anew at every tick
-  int64_t last_snapshot_ = 0;
-  int64_t host_failures_forgotten_ = 0;
-  int64_t ticks_ = 0;
-  int busy_ = 0;
-  std::string described_;
-
-  mutable std::mutex mutex_;
-  DaemonStatus status_;
-};
-
-// One item's trouble must not stop the others; the next tick is the retry.
-void Daemon::Impl::guarded(const std::string& what, const std::function<void()>& action) {
+// One item's fault must not stop the others; the next tick is the retry.
+void Daemon::guarded(const std::string& what, const std::function<void()>& action) {
   try {
     action();
   } catch (const std::exception& error) {
@@ -99,9 +47,9 @@ void Daemon::Impl::guarded(const std::string& what, const std::function<void()>&
   }
 }
 
-Jobs Daemon::Impl::ours(slurm::Snapshot&& snapshot) const {
+Jobs Daemon::ours(slurm::Snapshot&& snapshot) const {
   Jobs jobs;
-  const std::string prefix = context_.token_prefix();
+  const std::string prefix = db::token_prefix(context_.database.instance());
   for (slurm::JobStatus& job : snapshot.jobs) {
     if (!job.name.starts_with(prefix)) continue;
     const std::string name = job.name;
@@ -110,8 +58,8 @@ Jobs Daemon::Impl::ours(slurm::Snapshot&& snapshot) const {
   return jobs;
 }
 
-// Returns the attempts that are open after it.
-std::vector<db::Attempt> Daemon::Impl::track() {
+// Returns the attempts that are still open.
+std::vector<db::Attempt> Daemon::track() {
   const db::AttemptStore attempts(context_.database);
   std::vector<db::Attempt> open = attempts.open();
   tracker_.begin(snapshot_);
@@ -122,7 +70,7 @@ std::vector<db::Attempt> Daemon::Impl::track() {
   return tracker_.moved() ? attempts.open() : std::move(open);
 }
 
-void Daemon::Impl::stop_orphans(const std::vector<db::Attempt>& open) {
+void Daemon::stop_orphans(const std::vector<db::Attempt>& open) {
   orphans_.begin(open);
   for (const auto& [name, job] : snapshot_.jobs) {
     guarded(name, [&, &job = job] { orphans_.check(job); });
@@ -130,13 +78,13 @@ void Daemon::Impl::stop_orphans(const std::vector<db::Attempt>& open) {
   orphans_.finish();
 }
 
-void Daemon::Impl::forget_ended() {
+void Daemon::forget_ended() {
   for (const db::Attempt& attempt : db::AttemptStore(context_.database).ended_not_forgotten()) {
     guarded(attempt.token, [&] { orphans_.forget(attempt, snapshot_); });
   }
 }
 
-void Daemon::Impl::forget_host_failures() {
+void Daemon::forget_host_failures() {
   constexpr int64_t kHour = 3600;
   const int64_t now = context_.clock.now();
   if (now - host_failures_forgotten_ < kHour) return;
@@ -146,7 +94,7 @@ void Daemon::Impl::forget_host_failures() {
   db::HostFailureStore(context_.database).remove_before(now - window.count());
 }
 
-void Daemon::Impl::look_at(slurm::Snapshot&& snapshot) {
+void Daemon::look_at(slurm::Snapshot&& snapshot) {
   const bool complete = snapshot.complete;
   if (complete) {
     if (!snapshot_.complete) breaker_.retry_now(context_.clock.now_ms());
@@ -161,25 +109,25 @@ void Daemon::Impl::look_at(slurm::Snapshot&& snapshot) {
   snapshot_problem_ = problem_;
 }
 
-bool Daemon::Impl::may_ask() {
+bool Daemon::may_ask() {
   return !awaits_snapshot_ && breaker_.pause(context_.clock.now_ms()).empty() &&
          context_.cluster.allowance() > kKeptBySubmissions;
 }
 
-bool Daemon::Impl::may_submit() { return busy_ < limits_.slots && may_ask(); }
+bool Daemon::may_submit() { return busy_ < limits_.slots && may_ask(); }
 
-// False when nothing more is to be launched in this tick.
-bool Daemon::Impl::launch(const Decision& decision) {
+// Returns false when nothing more is to be launched in this tick.
+bool Daemon::launch(const Decision& decision) {
   LaunchResult result;
   guarded("item " + std::to_string(decision.item_id), [&] { result = launcher_.launch(decision); });
-  launch_hold_ = result.hold;
+  launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
-  const bool tries = breaker_.is_probing() && result.submitted;
-  return result.hold.empty() && !tries && may_submit();
+  const bool probes = breaker_.is_probing() && result.submitted;
+  return result.hold.empty() && !probes && may_submit();
 }
 
-// What could not be submitted wide is not stopped for that.
-void Daemon::Impl::widen(const Decision& decision) {
+// An item whose options do not fit the wider shape keeps the job that it has.
+void Daemon::widen(const Decision& decision) {
   guarded("item " + std::to_string(decision.item_id), [&] {
     const auto attempt = db::AttemptStore(context_.database).newest_of_item(decision.item_id);
     const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
@@ -190,11 +138,11 @@ void Daemon::Impl::widen(const Decision& decision) {
   });
 }
 
-void Daemon::Impl::submit() {
-  launch_hold_.clear();
+void Daemon::submit() {
+  launch_pause_.clear();
   busy_ =
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
-  // One that runs gives its own place up for the wider job.
+  // A widened job frees its own slot for the wider one, so that full slots are no obstacle to it.
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
   Snapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
@@ -207,7 +155,7 @@ void Daemon::Impl::submit() {
   }
 }
 
-void Daemon::Impl::round() {
+void Daemon::round() {
   slurm::Snapshot snapshot = context_.cluster.states();
   described_ = context_.cluster.describe();
   degraded_ = !snapshot.complete;
@@ -219,13 +167,13 @@ void Daemon::Impl::round() {
     if (!snapshot_problem_.empty()) problem_ = snapshot_problem_;
     guarded("cancels", [&] { tracker_.stop_cancelled(snapshot_); });
   }
-  // Without a whole picture of the cluster nothing is added to it.
+  // Without a complete snapshot nothing is added to the cluster.
   if (complete) submit();
   busy_ = static_cast<int>(db::QueueStore(context_.database).count_attempts());
 }
 
-void Daemon::Impl::publish() {
-  if (problem_ != last_problem_) context_.log(problem_.empty() ? "well again" : problem_);
+void Daemon::publish() {
+  if (problem_ != last_problem_) context_.log(problem_.empty() ? "recovered" : problem_);
   last_problem_ = problem_;
   const std::scoped_lock lock(mutex_);
   status_.cluster = described_;
@@ -237,22 +185,22 @@ void Daemon::Impl::publish() {
   status_.problem = problem_;
   status_.orphans = orphans_.stopped();
   status_.pause_reason =
-      launch_hold_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_hold_;
+      launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
 }
 
-void Daemon::Impl::tick() {
+void Daemon::tick() {
   problem_.clear();
   guarded("tick", [this] { round(); });
   ++ticks_;
   publish();
 }
 
-std::string Daemon::Impl::pause_reason() const {
+std::string Daemon::pause_reason() const {
   const std::scoped_lock lock(mutex_);
   return status_.pause_reason;
 }
 
-DaemonStatus Daemon::Impl::status() const {
+DaemonStatus Daemon::status() const {
   DaemonStatus status;
   {
     const std::scoped_lock lock(mutex_);
@@ -263,17 +211,5 @@ DaemonStatus Daemon::Impl::status() const {
   status.items = db::ItemStore(context_.database).counts();
   return status;
 }
-
-Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster,
-               const Clock& clock, DaemonOptions options)
-    : impl_(std::make_unique<Impl>(config, database, cluster, clock, std::move(options))) {}
-
-Daemon::~Daemon() = default;
-
-void Daemon::tick() { impl_->tick(); }
-
-std::string Daemon::pause_reason() const { return impl_->pause_reason(); }
-
-DaemonStatus Daemon::status() const { return impl_->status(); }
 
 }  // namespace scheduler

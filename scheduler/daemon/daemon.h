@@ -1,66 +1,90 @@
-// The tick: recover, track, plan, submit. The only place that talks to the cluster.
+// The tick: recover, track, plan, submit. The only place that changes the cluster.
+//
+// tick() is called by one thread and may block as long as the cluster does. status() and
+// pause_reason() may be called by any thread and return at once, whatever the cluster does.
 #pragma once
 
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "db/database.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
 #include "scheduler/config/config.h"
 #include "scheduler/crash_point.h"
+#include "scheduler/daemon/context.h"
+#include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/job_snapshot.h"
+#include "scheduler/daemon/launcher.h"
+#include "scheduler/daemon/orphans.h"
+#include "scheduler/daemon/tracker.h"
+#include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/policy.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {
 
-// For `margay status`. Answers at once, whatever the cluster does.
-struct DaemonStatus {
-  std::string version;
-  int64_t pid = 0;
-  int64_t since = 0;  // start of this daemon
-  int64_t now = 0;
-  std::string instance;
-  std::string database;
-  std::string cluster;  // describe()
-  int device_slots = 0;
-  int busy_slots = 0;
-  int64_t ticks = 0;
-  int64_t last_tick = 0;
-  int64_t last_snapshot = 0;  // of the last complete answer of the cluster
-  int64_t data_age = -1;      // seconds since then; -1 = there was none
-  // DEGRADED: the cluster does not answer, so that nothing is submitted, and nothing is concluded.
-  bool degraded = false;
-  std::string problem;       // why, or what else went wrong in the last tick; empty = well
-  std::string pause_reason;  // why nothing is submitted, empty = it is
-  int64_t orphans = 0;       // jobs of ours that no open attempt owned, stopped since the start
-  std::map<db::ItemState, int64_t> items;
-};
-
 struct DaemonOptions {
   CrashHook crash{};
-  std::function<void(const std::string&)> log{};  // one line for the administrator
-  // Room on the disk of a folder; empty = ask the system.
+  std::function<void(const std::string&)> log{};  // takes one line for the administrator
+  // Free bytes on the disk of a folder; empty: those of the system.
   std::function<int64_t(const std::string&)> free_bytes{};
 };
 
 class Daemon {
  public:
+  // The database, the cluster and the clock must outlive the daemon.
   Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster, const Clock& clock,
          DaemonOptions options = {});
-  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
 
-  // One round. Never throws for what the next round may mend; the problem is then in status().
+  // One round. Faults do not leave it: the next round is the retry, and status() has the first one.
   void tick();
   DaemonStatus status() const;
-  // Why nothing is submitted just now, empty = it is.
+  // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void round();
+  void look_at(slurm::Snapshot&& snapshot);
+  Jobs ours(slurm::Snapshot&& snapshot) const;
+  std::vector<db::Attempt> track();
+  void stop_orphans(const std::vector<db::Attempt>& open);
+  void forget_ended();
+  void forget_host_failures();
+  bool may_ask();
+  bool may_submit();
+  void submit();
+  bool launch(const Decision& decision);
+  void widen(const Decision& decision);
+  void guarded(const std::string& what, const std::function<void()>& action);
+  void publish();
+
+  DaemonContext context_;
+  ClusterLimits limits_;
+  CircuitBreaker breaker_;
+  Tracker tracker_{context_, breaker_};
+  Launcher launcher_{context_, breaker_};
+  Orphans orphans_{context_};
+  JobSnapshot snapshot_;  // the last fresh one
+  bool awaits_snapshot_ =
+      false;  // the last submission got no answer: only a snapshot shows its job
+  bool degraded_ = false;
+  std::string problem_;           // the first of this tick
+  std::string snapshot_problem_;  // the first of the last snapshot
+  std::string last_problem_;
+  std::string launch_pause_;  // why the last launch stopped; asked again at every tick
+  int64_t last_snapshot_ = 0;
+  int64_t host_failures_forgotten_ = 0;
+  int64_t ticks_ = 0;
+  int busy_ = 0;
+  std::string described_;
+
+  mutable std::mutex mutex_;
+  DaemonStatus status_;  // guarded by mutex_
 };
 
 }  // namespace scheduler

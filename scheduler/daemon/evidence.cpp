@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 
-#include "scheduler/daemon/launcher.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/file_io.h"
+#include "slurm/job_states.h"
 
 namespace scheduler {
 namespace {
@@ -22,13 +24,13 @@ int64_t modified_ms(const std::string& path) {
   return facts.st_mtim.tv_sec * 1000LL + facts.st_mtim.tv_nsec / 1'000'000;
 }
 
-// In the system's own words, which the engine and the shell pass on.
-bool tells_of_full_disk(const std::string& error) {
+// By the system's own words, which the engine and the shell pass on.
+bool names_full_disk(const std::string& error) {
   return error.find("No space left on device") != std::string::npos ||
          error.find("Disk quota exceeded") != std::string::npos;
 }
 
-// Stopped with no more done than the attempt whose checkpoint it began with.
+// True for an attempt that stopped no further than the checkpoint that it began with.
 bool made_no_progress(const db::Attempt& attempt) {
   if (access((attempt.directory + "/" + kCheckpointFile).c_str(), F_OK) != 0) return true;
   if (attempt.resume_from.empty()) return false;
@@ -36,7 +38,42 @@ bool made_no_progress(const db::Attempt& attempt) {
   return done_units(attempt.directory) <= done_units(before);
 }
 
+void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
+  evidence.manifest = manifest.witness;
+  evidence.manifest_problem = manifest.problem;
+  if (manifest.witness != ManifestWitness::kAccepted) return;
+  const std::string changed =
+      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
+  // A micrograph that was moved away after the search spoils nothing; one with other data does.
+  if (changed.find("is missing") == std::string::npos) evidence.micrograph_changed = changed;
+}
+
+// What matters only once the job is over.
+void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
+  evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
+  evidence.disk_full =
+      names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
+  evidence.claim_alive = is_claim_alive(context, attempt);
+  evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
+  if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
+}
+
 }  // namespace
+
+std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return "'" + path + "' is missing";
+    throw std::system_error(errno, std::generic_category(), "'" + path + "'");
+  }
+  const int64_t now_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec;
+  if (facts.st_size != bytes) {
+    return "'" + path + "' changed since it was registered: " + std::to_string(bytes) +
+           " bytes then, " + std::to_string(facts.st_size) + " now";
+  }
+  if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
+  return "";
+}
 
 bool has_manifest(const db::Attempt& attempt) {
   return access((attempt.directory + "/" + kManifestFile).c_str(), F_OK) == 0;
@@ -50,23 +87,13 @@ bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt) {
   return context.clock.now_ms() - newest < context.config.intervals.vanish_running.count();
 }
 
-void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
-  evidence.manifest = manifest.witness;
-  evidence.manifest_problem = manifest.problem;
-  if (manifest.witness != ManifestWitness::kAccepted) return;
-  const std::string changed =
-      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
-  // Moved away after the search is nothing to us; other data is.
-  if (changed.find("is missing") == std::string::npos) evidence.micrograph_changed = changed;
-}
-
-void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
-  evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
-  evidence.disk_full =
-      tells_of_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
-  evidence.claim_alive = is_claim_alive(context, attempt);
-  evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
-  if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
+Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
+                         const db::Item& item, const ManifestReading& manifest,
+                         const std::optional<slurm::JobStatus>& job) {
+  Evidence evidence{.job = job, .cancel_requested = item.cancel_requested};
+  add_manifest(manifest, item, evidence);
+  if (job && is_over(job->state)) add_end(context, attempt, evidence);
+  return evidence;
 }
 
 }  // namespace scheduler

@@ -1,24 +1,37 @@
-// What the files of an attempt tell: its manifest, and how it ended.
+// Evidence from the files of an attempt: its manifest, its log, and whether it still runs.
+//
+// Each call reads the shared file system and may block on it; only the tick calls them.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/manifest_result.h"
 #include "scheduler/policy/transition.h"
+#include "slurm/cluster.h"
 
 namespace scheduler {
 
-// One look at the shared file system; thousands of attempts do not get one each at every picture.
+// How a file differs from what was registered: "'PATH' is missing", "'PATH' changed ..."; empty
+// when it does not. Throws std::system_error when the file cannot be looked at, which proves
+// nothing.
+std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns);
+
+// True when the attempt's folder holds a manifest, whatever is in it. One look at the file system:
+// with thousands of attempts not each gets one at every snapshot.
 bool has_manifest(const db::Attempt& attempt);
 
-// The manifest's part of the evidence. Throws std::system_error when the micrograph cannot be
-// looked at.
-void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence);
-
-// Somebody still writes into the attempt's folder.
+// True while some process still writes into the attempt's folder.
 bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt);
 
-// What only matters once the job is over.
-void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence);
+// All that the files, the item and its job, if one is known, prove. The caller adds what depends on
+// earlier snapshots: `vanished` and `files_may_come`. Throws std::system_error when the micrograph
+// cannot be looked at.
+Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
+                         const db::Item& item, const ManifestReading& manifest,
+                         const std::optional<slurm::JobStatus>& job);
 
 }  // namespace scheduler

@@ -9,8 +9,8 @@
 namespace scheduler {
 namespace {
 
-// A checkpoint is written well within it.
-constexpr std::chrono::seconds kPatience = std::chrono::minutes(5);
+// A checkpoint takes a fraction of it.
+constexpr std::chrono::seconds kCheckpointTimeout = std::chrono::minutes(5);
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void ask_for_checkpoint(const DaemonContext& context, const db::Attempt& attempt
                         const slurm::JobStatus& job) {
   if (context.cluster.allowance() < 1) return;
   const bool waits = job.state == slurm::JobState::kPending;
-  const bool too_late = context.clock.now() - attempt.stop_asked >= kPatience.count();
+  const bool too_late = context.clock.now() - attempt.stop_asked >= kCheckpointTimeout.count();
   reach(context.crash, "before-stop");
   if (waits || too_late) {
     context.cluster.cancel(job.job_id);
@@ -61,7 +61,7 @@ void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slur
     transaction.commit();
   }
   reach(context.crash, "after-stop-commit");
-  context.log(attempt.token + ": is asked for a checkpoint and to stop, for a wider job");
+  context.log(attempt.token + ": stopping with a checkpoint, for a wider job");
   ask_for_checkpoint(context, attempt, job);
 }
 

@@ -1,4 +1,7 @@
-// What the daemon asks of a job that is there already.
+// Requests about jobs that exist already: release, stop, checkpoint.
+//
+// Each call spends one of the site's requests per minute, or does nothing when none is left; the
+// next snapshot is the retry. Only the tick calls them, since they wait for the cluster.
 #pragma once
 
 #include "db/records.h"
@@ -7,26 +10,26 @@
 
 namespace scheduler {
 
-// Of the site's requests per minute, what submissions leave to other requests, and what the search
-// for lost jobs leaves to those that stop one.
+// Requests that submissions leave to all others, and that the search for lost jobs leaves to those
+// that stop one.
 inline constexpr int kKeptBySubmissions = 2;
 inline constexpr int kKeptByLookups = 1;
 
-// Lets the job of an attempt that was submitted held start, and remembers that. A job that somebody
-// else holds is none of these. Not done: the next picture shows it held still.
+// Lets the job of an attempt that we submitted held start, and stores that. A job that the user or
+// an administrator holds is left alone by the caller.
 void release_job(const DaemonContext& context, db::Attempt& attempt);
 
-// False when it is not asked now: no request is left.
+// Cancels a job. Returns false when no request is left.
 bool ask_to_stop(const DaemonContext& context, const std::string& job_id);
 
-// Remembers that this job is to make room for a wider one of its item, and asks it.
+// Stores that this job is to make room for a wider one of its item, and asks it for a checkpoint.
 void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slurm::JobStatus& job);
-// Asks for a checkpoint and the end of a job that was asked before, too: a script that prepares its
-// search has nobody who listens. One that waits still is cancelled; so is one that does not stop.
+// Asks again, since a script that is still preparing its search ignores the signal. A job that
+// still waits is cancelled, and so is one that has not stopped after five minutes.
 void ask_for_checkpoint(const DaemonContext& context, const db::Attempt& attempt,
                         const slurm::JobStatus& job);
 
-// Whether asking it to stop is of any use.
+// False for a job that is over or about to be.
 bool can_be_stopped(const slurm::JobStatus& job);
 
 }  // namespace scheduler

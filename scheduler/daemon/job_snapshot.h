@@ -14,9 +14,10 @@ using Jobs = std::multimap<std::string, slurm::JobStatus>;
 
 struct JobSnapshot {
   Jobs jobs{};
-  bool complete = false;  // what is not in it is not there
+  bool complete = false;  // a job that is not in it does not exist
 
-  // The attempt's own job; a number alone proves nothing, since a cluster may use one again.
+  // The attempt's own job, or null. The name must match as well as the number, since a cluster may
+  // use a number again.
   const slurm::JobStatus* job_of(const db::Attempt& attempt) const {
     const auto [first, last] = jobs.equal_range(attempt.token);
     for (auto job = first; job != last; ++job) {

@@ -1,8 +1,5 @@
 #include "scheduler/daemon/launcher.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -13,6 +10,7 @@
 #include "db/items.h"
 #include "db/templates.h"
 #include "scheduler/commands/plan_attempt.h"
+#include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/attempt_folder.h"
@@ -34,21 +32,6 @@ std::string join(const std::set<std::string>& words) {
 }
 
 }  // namespace
-
-std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return "'" + path + "' is missing";
-    throw std::system_error(errno, std::generic_category(), "'" + path + "'");
-  }
-  const int64_t now_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec;
-  if (facts.st_size != bytes) {
-    return "'" + path + "' changed since it was registered: " + std::to_string(bytes) +
-           " bytes then, " + std::to_string(facts.st_size) + " now";
-  }
-  if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
-  return "";
-}
 
 std::string Launcher::check_inputs(const db::Item& item,
                                    const db::Template& search_template) const {
@@ -84,8 +67,7 @@ void Launcher::forget_hosts(const db::Item& item) const {
   const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
   if (hosts.empty()) return;
   db::HostFailureStore(context_.database).remove_hosts(hosts);
-  context_.log("one of " + join(hosts) +
-               " is no node of the cluster any more: what failed there is forgotten");
+  context_.log("one of " + join(hosts) + " is not a node of the cluster: its failures are dropped");
 }
 
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
@@ -94,7 +76,7 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
   db::Attempt attempt = std::move(plan.attempt);
   attempt.shape = decision.shape->text;
   attempt.explanation = decision.explanation;
-  if (!attempt.resume_from.empty()) attempt.explanation += "; goes on from its checkpoint";
+  if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
   if (!plan.excluded_hosts.empty()) {
     attempt.explanation += "; not at " + join(plan.excluded_hosts) + ", where searches failed";
   }
@@ -156,7 +138,7 @@ void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
   if (outcome.site_fault == SiteFault::kNone) return;
   const int64_t now_ms = context_.clock.now_ms();
   if (breaker_.trip(outcome.site_fault, outcome.pause_reason, attempt.token, now_ms)) {
-    context_.log("nothing is submitted for a while: " + outcome.pause_reason);
+    context_.log("submissions paused: " + outcome.pause_reason);
   }
 }
 
@@ -207,7 +189,7 @@ void Launcher::postpone(db::Item item, const std::string& reason) const {
   item = items.find(item.id).value();
   const int64_t now_ms = context_.clock.now_ms();
   item.not_before = (now_ms + context_.config.intervals.retry.count()) / 1000 + 1;
-  item.reason = reason + "; will be tried again";
+  item.reason = reason + "; will be retried";
   item.changed = now_ms / 1000;
   items.update(item);
   transaction.commit();
@@ -227,7 +209,7 @@ LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decis
     return {.hold = error.what()};
   }
   end_item(item, db::ItemState::kFailed,
-           "its options cannot be had: " + problem + "; `margay retry` takes other options");
+           "its options cannot be met: " + problem + "; use `margay retry` with other options");
   return {};
 }
 

@@ -1,5 +1,5 @@
-// One item to the cluster, once: the attempt is on the disk before anything is submitted, and what
-// the cluster answers after it.
+// Submits one item to the cluster, once: the attempt is stored before anything is submitted, and
+// the cluster's answer after it. Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 namespace scheduler {
 
 struct LaunchResult {
-  bool submitted = false;   // a request went out, whatever became of it
-  bool unanswered = false;  // nobody knows whether there is a job now
-  // Why nothing else can be launched either; asked anew at the next tick. Empty = it can.
+  bool submitted = false;   // a request was sent, whatever its outcome
+  bool unanswered = false;  // it got no answer, so that there may or may not be a job
+  // Why nothing else can be launched either, until the next tick; empty when it can.
   std::string hold{};
 };
 
@@ -24,7 +24,7 @@ class Launcher {
   Launcher(const DaemonContext& context, CircuitBreaker& breaker)
       : context_(context), breaker_(breaker) {}
 
-  // An item that cannot run is quarantined, one whose own options are wrong has failed.
+  // Quarantines an item that cannot run, and fails one whose own options are wrong.
   LaunchResult launch(const Decision& decision);
 
  private:
@@ -46,9 +46,5 @@ class Launcher {
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
 };
-
-// How the file differs from what was registered: "is missing", "changed ..."; empty = it does not.
-// Throws std::system_error when the file cannot be looked at, which proves nothing.
-std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns);
 
 }  // namespace scheduler

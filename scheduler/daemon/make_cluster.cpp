@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "db/records.h"
 #include "slurm/commands/cli_cluster.h"
 #include "slurm/local/local_cluster.h"
 #include "slurm/rest/rest_cluster.h"
@@ -53,7 +54,7 @@ std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string
 
 std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::string& instance) {
   if (config.cluster != "slurm") return make_local(config);
-  const std::string prefix = "margay-" + instance + "-";
+  const std::string prefix = db::token_prefix(instance);
   switch (config.slurm.transport) {
     case Transport::kRest:
       return make_rest(config.slurm, prefix);

@@ -1,4 +1,4 @@
-// The cluster that the configuration names.
+// The one place that knows the kinds of cluster there are.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace scheduler {
 
-// `instance` is the database's: jobs named "margay-<instance>-..." are ours. Nothing is asked of
-// the cluster yet.
+// The cluster that the configuration names. Jobs whose names begin with the instance's token prefix
+// are ours. Sends nothing to the cluster yet.
 std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::string& instance);
 
 }  // namespace scheduler

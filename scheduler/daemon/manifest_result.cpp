@@ -120,9 +120,9 @@ int64_t done_units(const std::string& folder) {
   const auto text = read_file(folder + "/" + kProgressFile);
   if (!text) return 0;
   const Json progress = Json::parse(*text, nullptr, false);
-  const bool told =
+  const bool known =
       progress.is_object() && progress.contains("done") && progress.at("done").is_number_integer();
-  return told ? progress.at("done").get<int64_t>() : 0;
+  return known ? progress.at("done").get<int64_t>() : 0;
 }
 
 void remove_leftovers(const std::string& folder, ResultsKeep keep) {

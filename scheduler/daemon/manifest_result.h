@@ -1,4 +1,5 @@
-// An engine's manifest into a result, and what is kept of a finished search.
+// Reads the engine's manifest, and removes what is not kept of a finished search. Each call reads
+// the shared file system and may block on it.
 #pragma once
 
 #include <string>
@@ -15,19 +16,20 @@ struct ManifestReading {
   db::Result result;    // of kAccepted
 };
 
-// Looks into the attempt's folder. Accepted is only the manifest of this attempt, of its
-// configuration and its template, whose outputs are all there in full size.
+// Accepts only a manifest of this attempt, of its configuration and its template, whose outputs are
+// all there in full size.
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
                               int64_t now);
 
-// How much of its search the engine had done when it last said so in this folder; 0 = not known.
+// Units of the search that were done at the engine's last progress report in this folder; 0 when
+// unknown.
 int64_t done_units(const std::string& folder);
 
-// The search is done: its checkpoint goes, and the maps that are not kept.
+// Removes the checkpoint of a finished search, and the maps that are not kept.
 void remove_leftovers(const std::string& folder, ResultsKeep keep);
 
-// What the engine said last, which is its error when it failed, without the program's name in
-// front; else the log's last line that says anything (bash cannot find the engine).
+// The engine's last message, which is its error when it failed, without the program's name in
+// front; without one, the log's last line that is not empty (bash cannot find the engine).
 std::string last_error(const std::string& log);
 
 }  // namespace scheduler

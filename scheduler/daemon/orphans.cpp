@@ -17,8 +17,9 @@ void Orphans::begin(const std::vector<db::Attempt>& open) {
   seen_.clear();
 }
 
-// The result is there before the script has ended. Started again by the cluster, or not started at
-// all since somebody ran its script by hand, it would do nothing.
+// A script ends shortly after its result is there: that job is left alone. One that the cluster
+// started again, or that waits although its script was run by hand, is stopped, since it would do
+// nothing.
 bool Orphans::is_on_its_way_out(const slurm::JobStatus& job) const {
   if (job.state == slurm::JobState::kPending) return false;
   const auto attempt = db::AttemptStore(context_.database).find_by_token(job.name);
@@ -39,7 +40,7 @@ void Orphans::check(const slurm::JobStatus& job) {
   seen_.insert(job.job_id);
   if (known_.insert(job.job_id).second) {
     ++stopped_;
-    context_.log("job " + job.job_id + " (" + job.name + ") belongs to no open attempt: stopped");
+    context_.log("job " + job.job_id + " (" + job.name + ") has no open attempt: stopped");
   }
   if (can_be_stopped(job)) ask_to_stop(context_, job.job_id);
 }

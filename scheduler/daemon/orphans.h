@@ -1,5 +1,6 @@
-// Jobs of ours that no open attempt owns: what is over is forgotten, what was given up, the second
-// of a name, and what would run again after its result is there, is stopped.
+// Jobs of ours without an open attempt. Those that are over are forgotten; those that were given
+// up, that are the second of their name, or that would run again after their result is there, are
+// stopped. Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +19,16 @@ class Orphans {
  public:
   explicit Orphans(const DaemonContext& context) : context_(context) {}
 
-  // A new picture: begin(), reap() for each of its jobs, finish().
+  // For each new snapshot: begin() with the open attempts, check() for each of its jobs, finish().
   void begin(const std::vector<db::Attempt>& open);
   void check(const slurm::JobStatus& job);
   void finish();
 
-  // The outcome is stored and the job over, or gone: leftovers of the search go.
+  // Removes what a finished search leaves over, once the outcome is stored and the job is over or
+  // gone.
   void forget(const db::Attempt& attempt, const JobSnapshot& snapshot) const;
 
-  // Jobs in the picture that take a place in the cluster and belong to no open attempt.
+  // Jobs of the snapshot that take a slot and belong to no open attempt.
   int occupying() const { return occupying_; }
   // Stopped since the start of this daemon.
   int64_t stopped() const { return stopped_; }
@@ -35,11 +37,11 @@ class Orphans {
   bool is_on_its_way_out(const slurm::JobStatus& job) const;
 
   const DaemonContext& context_;
-  std::unordered_map<std::string, std::string> open_;  // job's id by token
+  std::unordered_map<std::string, std::string> open_;  // the job's id by token
   int occupying_ = 0;
   int64_t stopped_ = 0;
-  std::set<std::string> known_;  // ids of jobs that are being stopped
-  std::set<std::string> seen_;   // of them, in this picture
+  std::set<std::string> known_;  // ids of the jobs that are being stopped
+  std::set<std::string> seen_;   // those of them in this snapshot
 };
 
 }  // namespace scheduler

@@ -38,7 +38,8 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
-// Empty: none. Of a job with several the script names the one that failed, if it knows.
+// Empty when no single host is known. For a job on several, the script leaves the name of the one
+// that failed, if it knows.
 std::string host_to_blame(const db::Attempt& attempt) {
   if (!indicates_bad_host(attempt.cause)) return "";
   if (is_one_host(attempt.host)) return attempt.host;

@@ -1,4 +1,4 @@
-// Stores what became of an attempt and of its item, in one transaction.
+// Stores what became of attempts, each together with its item in one transaction.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,17 @@ struct CommitPoints {
   const char* after;
 };
 
-// Writes nothing when the stored attempt has ended already: terminal states never flip. What may
-// be the host's fault is remembered of the host. `quiet`: the administrator knows already.
+// Writes nothing when the stored attempt has ended already: terminal states never flip. A failure
+// that indicates a bad host is stored for that host. `quiet` keeps it out of the administrator's
+// log, when the log has it already.
 void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outcome& outcome,
                    CommitPoints points, const std::optional<db::Result>& result = std::nullopt,
                    bool quiet = false);
 
-// An attempt that goes on, with what the cluster says of it now.
+// An attempt that stays open, with what the cluster reports of it.
 struct OpenChange {
   db::Attempt attempt{};
-  bool new_state = false;  // said to the administrator
+  bool new_state = false;  // goes to the administrator's log
 };
 void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes);
 

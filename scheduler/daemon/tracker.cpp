@@ -1,7 +1,6 @@
 #include "scheduler/daemon/tracker.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "db/attempts.h"
@@ -10,6 +9,7 @@
 #include "db/templates.h"
 #include "scheduler/commands/plan_attempt.h"
 #include "scheduler/daemon/evidence.h"
+#include "scheduler/daemon/job_facts.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/manifest_result.h"
 #include "scheduler/files/attempt_folder.h"
@@ -20,61 +20,11 @@ namespace {
 
 using db::AttemptState;
 
-// Attempts whose folder is looked into at each picture although the cluster shows nothing new.
+// Folders that are looked into at each snapshot although the cluster reports nothing new.
 constexpr int kLooks = 200;
 
 bool is_unanswered(const db::Attempt& attempt) {
   return attempt.state == AttemptState::kSubmitting || attempt.state == AttemptState::kUnknown;
-}
-
-// The oldest wins when a name was submitted twice; numbers grow, and a shorter one is smaller.
-bool is_older(const slurm::JobStatus& a, const slurm::JobStatus& b) {
-  return std::tuple(a.submit_time, a.job_id.size(), a.job_id) <
-         std::tuple(b.submit_time, b.job_id.size(), b.job_id);
-}
-
-bool differs(const db::Attempt& a, const db::Attempt& b) {
-  const auto facts = [](const db::Attempt& attempt) {
-    return std::tie(attempt.state, attempt.message, attempt.host, attempt.exit_code,
-                    attempt.started, attempt.cluster_words, attempt.cluster_reason,
-                    attempt.restarts, attempt.release_due);
-  };
-  return facts(a) != facts(b);
-}
-
-void copy_facts(const slurm::JobStatus& job, db::Attempt& attempt) {
-  if (job.restarts > attempt.restarts) {
-    // Requeued: where and how it ran before is over.
-    attempt.restarts = job.restarts;
-    attempt.host.clear();
-    attempt.exit_code.reset();
-    attempt.started = 0;
-  }
-  attempt.cluster_words = job.words;
-  attempt.cluster_reason = job.reason;
-  if (!job.host.empty()) attempt.host = job.host;
-  // Of a job that waits or runs, Slurm gives times that it expects.
-  if (job.start_time > 0 && job.state != slurm::JobState::kPending) {
-    attempt.started = job.start_time;
-  }
-  if (!is_over(job.state)) return;
-  if (job.exit_code) attempt.exit_code = job.exit_code;
-  if (job.end_time > 0) attempt.ended = job.end_time;
-}
-
-// One job may have several records: one for each time that it was requeued. nullopt: none of them,
-// or one that is alive as far as accounting knows.
-std::optional<slurm::JobStatus> last_record(const db::Attempt& attempt,
-                                            const std::vector<slurm::JobStatus>& records) {
-  std::optional<slurm::JobStatus> last;
-  for (const slurm::JobStatus& record : records) {
-    if (record.job_id != attempt.job_id || record.name != attempt.token) continue;
-    if (!is_over(record.state)) return std::nullopt;
-    const bool newer = !last || std::tie(last->submit_time, last->end_time) <=
-                                    std::tie(record.submit_time, record.end_time);
-    if (newer) last = record;
-  }
-  return last;
 }
 
 }  // namespace
@@ -108,7 +58,7 @@ void Tracker::stop_cancelled(const JobSnapshot& snapshot) {
   }
 }
 
-// Each attempt has its turn, some at each picture.
+// The attempts take turns, kLooks of them at each snapshot.
 bool Tracker::take_look(const db::Attempt& attempt) {
   if (looks_left_ == 0 || attempt.id <= looked_to_) return false;
   --looks_left_;
@@ -122,7 +72,7 @@ std::chrono::milliseconds Tracker::limit_of(const db::Attempt& attempt) const {
                                                  : intervals.vanish_running;
 }
 
-// Whether an attempt without a living job is to be examined now.
+// True when an attempt without a live job is to be examined now.
 bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
   if (job != nullptr) return true;
   if (!snapshot_->complete) {
@@ -165,7 +115,7 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   copy_facts(job, changed);
   changed.state = outcome.attempt;
   changed.message = outcome.message;
-  // Not over, whatever an end time says (a claim held by another run).
+  // The attempt is not over whatever the end time: another run of its script holds the claim.
   changed.ended = attempt.ended;
   if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
     ask_to_stop(context_, job.job_id);
@@ -174,8 +124,7 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   } else if (changed.release_due && job.held) {
     release_job(context_, changed);
   } else if (changed.release_due && job.state != slurm::JobState::kUnknownAlive) {
-    // It was released before a crash. (Of a job in a state that nobody knows, neither is it known
-    // whether it is held.)
+    // It was released before a crash. (A job in an unknown state may still be held.)
     changed.release_due = false;
   }
   breaker_.observe(changed.token, changed.state, true, "");
@@ -199,14 +148,14 @@ void Tracker::adopt(db::Attempt attempt, const slurm::JobStatus& job) {
   moved_ = true;
 }
 
-// nullopt: not asked, or without an answer.
+// Empty when no request is left, or without an answer.
 std::optional<std::vector<slurm::JobStatus>> Tracker::named(const db::Attempt& attempt) const {
   if (context_.cluster.allowance() <= kKeptByLookups) return std::nullopt;
   return context_.cluster.find_by_name(attempt.token);
 }
 
-// Nothing is submitted twice on a guess: only two complete looks without the name, after a time in
-// which a late submission would have arrived, prove that there is no job.
+// Nothing is submitted twice on a guess: only two complete answers without the name, after the time
+// in which a late submission would have arrived, prove that there is no job.
 void Tracker::resolve(const db::Attempt& attempt) {
   const auto [first, last] = snapshot_->jobs.equal_range(attempt.token);
   std::vector<slurm::JobStatus> found;
@@ -219,7 +168,7 @@ void Tracker::resolve(const db::Attempt& attempt) {
     found = *answer;
   }
   if (!found.empty()) {
-    // The other ones are closed by the reaper: their job is not the attempt's.
+    // Any other job of that name is an orphan and is stopped as one.
     adopt(attempt, *std::min_element(found.begin(), found.end(), is_older));
     return;
   }
@@ -227,7 +176,7 @@ void Tracker::resolve(const db::Attempt& attempt) {
 }
 
 void Tracker::give_up(const db::Attempt& attempt) {
-  // A script that has begun all the same is waited for: for its job, or for its manifest.
+  // If the script has begun all the same, its job or its manifest will show.
   if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(context_, attempt)) return;
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
   const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
@@ -239,7 +188,7 @@ void Tracker::give_up(const db::Attempt& attempt) {
   moved_ = true;
 }
 
-// On a shared file system the manifest may be seen later than the job's end.
+// A shared file system may show the manifest later than the job's end.
 bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job) {
   if (job.state != slurm::JobState::kCompleted || context_.config.cluster != "slurm") return false;
   const int64_t now_ms = context_.clock.now_ms();
@@ -247,46 +196,42 @@ bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus&
   return now_ms - since < context_.config.intervals.files.count();
 }
 
-// Without an answer nothing is concluded; a record that is alive is not believed for ever, since a
-// job that slurmctld lost stays PENDING in accounting.
-void Tracker::ask_accounting(const db::Attempt& attempt, Evidence& evidence) {
+// Without an answer nothing is concluded. A record that has not ended is not trusted for ever,
+// since a job that slurmctld lost stays PENDING in accounting.
+Tracker::Lookup Tracker::ask_accounting(const db::Attempt& attempt) {
   const int64_t now_ms = context_.clock.now_ms();
   const auto known = absences_.find(attempt.id);
-  if (known == absences_.end()) return;
+  if (known == absences_.end()) return {};
   Absence& absence = known->second;
   const auto limit = limit_of(attempt);
   const bool expired = now_ms - absence.since_ms >= limit.count();
-  if (!expired && now_ms < absence.ask_ms) return;
+  if (!expired && now_ms < absence.ask_ms) return {};
   const auto answer = named(attempt);
-  if (!answer) return;
+  if (!answer) return {};
   absence.ask_ms = now_ms + limit.count() / 4;
-  evidence.job = last_record(attempt, *answer);
-  evidence.vanished = expired && !evidence.job;
-}
-
-void Tracker::add_job(const db::Attempt& attempt, const slurm::JobStatus* job, Evidence& evidence) {
-  if (job != nullptr) {
-    evidence.job = *job;
-  } else if (evidence.manifest != ManifestWitness::kAccepted) {
-    ask_accounting(attempt, evidence);
-  }
-  if (!evidence.job || !is_over(evidence.job->state)) return;
-  add_end(context_, attempt, evidence);
-  evidence.files_may_come = files_may_come(attempt, *evidence.job);
+  const auto job = last_record(attempt, *answer);
+  return {.job = job, .vanished = expired && !job};
 }
 
 void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
   const auto search_template = db::TemplateStore(context_.database).find(item.template_id).value();
-  // Read after the picture was taken: a job that it shows as ended has left its manifest by now.
+  // Read after the snapshot was taken: a job that it shows as ended has left its manifest by then.
   const ManifestReading manifest = read_manifest(attempt, search_template, context_.clock.now());
-  if (is_unanswered(attempt) && manifest.witness != ManifestWitness::kAccepted) {
+  const bool accepted = manifest.witness == ManifestWitness::kAccepted;
+  if (is_unanswered(attempt) && !accepted) {
     resolve(attempt);
     return;
   }
-  Evidence evidence{.cancel_requested = item.cancel_requested};
-  add_manifest(manifest, item, evidence);
-  add_job(attempt, job, evidence);
+  Lookup found;
+  if (job != nullptr) {
+    found.job = *job;
+  } else if (!accepted) {
+    found = ask_accounting(attempt);
+  }
+  Evidence evidence = gather_evidence(context_, attempt, item, manifest, found.job);
+  evidence.vanished = found.vanished;
+  evidence.files_may_come = found.job && files_may_come(attempt, *found.job);
   const auto earlier = db::AttemptStore(context_.database).of_item(item.id);
   const Outcome outcome =
       judge(attempt, evidence, failures_of(earlier, item.exempt_through), rules_);
@@ -296,8 +241,8 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   }
   db::Attempt changed = attempt;
   if (evidence.job) copy_facts(*evidence.job, changed);
-  const bool accepted = outcome.attempt == AttemptState::kDone;
-  conclude(changed, outcome, accepted ? std::optional(manifest.result) : std::nullopt);
+  const bool done = outcome.attempt == AttemptState::kDone;
+  conclude(changed, outcome, done ? std::optional(manifest.result) : std::nullopt);
 }
 
 void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
@@ -318,7 +263,7 @@ void Tracker::report_to_breaker(const std::string& token, const Outcome& outcome
   }
   const int64_t now_ms = context_.clock.now_ms();
   if (breaker_.trip(outcome.site_fault, outcome.pause_reason, token, now_ms)) {
-    context_.log("nothing is submitted for a while: " + outcome.pause_reason);
+    context_.log("submissions paused: " + outcome.pause_reason);
   }
 }
 

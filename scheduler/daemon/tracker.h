@@ -1,7 +1,8 @@
-// Every open attempt against the evidence there is: files, jobs, accounting, absence.
+// Judges every open attempt by the evidence there is: files, jobs, accounting, absence.
 //
-// With thousands of attempts a picture in which nothing is new costs no statement, no request and
-// no look at the shared file system for each of them: what needs those is asked in turn.
+// With thousands of attempts, a snapshot in which nothing is new costs no statement, no request and
+// no look at the shared file system for each of them: attempts that need one of those take turns.
+// Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <chrono>
@@ -25,35 +26,41 @@ class Tracker {
  public:
   Tracker(const DaemonContext& context, CircuitBreaker& breaker);
 
-  // A new picture: begin(), track() for each open attempt by id, finish().
+  // For each new snapshot: begin(), track() for each open attempt in the order of their ids,
+  // finish(). `snapshot` must live until finish(). track() throws what the database and the file
+  // system throw; the next snapshot is the retry.
   void begin(const JobSnapshot& snapshot);
   void track(const db::Attempt& attempt);
   void finish();
-  // Whether an attempt ended, or got its job, since begin().
+  // True when an attempt has ended, or got its job, since begin().
   bool moved() const { return moved_; }
 
-  // Between pictures: asks jobs to stop whose item somebody has cancelled since.
+  // Between snapshots: asks jobs to stop whose items were cancelled since the last one.
   void stop_cancelled(const JobSnapshot& snapshot);
 
  private:
   struct Absence {
-    int64_t since_ms = 0;  // in complete pictures only, without a break
-    int64_t ask_ms = 0;    // when accounting is asked again
+    int64_t since_ms = 0;  // without a break, counting complete snapshots only
+    int64_t ask_ms = 0;    // when accounting is asked next
+  };
+  // What accounting knows of a job that the snapshot lacks.
+  struct Lookup {
+    std::optional<slurm::JobStatus> job{};
+    bool vanished = false;
   };
 
   bool take_look(const db::Attempt& attempt);
   bool is_news(const db::Attempt& attempt, const slurm::JobStatus* job);
-  // An attempt whose submission got no answer.
+  // For an attempt whose submission got no answer.
   void resolve(const db::Attempt& attempt);
   std::optional<std::vector<slurm::JobStatus>> named(const db::Attempt& attempt) const;
   void adopt(db::Attempt attempt, const slurm::JobStatus& job);
   void give_up(const db::Attempt& attempt);
-  // An attempt that goes on.
+  // For an attempt that stays open.
   void keep(const db::Attempt& attempt, const slurm::JobStatus& job, const Outcome& outcome);
-  // With everything there is.
+  // Gathers all evidence and stores what follows from it.
   void examine(const db::Attempt& attempt, const slurm::JobStatus* job);
-  void add_job(const db::Attempt& attempt, const slurm::JobStatus* job, Evidence& evidence);
-  void ask_accounting(const db::Attempt& attempt, Evidence& evidence);
+  Lookup ask_accounting(const db::Attempt& attempt);
   std::chrono::milliseconds limit_of(const db::Attempt& attempt) const;
   bool files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job);
   void conclude(const db::Attempt& attempt, const Outcome& outcome,
@@ -68,9 +75,9 @@ class Tracker {
   bool moved_ = false;
   std::vector<OpenChange> changes_;
   std::set<int64_t> to_cancel_;            // items
-  std::set<int64_t> asked_;                // of those, between pictures
+  std::set<int64_t> asked_;                // those of them asked between snapshots
   std::map<int64_t, Absence> absences_;    // by attempt
-  std::map<int64_t, int> looked_up_;       // complete looks that found nothing, by attempt
+  std::map<int64_t, int> looked_up_;       // complete answers without the name, by attempt
   std::map<int64_t, int64_t> over_since_;  // when the job was first seen as completed, by attempt
   int64_t looked_to_ = 0;                  // attempts up to this id had their look
   int looks_left_ = 0;

@@ -1,6 +1,8 @@
-// Why nothing is submitted, and until when. A fault that is no item's stops the whole lane; when
-// the fault may last, one job at a time tries whether it is mended, at growing distances, and the
-// rest follows when that job got through. Pure: the time comes from outside.
+// The circuit breaker of all submissions. A site-wide fault pauses them; a fault that may last is
+// probed by one job at a time, at doubling intervals, and a probe that gets through resumes all.
+//
+// Pure: the caller passes the time (milliseconds since the epoch). Not thread-safe; the daemon's
+// tick is the only caller.
 #pragma once
 
 #include <chrono>
@@ -13,13 +15,13 @@ namespace scheduler {
 
 enum class SiteFault {
   kNone,
-  kTransient,      // a while, then on as before: a full disk, a limit of the moment
+  kTransient,      // passes by itself, without a probe: a full disk, a limit of the moment
   kLaunch,         // the engine cannot be started anywhere
-  kConfiguration,  // the cluster does not take, or not as asked, what we send
+  kConfiguration,  // the cluster refuses what we send, or runs it otherwise than asked
 };
 
 struct BreakerRules {
-  std::chrono::milliseconds first{60'000};  // doubled with each try that fails
+  std::chrono::milliseconds first{60'000};  // doubled after each probe that fails
   std::chrono::milliseconds longest_configuration{600'000};
   std::chrono::milliseconds longest_launch{3'600'000};
 };
@@ -28,41 +30,41 @@ class CircuitBreaker {
  public:
   explicit CircuitBreaker(BreakerRules rules) : rules_(rules) {}
 
-  // `token` of the attempt that met the fault. Returns whether the administrator has not been told
-  // that before.
-  bool trip(SiteFault kind, const std::string& why, const std::string& token, int64_t now_ms);
-  // What stopped the lane may be mended: it is tried at once.
+  // Pauses all submissions. `token` is of the attempt that met the fault. Returns true when `why`
+  // differs from the last reason, so that the administrator's log gets each reason once.
+  bool trip(SiteFault fault, const std::string& why, const std::string& token, int64_t now_ms);
+  // Probes a configuration fault at once: the cluster answers again, or answers differently.
   void retry_now(int64_t now_ms);
-  // A job was accepted. On a stopped lane it is the one that tries.
+  // A job was accepted; while the breaker is tripped, that job becomes the probe.
   void accepted(const std::string& token);
-  // How an attempt does; `seen`: its job is in the cluster's picture. `cause` is empty while it is
-  // open or when it ended well.
+  // Takes note of an attempt's state. `seen` means that its job is in the cluster's snapshot;
+  // `cause` is empty while the attempt is open and when it succeeded.
   void observe(const std::string& token, db::AttemptState state, bool seen,
                const std::string& cause);
-  // Whether this sentence would be no news.
-  bool is_known(const std::string& why) const { return told_ == why; }
+  // True when this reason was logged last.
+  bool is_known(const std::string& why) const { return known_ == why; }
 
-  // Nothing may be submitted now: why. Empty = it may.
+  // Why nothing may be submitted at this moment; empty when a submission is allowed.
   std::string pause(int64_t now_ms) const;
-  // Only one, to see whether the fault is mended.
-  bool is_probing() const { return kind_ != SiteFault::kNone; }
-  // For the user: what is wrong, until it is proven mended. Empty = nothing.
+  // True while at most one job, the probe, may be submitted.
+  bool is_probing() const { return fault_ != SiteFault::kNone; }
+  // What is wrong, for the user, until a probe has proved it fixed; empty when nothing is.
   std::string problem(int64_t now_ms) const;
 
  private:
   void reset();
-  bool is_late(SiteFault kind, const std::string& token, int64_t now_ms) const;
+  bool is_late(SiteFault fault, const std::string& token, int64_t now_ms) const;
 
   BreakerRules rules_;
-  std::string rest_why_;
-  int64_t rest_until_ms_ = 0;
-  SiteFault kind_ = SiteFault::kNone;  // kLaunch or kConfiguration
+  std::string transient_why_;
+  int64_t transient_until_ms_ = 0;
+  SiteFault fault_ = SiteFault::kNone;  // kLaunch or kConfiguration while tripped
   std::string why_;
   std::chrono::milliseconds wait_{0};
   int64_t until_ms_ = 0;
-  std::string probe_;  // token of the job that tries
+  std::string probe_;  // token of the probe, empty while there is none
   int seen_running_ = 0;
-  std::string told_;
+  std::string known_;
 };
 
 }  // namespace scheduler

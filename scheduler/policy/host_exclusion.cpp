@@ -7,14 +7,15 @@
 namespace scheduler {
 namespace {
 
-// What the failures say of one host.
+// The failures at one host.
 struct Record {
-  std::set<int64_t> items{};  // without those that fail everywhere
+  std::set<int64_t> items{};  // without items that fail everywhere
   bool own = false;           // the item in question failed here
   int64_t newest = 0;
 };
 
-// A dead node says nothing about the item, a missing engine nothing about this host alone.
+// A dead node is no fault of the item, and a missing engine is missing everywhere: neither is a
+// reason to try another host.
 bool asks_for_another_host(const std::string& cause) {
   return cause == "unknown" || cause == "hardware";
 }

@@ -1,6 +1,5 @@
-// Which hosts a job is kept away from: a pure function of what failed where. It tells a bad node
-// from bad data: many items that fail at one host speak against the host, one item that fails at
-// many hosts speaks against the item.
+// Which hosts a job is kept away from, a pure function of what failed where. Many items that fail
+// at one host indicate a bad node; one item that fails at many hosts indicates bad data.
 #pragma once
 
 #include <chrono>
@@ -14,19 +13,20 @@
 namespace scheduler {
 
 struct HostExclusionRules {
-  std::chrono::seconds window{86'400};  // older failures are forgotten
-  int items_of_host = 3;                // that make a bad host
-  int hosts_of_item = 3;                // that make a bad item
+  std::chrono::seconds window{86'400};  // older failures do not count
+  int items_of_host = 3;                // so many failed items make a bad host
+  int hosts_of_item = 3;                // so many hosts make a bad item
 };
 
-// Whether a failure of this cause may be the host's.
+// True for a cause of failure that the host may be responsible for.
 bool indicates_bad_host(const std::string& cause);
 
-// A list of several ("n[01-04]") blames none of them.
+// False for Slurm's lists of several hosts ("n[01-04]"), which single out no host.
 bool is_one_host(const std::string& host);
 
-// Never more than a quarter of the `nodes` that there are; none when their number is not known.
-// First the hosts at which this item failed, then those at which most items did.
+// The hosts to exclude from the next job of this item: first those where the item itself failed,
+// then those where most items did. At most a quarter of the cluster's `nodes`, and none when their
+// number is unknown (0). `now` is in seconds since the epoch.
 std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failures, int64_t item_id,
                                      int64_t now, int nodes, const HostExclusionRules& rules);
 

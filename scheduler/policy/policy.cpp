@@ -46,12 +46,12 @@ std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
          to_string(item.priority);
 }
 
-// How far the loop over the ready items has come.
+// The state of the loop over the ready items.
 struct Filling {
   const Snapshot& snapshot;
   int busy = 0;
   std::map<db::Priority, int> pending{};
-  ByClass left{};   // ready items that have not been looked at
+  ByClass left{};   // ready items that the loop has not reached
   ByClass ahead{};  // ready items that wait
 };
 
@@ -137,7 +137,8 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   }
 }
 
-// A job that was started with this shape stays, although the item's own options asked for less.
+// A job that was started with the urgent shape stays, although the item's own options asked for
+// less.
 bool wants_more(const PlanItem& item, const Snapshot& snapshot) {
   const ShapeOffer& shape = shape_for(item, snapshot);
   return is_for_urgent(item, snapshot) && item.stoppable && item.shape != shape.text &&
@@ -149,17 +150,17 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   const Snapshot& snapshot = filling.snapshot;
   decision.shape = shape_for(item, snapshot);
   const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
-  const std::string goes_on = "it is stopped with a checkpoint and goes on from there ";
+  const std::string resumes = "it is stopped with a checkpoint and resumes ";
   if (!snapshot.pause_reason.empty()) {
-    decision.explanation = has + ": " + goes_on + "as soon as jobs are submitted again (" +
+    decision.explanation = has + ": " + resumes + "as soon as jobs are submitted again (" +
                            snapshot.pause_reason + ")";
   } else if (!item.waits && has_its_share(item, filling)) {
-    decision.explanation = has + ": " + goes_on + "as soon as fewer than " +
+    decision.explanation = has + ": " + resumes + "as soon as fewer than " +
                            count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +
                            "Slurm";
   } else {
     decision.verdict = Verdict::kWiden;
-    decision.explanation = has + ": " + goes_on + "with those";
+    decision.explanation = has + ": " + resumes + "with those";
     if (!item.waits) ++filling.pending[item.priority];
   }
 }
@@ -168,12 +169,11 @@ Decision decide_active(const PlanItem& item, Filling& filling) {
   Decision decision{.item_id = item.id, .verdict = Verdict::kRuns};
   if (item.stop_asked) {
     decision.shape = shape_for(item, filling.snapshot);
-    decision.explanation =
-        "was asked to stop with a checkpoint, and goes on from there with " + decision.shape->text;
+    decision.explanation = "stopping with a checkpoint, to resume with " + decision.shape->text;
   } else if (wants_more(item, filling.snapshot)) {
     decide_wider(item, filling, decision);
   } else {
-    decision.explanation = "has its job on the cluster";
+    decision.explanation = "running";
   }
   return decision;
 }
@@ -182,13 +182,13 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
   Decision decision{.item_id = item.id};
   if (item.cancel_requested) {
     decision.verdict = Verdict::kRuns;
-    decision.explanation = "is being cancelled: waits for its job to stop";
+    decision.explanation = "being cancelled: waiting for its job to stop";
   } else if (item.state == db::ItemState::kHeld) {
     decision.verdict = Verdict::kHeld;
-    decision.explanation = "held: `margay release` lets it run";
+    decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
   } else if (item.state == db::ItemState::kQueued) {
-    decision.explanation = "waits " + count_of(item.not_before - filling.snapshot.now, "second") +
-                           " more before it is tried again";
+    decision.explanation =
+        "waiting " + count_of(item.not_before - filling.snapshot.now, "second") + " before a retry";
   } else {
     return decide_active(item, filling);
   }
@@ -201,7 +201,6 @@ bool has_ended(db::ItemState state) {
   switch (state) {
     case db::ItemState::kQueued:
     case db::ItemState::kHeld:
-    case db::ItemState::kPlanned:
     case db::ItemState::kActive:
       return false;
     case db::ItemState::kDone:

@@ -72,9 +72,9 @@ milliseconds spacing(const CauseRule& rule, int earlier, const RetryRules& rules
 }
 
 std::string tries_left(const CauseRule& rule, int earlier) {
-  if (rule.retries == kUnlimited) return "will be tried again";
-  return "will be tried again (" + std::to_string(earlier + 1) + " of " +
-         std::to_string(rule.retries) + ")";
+  if (rule.retries == kUnlimited) return "will be retried";
+  return "will be retried (" + std::to_string(earlier + 1) + " of " + std::to_string(rule.retries) +
+         ")";
 }
 
 Outcome ended(AttemptState state, const std::string& cause, const std::string& message,
@@ -104,7 +104,8 @@ Outcome cancelled(const std::string& message) {
           .reason = message};
 }
 
-// Nothing is counted; but one that never gets further must not go round and round.
+// A stop on request counts as no failure, but an item that never gets any further must not repeat
+// without end.
 Outcome checkpointed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
   if (evidence.no_progress) {
     return ended(AttemptState::kCheckpointed, "stopped_early", "", failures, rules);
@@ -116,18 +117,18 @@ Outcome checkpointed(const Evidence& evidence, const Failures& failures, const R
           .reason = "stopped on request; resumes from its checkpoint"};
 }
 
-// Nothing is counted: the next attempt has another shape.
-Outcome widened(AttemptState state, const std::string& message, const std::string& goes_on) {
+// A stop for another shape counts as no failure.
+Outcome widened(AttemptState state, const std::string& message, const std::string& then) {
   return {.attempt = state,
           .cause = "widened",
           .message = message,
           .item = ItemState::kQueued,
-          .reason = message + "; " + goes_on};
+          .reason = message + "; " + then};
 }
 
 Outcome stopped_to_widen(const Evidence& evidence) {
   return widened(
-      AttemptState::kCheckpointed, "stopped to go on with more devices",
+      AttemptState::kCheckpointed, "stopped to resume with more devices",
       evidence.no_progress ? "it had not got any further" : "resumes from its checkpoint");
 }
 
@@ -137,7 +138,7 @@ std::string gpus_text(int count) {
 
 // 128 + signal is how a shell reports a program that a signal ended.
 std::optional<int> signal_of(const slurm::JobStatus& job) {
-  // Slurm says 125 of a job that used too much memory.
+  // Slurm reports signal 125 for a job that used too much memory.
   if (job.signal && *job.signal <= 64) return job.signal;
   if (job.exit_code && *job.exit_code > 128 && *job.exit_code < 128 + 65) {
     return *job.exit_code - 128;
@@ -183,7 +184,7 @@ std::string describe_end(const slurm::JobStatus& job) {
 }
 
 std::string message_of(const Evidence& evidence) {
-  // What a program said before a signal ended it is not why.
+  // The last words of a program that a signal ended are not the cause.
   if (evidence.error.empty() || signal_of(*evidence.job)) return describe_end(*evidence.job);
   return evidence.error;
 }
@@ -204,7 +205,7 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
     return {.attempt = AttemptState::kRunning,
             .message = "another run of the same script holds the claim: waiting for its result"};
   }
-  // Of a step that used too much memory Slurm says only that it failed.
+  // For a step that used too much memory, Slurm reports only that it failed.
   const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
                          evidence.error.find("oom-kill") != std::string::npos;
   const std::string cause = no_memory ? "memory" : cause_of_exit(job);
@@ -254,7 +255,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
   if (attempt.stop_asked != 0 && job.exit_code == 85) return stopped_to_widen(evidence);
   if (attempt.stop_asked != 0) {
     return widened(AttemptState::kCancelled, "cancelled for a job with more devices",
-                   "goes on from its last checkpoint, if it has one");
+                   "resumes from its last checkpoint, if it has one");
   }
   if (could_not_be_started(evidence)) {
     return ended(AttemptState::kNeverStarted, "never_started",
@@ -267,7 +268,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
           .item = ItemState::kFailed,
           .reason = job.exit_code == 85
                         ? "its job was cancelled, and not by margay; its checkpoint is kept, and "
-                          "`margay retry` goes on from there"
+                          "`margay retry` resumes from it"
                         : "its job was cancelled, and not by margay; `margay retry` runs it again"};
 }
 
@@ -317,7 +318,7 @@ Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
   return outcome;
 }
 
-// The words of Slurm's refusals, by the option that they are about.
+// Slurm's refusals name what is wrong by these words, mostly the option's name.
 bool is_about(const std::string& message, const std::string& option) {
   std::string text = message;
   std::transform(text.begin(), text.end(), text.begin(),
@@ -333,7 +334,7 @@ bool own_option_is_wrong(const slurm::SubmitResult& answer,
   if (answer.refusal == slurm::Refusal::kJob) {
     return own_options.size() > own_options.count("job-name");  // which is a label of ours
   }
-  // The lane must not stop for one user's misspelt partition.
+  // Submissions must not pause for one user's misspelt partition.
   return std::any_of(own_options.begin(), own_options.end(),
                      [&](const auto& option) { return is_about(answer.message, option.first); });
 }
@@ -343,14 +344,14 @@ Outcome judge_configuration(const slurm::SubmitResult& answer,
                             const Failures& failures, const RetryRules& rules) {
   if (own_option_is_wrong(answer, own_options)) {
     Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, failures, rules);
-    outcome.reason += "; `margay retry` takes other options";
+    outcome.reason += "; use `margay retry` with other options";
     return outcome;
   }
   Outcome outcome =
       ended(AttemptState::kRejected, "configuration", answer.message, failures, rules);
   outcome.site_fault = SiteFault::kConfiguration;
   outcome.pause_reason = "the cluster refuses the site's jobs: " + answer.message +
-                         "; mend the configuration or the script template";
+                         "; correct the configuration or the script template";
   return outcome;
 }
 

@@ -1,7 +1,7 @@
 // What becomes of an attempt, and of its item, given the evidence: a pure table.
 //
-// Order of evidence: the manifest, the job's terminal state, its present state, absence. Not being
-// in the queue is never "finished", and an unknown word means alive.
+// The manifest counts most, then the job's terminal state, its present state, and last its absence.
+// Absence from the queue never means "finished", and a state that we do not know means alive.
 #pragma once
 
 #include <chrono>
@@ -27,17 +27,17 @@ struct Evidence {
   std::string manifest_problem;  // of kRefused, one sentence
   std::optional<slurm::JobStatus> job;
   bool vanished = false;        // absent from complete snapshots for longer than a job may be
-  bool claim_alive = false;     // somebody still writes into the attempt's folder
+  bool claim_alive = false;     // a process still writes into the attempt's folder
   bool files_may_come = false;  // a shared file system may show a finished job's files late
   bool never_ran = false;       // no script of this attempt has begun
   bool no_progress = false;     // stopped, and no further than the checkpoint it began with
-  bool disk_full = false;       // the engine, or the file system, says so
-  std::string error;            // the engine's, or what the log says last
+  bool disk_full = false;       // the engine or the file system reports it
+  std::string error;            // the engine's message, or the last line of the log
   bool cancel_requested = false;
-  std::string micrograph_changed;  // since it was enqueued: how; empty = it did not
+  std::string micrograph_changed;  // how, since it was enqueued; empty when it did not
 };
 
-// How often each cause ended an attempt at this item since the user last said `retry`.
+// How often each cause ended an attempt of this item since the user's last `retry`.
 using Failures = std::map<std::string, int>;
 
 struct RetryRules {
@@ -49,11 +49,11 @@ struct Outcome {
   db::AttemptState attempt = db::AttemptState::kPending;
   std::string cause{};    // of an ended attempt that is not DONE
   std::string message{};  // for the user
-  // Set when the attempt ended: what the item becomes, why, and how long it then waits.
+  // Set when the attempt ended: the item's new state, why, and how long the item then waits.
   std::optional<db::ItemState> item{};
   std::string reason{};
   std::chrono::milliseconds wait{0};
-  // Set: the whole lane stops, since the fault is not the item's, and why.
+  // Other than kNone when the fault is the site's and all submissions pause, with the reason.
   SiteFault site_fault = SiteFault::kNone;
   std::string pause_reason{};
 };
@@ -62,15 +62,15 @@ struct Outcome {
 Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
               const RetryRules& rules);
 
-// A submission without an answer, of which the cluster proved to know nothing.
+// For a submission that got no answer and of which the cluster proved to know nothing.
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 
-// A submission that the cluster refused; `own_options` are the item's, not the site's.
+// For a submission that the cluster refused; `own_options` are the item's, not the site's.
 Outcome judge_rejected(const slurm::SubmitResult& answer,
                        const std::map<std::string, std::string>& own_options,
                        const Failures& failures, const RetryRules& rules);
 
-// How much longer the next job may take than the site's template says.
+// The factor by which the next job's time limit exceeds the site's, after time-outs.
 double time_factor(const Failures& failures);
 
 }  // namespace scheduler

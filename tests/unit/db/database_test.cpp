@@ -41,7 +41,7 @@ TEST_F(DatabaseTest, KeepsItsInstanceWhenItIsOpenedAgain) {
   EXPECT_NE(Database(folder_.file("other.db")).instance(), instance);
 }
 
-TEST_F(DatabaseTest, ASecondProcessIsRefusedAndToldWhoHoldsIt) {
+TEST_F(DatabaseTest, ASecondProcessIsRefusedWithTheHoldersName) {
   const Database first(path_);
   EXPECT_THAT(
       refusal<DatabaseHeld>([&] { Database second(path_); }),

@@ -54,7 +54,7 @@ ApiFixture::ApiFixture() {
   folder_ = std::filesystem::canonical(name).string();
   ::chmod(folder_.c_str(), 0711);
   database_ = std::make_unique<db::Database>(file("margay.db"));
-  commands_ = std::make_unique<Commands>(*database_, clock_, 2, CrashHook(),
+  commands_ = std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, CrashHook(),
                                          std::function<std::string()>(), check_sbatch_options);
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,

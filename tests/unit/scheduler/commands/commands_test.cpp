@@ -205,7 +205,7 @@ TEST_F(CommandsTest, EveryCommandIsRefusedInTheStatesThatForbidIt) {
   }
 }
 
-TEST_F(CommandsTest, RetrySaysWhatChangedAndTakesTheFileAsItIsNow) {
+TEST_F(CommandsTest, RetryReportsWhatChangedAndTakesTheFileAsItIsNow) {
   const auto id = enqueue("a.mrc").id;
   set_state(id, ItemState::kQuarantined, "bad input: cut short");
   folder_.write("a.mrc", "now it is whole");

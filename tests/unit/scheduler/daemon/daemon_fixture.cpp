@@ -45,7 +45,8 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
     throw Crash{};
   };
   database_ = std::make_unique<db::Database>(config_.database());
-  commands_ = std::make_unique<Commands>(*database_, clock_, config_.local.slots, crash);
+  commands_ = std::make_unique<Commands>(*database_, clock_,
+                                         ClusterLimits{.slots = config_.local.slots}, crash);
   daemon_ = std::make_unique<Daemon>(
       config_, *database_, cluster_, clock_,
       DaemonOptions{.crash = crash,

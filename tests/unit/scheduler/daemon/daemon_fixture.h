@@ -1,5 +1,5 @@
 // A daemon with a real database in a scratch folder, a fake cluster and a fake clock. Jobs "run"
-// when the test says so, and leave the files that the engine leaves.
+// when the test decides, and leave the files that the engine leaves.
 #pragma once
 
 #include <gtest/gtest.h>

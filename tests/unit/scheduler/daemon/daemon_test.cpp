@@ -191,7 +191,7 @@ TEST_F(DaemonTest, UsersAreAnsweredWhileTheClusterHangs) {
   EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
-TEST_F(DaemonTest, TheStatusSaysWhoRunsAndHowOldItsDataIs) {
+TEST_F(DaemonTest, TheStatusShowsTheProcessAndTheAgeOfItsData) {
   enqueue("a.mrc");
   enqueue("b.mrc");
   ticks(2);

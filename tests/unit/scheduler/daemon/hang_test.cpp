@@ -20,7 +20,7 @@ constexpr const char* kSearch =
     "optics_group: {pixel_size: 1.0, voltage: 300.0}\n"
     "orientation_search_config: {psi_step: 3.0}\n";
 
-// Says when it is in a call, and stays there until it is let go.
+// Reports when a call is in it, and blocks that call until it is released.
 class HangingCluster : public tests::FakeCluster {
  public:
   enum class Call { kStates, kSubmit };

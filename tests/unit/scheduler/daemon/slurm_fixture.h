@@ -45,7 +45,7 @@ class SlurmFixture : public DaemonFixture {
     return running;
   }
   // A tick in which the cluster is asked nothing new.
-  void tick_between_pictures() {
+  void tick_between_snapshots() {
     cluster_.fresh = false;
     ticks(1);
     cluster_.fresh = true;

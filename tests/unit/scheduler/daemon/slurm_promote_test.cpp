@@ -1,4 +1,4 @@
-// Urgent items get several nodes, and one that was promoted while it runs stops and goes on there.
+// Urgent items get several nodes, and one that was promoted while it runs stops and resumes there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
   ticks(1);
   EXPECT_THAT(cluster_.signalled, ElementsAre(attempt(id).job_id));
   EXPECT_THAT(cluster_.cancelled, IsEmpty());
-  EXPECT_THAT(explained(id), HasSubstr("was asked to stop with a checkpoint, and goes on from "
-                                       "there with 4 nodes (16 GPUs)"));
+  EXPECT_THAT(explained(id), HasSubstr("stopping with a checkpoint, to resume "
+                                       "with 4 nodes (16 GPUs)"));
   EXPECT_EQ(shown(id), explained(id));
   EXPECT_EQ(item(id).state, ItemState::kActive);
   stop(id);
@@ -81,7 +81,7 @@ TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
   EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
   EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
   EXPECT_THAT(attempt(id).script, HasSubstr("resume='" + checkpoint(id, 1) + "'"));
-  EXPECT_THAT(shown(id), HasSubstr("goes on from its checkpoint"));
+  EXPECT_THAT(shown(id), HasSubstr("resumes from its checkpoint"));
   ticks(1);
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
   finish(attempt(id));
@@ -111,17 +111,17 @@ TEST_F(DaemonSlurmPromoteTest, AFullClusterIsNoReasonToWaitForAPlaceIsGivenUp) {
   EXPECT_THAT(cluster_.signalled, SizeIs(1));
 }
 
-TEST_F(DaemonSlurmPromoteTest, TheRequestIsRepeatedUntilTheJobHearsIt) {
+TEST_F(DaemonSlurmPromoteTest, TheRequestIsRepeatedUntilTheJobReceivesIt) {
   const auto id = enqueue_and_run();
   promote(id);
   ticks(3);
   EXPECT_THAT(cluster_.signalled, SizeIs(3)) << "a script that prepares its search has no step";
-  for (int i = 0; i < 3; ++i) tick_between_pictures();
+  for (int i = 0; i < 3; ++i) tick_between_snapshots();
   EXPECT_THAT(cluster_.signalled, SizeIs(3));
   job_of(id).state = JobState::kCompleting;
   ticks(2);
   EXPECT_THAT(cluster_.signalled, SizeIs(3));
-  EXPECT_EQ(count_logged("is asked for a checkpoint"), 1);
+  EXPECT_EQ(count_logged("stopping with a checkpoint"), 1);
 }
 
 TEST_F(DaemonSlurmPromoteTest, AJobThatDoesNotStopIsCancelledAndGoesOnFromItsLastCheckpoint) {
@@ -154,7 +154,7 @@ TEST_F(DaemonSlurmPromoteTest, AJobThatWaitsStillIsCancelledAndSubmittedWide) {
   EXPECT_EQ(attempt(id).resume_from, "");
 }
 
-TEST_F(DaemonSlurmPromoteTest, AJobThatIsDoneBeforeItHearsTheRequestIsDone) {
+TEST_F(DaemonSlurmPromoteTest, AJobThatFinishesBeforeItReceivesTheRequestIsDone) {
   const auto id = enqueue_and_run();
   promote(id);
   ticks(1);
@@ -180,7 +180,7 @@ TEST_F(DaemonSlurmPromoteTest, OneThatIsTakenBackGoesOnWhereItWasWithTheShapeOfI
   promote(id);
   ticks(1);
   commands_->promote(user_, id, Priority::kLow);
-  EXPECT_THAT(explained(id), HasSubstr("goes on from there with 1 GPU"));
+  EXPECT_THAT(explained(id), HasSubstr("resume with 1 GPU"));
   stop(id);
   ticks(1);
   ASSERT_THAT(attempts(id), SizeIs(2));

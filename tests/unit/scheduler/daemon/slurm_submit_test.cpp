@@ -20,7 +20,7 @@ using Fault = tests::FakeCluster::Fault;
 
 class DaemonSlurmSubmitTest : public SlurmFixture {};
 
-TEST_F(DaemonSlurmSubmitTest, AJobSaysWhatItIsAndHasAnEnvironmentOfItsOwn) {
+TEST_F(DaemonSlurmSubmitTest, AJobHasItsDescriptionAndAnEnvironmentOfItsOwn) {
   const auto id = enqueue("a.mrc").id;
   ticks(1);
   ASSERT_THAT(cluster_.requests, SizeIs(1));
@@ -225,7 +225,7 @@ TEST_F(DaemonSlurmSubmitTest, NothingIsSubmittedWhileNobodyKnowsWhatBecameOfTheL
   enqueue_many(3);
   ticks(1);
   EXPECT_THAT(cluster_.requests, SizeIs(1));
-  for (int i = 0; i < 5; ++i) tick_between_pictures();
+  for (int i = 0; i < 5; ++i) tick_between_snapshots();
   EXPECT_THAT(cluster_.requests, SizeIs(1));
   ticks(1);
   EXPECT_THAT(cluster_.requests, SizeIs(3));
@@ -234,7 +234,7 @@ TEST_F(DaemonSlurmSubmitTest, NothingIsSubmittedWhileNobodyKnowsWhatBecameOfTheL
 TEST_F(DaemonSlurmSubmitTest, BetweenPicturesJobsAreSubmittedOnceEach) {
   ticks(1);
   enqueue_many(3);
-  for (int i = 0; i < 5; ++i) tick_between_pictures();
+  for (int i = 0; i < 5; ++i) tick_between_snapshots();
   EXPECT_THAT(cluster_.requests, SizeIs(3));
   EXPECT_THAT(cluster_.cancelled, IsEmpty());
 }
@@ -281,7 +281,7 @@ TEST_F(DaemonSlurmSubmitTest, AHostThatTheClusterDoesNotHaveAnyMoreHoldsNothingF
   ticks(2);
   EXPECT_THAT(attempt(id).script, HasSubstr("--exclude=node7"));
   EXPECT_EQ(attempt(id).state, AttemptState::kRejected);
-  EXPECT_EQ(count_logged("node7 is no node of the cluster any more"), 1);
+  EXPECT_EQ(count_logged("node7 is not a node of the cluster"), 1);
   clock_.pass(config_.intervals.retry);
   ticks(5);
   EXPECT_THAT(attempt(id).script, testing::Not(HasSubstr("--exclude")));

@@ -42,11 +42,11 @@ TEST_F(DaemonSlurmTrackTest, BetweenPicturesNothingIsConcluded) {
   cluster_.jobs.clear();
   for (int i = 0; i < 5; ++i) {
     clock_.pass(seconds(1000));
-    tick_between_pictures();
+    tick_between_snapshots();
   }
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
   ticks(1);
-  tick_between_pictures();
+  tick_between_snapshots();
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning) << "absence begins with a fresh snapshot";
   EXPECT_EQ(daemon_->status().data_age, 1);
 }
@@ -55,7 +55,7 @@ TEST_F(DaemonSlurmTrackTest, LooksForAnUnansweredJobCountOnlyWithFreshPictures) 
   cluster_.faults = {Fault::kLoseRequest};
   const auto id = enqueue("a.mrc").id;
   ticks(1);
-  for (int i = 0; i < 20; ++i) tick_between_pictures();
+  for (int i = 0; i < 20; ++i) tick_between_snapshots();
   EXPECT_EQ(cluster_.looks_by_name, 0);
   ticks(1);
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kUnknown);
@@ -63,7 +63,7 @@ TEST_F(DaemonSlurmTrackTest, LooksForAnUnansweredJobCountOnlyWithFreshPictures) 
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kNeverStarted);
 }
 
-TEST_F(DaemonSlurmTrackTest, AccountingTellsHowAJobEndedThatTheControllerForgot) {
+TEST_F(DaemonSlurmTrackTest, AccountingHasTheEndOfAJobThatTheControllerForgot) {
   const auto id = enqueue_and_forget_job(JobState::kOutOfMemory, 0);
   ticks(1);
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kFailed);
@@ -189,12 +189,12 @@ TEST_F(DaemonSlurmTrackTest, AJobThatLacksItsGpusIsStoppedAndPausesSubmissions) 
   for (const auto id : ids) EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
-TEST_F(DaemonSlurmTrackTest, AnOrphanIsStoppedUntilItIsGoneAndToldOnce) {
+TEST_F(DaemonSlurmTrackTest, AnOrphanIsStoppedUntilItIsGoneAndLoggedOnce) {
   ticks(1);
   const std::string id = cluster_.add("margay-" + database_->instance() + "-77-a1");
   ticks(3);
   EXPECT_THAT(cluster_.cancelled, ElementsAre(id, id, id));
-  EXPECT_EQ(count_logged("belongs to no open attempt"), 1);
+  EXPECT_EQ(count_logged("has no open attempt"), 1);
   EXPECT_EQ(daemon_->status().orphans, 1);
   cluster_.jobs[0].state = JobState::kCompleting;
   ticks(2);
@@ -208,7 +208,7 @@ TEST_F(DaemonSlurmTrackTest, ACancelIsAskedAtOnceAndThenAtEachPictureUntilTheJob
   const auto id = enqueue("a.mrc").id;
   ticks(2);
   commands_->cancel(user_, id);
-  for (int i = 0; i < 3; ++i) tick_between_pictures();
+  for (int i = 0; i < 3; ++i) tick_between_snapshots();
   EXPECT_THAT(cluster_.cancelled, SizeIs(1));
   ticks(1);
   EXPECT_THAT(cluster_.cancelled, SizeIs(2));
@@ -229,7 +229,7 @@ TEST_F(DaemonSlurmTrackTest, ACancelNeverMeetsAnotherJobWithTheSameNumber) {
   cluster_.jobs[1].name = "another-job";
   cluster_.jobs[1].state = JobState::kRunning;
   commands_->cancel(user_, id);
-  tick_between_pictures();
+  tick_between_snapshots();
   cluster_.cancelled.clear();
   ticks(3);
   EXPECT_THAT(cluster_.cancelled, IsEmpty());

@@ -153,7 +153,7 @@ bool ModelCluster::signal_stop(const std::string& job_id) {
   return true;
 }
 
-// What the controller says of a job.
+// What the controller reports of a job.
 slurm::JobStatus ModelCluster::seen(const Job& job) {
   slurm::JobStatus status = job.status;
   if (random_.chance(faults.strange_word)) {

@@ -1,5 +1,5 @@
 // A Slurm of the mind, in virtual time: it queues, runs, loses, forgets, requeues and purges jobs
-// as a seed says. Its jobs follow the rules of the script templates on the real files of their
+// as a seed decides. Its jobs follow the rules of the script templates on the real files of their
 // attempts, and what ran is remembered here, apart from the daemon's database.
 #pragma once
 

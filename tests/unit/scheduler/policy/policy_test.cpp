@@ -93,12 +93,12 @@ TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
   later.not_before = 1060;
   Snapshot snapshot = snapshot_of({later, item(2, Priority::kLow)}, 1);
   EXPECT_THAT(started(snapshot), ElementsAre(2));
-  EXPECT_EQ(explanation(snapshot, 1), "waits 60 seconds more before it is tried again");
+  EXPECT_EQ(explanation(snapshot, 1), "waiting 60 seconds before a retry");
   snapshot.now = 1060;
   EXPECT_THAT(started(snapshot), ElementsAre(1));
 }
 
-TEST(Policy, SaysWhatIsAheadOfAWaitingItem) {
+TEST(Policy, AWaitingItemShowsWhatIsAheadOfIt) {
   const Snapshot snapshot = snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh),
                                          item(3, Priority::kNormal), item(4, Priority::kLow)},
                                         1, 1);
@@ -107,7 +107,7 @@ TEST(Policy, SaysWhatIsAheadOfAWaitingItem) {
   EXPECT_EQ(explanation(snapshot, 1), "waits: next in the queue; 1 of 1 device slot busy");
 }
 
-TEST(Policy, SaysWhyAnItemStarts) {
+TEST(Policy, AStartedItemShowsWhy) {
   EXPECT_EQ(explanation(snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh)}, 2, 1), 1),
             "oldest of 2 ready items of class high and no higher class waits; 1 of 2 device slots "
             "busy, so it gets 1 device");
@@ -214,14 +214,14 @@ TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
   EXPECT_THAT(widened(snapshot), IsEmpty());
 }
 
-TEST(Policy, AnItemThatWasPromotedIsStoppedAndGoesOnWide) {
+TEST(Policy, AnItemThatWasPromotedIsStoppedAndResumesWide) {
   const Snapshot snapshot =
       with_wide_jobs({running(1, Priority::kUrgent), running(2, Priority::kNormal),
                       running(3, Priority::kUrgent, kFourNodes)});
   EXPECT_THAT(widened(snapshot), ElementsAre(1));
   EXPECT_EQ(explanation(snapshot, 1),
             "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint "
-            "and goes on from there with those");
+            "and resumes with those");
 }
 
 TEST(Policy, AJobIsStoppedOnce) {
@@ -229,7 +229,7 @@ TEST(Policy, AJobIsStoppedOnce) {
   snapshot.items[0].stop_asked = true;
   EXPECT_THAT(widened(snapshot), IsEmpty());
   EXPECT_EQ(explanation(snapshot, 1),
-            "was asked to stop with a checkpoint, and goes on from there with 4 nodes (16 GPUs)");
+            "stopping with a checkpoint, to resume with 4 nodes (16 GPUs)");
   snapshot.items[0].stop_asked = false;
   snapshot.items[0].stoppable = false;
   EXPECT_THAT(widened(snapshot), IsEmpty()) << "nobody knows its job, or it is ending";
@@ -266,7 +266,7 @@ TEST(Policy, OfManyThatWerePromotedAsManyAreStoppedAsMayWait) {
   EXPECT_THAT(widened(with_wide_jobs(items)), ElementsAre(1, 2, 3)) << "the fourth place is 7's";
 }
 
-TEST(Policy, TheConfigurationSaysWhatUrgentItemsGet) {
+TEST(Policy, TheConfigurationDecidesWhatUrgentItemsGet) {
   Config config;
   config.cluster = "slurm";
   EXPECT_FALSE(limits_of(config).urgent);
@@ -282,7 +282,7 @@ TEST(Policy, TheConfigurationSaysWhatUrgentItemsGet) {
   EXPECT_FALSE(limits_of(config).urgent);
 }
 
-TEST(Policy, TheConfigurationSaysWhatTheClusterGives) {
+TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
   Config config;
   config.local.slots = 3;
   EXPECT_EQ(limits_of(config).slots, 3);

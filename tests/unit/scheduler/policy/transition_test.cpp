@@ -113,7 +113,7 @@ TEST(Transition, ExitZeroWithoutAManifestIsAFailure) {
   EXPECT_THAT(outcome.message, HasSubstr("no manifest"));
 }
 
-TEST(Transition, ARefusedManifestSaysWhatIsWrongWithIt) {
+TEST(Transition, ARefusedManifestNamesWhatIsWrong) {
   Evidence evidence = with_job(JobState::kCompleted, 0);
   evidence.manifest = ManifestWitness::kRefused;
   evidence.manifest_problem = "its manifest is of attempt 'x'";
@@ -144,7 +144,7 @@ struct RetryCase {
   ItemState exhausted;
 };
 
-TEST(Transition, EachCauseIsTriedAgainAsOftenAsTheTableSays) {
+TEST(Transition, EachCauseIsRetriedAsOftenAsTheTableAllows) {
   Evidence vanished;
   vanished.vanished = true;
   Evidence full = with_job(JobState::kFailed, 1);
@@ -377,7 +377,7 @@ TEST(Transition, AStepThatUsedTooMuchMemoryIsKnownByItsLog) {
   EXPECT_THAT(judged(evidence).message, testing::Not(HasSubstr("125")));
 }
 
-TEST(Transition, NoReasonIsNotToldAsOne) {
+TEST(Transition, TheReasonNoneIsNotReported) {
   Evidence evidence = with_job(JobState::kPreempted);
   evidence.job->reason = "None";
   EXPECT_EQ(judged(evidence).message, "");
