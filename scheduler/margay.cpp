@@ -1,3 +1,4 @@
+// margay: main() of the command line.
 #include <iostream>
 
 #include "scheduler/cli/program.h"

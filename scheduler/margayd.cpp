@@ -1,4 +1,4 @@
-// margayd: the queue manager's daemon.
+// margayd: main() of the daemon, and the wiring of its rooms.
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -18,6 +18,7 @@
 #include "db/database.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/api/service.h"
+#include "scheduler/cli/arguments.h"
 #include "scheduler/cli/context.h"
 #include "scheduler/cli/findings.h"
 #include "scheduler/commands/commands.h"
@@ -45,12 +46,12 @@ struct Options {
   bool doctor = false;
 };
 
-// Between the tick and those who wake or end it.
-class Bell {
+// Lets the API wake the tick, and SIGTERM end it. Every member may be called by any thread.
+class TickSignal {
  public:
-  void ring() {
+  void wake() {
     const std::scoped_lock lock(mutex_);
-    rung_ = true;
+    woken_ = true;
     changed_.notify_all();
   }
   void stop() {
@@ -58,29 +59,29 @@ class Bell {
     stopped_ = true;
     changed_.notify_all();
   }
-  void leave() {
+  void end() {
     const std::scoped_lock lock(mutex_);
-    left_ = true;
+    ended_ = true;
     changed_.notify_all();
   }
-  // False when it is time to end.
+  // Returns false when it is time to end.
   bool wait(std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, longest, [this] { return rung_ || stopped_; });
-    rung_ = false;
+    changed_.wait_for(lock, longest, [this] { return woken_ || stopped_; });
+    woken_ = false;
     return !stopped_;
   }
-  bool has_left(std::chrono::milliseconds within) {
+  bool has_ended(std::chrono::milliseconds within) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, within, [this] { return left_; });
+    return changed_.wait_for(lock, within, [this] { return ended_; });
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool rung_ = false;
+  bool woken_ = false;
   bool stopped_ = false;
-  bool left_ = false;
+  bool ended_ = false;
 };
 
 sigset_t end_signals() {
@@ -91,21 +92,22 @@ sigset_t end_signals() {
   return signals;
 }
 
-// Waits for a signal that ends us. Every commit is durable and every job on its own, so that a tick
-// that hangs in the cluster may be left where it is.
-void wait_for_end(Bell& bell) {
+// Waits for a signal that ends us. Every commit is durable and every job independent of us, so that
+// a tick that hangs in the cluster may be abandoned.
+void wait_for_end(TickSignal& tick_signal) {
   const sigset_t signals = end_signals();
   int number = 0;
   sigwait(&signals, &number);
-  bell.stop();
-  if (!bell.has_left(kLongestStop)) std::_Exit(0);
+  tick_signal.stop();
+  if (!tick_signal.has_ended(kLongestStop)) std::_Exit(0);
 }
 
 class EndThread {
  public:
-  explicit EndThread(Bell& bell) : bell_(bell), thread_([&bell] { wait_for_end(bell); }) {}
+  explicit EndThread(TickSignal& tick_signal)
+      : tick_signal_(tick_signal), thread_([&tick_signal] { wait_for_end(tick_signal); }) {}
   ~EndThread() {
-    bell_.leave();
+    tick_signal_.end();
     kill(getpid(), SIGTERM);
     thread_.join();
   }
@@ -113,7 +115,7 @@ class EndThread {
   EndThread& operator=(const EndThread&) = delete;
 
  private:
-  Bell& bell_;
+  TickSignal& tick_signal_;
   std::thread thread_;
 };
 
@@ -128,14 +130,14 @@ Config read(const Options& options) {
 Config load(const Options& options) {
   Config config = read(options);
   if (access(config.engine.c_str(), X_OK) != 0) {
-    throw ConfigError("engine '" + config.engine + "' cannot be run: " + std::strerror(errno) +
+    throw ConfigError("cannot run the engine '" + config.engine + "': " + std::strerror(errno) +
                       "; set 'engine' in the configuration");
   }
   check_script_templates(config);
   std::error_code error;
   fs::create_directories(config.jobs(), error);
   if (error) {
-    throw ConfigError("state folder '" + config.state + "' cannot be used: " + error.message());
+    throw ConfigError("cannot use the state folder '" + config.state + "': " + error.message());
   }
   return config;
 }
@@ -167,7 +169,7 @@ RenderedScript script_of(const Config& config, db::Database& database,
   return script;
 }
 
-// Which options of Slurm an item may have here; none where jobs do not run in Slurm.
+// Checks an item's Slurm options; empty, so that all are refused, where jobs do not run in Slurm.
 OptionsCheck options_check(const Config& config) {
   if (config.cluster != "slurm") return {};
   return [&config](const Caller& caller, const ItemOptions& options) {
@@ -192,13 +194,13 @@ void serve(const Config& config, db::Database& database) {
   Commands commands(
       database, clock, limits_of(config), options.crash,
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config));
-  Bell bell;
-  const EndThread end(bell);
+  TickSignal tick_signal;
+  const EndThread end(tick_signal);
   api::Service service(
       database, commands,
       {.status = [&daemon] { return daemon.status(); },
        .stop = [] { kill(getpid(), SIGTERM); },
-       .wake = [&bell] { bell.ring(); },
+       .wake = [&tick_signal] { tick_signal.wake(); },
        .script =
            [&](const api::ScriptRequest& request) { return script_of(config, database, request); },
        .examine = [&] { return examine(config, database.instance()); }});
@@ -210,8 +212,8 @@ void serve(const Config& config, db::Database& database) {
   std::fflush(stdout);
   do {
     daemon.tick();
-  } while (bell.wait(config.intervals.tick));
-  spdlog::info("margayd stops; jobs go on");
+  } while (tick_signal.wait(config.intervals.tick));
+  spdlog::info("margayd stops; running jobs continue");
 }
 
 int refuse(const std::string& why, int code) {
@@ -260,22 +262,25 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Margay's daemon: keeps the queue of micrographs, runs their searches, serves the "
-      "`margay` command.\nRuns in the foreground; SIGTERM ends it and leaves its jobs "
-      "running.");
+      "Keep the queue of micrographs, run their searches and serve the `margay` command.\n"
+      "Runs in the foreground; SIGTERM stops it and leaves its jobs running.");
+  app.name("margayd");
   scheduler::Options options;
   app.add_option("--state", options.state,
-                 "Folder of the database, the socket and the jobs, on a local disk");
-  app.add_option("--config", options.config, "The site's configuration (YAML)");
-  app.add_flag("--doctor", options.doctor,
-               "Only look for what is wrong with the site, also where no daemon can start yet; "
-               "status 1 when something is");
+                 "State folder: database, socket and jobs; on a local disk");
+  app.add_option("--config", options.config, "Site configuration (YAML)");
+  app.add_flag(
+      "--doctor", options.doctor,
+      "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
+      "a check fails");
   app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
   app.footer("Example: margayd --state /var/lib/margay --config /etc/margay/margayd.yaml");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return scheduler::refuse(scheduler::cli::usage_message(app, error), 2);
   }
   return options.doctor ? scheduler::run_doctor(options) : scheduler::run(options);
 }

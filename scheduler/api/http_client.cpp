@@ -21,22 +21,23 @@ constexpr std::string_view kPlain =
 std::string advice(const std::string& socket, int error) {
   switch (error) {
     case ENOENT:
-      return "no daemon: there is no socket " + socket +
-             "; start margayd, or name its socket with --socket or MARGAY_SOCKET";
+      return "no daemon: socket '" + socket +
+             "' does not exist; start margayd, or give its socket with --socket or MARGAY_SOCKET";
     case ECONNREFUSED:
-      return "no daemon listens at " + socket + " (it has stopped); start margayd again";
+      return "no daemon listens at '" + socket +
+             "'; start margayd, or check --socket and MARGAY_SOCKET";
     case EACCES:
     case EPERM:
-      return "you may not use the socket " + socket +
-             "; ask the administrator to add you to its group (see `ls -l`)";
+      return "permission denied for socket '" + socket +
+             "'; ask the administrator to add you to its group (see 'ls -l')";
     case EAGAIN:
     case ETIMEDOUT:
-      return "the daemon at " + socket + " does not answer; look at its log";
+      return "the daemon at '" + socket + "' does not answer; see its log";
     case ECONNRESET:
     case EPIPE:
-      return "the daemon at " + socket + " ended while it answered; look at its log and try again";
+      return "the daemon at '" + socket + "' ended while it answered; see its log and try again";
     default:
-      return "cannot talk to the daemon at " + socket + ": " + std::strerror(error);
+      return "cannot reach the daemon at '" + socket + "': " + std::strerror(error);
   }
 }
 
@@ -96,15 +97,15 @@ Answer HttpClient::call(const Call& call) const {
     try {
       send_with_files(connection.get(), request_text(call), call.files);
     } catch (const std::system_error& error) {
-      // Refused before all was read: the answer says why.
+      // The daemon refused before it had read all: its answer has the reason.
       if (error.code().value() != EPIPE) throw;
     }
     if (const std::optional<Answer> answer = parse(read_all(connection.get()))) return *answer;
   } catch (const std::system_error& error) {
     throw Unreachable(advice(socket_, error.code().value()));
   }
-  throw Unreachable("the answer of the daemon at " + socket_ +
-                    " was cut short or is not HTTP; is this socket margayd's?");
+  throw Unreachable("the answer at '" + socket_ +
+                    "' is cut short or not HTTP; is it margayd's socket?");
 }
 
 std::string percent_encode(const std::string& bytes) {

@@ -1,4 +1,5 @@
-// One HTTP request over a Unix socket, with open files passed along.
+// One HTTP request over a Unix socket, with open files passed along. Blocks until the answer is
+// read.
 #pragma once
 
 #include <chrono>
@@ -20,7 +21,7 @@ struct Answer {
   std::string body{};
 };
 
-// Nobody answers, or not in HTTP. The message names the socket and says what to do.
+// No answer, or none in HTTP. The message names the socket and what to do.
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -41,7 +42,7 @@ class HttpClient {
   std::chrono::milliseconds timeout_;
 };
 
-// A value of a query: everything but letters, digits and -._~ as %XX.
+// Encodes a value of a query: everything but letters, digits and -._~ becomes %XX.
 std::string percent_encode(const std::string& bytes);
 
 }  // namespace scheduler::api

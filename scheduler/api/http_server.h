@@ -1,4 +1,4 @@
-// HTTP/1.1 over a Unix socket. Handlers learn who calls from the socket, never from the request.
+// HTTP/1.1 over a Unix socket. The caller's identity comes from the socket, never from the request.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ using Handler = std::function<Response(Request&)>;
 
 struct ServerOptions {
   std::string socket{};
-  std::string group{};  // of the socket; empty: the process's own
+  std::string group{};  // owns the socket; empty: the process's own group
   int threads = 8;
   std::chrono::seconds read_timeout{5};
 };

@@ -1,4 +1,5 @@
-// What an attempt leaves in its folder while it runs and after: progress, log, results.
+// What an attempt leaves in its folder: progress, log, results. Each call reads the shared file
+// system and may block on it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +10,17 @@
 
 namespace scheduler::api {
 
-// progress.json of a running search; null while there is none.
+// The engine's progress.json; null while there is none.
 nlohmann::json progress_of(const db::Attempt& attempt);
 
-// A piece of job.log from `offset`: {"offset","next_offset","size","text"}; all 0 while there is no
-// log. Throws std::system_error when it cannot be read.
+// A piece of job.log from `offset` (bytes): {"offset","next_offset","size","text"}; all 0 while
+// there is no log. Throws std::system_error when it cannot be read.
 nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset);
 
-// The files of a result that are there: {"maps":{},"pictures":{}}.
+// The paths of a result's files, without those that were removed: {"maps":{},"pictures":{}}.
 nlohmann::json result_files(const db::Result& result);
 
-// The whole file. Throws std::system_error naming it.
+// Returns the whole file. Throws std::system_error that names it.
 std::string read_file(const std::string& path);
 
 }  // namespace scheduler::api

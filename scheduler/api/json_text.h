@@ -1,5 +1,5 @@
 // Strings of the system (paths, names, messages) in JSON. A key X always holds text to show; when
-// the bytes are not UTF-8, X_base64 beside it holds them exactly, and counts.
+// the bytes are not UTF-8, X_base64 beside it holds the exact bytes and takes precedence.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@
 namespace scheduler::api {
 
 void put_text(nlohmann::json& object, const std::string& key, const std::string& bytes);
-// The exact bytes; nothing when the key is absent or not a string (or not base64).
+// Returns the exact bytes; empty when the key is absent or not a string (or not base64).
 std::optional<std::string> get_text(const nlohmann::json& object, const std::string& key);
 
 }  // namespace scheduler::api

@@ -1,4 +1,4 @@
-// The engine's peak list (CSV with Leopard-EM's columns) as the API tells it.
+// Reads the engine's peak list, a CSV file with Leopard-EM's columns. Pure.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct PeakRow {
 // Fields may be quoted and hold commas, doubled quotes and line breaks (paths do).
 std::vector<std::vector<std::string>> parse_csv(const std::string& text);
 
-// By the columns' names, in the list's order. Throws std::runtime_error naming `name` and the
-// column that is missing or is not a number.
+// Finds the columns by their names and keeps the list's order. Throws std::runtime_error with
+// `name` and the column that is missing or not a number.
 std::vector<PeakRow> read_peaks(const std::string& csv, const std::string& name);
 
 }  // namespace scheduler::api

@@ -1,10 +1,11 @@
-// What we remember, as the API tells it. Times are seconds since the epoch (UTC), 0 = not yet.
+// Records of the database as the API's JSON. Times are seconds since the epoch (UTC), 0 = not yet.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include "scheduler/commands/commands.h"
-#include "scheduler/daemon/daemon.h"
+#include "scheduler/daemon/daemon_status.h"
+#include "slurm/cluster.h"
 
 namespace scheduler::api {
 

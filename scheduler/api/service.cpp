@@ -17,6 +17,7 @@
 #include "scheduler/api/peaks.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/submission.h"
+#include "slurm/nearest_name.h"
 
 namespace scheduler::api {
 namespace {
@@ -39,7 +40,7 @@ json error_json(const Refusal& refusal) {
   return error;
 }
 
-// What was thrown, as the caller is told.
+// The answer to what was thrown.
 Refusal refusal_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
@@ -62,7 +63,7 @@ int64_t integer(const std::string& text, const std::string& what) {
   int64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) {
-    throw Invalid(what + " '" + text + "' is not a whole number");
+    throw Invalid("invalid " + what + " '" + text + "'; expected a whole number");
   }
   return value;
 }
@@ -81,16 +82,23 @@ std::string parameter(const Request& request, const std::string& key) {
   return found == request.query.end() ? "" : found->second;
 }
 
+std::string nearest_state(const std::string& word) {
+  std::vector<std::string> known;
+  for (const db::ItemState state : db::item_states()) known.push_back(db::to_string(state));
+  return slurm::did_you_mean(word, known);
+}
+
 db::ItemQuery item_query(const Request& request) {
   db::ItemQuery query;
   for (const std::string& word : split(parameter(request, "state"), ',')) {
     const auto state = db::parse_item_state(word);
-    if (!state) throw Invalid("state '" + word + "' is no state of an item");
+    if (!state) throw Invalid("unknown state '" + word + "'" + nearest_state(word));
     query.states.push_back(*state);
   }
   for (const std::string& word : split(parameter(request, "priority"), ',')) {
     const auto priority = db::parse_priority(word);
-    if (!priority) throw Invalid("priority '" + word + "' is none of low, normal, high, urgent");
+    if (!priority)
+      throw Invalid("unknown priority '" + word + "'; use low, normal, high or urgent");
     query.priorities.push_back(*priority);
   }
   for (const std::string& word : split(parameter(request, "ids"), ',')) {
@@ -153,7 +161,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "items") return post ? enqueue(request) : list(request);
     if (path[1] == "items") return route_item(request, path);
   }
-  throw NotFound("no such address: " + request.method + " " + request.path);
+  throw NotFound("unknown address: " + request.method + " " + request.path);
 }
 
 json Service::route_item(Request& request, const std::vector<std::string>& path) {
@@ -166,7 +174,7 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
   if (action == "log") return log(request, item);
   if (action == "results") return results(item);
   if (action == "script") return script(request, item);
-  throw NotFound("no such address: " + request.method + " " + request.path);
+  throw NotFound("unknown address: " + request.method + " " + request.path);
 }
 
 json Service::change(const Request& request, int64_t item, const std::string& action) {
@@ -183,7 +191,7 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
   } else if (action == "retry") {
     changed = commands_.retry(caller, item, retry_request(request));
   } else {
-    throw NotFound("an item cannot be asked to '" + action + "'");
+    throw NotFound("unknown change '" + action + "'; use promote, hold, release, cancel or retry");
   }
   hooks_.wake();
   return {{"item", item_json(changed, template_name(changed.template_id))}};
@@ -210,11 +218,11 @@ json Service::add_template(const Request& request) {
 json Service::enqueue(const Request& request) {
   const json body = body_of(request);
   const auto entries = body.find("items");
-  if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" is not a list");
+  if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
   const Caller caller = caller_of(request.peer);
-  commands_.checked(caller, options_of(body));  // all files have the same: one answer for all
+  commands_.checked(caller, options_of(body));  // all files share them: one error for all
   json answers = json::array();
-  // Each file stands for itself: one that is refused does not keep the others out.
+  // Each file is enqueued by itself: a refused one does not keep the others out.
   for (const json& entry : *entries) {
     try {
       const db::Item item = commands_.enqueue(caller, enqueue_request(request, body, entry));
@@ -281,7 +289,8 @@ json Service::log(const Request& request, int64_t item) const {
     const int64_t wanted = integer(number, "attempt");
     if (wanted < 1 || wanted > static_cast<int64_t>(attempts.size())) {
       throw NotFound("item " + std::to_string(item) + " has " + std::to_string(attempts.size()) +
-                     " attempt(s), no number " + number);
+                     (attempts.size() == 1 ? " attempt" : " attempts") + "; there is no number " +
+                     number);
     }
     attempt = &attempts[static_cast<size_t>(wanted) - 1];
   }
@@ -322,7 +331,7 @@ json Service::script(const Request& request, int64_t item) const {
   ScriptRequest wanted{.item = item, .test_only = parameter(request, "test_only") == "1"};
   if (const std::string word = parameter(request, "shape"); !word.empty()) {
     wanted.shape = parse_shape(word);
-    if (!wanted.shape) throw Invalid("shape '" + word + "' is none of cpu, gpu, node, nodes");
+    if (!wanted.shape) throw Invalid("unknown shape '" + word + "'; use cpu, gpu, node or nodes");
   }
   const RenderedScript script = hooks_.script(wanted);
   json answer = {{"item", item},
@@ -336,9 +345,9 @@ json Service::script(const Request& request, int64_t item) const {
 
 json Service::doctor(const Request& request) {
   if (!caller_of(request.peer).privileged) {
-    throw NotPermitted("only root or the daemon's own user may examine the site");
+    throw NotPermitted("only root or the daemon's own user may check the installation");
   }
-  if (examining_.exchange(true)) throw Conflict("the site is being examined already", 0);
+  if (examining_.exchange(true)) throw Conflict("the installation is already being checked", 0);
   json list = json::array();
   try {
     for (const slurm::Finding& finding : hooks_.examine()) list.push_back(finding_json(finding));
@@ -353,7 +362,7 @@ json Service::doctor(const Request& request) {
 json Service::stop(const Request& request) {
   const Caller caller = caller_of(request.peer);
   if (!caller.privileged) {
-    throw NotPermitted("only root or the daemon's own user may stop it");
+    throw NotPermitted("only root or the daemon's own user may stop the daemon");
   }
   const DaemonStatus status = hooks_.status();
   hooks_.stop();

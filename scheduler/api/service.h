@@ -1,4 +1,4 @@
-// The API: requests into commands, their results and errors into JSON. docs/api.md lists it.
+// The API: turns requests into commands, and their results and errors into JSON (docs/api.md).
 #pragma once
 
 #include <atomic>
@@ -11,22 +11,23 @@
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/render_script.h"
-#include "scheduler/daemon/daemon.h"
+#include "scheduler/daemon/daemon_status.h"
+#include "slurm/cluster.h"
 
 namespace scheduler::api {
 
 struct ScriptRequest {
   int64_t item = 0;
   std::optional<Shape> shape{};
-  bool test_only = false;  // also ask the cluster whether it would take it
+  bool test_only = false;  // also ask the cluster whether it would accept the script
 };
 
-// What the daemon around us offers. None of these waits for the daemon's cluster; those that ask a
-// cluster do so by one of their own.
+// What the daemon offers to the API. Called by any of its threads. None of these waits for the
+// tick: those that ask a cluster use an object of their own.
 struct DaemonHooks {
   std::function<DaemonStatus()> status;
-  std::function<void()> stop;  // asks margayd to end; jobs go on
-  std::function<void()> wake;  // something changed: the next tick may come at once
+  std::function<void()> stop;  // asks margayd to end; running jobs continue
+  std::function<void()> wake;  // something changed: asks for a tick at once
   std::function<RenderedScript(const ScriptRequest&)> script{};
   std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
 };
@@ -36,7 +37,7 @@ class Service {
   Service(db::Database& database, Commands& commands, DaemonHooks hooks)
       : database_(database), commands_(commands), hooks_(std::move(hooks)) {}
 
-  // Never throws: one request's errors are its answer. From several threads at once.
+  // Never throws: a request's errors are its answer. May be called by several threads at once.
   Response handle(Request& request);
 
  private:
@@ -62,7 +63,7 @@ class Service {
   std::atomic<bool> examining_ = false;
 };
 
-// Who is at the other end; the daemon's own user and root are privileged.
+// The caller behind a connection; root and the daemon's own user are privileged.
 Caller caller_of(const Peer& peer);
 
 }  // namespace scheduler::api

@@ -17,7 +17,7 @@ bool same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// A descriptor opened with O_PATH is had without the right to read.
+// A descriptor with O_PATH can be opened without the right to read the file.
 bool opened_for_reading(int descriptor) {
   const int flags = ::fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_WRONLY;
@@ -46,7 +46,7 @@ db::Ctf ctf_of(const nlohmann::json& entry) {
 bool flag_of(const nlohmann::json& object, const std::string& key) {
   const auto found = object.find(key);
   if (found == object.end()) return false;
-  if (!found->is_boolean()) throw Invalid("\"" + key + "\" is not true or false");
+  if (!found->is_boolean()) throw Invalid("\"" + key + "\" must be true or false");
   return found->get<bool>();
 }
 
@@ -59,7 +59,7 @@ void set_template(const std::string& word, EnqueueRequest& request) {
   const char* end = word.data() + word.size();
   const auto parsed = std::from_chars(word.data() + at + 1, end, version);
   if (parsed.ec != std::errc() || parsed.ptr != end || version < 1) {
-    throw Invalid("template '" + word + "': what follows the @ is not a version, e.g. ribosome@2");
+    throw Invalid("template '" + word + "': expected a version after the @, e.g. ribosome@2");
   }
   request.template_version = version;
 }
@@ -82,14 +82,14 @@ db::Priority priority_of(const nlohmann::json& object) {
   const std::string word = required_text(object, "priority");
   const std::optional<db::Priority> priority = db::parse_priority(word);
   if (!priority || *priority == db::Priority::kLive) {
-    throw Invalid("priority '" + word + "' is none of low, normal, high, urgent");
+    throw Invalid("unknown priority '" + word + "'; use low, normal, high or urgent");
   }
   return *priority;
 }
 
 int passed_descriptor(const Request& request, const nlohmann::json& entry) {
   if (request.files_lost) {
-    throw Invalid("the open files did not all arrive; pass fewer at once (250 at most)");
+    throw Invalid("some open files were lost on the way; pass at most 250 at once");
   }
   const auto found = entry.find("file");
   if (found == entry.end() || !found->is_number_unsigned() ||
@@ -108,14 +108,14 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
   struct stat passed {};
   struct stat named {};
   if (::fstat(descriptor, &passed) != 0 || ::stat(path.c_str(), &named) != 0) {
-    throw Invalid(path + ": the daemon does not find it: " + std::strerror(errno) +
-                  "; searches run as the daemon's user, who needs access to the folder");
+    throw Invalid(path + ": the daemon cannot find it: " + std::strerror(errno) +
+                  "; searches run as the daemon's user, which needs access to the folder");
   }
   if (!same_file(passed, named)) {
-    throw Invalid(path + ": the file that was passed open is another one");
+    throw Invalid(path + ": a different file was passed open");
   }
   if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
-    throw Invalid(path + ": the daemon may not read it: " + std::strerror(errno) +
+    throw Invalid(path + ": the daemon cannot read it: " + std::strerror(errno) +
                   "; searches run as the daemon's user");
   }
   return file_facts(descriptor);

@@ -1,4 +1,5 @@
-// Requests that bring files: the caller passes each file open, which proves that he may read it.
+// Requests that pass files: the caller passes each file open, which proves that it may read the
+// file.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,9 +9,9 @@
 
 namespace scheduler::api {
 
-// The body as a JSON object. Throws Invalid.
+// Parses the body as a JSON object. Throws Invalid.
 nlohmann::json body_of(const Request& request);
-// Of the body, or of an entry of it; throw Invalid when absent or of another type.
+// A value of the body or of one of its entries. Throws Invalid when absent or of another type.
 std::string required_text(const nlohmann::json& object, const std::string& key);
 db::Priority priority_of(const nlohmann::json& object);
 
@@ -20,12 +21,12 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry);
 // Its descriptor. Throws Invalid.
 int passed_descriptor(const Request& request, const nlohmann::json& entry);
 
-// "options" of a body, as they were written; an absent one is empty. Throws Invalid.
+// The body's "options" as they were written; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body);
-// A retry may come without a body.
+// An empty body stands for all defaults. Throws Invalid.
 RetryRequest retry_request(const Request& request);
 
-// One entry of POST /v1/items; what all entries share is in `body`.
+// One `entry` of POST /v1/items with what all entries share, in `body`. Throws Invalid.
 EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
                                const nlohmann::json& entry);
 TemplateRequest template_request(const Request& request, const nlohmann::json& body);

@@ -55,7 +55,7 @@ void remove_leftover(const std::string& path, const sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return;
   if (!S_ISSOCK(status.st_mode)) {
-    throw std::runtime_error("socket " + path + ": there is a file of another kind at this place");
+    throw std::runtime_error("socket " + path + ": the path exists and is not a socket");
   }
   if (answers(path, address)) {
     throw std::runtime_error("socket " + path + ": another daemon listens here");

@@ -1,4 +1,4 @@
-// Unix sockets: listening, connecting, who is at the other end, and the files that it passes.
+// Unix sockets: listening, connecting, the peer's credentials, and passed files.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ class Descriptor {
   int fd_;
 };
 
-// The process at the other end when it connected, as the kernel says.
+// The peer's process when it connected, from the kernel (SO_PEERCRED).
 struct Peer {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -50,10 +50,10 @@ std::optional<Peer> peer_of(int socket);
 void send_with_files(int socket, std::string_view bytes, const std::vector<int>& files);
 
 struct Received {
-  ssize_t bytes = 0;        // 0: end, negative: errno says why
-  bool files_lost = false;  // more files than we have room for: some were dropped by the kernel
+  ssize_t bytes = 0;        // 0: end; negative: see errno
+  bool files_lost = false;  // the kernel dropped files that we had no room for
 };
-// Appends files that came along to `files`.
+// Receives bytes and appends passed files to `files`.
 Received receive_with_files(int socket, char* buffer, size_t size, std::vector<Descriptor>& files);
 
 }  // namespace scheduler::api

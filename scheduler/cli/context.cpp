@@ -27,26 +27,26 @@ Screen find_screen() {
   return screen;
 }
 
-json Context::get(const std::string& target, std::chrono::milliseconds patience) const {
-  return call({.method = "GET", .target = target}, patience);
+json Context::get(const std::string& target, std::chrono::milliseconds timeout) const {
+  return call({.method = "GET", .target = target}, timeout);
 }
 
 json Context::post(const std::string& target, const json& body, const std::vector<int>& files,
-                   std::chrono::milliseconds patience) const {
-  return call({.method = "POST", .target = target, .body = body.dump(), .files = files}, patience);
+                   std::chrono::milliseconds timeout) const {
+  return call({.method = "POST", .target = target, .body = body.dump(), .files = files}, timeout);
 }
 
-json Context::call(const api::Call& call, std::chrono::milliseconds patience) const {
+json Context::call(const api::Call& call, std::chrono::milliseconds timeout) const {
   api::Answer answer;
   try {
-    answer = api::HttpClient(socket_, patience).call(call);
+    answer = api::HttpClient(socket_, timeout).call(call);
   } catch (const api::Unreachable& error) {
     throw Failure(Exit::kUnreachable, error.what());
   }
   json body = json::parse(answer.body, nullptr, false);
   if (!body.is_object()) {
     throw Failure(Exit::kUnreachable,
-                  "the answer at " + socket_ + " is not margayd's; is this its socket?");
+                  "unexpected answer at " + socket_ + "; is it margayd's socket?");
   }
   if (answer.status == 200) return body;
   throw failure_of(body.value("error", json::object()));
@@ -76,8 +76,7 @@ std::string text_of(const json& object, const std::string& key) {
 Failure failure_of(const json& error) {
   const std::string message = text_of(error, "message");
   return {exit_of_kind(error.value("kind", "failed")),
-          message.empty() ? "the daemon refused without a reason" : message,
-          error.value("item", int64_t{0})};
+          message.empty() ? "the daemon gave no reason" : message, error.value("item", int64_t{0})};
 }
 
 }  // namespace scheduler::cli

@@ -1,4 +1,4 @@
-// What every command of `margay` needs: the daemon, where to print, how wide the terminal is.
+// What every command of `margay` needs: the daemon, the output, and the terminal's width.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@ namespace scheduler::cli {
 struct Screen {
   bool terminal = false;
   bool colour = false;
-  int columns = 0;  // 0: not a terminal, as wide as it needs
+  int columns = 0;  // 0: not a terminal, lines of any length
 };
 
-// Of standard output; NO_COLOR and TERM=dumb are respected.
+// The terminal of standard output. Respects NO_COLOR and TERM=dumb.
 Screen find_screen();
 
 class Context {
@@ -27,29 +27,28 @@ class Context {
   Context(std::string socket, bool json, Screen screen, std::ostream& out, std::ostream& error)
       : socket_(std::move(socket)), json_(json), screen_(screen), out_(out), error_(error) {}
 
-  // Throw Failure with what the daemon answered, or with kUnreachable.
-  nlohmann::json get(const std::string& target,
-                     std::chrono::milliseconds patience = kPatience) const;
+  // Each makes one request. Throws Failure with the daemon's error, or with kUnreachable.
+  nlohmann::json get(const std::string& target, std::chrono::milliseconds timeout = kTimeout) const;
   nlohmann::json post(const std::string& target, const nlohmann::json& body,
                       const std::vector<int>& files = {},
-                      std::chrono::milliseconds patience = kPatience) const;
+                      std::chrono::milliseconds timeout = kTimeout) const;
 
   bool wants_json() const { return json_; }
   const Screen& screen() const { return screen_; }
   const std::string& socket() const { return socket_; }
   std::ostream& out() const { return out_; }
 
-  // The command's one document.
+  // Prints the command's one JSON document, with "format" added.
   void print(nlohmann::json document) const;
   void print(const Table& table) const;
-  // "margay: message" on standard error, printable.
+  // Prints "margay: message" on standard error; escapes what a terminal must not see.
   void complain(const std::string& message) const;
   std::string styled(const std::string& text, const std::string& style) const;
 
  private:
-  static constexpr std::chrono::seconds kPatience{60};
+  static constexpr std::chrono::seconds kTimeout{60};
 
-  nlohmann::json call(const api::Call& call, std::chrono::milliseconds patience) const;
+  nlohmann::json call(const api::Call& call, std::chrono::milliseconds timeout) const;
 
   std::string socket_;
   bool json_;
@@ -58,9 +57,9 @@ class Context {
   std::ostream& error_;
 };
 
-// Exact bytes of a text of the API ("" when absent).
+// The exact bytes of a text of the API, "" when absent.
 std::string text_of(const nlohmann::json& object, const std::string& key);
-// One entry of "error" as it is thrown.
+// An "error" of the API as an exception.
 Failure failure_of(const nlohmann::json& error);
 
 }  // namespace scheduler::cli

@@ -9,16 +9,16 @@ namespace {
 
 using nlohmann::json;
 
-std::string ago(const json& status, const std::string& key) {
+// The time since then.
+std::string age_of(const json& status, const std::string& key) {
   const auto time = status.at(key).get<int64_t>();
-  if (time == 0) return "never";
-  return duration_text(static_cast<double>(status.at("now").get<int64_t>() - time)) + " ago";
+  return duration_text(static_cast<double>(status.at("now").get<int64_t>() - time));
 }
 
 std::string counts_text(const json& items) {
   std::string text;
   for (const char* state :
-       {"ACTIVE", "PLANNED", "QUEUED", "HELD", "DONE", "FAILED", "QUARANTINED", "CANCELLED"}) {
+       {"ACTIVE", "QUEUED", "HELD", "DONE", "FAILED", "QUARANTINED", "CANCELLED"}) {
     const auto count = items.value(state, int64_t{0});
     if (count == 0) continue;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
@@ -26,10 +26,10 @@ std::string counts_text(const json& items) {
   return text.empty() ? "none yet" : text;
 }
 
-// A round that takes longer waits for the cluster.
-constexpr int64_t kLongRound = 5;
+// Seconds; a tick that takes longer is waiting for the cluster.
+constexpr int64_t kLongTick = 5;
 
-// Seconds since the last round ended.
+// Seconds since the last tick ended.
 int64_t silence_of(const json& status) {
   const auto last_tick = status.at("last_tick").get<int64_t>();
   return status.at("now").get<int64_t>() -
@@ -43,30 +43,30 @@ struct Health {
 
 Health health_of(const json& status) {
   if (status.at("degraded").get<bool>()) return {"DEGRADED", style::kRed};
-  if (!text_of(status, "lane_hold").empty()) return {"HELD", style::kYellow};
-  if (!text_of(status, "problem").empty()) return {"TROUBLE", style::kRed};
-  if (silence_of(status) > kLongRound) return {"waits for the cluster", style::kYellow};
-  return {"well", style::kGreen};
+  if (!text_of(status, "lane_hold").empty()) return {"PAUSED", style::kYellow};
+  if (!text_of(status, "problem").empty()) return {"PROBLEM", style::kRed};
+  if (silence_of(status) > kLongTick) return {"waiting for the cluster", style::kYellow};
+  return {"running", style::kGreen};
 }
 
 std::string orphans_text(int64_t orphans) {
   if (orphans == 0) return "";
-  return "; " + std::to_string(orphans) + (orphans == 1 ? " job" : " jobs") +
-         " of ours that nobody owned stopped since the start";
+  return "; " + std::to_string(orphans) + (orphans == 1 ? " orphaned job" : " orphaned jobs") +
+         " stopped since start";
 }
 
 std::string age_of_data(const json& status) {
   const bool nothing = status.at("last_snapshot").get<int64_t>() == 0;
-  std::string text = nothing ? "the cluster has said nothing yet"
-                             : "what the cluster said is from " + ago(status, "last_snapshot");
+  std::string text = nothing ? "no answer from the cluster yet"
+                             : "cluster state " + age_of(status, "last_snapshot") + " old";
   const int64_t silence = silence_of(status);
-  if (silence > kLongRound) {
-    return text + "; it has not answered for " + duration_text(static_cast<double>(silence));
+  if (silence > kLongTick) {
+    text += "; no answer for " + duration_text(static_cast<double>(silence));
   }
-  return text + "; last round " + ago(status, "last_tick");
+  return text;
 }
 
-// Its database is free only when the process has gone. One that nobody has reaped yet is gone.
+// The database is free only once the process is gone; a zombie has released it.
 bool runs(int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -103,14 +103,14 @@ Exit status(const Context& context) {
   const std::string hold = text_of(status, "lane_hold");
   const Health health = health_of(status);
   context.out() << context.styled(health.word, health.style) << ": margayd "
-                << status.at("version").get<std::string>() << ", process "
-                << status.at("pid").get<int64_t>() << ", since "
+                << status.at("version").get<std::string>() << " (pid "
+                << status.at("pid").get<int64_t>() << "), since "
                 << time_text(status.at("since").get<int64_t>()) << "\n";
   if (!problem.empty()) line("problem", problem);
   if (status.at("degraded").get<bool>()) {
-    line("", "nothing is submitted and nothing concluded until the cluster answers; jobs go on");
+    line("", "nothing is submitted or concluded until the cluster answers; running jobs continue");
   }
-  if (!hold.empty()) line("not started", hold);
+  if (!hold.empty()) line("paused", hold);
   line("items", counts_text(status.at("items")));
   line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
                    std::to_string(status.at("device_slots").get<int>()) + " at once" +
@@ -124,22 +124,22 @@ Exit status(const Context& context) {
   return Exit::kOk;
 }
 
-Exit stop(const Context& context, std::chrono::milliseconds patience) {
+Exit stop(const Context& context, std::chrono::milliseconds timeout) {
   const json answer = context.post("/v1/stop", json::object());
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   const auto pid = answer.at("pid").get<int64_t>();
   while (answers(context) || runs(pid)) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw Failure(Exit::kTimedOut, "margayd (process " + std::to_string(pid) +
-                                         ") was asked to stop and still runs; see its log");
+      throw Failure(Exit::kTimedOut, "margayd (pid " + std::to_string(pid) +
+                                         ") was asked to stop and is still running; see its log");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   if (context.wants_json()) {
     context.print(json{{"stopped", true}, {"pid", pid}});
   } else {
-    context.out() << "margayd (process " << pid
-                  << ") has stopped; running jobs go on, and it finds them again\n";
+    context.out() << "margayd (pid " << pid
+                  << ") has stopped. Running jobs continue and are picked up at the next start.\n";
   }
   return Exit::kOk;
 }

@@ -8,7 +8,7 @@
 namespace scheduler::cli {
 
 Exit status(const Context& context);
-// Returns when nobody listens any more; kTimedOut after `patience`.
-Exit stop(const Context& context, std::chrono::milliseconds patience);
+// Returns once the daemon has ended. Throws Failure (kTimedOut) when it has not after `timeout`.
+Exit stop(const Context& context, std::chrono::milliseconds timeout);
 
 }  // namespace scheduler::cli

@@ -11,9 +11,9 @@ namespace {
 
 using nlohmann::json;
 
-// Open files sent with one request: below the kernel's 253 and the usual 1024 of a process.
+// Open files sent with one request: less than the kernel's 253 and a process's usual 1024.
 constexpr size_t kBatch = 200;
-// Lines printed for people; the rest is counted.
+// Lines printed for people; the rest is only counted.
 constexpr int64_t kMostShown = 20;
 
 json error_entry(const std::string& path, Exit exit, const std::string& message) {
@@ -78,9 +78,10 @@ class Enqueuer {
       const json answers = context_.post("/v1/items", body, descriptors).at("items");
       for (size_t i = 0; i < answers.size(); ++i) take(answers[i], open[i].path);
     } catch (const Failure& failure) {
-      // Wrong for every file: said once.
+      // A usage error concerns every file: it is reported once.
       if (failure.exit() == Exit::kUsage) throw;
-      // What was enqueued before is still reported; asking again does no harm to it.
+      // Files of earlier requests stay enqueued and are reported; enqueueing them again is
+      // harmless.
       for (const OpenFile& file : open) {
         refused(error_entry(file.path, failure.exit(), file.path + ": " + failure.what()));
       }

@@ -18,7 +18,7 @@ struct EnqueueOptions {
   std::string label;
   bool again = false;
   bool hold = false;
-  std::map<std::string, std::string> options;  // asked of Slurm
+  std::map<std::string, std::string> options;  // sbatch's long names and values
 };
 
 Exit enqueue(const Context& context, const EnqueueOptions& options);

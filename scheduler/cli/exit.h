@@ -1,4 +1,4 @@
-// How `margay` ends, and what it says then.
+// Exit codes of `margay`, and the exception that carries one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ enum class Exit {
   kOk = 0,
   kFailed = 1,
   kUsage = 2,
-  kPartial = 3,  // some of many
+  kPartial = 3,  // some of many failed
   kNotFound = 4,
   kNotPermitted = 5,
   kConflict = 6,
@@ -20,7 +20,7 @@ enum class Exit {
   kTemporary = 75,
 };
 
-// The words that the API uses for errors.
+// To and from the API's word for a kind of error.
 std::string kind_of(Exit exit);
 Exit exit_of_kind(const std::string& kind);
 
@@ -37,12 +37,12 @@ class Failure : public std::runtime_error {
   int64_t item_;
 };
 
-// What a command over several things ends with: how many went well, and how the others ended.
+// The exit code of a command over several items or files.
 class Tally {
  public:
   void succeeded() { ++succeeded_; }
   void failed(Exit exit);
-  // kOk; kPartial when some went well; else the one reason all share, or kFailed.
+  // kOk when none failed, kPartial when some did; else the code that all share, or kFailed.
   Exit exit() const;
   int64_t successes() const { return succeeded_; }
   int64_t failures() const { return failures_; }

@@ -10,7 +10,7 @@ namespace {
 
 using slurm::Finding;
 
-constexpr int kIndent = 9;  // of "warning  "
+constexpr int kIndent = 9;  // the width of "warning  "
 
 struct Mark {
   const char* word;
@@ -29,7 +29,7 @@ Mark mark_of(Finding::Level level) {
   return {"", ""};
 }
 
-// Words in lines of at most `columns` cells, each after the first behind the indent.
+// Breaks a text into lines of at most `columns` cells; all lines but the first are indented.
 std::string broken(const std::string& text, int columns) {
   if (columns <= 0) return text;
   std::istringstream words(text);
@@ -59,7 +59,7 @@ std::string count_text(const std::vector<Finding>& findings) {
   const auto warnings = count(Finding::Level::kWarning);
   const std::string warned = std::to_string(warnings) + (warnings == 1 ? " warning" : " warnings");
   if (bad > 0) return std::to_string(bad) + " bad, " + warned;
-  return "nothing is bad" + (warnings > 0 ? ", " + warned : "");
+  return warnings > 0 ? "No check failed; " + warned + "." : "All checks passed.";
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace scheduler::cli {
 
-// A line for each finding, its advice beneath, how many are bad at the end. Broken at `columns`,
-// 0: as wide as it needs.
+// A line for each finding with its advice beneath, and the counts at the end. Lines break at
+// `columns`; 0: never.
 std::string findings_text(const std::vector<slurm::Finding>& findings, int columns, bool colour);
 
 }  // namespace scheduler::cli

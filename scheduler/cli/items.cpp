@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "scheduler/api/json_text.h"
-#include "scheduler/cli/wait.h"
+#include "scheduler/cli/progress.h"
 
 namespace scheduler::cli {
 namespace {
@@ -75,13 +75,13 @@ std::string what_happened(const json& attempt) {
   const std::string state = attempt.at("state");
   std::string cause = attempt.at("cause");
   const std::string message = text_of(attempt, "message");
-  if (!message.empty() && upper(cause) == state) cause.clear();  // said by the state already
+  if (!message.empty() && upper(cause) == state) cause.clear();  // it would repeat the state
   std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
-  // Slurm calls a job that was stopped on purpose FAILED.
+  // Slurm reports FAILED for a job that was stopped on purpose.
   const bool well = state == "DONE" || state == "CHECKPOINTED";
-  std::string said = well ? "" : cluster_state_text(attempt);
-  if (said == state) said.clear();
-  if (!said.empty()) text += text.empty() ? said : " (" + said + ")";
+  std::string reported = well ? "" : cluster_state_text(attempt);
+  if (reported == state) reported.clear();
+  if (!reported.empty()) text += text.empty() ? reported : " (" + reported + ")";
   const auto restarts = attempt.at("restarts").get<int>();
   if (restarts > 0) {
     text += (text.empty() ? "" : "; ") + std::string("requeued ") +
@@ -198,7 +198,7 @@ Exit list(const Context& context, const ListOptions& options) {
     context.print(json{{"items", items}});
     return Exit::kOk;
   }
-  // Narrow terminals have room for what matters most: why an item waits.
+  // A narrow terminal keeps its room for what matters most: why an item waits.
   const int columns = context.screen().columns;
   const bool narrow = columns > 0 && columns < kRoomForAll;
   std::vector<Column> titles = {{.title = "ITEM", .align = Align::kRight},
@@ -241,7 +241,7 @@ Exit show(const Context& context, int64_t item) {
   field(context, "priority", entry.at("priority"));
   field(context, "ctf", ctf_text(entry.at("ctf")));
   field(context, "label", text_of(entry, "label"));
-  field(context, "asks Slurm", options_text(entry.at("options")));
+  field(context, "Slurm options", options_text(entry.at("options")));
   field(context, "enqueued",
         time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
   if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {

@@ -10,7 +10,7 @@
 namespace scheduler::cli {
 
 struct ListOptions {
-  std::string state;  // words with commas between
+  std::string state;  // words, separated by commas
   std::string priority;
   std::string label;
   int64_t limit = 0;  // 0: all
@@ -21,18 +21,17 @@ Exit show(const Context& context, int64_t item);
 Exit explain(const Context& context, int64_t item);
 
 struct Change {
-  std::string action;                            // the API's word
-  std::string priority;                          // of promote
-  std::map<std::string, std::string> options{};  // of retry: asked of Slurm
-  bool drop_options = false;                     // of retry
+  std::string action;                            // the API's name
+  std::string priority;                          // for promote
+  std::map<std::string, std::string> options{};  // for retry: what it asks of Slurm
+  bool drop_options = false;                     // for retry
 };
 Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items);
 
-// What there is to say of an item in a few words: how fast it goes, what was found, or why it is as
-// it is.
+// A few words about an item: its rate and time left, what was found, or why it is in its state.
 std::string note_of(const nlohmann::json& item);
 
-// Every item that the query selects, `limit` at most (0: all), asked for in pages.
+// Every item that the query selects, at most `limit` (0: all); asks for them in pages.
 std::vector<nlohmann::json> fetch_items(const Context& context, const std::string& query,
                                         int64_t limit);
 

@@ -26,7 +26,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   const int code = ::glob(pattern.c_str(), GLOB_ERR, nullptr, &found);
   const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
   if (code == GLOB_NOMATCH) {
-    throw Failure(Exit::kNotFound, "no file matches " + pattern);
+    throw Failure(Exit::kNotFound, "no file matches '" + pattern + "'");
   }
   if (code != 0) {
     throw Failure(Exit::kFailed, pattern + ": cannot read the folder: " + std::strerror(errno));
@@ -68,7 +68,7 @@ OpenFile open_file(const std::string& path) {
     throw Failure(Exit::kFailed, path + ": " + std::strerror(errno));
   }
   if (S_ISDIR(status.st_mode)) {
-    throw Failure(Exit::kFailed, path + " is a folder; name its files, e.g. '" + path + "/*.mrc'");
+    throw Failure(Exit::kFailed, path + " is a folder; give its files, e.g. '" + path + "/*.mrc'");
   }
   if (!S_ISREG(status.st_mode)) {
     throw Failure(Exit::kFailed, path + " is not a regular file");
@@ -83,7 +83,7 @@ void check(const CtfOptions& options, size_t files) {
   const bool values =
       options.defocus_u || options.defocus_v || options.astigmatism_angle || options.phase_shift;
   if (values && !options.pattern.empty()) {
-    usage("--ctf reads the values from files; leave it, or --defocus-u and the others, out");
+    usage("--ctf reads the values from files; give either --ctf or --defocus-u and the others");
   }
   if (!values && options.pattern.empty()) {
     usage(
@@ -91,15 +91,15 @@ void check(const CtfOptions& options, size_t files) {
         "--defocus-v and --astigmatism-angle");
   }
   if (values && !(options.defocus_u && options.defocus_v)) {
-    usage("--defocus-u and --defocus-v belong together (in A; the same when not astigmatic)");
+    usage("--defocus-u and --defocus-v must be given together (in A; equal without astigmatism)");
   }
   if (values && *options.defocus_u != *options.defocus_v && !options.astigmatism_angle) {
-    usage("the defoci differ: --astigmatism-angle (of defocus u, in degrees) is missing");
+    usage("missing --astigmatism-angle: it is needed when --defocus-u and --defocus-v differ");
   }
   const bool one_for_all = values || ingest::pattern_is_constant(options.pattern);
   if (files > 1 && one_for_all && !options.same) {
     usage("one CTF for " + std::to_string(files) +
-          " files: use --ctf with {stem} or {name}, or say --same-ctf when they really share it");
+          " files: use --ctf with {stem} or {name}, or give --same-ctf if they share one");
   }
 }
 

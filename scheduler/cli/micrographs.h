@@ -1,4 +1,4 @@
-// From what the user wrote to the files to enqueue.
+// From the arguments of `margay enqueue` to open files and their CTF.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace scheduler::cli {
 
-// Arguments that name a file stay; others with * ? [ are globs (a quoted one reaches us
-// unexpanded). In order, without repetition. Throws Failure for a glob without a match.
+// Expands arguments with * ? [ that name no file as globs (the shell leaves quoted ones to us). In
+// order, without repetition. Throws Failure for a glob without a match.
 std::vector<std::string> expand(const std::vector<std::string>& arguments);
 
 struct OpenFile {
@@ -30,8 +30,8 @@ struct CtfOptions {
   bool same = false;
 };
 
-// Refuses, before anything is sent, options that are incomplete, contradict each other, or would
-// give several files one CTF unasked. Throws Failure (usage).
+// Throws Failure (usage) when options are incomplete, contradict each other, or would give several
+// files one CTF unasked. Called before anything is sent.
 void check(const CtfOptions& options, size_t files);
 // Throws Failure naming the micrograph and the CTF file.
 db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph);

@@ -1,4 +1,4 @@
-// The command line of `margay`: options, help, and the one place where its errors end.
+// The command line of `margay`: options, help, and the one place that reports errors.
 #pragma once
 
 #include <iosfwd>
@@ -7,7 +7,7 @@
 
 namespace scheduler::cli {
 
-// The exit code.
+// Runs one command and returns the exit code. Never throws.
 int run(int argc, const char* const* argv, const Screen& screen, std::ostream& out,
         std::ostream& error);
 

@@ -22,7 +22,7 @@ json log_piece(const Context& context, const LogOptions& options, int64_t offset
   return context.get(target);
 }
 
-// A following reader stays with the attempt it began with.
+// --follow stays with the attempt that it began with.
 Exit print_log(const Context& context, const LogOptions& options) {
   int64_t offset = 0;
   int64_t attempt = options.attempt.value_or(0);
@@ -132,7 +132,7 @@ void copy_files(const Context& context, const json& result, const std::string& d
   for (const std::string& file : files_to_copy(result)) {
     const fs::path target = fs::path(directory) / fs::path(file).filename();
     if (!fs::copy_file(file, target, error) || error) {
-      const std::string why = error ? error.message() : "it is there already";
+      const std::string why = error ? error.message() : "it exists already";
       throw Failure(Exit::kFailed, "cannot copy " + file + " to " + target.string() + ": " + why);
     }
     if (!context.wants_json()) context.out() << printable(target.string()) << "\n";

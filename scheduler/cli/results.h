@@ -12,7 +12,7 @@ namespace scheduler::cli {
 struct LogOptions {
   int64_t item = 0;
   std::optional<int> attempt;  // default: the newest
-  bool follow = false;         // until the attempt has ended
+  bool follow = false;         // read on until the attempt has ended
   std::chrono::milliseconds poll{1000};
 };
 Exit logs(const Context& context, const LogOptions& options);

@@ -6,7 +6,7 @@
 namespace scheduler::cli {
 namespace {
 
-constexpr const char* kGroup = "Asked of Slurm (as sbatch's; only where the daemon uses Slurm)";
+constexpr const char* kGroup = "Slurm options, as sbatch's (only where the daemon uses Slurm)";
 
 struct Option {
   const char* name;
@@ -15,26 +15,26 @@ struct Option {
 };
 constexpr std::array<Option, 21> kOptions = {{
     {"time", "TIME", "Time limit: 30, 2:00:00, 1-12"},
-    {"partition", "NAME", "Where it runs"},
+    {"partition", "NAME", "Partition to run in"},
     {"qos", "NAME", "Quality of service"},
-    {"account", "NAME", "Who is charged"},
-    {"nodes", "N", "How many"},
-    {"mem", "SIZE", "Of each node: 64G; 0 = all"},
-    {"mem-per-cpu", "SIZE", "In place of --mem"},
-    {"mem-per-gpu", "SIZE", "In place of --mem"},
+    {"account", "NAME", "Account to charge"},
+    {"nodes", "N", "Number of nodes"},
+    {"mem", "SIZE", "Memory of each node: 64G; 0 = all"},
+    {"mem-per-cpu", "SIZE", "Memory of each CPU, instead of --mem"},
+    {"mem-per-gpu", "SIZE", "Memory of each GPU, instead of --mem"},
     {"ntasks-per-node", "N", "Engine processes on each node"},
     {"cpus-per-task", "N", "Cores of each engine process"},
-    {"gres", "LIST", "On each node: gpu:4"},
-    {"gpus-per-node", "N", "N or TYPE:N"},
-    {"gpus-per-task", "N", "N or TYPE:N"},
-    {"constraint", "FEATURES", "Of the nodes"},
-    {"reservation", "NAME", "Run in this one"},
-    {"mail-user", "ADDRESS", "Who gets Slurm's mails"},
-    {"mail-type", "LIST", "When: END,FAIL"},
-    {"job-name", "TEXT", "A label in the job's comment; the job's name is Margay's"},
-    {"error", "FILE", "For the job's standard error; else in its log"},
-    {"chdir", "DIR", "The job's working folder"},
-    {"ntasks", "N", "Engine processes in all"},
+    {"gres", "LIST", "Generic resources of each node: gpu:4"},
+    {"gpus-per-node", "N", "GPUs of each node: N or TYPE:N"},
+    {"gpus-per-task", "N", "GPUs of each engine process: N or TYPE:N"},
+    {"constraint", "FEATURES", "Features that the nodes must have"},
+    {"reservation", "NAME", "Reservation to run in"},
+    {"mail-user", "ADDRESS", "Recipient of Slurm's mails"},
+    {"mail-type", "LIST", "Events to mail: END,FAIL"},
+    {"job-name", "TEXT", "Label for the job's comment; its name is Margay's"},
+    {"error", "FILE", "File for the job's standard error [default: its log]"},
+    {"chdir", "DIR", "Working folder of the job"},
+    {"ntasks", "N", "Number of engine processes"},
 }};
 
 void put(std::map<std::string, std::string>& options, const std::string& name,
@@ -68,7 +68,7 @@ void add_sbatch_options(CLI::App& command, std::map<std::string, std::string>& o
   command
       .add_flag_function(
           "--exclusive", [&options](int64_t) { put(options, "exclusive", ""); },
-          "The whole node; --sbatch exclusive=user shares it with the user's own jobs")
+          "Reserve whole nodes; --sbatch exclusive=user shares them with the user's own jobs")
       ->group(kGroup);
   command
       .add_option_function<std::vector<std::string>>(
@@ -76,7 +76,7 @@ void add_sbatch_options(CLI::App& command, std::map<std::string, std::string>& o
           [&options](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) put_any(options, text);
           },
-          "Any other option; may be repeated")
+          "Any other sbatch option; may be repeated")
       ->expected(1)
       ->take_all()
       ->group(kGroup)

@@ -1,4 +1,4 @@
-// What an item asks of Slurm, by sbatch's own option names.
+// Options of an item's job in Slurm, by sbatch's own names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,8 +7,8 @@
 
 namespace scheduler::cli {
 
-// Adds --time, --partition and the others, and --sbatch NAME=VALUE for the rest. What is given is
-// put into `options` as it was written; the daemon checks it.
+// Adds --time, --partition and the others, and --sbatch NAME=VALUE for the rest. Values go into
+// `options` as they were written; the daemon checks them.
 void add_sbatch_options(CLI::App& command, std::map<std::string, std::string>& options);
 
 }  // namespace scheduler::cli

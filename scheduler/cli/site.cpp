@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 using slurm::Finding;
 
-constexpr std::chrono::minutes kPatience{10};  // with a site that is slow to examine
+constexpr std::chrono::minutes kTimeout{10};  // a slow site takes minutes to examine
 
 Finding::Level level_of(const std::string& word) {
   if (word == "ok") return Finding::Level::kGood;
@@ -23,7 +23,7 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
   std::string target = "/v1/items/" + std::to_string(item) + "/script?";
   if (!options.shape.empty()) target += "shape=" + options.shape + "&";
   if (options.test_only) target += "test_only=1";
-  const json answer = context.get(target, kPatience);
+  const json answer = context.get(target, kTimeout);
   if (context.wants_json()) {
     context.print(answer);
     return Exit::kOk;
@@ -37,13 +37,13 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
   if (!answer.at("submitted").get<bool>()) {
     context.complain("attempt " + std::to_string(answer.at("attempt").get<int64_t>()) +
                      " of item " + std::to_string(item) +
-                     " was not submitted: its folder is made when it is, so this is for reading");
+                     " has not been submitted; its folder does not exist yet");
   }
   return Exit::kOk;
 }
 
 Exit doctor(const Context& context) {
-  const json answer = context.post("/v1/doctor", json::object(), {}, kPatience);
+  const json answer = context.post("/v1/doctor", json::object(), {}, kTimeout);
   std::vector<Finding> findings;
   bool bad = false;
   for (const json& entry : answer.at("findings")) {

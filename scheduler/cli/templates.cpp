@@ -42,7 +42,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   const json& entry = answer.at("template");
   const bool existed = answer.value("existed", false);
   context.out() << "template " << printable(versioned(entry))
-                << (existed ? " is registered already, with the same volume and settings\n"
+                << (existed ? " is already registered, with the same volume and settings\n"
                             : " registered\n");
   context.out() << "volume   " << printable(text_of(entry, "volume")) << " ("
                 << size_text(entry.at("volume_bytes").get<int64_t>()) << ", sha256 "
@@ -71,7 +71,7 @@ Exit list_templates(const Context& context) {
                {text_of(entry, "volume")}});
   }
   if (table.empty()) {
-    context.out() << "no templates; register one with `margay template add`\n";
+    context.out() << "no templates; register one with 'margay template add'\n";
   } else {
     context.print(table);
   }

@@ -178,7 +178,7 @@ std::string fixed(double value, int decimals) {
 
 std::string state_style(const std::string& state) {
   if (state == "DONE") return style::kGreen;
-  if (state == "ACTIVE" || state == "RUNNING" || state == "PLANNED") return style::kBlue;
+  if (state == "ACTIVE" || state == "RUNNING") return style::kBlue;
   if (state == "FAILED" || state == "QUARANTINED" || state == "LOST") return style::kRed;
   if (state == "HELD" || state == "CANCELLED") return style::kYellow;
   return "";
@@ -195,7 +195,7 @@ std::vector<int> Table::widths(int width) const {
   if (width <= 0) return widths;
   const int gaps = kGap * (static_cast<int>(columns_.size()) - 1);
   int excess = std::accumulate(widths.begin(), widths.end(), gaps) - width;
-  // The widest of those that may be shortened gives first.
+  // The widest column that may be shortened gives way first.
   while (excess > 0) {
     int widest = -1;
     for (size_t i = 0; i < columns_.size(); ++i) {

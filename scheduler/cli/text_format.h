@@ -1,4 +1,4 @@
-// Text for people: safe for a terminal, aligned, short. Pure.
+// Text for people: safe for a terminal, aligned, short. Pure. Widths are in terminal cells.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 
 namespace scheduler::cli {
 
-// Bytes as a terminal may see them: control characters and what is not UTF-8 become \n, \x1b, ...
+// Escapes control characters and bytes that are not UTF-8 (\n, \x1b): a file name must not control
+// the terminal.
 std::string printable(std::string_view bytes);
-// The same with line breaks and tabs left as they are: for logs.
+// The same, but keeps line breaks and tabs: for logs.
 std::string printable_lines(std::string_view bytes);
 
-// Cells on the terminal of printable text.
+// Terminal cells that printable text takes.
 int display_width(std::string_view text);
 
 enum class Cut { kStart, kEnd };  // where the ellipsis goes
-// At most `width` cells.
+// Cuts text to at most `width` cells.
 std::string shorten(const std::string& text, int width, Cut cut = Cut::kEnd);
 
 enum class Align { kLeft, kRight };
-// At least `width` cells.
+// Fills text with blanks to at least `width` cells.
 std::string pad(const std::string& text, int width, Align align);
 
 std::string duration_text(double seconds);  // 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h
@@ -44,13 +45,14 @@ inline constexpr const char* kBlue = "\x1b[34m";
 inline constexpr const char* kReset = "\x1b[0m";
 }  // namespace style
 
-// For an item's or an attempt's state.
+// The colour for an item's or an attempt's state, or for a health word.
 std::string state_style(const std::string& state);
 
 struct Column {
   std::string title{};
   Align align = Align::kLeft;
-  // Shortened first, down to this many cells, when the table is wider than the terminal; 0: never.
+  // The fewest cells that the column is shortened to when the table exceeds the terminal; 0: never
+  // shortened.
   int least = 0;
   Cut cut = Cut::kEnd;
 };
@@ -60,7 +62,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
-  // `width` 0: as wide as it needs.
+  // At most `width` cells wide, if the columns allow it; 0: any width.
   std::string text(int width, bool colour) const;
 
  private:

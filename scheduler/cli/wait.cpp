@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <ostream>
+#include <set>
 #include <thread>
 
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/items.h"
+#include "scheduler/cli/progress.h"
 
 namespace scheduler::cli {
 namespace {
@@ -16,7 +19,7 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-// So many ids fit into one request's address.
+// As many ids as fit into one request's address.
 constexpr size_t kIdsAsked = 500;
 constexpr std::chrono::seconds kLineEvery{60};
 constexpr size_t kMostBars = 16;
@@ -42,7 +45,7 @@ class Waiter {
   Exit run() {
     choose_items();
     for (;;) {
-      look_patiently();
+      look_or_wait_for_daemon();
       erase_bars();
       report_ended();
       if (waiting_.empty()) return finish(failed_ ? Exit::kFailed : Exit::kOk);
@@ -61,7 +64,7 @@ class Waiter {
       check_items();
       return;
     }
-    for (const json& item : fetch_items(context_, "state=QUEUED,PLANNED,ACTIVE", 0)) {
+    for (const json& item : fetch_items(context_, "state=QUEUED,ACTIVE", 0)) {
       if (options_.all || item.at("owner_uid").get<int64_t>() == ::geteuid()) {
         waiting_.insert(item.at("id").get<int64_t>());
       }
@@ -80,23 +83,24 @@ class Waiter {
       page.clear();
     }
     if (unknown.empty()) return;
-    throw Failure(Exit::kNotFound, "there is no item " + std::to_string(*unknown.begin()));
+    throw Failure(Exit::kNotFound, "no item " + std::to_string(*unknown.begin()));
   }
 
-  void look_patiently() {
+  void look_or_wait_for_daemon() {
     try {
       look();
       answered_ = Clock::now();
     } catch (const Failure& failure) {
       const bool gone = failure.exit() == Exit::kUnreachable;
-      if (!gone || Clock::now() - answered_ > options_.patience) throw;
+      if (!gone || Clock::now() - answered_ > options_.daemon_timeout) throw;
       erase_bars();
       if (!context_.wants_json() && !silent_) context_.complain("waiting for the daemon to answer");
     }
     silent_ = Clock::now() - answered_ > options_.poll / 2;
   }
 
-  // What runs, and of the others a page in turn: a poll stays small however many there are.
+  // Asks for all running items and for one page of the others in turn, so that a poll stays small
+  // however many there are.
   void look() {
     if (waiting_.empty()) return;
     std::vector<int64_t> ids;
@@ -186,8 +190,8 @@ class Waiter {
       const std::vector<int64_t> left(waiting_.begin(), waiting_.end());
       context_.print(json{{"ended", ended_}, {"waiting", left}, {"outcome", kind_of(exit)}});
     } else if (exit == Exit::kTimedOut) {
-      context_.complain(std::to_string(waiting_.size()) +
-                        " item(s) have not ended; they go on, wait again when you like");
+      context_.complain(std::string("timed out; ") + std::to_string(waiting_.size()) +
+                        (waiting_.size() == 1 ? " item is" : " items are") + " still unfinished");
     } else if (ended_.empty()) {
       context_.out() << "nothing to wait for\n";
     } else if (ended_.size() > 1) {
@@ -214,78 +218,7 @@ class Waiter {
   bool failed_ = false;
 };
 
-// Of the longest usual tail, `100.0 %  1234/s  59 min 59 s left`, and of `  best z 12.34`, for
-// which narrow terminals have no room.
-constexpr int kTailCells = 33;
-constexpr int kBestCells = 14;
-constexpr int kRoomForBest = 100;
-
-double fraction_of(const Progress& progress) {
-  return progress.total > 0 ? std::clamp(progress.done / progress.total, 0.0, 1.0) : 0;
-}
-
-std::string progress_tail(const std::optional<Progress>& progress, bool with_best) {
-  if (!progress) return "starting";
-  std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
-  if (progress->state == "running") {
-    tail +=
-        "  " + fixed(progress->rate, 0) + "/s  " + duration_text(progress->eta_seconds) + " left";
-  } else {
-    tail += "  " + progress->state;
-  }
-  if (with_best && progress->best_z > 0) tail += "  best z " + fixed(progress->best_z, 2);
-  return tail;
-}
-
-std::string bar(double fraction, int cells) {
-  const int full = static_cast<int>(fraction * cells);
-  std::string text;
-  for (int i = 0; i < cells; ++i) text += i < full ? "█" : "░";
-  return text;
-}
-
 }  // namespace
-
-bool has_ended(const std::string& state) {
-  return state == "DONE" || state == "FAILED" || state == "CANCELLED" || state == "QUARANTINED";
-}
-
-std::optional<Progress> progress_of(const json& item) {
-  const auto found = item.find("progress");
-  if (found == item.end() || !found->is_object()) return std::nullopt;
-  Progress progress;
-  progress.done = found->value("done", 0.0);
-  progress.total = found->value("total", 0.0);
-  progress.rate = found->value("rate", 0.0);
-  progress.eta_seconds = found->value("eta_seconds", 0.0);
-  progress.best_z = found->value("best_z", 0.0);
-  progress.state = found->value("state", "");
-  return progress;
-}
-
-std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns) {
-  int name_cells = 0;
-  int number_cells = 0;
-  for (const ProgressRow& row : rows) {
-    name_cells = std::max(name_cells, display_width(row.name));
-    number_cells = std::max(number_cells, display_width(std::to_string(row.item)));
-  }
-  if (columns > 0) name_cells = std::clamp(name_cells, 1, std::max(8, columns / 4));
-  const bool with_best = columns <= 0 || columns >= kRoomForBest;
-  const int tail_cells = kTailCells + (with_best ? kBestCells : 0);
-  std::vector<std::string> lines;
-  for (const ProgressRow& row : rows) {
-    std::string line = "item " + pad(std::to_string(row.item), number_cells, Align::kRight) + "  ";
-    line += columns > 0 ? pad(shorten(row.name, name_cells, Cut::kStart), name_cells, Align::kLeft)
-                        : row.name;
-    const std::string tail = progress_tail(row.progress, with_best);
-    const int bar_cells = std::min(30, columns - display_width(line) - tail_cells - 4);
-    if (row.progress && bar_cells >= 5) line += "  " + bar(fraction_of(*row.progress), bar_cells);
-    line += "  " + tail;
-    lines.push_back(columns > 0 ? shorten(line, columns) : line);
-  }
-  return lines;
-}
 
 Exit wait(const Context& context, const WaitOptions& options) {
   return Waiter(context, options).run();

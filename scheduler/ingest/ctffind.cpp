@@ -55,7 +55,7 @@ double number_at(const Line& line, size_t column, const std::string& name) {
 double phase_shift_in_degrees(double radians, const Line& line, const std::string& name) {
   if (std::abs(radians) > 2 * std::numbers::pi) {
     throw IngestError(name + ": line " + std::to_string(line.number) + ": phase shift " +
-                      line.words[4] + " is no angle in radians, which CTFFIND writes; " +
+                      line.words[4] + " is not an angle in radians, which CTFFIND writes; " +
                       "if it is in degrees, give the values with --defocus-u, --defocus-v, "
                       "--astigmatism-angle and --phase-shift");
   }
@@ -112,7 +112,8 @@ std::string expand_pattern(const std::string& pattern, const std::string& microg
     } else if (word == "name") {
       out += path.filename().string();
     } else {
-      throw IngestError("--ctf " + pattern + ": {" + word + "} is none of {dir}, {stem}, {name}");
+      throw IngestError("--ctf " + pattern + ": unknown placeholder {" + word +
+                        "}; use {dir}, {stem} or {name}");
     }
     at = end + 1;
   }

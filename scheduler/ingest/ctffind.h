@@ -8,7 +8,7 @@
 
 namespace scheduler::ingest {
 
-// Names the file, the line and what to do.
+// The message names the file, the line and what to do.
 class IngestError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -16,14 +16,14 @@ class IngestError : public std::runtime_error {
 
 // `name` is the file's, for messages and as the values' source. Angles and phase shift come out in
 // degrees (CTFFIND writes the phase shift in radians). A file with several micrographs or frames is
-// refused: which line belongs to the micrograph cannot be told.
+// refused, since nothing tells which line belongs to the micrograph. Throws IngestError.
 db::Ctf parse_ctffind(const std::string& text, const std::string& name);
 db::Ctf read_ctffind(const std::string& path);
 
 // "{dir}/{stem}_ctf.txt": {dir} is the micrograph's folder, {name} its file name, {stem} that
 // without the last extension.
 std::string expand_pattern(const std::string& pattern, const std::string& micrograph);
-// The same file for every micrograph.
+// True for a pattern that names the same file for every micrograph.
 bool pattern_is_constant(const std::string& pattern);
 
 }  // namespace scheduler::ingest

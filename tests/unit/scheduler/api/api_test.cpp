@@ -83,7 +83,7 @@ TEST_F(ApiTest, AnotherFileThanTheOneNamedIsRefused) {
   const Descriptor own = open_file(write("own.mrc"));
   const json answer = enqueue_one(secret, own.get());
   EXPECT_EQ(answer.at("error").at("kind"), "invalid");
-  EXPECT_THAT(answer.at("error").at("message").get<std::string>(), HasSubstr("another one"));
+  EXPECT_THAT(answer.at("error").at("message").get<std::string>(), HasSubstr("a different file"));
   EXPECT_TRUE(get("/v1/items").at("items").empty());
 }
 
@@ -171,7 +171,7 @@ TEST_F(ApiTest, OptionsThatAreRefusedAreOneAnswerForAllFiles) {
       "5");
 }
 
-TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
+TEST_F(ApiTest, AnAttemptShowsTheClustersStateAndItsMeaning) {
   register_template();
   const int64_t item = enqueue("one.mrc");
   db::Attempt attempt = activate(item);
@@ -182,11 +182,11 @@ TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
   attempt.restarts = 2;
   ASSERT_TRUE(db::AttemptStore(*database_).update(attempt));
   const json shown = get("/v1/items/1").at("item");
-  const json& told = shown.at("attempts").at(0);
-  EXPECT_EQ(told.at("cluster_words"), "PENDING");
-  EXPECT_EQ(told.at("cluster_reason"), "Resources");
-  EXPECT_EQ(told.at("cluster_meaning"), slurm::meaning_of_reason("Resources"));
-  EXPECT_EQ(told.at("restarts"), 2);
+  const json& shown_attempt = shown.at("attempts").at(0);
+  EXPECT_EQ(shown_attempt.at("cluster_words"), "PENDING");
+  EXPECT_EQ(shown_attempt.at("cluster_reason"), "Resources");
+  EXPECT_EQ(shown_attempt.at("cluster_meaning"), slurm::meaning_of_reason("Resources"));
+  EXPECT_EQ(shown_attempt.at("restarts"), 2);
   const std::string why = slurm::meaning_of_reason("Resources") + " (job 4711: PENDING, Resources)";
   EXPECT_EQ(shown.at("explanation"), why);
   EXPECT_EQ(get("/v1/items?explain=1").at("items").at(0).at("explanation"), why);
@@ -194,7 +194,7 @@ TEST_F(ApiTest, AnAttemptShowsWhatTheClusterSaysAndMeans) {
               AllOf(HasSubstr("PENDING: Resources: "), HasSubstr("requeued 2 times")));
 }
 
-TEST_F(ApiTest, AJobThatNeedsSomebodyIsToldApartFromOneThatOnlyWaits) {
+TEST_F(ApiTest, AJobThatNeedsActionIsDistinctFromOneThatOnlyWaits) {
   register_template();
   db::Attempt attempt = activate(enqueue("one.mrc"));
   attempt.state = db::AttemptState::kPending;
@@ -384,12 +384,12 @@ TEST_F(ApiTest, ResultsTellPeaksAndTheFilesThatAreThere) {
                               {"pictures", {{"scaled_mip", write(name + "/scaled_mip.png")}}}}
                              .dump();
   db::ResultStore(*database_).insert(result);
-  const json told = get(target).at("result");
-  EXPECT_EQ(told.at("peak_list").size(), 1U);
-  EXPECT_EQ(told.at("peak_list").at(0).at("x"), 334);
-  EXPECT_EQ(told.at("maps").size(), 1U);
-  EXPECT_TRUE(told.at("maps").contains("mip"));
-  EXPECT_EQ(told.at("pictures").at("scaled_mip"), file(name + "/scaled_mip.png"));
+  const json answer = get(target).at("result");
+  EXPECT_EQ(answer.at("peak_list").size(), 1U);
+  EXPECT_EQ(answer.at("peak_list").at(0).at("x"), 334);
+  EXPECT_EQ(answer.at("maps").size(), 1U);
+  EXPECT_TRUE(answer.at("maps").contains("mip"));
+  EXPECT_EQ(answer.at("pictures").at("scaled_mip"), file(name + "/scaled_mip.png"));
 }
 
 TEST_F(ApiTest, ATemplateIsKnownByTheBytesOfTheFileThatWasPassed) {

@@ -182,7 +182,7 @@ TEST_F(HttpServerTest, TheSocketIsForOwnerAndGroupOnly) {
   EXPECT_EQ(status.st_mode & 0777U, 0660U);
 }
 
-TEST_F(HttpServerTest, ACallerThatSaysNothingKeepsNobodyFromStopping) {
+TEST_F(HttpServerTest, ASilentCallerDoesNotKeepTheServerFromStopping) {
   const Descriptor silent = [&] {
     // A hang would end in the test's own time limit.
     const HttpServer server({.socket = socket_, .read_timeout = std::chrono::hours(1)}, echo);
@@ -215,7 +215,7 @@ TEST_F(HttpServerTest, ASocketOnWhichAnotherListensIsLeftAlone) {
 TEST_F(HttpServerTest, AFileAtTheSocketsPlaceIsNotRemoved) {
   std::ofstream(socket_) << "precious";
   EXPECT_THAT([&] { HttpServer server({.socket = socket_}, echo); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("another kind")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("is not a socket")));
   EXPECT_TRUE(std::filesystem::is_regular_file(socket_));
 }
 
@@ -230,13 +230,13 @@ TEST_F(HttpServerTest, AnUnknownGroupIsNamed) {
               ThrowsMessage<std::runtime_error>(HasSubstr("'no-such-group'")));
 }
 
-TEST_F(HttpServerTest, ACallerIsToldWhyNobodyAnswers) {
+TEST_F(HttpServerTest, ACallerLearnsWhyThereIsNoAnswer) {
   const HttpClient client(socket_);
   EXPECT_THAT([&] { client.call({.target = "/x"}); },
               ThrowsMessage<Unreachable>(HasSubstr("start margayd")));
   { const Descriptor dead = listen_at(socket_, ""); }
   EXPECT_THAT([&] { client.call({.target = "/x"}); },
-              ThrowsMessage<Unreachable>(HasSubstr("stopped")));
+              ThrowsMessage<Unreachable>(HasSubstr("no daemon listens")));
 }
 
 TEST_F(HttpServerTest, AnAnswerCutShortIsNotTakenForWhole) {

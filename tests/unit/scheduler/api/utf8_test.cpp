@@ -14,13 +14,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Utf8, WellFormedTextIsTold) {
+TEST(Utf8, WellFormedTextIsRecognized) {
   EXPECT_TRUE(valid_utf8("plain"));
   EXPECT_TRUE(valid_utf8("Übergröße 日本語 \xF0\x9F\x94\xAC"));
   EXPECT_TRUE(valid_utf8(std::string("a\0b", 3)));
 }
 
-TEST(Utf8, IllFormedTextIsTold) {
+TEST(Utf8, IllFormedTextIsRecognized) {
   for (const char* text : {"\x80", "\xFF", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
                            "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "a\xE2\x82"}) {
     EXPECT_FALSE(valid_utf8(text)) << text;

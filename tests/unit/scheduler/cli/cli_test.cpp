@@ -32,7 +32,7 @@ TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
   }
 }
 
-TEST_F(CliTest, WhatAnItemAsksOfSlurmIsKeptCanonicalAndShown) {
+TEST_F(CliTest, AnItemsSlurmOptionsAreKeptCanonicalAndShown) {
   register_template();
   const Outcome outcome =
       enqueue_files({write("one.mrc")}, {"--defocus-u", "1", "--defocus-v", "1", "--time", "90",
@@ -47,10 +47,10 @@ TEST_F(CliTest, WhatAnItemAsksOfSlurmIsKeptCanonicalAndShown) {
   EXPECT_NE(options.at("time"), "") << options;
   EXPECT_THAT(
       margay({"show", "1"}).out,
-      AllOf(HasSubstr("asks Slurm"), HasSubstr("--partition=gpu"), HasSubstr("--exclusive ")));
+      AllOf(HasSubstr("Slurm options"), HasSubstr("--partition=gpu"), HasSubstr("--exclusive ")));
 }
 
-TEST_F(CliTest, AttemptsShowWhatTheClusterSaidWhereItTellsMore) {
+TEST_F(CliTest, AttemptsShowTheClustersStateWhereItAddsSomething) {
   register_template();
   const int64_t item = enqueue("one.mrc");
   const auto insert = [&](int number, db::AttemptState state, const std::string& words,
@@ -108,7 +108,7 @@ TEST_F(CliTest, AnOptionGivenTwiceOrWithoutANameIsAUsageError) {
   }
 }
 
-TEST_F(CliTest, RetryChangesWhatIsAskedAndSaysSo) {
+TEST_F(CliTest, RetryChangesTheSlurmOptionsAndReportsIt) {
   register_template();
   enqueue_files({write("one.mrc")},
                 {"--defocus-u", "1", "--defocus-v", "1", "--mem", "10G", "--qos", "low"});
@@ -116,8 +116,8 @@ TEST_F(CliTest, RetryChangesWhatIsAskedAndSaysSo) {
   const Outcome outcome = margay({"retry", "1", "--mem-per-cpu", "4G", "--qos", "high"});
   EXPECT_EQ(outcome.exit, 0) << outcome.error;
   EXPECT_THAT(outcome.out,
-              AllOf(HasSubstr("now asks Slurm for --mem-per-cpu=4G"),
-                    HasSubstr("--qos=high (was low)"), HasSubstr("without --mem=10G")));
+              AllOf(HasSubstr("Slurm options: --mem-per-cpu=4G"), HasSubstr("--qos=high (was low)"),
+                    HasSubstr("without --mem=10G")));
   EXPECT_FALSE(get("/v1/items/1").at("item").at("options").contains("mem"));
   set_state(1, db::ItemState::kFailed);
   EXPECT_THAT(margay({"retry", "1", "--drop-options"}).out, HasSubstr("without --mem-per-cpu=4G"));
@@ -141,34 +141,34 @@ TEST_F(CliTest, AScriptIsPrintedAsItIs) {
 TEST_F(CliTest, AScriptThatWasNotSubmittedIsMarkedBesideIt) {
   const Outcome outcome = margay({"render", "1", "--shape", "node"});
   EXPECT_EQ(outcome.out, script_.text);
-  EXPECT_THAT(outcome.error, HasSubstr("was not submitted"));
+  EXPECT_THAT(outcome.error, HasSubstr("has not been submitted"));
   EXPECT_EQ(script_requests_.back().shape, Shape::kNode);
   EXPECT_EQ(margay({"render", "1", "--shape", "round"}).exit, 2);
 }
 
-TEST_F(CliTest, TestOnlyPrintsWhatSlurmSays) {
+TEST_F(CliTest, TestOnlyPrintsSlurmsAnswer) {
   script_.test_only = "Job 7 to start at noon on n01";
   EXPECT_EQ(margay({"render", "1", "--test-only"}).out, "Job 7 to start at noon on n01\n");
   EXPECT_TRUE(script_requests_.back().test_only);
 }
 
-TEST_F(CliTest, StatusTellsWellFromHeldFromDegraded) {
+TEST_F(CliTest, StatusTellsRunningFromPausedFromDegraded) {
   status_.now = 1000;
   status_.last_tick = 999;
   status_.last_snapshot = 998;
-  EXPECT_THAT(margay({"status"}).out, testing::StartsWith("well:"));
+  EXPECT_THAT(margay({"status"}).out, testing::StartsWith("running: margayd"));
   status_.orphans = 2;
-  EXPECT_THAT(margay({"status"}).out, HasSubstr("2 jobs of ours that nobody owned"));
+  EXPECT_THAT(margay({"status"}).out, HasSubstr("2 orphaned jobs stopped since start"));
   status_.pause_reason = "partition 'gpux' does not exist";
   EXPECT_THAT(margay({"status"}).out,
-              AllOf(testing::StartsWith("HELD:"), HasSubstr("partition 'gpux' does not exist")));
+              AllOf(testing::StartsWith("PAUSED:"), HasSubstr("partition 'gpux' does not exist")));
   status_.degraded = true;
   status_.problem = "slurmrestd does not answer";
   status_.last_snapshot = 880;
   status_.data_age = 120;
   EXPECT_THAT(margay({"status"}).out,
               AllOf(testing::StartsWith("DEGRADED:"), HasSubstr("slurmrestd does not answer"),
-                    HasSubstr("2 min 00 s ago"), HasSubstr("jobs go on")));
+                    HasSubstr("2 min 00 s old"), HasSubstr("running jobs continue")));
   const json document = margay({"status", "--json"}).document();
   EXPECT_EQ(document.at("degraded"), true);
   EXPECT_EQ(document.at("data_age"), 120);
@@ -179,11 +179,11 @@ TEST_F(CliTest, ARoundThatHangsInTheClusterShowsInTheStatus) {
   status_.now = 1000;
   status_.last_tick = 980;
   status_.last_snapshot = 979;
-  EXPECT_THAT(margay({"status"}).out, AllOf(testing::StartsWith("waits for the cluster:"),
-                                            HasSubstr("it has not answered for 20 s")));
+  EXPECT_THAT(margay({"status"}).out, AllOf(testing::StartsWith("waiting for the cluster:"),
+                                            HasSubstr("no answer for 20 s")));
 }
 
-TEST_F(CliTest, TheDoctorTellsWhatIsBadAndWhatToDo) {
+TEST_F(CliTest, TheDoctorReportsWhatIsBadAndWhatToDo) {
   examine_ = [] {
     return std::vector<slurm::Finding>{{.subject = "engine", .says = "runs"},
                                        {.level = slurm::Finding::Level::kBad,
@@ -236,7 +236,7 @@ TEST_F(CliTest, WaitEndsAsItsItemsDo) {
   EXPECT_EQ(document.at("outcome"), "failed");
 }
 
-TEST_F(CliTest, LogsAreShownOfTheAttemptThatIsAsked) {
+TEST_F(CliTest, LogsAreThoseOfTheAttemptThatIsAskedFor) {
   register_template();
   enqueue("one.mrc");
   EXPECT_EQ(margay({"logs", "1"}).exit, 4);
@@ -322,7 +322,7 @@ TEST_F(CliTest, WrongUseIsTwo) {
   EXPECT_EQ(margay({"wait", "--timeout", "soon"}).exit, 2);
 }
 
-TEST_F(CliTest, WithoutADaemonTheExitCodeIsSevenAndSaysWhatToDo) {
+TEST_F(CliTest, WithoutADaemonTheExitCodeIsSevenAndTheMessageTellsWhatToDo) {
   server_.reset();
   for (const Words& command : std::vector<Words>{{"list"}, {"status"}, {"stop"}, {"wait"}}) {
     const Outcome outcome = margay(command);

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/cli/exit.h"
-#include "scheduler/cli/wait.h"
+#include "scheduler/cli/progress.h"
 
 namespace scheduler::cli {
 namespace {

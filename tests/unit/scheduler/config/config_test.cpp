@@ -264,7 +264,7 @@ TEST(Config, AFileThatIsMissingIsNamed) {
   }
 }
 
-TEST(Config, WithoutAStateFolderItSaysWhereToGiveOne) {
+TEST(Config, WithoutAStateFolderTheErrorTellsWhereToGiveOne) {
   Config config;
   try {
     complete_config(config, "/opt/bin");

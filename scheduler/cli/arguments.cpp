@@ -1,0 +1,136 @@
+#include "scheduler/cli/arguments.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "scheduler/config/config.h"
+#include "slurm/nearest_name.h"
+
+namespace scheduler::cli {
+namespace {
+
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+std::string expected(const std::string& what, const std::string& text) {
+  return "expected " + what + ", got '" + text + "'";
+}
+
+const CLI::App* command_named(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+// The command that was being parsed, "margay template add".
+std::string command_line_of(const CLI::App& app, const CLI::App*& command) {
+  command = &app;
+  std::string words = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return words;
+}
+
+std::string unexpected_text(const CLI::App& command) {
+  const std::vector<std::string> rest = command.remaining();
+  if (rest.empty()) return "unexpected argument";
+  const std::string& word = rest.front();
+  if (!word.starts_with("-")) return "unexpected argument '" + word + "'";
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string name = word.substr(0, word.find('='));
+  return "unknown option '" + name + "'" + slurm::did_you_mean(name, known);
+}
+
+}  // namespace
+
+std::vector<std::string> arguments_of(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  if (argc > 1) words.assign(argv + 1, argv + argc);
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+  return words;
+}
+
+void check_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* parent = &app;
+  for (const std::string& word : arguments) {
+    if (word.starts_with("-") || parent->get_subcommands(nullptr).empty()) return;
+    const CLI::App* command = command_named(*parent, word);
+    if (command == nullptr) {
+      throw CLI::ParseError(
+          "unknown command '" + word + "'" + slurm::did_you_mean(word, command_names(*parent)),
+          CLI::ExitCodes::ExtrasError);
+    }
+    parent = command;
+  }
+}
+
+std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = nullptr;
+  const std::string words = command_line_of(app, command);
+  std::string what = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    what = unexpected_text(*command);
+  } else if (what.find("subcommand is required") != std::string::npos) {
+    what = "no command given";
+  }
+  return what + "\nSee '" + words + " --help'.";
+}
+
+CLI::Validator whole_number() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto value = number_of<int64_t>(text);
+    return value && *value >= 1 ? "" : expected("a whole number from 1", text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator real_number() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto value = number_of<double>(text);
+    return value && std::isfinite(*value) ? "" : expected("a number", text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator duration() {
+  const auto check = [](std::string& text) -> std::string {
+    return parse_duration(text) ? "" : "invalid duration '" + text + "'; give e.g. 90s, 10m or 2h";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  const auto check = [words](std::string& text) -> std::string {
+    std::string known;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == text) return "";
+      known += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+    }
+    return expected(known, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+}  // namespace scheduler::cli
