@@ -1,4 +1,4 @@
-// Time as the daemon sees it, so that tests own it.
+// The daemon's clock, an interface so that tests own the time. Any thread may read it.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace scheduler {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual int64_t now_ms() const = 0;  // since the epoch, UTC
+  virtual int64_t now_ms() const = 0;  // milliseconds since the epoch (UTC)
   int64_t now() const { return now_ms() / 1000; }
 };
 

@@ -53,7 +53,7 @@ CrashHook abort_at(const std::string& armed) {
   }
   const auto& names = crash_point_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
-    throw std::invalid_argument("there is no crash point '" + name + "'");
+    throw std::invalid_argument("unknown crash point '" + name + "'");
   }
   auto left = std::make_shared<std::atomic<int>>(times);
   return [name, left](const std::string& reached) {

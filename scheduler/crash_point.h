@@ -8,18 +8,18 @@
 
 namespace scheduler {
 
-// Called with the name of each point as it is reached; empty = nothing happens.
+// Called with the name of each point as it is reached, by any thread. Empty outside of tests.
 using CrashHook = std::function<void(const std::string&)>;
 
 inline void reach(const CrashHook& hook, const char* name) {
   if (hook) hook(name);
 }
 
-// Every name there is.
+// The names of all crash points.
 const std::vector<std::string>& crash_point_names();
 
-// Aborts when `armed` is reached; "name:3" at the third time. An empty `armed` never does. Throws
-// std::invalid_argument for a name that does not exist.
+// A hook that aborts the process at the point `armed`, or at the third time with "name:3"; empty
+// for an empty `armed`. Throws std::invalid_argument for an unknown name.
 CrashHook abort_at(const std::string& armed);
 
 }  // namespace scheduler

@@ -1,4 +1,5 @@
-// Why a command was refused, as types: the API gives each its status and its exit code.
+// Why a command was refused, one type for each status of the API and exit code of `margay`. The
+// messages are for the user who gave the command.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Invalid : public CommandError {
   using CommandError::CommandError;
 };
 
-// An option of the cluster that this item may not have.
+// A cluster option that is invalid or not allowed for this item.
 class BadOption : public CommandError {
  public:
   using CommandError::CommandError;
@@ -37,7 +38,7 @@ class Conflict : public CommandError {
  public:
   Conflict(const std::string& message, int64_t item_id)
       : CommandError(message), item_id_(item_id) {}
-  // The item in the way, 0 = none.
+  // The item that is in the way; 0 when there is none.
   int64_t item_id() const { return item_id_; }
 
  private:

@@ -128,7 +128,7 @@ class HttpServer::Implementation : private httplib::Server {
     stopping_ = true;
     thread_.join();
     {
-      // Callers that say nothing would keep us waiting; those that are being answered go on.
+      // Silent callers would keep us waiting; requests that are being answered continue.
       const std::lock_guard lock(mutex_);
       for (const auto& [socket, connection] : connections_) ::shutdown(socket, SHUT_RD);
     }
@@ -170,8 +170,8 @@ class HttpServer::Implementation : private httplib::Server {
     put(handler_(request), to);
   }
 
-  // Not the base class's loop: that one ends for good at a passing shortage, and lets jobs that are
-  // started meanwhile inherit the connections.
+  // Replaces the base class's loop, which ends for good at a transient shortage of descriptors and
+  // lets child processes inherit the connections.
   void accept_connections() {
     while (!stopping_) {
       pollfd entry{.fd = listener_.get(), .events = POLLIN, .revents = 0};
@@ -185,7 +185,7 @@ class HttpServer::Implementation : private httplib::Server {
     }
   }
 
-  // One request for each connection: files can then belong to no other request.
+  // One request for each connection, so that passed files cannot belong to another request.
   bool process_and_close_socket(socket_t socket) override {
     const Descriptor owner(socket);
     const std::optional<Peer> peer = peer_of(socket);

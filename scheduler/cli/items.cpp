@@ -183,7 +183,10 @@ std::vector<Cell> list_row(const json& item, bool narrow) {
                            {progress_word(item)},
                            {item.at("priority").get<std::string>()}};
   if (!narrow) {
-    const auto age = static_cast<double>(std::time(nullptr) - item.at("created").get<int64_t>());
+    // The age of an item that has ended stands still.
+    const int64_t until =
+        has_ended(state) ? item.at("changed").get<int64_t>() : int64_t{std::time(nullptr)};
+    const auto age = static_cast<double>(until - item.at("created").get<int64_t>());
     row.insert(
         row.end(),
         {{item.at("template").get<std::string>()}, {text_of(item, "owner")}, {duration_text(age)}});

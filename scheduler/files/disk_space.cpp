@@ -22,8 +22,8 @@ constexpr int64_t kHeaderBytes = 1024;
 constexpr int64_t kFewestBits = 4;  // of a pixel, in mode 101
 constexpr int64_t kLongestSide = 1 << 17;
 
-// Columns and rows stand first in an MRC header, in either byte order; 0 when this is no such file
-// or one cut short, which the engine will say better than we: a header alone must not stop others.
+// Columns and rows come first in an MRC header, in either byte order. 0 for other and for truncated
+// files: the engine reports those better, and a bad header must not stop other items.
 int64_t pixels_of(const std::string& path) {
   std::error_code error;
   const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));

@@ -1,4 +1,4 @@
-// Room on a disk, asked before a search is started there.
+// Disk space that a search needs, and that there is.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace scheduler {
 
-// Bytes that a search of this micrograph leaves at most: eight maps, the checkpoint, pictures.
+// The most bytes that a search of this micrograph leaves: eight maps, the checkpoint, pictures.
 int64_t needed_bytes(const std::string& micrograph_path);
 
-// Free to us in this folder. Throws std::system_error.
+// Bytes that unprivileged users may still write in this folder. Throws std::system_error.
 int64_t free_bytes(const std::string& folder);
 
 // "1.6 GB"
