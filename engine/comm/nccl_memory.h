@@ -13,7 +13,7 @@ inline constexpr uint64_t kNcclStage = uint64_t{32} << 20;
 inline constexpr int kNcclChannels = 4;
 
 // The stage, the connections of so many channels, and as much again as these for NCCL's kernels and
-// what it keeps of the ranks: an allowance, since nobody tells what they take.
+// what it keeps of the ranks: an allowance, since NCCL does not document what they take.
 inline constexpr uint64_t kNcclMemory = kNcclStage + (uint64_t{640} << 20);
 
 }  // namespace engine::comm

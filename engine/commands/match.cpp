@@ -109,12 +109,12 @@ ExitCode run_as_worker(const MatchOptions& options, const std::atomic<bool>& sto
   device.device = device_of(rank_group.place, device.backend);
   try {
     return run_worker(rank_group, device, stop);
-  } catch (const EndedByLeader& dismissed) {
-    return dismissed.code();
+  } catch (const EndedByLeader& ended) {
+    return ended.code();
   }
 }
 
-// Who waits for this rank is told, too.
+// The ranks that wait for this one end with the same error.
 SearchConfig read_config_or_abort_peers(const MatchCommand& command,
                                         const RankGroupOptions& rank_group) {
   try {

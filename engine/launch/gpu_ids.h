@@ -1,4 +1,5 @@
-// What computational_config.gpu_ids asks for: which devices, and by how many local ranks. Pure.
+// Which devices computational_config.gpu_ids asks for, and by how many local ranks. Pure. A device
+// is an index among those that this process sees.
 #pragma once
 
 #include <optional>

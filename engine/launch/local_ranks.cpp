@@ -76,7 +76,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-// The processes.
+// The processes of all ranks.
 class RankProcesses {
  public:
   explicit RankProcesses(const LocalRanks& ranks);
@@ -88,7 +88,7 @@ class RankProcesses {
   std::optional<RankExit> next_exit(Milliseconds wait);
   // To all that have not ended.
   void signal(int number) const;
-  // Of this rank they are kept.
+  // True where this rank's messages are kept instead of passed through.
   bool captures_output(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
   std::string messages(int rank) const { return messages_[static_cast<size_t>(rank)]->text(); }
 
@@ -200,19 +200,19 @@ std::string prefix_lines(int rank, const std::string& text) {
   return out;
 }
 
-// What has happened so far, and what follows.
+// Records how ranks end, and decides what follows.
 class Supervisor {
  public:
   explicit Supervisor(const LocalRanks& ranks) : ranks_(ranks), processes_(ranks) {}
 
   int run(const std::atomic<bool>& stop) {
-    bool told = false;
+    bool forwarded = false;
     for (int living = ranks_.count; living > 0;) {
       if (const auto exit = processes_.next_exit(Milliseconds(50))) {
         --living;
         record(*exit);
       }
-      if (stop && !std::exchange(told, true)) processes_.signal(SIGTERM);
+      if (stop && !std::exchange(forwarded, true)) processes_.signal(SIGTERM);
       stop_stragglers();
     }
     const bool rank_0_counts =
@@ -256,11 +256,11 @@ class Supervisor {
     std::cerr << text << std::flush;
   }
 
-  // Those that do not end by themselves.
+  // Signals the ranks that do not end by themselves.
   void stop_stragglers() {
     if (!waiting_since_ || signals_sent_ == 2) return;
     const auto waited = std::chrono::duration_cast<Milliseconds>(Clock::now() - *waiting_since_);
-    // Nobody hears of anything any more once rank 0 has gone.
+    // Without rank 0 the others have nothing left to do.
     const Milliseconds grace =
         rank_0_ ? std::min(ranks_.grace_period, kAfterRank0) : ranks_.grace_period;
     if (waited < grace) return;
@@ -280,7 +280,7 @@ class Supervisor {
 
 int run_local_ranks(const LocalRanks& ranks, const std::atomic<bool>& stop) {
   if (ranks.count < 1) throw UsageError("--nproc needs at least one rank");
-  ::signal(SIGCHLD, SIG_DFL);  // who inherits that it is ignored never learns how a child ended
+  ::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would discard how a child ended
   return Supervisor(ranks).run(stop);
 }
 

@@ -1,4 +1,4 @@
-// `--nproc N`: this process starts its own ranks on this machine and looks after them.
+// `--nproc N`: starts the ranks of one search on this machine, as processes, and supervises them.
 #pragma once
 
 #include <atomic>
@@ -24,12 +24,12 @@ struct LocalRanks {
 // Runs the command `count` times side by side, rank k with --rank k --world-size N, where it has no
 // device of its own --local-rank k, a rendezvous of their own on this machine and a fresh --run-id.
 // Their messages pass through: rank 0's as they are, the others' only when they end with a failure.
-// `stop` goes on to all of them as SIGTERM. When one fails, the others get `patience` to end by
-// themselves, then SIGTERM, as long again, then SIGKILL; when rank 0 has ended, 5 s at most each.
-// None outlives the thread that calls this, however it ends. Returns rank 0's exit code when it has
-// done its job, or when the survivors go on; else that of the rank that failed first (128 and the
-// signal's number when a signal ended it, which goes before a failure that may only tell of it);
-// else rank 0's.
+// `stop` is forwarded to all of them as SIGTERM. When one fails, the others get `grace_period` to
+// end by themselves, then SIGTERM, as long again, then SIGKILL; when rank 0 has ended, 5 s at most
+// each. None outlives the thread that calls this, however it ends. Returns rank 0's exit code when
+// it has done its job, or when lost ranks are accepted; else that of the rank that failed first
+// (128 and the signal's number when a signal ended it, which goes before a failure that may only
+// follow from it); else rank 0's.
 int run_local_ranks(const LocalRanks& ranks, const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// What a process writes, kept until somebody wants to see it.
+// Keeps what a child process writes until it is needed, in memory. Throws std::system_error.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class OutputCapture {
 
   // For the process to write to; closed by exec unless it is duplicated.
   int file() const { return file_; }
-  // Or the end of it.
+  // All of it, or the last 64 KiB, from the start of a line.
   std::string text() const;
 
  private:

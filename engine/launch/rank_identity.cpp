@@ -49,7 +49,7 @@ class Variables {
     return whole_number(name, *value, least, most);
   }
 
-  // Of a variable that the launcher sets together with `because`.
+  // A variable that the launcher sets together with `because`.
   std::string needed_text(const std::string& name, const std::string& because) const {
     const std::optional<std::string> value = text(name);
     if (!value) {
@@ -67,7 +67,7 @@ class Variables {
   const Environment& environment_;
 };
 
-// What one launcher says.
+// The rank by one launcher.
 struct LauncherInfo {
   RankPlace place;
   std::string identity;     // of this try at its job
@@ -154,7 +154,7 @@ std::optional<LauncherInfo> by_torchrun(const Variables& variables) {
   // Torchrun gives one environment to all; who sets its variables by hand may bind devices.
   place.own_device = !variables.has("TORCHELASTIC_RUN_ID") && names_own_device(variables);
   check(place, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
-  // Many runs have the id "none", so that where they meet has to tell them apart.
+  // Many runs have the id "none": their rendezvous tells them apart.
   info.identity = "torchrun/" + variables.text_or("TORCHELASTIC_RUN_ID", "none") + "/" +
                   variables.text_or("TORCHELASTIC_RESTART_COUNT", "0") + "/" +
                   variables.text_or("MASTER_ADDR", "") + ":" + variables.text_or("MASTER_PORT", "");

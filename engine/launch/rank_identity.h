@@ -1,4 +1,5 @@
-// Who this process is among the ranks of one search: one rank is one device. Pure.
+// Finds which rank this process is among the ranks of one search, and where they meet. One rank is
+// one device. Pure but for process_environment().
 #pragma once
 
 #include <functional>
@@ -7,10 +8,10 @@
 
 namespace engine {
 
-// What the command line says; it goes before every variable.
+// Options of the command line; they go before every variable.
 struct RankFlags {
   std::optional<int> rank, world_size, local_rank;
-  std::string rendezvous;  // HOST:PORT or file:PATH; empty: what the launcher says
+  std::string rendezvous;  // HOST:PORT or file:PATH; empty: by the launcher
   std::string run_id;      // --run-id; empty: of the launcher's job and try
 };
 
@@ -20,12 +21,12 @@ Environment process_environment();
 
 enum class Launcher { kAlone, kFlags, kTorchrun, kSlurm, kOpenMpi };
 
-// Where rank 0 waits for the others.
+// Where rank 0 listens for the others.
 struct Rendezvous {
-  std::string file;  // that rank 0 writes its address into; empty: host and port are known
+  std::string file;  // into which rank 0 writes its address; empty: host and port are known
   std::string host;  // of rank 0
-  int port = 0;      // the first that rank 0 tries, and the others, too
-  int ports = 1;     // how many from there on
+  int port = 0;      // the first that all ranks try
+  int ports = 1;     // how many to try: two jobs on one host may have the same first
 };
 
 struct RankPlace {
@@ -43,19 +44,19 @@ struct RankPlace {
   bool first() const { return rank == 0; }
 };
 
-// From, in this order: flags, torchrun, Slurm, Open MPI; alone where none speaks. (Where a step of
-// Slurm holds Open MPI's own daemons, Open MPI is asked.) By flags the ranks are taken to be on one
-// host, in order, unless --local-rank says otherwise. Throws UsageError naming the variable or flag
-// that is missing, no number, out of range or contradicts another.
+// From, in this order: flags, torchrun, Slurm, Open MPI; alone where there is none. (Where a step
+// of Slurm holds Open MPI's own daemons, Open MPI is asked.) By flags the ranks are taken to be on
+// one host, in order, unless --local-rank says otherwise. Throws UsageError naming the variable or
+// flag that is missing, no number, out of range or contradicts another.
 RankPlace find_rank(const RankFlags& flags, const Environment& environment);
 
 // "rank 3 of 8 (Slurm)".
 std::string describe_rank(const RankPlace& place);
 
-// Which of the `visible` devices this rank takes: the only one where one was bound to each rank,
-// else the one of its local rank. Throws UsageError when there are fewer devices than ranks on this
-// host. (One environment given to several ranks by hand looks like a binding: only the ranks
-// together can see that they have the same device.)
+// Returns which of the `visible` devices this rank takes: the only one where one was bound to each
+// rank, else the one of its local rank. Throws UsageError when there are fewer devices than ranks
+// on this host. (One environment given to several ranks by hand looks like a binding: only the
+// ranks together can see that they have the same device.)
 int device_of_rank(const RankPlace& place, int visible);
 
 }  // namespace engine

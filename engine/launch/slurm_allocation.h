@@ -1,4 +1,5 @@
-// An allocation of several of Slurm's nodes, and the steps that run ranks in it. Pure.
+// Spreads ranks over a Slurm allocation of several nodes, by steps of srun. Pure. Counts are for
+// each node and, where nodes differ, the smallest.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,6 @@
 
 namespace engine {
 
-// Of each node; where they differ, of the poorest.
 struct Allocation {
   int nodes = 0;
   int cores = 0;
@@ -17,7 +17,7 @@ struct Allocation {
   int gpus = 0;
 };
 
-// Nothing outside of a job, and in one of a single node. Throws UsageError naming the variable that
+// nullopt outside of a job, and in one of a single node. Throws UsageError naming the variable that
 // is missing or says nothing.
 std::optional<Allocation> find_allocation(const Environment& environment);
 

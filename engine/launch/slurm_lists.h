@@ -1,4 +1,4 @@
-// Lists as Slurm writes them. Pure.
+// Parses lists as Slurm writes them. Pure; a text that is no such list is nullopt.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,11 @@ struct HostList {
   bool several = false;
 };
 
-// Of "node[03-05,9]-ib,other": node03-ib, and there are others. Nothing when it is no list of
+// Of "node[03-05,9]-ib,other": node03-ib, and there are others. nullopt when it is no list of
 // hosts.
 std::optional<HostList> read_host_list(const std::string& list);
 
-// What "4(x2),3" says of the host at `index`, counted from 0: 4, 4, 3. Nothing when it says nothing
-// of that one, or is no list of counts.
+// The count of the host at `index`, from 0: in "4(x2),3" they are 4, 4, 3. nullopt beyond the last.
 std::optional<int> count_of_host(const std::string& list, int index);
 
 }  // namespace engine

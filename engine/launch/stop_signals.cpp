@@ -55,7 +55,7 @@ void StopSignals::watch() {
     if (sources[1].revents != 0) return;
     signalfd_siginfo info = {};
     if (::read(signals_, &info, sizeof(info)) != sizeof(info)) continue;
-    // Whoever presses Ctrl-C twice does not want to wait for the checkpoint.
+    // A second Ctrl-C means: do not wait for the checkpoint.
     if (info.ssi_signo == SIGINT && requested_) std::_Exit(128 + SIGINT);
     requested_ = true;
   }

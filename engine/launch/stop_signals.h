@@ -1,5 +1,6 @@
-// SIGTERM, SIGUSR1 and SIGINT as a flag. Made before any other thread, so that all of them leave
-// these signals to it.
+// SIGTERM, SIGUSR1 and SIGINT as a flag, set by a thread of its own. Made before any other thread,
+// so that all of them leave these signals to it. Throws std::system_error. A second SIGINT ends the
+// process at once.
 #pragma once
 
 #include <atomic>

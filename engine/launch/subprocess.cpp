@@ -33,7 +33,7 @@ pid_t start(std::vector<std::string>& command, int messages) {
   if (child < 0) fail("cannot start '" + command.front() + "'");
   if (child > 0) return child;
   // Only what is safe between fork and exec. The parent may be gone before the child can ask to
-  // hear of it.
+  // be signalled with it.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(126);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -51,7 +51,7 @@ pid_t start(std::vector<std::string>& command, int messages) {
 ProcessResult run_subprocess(std::vector<std::string> command,
                              std::chrono::milliseconds grace_period,
                              const std::atomic<bool>& stop) {
-  ::signal(SIGCHLD, SIG_DFL);  // who inherits that it is ignored never learns how a child ended
+  ::signal(SIGCHLD, SIG_DFL);  // inherited as ignored it would discard how a child ended
   const OutputCapture messages;
   const pid_t child = start(command, messages.file());
   Clock::time_point next_signal;

@@ -70,7 +70,7 @@ void Coordinator::set_batch(int rank, int batch) {
 std::vector<Assignment> Coordinator::on_request(int rank, uint32_t done, double now) {
   now_ = now;
   Rank& asking = ranks_[static_cast<size_t>(rank)];
-  // A rank that was given up may still speak.
+  // A message of a rank that was lost may still be on its way.
   if (!asking.live || asking.asking) return {};
   auto [finished, rest] = split(asking.chunk, done);
   const uint32_t units = units_of(finished);

@@ -1,9 +1,12 @@
-// Who does which units of one search, and when the ranks' statistics are merged. Pure: told what
-// happened, it answers whom to tell what. Rank 0 has one; a search by one process has one rank.
+// Decides which rank does which units of one search, and when the ranks' statistics are merged.
+// Pure: each call reports an event and returns the orders that follow from it. Rank 0 has one
+// coordinator; a search by one process has one rank. Times are seconds of any monotonic clock, work
+// is counted in correlations.
 //
-// Every rank asks, works, asks again. A rank's statistics count from the last merge on; what it has
-// done since is its own until a round of merging ends, and is done again by others when it is lost
-// before. A round begins when every rank has asked, so no unit is ever half in it.
+// Every rank requests work, does it, and requests again. A rank's statistics count from the last
+// merge on; what it has done since is its own until a round of merging ends, and is done again by
+// others when the rank is lost before. A round begins when every rank has requested, so that no
+// unit is ever half in it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +24,10 @@ struct UnitRange {
 };
 
 enum class OrderKind {
-  kWork,    // correlate `chunk`, then ask
+  kWork,    // correlate `chunk`, then request
   kMerge,   // reduce the statistics since the last merge among `members`
-  kMerged,  // `round` has ended: forget those statistics, then ask
-  kYield,   // leave the chunk after this batch and ask: the others wait
+  kMerged,  // `round` has ended: forget those statistics, then request
+  kYield,   // leave the chunk after this batch and request: the others wait
   kEnd,     // the search is done, or stopped
 };
 
@@ -55,26 +58,26 @@ class Coordinator {
 
   // Units that keep the rank's device busy: its chunks are no smaller, but the last of all.
   void set_batch(int rank, int batch);
-  // The rank has done the first `done` units of its chunk, none where it had no chunk; the rest go
-  // back. `now`: seconds of any clock.
+  // The rank requests work: it has done the first `done` units of its chunk (0 where it had none);
+  // the rest go back.
   std::vector<Assignment> on_request(int rank, uint32_t done, double now);
-  // A round is wanted as soon as every rank has asked; `stop`: and then the end.
+  // A round follows as soon as every rank has requested; with `stop` the end follows the round.
   std::vector<Assignment> request_merge(bool stop);
-  // Rank 0 has the sums of this round. Nothing and no effect when it is not the newest: a rank was
-  // lost meanwhile. Where the search is over() now, nobody is told anything before end().
+  // Rank 0 has the sums of this round. nullopt and no effect when it is not the newest: a rank was
+  // lost meanwhile. Where the search is over() now, no orders follow before end().
   std::optional<std::vector<Assignment>> on_merged(int round);
-  // Done or stopped, and all of it merged: whoever is lost now is no loss.
+  // Done or stopped, and all of it merged: rank failures no longer matter.
   bool over() const { return over_; }
-  // Everybody may go.
+  // The order to end, for every rank.
   std::vector<Assignment> end() const;
-  // What the rank has not merged is to be done again. Not for rank 0.
+  // What the rank has not merged is done again by others. Never rank 0.
   std::vector<Assignment> on_lost(int rank);
 
-  // Of units that were merged.
+  // By unit: whether it was merged.
   const std::vector<bool>& finished() const { return finished_; }
   // Correlations, those not yet merged included.
   int64_t done() const { return done_; }
-  // Those of this rank that were merged.
+  // Merged correlations of this rank.
   int64_t merged_by(int rank) const { return ranks_[static_cast<size_t>(rank)].merged; }
   bool complete() const;  // every unit is merged
   int live() const;       // ranks

@@ -1,4 +1,5 @@
-// What ranks hand each other in bulk: the inputs of a search, and the statistics.
+// Bulk data between ranks: the inputs of a search from rank 0, and the statistics to it. Every rank
+// calls the same functions; each throws CommunicatorLost.
 #pragma once
 
 #include <string>
@@ -11,10 +12,10 @@
 
 namespace engine {
 
-// What rank 0 has, to all.
+// Copies rank 0's inputs to all.
 void share(Communicator& communicator, Problem& problem, std::vector<Unit>& units);
 
-// To rank 0 the statistics of all; the others' are undefined afterwards.
+// Merges the statistics of all ranks into rank 0's; the others' are undefined afterwards.
 void reduce(Communicator& communicator, Accumulators& statistics);
 
 // Throws InputError, naming the worst pixel, when sums of squares are so near to the end of their

@@ -1,4 +1,5 @@
-// What ranks and rank 0 say to each other over their links, as bytes. Pure.
+// The messages between rank 0 and the other ranks, and their encoding as bytes. Pure. Both sides
+// run the same build, so that the format carries no version; numbers are in the host's byte order.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +15,22 @@ namespace engine {
 
 // To rank 0 ---------------------------------------------------------------------------------------
 
-// What it is going to search on, as RankDevice has it.
+// The device that the rank is going to use, as RankDevice has it.
 struct DeviceClaim {
   std::string identity;
 };
-// The rank has its device; it asks from now on.
+// The rank has started its device; it requests work from now on.
 struct Ready {
   int batch = 1;
   std::string device;     // in words
   std::string signature;  // numerics_signature
 };
-// The first `done` units of the chunk are done; the next, please.
+// The first `done` units of the chunk are done; the rank requests the next.
 struct WorkRequest {
   uint32_t done = 0;
   double best_z = 0;  // of its own correlations; 0: not known
 };
-// Somebody asked this rank to stop (a signal).
+// The rank was asked to stop, by a signal.
 struct StopRequest {};
 
 // From rank 0 -------------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ struct Start {
 // Either way --------------------------------------------------------------------------------------
 
 struct Heartbeat {};  // alive
-// To rank 0: cannot go on, and why. From it: the search ends, and why.
+// To rank 0: why the rank ends. From rank 0: why the search ends.
 struct Failed {
   int code = 0;  // ExitCode
   std::string what;
@@ -57,7 +58,7 @@ struct StoreEntry {
 using RankMessage = std::variant<DeviceClaim, Ready, WorkRequest, StopRequest, Start, Order,
                                  Heartbeat, Failed, StoreEntry>;
 
-// Bytes that are no message of ours.
+// The bytes are no message of a rank.
 class MalformedMessage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

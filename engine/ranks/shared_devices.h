@@ -1,4 +1,4 @@
-// Whether every rank has a device of its own: only the ranks together can see that. Pure.
+// Finds ranks that have the same device, which only the ranks together can see. Pure.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace engine {
 struct RankDevice {
   int rank = 0;
   std::string host;
-  std::string identity;  // the same for no other device; empty: a processor, or not known
+  std::string identity;  // unique to the device; empty: a processor, or not known
 };
 
-// Which ranks have the same device and what to do, for the first device that is shared; empty:
-// none.
+// Names the ranks that have the first shared device, and what to do; empty where no device is
+// shared.
 std::string shared_device(const std::vector<RankDevice>& ranks);
 
 }  // namespace engine

@@ -1,5 +1,6 @@
-// Whether the thread that computes still gets on, told by another that ticks. Time in which the
-// whole process was suspended does not count: then nobody ticks.
+// Notices when the thread that computes hangs: it marks what it is doing, another thread ticks.
+// Time in which the whole process was suspended does not count, since nothing ticks then.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace engine {
 
-// What may hang. Each has its patience in time-outs of a rank (--rank-timeout).
+// What may hang. Each has its limit, as a multiple of the ranks' timeout (--rank-timeout).
 enum class Activity {
   kBatch,   // one, or ten times the longest batch so far
   kDevice,  // any other call of a device that has started: the same
@@ -20,7 +21,7 @@ class Watchdog {
  public:
   explicit Watchdog(std::chrono::milliseconds timeout) : timeout_(timeout) {}
 
-  // The step lasts as long as what this returns.
+  // The activity lasts as long as the returned guard.
   class Busy {
    public:
     explicit Busy(Watchdog& watchdog) : watchdog_(watchdog) {}
@@ -33,7 +34,7 @@ class Watchdog {
   };
   [[nodiscard]] Busy busy(Activity what);
 
-  // So much time has gone by. What hangs, for a message; empty: nothing.
+  // Counts so much time. Returns what hangs, for a message; empty where nothing does.
   std::string tick(std::chrono::milliseconds time);
   bool is_busy_with(Activity what);
 

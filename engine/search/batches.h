@@ -1,4 +1,4 @@
-// A chunk of units on a device, batch by batch: what every rank does.
+// Correlates a chunk of units on a device, batch by batch: what every rank does.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace engine {
 
-// After each batch `go_on` is asked with the number of units done. Returns how many were done.
+// Asks `continues` after each batch. Returns how many units were done.
 uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
                          const std::vector<UnitRange>& chunk, Watchdog& watchdog,
-                         const std::function<bool()>& go_on);
+                         const std::function<bool()>& continues);
 
-// What must be the same for all ranks of a search, in words: their statistics are put together.
+// Backend, precision and numerics version in words: ranks whose statistics are merged must agree.
 std::string numerics_signature(const Backend& backend);
 
 // best_z of what one device has done since the last merge. Of few correlations the deviation is no

@@ -1,4 +1,4 @@
-// The whole life of a rank other than 0.
+// A rank other than 0, from joining to its end.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace engine {
 
-// Joins rank 0, gets the search from it, and works until rank 0 says that it is over. Returns kDone
+// Joins rank 0, gets the search from it, and works until rank 0 ends it. Returns kDone
 // or kStopped. `stop`: rank 0 is asked to stop the search. Throws EndedByLeader when rank 0 gave up
-// and has told why, Error with what this rank ends of.
+// and has reported why, else the Error that terminated this rank.
 ExitCode run_worker(const RankGroupOptions& options, const DeviceOptions& device,
                     const std::atomic<bool>& stop);
 
