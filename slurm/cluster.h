@@ -1,5 +1,7 @@
-// Where scripts run. One interface, whatever stands behind it: slurmrestd, or child processes of
-// this machine.
+// Where scripts run. One interface for slurmrestd, Slurm's commands and child processes of this
+// machine. A Cluster is called from one thread. Its calls may block for as long as the cluster's
+// time-out; what the cluster refuses or does not answer is in what they return, and only what is
+// said to throws.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +13,8 @@
 
 namespace slurm {
 
-// What a script asks of the cluster stands in its #SBATCH lines (directives.h), nowhere else, so
-// that the same text works by hand with sbatch. What is Margay's own stands here.
+// What a job asks of the cluster is in the #SBATCH lines of its script (directives.h) and nowhere
+// else, so that the same text works by hand with sbatch. Only what Margay itself sets is here.
 struct JobRequest {
   std::string name;         // the attempt's token, unique for ever
   std::string comment{};    // small JSON for the administrator; not every cluster keeps it
@@ -25,19 +27,27 @@ struct JobRequest {
 
 enum class SubmitOutcome {
   kAccepted,  // job_id is set
-  kRejected,  // proven refused: the message says why
+  kRejected,  // proven refused: `message` has the reason
   kUnknown,   // no or unclear answer: the job may or may not exist
 };
 
-// What a refusal is about.
+// What was wrong with a refused job.
 enum class Refusal {
   kNone,
-  kJob,            // what this job asks for cannot be had: too many nodes, GPUs, too much memory
+  kJob,            // the cluster does not have what it asks for: nodes, GPUs, memory
   kConfiguration,  // partition, account, QOS, token, a field that the cluster does not know
-  kBusy,           // a limit of the moment: later
+  kBusy,           // a limit of the moment: try again later
 };
 
 struct SubmitResult {
+  static SubmitResult rejected(Refusal about, const std::string& message) {
+    return {
+        .outcome = SubmitOutcome::kRejected, .job_id = "", .message = message, .refusal = about};
+  }
+  static SubmitResult unknown(const std::string& message) {
+    return {.outcome = SubmitOutcome::kUnknown, .job_id = "", .message = message};
+  }
+
   SubmitOutcome outcome = SubmitOutcome::kUnknown;
   std::string job_id;
   std::string message;
@@ -53,10 +63,10 @@ enum class JobState {
   kFailed,     // exit code not 0, or a signal
   kTimeout,
   kOutOfMemory,
-  kNodeFail,  // the machine restarted or the wrapper vanished without an exit record
+  kNodeFail,  // the machine failed or restarted, or the job vanished without an exit record
   kPreempted,
   kCancelled,
-  kUnknownAlive,  // a word we do not know: alive
+  kUnknownAlive,  // a word that Margay does not know: taken for alive
 };
 
 struct JobStatus {
@@ -66,8 +76,8 @@ struct JobStatus {
   std::string words{};  // the cluster's own, joined by '+': "CANCELLED+COMPLETING"
   std::optional<int> exit_code;
   std::optional<int> signal;
-  std::string reason;  // the cluster's own word, kept for the user
-  std::string host;
+  std::string reason;       // the cluster's own word, for the user
+  std::string host;         // or a list of hosts in Slurm's notation; empty before it has any
   int64_t submit_time = 0;  // seconds since the epoch, 0 unknown
   int64_t start_time = 0;
   int64_t end_time = 0;
@@ -76,11 +86,12 @@ struct JobStatus {
   std::optional<int> gpus{};  // asked for, in all; unset when the cluster does not say
 };
 
+// All jobs of this instance at one time.
 struct Snapshot {
-  bool complete = false;  // absence counts only in a complete snapshot
-  std::string problem;    // why not complete, for the user
+  bool complete = false;  // else nothing may be concluded from the absence of a job
+  std::string problem;    // why it is not complete, for the user
   std::vector<JobStatus> jobs;
-  bool fresh = true;  // asked for just now; else the last one again, since it is not yet time
+  bool fresh = true;  // asked for just now; else the last one again, since the next is not due
 };
 
 // One line of `margay doctor`.
@@ -92,40 +103,42 @@ struct Finding {
   std::string advice{};  // what to do about it; empty when kGood
 };
 
-// The names that the site's configuration and its script templates use.
+// What the site's configuration and its script templates ask of the cluster.
 struct Examination {
   std::set<std::string> partitions{};
   std::set<std::string> accounts{};
   std::set<std::string> qos{};
   bool gpus = false;  // whether any job asks for one
+  int nodes = 0;      // slurm.nodes where a shape uses it; 0: none does
 };
 
 class Cluster {
  public:
   virtual ~Cluster() = default;
   virtual SubmitResult submit(const JobRequest& request) = 0;
-  // Lets a job that was submitted held start. False: not done, ask again.
+  // Lets a job that was submitted held start. False: it was not released; call again.
   virtual bool release(const std::string& job_id) = 0;
   // All jobs of this instance in one call, finished ones included as long as they are remembered.
   virtual Snapshot states() = 0;
-  // Every job of that name, in the last complete snapshot or in accounting, finished ones included;
-  // nullopt when one of them cannot be asked.
+  // Every job of that name in the last complete snapshot and in accounting, finished ones included.
+  // nullopt: there is no such snapshot yet, or accounting did not answer.
   virtual std::optional<std::vector<JobStatus>> find_by_name(const std::string& name) = 0;
-  // SIGTERM, time to write a checkpoint, then SIGKILL. True when there is nothing left to stop.
+  // SIGTERM, time to write a checkpoint, then SIGKILL. Returns at once: true when there is nothing
+  // left to stop; false: call again.
   virtual bool cancel(const std::string& job_id) = 0;
-  // Ask to stop at the next checkpoint (SIGUSR1 to the engine).
+  // Asks the engine to write a checkpoint and stop (SIGUSR1). False: it was not asked.
   virtual bool signal_stop(const std::string& job_id) = 0;
   // The result is stored: the cluster may forget the job.
   virtual void forget(const std::string& job_id) = 0;
-  // How many more requests may be made just now, so that a site's limit of requests per minute
-  // holds; a call beyond it is refused without being sent.
+  // How many more requests the site's limit of requests per minute allows just now. A call beyond
+  // it is refused without being sent.
   virtual int allowance() = 0;
-  // How many machines there are, 0 = not known.
+  // How many machines the cluster has; 0: not known.
   virtual int nodes() = 0;
   // Whether the cluster would take this job and when it would start, in its own words; nothing is
-  // submitted. Throws std::runtime_error when this cluster cannot be asked that.
+  // submitted. Throws std::runtime_error when this kind of cluster has no such request.
   virtual std::string test_only(const JobRequest& request) = 0;
-  // Everything about this cluster that can be wrong. May take a minute.
+  // Checks everything about this cluster that can be wrong. May take a minute.
   virtual std::vector<Finding> examine(const Examination& what) = 0;
   // One line for `margay status`.
   virtual std::string describe() const = 0;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <string>
 
@@ -28,6 +29,12 @@ struct HttpOptions {
   std::string proxy{};        // empty: none, whatever the environment says
 };
 
+// Milliseconds of a clock that never jumps.
+inline int64_t steady_clock_ms() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+}
+
 struct RestClusterOptions {
   HttpOptions http;
   std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
@@ -38,9 +45,10 @@ struct RestClusterOptions {
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;
-  // A monotonic clock in milliseconds, and the time in seconds since the epoch. Tests set them.
-  std::function<int64_t()> steady_ms{};
-  std::function<int64_t()> now{};
+  // The clocks, of which tests set their own: one that never jumps, in milliseconds; and the time
+  // in seconds since the epoch.
+  std::function<int64_t()> steady_ms = steady_clock_ms;
+  std::function<int64_t()> now = [] { return int64_t{std::time(nullptr)}; };
 };
 
 struct CliClusterOptions {
@@ -51,7 +59,7 @@ struct CliClusterOptions {
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;
-  std::function<int64_t()> steady_ms{};
+  std::function<int64_t()> steady_ms = steady_clock_ms;
 };
 
 }  // namespace slurm

@@ -1,4 +1,4 @@
-// The last listing of our jobs, and when the next one is due: what both roads to Slurm share.
+// The last listing of our jobs, and when the next one is due. Of one thread.
 #pragma once
 
 #include <chrono>
@@ -18,15 +18,16 @@ class ListedJobs {
   ListedJobs(std::chrono::milliseconds poll, int requests_per_minute)
       : poll_ms_(poll.count()), requests_per_minute_(requests_per_minute) {}
 
-  // What `list` finds when it is time to ask, else the last listing again, not fresh. A listing
-  // that is not fresh itself was not asked for: there was no request left for it.
+  // The answer of `list` when the next listing is due, else the last one again, not fresh. A
+  // listing that `list` returns as not fresh is not counted as asked for: no request was left for
+  // it.
   Snapshot states(const std::function<int64_t()>& steady_ms, const std::function<Snapshot()>& list);
 
-  // Of the last complete listing. nullopt: there was none yet.
+  // Jobs of that name in the last complete listing. nullopt: there was none yet.
   std::optional<std::vector<JobStatus>> of_name(const std::string& name) const;
-  // nullptr: it did not have this job.
+  // In the last complete listing; nullptr: the job is not there.
   const JobStatus* find(const std::string& job_id) const;
-  // A complete listing that began after this time did not have it.
+  // Whether a complete listing that began after this time (steady, ms) did not have the job.
   bool lacks(const std::string& job_id, int64_t since_ms) const;
 
  private:

@@ -1,4 +1,4 @@
-// Slurm's words for what a job is doing: pure tables.
+// Slurm's words for what a job is doing. Pure.
 #pragma once
 
 #include <set>
@@ -15,17 +15,22 @@ namespace slurm {
 JobState state_of(const std::set<std::string>& words);
 // Whether the job is over, however it ended.
 bool is_over(JobState state);
-// "CANCELLED+COMPLETING", "CANCELLED,COMPLETING" or "CANCELLED by 0" into words.
+// The words of "CANCELLED+COMPLETING", "CANCELLED,COMPLETING" or "CANCELLED by 0", in capitals.
 std::set<std::string> split_words(const std::string& text);
+// "CANCELLED+COMPLETING", the base state first.
 std::string join_words(const std::set<std::string>& words);
 
 // What a reason (Resources, Priority, QOSMaxJobsPerUserLimit, AssocGrpGRES ...) means to the person
 // who waits, one clause; the word itself when it is not known.
 std::string meaning_of_reason(const std::string& reason);
-// Whether the job will not start without somebody's doing (held, a limit that it can never meet).
+// Whether the job will never start unless somebody acts: it is held, or beyond a limit on one job.
 bool needs_somebody(const std::string& reason);
 
-// A raw wait status, as v0.0.38 gives it.
+// Whether a pending job with this reason waits until somebody releases it: "JobHeldUser", "launch
+// failed requeued held", "job requeued in held state".
+bool says_held(const std::string& reason);
+
+// Sets exit code or signal from a raw wait status, as v0.0.38 gives it.
 void set_exit_of_wait_status(int wait_status, JobStatus& job);
 
 }  // namespace slurm

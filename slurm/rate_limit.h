@@ -1,4 +1,5 @@
-// Not more requests a minute than the site allows: a bucket that fills evenly.
+// Limits the requests per minute: a token bucket that fills evenly. No 60 s have more requests than
+// allowed. Times are milliseconds of a clock that never jumps.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,11 @@ namespace slurm {
 
 class RequestBudget {
  public:
-  // `per_minute` requests, of which up to a sixth may come at once.
+  // `per_minute` requests, of which up to a sixth may come at once. Throws std::invalid_argument
+  // when it is less than 1.
   RequestBudget(int per_minute, int64_t now_ms);
   int left(int64_t now_ms);
-  // False: none is left.
+  // False: none is left, and none was taken.
   bool take(int64_t now_ms);
   int64_t taken() const { return taken_; }
 

@@ -34,7 +34,7 @@ std::unique_ptr<slurm::Cluster> make_rest(const SlurmOptions& slurm, const std::
   options.poll = slurm.poll;
   options.requests_per_minute = slurm.requests_per_minute;
   options.accounting = slurm.accounting;
-  return std::make_unique<slurm::RestCluster>(options);
+  return slurm::make_rest_cluster(options);
 }
 
 std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string& prefix) {
@@ -47,7 +47,7 @@ std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string
   options.poll = config.slurm.poll;
   options.requests_per_minute = config.slurm.requests_per_minute;
   options.accounting = config.slurm.accounting;
-  return std::make_unique<slurm::CliCluster>(options);
+  return slurm::make_cli_cluster(options);
 }
 
 }  // namespace

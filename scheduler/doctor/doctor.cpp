@@ -19,13 +19,14 @@
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/sbatch/directives.h"
+#include "slurm/site_facts.h"
 
 namespace scheduler {
 namespace {
 
 namespace fs = std::filesystem;
 using slurm::Finding;
-using Level = slurm::Finding::Level;
+using slurm::Findings;
 
 constexpr int64_t kLittleRoom = 2'000'000'000;
 
@@ -44,26 +45,26 @@ std::string first_line_of(const std::string& program, const std::string& argumen
   return line;
 }
 
-Finding examine_engine(const Config& config, const std::string& version) {
-  if (!version.empty()) {
-    return {.subject = "engine", .says = version + " (" + config.engine + ")"};
+void examine_engine(const Config& config, const std::string& version, Findings& findings) {
+  if (version.empty()) {
+    findings.bad("engine", "'" + config.engine + "' does not run on this machine",
+                 "set 'engine' to a margay-engine built for it");
+  } else {
+    findings.good("engine", version + " (" + config.engine + ")");
   }
-  return {.level = Level::kBad,
-          .subject = "engine",
-          .says = "'" + config.engine + "' does not run on this machine",
-          .advice = "set 'engine' to a margay-engine built for it"};
 }
 
-Finding examine_templates(const Config& config) {
+// Whether scripts can be rendered.
+bool examine_templates(const Config& config, Findings& findings) {
   try {
     check_script_templates(config);
-    return {.subject = "script templates", .says = "'" + config.templates + "' can be used"};
   } catch (const std::exception& error) {
-    return {.level = Level::kBad,
-            .subject = "script templates",
-            .says = error.what(),
-            .advice = "correct the template or the configuration: margayd does not start with it"};
+    findings.bad("script templates", error.what(),
+                 "correct the template or the configuration: margayd does not start with it");
+    return false;
   }
+  findings.good("script templates", "'" + config.templates + "' can be used");
+  return true;
 }
 
 std::string network_name(const std::string& folder) {
@@ -72,59 +73,68 @@ std::string network_name(const std::string& folder) {
   return db::network_file_system(static_cast<long>(facts.f_type) & 0xFFFFFFFFL);
 }
 
-Finding examine_state(const Config& config) {
-  Finding finding{.subject = "state folder"};
-  if (access(config.state.c_str(), R_OK | W_OK | X_OK) != 0) {
-    finding.level = Level::kBad;
-    finding.says = "'" + config.state + "' cannot be used: " + std::strerror(errno);
-    finding.advice = "make it, owned by the user that runs margayd";
-    return finding;
-  }
-  const std::string network = network_name(config.state);
-  if (!network.empty()) {
-    finding.level = Level::kBad;
-    finding.says = "'" + config.state + "' lies on a network file system (" + network +
-                   "), where the database's locks do not hold";
-    finding.advice = "choose a state folder on a local disk";
-    return finding;
-  }
-  finding.says = "'" + config.state + "' is on a local disk and can be written";
-  return finding;
+// The folder itself, or the nearest one above it that is there.
+std::string existing_part_of(const std::string& folder) {
+  fs::path path = fs::absolute(folder);
+  while (!fs::exists(path)) path = path.parent_path();
+  return path.string();
 }
 
-Finding examine_room(const Config& config) {
-  Finding finding{.subject = "disk"};
-  const std::string folder = fs::exists(config.jobs()) ? config.jobs() : config.state;
+// Whether a probe job can be given its folder.
+bool examine_state(const Config& config, Findings& findings) {
+  const std::string& state = config.state;
+  const std::string above = existing_part_of(state);
+  if (!fs::exists(state) && access(above.c_str(), W_OK | X_OK) == 0) {
+    findings.warn("state folder",
+                  "'" + state + "' is not there yet: margayd makes it when it starts",
+                  "start margayd, then run `margay doctor`, which also runs a probe job");
+    return false;
+  }
+  if (access(state.c_str(), R_OK | W_OK | X_OK) != 0) {
+    findings.bad("state folder", "'" + state + "' cannot be used: " + std::strerror(errno),
+                 "make it, owned by the user that runs margayd");
+    return false;
+  }
+  const std::string network = network_name(state);
+  if (!network.empty()) {
+    findings.bad("state folder",
+                 "'" + state + "' lies on a network file system (" + network +
+                     "), where the database's locks do not hold",
+                 "choose a state folder on a local disk");
+    return false;
+  }
+  findings.good("state folder", "'" + state + "' is on a local disk and can be written");
+  return true;
+}
+
+void examine_room(const Config& config, Findings& findings) {
+  const std::string folder = existing_part_of(config.jobs());
   try {
     const int64_t free = free_bytes(folder);
-    finding.says = human_bytes(free) + " free for results in '" + folder + "'";
+    const std::string says = human_bytes(free) + " free for results in '" + folder + "'";
     if (free < kLittleRoom) {
-      finding.level = Level::kWarning;
-      finding.advice = "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep";
+      findings.warn("disk", says,
+                    "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep");
+    } else {
+      findings.good("disk", says);
     }
   } catch (const std::system_error& error) {
-    finding.level = Level::kBad;
-    finding.says = error.what();
-    finding.advice = "make the folder, owned by the user that runs margayd";
+    findings.bad("disk", error.what(), "make the folder, owned by the user that runs margayd");
   }
-  return finding;
 }
 
-Finding examine_database(const Config& config, const std::string& instance) {
+void examine_database(const Config& config, const std::string& instance, Findings& findings) {
   const std::string path = config.database();
   if (!instance.empty()) {
-    return {.subject = "database", .says = "'" + path + "', instance " + instance};
+    findings.good("database", "'" + path + "', instance " + instance);
+  } else if (!fs::exists(path)) {
+    findings.good("database", "none yet: margayd makes '" + path + "'");
+  } else if (access(path.c_str(), R_OK | W_OK) == 0) {
+    findings.good("database", "'" + path + "' is there");
+  } else {
+    findings.bad("database", "'" + path + "' cannot be used: " + std::strerror(errno),
+                 "run this as the user that runs margayd");
   }
-  if (!fs::exists(path)) {
-    return {.subject = "database", .says = "none yet: margayd makes '" + path + "'"};
-  }
-  if (access(path.c_str(), R_OK | W_OK) == 0) {
-    return {.subject = "database", .says = "'" + path + "' is there"};
-  }
-  return {.level = Level::kBad,
-          .subject = "database",
-          .says = "'" + path + "' cannot be used: " + std::strerror(errno),
-          .advice = "run this as the user that runs margayd"};
 }
 
 std::set<Shape> shapes_used(const Config& config) {
@@ -149,23 +159,18 @@ class Doctor {
 
   std::vector<Finding> examine() {
     const std::string version = first_line_of(config_.engine, "--version");
-    findings_.push_back(examine_engine(config_, version));
-    findings_.push_back(examine_templates(config_));
-    const bool renders = findings_.back().level != Level::kBad;
-    findings_.push_back(examine_state(config_));
-    const bool writes = findings_.back().level != Level::kBad;
-    findings_.push_back(examine_room(config_));
-    findings_.push_back(examine_database(config_, options_.instance));
-    // What throws here is what this cluster cannot do, and a finding like the others.
+    examine_engine(config_, version, findings_);
+    const bool renders = examine_templates(config_, findings_);
+    const bool writes = examine_state(config_, findings_);
+    examine_room(config_, findings_);
+    examine_database(config_, options_.instance, findings_);
+    // A cluster that cannot be used as configured throws, which is a finding like the others.
     try {
       examine_cluster(renders, writes, version);
     } catch (const std::exception& error) {
-      findings_.push_back({.level = Level::kBad,
-                           .subject = "cluster",
-                           .says = error.what(),
-                           .advice = "correct the configuration"});
+      findings_.bad("cluster", error.what(), "correct the configuration");
     }
-    return findings_;
+    return findings_.all();
   }
 
  private:
@@ -174,56 +179,34 @@ class Doctor {
         "doctor-" + (options_.instance.empty() ? std::to_string(getpid()) : options_.instance);
     const auto cluster = make(instance);
     const auto found = cluster->examine(renders ? names_used(config_) : slurm::Examination());
-    findings_.insert(findings_.end(), found.begin(), found.end());
-    add_width(*cluster);
+    findings_.append(found);
     if (!renders || !writes) return;
     if (is_bad(found)) {
-      findings_.push_back({.level = Level::kWarning,
-                           .subject = "job",
-                           .says = "none was tried",
-                           .advice = "mend what is bad above and ask again"});
+      findings_.warn("job", "none was tried", "fix what is bad above and ask again");
       return;
     }
     ProbeOptions probe{.name = "margay-" + instance + "-" + std::to_string(clock_.now_ms()),
                        .engine_version = version,
-                       .patience = options_.patience,
-                       .look = options_.look,
+                       .timeout = options_.timeout,
+                       .poll = options_.poll,
                        .sleep = options_.sleep};
     if (!probe.sleep) probe.sleep = [](auto time) { std::this_thread::sleep_for(time); };
     if (config_.cluster == "slurm") probe.asks = directives_of(config_, config_.slurm.shape, {});
-    const auto seen = run_probe_job(config_, clock_, *cluster, probe);
-    findings_.insert(findings_.end(), seen.begin(), seen.end());
+    findings_.append(run_probe_job(config_, clock_, *cluster, probe));
   }
 
-  // Slurm refuses every job that is wider than it.
-  void add_width(slurm::Cluster& cluster) {
-    if (config_.cluster != "slurm" || shapes_used(config_).count(Shape::kNodes) == 0) return;
-    const int nodes = cluster.nodes();
-    if (nodes == 0) return;
-    const std::string wanted = "slurm.nodes is " + std::to_string(config_.slurm.nodes);
-    const std::string there = ", and the cluster has " + std::to_string(nodes);
-    if (config_.slurm.nodes <= nodes) {
-      findings_.push_back({.subject = "shape nodes", .says = wanted + there});
-      return;
-    }
-    findings_.push_back({.level = Level::kBad,
-                         .subject = "shape nodes",
-                         .says = wanted + there,
-                         .advice = "lower slurm.nodes"});
-  }
-
-  // Its own, beside the daemon's: with its own names, and in a folder of its own.
+  // A cluster object beside the daemon's, with other job names and a folder of its own.
   std::unique_ptr<slurm::Cluster> make(const std::string& instance) const {
     Config own = config_;
     own.state = config_.jobs() + "/.doctor";
-    own.slurm.poll = options_.look;
+    own.slurm.poll = options_.poll;
     return options_.make(own, instance);
   }
 
   const Config& config_;
   const Clock& clock_;
   const DoctorOptions& options_;
-  std::vector<Finding> findings_;
+  Findings findings_;
 };
 
 }  // namespace
@@ -236,6 +219,7 @@ slurm::Examination names_used(const Config& config) {
     insert_names(names.partitions, asks, "partition");
     insert_names(names.accounts, asks, "account");
     insert_names(names.qos, asks, "qos");
+    if (shape == Shape::kNodes) names.nodes = config.slurm.nodes;
     names.gpus = names.gpus || slurm::gpus_of(slurm::resources_of(asks, to_string(shape))) > 0;
   }
   return names;
@@ -248,7 +232,7 @@ std::vector<Finding> examine_site(const Config& config, const Clock& clock,
 
 bool is_bad(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
-                     [](const Finding& finding) { return finding.level == Level::kBad; });
+                     [](const Finding& finding) { return finding.level == Finding::Level::kBad; });
 }
 
 }  // namespace scheduler

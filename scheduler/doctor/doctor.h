@@ -1,5 +1,5 @@
-// What can be wrong with a site, found before a search finds it: programs, templates, folders, the
-// cluster, and a tiny job that tells what it sees.
+// Checks a site before a search runs into its faults: programs, templates, folders, the cluster,
+// and a probe job that reports what a job sees.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,21 @@
 namespace scheduler {
 
 struct DoctorOptions {
-  std::string instance{};                      // of the database; empty: no daemon runs
-  std::chrono::milliseconds patience{60'000};  // for the tiny job
-  std::chrono::milliseconds look{1000};        // between looks at it
-  // A cluster object of its own, as make_cluster.
+  std::string instance{};                     // of the database; empty: no daemon runs
+  std::chrono::milliseconds timeout{60'000};  // of the probe job
+  std::chrono::milliseconds poll{1000};       // between two looks at it
+  // Makes a cluster object for the doctor alone, as make_cluster does.
   std::function<std::unique_ptr<slurm::Cluster>(const Config&, const std::string&)> make;
   // Tests set it.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };
 
-// Takes a minute or two. Never throws for what is wrong with the site: that is a finding.
+// May take a minute or two. What is wrong with the site is a finding and never thrown.
 std::vector<slurm::Finding> examine_site(const Config& config, const Clock& clock,
                                          const DoctorOptions& options = {});
 
-// Partitions, accounts and QOS that the configuration and its script templates name.
+// What the configuration and its script templates ask of Slurm. Throws ConfigError or
+// slurm::DirectiveError when a template cannot be used.
 slurm::Examination names_used(const Config& config);
 
 bool is_bad(const std::vector<slurm::Finding>& findings);

@@ -11,13 +11,13 @@
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/job_states.h"
+#include "slurm/site_facts.h"
 
 namespace scheduler {
 namespace {
 
 namespace fs = std::filesystem;
 using slurm::Finding;
-using Level = slurm::Finding::Level;
 using Report = std::map<std::string, std::string>;
 
 constexpr int64_t kClockTolerance = 2;  // seconds
@@ -93,24 +93,19 @@ class Probe {
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) {
-      add(Level::kBad, "jobs' folder", "'" + folder_ + "' cannot be made: " + error.message(),
-          "let the daemon's user write in '" + config_.jobs() + "'");
-      return findings_;
+      findings_.bad("jobs' folder", "'" + folder_ + "' cannot be made: " + error.message(),
+                    "let the daemon's user write in '" + config_.jobs() + "'");
+      return findings_.all();
     }
     submitted_ = clock_.now();
-    if (!submit()) return findings_;
+    if (!submit()) return findings_.all();
     wait();
     judge();
     clear_up();
-    return findings_;
+    return findings_.all();
   }
 
  private:
-  void add(Level level, const std::string& subject, const std::string& says,
-           const std::string& advice = "") {
-    findings_.push_back({.level = level, .subject = subject, .says = says, .advice = advice});
-  }
-
   std::string script() const {
     const std::string text = render_script(kScript, "the doctor's job",
                                            {{"folder", folder_}, {"engine", config_.engine}});
@@ -126,19 +121,19 @@ class Probe {
                                                         .output_path = folder_ + "/job.log",
                                                         .environment = job_environment(config_)});
     for (const std::string& warning : answer.warnings) {
-      add(Level::kWarning, "job", "the cluster warned: " + warning);
+      findings_.warn("job", "the cluster warned: " + warning, "");
     }
     switch (answer.outcome) {
       case slurm::SubmitOutcome::kAccepted:
         job_.job_id = answer.job_id;
         return true;
       case slurm::SubmitOutcome::kRejected:
-        add(Level::kBad, "job", "the cluster refused it: " + answer.message,
-            "no search can start until this is mended");
+        findings_.bad("job", "the cluster refused it: " + answer.message,
+                      "no search can start until this is fixed");
         return false;
       case slurm::SubmitOutcome::kUnknown:
-        add(Level::kBad, "job", "it is not known whether the cluster took it: " + answer.message,
-            "should it be there, it ends by itself; its name is " + options_.name);
+        findings_.bad("job", "it is not known whether the cluster took it: " + answer.message,
+                      "should it be there, it ends by itself; its name is " + options_.name);
         return false;
     }
     return false;
@@ -153,16 +148,16 @@ class Probe {
   }
 
   void wait() {
-    for (auto waited = std::chrono::milliseconds(0); waited <= options_.patience;
-         waited += options_.look) {
+    for (auto waited = std::chrono::milliseconds(0); waited <= options_.timeout;
+         waited += options_.poll) {
       look();
       if (report_ || is_over(job_.state)) break;
-      options_.sleep(options_.look);
+      options_.sleep(options_.poll);
     }
     // Its report may reach us after its end through a file server that caches.
     for (int i = 0; i < kLooksAtItsEnd && !(report_ && is_over(job_.state)); ++i) {
       if (!report_ && !is_over(job_.state)) break;
-      options_.sleep(options_.look);
+      options_.sleep(options_.poll);
       look();
     }
   }
@@ -172,7 +167,8 @@ class Probe {
     const std::string where = job_.host.empty() ? "" : " on " + job_.host;
     if (is_over(job_.state)) {
       const std::string log = read_end(folder_ + "/job.log", kLogEnd);
-      add(Level::kBad, "job",
+      findings_.bad(
+          "job",
           "job " + job_.job_id + " ran" + where + " (" + state_words() + ") and left nothing in '" +
               config_.jobs() + "'" + (log.empty() ? "" : "; it printed: " + log),
           "that folder must be the same on every node, and writable for the user in whose name "
@@ -180,15 +176,16 @@ class Probe {
       return;
     }
     if (job_.state == slurm::JobState::kPending) {
-      add(Level::kWarning, "job",
-          "job " + job_.job_id + " did not start in time: " + state_words() +
-              "; it was cancelled, and what a job sees is not known",
-          "ask again when the cluster is less busy");
+      findings_.warn("job",
+                     "job " + job_.job_id + " did not start in time: " + state_words() +
+                         "; it was cancelled, and what a job sees is not known",
+                     "ask again when the cluster is less busy");
       return;
     }
-    add(Level::kWarning, "job",
-        "job " + job_.job_id + where + " was not seen to end in time (" + state_words() +
-            "); it was cancelled");
+    findings_.warn("job",
+                   "job " + job_.job_id + where + " was not seen to end in time (" + state_words() +
+                       "); it was cancelled",
+                   "");
   }
 
   std::string state_words() const {
@@ -200,10 +197,9 @@ class Probe {
   }
 
   void judge_report() {
-    add(Level::kGood, "job",
-        "job " + job_.job_id + " ran on " + text(*report_, "host") + " as user " +
-            text(*report_, "user"));
-    add(Level::kGood, "jobs' folder", "'" + config_.jobs() + "' can be written from a job");
+    findings_.good("job", "job " + job_.job_id + " ran on " + text(*report_, "host") + " as user " +
+                              text(*report_, "user"));
+    findings_.good("jobs' folder", "'" + config_.jobs() + "' can be written from a job");
     judge_engine();
     judge_gpus();
     judge_clock();
@@ -212,14 +208,13 @@ class Probe {
   void judge_engine() {
     const std::string version = text(*report_, "engine");
     if (!version.starts_with("margay-engine")) {
-      add(Level::kBad, "engine in a job", "'" + config_.engine + "' does not run there: " + version,
-          "set 'engine' to a path that every node has");
+      findings_.bad("engine in a job", "'" + config_.engine + "' does not run there: " + version,
+                    "set 'engine' to a path that every node has");
     } else if (!options_.engine_version.empty() && version != options_.engine_version) {
-      add(Level::kWarning, "engine in a job",
-          version + " there, " + options_.engine_version + " here",
-          "install the same version everywhere");
+      findings_.warn("engine in a job", version + " there, " + options_.engine_version + " here",
+                     "install the same version everywhere");
     } else {
-      add(Level::kGood, "engine in a job", version);
+      findings_.good("engine in a job", version);
     }
   }
 
@@ -227,9 +222,10 @@ class Probe {
     if (!wants_gpus()) return;
     const int64_t seen = std::max(number(*report_, "listed"), number(*report_, "devices"));
     if (seen > 0) {
-      add(Level::kGood, "GPUs in a job", std::to_string(seen) + " seen");
+      findings_.good("GPUs in a job", std::to_string(seen) + " seen");
     } else {
-      add(Level::kWarning, "GPUs in a job",
+      findings_.warn(
+          "GPUs in a job",
           "the job asked for one and saw none: neither nvidia-smi nor /dev/nvidia* show any",
           "is the driver installed on " + text(*report_, "host") + "?");
     }
@@ -247,10 +243,11 @@ class Probe {
     const int64_t ahead = time - seen_;
     const int64_t off = std::max(behind, ahead);
     if (off <= kClockTolerance) {
-      add(Level::kGood, "clock", "the job's host and this machine agree");
+      findings_.good("clock", "the job's host and this machine agree");
       return;
     }
-    add(Level::kWarning, "clock",
+    findings_.warn(
+        "clock",
         "that of " + text(*report_, "host") + " is " + std::to_string(off) + " s " +
             (behind > ahead ? "behind" : "ahead of") + " this machine's",
         "let both follow the same time server: munge refuses a difference of some minutes");
@@ -270,7 +267,7 @@ class Probe {
   std::optional<Report> report_;
   int64_t submitted_ = 0;
   int64_t seen_ = 0;
-  std::vector<Finding> findings_;
+  slurm::Findings findings_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A tiny job of the doctor's: whether jobs run at all, and what they see.
+// The doctor's probe job: whether jobs run at all, and what they see.
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,20 @@ namespace scheduler {
 
 struct ProbeOptions {
   std::string name;              // of the job
-  slurm::Directives asks{};      // what a search asks for; the tiny job asks for a bit of the same
+  slurm::Directives asks{};      // what a search asks for; see probe_directives()
   std::string engine_version{};  // as this machine has it
-  std::chrono::milliseconds patience{60'000};
-  std::chrono::milliseconds look{1000};
+  std::chrono::milliseconds timeout{60'000};
+  std::chrono::milliseconds poll{1000};
   std::function<void(std::chrono::milliseconds)> sleep;
 };
 
-// Leaves nothing behind: a job that has not ended in time is cancelled.
+// Submits the job, waits for it and reports what it saw. Leaves nothing behind: its folder is
+// removed, and a job that has not ended in time is cancelled.
 std::vector<slurm::Finding> run_probe_job(const Config& config, const Clock& clock,
                                           slurm::Cluster& cluster, const ProbeOptions& options);
 
-// Where to run, as the search does; one node, one task, one GPU when the search wants any, for two
-// minutes.
+// Partition, account, QOS, reservation and constraint as the search has them, but one node, one
+// task, two minutes, and one GPU if the search asks for any.
 slurm::Directives probe_directives(const slurm::Directives& asks);
 
 }  // namespace scheduler

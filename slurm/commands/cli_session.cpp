@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -13,16 +12,6 @@ namespace {
 
 // Below this one request a minute kept for the listing would leave nothing for the rest.
 constexpr int kLeastForReserve = 12;
-
-CliClusterOptions completed(CliClusterOptions options) {
-  if (!options.steady_ms) {
-    options.steady_ms = [] {
-      const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      return int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
-    };
-  }
-  return options;
-}
 
 std::string name_of(uid_t uid) {
   const passwd* entry = ::getpwuid(uid);
@@ -52,7 +41,7 @@ std::map<std::string, std::string> readable_settings() {
 }  // namespace
 
 CliSession::CliSession(CliClusterOptions options)
-    : options_(completed(std::move(options))),
+    : options_(std::move(options)),
       budget_(options_.requests_per_minute, options_.steady_ms()),
       reserve_(options_.requests_per_minute < kLeastForReserve ? 0 : 1),
       user_(name_of(::geteuid())) {}

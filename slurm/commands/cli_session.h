@@ -1,4 +1,6 @@
-// Slurm's commands with their settings: where they are, their environment, how many a minute.
+// Runs Slurm's commands: from the site's folder, in a known environment, so many a minute. Of one
+// thread; each call blocks for the time-out of a command at most. Throws std::system_error when the
+// machine has no process or pipe left.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +24,15 @@ class CliSession {
   // nullopt: the minute's requests are used up, and nothing was run.
   std::optional<CommandResult> run(const std::string& command, const Words& arguments,
                                    Purpose purpose = Purpose::kOther);
-  // For a person who waits: whatever the budget says.
+  // For a person who waits: also beyond the budget.
   CommandResult run_at_once(const std::string& command, const Words& arguments);
-  // For sbatch: the environment of the job that is to be, and what it needs itself.
+  // For sbatch: with the environment of the future job, completed by what sbatch itself needs.
   using Environment = std::map<std::string, std::string>;
   std::optional<CommandResult> run_in(const Environment& environment, const std::string& command,
                                       const Words& arguments);
   int allowance();
 
-  // Who runs this.
+  // The user who runs this program.
   const std::string& user() const { return user_; }
   const CliClusterOptions& options() const { return options_; }
   int64_t steady_ms() const { return options_.steady_ms(); }

@@ -1,4 +1,4 @@
-// sbatch's and scancel's words, which say no error number.
+// Implements parse.h: sbatch's and scancel's messages, which carry no error number.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "slurm/gpu_count.h"
+#include "slurm/job_records.h"
 #include "slurm/job_states.h"
 
 namespace slurm {
@@ -71,25 +73,6 @@ bool read_exit(std::string_view text, JobStatus& job) {
   return status.has_value();
 }
 
-// How many GPUs a list names: "gres:gpu:4", "gres/gpu:a100:2,gres/gpu:1,gres/nvme:1", or
-// "cpu=4,gres/gpu=16,gres/gpu:a100=16", where what follows the kind is a part of the total.
-std::optional<int> gpus_in(std::string_view list) {
-  std::optional<int> total;
-  std::optional<int> sum;
-  for (std::string_view item : split(list, ',', list.size() + 1)) {
-    if (!item.starts_with("gres/gpu") && !item.starts_with("gres:gpu")) continue;
-    item.remove_prefix(std::string_view("gres/gpu").size());
-    const size_t before = item.find_last_of(":=");
-    // "gres:gpu" alone is one.
-    const auto count =
-        before == item.npos ? std::optional<int>(1) : number_in<int>(item.substr(before + 1));
-    if (!count) continue;
-    if (item.starts_with("=")) total = *count;
-    sum = sum.value_or(0) + *count;
-  }
-  return total ? total : sum;
-}
-
 enum QueueField : size_t {
   kId,
   kState,
@@ -133,8 +116,7 @@ int gpus_asked(const Fields& fields) {
 }
 
 bool is_held(const JobStatus& job, std::string_view priority) {
-  return job.state == JobState::kPending && (priority == "0" || job.reason.starts_with("JobHeld") ||
-                                             job.reason.find("requeued held") != std::string::npos);
+  return job.state == JobState::kPending && (priority == "0" || says_held(job.reason));
 }
 
 bool read_times(std::string_view submit, std::string_view start, std::string_view end,
@@ -206,19 +188,6 @@ std::optional<JobStatus> read_record(const Fields& fields) {
   }
   if (is_over(job.state) && !read_exit_pair(fields[kRecordExit], job)) return std::nullopt;
   return job;
-}
-
-// Each run of a requeued job has a record, of the same id and with a later submit time.
-void keep_last_run(std::vector<JobStatus>& jobs, JobStatus job) {
-  const auto known = std::find_if(jobs.begin(), jobs.end(),
-                                  [&](const JobStatus& one) { return one.job_id == job.job_id; });
-  if (known == jobs.end()) {
-    jobs.push_back(std::move(job));
-    return;
-  }
-  const int runs_before = known->restarts + 1;
-  if (job.submit_time >= known->submit_time) *known = std::move(job);
-  known->restarts = runs_before;
 }
 
 std::string_view next_line(std::string_view& text) {
@@ -298,22 +267,14 @@ bool says_too_many_days(const std::string& error) {
   return error.find("Too wide of a date range in query") != std::string::npos;
 }
 
-NodesText parse_sinfo_nodes(std::string_view text) {
-  NodesText found;
+NodeTotals parse_sinfo_nodes(std::string_view text) {
+  NodeTotals found;
   std::set<std::string_view> seen;  // a node has a line for each of its partitions
   while (!text.empty()) {
     const Fields fields = split(next_line(text), '|', 2);
     if (fields.size() != 2 || fields[0].empty() || !seen.insert(fields[0]).second) continue;
     ++found.nodes;
-    // "gpu:a100:4(S:0-1),nvme:1": what stands in brackets may hold commas.
-    std::string list;
-    int depth = 0;
-    for (const char c : "," + std::string(fields[1])) {
-      if (c == '(') ++depth;
-      if (depth == 0) list += c == ',' ? std::string(",gres/") : std::string(1, c);
-      if (c == ')') --depth;
-    }
-    found.gpus += gpus_in(list).value_or(0);
+    found.gpus += gpus_in(fields[1]).value_or(0);
   }
   return found;
 }

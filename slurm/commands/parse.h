@@ -1,4 +1,4 @@
-// What Slurm's commands are asked for and what they say: pure text.
+// The arguments and the output of Slurm's commands: pure text.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 
 #include "slurm/cluster.h"
 #include "slurm/commands/run_command.h"
+#include "slurm/site_facts.h"
+#include "slurm/slurm_cluster.h"
 
 namespace slurm {
 
@@ -21,13 +23,13 @@ using Words = std::vector<std::string>;
 Words squeue_arguments();
 struct QueueText {
   std::vector<JobStatus> jobs{};
-  std::string problem{};  // why it may be incomplete
+  std::string problem{};  // why it may be incomplete; empty: it is whole
 };
-// Jobs whose name begins with `name_prefix`; others may be as odd as they like.
+// Jobs whose name begins with `name_prefix`. What others look like does not matter.
 QueueText parse_squeue(std::string_view text, const std::string& name_prefix);
 
 Words sacct_arguments(const std::string& name, int days);
-// One entry for each job id, its last run; nullopt when it cannot be read.
+// One entry for each job id, its last run. nullopt: a line cannot be read.
 std::optional<std::vector<JobStatus>> parse_sacct(std::string_view text, const std::string& name);
 bool says_accounting_is_off(const std::string& error);
 bool says_too_many_days(const std::string& error);
@@ -35,29 +37,24 @@ bool says_too_many_days(const std::string& error);
 // --- sbatch
 // ---------------------------------------------------------------------------------------
 
-// Everything but the file itself. The job gets sbatch's own environment. `chdir` empty: the script
-// says it.
+// All but the script's path. The job gets sbatch's own environment. `chdir` is empty when the
+// script sets the folder.
 Words sbatch_arguments(const JobRequest& request, const std::string& chdir);
 SubmitResult classify_sbatch(const CommandResult& result);
 
 // --- the others
 // -----------------------------------------------------------------------------------
 
-enum class CancelAnswer { kAsked, kGone, kFailed };
 CancelAnswer classify_scancel(const CommandResult& result);
 
 // Its error text in one line, without "squeue: error: "; why it failed when it has none.
 std::string complaint_of(const CommandResult& result);
-// Both outputs, lines without "sbatch: ".
+// Both outputs, without "sbatch: " before the lines.
 std::string words_of(const CommandResult& result);
 
 // "sinfo -h -N -o %N|%G".
 Words sinfo_node_arguments();
-struct NodesText {
-  int nodes = 0;
-  int gpus = 0;
-};
-NodesText parse_sinfo_nodes(std::string_view text);
+NodeTotals parse_sinfo_nodes(std::string_view text);
 
 // "slurm-wlm 22.05.8" -> "22.05.8".
 std::string release_of(const std::string& version_text);

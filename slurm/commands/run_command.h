@@ -1,4 +1,4 @@
-// One program run to its end: arguments as they are, no shell, output kept, a time limit.
+// Runs one program to its end: no shell, output kept, a time limit.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@ struct Command {
 
 struct CommandResult {
   enum class Ending {
-    kNotStarted,  // it did nothing at all
+    kNotStarted,  // proven to have done nothing
     kEnded,       // by itself: exit_code or signal
-    kTimedOut,    // killed, with every process of its group; what it did is not known
+    kTimedOut,    // killed, with its process group; what it did is not known
   };
   Ending ending = Ending::kNotStarted;
   int exit_code = -1;
@@ -30,12 +30,13 @@ struct CommandResult {
   std::string output{};  // standard output
   std::string error{};   // standard error
   bool cut = false;      // there was more output than most_output
-  std::string why{};     // one clause when it did not end with 0; its own words not included
+  std::string why{};     // one clause unless ok(); without the program's own messages
 
   bool ok() const { return ending == Ending::kEnded && exit_code == 0 && !cut; }
 };
 
-// Runs from / with an empty standard input, in a process group of its own.
+// In /, with an empty standard input, in a process group of its own. Blocks for timeout + kill_wait
+// at most. Throws std::system_error when there is no pipe or no process to watch.
 CommandResult run_command(const Command& command);
 
 }  // namespace slurm

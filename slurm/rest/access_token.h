@@ -1,4 +1,4 @@
-// The JSON Web Token that slurmrestd wants, from a file that somebody else renews.
+// The JSON Web Token for slurmrestd, from a file that the site renews. Of one thread.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace slurm {
 
-// When the token ends and whom it names, read without checking the signature; nullopt: it is none.
+// When a token expires and whom it names, read without checking the signature.
 struct TokenFacts {
   std::optional<int64_t> expires{};  // seconds since the epoch
   std::string user{};
 };
+// nullopt: the text is not a JSON Web Token.
 std::optional<TokenFacts> read_token_facts(const std::string& token);
 
 class TokenFile {
@@ -21,7 +22,7 @@ class TokenFile {
   // The token as it is in the file now: read again when the file changed. "SLURM_JWT=..." as
   // scontrol prints it is understood. Throws std::runtime_error naming the file, never its content.
   const std::string& token();
-  // Read again at the next use, whatever the file's time says: the server refused it.
+  // The server refused the token: the file is read again at the next use, whatever its time.
   void distrust() { known_ = false; }
   const std::string& path() const { return path_; }
 

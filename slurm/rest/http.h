@@ -1,4 +1,4 @@
-// HTTP by libcurl: the one file that includes it.
+// HTTP by libcurl, which no other file includes.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,8 @@ struct HttpAnswer {
   std::string date{};  // the server's Date header
 };
 
-// One connection, kept open between requests. Of one thread.
+// One connection, kept open between requests. Of one thread. The constructor throws
+// std::runtime_error for a url of another kind.
 class HttpClient {
  public:
   explicit HttpClient(HttpOptions options);
@@ -41,7 +42,9 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // `sink` gets the body of an answer with status 200 in pieces; other bodies are kept.
+  // Blocks for the time-out at most. `sink` gets the body of an answer with status 200 in pieces;
+  // other bodies are kept. Throws std::runtime_error for a header with a control character, and
+  // what `sink` throws.
   HttpAnswer ask(const HttpRequest& request,
                  const std::function<void(std::string_view)>& sink = {});
 

@@ -1,6 +1,7 @@
 // slurmrestd's requests and answers, by API version: pure text. All differences of shape between
-// the versions are here. v0.0.43 and later are written from their documents: NOT SEEN on a real
-// one.
+// the versions are here. v0.0.43 and later are written from their documents and have not been
+// tested against a real slurmrestd. Reading never throws: what is cut or of another shape is left
+// out.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "slurm/api_version.h"
 #include "slurm/cluster.h"
 #include "slurm/sbatch/directives.h"
+#include "slurm/site_facts.h"
 
 namespace slurm {
 
@@ -38,7 +40,7 @@ struct Problem {
   int code = 0;         // Slurm's error number, 0 = none
   std::string message;  // one sentence for the administrator; never a part of the request
 };
-// Of any answer but a submission's.
+// Of any answer but a submission's, for which classify_submit() is.
 Problem problem_of(ApiVersion version, const RestAnswer& answer);
 
 // The addresses, from the root of the server.
@@ -54,49 +56,39 @@ std::string accounting_jobs_path(ApiVersion version, const std::string& name);
 std::string accounting_qos_path(ApiVersion version);
 std::string accounting_associations_path(ApiVersion version);
 
+// Throws std::runtime_error when a text in it is not UTF-8.
 std::string submit_body(ApiVersion version, const JobRequest& request, const Resources& resources);
-std::string release_body(ApiVersion version);
+std::string release_body();
 
-// By the body first: a job id is an acceptance whatever the status. What is not proven refused is
-// kUnknown.
-SubmitResult classify_submit(ApiVersion version, const RestAnswer& answer);
+// By the body first: a job id proves that the job was accepted, whatever the status. What does not
+// prove a refusal is kUnknown.
+SubmitResult classify_submit(const RestAnswer& answer);
 
-// One object of "jobs" of the controller's listing. nullopt when it is no job.
-std::optional<JobStatus> parse_job(ApiVersion version, const std::string& object);
-// Whole answers of accounting.
-std::vector<JobStatus> parse_accounting_jobs(ApiVersion version, const std::string& body);
+// One object of "jobs" in the controller's listing. nullopt: it is not a job.
+std::optional<JobStatus> parse_job(const std::string& object);
+// A whole answer of accounting; one entry for each job.
+std::vector<JobStatus> parse_accounting_jobs(const std::string& body);
 
-struct PartitionFacts {
-  std::string name;
-  std::string state;             // "UP"
-  int64_t longest_minutes = -1;  // -1 = no limit
-  int nodes = 0;
-};
-std::vector<PartitionFacts> parse_partitions(ApiVersion version, const std::string& body);
-struct NodeFacts {
-  std::string name;
-  std::string state;
-  int gpus = 0;
-};
-std::vector<NodeFacts> parse_nodes(ApiVersion version, const std::string& body);
-std::vector<std::string> parse_qos_names(ApiVersion version, const std::string& body);
-// Accounts of a user.
-std::vector<std::string> parse_accounts(ApiVersion version, const std::string& body,
-                                        const std::string& user);
+// Partitions with their state words: "UP", "DRAIN".
+std::map<std::string, std::string> parse_partitions(const std::string& body);
+NodeTotals parse_node_totals(const std::string& body);
+Names parse_qos_names(const std::string& body);
+// The accounts that `user` may use.
+Names parse_accounts(const std::string& body, const std::string& user);
 // The controller's clock in an answer of diag, seconds since the epoch.
 std::optional<int64_t> controller_time(const std::string& body);
-// "22.05.8" out of any answer's meta, empty = not there.
+// "22.05.8", from any answer's meta; empty: it is not there.
 std::string slurm_release(const std::string& body);
-// The versions that /openapi/v3 names, and whether accounting (slurmdb) is offered in each.
+// The versions in the document of /openapi/v3, each with whether it offers accounting (slurmdb).
 std::map<ApiVersion, bool> offered_versions(const std::string& openapi);
 
-// A listing of jobs read piece by piece: each object of its "jobs" goes to `each` and is forgotten,
-// so that a listing of 80 MB costs as much memory as one job.
+// A listing of jobs read piece by piece: each object of its "jobs" is passed to `each` and
+// forgotten, so that a listing of 80 MB needs as much memory as one job.
 class JobListing {
  public:
   explicit JobListing(std::function<void(const std::string& object)> each)
       : each_(std::move(each)) {}
-  // Throws std::runtime_error when an object is beyond any sense (16 MB).
+  // Throws std::runtime_error when a job is longer than 16 MB, and what `each` throws.
   void feed(std::string_view piece);
   // Whether the whole document was there, with its closing brace and a "jobs" array.
   bool whole() const;

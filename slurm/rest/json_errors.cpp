@@ -1,5 +1,5 @@
-// What an answer proves. Slurm's error numbers are in three fields, and a failure may come under
-// HTTP 200.
+// Implements json.h: what an answer proves. Slurm's error numbers are in three fields, and a
+// failure may come under HTTP 200.
 #include <set>
 
 #include "slurm/rest/json.h"
@@ -188,20 +188,6 @@ std::vector<std::string> warnings_of(const Json& document) {
   return warnings;
 }
 
-SubmitResult rejected(Refusal refusal, const std::string& message) {
-  SubmitResult result;
-  result.outcome = SubmitOutcome::kRejected;
-  result.refusal = refusal;
-  result.message = message;
-  return result;
-}
-
-SubmitResult unknown(const std::string& message) {
-  SubmitResult result;
-  result.message = message;
-  return result;
-}
-
 // slurmrestd's own words for a request that it did not pass on.
 bool was_not_passed_on(const RestAnswer& answer) {
   return answer.status >= 400 && answer.status < 500 &&
@@ -213,19 +199,20 @@ SubmitResult classify_without_id(const RestAnswer& answer, const Json& document)
   const std::vector<ErrorItem> errors = errors_of(document);
   const std::string text = sentences_of(errors);
   if (answer.status == 401 || answer.status == 511) {
-    return rejected(Refusal::kConfiguration, std::string(kTokenSentence) + " (token)");
+    return SubmitResult::rejected(Refusal::kConfiguration,
+                                  std::string(kTokenSentence) + " (token)");
   }
   for (const ErrorItem& error : errors) {
     const Refusal refusal = refusal_of(error.code.value_or(0));
     if (refusal == Refusal::kNone) continue;
     if (error.code == kProtocolAuthentication) {
-      return rejected(refusal, std::string(kTokenSentence) + " (token)");
+      return SubmitResult::rejected(refusal, std::string(kTokenSentence) + " (token)");
     }
     const std::string site = text_of(member(document, "job_submit_user_msg"));
-    return rejected(refusal, site.empty() ? text : text + "; " + site);
+    return SubmitResult::rejected(refusal, site.empty() ? text : text + "; " + site);
   }
-  if (text.empty()) return unknown("the answer (" + http(answer) + ") names no job");
-  return unknown(text);
+  if (text.empty()) return SubmitResult::unknown("the answer (" + http(answer) + ") names no job");
+  return SubmitResult::unknown(text);
 }
 
 // --- everything else ---------------------------------------------------------------------------
@@ -283,7 +270,7 @@ Problem problem_without_json(const RestAnswer& answer) {
 
 }  // namespace
 
-SubmitResult classify_submit(ApiVersion, const RestAnswer& answer) {
+SubmitResult classify_submit(const RestAnswer& answer) {
   const Json document = parse_json(answer.body);
   if (document.is_object()) {
     const int64_t id = job_id_of(document);
@@ -295,13 +282,15 @@ SubmitResult classify_submit(ApiVersion, const RestAnswer& answer) {
     return result;
   }
   if (answer.status == 401 || answer.status == 511) {
-    return rejected(Refusal::kConfiguration, std::string(kTokenSentence) + " (token)");
+    return SubmitResult::rejected(Refusal::kConfiguration,
+                                  std::string(kTokenSentence) + " (token)");
   }
   if (was_not_passed_on(answer)) {
-    return rejected(Refusal::kConfiguration,
-                    "slurmrestd does not understand the request (" + http(answer) + ")");
+    return SubmitResult::rejected(
+        Refusal::kConfiguration,
+        "slurmrestd does not understand the request (" + http(answer) + ")");
   }
-  return unknown("the answer (" + http(answer) + ") is cut or no JSON");
+  return SubmitResult::unknown("the answer (" + http(answer) + ") is cut or no JSON");
 }
 
 Problem problem_of(ApiVersion version, const RestAnswer& answer) {

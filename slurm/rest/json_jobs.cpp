@@ -1,6 +1,8 @@
-// One job as the controller and as accounting show it.
+// Implements json.h: one job, as the controller and as accounting show it.
 #include <algorithm>
 
+#include "slurm/gpu_count.h"
+#include "slurm/job_records.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
@@ -56,8 +58,7 @@ bool is_held(const Json& object, const JobStatus& job) {
   if (job.state != JobState::kPending) return false;
   const Json& hold = member(object, "hold");
   if (hold.is_boolean() && hold.get<bool>()) return true;
-  return number_of(member(object, "priority")) == 0 || job.reason.starts_with("JobHeld") ||
-         job.reason.find("held") != std::string::npos;
+  return number_of(member(object, "priority")) == 0 || says_held(job.reason);
 }
 
 // The sum that Slurm made, else what was asked for by node, job or task. A site that does not track
@@ -140,34 +141,16 @@ std::optional<JobStatus> accounted_job_of(const Json& object) {
   return job;
 }
 
-// A job that was requeued has a record of each run: the last one counts, the others are restarts.
-void add_run(JobStatus run, std::vector<JobStatus>& jobs) {
-  const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const JobStatus& job) {
-    return job.job_id == run.job_id && job.name == run.name;
-  });
-  if (found == jobs.end()) {
-    jobs.push_back(std::move(run));
-    return;
-  }
-  const int restarts = std::max(found->restarts + 1, run.restarts);
-  const auto age = [](const JobStatus& job) {
-    return std::pair(job.submit_time, job.start_time == 0 ? INT64_MAX : job.start_time);
-  };
-  if (age(run) >= age(*found)) *found = std::move(run);
-  found->restarts = restarts;
-}
-
 }  // namespace
 
-std::optional<JobStatus> parse_job(ApiVersion, const std::string& object) {
-  return job_of(parse_json(object));
-}
+std::optional<JobStatus> parse_job(const std::string& object) { return job_of(parse_json(object)); }
 
-std::vector<JobStatus> parse_accounting_jobs(ApiVersion, const std::string& body) {
+std::vector<JobStatus> parse_accounting_jobs(const std::string& body) {
   const Json document = parse_json(body);
   std::vector<JobStatus> jobs;
   for (const Json* object : objects_of(member(document, "jobs"))) {
-    if (std::optional<JobStatus> job = accounted_job_of(*object)) add_run(std::move(*job), jobs);
+    if (std::optional<JobStatus> job = accounted_job_of(*object))
+      keep_last_run(jobs, std::move(*job));
   }
   return jobs;
 }

@@ -1,6 +1,5 @@
-// What the site has: partitions, nodes, QOS, accounts.
-#include <algorithm>
-
+// Implements json.h: what the site has, that is partitions, nodes, QOS, accounts.
+#include "slurm/gpu_count.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
@@ -12,71 +11,44 @@ const Json& either(const Json& first, const Json& second) {
   return first.is_null() ? second : first;
 }
 
-int small_count(const Json& value) {
-  return static_cast<int>(std::clamp<int64_t>(number_of(value).value_or(0), 0, 1'000'000'000));
-}
-
-PartitionFacts partition_of(const Json& object) {
-  PartitionFacts facts;
-  facts.name = text_of(member(object, "name"));
-  const Json& state = either(member(object, {"partition", "state"}), member(object, "state"));
-  facts.state = join_words(words_of(state));
-  const Json& limit =
-      either(member(object, {"maximums", "time"}), member(object, "max_time_limit"));
-  facts.longest_minutes = std::max<int64_t>(-1, number_of(limit).value_or(-1));
-  facts.nodes =
-      small_count(either(member(object, {"nodes", "total"}), member(object, "total_nodes")));
-  return facts;
-}
-
-NodeFacts node_of(const Json& object) {
-  NodeFacts facts;
-  facts.name = text_of(member(object, "name"));
-  facts.state = join_words(words_of(member(object, "state")));
-  for (const std::string& flag : words_of(member(object, "state_flags"))) {
-    facts.state += (facts.state.empty() ? "" : "+") + flag;
-  }
-  facts.gpus = gpus_in(text_of(member(object, "gres"))).value_or(0);
-  return facts;
-}
-
 }  // namespace
 
-std::vector<PartitionFacts> parse_partitions(ApiVersion, const std::string& body) {
+std::map<std::string, std::string> parse_partitions(const std::string& body) {
   const Json document = parse_json(body);
-  std::vector<PartitionFacts> partitions;
+  std::map<std::string, std::string> partitions;
   for (const Json* object : objects_of(member(document, "partitions"))) {
-    partitions.push_back(partition_of(*object));
+    const Json& state = either(member(*object, {"partition", "state"}), member(*object, "state"));
+    partitions[text_of(member(*object, "name"))] = join_words(words_of(state));
   }
   return partitions;
 }
 
-std::vector<NodeFacts> parse_nodes(ApiVersion, const std::string& body) {
+NodeTotals parse_node_totals(const std::string& body) {
   const Json document = parse_json(body);
-  std::vector<NodeFacts> nodes;
+  NodeTotals totals;
   for (const Json* object : objects_of(member(document, "nodes"))) {
-    nodes.push_back(node_of(*object));
+    ++totals.nodes;
+    totals.gpus += gpus_in(text_of(member(*object, "gres"))).value_or(0);
   }
-  return nodes;
+  return totals;
 }
 
-std::vector<std::string> parse_qos_names(ApiVersion, const std::string& body) {
+Names parse_qos_names(const std::string& body) {
   const Json document = parse_json(body);
-  std::vector<std::string> names;
+  Names names;
   for (const Json* object : objects_of(either(member(document, "qos"), member(document, "QOS")))) {
-    names.push_back(text_of(member(*object, "name")));
+    names.insert(text_of(member(*object, "name")));
   }
   return names;
 }
 
-std::vector<std::string> parse_accounts(ApiVersion, const std::string& body,
-                                        const std::string& user) {
+Names parse_accounts(const std::string& body, const std::string& user) {
   const Json document = parse_json(body);
-  std::vector<std::string> accounts;
+  Names accounts;
   for (const Json* object : objects_of(member(document, "associations"))) {
-    const std::string account = text_of(member(*object, "account"));
-    const bool known = std::find(accounts.begin(), accounts.end(), account) != accounts.end();
-    if (!known && text_of(member(*object, "user")) == user) accounts.push_back(account);
+    if (text_of(member(*object, "user")) == user) {
+      accounts.insert(text_of(member(*object, "account")));
+    }
   }
   return accounts;
 }

@@ -1,3 +1,4 @@
+// Implements json.h: the listing of jobs, read piece by piece.
 #include <stdexcept>
 
 #include "slurm/rest/json.h"

@@ -1,5 +1,6 @@
-// What is sent. slurmrestd 22.05 refuses a field that it does not know, later ones ignore it with a
-// warning, so every version gets only what it was seen to obey.
+// Implements json.h: the request that submits a job. slurmrestd 22.05 refuses a field that it does
+// not know, later ones ignore it with a warning, so every version gets only what it was seen to
+// obey.
 #include <cctype>
 #include <stdexcept>
 
@@ -224,11 +225,11 @@ std::string submit_body(ApiVersion version, const JobRequest& request, const Res
     return body.dump();
   } catch (const Json::exception&) {
     throw std::runtime_error("job " + request.name +
-                             ": its script, folder or environment has bytes that are no UTF-8, "
-                             "which slurmrestd cannot be told: rename the files concerned");
+                             ": its script, folder or environment is not UTF-8, which slurmrestd "
+                             "requires: rename the files concerned");
   }
 }
 
-std::string release_body(ApiVersion) { return R"({"hold":false})"; }
+std::string release_body() { return R"({"hold":false})"; }
 
 }  // namespace slurm

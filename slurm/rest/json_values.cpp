@@ -33,44 +33,6 @@ std::optional<int64_t> plain_number(const Json& value) {
   return std::nullopt;
 }
 
-// One entry of a list of resources: "gres/gpu:a100:2", "gres:gpu", "gpu:4(S:0-1)", "gres/gpu=8".
-struct Entry {
-  bool gpu = false;
-  bool typed = false;
-  int64_t count = 1;
-};
-
-Entry entry_of(std::string text) {
-  text = text.substr(0, text.find('('));
-  if (text.starts_with("gres/") || text.starts_with("gres:")) text = text.substr(5);
-  Entry entry;
-  if (!text.starts_with("gpu")) return entry;
-  text = text.substr(3);
-  entry.gpu = text.empty() || text[0] == ':' || text[0] == '=';
-  const size_t last = text.find_last_of(":=");
-  if (last == std::string::npos) return entry;
-  const std::optional<int64_t> count = whole_number(text.substr(last + 1));
-  entry.count = count.value_or(1);
-  entry.typed = last > 0 || !count;
-  return entry;
-}
-
-// Cut at commas, but not inside of brackets: "gpu:4(S:0,1)".
-std::vector<std::string> entries_of(const std::string& list) {
-  std::vector<std::string> entries(1);
-  int depth = 0;
-  for (const char c : list) {
-    if (c == '(' || c == '[') ++depth;
-    if (c == ')' || c == ']') --depth;
-    if (c == ',' && depth <= 0) {
-      entries.emplace_back();
-    } else {
-      entries.back() += c;
-    }
-  }
-  return entries;
-}
-
 }  // namespace
 
 Json parse_json(const std::string& text) { return Json::parse(text, nullptr, false); }
@@ -121,21 +83,6 @@ std::vector<const Json*> objects_of(const Json& value) {
     if (item.is_object()) objects.push_back(&item);
   }
   return objects;
-}
-
-std::optional<int> gpus_in(const std::string& list) {
-  // Slurm may list the sum and each type beside it: "gres/gpu=4,gres/gpu:a100=4".
-  std::optional<int64_t> plain;
-  std::optional<int64_t> typed;
-  for (const std::string& text : entries_of(list)) {
-    const Entry entry = entry_of(text);
-    if (!entry.gpu || entry.count < 0 || entry.count > 1'000'000) continue;
-    std::optional<int64_t>& sum = entry.typed ? typed : plain;
-    sum = sum.value_or(0) + entry.count;
-  }
-  const std::optional<int64_t> sum = plain ? plain : typed;
-  if (!sum) return std::nullopt;
-  return static_cast<int>(std::min<int64_t>(*sum, 1'000'000));
 }
 
 }  // namespace slurm

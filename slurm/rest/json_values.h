@@ -22,7 +22,7 @@ const Json& member(const Json& object, std::initializer_list<const char*> keys);
 
 // Empty unless it is a string or a number.
 std::string text_of(const Json& value);
-// nullopt when it is none, not set, infinite or beyond 64 bits.
+// nullopt: not a number, not set, infinite or beyond 64 bits.
 std::optional<int64_t> number_of(const Json& value);
 bool is_infinite(const Json& value);
 // Of a string or an array of strings, as state words.
@@ -30,9 +30,5 @@ std::set<std::string> words_of(const Json& value);
 
 // The objects of an array, none when it is no array.
 std::vector<const Json*> objects_of(const Json& value);
-
-// GPUs in a list as "gres/gpu:a100:2,gres/nvme:1", "gpu:4(S:0-1)" or "cpu=1,gres/gpu=8"; nullopt
-// when it names none.
-std::optional<int> gpus_in(const std::string& list);
 
 }  // namespace slurm

@@ -1,35 +1,16 @@
-// A real Slurm through slurmrestd. Call it from one thread.
+// A real Slurm through slurmrestd.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "slurm/cluster.h"
 #include "slurm/cluster_options.h"
 
 namespace slurm {
 
-class RestCluster : public Cluster {
- public:
-  explicit RestCluster(RestClusterOptions options);
-  ~RestCluster() override;
-
-  SubmitResult submit(const JobRequest& request) override;
-  bool release(const std::string& job_id) override;
-  Snapshot states() override;
-  std::optional<std::vector<JobStatus>> find_by_name(const std::string& name) override;
-  bool cancel(const std::string& job_id) override;
-  bool signal_stop(const std::string& job_id) override;
-  void forget(const std::string& job_id) override;
-  int allowance() override;
-  int nodes() override;
-  std::string test_only(const JobRequest& request) override;
-  std::vector<Finding> examine(const Examination& what) override;
-  std::string describe() const override;
-
- private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
-};
+// To be called from one thread. Each call makes few requests, each of which may take as long as
+// options.http.timeout. Sends nothing yet: the API's version is asked for at the first use. Throws
+// std::runtime_error for options that can never work, such as a url of another kind.
+std::unique_ptr<Cluster> make_rest_cluster(RestClusterOptions options);
 
 }  // namespace slurm

@@ -4,8 +4,9 @@
 #include <chrono>
 #include <ctime>
 #include <exception>
-#include <set>
 #include <utility>
+
+#include "slurm/site_facts.h"
 
 namespace slurm {
 namespace {
@@ -15,23 +16,10 @@ constexpr int64_t kMinuteMs = 60'000;
 // A failure that takes longer would hold up everything if each request met it anew.
 constexpr int64_t kSlowMs = 2'000;
 
-RestClusterOptions completed(RestClusterOptions options) {
-  if (!options.steady_ms) {
-    options.steady_ms = [] {
-      const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      return int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
-    };
-  }
-  if (!options.now) {
-    options.now = [] { return int64_t{std::time(nullptr)}; };
-  }
-  return options;
-}
-
 // The words after "/slurm/" in the document's addresses: what the server itself calls its versions.
-std::set<std::string> version_words(const std::string& openapi) {
+Names version_words(const std::string& openapi) {
   constexpr std::string_view kRoot = "/slurm/v";
-  std::set<std::string> words;
+  Names words;
   for (size_t at = openapi.find(kRoot); at != openapi.npos; at = openapi.find(kRoot, at + 1)) {
     const size_t begin = at + kRoot.size() - 1;
     const size_t end = openapi.find_first_not_of("v.0123456789", begin);
@@ -48,12 +36,6 @@ std::string known_words() {
   return words;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text.empty() ? "none" : text;
-}
-
 }  // namespace
 
 std::string date_of(int64_t seconds) {
@@ -66,7 +48,7 @@ std::string date_of(int64_t seconds) {
 }
 
 RestSession::RestSession(RestClusterOptions options)
-    : options_(completed(std::move(options))),
+    : options_(std::move(options)),
       http_(options_.http),
       budget_(options_.requests_per_minute, options_.steady_ms()),
       reserve_(std::min(2, budget_.left(options_.steady_ms()) - 1)) {
@@ -242,7 +224,7 @@ RestReply RestSession::submit(ApiVersion version, const std::string& body) {
   const auto refused = [&] {
     return reply.ending == RestReply::Ending::kAnswered &&
            (reply.answer.status == 401 || reply.answer.status == 511) &&
-           classify_submit(version, reply.answer).outcome == SubmitOutcome::kRejected;
+           classify_submit(reply.answer).outcome == SubmitOutcome::kRejected;
   };
   if (refused() && has_other_token()) reply = ask_once(request, Purpose::kOther, {});
   return reply;
@@ -261,7 +243,7 @@ void RestSession::choose(const std::string& openapi) {
                                  ? "offers no API version that Margay knows (" + known_words() + ")"
                                  : "does not offer the slurm.api_version " + options_.api_version;
   version_failure_ = {.why = "slurmrestd at " + options_.http.url + " " + wanted + "; it offers " +
-                             joined(version_words(openapi))};
+                             list_of(version_words(openapi))};
 }
 
 std::optional<ApiVersion> RestSession::version(Purpose purpose) {
@@ -280,22 +262,11 @@ std::optional<ApiVersion> RestSession::version(Purpose purpose) {
   return version_;
 }
 
-bool RestSession::offers_accounting() const {
+bool RestSession::uses_accounting() const {
+  if (options_.accounting != Accounting::kAuto) return options_.accounting == Accounting::kOn;
   if (!version_) return false;
   const auto offered = offered_.find(*version_);
   return offered != offered_.end() && offered->second;
-}
-
-bool RestSession::uses_accounting() const {
-  switch (options_.accounting) {
-    case Accounting::kAuto:
-      return offers_accounting();
-    case Accounting::kOn:
-      return true;
-    case Accounting::kOff:
-      return false;
-  }
-  return false;
 }
 
 void RestSession::note_release(const std::string& release) {

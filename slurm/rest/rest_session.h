@@ -1,5 +1,7 @@
-// One authenticated request to slurmrestd at a time: within the budget, with the token as it is in
-// its file now, for the API version that both sides know.
+// Authenticated requests to slurmrestd: within the budget of requests, with the token that is in
+// its file now, for the API version that both sides know. Of one thread; each call blocks for the
+// time-out of a request at most. Throws nothing but what a sink throws: what went wrong is in the
+// reply, without the token.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@ struct RestReply {
   RestAnswer answer{};
   Problem problem{};  // of kAnswered, unless it was a submission
   std::string date{};
-  std::string why{};  // one sentence when it did not come to what was asked for
+  std::string why{};  // one sentence unless ok()
 
   bool ok() const { return ending == Ending::kAnswered && problem.trouble == Trouble::kNone; }
 };
@@ -41,36 +43,36 @@ class RestSession {
   enum class Purpose {
     kListing,  // may use the last requests of the budget
     kOther,
-    kExamination,  // also when slurmrestd was slow to fail just now
+    kExamination,  // asked even if slurmrestd was slow to fail just now
   };
 
   explicit RestSession(RestClusterOptions options);
 
   RestReply get(const std::string& path, Purpose purpose = Purpose::kOther, const Sink& sink = {});
-  // POST and DELETE, never made twice.
+  // POST and DELETE, which are never sent twice.
   RestReply change(const std::string& method, const std::string& path,
                    const std::string& body = "");
-  // The answer is for classify_submit(). Made again only when the token was proven refused and
-  // there is another one in the file.
+  // The answer is for classify_submit(). Sent again only if slurmrestd refused the token, so that
+  // no job was made, and the file has another one.
   RestReply submit(ApiVersion version, const std::string& body);
 
-  // Asked for at the first use; nullopt: version_failure() says why.
+  // Asked for at the first use; nullopt: version_failure() has the reason.
   std::optional<ApiVersion> version(Purpose purpose = Purpose::kOther);
   const RestReply& version_failure() const { return version_failure_; }
-  // Of the version in use.
-  bool offers_accounting() const;
+  // By the settings or, with Accounting::kAuto, if slurmrestd offers it in the version in use.
   bool uses_accounting() const;
-  // Slurm's own release as an answer gave it; another one than before means another slurmrestd.
+  // Takes Slurm's release from an answer. A change of it means another slurmrestd, of which the
+  // version is asked for again.
   void note_release(const std::string& release);
   const std::string& release() const { return release_; }
   std::string version_word() const { return version_ ? word_of(*version_) : ""; }
-  // Why absence from this listing means nothing; empty: it is complete.
+  // Why nothing may be concluded from absence from this listing; empty: it is complete.
   std::string fault_of_listing(ApiVersion version, const RestReply& reply,
                                const JobListing& listing) const;
 
   int allowance();
   int requests_in_last_minute() const;
-  // As whom; empty: slurmrestd decides.
+  // In whose name requests are made; empty: slurmrestd decides.
   std::string user() const;
   const RestClusterOptions& options() const { return options_; }
   TokenFile* token_file() { return token_file_ ? &*token_file_ : nullptr; }
@@ -91,7 +93,7 @@ class RestSession {
   RestClusterOptions options_;
   HttpClient http_;
   std::optional<TokenFile> token_file_;
-  std::string token_;  // the one that was sent last
+  std::string token_;  // the one sent last
   std::string token_user_;
   RequestBudget budget_;
   int reserve_;

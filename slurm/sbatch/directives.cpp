@@ -98,11 +98,7 @@ class LineReader {
   // Every short option that is in the table has a value.
   void read_short(const std::string& word) {
     const DirectiveOption* option = find_option(word[1]);
-    if (option == nullptr) {
-      const std::string name = refused_name_of(word[1]);
-      throw DirectiveError(where_ + ": " +
-                           (name.empty() ? "sbatch has no option " + word : refusal_of(name)));
-    }
+    if (option == nullptr) throw DirectiveError(where_ + ": " + refusal_of(word[1]));
     const std::string value = word.size() > 2 ? word.substr(2) : argument_of(option->name);
     add_directive(directives_, option->name, value, where_);
   }

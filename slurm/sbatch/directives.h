@@ -14,7 +14,7 @@ namespace slurm {
 // Long name without dashes -> value; a flag without a value ("exclusive") has "".
 using Directives = std::map<std::string, std::string>;
 
-// Names the file and the line, or the option.
+// Its message names the file and the line, or the option.
 class DirectiveError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,25 +27,26 @@ class DirectiveError : public std::runtime_error {
 // test-only, wait, parsable), and a value that does not fit its option.
 Directives parse_directives(const std::string& script, const std::string& name);
 
-// One option by its long name, as in the configuration (`partition: gpu`); canonical value. The
-// same errors; `where` stands before the message.
+// Adds one option by its long name, as in the configuration (`partition: gpu`), with its value in
+// canonical spelling. Throws as parse_directives(), with `where` before the message.
 void add_directive(Directives& directives, const std::string& option, const std::string& value,
                    const std::string& where);
 
-// `over` wins; an option of a group of which only one may be given (mem, mem-per-cpu, mem-per-gpu)
-// replaces the others of its group.
+// Both together; `over` wins. A kind of memory (mem, mem-per-cpu, mem-per-gpu) replaces the others,
+// and so does a way to ask for GPUs (gres with a GPU, gpus, gpus-per-node, gpus-per-task).
 Directives merge(const Directives& base, const Directives& over);
 
-// Contradictions between options (several kinds of memory, gpus-per-task without tasks, nodes
-// below one ...). Throws DirectiveError, `where` in front.
+// Throws DirectiveError, beginning with `where`, for options that contradict each other: several
+// kinds of memory, gpus-per-task without tasks, more tasks than nodes hold ...
 void check(const Directives& directives, const std::string& where);
 
 // "#SBATCH --name=value" lines in a fixed order, quoted where needed, each ending in a newline.
 std::string to_lines(const Directives& directives);
-// The script with its own #SBATCH lines taken out and these put behind its first line.
+// The script with these #SBATCH lines after its first line, in place of its own. Throws
+// DirectiveError when it does not begin with #!.
 std::string with_directives(const std::string& script, const Directives& directives);
 
-// The same as numbers. Unset = the cluster's default.
+// The same as numbers, for the fields of slurmrestd's request. Unset: the cluster's default.
 struct Resources {
   std::optional<int64_t> time_minutes{};  // rounded up; -1 = unlimited
   std::string partition{};

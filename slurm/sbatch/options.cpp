@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <map>
 #include <set>
+#include <string_view>
 
 #include "slurm/nearest_name.h"
 #include "slurm/sbatch/values.h"
@@ -132,98 +132,57 @@ const std::string kGpusExpected = "a number of GPUs such as 4 or a100:4, not 'gp
 const std::string kMemoryExpected = "an amount of memory such as 500M, 32G or 1T";
 const std::string kMomentExpected = "a time such as 2030-01-31T12:00:00 or now+1hour";
 
-// Margay's own, and why.
-const std::map<std::string, std::string>& own_options() {
+// The options that Margay sets itself, and why nobody else may.
+struct OwnOption {
+  std::string name;
+  char letter;  // of the short form, 0 = none
+  std::string why;
+};
+
+const std::vector<OwnOption>& own_options() {
   static const std::string once =
       "Margay itself starts a search again, as a new job, and must be the only one to do so";
   static const std::string other_job =
       "each of Margay's jobs is one search that waits for no other";
   static const std::string submission = "it is about the submission, which is Margay's";
-  static const std::map<std::string, std::string> options = {
-      {"job-name",
+  static const std::vector<OwnOption> options = {
+      {"job-name", 'J',
        "Margay finds its jobs by a name that it sets itself; a name for people is given with the "
        "item (margay enqueue --label) and goes into the job's comment"},
-      {"output", "Margay keeps the output of each attempt as job.log in the attempt's folder"},
-      {"requeue", once},
-      {"no-requeue", once},
-      {"dependency", other_job},
-      {"array", other_job},
-      {"hold", "Margay holds and releases its jobs itself (margay hold)"},
-      {"comment", "Margay writes the item, the attempt and the label into it"},
-      {"test-only", submission + "; see margay render"},
-      {"wait", submission},
-      {"parsable", submission}};
+      {"output", 'o', "Margay keeps the output of each attempt as job.log in the attempt's folder"},
+      {"requeue", 0, once},
+      {"no-requeue", 0, once},
+      {"dependency", 'd', other_job},
+      {"array", 'a', other_job},
+      {"hold", 'H', "Margay holds and releases its jobs itself (margay hold)"},
+      {"comment", 0, "Margay writes the item, the attempt and the label into it"},
+      {"test-only", 0, submission + "; see margay render"},
+      {"wait", 'W', submission},
+      {"parsable", 0, submission}};
   return options;
 }
 
-// What sbatch has besides and Margay does not pass on.
-const std::set<std::string>& foreign_options() {
-  static const std::set<std::string> options = {"acctg-freq",
-                                                "batch",
-                                                "bb",
-                                                "bbf",
-                                                "burst-buffer",
-                                                "cluster-constraint",
-                                                "clusters",
-                                                "container",
-                                                "contiguous",
-                                                "core-spec",
-                                                "cores-per-socket",
-                                                "cpu-freq",
-                                                "cpus-per-gpu",
-                                                "delay-boot",
-                                                "distribution",
-                                                "export",
-                                                "export-file",
-                                                "extra",
-                                                "extra-node-info",
-                                                "get-user-env",
-                                                "gid",
-                                                "gpu-bind",
-                                                "gpu-freq",
-                                                "gres-flags",
-                                                "help",
-                                                "hint",
-                                                "ignore-pbs",
-                                                "input",
-                                                "kill-on-invalid-dep",
-                                                "mcs-label",
-                                                "mem-bind",
-                                                "mincpus",
-                                                "network",
-                                                "no-kill",
-                                                "nodefile",
-                                                "ntasks-per-core",
-                                                "ntasks-per-gpu",
-                                                "ntasks-per-socket",
-                                                "open-mode",
-                                                "overcommit",
-                                                "oversubscribe",
-                                                "power",
-                                                "prefer",
-                                                "priority",
-                                                "profile",
-                                                "propagate",
-                                                "quiet",
-                                                "reboot",
-                                                "sockets-per-node",
-                                                "spread-job",
-                                                "switches",
-                                                "thread-spec",
-                                                "threads-per-core",
-                                                "time-min",
-                                                "tmp",
-                                                "tres-bind",
-                                                "tres-per-task",
-                                                "uid",
-                                                "usage",
-                                                "use-min-nodes",
-                                                "verbose",
-                                                "version",
-                                                "wait-all-nodes",
-                                                "wckey",
-                                                "wrap"};
-  return options;
+// sbatch's other options, with their letters.
+constexpr std::string_view kForeignOptions =
+    "acctg-freq batch bb bbf burst-buffer cluster-constraint clusters/M container "
+    "contiguous core-spec/S cores-per-socket cpu-freq cpus-per-gpu delay-boot "
+    "distribution/m export export-file extra extra-node-info/B get-user-env gid gpu-bind "
+    "gpu-freq gres-flags help/h hint ignore-pbs input/i kill-on-invalid-dep mcs-label "
+    "mem-bind mincpus network no-kill/k nodefile/F ntasks-per-core ntasks-per-gpu "
+    "ntasks-per-socket open-mode overcommit/O oversubscribe/s power prefer priority "
+    "profile propagate quiet/Q reboot sockets-per-node spread-job switches thread-spec "
+    "threads-per-core time-min tmp tres-bind tres-per-task uid usage use-min-nodes "
+    "verbose/v version/V wait-all-nodes wckey wrap ";
+
+// The long name of a foreign option, by its long name or its letter; empty: sbatch has none such.
+std::string foreign_option(const std::string& name, char letter) {
+  for (const std::string& word : split(std::string(kForeignOptions), ' ')) {
+    const std::string known = word.substr(0, word.find('/'));
+    if (!known.empty() && (known == name || (letter != 0 && word == known + '/' + letter))) {
+      return known;
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -287,11 +246,10 @@ const DirectiveOption* find_option(char letter) {
 }
 
 std::string refusal_of(const std::string& name) {
-  const auto own = own_options().find(name);
-  if (own != own_options().end()) {
-    return "--" + name + " cannot be set here: " + own->second + "; take it out";
+  for (const OwnOption& own : own_options()) {
+    if (own.name == name) return "--" + name + " cannot be set here: " + own.why + "; take it out";
   }
-  if (foreign_options().count(name) != 0) {
+  if (!foreign_option(name, 0).empty()) {
     return "--" + name + " of sbatch is none of those that Margay passes on; take it out";
   }
   std::vector<std::string> known;
@@ -299,28 +257,12 @@ std::string refusal_of(const std::string& name) {
   return "sbatch has no option --" + name + did_you_mean(name, known);
 }
 
-std::string refused_name_of(char letter) {
-  static const std::map<char, std::string> names = {{'J', "job-name"},
-                                                    {'o', "output"},
-                                                    {'d', "dependency"},
-                                                    {'a', "array"},
-                                                    {'H', "hold"},
-                                                    {'W', "wait"},
-                                                    {'B', "extra-node-info"},
-                                                    {'F', "nodefile"},
-                                                    {'M', "clusters"},
-                                                    {'m', "distribution"},
-                                                    {'O', "overcommit"},
-                                                    {'s', "oversubscribe"},
-                                                    {'k', "no-kill"},
-                                                    {'i', "input"},
-                                                    {'S', "core-spec"},
-                                                    {'Q', "quiet"},
-                                                    {'v', "verbose"},
-                                                    {'V', "version"},
-                                                    {'h', "help"}};
-  const auto found = names.find(letter);
-  return found == names.end() ? "" : found->second;
+std::string refusal_of(char letter) {
+  for (const OwnOption& own : own_options()) {
+    if (own.letter == letter) return refusal_of(own.name);
+  }
+  const std::string name = foreign_option("", letter);
+  return name.empty() ? std::string("sbatch has no option -") + letter : refusal_of(name);
 }
 
 }  // namespace slurm

@@ -1,4 +1,4 @@
-// The table of sbatch's options: which Margay passes on, which are its own, which it does not know.
+// The table of sbatch's options: those that Margay passes on. Pure.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,19 @@ struct DirectiveOption {
   char letter = 0;   // of the short form, 0 = none
   Argument argument = Argument::kRequired;
   std::string expected;  // for messages: "a number of nodes such as 2 or 2-4"
-  // The one spelling of a value; nullopt: it does not fit.
+  // A value in its one canonical spelling; nullopt: it is invalid.
   std::function<std::optional<std::string>(const std::string&)> canonical;
 };
 
 // In the order in which they are written into a script.
 const std::vector<DirectiveOption>& directive_options();
+// nullptr: it is not in the table.
 const DirectiveOption* find_option(const std::string& name);
 const DirectiveOption* find_option(char letter);
 
-// The sentence that refuses an option which is not in the table, by its long name.
+// Why an option that is not in the table is refused, by its long name or its letter: it is Margay's
+// own, sbatch has it but Margay does not pass it on, or sbatch has none such.
 std::string refusal_of(const std::string& name);
-// The long name of a short option of sbatch that is not in the table; empty: sbatch has none such.
-std::string refused_name_of(char letter);
+std::string refusal_of(char letter);
 
 }  // namespace slurm

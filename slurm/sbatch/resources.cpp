@@ -1,4 +1,4 @@
-// Options as numbers, and what contradicts what.
+// Implements directives.h: options as numbers, and contradictions between options.
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -1,4 +1,5 @@
-// Values of sbatch's options: from what people write to one spelling of each, and to numbers.
+// Values of sbatch's options: from what people write to one spelling of each, and to numbers. Pure;
+// nullopt: the text is invalid or beyond all reason.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,13 @@ std::vector<std::string> split(const std::string& text, char separator);
 // Plain decimal, no sign; nullopt for anything else.
 std::optional<int64_t> parse_count(const std::string& text);
 
-// Seconds of "minutes", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s"; -1 of UNLIMITED, INFINITE and 0,
+// Seconds in "minutes", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s"; -1 of UNLIMITED, INFINITE and 0,
 // as sbatch has it.
 std::optional<int64_t> parse_time(const std::string& text);
 // "01:30:00", "2-00:00:00", "UNLIMITED".
 std::string time_text(int64_t seconds);
 
-// Megabytes of "500", "32G", "1T", "100K"; rounded up.
+// Megabytes (2^20 bytes) in "500", "32G", "1T", "100K"; rounded up.
 std::optional<int64_t> parse_memory(const std::string& text);
 std::string memory_text(int64_t megabytes);  // in the largest unit that is whole
 

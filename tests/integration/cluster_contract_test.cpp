@@ -61,7 +61,7 @@ class FakeRestSite : public ContractSite {
     options.name_prefix = prefix();
     options.poll = milliseconds(10);
     options.requests_per_minute = 100'000;
-    return std::make_unique<slurm::RestCluster>(options);
+    return slurm::make_rest_cluster(options);
   }
   fs::path folder() const override { return scratch_ / "work"; }
 

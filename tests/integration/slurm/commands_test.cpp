@@ -54,7 +54,7 @@ class Commands : public ::testing::Test {
     options_.name_prefix = "margay-lab-";
     options_.poll = milliseconds(10);
     options_.requests_per_minute = 100'000;
-    cluster_ = std::make_unique<slurm::CliCluster>(options_);
+    cluster_ = slurm::make_cli_cluster(options_);
   }
   void TearDown() override {
     cluster_.reset();
@@ -105,7 +105,7 @@ class Commands : public ::testing::Test {
 
   static SlurmBed* bed_;
   slurm::CliClusterOptions options_;
-  std::unique_ptr<slurm::CliCluster> cluster_;
+  std::unique_ptr<slurm::Cluster> cluster_;
 };
 
 SlurmBed* Commands::bed_ = nullptr;

@@ -64,7 +64,7 @@ class RestSite : public SlurmSite {
     options.name_prefix = prefix();
     options.poll = milliseconds(10);
     options.requests_per_minute = 100'000;
-    return std::make_unique<slurm::RestCluster>(options);
+    return slurm::make_rest_cluster(options);
   }
 
  private:
@@ -86,7 +86,7 @@ class CommandsSite : public SlurmSite {
     options.scratch = folder() / "scratch";
     options.poll = milliseconds(10);
     options.requests_per_minute = 100'000;
-    return std::make_unique<slurm::CliCluster>(options);
+    return slurm::make_cli_cluster(options);
   }
 };
 

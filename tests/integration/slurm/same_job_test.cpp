@@ -65,13 +65,13 @@ class SameJob : public ::testing::TestWithParam<std::string> {
     return facts;
   }
 
-  static slurm::RestCluster rest() {
+  static std::unique_ptr<slurm::Cluster> rest() {
     const char* version = std::getenv("MARGAY_SLURM_API");
-    return slurm::RestCluster({.http = {.url = bed_->socket()},
-                               .token_file = bed_->token_file(),
-                               .api_version = version ? version : "",
-                               .name_prefix = "same-",
-                               .requests_per_minute = 100000});
+    return slurm::make_rest_cluster({.http = {.url = bed_->socket()},
+                                     .token_file = bed_->token_file(),
+                                     .api_version = version ? version : "",
+                                     .name_prefix = "same-",
+                                     .requests_per_minute = 100000});
   }
 
   static SlurmBed* bed_;
@@ -90,7 +90,7 @@ TEST_P(SameJob, ByRestAsBySbatch) {
   std::string by_hand;
   sbatch >> by_hand;
 
-  slurm::RestCluster cluster = rest();
+  const auto cluster = rest();
   slurm::JobRequest request;
   request.name = "same-rest";
   request.script = script;
@@ -98,7 +98,7 @@ TEST_P(SameJob, ByRestAsBySbatch) {
   request.output_path = output;
   request.environment = {{"PATH", "/usr/bin:/bin"}};
   request.hold = true;
-  const slurm::SubmitResult submitted = cluster.submit(request);
+  const slurm::SubmitResult submitted = cluster->submit(request);
   ASSERT_EQ(submitted.outcome, slurm::SubmitOutcome::kAccepted) << submitted.message;
 
   std::map<std::string, std::string> hand = facts_of(by_hand);
@@ -111,7 +111,7 @@ TEST_P(SameJob, ByRestAsBySbatch) {
     }
   }
   EXPECT_EQ(rest, hand);
-  cluster.cancel(submitted.job_id);
+  cluster->cancel(submitted.job_id);
   bed_->output_of({"scancel", by_hand});
 }
 

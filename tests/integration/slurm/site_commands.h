@@ -12,7 +12,8 @@
 
 namespace tests {
 
-// Into `folder`, which it makes. They run with the little environment that CliCluster gives them.
+// Into `folder`, which it makes. They run with the little environment that make_cli_cluster() gives
+// them.
 inline void write_commands(const SlurmBed& bed, const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   std::string settings;

@@ -61,8 +61,8 @@ class DoctorTest : public testing::Test {
   std::vector<Finding> examine(const Clock& clock) {
     DoctorOptions options;
     options.instance = "abc";
-    options.patience = std::chrono::milliseconds(3);
-    options.look = std::chrono::milliseconds(1);
+    options.timeout = std::chrono::milliseconds(3);
+    options.poll = std::chrono::milliseconds(1);
     options.make = [this](const Config&, const std::string& instance) {
       instance_ = instance;
       auto cluster = std::make_unique<ExaminedCluster>(last_);
@@ -184,12 +184,18 @@ TEST_F(DoctorTest, NoJobIsTriedOnAClusterThatIsBad) {
   EXPECT_THAT(about(findings, "job").says, HasSubstr("none was tried"));
 }
 
-TEST_F(DoctorTest, AStateFolderThatIsNotThereIsBad) {
+TEST_F(DoctorTest, AStateFolderThatMargaydWillMakeIsAWarning) {
   std::filesystem::remove_all(config_.state);
   const auto findings = examine(SystemClock());
-  EXPECT_EQ(about(findings, "state folder").level, Level::kBad);
-  EXPECT_EQ(about(findings, "disk").level, Level::kBad);
+  EXPECT_EQ(about(findings, "state folder").level, Level::kWarning);
+  EXPECT_THAT(about(findings, "state folder").says, HasSubstr("margayd makes it"));
+  EXPECT_EQ(about(findings, "disk").level, Level::kGood);
   EXPECT_FALSE(std::filesystem::exists(config_.state)) << "looking makes nothing";
+}
+
+TEST_F(DoctorTest, AStateFolderThatCannotBeMadeIsBad) {
+  config_.state = folder_.write("file", "") + "/state";
+  EXPECT_EQ(about(examine(SystemClock()), "state folder").level, Level::kBad);
 }
 
 TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
@@ -201,6 +207,7 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   EXPECT_THAT(names.accounts, testing::ElementsAre("lab"));
   EXPECT_THAT(names.qos, testing::ElementsAre("night"));
   EXPECT_TRUE(names.gpus);
+  EXPECT_EQ(names.nodes, 0);
   const auto findings = examine(SystemClock());
   EXPECT_THAT(last_.requests.at(0).script,
               AllOf(HasSubstr("#SBATCH --partition=gpu,long\n"),
@@ -210,6 +217,9 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   config_.slurm.shape = Shape::kCpu;
   config_.slurm.shape_options.clear();
   EXPECT_FALSE(names_used(config_).gpus);
+  config_.slurm.urgent_shape = Shape::kNodes;
+  config_.slurm.nodes = 3;
+  EXPECT_EQ(names_used(config_).nodes, 3);
 }
 
 TEST(ProbeDirectives, RunWhereASearchDoesWithOneOfEverything) {

@@ -213,6 +213,42 @@ TEST_F(Commands, FindAJobByNameInQueueAndAccounting) {
   EXPECT_THAT(calls("sacct").at(0), Contains("--name=margay-lab-1-a1"));
 }
 
+// sacct prints neither the reason nor how often a job was requeued.
+TEST_F(Commands, AnEndOnWhichBothAgreeIsReportedAsTheQueueHasIt) {
+  queue_holds({{"FAILED", "margay-lab-1-a1"}});
+  becomes("sacct",
+          "printf '11\\x1fFAILED\\x1f1:0\\x1f5\\x1f6\\x1f7\\x1fn1\\x1f\\x1fmargay-lab-1-a1\\n'");
+  cluster().states();
+  const auto found = cluster().find_by_name("margay-lab-1-a1");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ((*found)[0].state, JobState::kFailed);
+  EXPECT_EQ((*found)[0].exit_code, 0) << "the queue's";
+}
+
+TEST_F(Commands, AccountingHasTheLastWordOnAnEnd) {
+  queue_holds({{"COMPLETED", "margay-lab-1-a1"}});
+  becomes("sacct",
+          "printf '11\\x1fTIMEOUT\\x1f0:0\\x1f5\\x1f6\\x1f7\\x1fn1\\x1f\\x1fmargay-lab-1-a1\\n'");
+  cluster().states();
+  const auto found = cluster().find_by_name("margay-lab-1-a1");
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 1U);
+  EXPECT_EQ((*found)[0].state, JobState::kTimeout);
+}
+
+TEST_F(Commands, AJobThatNoQueueHasAfterItsCancelNeedsNoStopping) {
+  queue_holds({});
+  becomes("scancel", "echo 'scancel: Terminating job 11' >&2");
+  cluster().states();
+  EXPECT_FALSE(cluster().cancel("11"));
+  EXPECT_FALSE(cluster().cancel("11")) << "not looked at since";
+  now_ms_ += 10'000;
+  cluster().states();
+  EXPECT_TRUE(cluster().cancel("11"));
+  EXPECT_EQ(calls("scancel").size(), 1U);
+}
+
 TEST_F(Commands, GoOnWithoutAccountingWhereThereIsNone) {
   queue_holds({});
   becomes("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -37,8 +37,8 @@ class Commands : public ::testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
 
-  CliCluster& cluster() {
-    if (!cluster_) cluster_.emplace(options_);
+  Cluster& cluster() {
+    if (!cluster_) cluster_ = make_cli_cluster(options_);
     return *cluster_;
   }
 
@@ -88,7 +88,7 @@ class Commands : public ::testing::Test {
   tests::ScratchFolder scratch_;
   CliClusterOptions options_;
   int64_t now_ms_ = 1'000'000;
-  std::optional<CliCluster> cluster_;
+  std::unique_ptr<Cluster> cluster_;
 };
 
 }  // namespace slurm

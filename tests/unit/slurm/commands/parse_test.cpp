@@ -250,7 +250,7 @@ TEST(Sacct, KnowsThatTheSiteHasNone) {
 }
 
 TEST(Sinfo, CountsEachNodeOnce) {
-  const NodesText found = parse_sinfo_nodes("n01|gpu:4\nn01|gpu:4\nn02|gpu:4\n");
+  const NodeTotals found = parse_sinfo_nodes("n01|gpu:4\nn01|gpu:4\nn02|gpu:4\n");
   EXPECT_EQ(found.nodes, 2);
   EXPECT_EQ(found.gpus, 8);
 }

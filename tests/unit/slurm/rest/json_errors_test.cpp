@@ -33,21 +33,21 @@ RestAnswer new_refusal(int code) {
 }
 
 TEST(ClassifySubmit, AJobIdIsAnAcceptance) {
-  const SubmitResult old = classify_submit(kOld, recorded_answer("22.05", "submitted"));
+  const SubmitResult old = classify_submit(recorded_answer("22.05", "submitted"));
   EXPECT_EQ(old.outcome, SubmitOutcome::kAccepted);
   EXPECT_EQ(old.job_id, "2");
   EXPECT_THAT(old.warnings, IsEmpty());
   for (const auto& [name, version, id] : {std::tuple{"submitted v40", ApiVersion::kV40, "1"},
                                           std::tuple{"submitted v41", ApiVersion::kV41, "2"},
                                           std::tuple{"submitted v42", ApiVersion::kV42, "3"}}) {
-    const SubmitResult result = classify_submit(version, recorded_answer("24.11", name));
+    const SubmitResult result = classify_submit(recorded_answer("24.11", name));
     EXPECT_EQ(result.outcome, SubmitOutcome::kAccepted) << name;
     EXPECT_EQ(result.job_id, id);
   }
 }
 
 TEST(ClassifySubmit, AHeldJobIsAcceptedWithoutAWarning) {
-  const SubmitResult result = classify_submit(kOld, recorded_answer("22.05", "submitted held"));
+  const SubmitResult result = classify_submit(recorded_answer("22.05", "submitted held"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kAccepted);
   EXPECT_EQ(result.job_id, "167");
   EXPECT_THAT(result.warnings, IsEmpty());
@@ -56,7 +56,7 @@ TEST(ClassifySubmit, AHeldJobIsAcceptedWithoutAWarning) {
 TEST(ClassifySubmit, ErrorsBesideAnIdAreWarnings) {
   RestAnswer answer = {.status = 500, .body = R"({"job_id": 151, "errors": [{"error_code": 2015,
       "error": "Requested partition configuration not available now"}]})"};
-  const SubmitResult result = classify_submit(kOld, answer);
+  const SubmitResult result = classify_submit(answer);
   EXPECT_EQ(result.outcome, SubmitOutcome::kAccepted);
   EXPECT_EQ(result.job_id, "151");
   ASSERT_EQ(result.warnings.size(), 1u);
@@ -67,14 +67,14 @@ TEST(ClassifySubmit, IgnoredFieldsAreWarnings) {
   RestAnswer answer = {.status = 200, .body = R"({"job_id": 9, "errors": [], "warnings": [
       {"description": "Ignoring unknown field \"gres\" of type string", "source": "#/job/gres/"},
       {"description": "Job is in held state, pending scheduler release", "source": "x"}]})"};
-  const SubmitResult result = classify_submit(kNew, answer);
+  const SubmitResult result = classify_submit(answer);
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_THAT(result.warnings[0], HasSubstr("gres"));
 }
 
 TEST(ClassifySubmit, AnIdOnlyInTheResultCountsToo) {
   RestAnswer answer = {.status = 200, .body = R"({"result": {"job_id": 77, "error_code": 0}})"};
-  EXPECT_EQ(classify_submit(ApiVersion::kV40, answer).job_id, "77");
+  EXPECT_EQ(classify_submit(answer).job_id, "77");
 }
 
 TEST(ClassifySubmit, ProvenRefusalsSayWhatTheyAreAbout) {
@@ -91,9 +91,8 @@ TEST(ClassifySubmit, ProvenRefusalsSayWhatTheyAreAbout) {
       {2007, Refusal::kBusy},          {2016, Refusal::kBusy},
   };
   for (const auto& [code, refusal] : refusals) {
-    for (const SubmitResult& result : {classify_submit(kOld, old_refusal(code)),
-                                       classify_submit(ApiVersion::kV40, new_refusal(code)),
-                                       classify_submit(kNew, new_refusal(code))}) {
+    for (const SubmitResult& result :
+         {classify_submit(old_refusal(code)), classify_submit(new_refusal(code))}) {
       EXPECT_EQ(result.outcome, SubmitOutcome::kRejected) << code;
       EXPECT_EQ(result.refusal, refusal) << code;
       EXPECT_THAT(result.message, HasSubstr("What Slurm says")) << code;
@@ -104,18 +103,16 @@ TEST(ClassifySubmit, ProvenRefusalsSayWhatTheyAreAbout) {
 
 TEST(ClassifySubmit, WhatProvesNothingIsUnknown) {
   for (const int code : {5004, 5005, 1800, -1, 1, 2027}) {
-    EXPECT_EQ(classify_submit(kOld, old_refusal(code)).outcome, SubmitOutcome::kUnknown) << code;
-    EXPECT_EQ(classify_submit(kNew, new_refusal(code)).outcome, SubmitOutcome::kUnknown) << code;
+    EXPECT_EQ(classify_submit(old_refusal(code)).outcome, SubmitOutcome::kUnknown) << code;
+    EXPECT_EQ(classify_submit(new_refusal(code)).outcome, SubmitOutcome::kUnknown) << code;
   }
   for (const char* name : {"submit to a hung controller", "controller down: submit",
                            "submit with expired token", "jobs with bad token"}) {
-    EXPECT_EQ(classify_submit(kOld, recorded_answer("22.05", name)).outcome,
-              SubmitOutcome::kUnknown)
+    EXPECT_EQ(classify_submit(recorded_answer("22.05", name)).outcome, SubmitOutcome::kUnknown)
         << name;
   }
   for (const char* name : {"submit to a hung controller", "controller down: POST job/submit"}) {
-    EXPECT_EQ(classify_submit(kNew, recorded_answer("24.11", name)).outcome,
-              SubmitOutcome::kUnknown)
+    EXPECT_EQ(classify_submit(recorded_answer("24.11", name)).outcome, SubmitOutcome::kUnknown)
         << name;
   }
   for (const RestAnswer& answer :
@@ -125,8 +122,8 @@ TEST(ClassifySubmit, WhatProvesNothingIsUnknown) {
         RestAnswer{.status = 500, .body = "<html>Internal error</html>"},
         RestAnswer{.status = 502, .body = "Bad gateway"}, RestAnswer{.status = 0, .body = ""},
         RestAnswer{.status = 408, .body = ""}, RestAnswer{.status = 200, .body = "[12]"}}) {
-    EXPECT_EQ(classify_submit(kOld, answer).outcome, SubmitOutcome::kUnknown) << answer.body;
-    EXPECT_EQ(classify_submit(kNew, answer).outcome, SubmitOutcome::kUnknown) << answer.body;
+    EXPECT_EQ(classify_submit(answer).outcome, SubmitOutcome::kUnknown) << answer.body;
+    EXPECT_EQ(classify_submit(answer).outcome, SubmitOutcome::kUnknown) << answer.body;
   }
 }
 
@@ -134,8 +131,7 @@ TEST(ClassifySubmit, ABadTokenIsTheConfigurations) {
   for (const auto& [release, name] :
        {std::pair{"24.11", "submit with expired token"}, std::pair{"24.11", "no authentication"},
         std::pair{"22.05", "no authentication"}}) {
-    const SubmitResult result =
-        classify_submit(tests::version_of_release(release), recorded_answer(release, name));
+    const SubmitResult result = classify_submit(recorded_answer(release, name));
     EXPECT_EQ(result.outcome, SubmitOutcome::kRejected) << release << name;
     EXPECT_EQ(result.refusal, Refusal::kConfiguration);
     EXPECT_THAT(result.message, HasSubstr("token"));
@@ -145,8 +141,7 @@ TEST(ClassifySubmit, ABadTokenIsTheConfigurations) {
 TEST(ClassifySubmit, ARequestThatSlurmrestdCouldNotReadMadeNoJob) {
   for (const char* release : {"22.05", "24.11"}) {
     for (const char* name : {"malformed", "unknown address"}) {
-      EXPECT_EQ(classify_submit(kOld, recorded_answer(release, name)).outcome,
-                SubmitOutcome::kRejected)
+      EXPECT_EQ(classify_submit(recorded_answer(release, name)).outcome, SubmitOutcome::kRejected)
           << release << name;
     }
   }
@@ -156,7 +151,7 @@ TEST(ClassifySubmit, NoPartOfTheRequestIsRepeated) {
   RestAnswer answer = {.status = 500, .body = R"({"errors": [{"error_number": 9208,
       "error": "Data parser expected a list",
       "description": "expected a list of strings but got \"SECRET=1\""}]})"};
-  const SubmitResult result = classify_submit(kNew, answer);
+  const SubmitResult result = classify_submit(answer);
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_THAT(result.message, Not(HasSubstr("SECRET")));
   EXPECT_THAT(problem_of(kNew, answer).message, Not(HasSubstr("SECRET")));
@@ -253,8 +248,7 @@ TEST(AnyAnswer, CutAndChangedAnswersNeverProveAnythingWrong) {
         cut.body.resize(length);
         // A cut text of slurmrestd's own ("Authentication failure") still says the same.
         if (whole.body.starts_with("{") && whole.status != 511) {
-          ASSERT_EQ(classify_submit(version, cut).outcome, SubmitOutcome::kUnknown)
-              << name << " " << length;
+          ASSERT_EQ(classify_submit(cut).outcome, SubmitOutcome::kUnknown) << name << " " << length;
         }
         ASSERT_NE(problem_of(version, cut).trouble, Trouble::kNone) << name << " " << length;
       }
@@ -276,13 +270,13 @@ TEST(AnyAnswer, NoChangedByteThrows) {
           answer.body[next() % answer.body.size()] = "{}[]\",:0-9nt\\\x80"[next() % 14];
         }
         EXPECT_NO_THROW({
-          classify_submit(version, answer);
+          classify_submit(answer);
           problem_of(version, answer);
-          parse_accounting_jobs(version, answer.body);
-          parse_partitions(version, answer.body);
-          parse_nodes(version, answer.body);
-          parse_qos_names(version, answer.body);
-          parse_accounts(version, answer.body, "alice");
+          parse_accounting_jobs(answer.body);
+          parse_partitions(answer.body);
+          parse_node_totals(answer.body);
+          parse_qos_names(answer.body);
+          parse_accounts(answer.body, "alice");
           slurm_release(answer.body);
           offered_versions(answer.body);
         }) << name;

@@ -188,8 +188,8 @@ TEST(SubmitBody, AHeldJobIsHeld) {
   held.hold = true;
   for (const ApiVersion version : api_versions()) {
     EXPECT_EQ(body(version, {}, held).at("job").at("hold"), true);
-    EXPECT_EQ(Json::parse(release_body(version)), (Json{{"hold", false}}));
   }
+  EXPECT_EQ(Json::parse(release_body()), (Json{{"hold", false}}));
 }
 
 TEST(SubmitBody, SecondsSinceTheEpochAreATextForV38) {

@@ -38,8 +38,8 @@ TEST_F(RestClusterTest, OurJobsAreFoundAmongAllThatThereAre) {
   jobs_.push_back(job(99, "margay-testing-1", "RUNNING"));  // of another instance
   jobs_.push_back(job(101, "someone's", "PENDING"));
   jobs_.back()["comment"] = "wait for margay-test-1";
-  RestCluster cluster(options());
-  const Snapshot snapshot = cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  const Snapshot snapshot = cluster->states();
   EXPECT_TRUE(snapshot.complete) << snapshot.problem;
   EXPECT_TRUE(snapshot.fresh);
   EXPECT_THAT(snapshot.jobs,
@@ -52,8 +52,8 @@ TEST_F(RestClusterTest, OnePollMakesOneListingHoweverManyJobsThereAre) {
     jobs_.clear();
     fill(count);
     const size_t before = listings();
-    RestCluster cluster(options());
-    for (int i = 0; i < 10; ++i) EXPECT_THAT(cluster.states().jobs, SizeIs(count));
+    const auto cluster = make_rest_cluster(options());
+    for (int i = 0; i < 10; ++i) EXPECT_THAT(cluster->states().jobs, SizeIs(count));
     EXPECT_EQ(listings() - before, 1) << count;
   }
   EXPECT_THAT(asked("GET", "/slurm/v0.0.38/job/"), IsEmpty());
@@ -61,36 +61,36 @@ TEST_F(RestClusterTest, OnePollMakesOneListingHoweverManyJobsThereAre) {
 
 TEST_F(RestClusterTest, BetweenPollsTheLastAnswerIsGivenAgainAsNotFresh) {
   fill(1);
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   jobs_.clear();
   pass(9'999);
-  const Snapshot same = cluster.states();
+  const Snapshot same = cluster->states();
   EXPECT_FALSE(same.fresh);
   EXPECT_TRUE(same.complete);
   EXPECT_THAT(same.jobs, SizeIs(1));
   pass(1);
-  EXPECT_TRUE(cluster.states().fresh);
-  EXPECT_THAT(cluster.states().jobs, IsEmpty());
+  EXPECT_TRUE(cluster->states().fresh);
+  EXPECT_THAT(cluster->states().jobs, IsEmpty());
 }
 
 TEST_F(RestClusterTest, ASlowListingIsMadeMoreSeldom) {
-  RestCluster cluster(options());
+  const auto cluster = make_rest_cluster(options());
   answers_["/slurm/v0.0.38/jobs"] = [&](const auto&) {
     pass(4'000);
     return json(with_meta({{"jobs", jobs_}}));
   };
-  cluster.states();
+  cluster->states();
   pass(15'999);
-  EXPECT_FALSE(cluster.states().fresh);
+  EXPECT_FALSE(cluster->states().fresh);
   pass(1);
-  EXPECT_TRUE(cluster.states().fresh);
+  EXPECT_TRUE(cluster->states().fresh);
 }
 
 TEST_F(RestClusterTest, AnUnknownStateIsAlive) {
   jobs_ = {job(1, "margay-test-1", "LEVITATING")};
-  RestCluster cluster(options());
-  EXPECT_THAT(cluster.states().jobs,
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_THAT(cluster->states().jobs,
               ElementsAre(AllOf(Field(&JobStatus::state, JobState::kUnknownAlive),
                                 Field(&JobStatus::words, "LEVITATING"))));
 }
@@ -113,26 +113,26 @@ TEST_F(RestClusterTest, AListingThatIsNotWholeProvesNoAbsence) {
       {{.body = R"({"errors":[{"error_number":1800,"error":"gone"}],"jobs":[]})"}, "slurmctld"}};
   for (const auto& one : cases) {
     const auto& problem = one.second;
-    RestCluster cluster(options());
-    ASSERT_TRUE(cluster.states().complete);
+    const auto cluster = make_rest_cluster(options());
+    ASSERT_TRUE(cluster->states().complete);
     answers_["/slurm/v0.0.38/jobs"] = [&one](const auto&) { return one.first; };
     pass(10'000);
-    const Snapshot snapshot = cluster.states();
+    const Snapshot snapshot = cluster->states();
     EXPECT_FALSE(snapshot.complete) << problem;
     EXPECT_TRUE(snapshot.fresh) << problem;
     EXPECT_THAT(snapshot.jobs, IsEmpty()) << problem;
     EXPECT_THAT(snapshot.problem, HasSubstr(problem));
     answers_.clear();
     pass(10'000);
-    EXPECT_THAT(cluster.states().jobs, SizeIs(5)) << problem;
+    EXPECT_THAT(cluster->states().jobs, SizeIs(5)) << problem;
   }
 }
 
 TEST_F(RestClusterTest, SlurmrestdThatIsNotThereIsNamedByItsAddress) {
   RestClusterOptions nowhere = options();
   nowhere.http.url = "http://127.0.0.1:" + std::to_string(tests::closed_port());
-  RestCluster cluster(nowhere);
-  const Snapshot snapshot = cluster.states();
+  const auto cluster = make_rest_cluster(nowhere);
+  const Snapshot snapshot = cluster->states();
   EXPECT_FALSE(snapshot.complete);
   EXPECT_THAT(snapshot.problem, HasSubstr("cannot be reached at " + nowhere.http.url));
 }
@@ -140,24 +140,24 @@ TEST_F(RestClusterTest, SlurmrestdThatIsNotThereIsNamedByItsAddress) {
 TEST_F(RestClusterTest, AHungSlurmrestdIsMetOnceAPollAndNotByEachRequest) {
   RestClusterOptions impatient = options();
   impatient.http.timeout = std::chrono::milliseconds(30);
-  RestCluster cluster(impatient);
-  ASSERT_TRUE(cluster.states().complete);
+  const auto cluster = make_rest_cluster(impatient);
+  ASSERT_TRUE(cluster->states().complete);
   answers_["/slurm/"] = [&](const auto&) {
     pass(25'000);
     return Answer{.ending = Ending::kDrop};
   };
   pass(10'000);
-  EXPECT_FALSE(cluster.states().complete);
+  EXPECT_FALSE(cluster->states().complete);
   const size_t before = server_.requests().size();
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(cluster.cancel(std::to_string(i)));
-  const SubmitResult result = cluster.submit(request("margay-test-1"));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(cluster->cancel(std::to_string(i)));
+  const SubmitResult result = cluster->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_THAT(result.message, HasSubstr("not asked again for the moment"));
   EXPECT_EQ(server_.requests().size(), before);
   answers_.clear();
   pass(25'000);
-  EXPECT_TRUE(cluster.states().complete);
-  EXPECT_EQ(cluster.submit(request("margay-test-1")).outcome, SubmitOutcome::kAccepted);
+  EXPECT_TRUE(cluster->states().complete);
+  EXPECT_EQ(cluster->submit(request("margay-test-1")).outcome, SubmitOutcome::kAccepted);
 }
 
 TEST_F(RestClusterTest, AUnixSocketServesWithoutAToken) {
@@ -166,9 +166,9 @@ TEST_F(RestClusterTest, AUnixSocketServesWithoutAToken) {
   RestClusterOptions by_socket = options();
   by_socket.http.url = "unix:" + (folder_ / "socket");
   by_socket.token_file.clear();
-  RestCluster cluster(by_socket);
+  const auto cluster = make_rest_cluster(by_socket);
   fill(1);
-  EXPECT_THAT(cluster.states().jobs, SizeIs(1));
+  EXPECT_THAT(cluster->states().jobs, SizeIs(1));
   EXPECT_EQ(local.requests().back().headers.count("x-slurm-user-token"), 0);
 }
 
@@ -176,44 +176,44 @@ TEST_F(RestClusterTest, AUnixSocketServesWithoutAToken) {
 
 TEST_F(RestClusterTest, TheNewestVersionThatBothKnowIsUsed) {
   versions_ = {"v0.0.40", "v0.0.42", "v0.0.41", "v0.0.99"};
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   EXPECT_THAT(asked("GET", "/slurm/v0.0.42/jobs"), SizeIs(1));
-  EXPECT_THAT(cluster.describe(), HasSubstr("slurmrestd v0.0.42"));
+  EXPECT_THAT(cluster->describe(), HasSubstr("slurmrestd v0.0.42"));
 }
 
 TEST_F(RestClusterTest, TheVersionIsAskedForOnce) {
-  RestCluster cluster(options());
-  for (int i = 0; i < 5; ++i, pass(10'000)) cluster.states();
-  cluster.submit(request("margay-test-1"));
+  const auto cluster = make_rest_cluster(options());
+  for (int i = 0; i < 5; ++i, pass(10'000)) cluster->states();
+  cluster->submit(request("margay-test-1"));
   EXPECT_THAT(asked("GET", "/openapi"), SizeIs(1));
 }
 
 TEST_F(RestClusterTest, AnotherVersionIsLookedForWhenTheAddressesAreGone) {
-  RestCluster cluster(options());
-  EXPECT_TRUE(cluster.states().complete);
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_TRUE(cluster->states().complete);
   versions_ = {"v0.0.42"};
   answers_["/slurm/v0.0.38/"] = [](const auto&) {
     return Answer{.status = 404, .body = "Unable find requested URL."};
   };
   pass(10'000);
-  EXPECT_FALSE(cluster.states().complete);
+  EXPECT_FALSE(cluster->states().complete);
   pass(10'000);
-  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_TRUE(cluster->states().complete);
   EXPECT_THAT(asked("GET", "/slurm/v0.0.42/jobs"), SizeIs(1));
 }
 
 TEST_F(RestClusterTest, AnotherReleaseIsAskedForItsVersionsAnew) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   versions_.push_back("v0.0.40");
   answers_["/slurm/v0.0.38/jobs"] = [&](const auto&) {
     return json({{"meta", {{"slurm", {{"release", "23.11.1"}}}}}, {"jobs", jobs_}});
   };
   pass(10'000);
-  cluster.states();
+  cluster->states();
   pass(10'000);
-  cluster.states();
+  cluster->states();
   EXPECT_THAT(asked("GET", "/slurm/v0.0.40/jobs"), SizeIs(1));
 }
 
@@ -221,29 +221,29 @@ TEST_F(RestClusterTest, TheSiteMayChooseAnOlderVersion) {
   versions_ = {"v0.0.40", "v0.0.41", "v0.0.42"};
   RestClusterOptions older = options();
   older.api_version = "v0.0.40";
-  RestCluster cluster(older);
-  cluster.states();
+  const auto cluster = make_rest_cluster(older);
+  cluster->states();
   EXPECT_THAT(asked("GET", "/slurm/v0.0.40/jobs"), SizeIs(1));
 }
 
 TEST_F(RestClusterTest, WithoutACommonVersionItIsSaidWhatTheServerOffers) {
   versions_ = {"v0.0.36", "v0.0.37"};
-  RestCluster cluster(options());
-  EXPECT_THAT(cluster.states().problem, HasSubstr("it offers v0.0.36, v0.0.37"));
-  EXPECT_THAT(cluster.submit(request("margay-test-1")).message, HasSubstr("v0.0.36, v0.0.37"));
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_THAT(cluster->states().problem, HasSubstr("it offers v0.0.36, v0.0.37"));
+  EXPECT_THAT(cluster->submit(request("margay-test-1")).message, HasSubstr("v0.0.36, v0.0.37"));
   RestClusterOptions other = options();
   other.api_version = "v0.0.42";
-  EXPECT_THAT(RestCluster(other).states().problem,
+  EXPECT_THAT(make_rest_cluster(other)->states().problem,
               HasSubstr("does not offer the slurm.api_version v0.0.42"));
   other.api_version = "v1";
-  EXPECT_THAT(RestCluster(other).states().problem, HasSubstr("v0.0.42, v0.0.41, v0.0.40"));
+  EXPECT_THAT(make_rest_cluster(other)->states().problem, HasSubstr("v0.0.42, v0.0.41, v0.0.40"));
 }
 
 // --- submissions -------------------------------------------------------------------------------
 
 TEST_F(RestClusterTest, TheDirectivesOfTheScriptBecomeFieldsOfTheRequest) {
-  RestCluster cluster(options());
-  const SubmitResult result = cluster.submit(
+  const auto cluster = make_rest_cluster(options());
+  const SubmitResult result = cluster->submit(
       request("margay-test-1", "#SBATCH --partition=gpu --gres=gpu:2\n#SBATCH -x n01\n"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kAccepted) << result.message;
   EXPECT_EQ(result.job_id, "17");
@@ -260,8 +260,8 @@ TEST_F(RestClusterTest, TheDirectivesOfTheScriptBecomeFieldsOfTheRequest) {
 }
 
 TEST_F(RestClusterTest, AnUnknownDirectiveIsNotSent) {
-  RestCluster cluster(options());
-  const SubmitResult result = cluster.submit(request("margay-test-1", "#SBATCH --gpuz=2\n"));
+  const auto cluster = make_rest_cluster(options());
+  const SubmitResult result = cluster->submit(request("margay-test-1", "#SBATCH --gpuz=2\n"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_EQ(result.refusal, Refusal::kConfiguration);
   EXPECT_THAT(result.message, HasSubstr("gpuz"));
@@ -274,7 +274,7 @@ TEST_F(RestClusterTest, WarningsBesideAnAcceptanceAreKept) {
     body["job_id"] = 18;
     return json(body);
   };
-  const SubmitResult result = RestCluster(options()).submit(request("margay-test-1"));
+  const SubmitResult result = make_rest_cluster(options())->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kAccepted);
   EXPECT_THAT(result.warnings, ElementsAre(HasSubstr("Requested partition configuration")));
 }
@@ -283,9 +283,9 @@ TEST_F(RestClusterTest, ALostAnswerIsUnknownAndTheSubmissionNotMadeAgain) {
   answers_["/slurm/v0.0.38/job/submit"] = [](const auto&) {
     return Answer{.ending = Ending::kDrop};
   };
-  RestCluster cluster(options());
-  cluster.states();
-  const SubmitResult result = cluster.submit(request("margay-test-1"));
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  const SubmitResult result = cluster->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kUnknown);
   EXPECT_THAT(result.message, HasSubstr("did not answer"));
   EXPECT_THAT(asked("POST", "/"), SizeIs(1));
@@ -294,15 +294,15 @@ TEST_F(RestClusterTest, ALostAnswerIsUnknownAndTheSubmissionNotMadeAgain) {
 TEST_F(RestClusterTest, ASubmissionThatNobodyReceivedIsRefused) {
   RestClusterOptions nowhere = options();
   nowhere.http.url = "http://127.0.0.1:" + std::to_string(tests::closed_port());
-  const SubmitResult result = RestCluster(nowhere).submit(request("margay-test-1"));
+  const SubmitResult result = make_rest_cluster(nowhere)->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_EQ(result.refusal, Refusal::kConfiguration);
   EXPECT_THAT(result.message, HasSubstr("cannot be reached"));
 }
 
 TEST_F(RestClusterTest, TestOnlySaysWhatToDoInstead) {
-  RestCluster cluster(options());
-  EXPECT_THAT([&] { cluster.test_only(request("margay-test-1")); },
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_THAT([&] { cluster->test_only(request("margay-test-1")); },
               ThrowsMessage<std::runtime_error>(HasSubstr("set slurm.transport to cli")));
   EXPECT_THAT(server_.requests(), IsEmpty());
 }

@@ -36,7 +36,7 @@ class RestExamineTest : public RestSite {
     answers_[path] = [body](const auto&) { return json(with_meta(body)); };
   }
   std::vector<Finding> examine(const Examination& what = {}) {
-    return RestCluster(options()).examine(what);
+    return make_rest_cluster(options())->examine(what);
   }
   static auto finding(Level level, const std::string& subject, const std::string& says) {
     return Contains(AllOf(Field(&Finding::level, level), Field(&Finding::subject, subject),
@@ -99,7 +99,7 @@ TEST_F(RestExamineTest, AnExpiredTokenIsBadAndNothingIsAsked) {
 TEST_F(RestExamineTest, ATokenFileThatOthersReadIsAWarning) {
   const RestClusterOptions all_may = options();
   fs::permissions(folder_ / "token", fs::perms::others_read, fs::perm_options::add);
-  const auto findings = RestCluster(all_may).examine({});
+  const auto findings = make_rest_cluster(all_may)->examine({});
   EXPECT_THAT(findings, finding(Level::kWarning, "token", "other users"));
   EXPECT_THAT(findings, Contains(Field(&Finding::advice, "chmod 600 " + (folder_ / "token"))));
 }
@@ -108,14 +108,14 @@ TEST_F(RestExamineTest, AnAdministratorsTokenIsAWarning) {
   const RestClusterOptions site = options();
   fs::remove(folder_ / "token");
   folder_.write("token", token_of("root", kNow + 7200));
-  EXPECT_THAT(RestCluster(site).examine({}), finding(Level::kWarning, "token", "root"));
+  EXPECT_THAT(make_rest_cluster(site)->examine({}), finding(Level::kWarning, "token", "root"));
 }
 
 TEST_F(RestExamineTest, AFileThatHoldsNoTokenIsBad) {
   const RestClusterOptions site = options();
   fs::remove(folder_ / "token");
   folder_.write("token", "hello");
-  EXPECT_THAT(RestCluster(site).examine({}),
+  EXPECT_THAT(make_rest_cluster(site)->examine({}),
               finding(Level::kBad, "token", "does not hold a JSON Web Token"));
 }
 
@@ -156,14 +156,14 @@ TEST_F(RestExamineTest, AVersionKnownFromDocumentsAloneIsAWarning) {
 TEST_F(RestExamineTest, SlurmrestdThatIsNotThereIsBad) {
   RestClusterOptions nowhere = options();
   nowhere.http.url = "http://127.0.0.1:" + std::to_string(tests::closed_port());
-  EXPECT_THAT(RestCluster(nowhere).examine({}),
+  EXPECT_THAT(make_rest_cluster(nowhere)->examine({}),
               finding(Level::kBad, "slurmrestd", "cannot be reached"));
 }
 
 TEST_F(RestExamineTest, ATokenOverTheNetworkInTheClearIsAWarning) {
   RestClusterOptions remote = options();
   remote.http.url = "http://slurm.invalid:6820";
-  EXPECT_THAT(RestCluster(remote).examine({}),
+  EXPECT_THAT(make_rest_cluster(remote)->examine({}),
               finding(Level::kWarning, "slurmrestd's address", "unencrypted"));
 }
 

@@ -24,70 +24,70 @@ using RestNameTest = RestSite;
 // --- one job -----------------------------------------------------------------------------------
 
 TEST_F(RestJobTest, AHeldJobIsReleased) {
-  RestCluster cluster(options());
-  EXPECT_TRUE(cluster.release("17"));
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_TRUE(cluster->release("17"));
   ASSERT_THAT(asked("POST", "/slurm/v0.0.38/job/17"), SizeIs(1));
   EXPECT_EQ(Json::parse(asked("POST", "/slurm/v0.0.38/job/17").front().body),
             Json({{"hold", false}}));
   answers_["/slurm/v0.0.38/job/17"] = [](const auto&) { return json(error(2002, "denied")); };
-  EXPECT_FALSE(cluster.release("17"));
+  EXPECT_FALSE(cluster->release("17"));
 }
 
 TEST_F(RestJobTest, ACancelledJobIsNotAskedAgainWhileItEnds) {
   jobs_ = {job(17, "margay-test-1", "RUNNING")};
-  RestCluster cluster(options());
-  cluster.states();
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(cluster.cancel("17"));
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(cluster->cancel("17"));
   EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17"), SizeIs(1));
   pass(60'000);
-  EXPECT_FALSE(cluster.cancel("17"));
+  EXPECT_FALSE(cluster->cancel("17"));
   EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17"), SizeIs(2));
   jobs_ = {job(17, "margay-test-1", "CANCELLED")};
   pass(10'000);
-  cluster.states();
-  EXPECT_TRUE(cluster.cancel("17"));
+  cluster->states();
+  EXPECT_TRUE(cluster->cancel("17"));
   EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17"), SizeIs(2));
 }
 
 TEST_F(RestJobTest, AJobThatIsNotThereNeedsNoStopping) {
-  RestCluster cluster(options());
+  const auto cluster = make_rest_cluster(options());
   answers_["/slurm/v0.0.38/job/17"] = [](const auto&) {
     return json(error(2017, "Invalid job id specified"), 500);
   };
-  EXPECT_TRUE(cluster.cancel("17"));
+  EXPECT_TRUE(cluster->cancel("17"));
   answers_["/slurm/v0.0.38/job/17"] = [](const auto&) { return json(error(2002, "denied"), 500); };
-  EXPECT_FALSE(cluster.cancel("17"));
+  EXPECT_FALSE(cluster->cancel("17"));
 }
 
 TEST_F(RestJobTest, AJobThatNoListingHasAfterItsCancelNeedsNoStopping) {
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_FALSE(cluster.cancel("17"));
-  EXPECT_FALSE(cluster.cancel("17")) << "not looked at since";
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_FALSE(cluster->cancel("17"));
+  EXPECT_FALSE(cluster->cancel("17")) << "not looked at since";
   pass(10'000);
-  cluster.states();
-  EXPECT_TRUE(cluster.cancel("17"));
+  cluster->states();
+  EXPECT_TRUE(cluster->cancel("17"));
   EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17"), SizeIs(1));
 }
 
 TEST_F(RestJobTest, AskingToStopSendsTheEngineItsSignal) {
-  RestCluster cluster(options());
-  EXPECT_TRUE(cluster.signal_stop("17"));
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_TRUE(cluster->signal_stop("17"));
   EXPECT_THAT(asked("DELETE", "/slurm/v0.0.38/job/17?signal=USR1"), SizeIs(1));
 }
 
 // --- by name -----------------------------------------------------------------------------------
 
 TEST_F(RestNameTest, WithoutASnapshotNoNameIsKnown) {
-  RestCluster cluster(options());
-  EXPECT_EQ(cluster.find_by_name("margay-test-1"), std::nullopt);
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_EQ(cluster->find_by_name("margay-test-1"), std::nullopt);
 }
 
 TEST_F(RestNameTest, AccountingKnowsWhatTheControllerForgot) {
   records_ = {record(3, "margay-test-1", "COMPLETED"), record(4, "margay-test-11", "RUNNING")};
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"),
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"),
               Optional(ElementsAre(AllOf(Field(&JobStatus::job_id, "3"),
                                          Field(&JobStatus::state, JobState::kCompleted)))));
   EXPECT_THAT(asked("GET", "/slurmdb/v0.0.38/jobs?job_name=margay-test-1&"), SizeIs(1));
@@ -96,18 +96,18 @@ TEST_F(RestNameTest, AccountingKnowsWhatTheControllerForgot) {
 TEST_F(RestNameTest, WhatLivesInTheControllerIsNotEndedByAccounting) {
   jobs_ = {job(3, "margay-test-1", "RUNNING", 20)};
   records_ = {record(3, "margay-test-1", "NODE_FAIL", 5)};  // its run before the requeue
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"),
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"),
               Optional(ElementsAre(Field(&JobStatus::state, JobState::kRunning))));
 }
 
 TEST_F(RestNameTest, AccountingHasTheLastWordOnAnEnd) {
   jobs_ = {job(3, "margay-test-1", "COMPLETED")};
   records_ = {record(3, "margay-test-1", "TIMEOUT")};
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"),
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"),
               Optional(ElementsAre(Field(&JobStatus::state, JobState::kTimeout))));
 }
 
@@ -117,53 +117,53 @@ TEST_F(RestNameTest, AnEndThatBothKnowIsToldAsTheControllerDoes) {
   records_ = {record(3, "margay-test-1", "FAILED")};
   // As 22.05 has it, whatever the job's exit code was.
   records_[0]["exit_code"] = {{"status", "SUCCESS"}, {"return_code", 0}};
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"),
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"),
               Optional(ElementsAre(Field(&JobStatus::exit_code, Optional(3)))));
 }
 
 TEST_F(RestNameTest, TwoJobsOfOneNameAreBothTold) {
   jobs_ = {job(3, "margay-test-1", "RUNNING"), job(5, "margay-test-1", "PENDING")};
   records_ = {record(4, "margay-test-1", "CANCELLED")};
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"), Optional(SizeIs(3)));
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"), Optional(SizeIs(3)));
 }
 
 TEST_F(RestNameTest, AccountingThatFailsLeavesTheQuestionOpen) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   answers_["/slurmdb/"] = [](const auto&) { return json(error(7000, "slurmdbd is down"), 500); };
-  EXPECT_EQ(cluster.find_by_name("margay-test-1"), std::nullopt);
+  EXPECT_EQ(cluster->find_by_name("margay-test-1"), std::nullopt);
 }
 
 TEST_F(RestNameTest, AccountingThatFoundNothingIsAnAnswer) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   answers_["/slurmdb/"] = [](const auto&) {
     Json body = error(9003, "Nothing found with query");
     body["jobs"] = Json::array();
     return json(body);
   };
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"), Optional(IsEmpty()));
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"), Optional(IsEmpty()));
 }
 
 TEST_F(RestNameTest, AccountingThatIsNotOfferedIsNotAsked) {
   offers_accounting_ = false;
   jobs_ = {job(3, "margay-test-1", "RUNNING")};
-  RestCluster cluster(options());
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"), Optional(SizeIs(1)));
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"), Optional(SizeIs(1)));
   EXPECT_THAT(asked("GET", "/slurmdb/"), IsEmpty());
 }
 
 TEST_F(RestNameTest, AccountingSwitchedOffIsNotAsked) {
   RestClusterOptions off = options();
   off.accounting = Accounting::kOff;
-  RestCluster cluster(off);
-  cluster.states();
-  EXPECT_THAT(cluster.find_by_name("margay-test-1"), Optional(IsEmpty()));
+  const auto cluster = make_rest_cluster(off);
+  cluster->states();
+  EXPECT_THAT(cluster->find_by_name("margay-test-1"), Optional(IsEmpty()));
   EXPECT_THAT(asked("GET", "/slurmdb/"), IsEmpty());
 }
 
@@ -172,9 +172,9 @@ TEST_F(RestNameTest, AccountingSwitchedOnIsAskedThoughItIsNotOffered) {
   RestClusterOptions on = options();
   on.accounting = Accounting::kOn;
   answers_["/slurmdb/"] = [](const auto&) { return Answer{.status = 404, .body = "Unable"}; };
-  RestCluster cluster(on);
-  cluster.states();
-  EXPECT_EQ(cluster.find_by_name("margay-test-1"), std::nullopt);
+  const auto cluster = make_rest_cluster(on);
+  cluster->states();
+  EXPECT_EQ(cluster->find_by_name("margay-test-1"), std::nullopt);
 }
 
 // --- budget ------------------------------------------------------------------------------------
@@ -200,17 +200,17 @@ TEST_F(RestBudgetTest, NoMinuteHasMoreRequestsThanTheSiteAllows) {
     times.clear();
     RestClusterOptions limited = options();
     limited.requests_per_minute = per_minute;
-    RestCluster cluster(limited);
+    const auto cluster = make_rest_cluster(limited);
     int refused = 0;
     for (int i = 0; i < 3000; ++i, pass(100)) {
-      cluster.states();
-      const SubmitResult result = cluster.submit(request("margay-test-" + std::to_string(i)));
+      cluster->states();
+      const SubmitResult result = cluster->submit(request("margay-test-" + std::to_string(i)));
       if (result.outcome != SubmitOutcome::kAccepted) {
         EXPECT_EQ(result.refusal, Refusal::kBusy) << result.message;
         ++refused;
       }
-      cluster.cancel(std::to_string(i));
-      cluster.nodes();
+      cluster->cancel(std::to_string(i));
+      cluster->nodes();
     }
     EXPECT_LE(most_requests_in_a_minute(times), per_minute);
     EXPECT_GT(refused, 0);
@@ -218,43 +218,43 @@ TEST_F(RestBudgetTest, NoMinuteHasMoreRequestsThanTheSiteAllows) {
 }
 
 TEST_F(RestBudgetTest, TheLastRequestsAreKeptForListings) {
-  RestCluster cluster(options());
-  cluster.states();
-  while (cluster.allowance() > 0) cluster.signal_stop("1");
-  EXPECT_FALSE(cluster.signal_stop("1"));
-  const SubmitResult result = cluster.submit(request("margay-test-1"));
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
+  while (cluster->allowance() > 0) cluster->signal_stop("1");
+  EXPECT_FALSE(cluster->signal_stop("1"));
+  const SubmitResult result = cluster->submit(request("margay-test-1"));
   EXPECT_EQ(result.refusal, Refusal::kBusy);
   EXPECT_THAT(result.message, HasSubstr("slurm.requests_per_minute"));
   EXPECT_THAT(asked("POST", "/"), IsEmpty());
   steady_ms_ += 10'000 - steady_ms_ % 10'000;
-  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_TRUE(cluster->states().complete);
 }
 
 TEST_F(RestBudgetTest, WhatIsDescribedCountsTheRequests) {
-  RestCluster cluster(options());
-  EXPECT_THAT(cluster.describe(), HasSubstr("0 of 120 requests in the last minute"));
-  cluster.states();
-  EXPECT_EQ(cluster.describe(), "Slurm 22.05.8 through slurmrestd v0.0.38 at " + server_.url() +
-                                    ", as alice; 2 of 120 requests in the last minute");
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_THAT(cluster->describe(), HasSubstr("0 of 120 requests in the last minute"));
+  cluster->states();
+  EXPECT_EQ(cluster->describe(), "Slurm 22.05.8 through slurmrestd v0.0.38 at " + server_.url() +
+                                     ", as alice; 2 of 120 requests in the last minute");
   pass(60'001);
-  EXPECT_THAT(cluster.describe(), HasSubstr("0 of 120 requests"));
+  EXPECT_THAT(cluster->describe(), HasSubstr("0 of 120 requests"));
 }
 
 TEST_F(RestBudgetTest, NodesAreCountedOnceAnHour) {
   answers_["/slurm/v0.0.38/nodes"] = [](const auto&) {
     return json(with_meta({{"nodes", {{{"name", "n01"}}, {{"name", "n02"}}}}}));
   };
-  RestCluster cluster(options());
-  for (int i = 0; i < 60; ++i, pass(59'999)) EXPECT_EQ(cluster.nodes(), 2);
+  const auto cluster = make_rest_cluster(options());
+  for (int i = 0; i < 60; ++i, pass(59'999)) EXPECT_EQ(cluster->nodes(), 2);
   EXPECT_THAT(asked("GET", "/slurm/v0.0.38/nodes"), SizeIs(1));
   pass(60'000);
-  cluster.nodes();
+  cluster->nodes();
   EXPECT_THAT(asked("GET", "/slurm/v0.0.38/nodes"), SizeIs(2));
 }
 
 TEST_F(RestBudgetTest, NodesThatCannotBeCountedAreNotKnown) {
-  RestCluster cluster(options());
-  EXPECT_EQ(cluster.nodes(), 0);
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_EQ(cluster->nodes(), 0);
 }
 
 }  // namespace

@@ -48,11 +48,11 @@ TEST_F(RestMemoryTest, AListingOfFiveThousandJobsIsNotHeldInMemory) {
   const std::string text = listing();
   ASSERT_GT(text.size(), 16'000'000u);
   answers_["/slurm/v0.0.38/jobs"] = [&](const auto&) { return Answer{.shared_body = &text}; };
-  RestCluster cluster(options());
-  cluster.nodes();  // whatever is made once
+  const auto cluster = make_rest_cluster(options());
+  cluster->nodes();  // whatever is made once
   reset_peak();
   const int64_t before = peak_memory();
-  const Snapshot snapshot = cluster.states();
+  const Snapshot snapshot = cluster->states();
   const int64_t grown = peak_memory() - before;
   ASSERT_TRUE(snapshot.complete) << snapshot.problem;
   EXPECT_EQ(snapshot.jobs.size(), static_cast<size_t>(kOurs));

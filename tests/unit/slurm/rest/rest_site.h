@@ -1,4 +1,4 @@
-// A slurmrestd that says what a test wants, and a RestCluster before it in virtual time.
+// A slurmrestd that says what a test wants, and a client of it in virtual time.
 #pragma once
 
 #include <gmock/gmock.h>

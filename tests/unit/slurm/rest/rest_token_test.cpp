@@ -21,8 +21,8 @@ using testing::SizeIs;
 using RestTokenTest = RestSite;
 
 TEST_F(RestTokenTest, TheTokenAndItsUserGoWithEachRequest) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   for (const Request& request : server_.requests()) {
     EXPECT_EQ(request.headers.at("x-slurm-user-token"), token_);
     EXPECT_EQ(request.headers.at("x-slurm-user-name"), "alice");
@@ -32,93 +32,93 @@ TEST_F(RestTokenTest, TheTokenAndItsUserGoWithEachRequest) {
 TEST_F(RestTokenTest, TheUserOfTheConfigurationComesFirst) {
   RestClusterOptions other = options();
   other.user = "bob";
-  RestCluster cluster(other);
-  cluster.states();
+  const auto cluster = make_rest_cluster(other);
+  cluster->states();
   EXPECT_EQ(server_.requests().back().headers.at("x-slurm-user-name"), "bob");
-  EXPECT_THAT(cluster.describe(), HasSubstr("as bob"));
+  EXPECT_THAT(cluster->describe(), HasSubstr("as bob"));
 }
 
 TEST_F(RestTokenTest, ARenewedTokenIsUsedAtOnce) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   renew_token("two");
   pass(10'000);
-  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_TRUE(cluster->states().complete);
   EXPECT_EQ(server_.requests().back().headers.at("x-slurm-user-token"), token_);
 }
 
 TEST_F(RestTokenTest, AQuestionRefusedWhileTheTokenWasRenewedIsAskedAgainOnce) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   answers_["/slurm/v0.0.38/jobs"] = [this, first = token_](const Request& request) {
     if (request.headers.at("x-slurm-user-token") != first) return usual(request);
     renew_token("two");
     return Answer{.status = 401, .body = "Authentication failure"};
   };
   pass(10'000);
-  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_TRUE(cluster->states().complete);
   EXPECT_EQ(listings(), 3);
 }
 
 TEST_F(RestTokenTest, TheSameTokenIsNotTriedTwice) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   accepted_token_ = "another";
   pass(10'000);
-  const Snapshot snapshot = cluster.states();
+  const Snapshot snapshot = cluster->states();
   EXPECT_FALSE(snapshot.complete);
   EXPECT_THAT(snapshot.problem, HasSubstr("put a new one into " + (folder_ / "token")));
   EXPECT_EQ(listings(), 2);
 }
 
 TEST_F(RestTokenTest, ASubmissionRefusedForItsTokenIsMadeAgainWithTheNewOne) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   answers_["/slurm/v0.0.38/job/submit"] = [this, first = token_](const Request& request) {
     if (request.headers.at("x-slurm-user-token") != first) return usual(request);
     renew_token("two");
     return Answer{.status = 401, .body = "Authentication failure"};
   };
-  EXPECT_EQ(cluster.submit(request("margay-test-1")).outcome, SubmitOutcome::kAccepted);
+  EXPECT_EQ(cluster->submit(request("margay-test-1")).outcome, SubmitOutcome::kAccepted);
   EXPECT_THAT(asked("POST", "/"), SizeIs(2));
 }
 
 TEST_F(RestTokenTest, ASubmissionThatMayHaveBeenMadeIsNotMadeAgainWithANewToken) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   // What 22.05 says of a bad token, and of other troubles too.
   answers_["/slurm/v0.0.38/job/submit"] = [this](const Request&) {
     renew_token("two");
     return json(error(5005, "Zero Bytes were transmitted or received"), 500);
   };
-  EXPECT_EQ(cluster.submit(request("margay-test-1")).outcome, SubmitOutcome::kUnknown);
+  EXPECT_EQ(cluster->submit(request("margay-test-1")).outcome, SubmitOutcome::kUnknown);
   EXPECT_THAT(asked("POST", "/"), SizeIs(1));
 }
 
 TEST_F(RestTokenTest, AnExpiredTokenIsNotSent) {
-  RestCluster cluster(options());
-  cluster.states();
+  const auto cluster = make_rest_cluster(options());
+  cluster->states();
   now_ = kNow + 3600;
   const size_t before = server_.requests().size();
-  const SubmitResult result = cluster.submit(request("margay-test-1"));
+  const SubmitResult result = cluster->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_EQ(result.refusal, Refusal::kConfiguration);
   EXPECT_THAT(result.message,
               HasSubstr("the token in " + (folder_ / "token") + " expired on 2023-11-14 23:13:20"));
   pass(10'000);
-  EXPECT_THAT(cluster.states().problem, HasSubstr("expired on 2023-11-14 23:13:20 UTC"));
-  EXPECT_FALSE(cluster.cancel("1"));
+  EXPECT_THAT(cluster->states().problem, HasSubstr("expired on 2023-11-14 23:13:20 UTC"));
+  EXPECT_FALSE(cluster->cancel("1"));
   EXPECT_EQ(server_.requests().size(), before);
   renew_token("two", now_ + 60);
   pass(10'000);
-  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_TRUE(cluster->states().complete);
 }
 
 TEST_F(RestTokenTest, AMissingTokenFileIsNamedAndNothingSent) {
-  RestCluster cluster(options());
+  const auto cluster = make_rest_cluster(options());
   fs::remove(folder_ / "token");
-  EXPECT_THAT(cluster.states().problem, HasSubstr(folder_ / "token"));
-  const SubmitResult result = cluster.submit(request("margay-test-1"));
+  EXPECT_THAT(cluster->states().problem, HasSubstr(folder_ / "token"));
+  const SubmitResult result = cluster->submit(request("margay-test-1"));
   EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
   EXPECT_EQ(result.refusal, Refusal::kConfiguration);
   EXPECT_THAT(result.message, HasSubstr(folder_ / "token"));
@@ -130,7 +130,7 @@ TEST_F(RestTokenTest, AMissingTokenFileIsNamedAndNothingSent) {
 class RestSecretTest : public RestSite {
  protected:
   // Every text that a cluster hands out.
-  std::vector<std::string> all_texts(RestCluster& cluster) {
+  std::vector<std::string> all_texts(Cluster& cluster) {
     std::vector<std::string> texts;
     const Snapshot snapshot = cluster.states();
     texts.push_back(snapshot.problem);
@@ -149,8 +149,8 @@ class RestSecretTest : public RestSite {
     return texts;
   }
   void expect_secret(const std::string& name) {
-    RestCluster cluster(options());
-    const auto texts = all_texts(cluster);
+    const auto cluster = make_rest_cluster(options());
+    const auto texts = all_texts(*cluster);
     EXPECT_FALSE(server_.requests().empty()) << name;
     EXPECT_THAT(texts, Each(Not(HasSubstr(token_)))) << name;
     const std::string signature = token_.substr(token_.rfind('.') + 1);

@@ -1,0 +1,128 @@
+#include "slurm/site_facts.h"
+
+#include <cstdlib>
+
+namespace slurm {
+namespace {
+
+constexpr int64_t kMostSkew = 30;  // seconds; munge's tokens are good for 300
+constexpr const char* kCorrectNames = "correct slurm.options or the script template";
+
+void judge_clock(const SiteFacts& facts, Findings& findings) {
+  constexpr const char* kAdvice = "synchronise both machines by NTP";
+  if (!facts.controller_time.value) {
+    if (facts.controller_time.problem.empty()) return;
+    findings.warn("clock", "the controller's time is not known: " + facts.controller_time.problem,
+                  kAdvice);
+    return;
+  }
+  const int64_t skew = *facts.controller_time.value - facts.now;
+  const std::string says = "the controller's clock is " + std::to_string(std::llabs(skew)) + " s " +
+                           (skew < 0 ? "behind" : "ahead of") + " this machine's";
+  if (std::llabs(skew) > kMostSkew) {
+    findings.warn("clock", says, kAdvice);
+  } else {
+    findings.good("clock", says);
+  }
+}
+
+void judge_names(const std::string& kind, const Names& wanted, const Names& there,
+                 const std::string& advice, Findings& findings) {
+  for (const std::string& name : wanted) {
+    const std::string subject = kind + " '" + name + "'";
+    if (there.count(name) > 0) {
+      findings.good(subject, "exists");
+    } else {
+      findings.bad(subject, "does not exist; there are: " + list_of(there), advice);
+    }
+  }
+}
+
+void judge_partitions(const SiteFacts& facts, const Names& names, Findings& findings) {
+  if (!facts.partitions.value) {
+    findings.bad("partitions", facts.partitions.problem, "run scontrol show partition");
+    return;
+  }
+  Names wanted = names;
+  Names there;
+  for (const auto& [name, state] : *facts.partitions.value) {
+    there.insert(name);
+    if (state == "UP" || wanted.erase(name) == 0) continue;
+    findings.warn("partition '" + name + "'", "its state is " + state,
+                  "jobs wait there until it is up");
+  }
+  judge_names("partition", wanted, there, kCorrectNames, findings);
+}
+
+void judge_accounted_names(const std::string& kind, const Names& wanted, const Fact<Names>& fact,
+                           const std::string& advice, Findings& findings) {
+  if (wanted.empty()) return;
+  if (fact.value) {
+    judge_names(kind, wanted, *fact.value, advice, findings);
+  } else {
+    findings.warn(kind, fact.problem, "run sacctmgr show associations, sacctmgr show qos");
+  }
+}
+
+void judge_accounting(const SiteFacts& facts, const Examination& what, Findings& findings) {
+  if (!facts.uses_accounting) {
+    findings.good("accounting", "not used");
+    for (const auto& [kind, names] : {std::pair("account", what.accounts), {"QOS", what.qos}}) {
+      if (names.empty()) continue;
+      findings.warn(kind, "cannot be checked without accounting: " + list_of(names),
+                    "watch the first job of each");
+    }
+    return;
+  }
+  if (!facts.accounting.value) {
+    findings.bad("accounting", facts.accounting.problem,
+                 "check slurmdbd, or set slurm.accounting to off");
+    return;
+  }
+  findings.good("accounting", *facts.accounting.value + " answers");
+  judge_accounted_names("QOS", what.qos, facts.qos, kCorrectNames, findings);
+  judge_accounted_names(
+      "account", what.accounts, facts.accounts,
+      "correct slurm.options, or let an administrator give " + facts.user + " the account",
+      findings);
+}
+
+void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& findings) {
+  if (!facts.nodes.value) {
+    findings.bad("nodes", facts.nodes.problem, "run sinfo");
+    return;
+  }
+  const auto [nodes, gpus] = *facts.nodes.value;
+  const std::string says =
+      std::to_string(nodes) + " nodes with " + std::to_string(gpus) + " GPUs in all";
+  if (what.gpus && gpus == 0) {
+    findings.bad("GPUs", says, "check GresTypes, gres.conf and the Gres of the nodes");
+  } else {
+    findings.good("GPUs", says);
+  }
+  if (what.nodes == 0 || nodes == 0) return;
+  const std::string width = "slurm.nodes is " + std::to_string(what.nodes) +
+                            ", and the cluster has " + std::to_string(nodes);
+  if (what.nodes > nodes) {
+    findings.bad("shape nodes", width, "lower slurm.nodes: Slurm refuses every wider job");
+  } else {
+    findings.good("shape nodes", width);
+  }
+}
+
+}  // namespace
+
+std::string list_of(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none" : text;
+}
+
+void judge_site(const SiteFacts& facts, const Examination& what, Findings& findings) {
+  judge_clock(facts, findings);
+  judge_partitions(facts, what.partitions, findings);
+  judge_accounting(facts, what, findings);
+  judge_nodes(facts, what, findings);
+}
+
+}  // namespace slurm

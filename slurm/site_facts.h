@@ -1,0 +1,72 @@
+// What was found out about a site's Slurm, by whichever transport, and what the doctor makes of it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "slurm/cluster.h"
+
+namespace slurm {
+
+using Names = std::set<std::string>;
+
+// "a, b", or "none".
+std::string list_of(const Names& names);
+
+// Collects the lines of `margay doctor` in their order.
+class Findings {
+ public:
+  void good(const std::string& subject, const std::string& says) {
+    add(Finding::Level::kGood, subject, says, "");
+  }
+  void warn(const std::string& subject, const std::string& says, const std::string& advice) {
+    add(Finding::Level::kWarning, subject, says, advice);
+  }
+  void bad(const std::string& subject, const std::string& says, const std::string& advice) {
+    add(Finding::Level::kBad, subject, says, advice);
+  }
+  void append(const std::vector<Finding>& more) {
+    all_.insert(all_.end(), more.begin(), more.end());
+  }
+  const std::vector<Finding>& all() const { return all_; }
+
+ private:
+  void add(Finding::Level level, const std::string& subject, const std::string& says,
+           const std::string& advice) {
+    all_.push_back({.level = level, .subject = subject, .says = says, .advice = advice});
+  }
+  std::vector<Finding> all_;
+};
+
+// The answer to one question, or why there is none. Both are empty when it was not asked.
+template <typename Value>
+struct Fact {
+  std::optional<Value> value{};
+  std::string problem{};  // one clause
+};
+
+struct NodeTotals {
+  int nodes = 0;
+  int gpus = 0;  // of all nodes together
+};
+
+struct SiteFacts {
+  std::string user{};                                     // in whose name jobs run
+  int64_t now = 0;                                        // of this machine, s since the epoch
+  Fact<int64_t> controller_time{};                        // of slurmctld's, s since the epoch
+  Fact<std::map<std::string, std::string>> partitions{};  // name -> state, "UP" when it is open
+  bool uses_accounting = false;                           // else the next three are not asked
+  Fact<std::string> accounting{};                         // who answers: "slurmdbd", "sacct"
+  Fact<Names> qos{};
+  Fact<Names> accounts{};  // of `user`
+  Fact<NodeTotals> nodes{};
+};
+
+// What is right and wrong with the site: clock, partitions, accounting, its names, nodes and GPUs.
+void judge_site(const SiteFacts& facts, const Examination& what, Findings& findings);
+
+}  // namespace slurm
