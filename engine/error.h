@@ -12,11 +12,10 @@ enum class ExitCode {
   kBadInput = 64,      // configuration or file
   kDeviceFault = 70,   // a device that is there and fails
   kDeviceMemory = 71,  // out of memory after shrinking the batch
-  kClaimed = 75,       // another attempt holds the claim
   kStopped = 85,       // stopped on request, checkpoint written
 };
 
-// The message names the object (file, field) and says what the user can do.
+// The message names the object (file, field) and what the user can do.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

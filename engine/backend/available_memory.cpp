@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the two versions call the same things.
+// The names that the two versions of control groups have for the same things.
 struct Names {
   const char* limit;
   const char* used;
@@ -23,7 +23,7 @@ constexpr Names kVersion1 = {"memory.limit_in_bytes", "memory.usage_in_bytes", "
                              "total_inactive_file"};
 constexpr Names kVersion2 = {"memory.max", "memory.current", "active_file", "inactive_file"};
 
-// Nothing where the file is missing or says "max".
+// Nothing where the file is missing or holds "max".
 std::optional<uint64_t> number_in(const fs::path& path) {
   std::ifstream in(path);
   uint64_t value = 0;
@@ -31,7 +31,7 @@ std::optional<uint64_t> number_in(const fs::path& path) {
   return std::nullopt;
 }
 
-// File pages are given back when somebody wants the memory, although the group is charged for them.
+// File pages are charged to the group but given back when memory is short, so they count as free.
 uint64_t file_pages(const fs::path& group, const Names& names) {
   std::ifstream in(group / "memory.stat");
   uint64_t pages = 0;
@@ -52,7 +52,7 @@ std::optional<uint64_t> left_in(const fs::path& group, const Names& names) {
   return *limit > held ? *limit - held : 1;
 }
 
-// Over the group and all that enclose it.
+// The least that the group and all groups around it leave.
 std::optional<uint64_t> least_left(const fs::path& root, const std::string& group,
                                    const Names& names) {
   std::optional<uint64_t> least;

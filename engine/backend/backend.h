@@ -1,5 +1,6 @@
 // The seam between the search and the device that does it. Coarse on purpose: fusing needs the hot
-// loop on one side.
+// loop on one side. Arrays are row by row, the last index fastest; half planes have rows 0 ..
+// n/2-1, -n/2 .. -1 and columns 0 .. n/2.
 #pragma once
 
 #include <complex>
@@ -26,8 +27,8 @@ struct Problem {
   std::vector<std::complex<float>> volume_spectrum;
   // Per defocus plane, n x (n/2+1); real unless the optics have odd Zernikes.
   std::vector<std::vector<std::complex<float>>> filters;
-  bool magnified = false;
-  // The pixel of the micrograph farthest from its mean, in words, for messages about overflow.
+  bool magnified = false;  // `magnification` is to be applied to every slice
+  // A sentence about the micrograph's pixel farthest from its mean, for messages about overflow.
   std::string extreme_pixel;
   FrequencyTransform magnification;
   std::vector<Orientation> orientations;
@@ -37,7 +38,7 @@ struct Problem {
   int valid_width() const { return width - template_size + 1; }
 };
 
-// What decides how much memory a search needs.
+// What decides how much memory a search needs: sides in pixels, and counts.
 struct ProblemShape {
   int height = 0, width = 0, template_size = 0, planes = 0;
   int64_t orientations = 0;  // 0: not known
@@ -53,21 +54,21 @@ class Backend {
   virtual ~Backend() = default;
   // "cpu" or "cuda".
   virtual std::string name() const = 0;
-  // Of the correlations, as precision_name (transform_path.h) has it. What was accumulated in one
-  // is not gone on with in another.
+  // The precision of the correlations, as precision_name (transform_path.h) has it. What was
+  // accumulated in one cannot be continued in another.
   virtual std::string precision() const { return "fp32"; }
   // Correlates every projection of `units` and adds the statistics. Whatever the order and the
   // grouping of units over calls, the accumulators end the same to the bit. Throws InputError when
   // a sum leaves its range. May return with work still to be done: what happens to that is thrown
   // by a later call, of whichever function.
   virtual void correlate(std::span<const Unit> units) = 0;
-  // How many units one call should have, so that the device is busy.
+  // How many units one call should have to keep the device busy, 1 or more.
   virtual int batch() const = 0;
   // What has been accumulated so far, in the form that checkpoints and ranks exchange.
   virtual Accumulators accumulators() const = 0;
   // Largest (mip - mean) / sd over the pixels after `correlations` of them.
   virtual double best_z(int64_t correlations) const = 0;
-  // Starts from what an earlier run had accumulated.
+  // Replaces what has been accumulated; `accumulators` has the valid region's shape.
   virtual void restore(const Accumulators& accumulators) = 0;
 };
 

@@ -9,7 +9,7 @@ namespace engine {
 std::vector<Unit> sample_units(std::span<const Unit> units, size_t count) {
   if (units.size() <= count) return {units.begin(), units.end()};
   std::vector<Unit> sample;
-  // From the middle of each of `count` equal parts.
+  // The middle of each of `count` equal parts.
   for (size_t i = 0; i < count; ++i) {
     sample.push_back(units[(2 * i + 1) * units.size() / (2 * count)]);
   }

@@ -15,13 +15,13 @@ Precision precision_of(const std::string& name) {
 TransformPath processor_path(const std::string& fft, Precision precision) {
   if (precision != Precision::kFp32) {
     throw UsageError("--precision " + precision_name(precision) +
-                     ": the processor searches in fp32 only: leave --precision away, or search on "
-                     "a CUDA device (--backend cuda)");
+                     ": the processor searches in fp32 only; omit --precision, or search on a CUDA "
+                     "device (--backend cuda)");
   }
   if (fft != "auto") {
     throw UsageError("--fft " + fft +
-                     ": is of CUDA devices, and this search runs on the processor: leave --fft "
-                     "away, or search on a CUDA device (--backend cuda)");
+                     ": is for CUDA devices, and this search runs on the processor; omit --fft, or "
+                     "search on a CUDA device (--backend cuda)");
   }
   return {.fft = "fftw"};
 }
@@ -47,12 +47,12 @@ TransformPath choose_transforms(const std::string& backend, const std::string& f
     throw UsageError("--fft: '" + fft + "' is not one of auto, cufft, fused");
   }
   if (backend == "cpu") return processor_path(fft, precision);
-  const bool halves = precision != Precision::kFp32;
-  if (fft == "cufft" && halves) {
+  const bool fp16 = precision != Precision::kFp32;
+  if (fft == "cufft" && fp16) {
     throw UsageError("--precision " + precision_text +
-                     ": --fft cufft is in fp32 only: say --fft fused, or leave --precision away");
+                     ": --fft cufft is in fp32 only; use --fft fused, or omit --precision");
   }
-  const bool fused = fft == "fused" || (fft == "auto" && (halves || fused_by_itself));
+  const bool fused = fft == "fused" || (fft == "auto" && (fp16 || fused_by_itself));
   return {.fft = fused ? "fused" : "cufft", .precision = precision};
 }
 

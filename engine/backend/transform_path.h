@@ -7,16 +7,16 @@ namespace engine {
 
 enum class Precision {
   kFp32,
-  kFp16Storage,  // what waits in the device's memory are halves; the arithmetic is single precision
-  kFp16,         // the arithmetic of the transforms is on halves, too
+  kFp16Storage,  // fp16 in the device's memory, arithmetic in single precision
+  kFp16,         // fp16 in memory and in the arithmetic of the transforms
 };
 
-// As options, manifests and checkpoints have it: "fp32", "fp16-storage", "fp16".
+// The name in options, manifests and checkpoints: "fp32", "fp16-storage", "fp16".
 std::string precision_name(Precision precision);
 
-// Whether `--fft auto` takes the fused path in single precision, too, where the search fits it. To
-// be true once the tests of that path (tests/gpu/cuda_fused_test.cu) have passed on a device; no
-// other code has to change.
+// True: `--fft auto` takes the fused path in single precision, too, where the search fits it. To be
+// set once the tests of that path (tests/gpu/cuda_fused_test.cu) have passed on a device; no other
+// code has to change.
 constexpr bool kFusedByItself = false;
 
 struct TransformPath {
@@ -25,8 +25,9 @@ struct TransformPath {
 };
 
 // `backend`: "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "cufft", "fused") and
-// `precision` are what the options say; `fused_by_itself`: what "auto" is to be in single
-// precision. Half precision is fused. Throws UsageError where one option contradicts another.
+// `precision` are the values of the options; with `fused_by_itself` "auto" is "fused" in single
+// precision, too. In fp16 and fp16-storage it always is. Throws UsageError where one option
+// contradicts another.
 TransformPath choose_transforms(const std::string& backend, const std::string& fft,
                                 const std::string& precision, bool fused_by_itself = false);
 

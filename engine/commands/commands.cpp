@@ -15,7 +15,7 @@ int run_command_line(int argc, char** argv) {
                "margay-engine");
   app.set_version_flag("--version", std::string("margay-engine ") + MARGAY_VERSION);
   app.require_subcommand(1);
-  app.footer("Each subcommand explains itself: margay-engine match --help");
+  app.footer("Run 'margay-engine COMMAND --help' for the options of a subcommand.");
   const std::vector<Command> commands = {add_match(app, {argv, argv + argc}),
                                          add_peaks(app),
                                          add_plan(app),
@@ -27,7 +27,7 @@ int run_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Help and version are "errors" of status 0 that print themselves.
+    // CLI11 throws help and version, too, with status 0, and prints them in exit().
     if (error.get_exit_code() == 0) return app.exit(error);
     throw UsageError(std::string(error.what()) + " (see --help)");
   }

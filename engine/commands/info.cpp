@@ -1,4 +1,4 @@
-// margay-engine info: MRC headers, or this build and this machine.
+// Implements add_info of commands.h: MRC headers, or this build and this machine.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -76,7 +76,7 @@ void print_header(const std::string& path, const MrcHeader& header) {
   for (const std::string& label : header.labels) std::cout << "  label        " << label << '\n';
 }
 
-// The CUDA device that a search would take, or why there is none: told, for here it is no failure.
+// The CUDA device that a search would take, or why there is none, which is no failure here.
 std::string cuda_device_text() {
   if (!cuda::built_in()) return "no CUDA in this build";
   try {
@@ -156,11 +156,11 @@ Command add_info(CLI::App& app) {
   const auto parsed = std::make_shared<InfoCommand>();
   InfoCommand& info = *parsed;
   CLI::App& command =
-      add_command(app, "info", "This build and this machine, or the headers of MRC files",
+      add_command(app, "info", "Show this build and machine, or the headers of MRC files",
                   "Example:\n  margay-engine info micrograph.mrc template.mrc --json");
-  command.add_option("FILES", info.files, "MRC files (none: this build and this machine)")
+  command.add_option("FILES", info.files, "MRC files (default: show this build and machine)")
       ->type_name("");
-  command.add_flag("--json", info.json, "As JSON");
+  command.add_flag("--json", info.json, "Print JSON");
   return {&command, [parsed] { return run(*parsed); }};
 }
 

@@ -1,4 +1,4 @@
-// margay-engine match: one search from files to files.
+// Implements add_match of commands.h: one search from files to files.
 #include "engine/search/match.h"
 
 #include <unistd.h>
@@ -47,14 +47,14 @@ void print_summary(const Manifest& manifest) {
   for (const auto& [name, path] : manifest.pictures) std::cout << "picture    " << path << '\n';
 }
 
-// Found before the folders of the results are made.
+// Throws InputError for a checkpoint that cannot be read, before any folder is made.
 void check_resume(const std::string& checkpoint) {
   if (checkpoint.empty() || ::access(checkpoint.c_str(), R_OK) == 0) return;
   throw InputError("--resume: '" + checkpoint + "' cannot be read: " + std::strerror(errno));
 }
 
-// For each of `ranks` local ranks: the command line without --nproc. Processors are shared out,
-// unless --threads says how many each may have.
+// The command line of each of `ranks` local ranks: this one's without --nproc. The cores are
+// divided among them unless --threads is given.
 std::vector<std::string> command_of_ranks(const MatchCommand& match, int ranks) {
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
   for (size_t i = 1; i < match.arguments.size(); ++i) {
@@ -71,13 +71,14 @@ std::vector<std::string> command_of_ranks(const MatchCommand& match, int ranks) 
   return command;
 }
 
-// Each of them would do the whole search, into the same files.
+// Throws UsageError under a launcher, where each of its processes would do the whole search, into
+// the same files.
 void refuse_launcher(const RankFlags& flags) {
   const RankPlace place = find_rank(flags, process_environment());
   if (place.size == 1) return;
   throw UsageError(
       "this is " + describe_rank(place) +
-      ": --nproc starts all ranks of a search itself, on one machine. Leave it out and "
+      ": --nproc starts all ranks of a search itself, on one machine. Leave --nproc out and "
       "start one process for each rank, or start one process alone");
 }
 
@@ -98,8 +99,8 @@ void note_local_ranks(const std::vector<std::string>& devices) {
   std::string names;
   for (const std::string& device : devices) names += (names.empty() ? "" : ", ") + device;
   print_message(
-      "note: computational_config.gpu_ids names several devices: one rank is started for each of " +
-      names + " (--nproc 1 takes the first alone)");
+      "note: computational_config.gpu_ids names several devices: starting one rank for each of " +
+      names + " (--nproc 1 uses the first alone)");
 }
 
 ExitCode run_as_worker(const MatchOptions& options, const std::atomic<bool>& stop) {
@@ -150,34 +151,33 @@ ExitCode run(const MatchCommand& command, const std::atomic<bool>& stop) {
     return ExitCode::kDone;
   }
   print_message(options.checkpoint.empty()
-                    ? "stopped on request; nothing was kept, since no --checkpoint was given"
-                    : "stopped on request; go on with --resume '" + options.checkpoint + "'");
+                    ? "stopped on request; nothing is saved without --checkpoint"
+                    : "stopped on request; resume with --resume '" + options.checkpoint + "'");
   return ExitCode::kStopped;
 }
 
 void add_rank_options(CLI::App& command, MatchCommand& match) {
   CLI::Option_group& group =
       *command.add_option_group("Several ranks",
-                                "One search by several processes, one device each. torchrun, srun "
-                                "and mpirun say who is who.");
+                                "Run one search by several processes, one device each; torchrun, "
+                                "srun and mpirun number them.");
   RankGroupOptions& rank_group = match.options.rank_group;
   group.add_option("--nproc", match.nproc, "Start this many ranks on this machine")
       ->check(range(1, 4096))
       ->type_name("N");
-  group.add_option("--rank", match.rank.rank, "Number of this rank, from 0")->type_name("N");
-  group.add_option("--world-size", match.rank.world_size, "How many ranks there are")
-      ->type_name("N");
+  group.add_option("--rank", match.rank.rank, "Rank of this process, from 0")->type_name("N");
+  group.add_option("--world-size", match.rank.world_size, "Total number of ranks")->type_name("N");
   group
       .add_option("--local-rank", match.rank.local_rank,
-                  "Number of this rank among those on this host: its device")
+                  "Rank among those on this host, which selects the device")
       ->type_name("N");
   group
       .add_option("--rendezvous", match.rank.rendezvous,
-                  "Where ranks meet: HOST:PORT of rank 0, or file:PATH that all of them can see")
+                  "Meet at HOST:PORT of rank 0, or through file:PATH that all ranks can see")
       ->type_name("PLACE");
   group
       .add_option("--run-id", match.rank.run_id,
-                  "The same for all ranks of this run, and for no other run")
+                  "Identifier shared by all ranks of this run and by no other run")
       ->type_name("NAME");
   group
       .add_option_function<std::string>(
@@ -185,7 +185,7 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
           [&rank_group](const std::string& text) {
             rank_group.timeout = parse_duration(text, "--rank-timeout");
           },
-          "A rank that is silent for so long is lost (default: 60s)")
+          "Give up on a rank that is silent for this long (default: 60s)")
       ->type_name("TIME");
   group
       .add_option_function<std::string>(
@@ -193,18 +193,19 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
           [&rank_group](const std::string& what) {
             rank_group.continue_on_rank_loss = what == "continue";
           },
-          "abort: the search ends, and goes on from its checkpoint another time; continue: the "
-          "other ranks take over the work of the lost one (default: abort)")
+          "abort: end the search, to be resumed from its checkpoint; continue: let the other "
+          "ranks take over the lost one's work (default: abort)")
       ->check(one_of({"abort", "continue"}))
       ->type_name("WHAT");
   group
       .add_option("--collectives", rank_group.collectives,
-                  "By which ranks exchange data: auto, gloo or nccl")
+                  "Exchange data between ranks by auto, gloo or nccl")
       ->check(one_of({"auto", "gloo", "nccl"}))
       ->type_name("NAME")
       ->capture_default_str();
   group
-      .add_option("--chunk", rank_group.chunk, "Units of work that a rank gets at once (0: chosen)")
+      .add_option("--chunk", rank_group.chunk,
+                  "Units of work handed to a rank at once (0 = automatic)")
       ->check(range(0, 1 << 30))
       ->type_name("N")
       ->capture_default_str();
@@ -221,28 +222,27 @@ Command add_match(CLI::App& app, const std::vector<std::string>& arguments) {
       "SIGTERM, SIGUSR1 and Ctrl-C finish the batch, write the checkpoint and end with status "
       "85.\nExample:\n  margay-engine match search.yaml --output results/peaks.csv --threads 8");
   MatchOptions& options = match.options;
-  add_config(command, match.config, "Configuration for Leopard-EM's match_template");
+  add_config(command, match.config, "Configuration of Leopard-EM's match_template");
   add_file(command, "--output", options.output,
-           "Peak list DIR/NAME.csv; manifest, progress and pictures go into DIR (default: beside "
-           "scaled_mip_path)");
+           "Write the peak list to DIR/NAME.csv and manifest, progress and pictures into DIR "
+           "(default: beside scaled_mip_path)");
   add_device_options(command, options.device);
   add_file(command, "--checkpoint", options.checkpoint,
-           "Where the work done so far is kept; removed when the search is done (default: "
-           "nowhere)");
+           "Save the work done so far to this file; it is removed at the end (default: none)");
   command
       .add_option_function<std::string>(
           "--checkpoint-every",
           [&options](const std::string& text) {
             options.checkpoint_every = parse_duration(text, "--checkpoint-every");
           },
-          "How often it is written: 500ms, 90s, 10m, 2h (default: 10m)")
+          "Save it this often: 500ms, 90s, 10m, 2h (default: 10m)")
       ->type_name("TIME");
-  add_file(command, "--resume", options.resume, "Go on from this checkpoint");
+  add_file(command, "--resume", options.resume, "Resume from this checkpoint");
   add_file(command, "--progress", options.progress,
-           "Progress as JSON (default: progress.json beside the manifest)");
+           "Write progress as JSON to this file (default: progress.json beside the manifest)");
   command.add_flag("--overwrite", options.overwrite, "Replace the results of a finished search");
   add_mismatch_flag(command, options.allow_pixel_size_mismatch);
-  command.add_option("--attempt", options.attempt, "A name for this run, kept in the manifest")
+  command.add_option("--attempt", options.attempt, "Record this name of the run in the manifest")
       ->type_name("NAME");
   add_peak_options(command, options.peaks);
   add_rank_options(command, match);

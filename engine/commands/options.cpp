@@ -32,32 +32,31 @@ void add_number(CLI::App& command, const std::string& name, double& value, doubl
 
 void add_device_options(CLI::App& command, DeviceOptions& device) {
   command
-      .add_option("--backend", device.backend,
-                  "auto, cuda or cpu; auto takes the CPU only where there is no NVIDIA device")
+      .add_option(
+          "--backend", device.backend,
+          "Search on auto, cuda or cpu; auto takes the CPU only where there is no NVIDIA device")
       ->check(one_of({"auto", "cuda", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
   command
-      .add_option(
-          "--fft", device.fft,
-          "Transforms on a CUDA device: cufft, for every size; fused, our own, for templates "
-          "that fit them; auto chooses (fused for halves)")
+      .add_option("--fft", device.fft,
+                  "Transform on a CUDA device by cufft (every size) or fused (Margay's own, for "
+                  "templates that fit); auto takes cufft in fp32 and fused in fp16")
       ->check(one_of({"auto", "cufft", "fused"}))
       ->type_name("NAME")
       ->capture_default_str();
   command
-      .add_option(
-          "--precision", device.precision,
-          "fp32; on a CUDA device also fp16-storage (halves in memory, arithmetic in single "
-          "precision) or fp16 (arithmetic on halves): their error is measured and told")
+      .add_option("--precision", device.precision,
+                  "Compute in fp32; on a CUDA device also in fp16-storage (fp16 in memory, fp32 "
+                  "arithmetic) or fp16; the error is measured and reported")
       ->check(one_of({"fp32", "fp16-storage", "fp16"}))
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--threads", device.threads, "Threads of the CPU (0: every core)")
+  command.add_option("--threads", device.threads, "CPU threads (0 = every core)")
       ->check(range(0, 4096))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--batch", device.batch, "Units of work in flight (0: chosen)")
+  command.add_option("--batch", device.batch, "Batch size in units of work (0 = automatic)")
       ->check(range(0, 1 << 20))
       ->type_name("N")
       ->capture_default_str();
@@ -65,7 +64,7 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
 
 void add_mismatch_flag(CLI::App& command, bool& flag) {
   command.add_flag("--allow-pixel-size-mismatch", flag,
-                   "Take the configuration's pixel size where a header contradicts it");
+                   "Use the configuration's pixel size where a header contradicts it");
 }
 
 void add_peak_options(CLI::App& command, PeakOptions& peaks) {
@@ -75,11 +74,12 @@ void add_peak_options(CLI::App& command, PeakOptions& peaks) {
           [&peaks](const std::string& name) {
             peaks.metric = name == "mip" ? PeakMetric::kMip : PeakMetric::kScaledMip;
           },
-          "scaled-mip, or mip for templates of high symmetry (default: scaled-mip)")
+          "Pick peaks on scaled-mip, or on mip for templates of high symmetry (default: "
+          "scaled-mip)")
       ->check(one_of({"scaled-mip", "mip"}))
       ->type_name("NAME");
   add_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
-             "False peaks expected in a micrograph of noise");
+             "Expected number of false peaks per micrograph");
 }
 
 }  // namespace engine

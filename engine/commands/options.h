@@ -1,7 +1,7 @@
-// What the subcommands' options have in common: kinds of values, and options that several have.
+// Kinds of values for the subcommands' options, and the options that several subcommands share.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,12 +19,14 @@ CLI::Validator range(T smallest, T largest) {
     T value{};
     if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return "";
     std::ostringstream problem;
-    problem << '\'' << text << "' is no number from " << smallest << " to " << largest;
+    problem << "expected a number from " << smallest << " to " << largest << ", got '" << text
+            << '\'';
     return problem.str();
   };
   return CLI::Validator(check, "");
 }
 
+// Accepts these names alone.
 CLI::Validator one_of(const std::vector<std::string>& names);
 
 // Adds the subcommand `name` to `app`; `footer` closes its help.
@@ -33,8 +35,10 @@ CLI::App& add_command(CLI::App& app, const std::string& name, const std::string&
 
 // The required argument CONFIG.
 void add_config(CLI::App& command, std::string& config, const std::string& description);
+// Adds an option whose value is the path of a file, relative to the working directory.
 CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& path,
                       const std::string& description);
+// Adds an option whose value is a number from `smallest` to `largest`; the help shows its default.
 void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
                 double largest, const std::string& description);
 

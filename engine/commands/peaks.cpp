@@ -1,4 +1,4 @@
-// margay-engine peaks: picks again from the maps of a finished search.
+// Implements add_peaks of commands.h: picks again from the maps of a finished search.
 #include <cstdio>
 #include <iostream>
 #include <memory>
@@ -23,12 +23,12 @@ struct PeaksCommand {
   PeakOptions peaks;
 };
 
-// From the manifest beside the maps, else (maps of Leopard-EM) as the configuration says.
+// How many correlations the maps are of: from the manifest beside them; without one, as for maps of
+// Leopard-EM, from the configuration.
 int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
   FinishedCounts counts;
   if (read_manifest_counts(manifest, counts)) return counts.correlations;
-  print_message("'" + manifest +
-                "' is not there: the correlations are counted from the configuration");
+  print_message("'" + manifest + "' not found; counting the correlations from the configuration");
   return count_orientations(config.orientations) *
          static_cast<int64_t>(defocus_planes(config.defocus).size());
 }
@@ -71,18 +71,18 @@ Command add_peaks(CLI::App& app) {
   CLI::App& command = add_command(
       app, "peaks", "Pick peaks again from finished maps",
       "Example:\n  margay-engine peaks search.yaml --false-positives 0.1 --output strict.csv");
-  add_config(command, peaks.config, "Configuration that the maps were made with");
-  add_file(command, "--output", peaks.output, "Peak list to write (default: stdout)");
+  add_config(command, peaks.config, "Configuration of the finished search");
+  add_file(command, "--output", peaks.output, "Write the peak list to this file (default: stdout)");
   command.add_flag("--overwrite", peaks.overwrite, "Replace the peak list");
   add_peak_options(command, peaks.peaks);
   command
       .add_option_function<double>(
           "--cutoff", [&peaks](double value) { peaks.peaks.cutoff = value; },
-          "Cut-off instead of one from --false-positives")
+          "Use this threshold instead of one from --false-positives")
       ->check(range(-1e6, 1e6))
       ->type_name("NUMBER");
   add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
-             "Pixels around a peak in which no other is picked");
+             "Pick no peak within this many pixels of a higher one");
   return {&command, [parsed] { return run(*parsed); }};
 }
 

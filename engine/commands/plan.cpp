@@ -1,4 +1,4 @@
-// margay-engine plan: what a search would take; nothing is run.
+// Implements add_plan of commands.h: what a search would take; nothing is run.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -36,24 +36,23 @@ struct Plan {
   double seconds = 0;
 };
 
-// Of one core, for the transforms of one correlation: measured on a processor of 2023, and within a
-// factor of two or three on others.
+// Seconds of one core per pixel x log2(pixels) of a correlation. Measured on a processor of 2023;
+// others are within a factor of three.
 constexpr double kSecondsPerStep = 3.5e-10;
 
-// Of a CUDA device, for a pixel of a correlation: what its transforms read and write, at 2 TB/s. No
-// device has been measured.
+// A CUDA device reads and writes so many bytes for each pixel of a correlation, at 2 TB/s.
+// Arithmetic; not measured.
 constexpr double kSecondsPerByte = 5e-13;
 constexpr double kLibraryBytes = 40;
 constexpr double kFusedBytes = 10;
-constexpr double kFusedBytesOfHalves = 5;
+constexpr double kFusedFp16Bytes = 5;
 
-// The transforms of the micrograph dominate.
+// An estimate from the transforms of the micrograph alone, which dominate.
 double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
   const double pixels = static_cast<double>(shape.height) * shape.width;
   if (device.fft == "cufft") return kSecondsPerByte * kLibraryBytes * pixels;
   if (device.fft == "fused") {
-    return kSecondsPerByte * pixels *
-           (device.precision == "fp32" ? kFusedBytes : kFusedBytesOfHalves);
+    return kSecondsPerByte * pixels * (device.precision == "fp32" ? kFusedBytes : kFusedFp16Bytes);
   }
   return kSecondsPerStep * pixels * std::log2(pixels) / device.threads;
 }
@@ -79,7 +78,7 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   plan.ranks = ranks_of(command, config);
   DeviceOptions wanted = command.device;
   wanted.exchange = exchange_memory("auto", plan.ranks);
-  // As match shares them out.
+  // match divides the cores in the same way.
   if (wanted.threads == 0) wanted.threads = std::max(1, cpu::available_cores() / plan.ranks);
   wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
   plan.device = plan_device(plan.shape, wanted);
@@ -121,7 +120,7 @@ ExitCode run(const PlanCommand& command) {
   std::cout << describe_plan(config, plan.space, plan.shape.height, plan.shape.width,
                              plan.shape.template_size, plan.device)
             << '\n'
-            << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with that\n")
+            << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with this much\n")
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
             << " to " << plan.space.planes.back() << " A\n"
@@ -136,17 +135,17 @@ Command add_plan(CLI::App& app) {
   const auto parsed = std::make_shared<PlanCommand>();
   PlanCommand& plan = *parsed;
   CLI::App& command =
-      add_command(app, "plan", "Counts, memory and time of a search; nothing is run",
+      add_command(app, "plan", "Show counts, memory and time of a search without running it",
                   "Example:\n  margay-engine plan search.yaml --threads 8");
   add_config(command, plan.config, "Configuration of the search");
   add_device_options(command, plan.device);
   command
       .add_option("--nproc", plan.nproc,
-                  "For a search by so many ranks on this machine (default: as match starts them)")
+                  "Plan for this many ranks on this machine (default: as match starts them)")
       ->check(range(1, 4096))
       ->type_name("N");
   add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
-  command.add_flag("--json", plan.json, "As JSON");
+  command.add_flag("--json", plan.json, "Print JSON");
   return {&command, [parsed] { return run(*parsed); }};
 }
 

@@ -1,4 +1,4 @@
-// margay-engine project: one projection as the search sees it (density dark), for eyes and tests.
+// Implements add_project of commands.h: one projection as the search sees it (density dark).
 #include <complex>
 #include <memory>
 #include <vector>
@@ -64,20 +64,20 @@ Command add_project(CLI::App& app) {
   const auto parsed = std::make_shared<ProjectCommand>();
   ProjectCommand& project = *parsed;
   CLI::App& command = add_command(
-      app, "project", "One projection of a template, as the search sees it (density dark)",
+      app, "project", "Project a template as the search sees it (density dark)",
       "Example:\n  margay-engine project template.mrc --phi 30 --theta 40 --psi 50 --output "
       "view.mrc");
   add_file(command, "TEMPLATE", project.volume, "Template, an MRC volume").required();
-  add_file(command, "--output", project.output, "MRC image to write").required();
+  add_file(command, "--output", project.output, "Write the projection to this MRC file").required();
   const double turns = 36000.0;
-  add_number(command, "--phi", project.phi, -turns, turns, "Degrees, ZYZ");
-  add_number(command, "--theta", project.theta, -turns, turns, "Degrees");
-  add_number(command, "--psi", project.psi, -turns, turns, "Degrees");
+  add_number(command, "--phi", project.phi, -turns, turns, "phi in degrees (ZYZ)");
+  add_number(command, "--theta", project.theta, -turns, turns, "theta in degrees");
+  add_number(command, "--psi", project.psi, -turns, turns, "psi in degrees");
   add_file(command, "--config", project.config,
-           "Apply the contrast transfer function of this configuration (default: none)");
+           "Apply the CTF of this configuration (default: none)");
   add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
-             "A, relative to the defocus of --config");
-  command.add_flag("--overwrite", project.overwrite, "Replace a file that is there");
+             "Offset from the defocus of --config, in A");
+  command.add_flag("--overwrite", project.overwrite, "Replace an existing file");
   return {&command, [parsed] { return run(*parsed); }};
 }
 

@@ -1,5 +1,5 @@
-// margay-engine scale: the same search by more and more ranks, on this machine or on the nodes of
-// an allocation.
+// Implements add_scale of commands.h: the same search by more and more ranks, on this machine or on
+// the nodes of an allocation.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -56,7 +56,7 @@ std::string ranks_text(int ranks) {
 
 // ------------------------------------------------------------------------------------ A search ---
 
-// Work that takes seconds: nobody looks at what is found.
+// A search that takes seconds; its results are not looked at.
 struct OwnSearch {
   int side = 0;  // of the micrograph
   const char* steps = "";
@@ -130,7 +130,7 @@ std::vector<int> numbers_of_ranks(int most) {
   return numbers;
 }
 
-// Where the ranks run.
+// Where the ranks run: on this machine or on the nodes of an allocation.
 struct Place {
   std::optional<Allocation> allocation;  // nothing: this machine
   bool on_devices = false;
@@ -227,8 +227,8 @@ void wait_for_file(const std::string& path) {
   }
 }
 
-// As a step of the allocation. The ranks meet by a file: they write into that folder in any case,
-// while the nodes need not know each other by name.
+// Runs the ranks as a step of the allocation and returns its exit code. The ranks meet by a file:
+// they write into that folder in any case, while the nodes may not resolve each other's names.
 int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> command,
                        const std::string& folder, const std::atomic<bool>& stop) {
   constexpr std::chrono::seconds kPatience{60};
@@ -318,7 +318,7 @@ ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
   if (!command.output.empty()) {
     check_output_file("--output", command.output, command.overwrite, {command.config});
   }
-  // What is wrong with it is told by its own name.
+  // Refused by its own name here, not by that of its copy in the scratch folder.
   if (!command.config.empty()) read_search_config(command.config);
   Measurement measurement(command);
   const ExitCode code = measurement.run(stop);
@@ -336,28 +336,29 @@ Command add_scale(CLI::App& app) {
   ScaleCommand& scale = *parsed;
   CLI::App& command = add_command(
       app, "scale",
-      "What more ranks gain, here or on an allocation's nodes: a table of measured speed-ups",
-      "Runs the search in a scratch folder (TMPDIR) by 1, 2, 4, ... N ranks, by all of 1 to N up "
-      "to 4. Every rank has as many threads: --threads, else the cores shared out among N.\n"
-      "In a batch script of Slurm or by salloc, on several nodes, every number of ranks is a step "
-      "that fills one node after the other; the scratch folder is then in the working folder, "
-      "which all nodes have to see.\n"
+      "Measure speed-up with 1 to N ranks, on this machine or on an allocation's nodes",
+      "Runs the search in a scratch folder (TMPDIR) with 1, 2, 4, ... N ranks; up to 4, with every "
+      "number. Every rank has the same number of threads: --threads, or the cores divided by N.\n"
+      "In a Slurm batch script or under salloc each number of ranks is a step that fills one node "
+      "after the other; the scratch folder is then in the working folder, which all nodes must "
+      "see.\n"
       "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv");
   command
       .add_option("CONFIG", scale.config,
-                  "Configuration of the search to run (default: a small one of its own)")
+                  "Configuration of the search to run (default: a small built-in one)")
       ->type_name("FILE");
   command
-      .add_option("--nproc", scale.nproc,
-                  "The most ranks (default: one for each NVIDIA device, else for each core; in an "
-                  "allocation for each of its GPUs, else of its tasks)")
+      .add_option(
+          "--nproc", scale.nproc,
+          "Most ranks to run (default: one for each NVIDIA device, or else for each core; in an "
+          "allocation for each of its GPUs, or else of its tasks)")
       ->check(range(1, 4096))
       ->type_name("N");
   add_device_options(command, scale.device);
   add_mismatch_flag(command, scale.allow_pixel_size_mismatch);
-  command.add_flag("--json", scale.json, "As JSON, with the correlations of every rank");
-  add_file(command, "--output", scale.output, "Write the table as CSV, too");
-  command.add_flag("--overwrite", scale.overwrite, "Replace that table");
+  command.add_flag("--json", scale.json, "Print JSON, with the correlations of every rank");
+  add_file(command, "--output", scale.output, "Also write the table to this CSV file");
+  command.add_flag("--overwrite", scale.overwrite, "Replace an existing table");
   return {&command, [parsed] {
             const StopSignals signals;
             return run(*parsed, signals.requested());

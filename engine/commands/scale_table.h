@@ -1,4 +1,4 @@
-// What `margay-engine scale` has measured, and what is shown of it.
+// What `margay-engine scale` has measured, and its forms for people and programs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace engine {
 
-// Of one run.
+// One run.
 struct ScaleRow {
   int ranks = 1;
   int nodes = 1;
@@ -19,21 +19,24 @@ struct ScaleRow {
 };
 
 struct ScaleTable {
-  std::string search;  // in words
+  std::string search;  // a description: sizes and counts
   int64_t correlations = 0;
   std::string backend, device;
-  int threads = 1;             // of every rank
-  std::vector<ScaleRow> rows;  // the first is of one rank
+  int threads = 1;             // per rank
+  std::vector<ScaleRow> rows;  // not empty; the first is of one rank
 
+  // Against the first row.
   double speed_up(const ScaleRow& row) const { return rows.front().seconds / row.seconds; }
   double efficiency(const ScaleRow& row) const { return speed_up(row) / row.ranks; }
+  // Correlations per second.
   double rate(const ScaleRow& row) const { return static_cast<double>(correlations) / row.seconds; }
+  // The part of all correlations, 0 to 1.
   double share(int64_t of) const {
     return static_cast<double>(of) / static_cast<double>(correlations);
   }
 };
 
-// For a terminal. The nodes are named where a row has several.
+// A table for a terminal, with a column of nodes where a row has several.
 std::string scale_text(const ScaleTable& table);
 std::string scale_csv(const ScaleTable& table);
 std::string scale_json(const ScaleTable& table);

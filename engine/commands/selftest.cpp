@@ -1,4 +1,4 @@
-// margay-engine selftest: a search with a known answer on this machine's device.
+// Implements add_selftest of commands.h: a search with a known answer on this machine's device.
 #include "engine/search/selftest.h"
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct SelftestCommand {
 
 namespace fs = std::filesystem;
 
-// Installed beside the program, else where the program was built from.
+// The folder of the known answers: the installed one beside the program, else the source tree's.
 std::string find_data() {
   std::error_code ignored;  // then the folder of the build is tried
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
@@ -36,7 +36,7 @@ ExitCode run(const SelftestCommand& command) {
   const SelftestResult result = run_selftest(data, command.device);
   for (const std::string& line : result.lines) std::cout << line << '\n';
   std::cout << (result.passed ? "passed" : "FAILED") << std::endl;
-  // Known input and a wrong answer: this device or this build computes wrongly.
+  // The input is known, so a wrong answer is a fault of this device or this build.
   return result.passed ? ExitCode::kDone : ExitCode::kDeviceFault;
 }
 
@@ -46,10 +46,12 @@ Command add_selftest(CLI::App& app) {
   const auto parsed = std::make_shared<SelftestCommand>();
   SelftestCommand& selftest = *parsed;
   CLI::App& command =
-      add_command(app, "selftest", "A search with a known answer on this machine: pass or fail",
+      add_command(app, "selftest", "Run a search with a known answer on this machine: pass or fail",
                   "Ends with status 70 when a planted particle is not found.\nExample:\n  "
                   "margay-engine selftest --backend cpu");
-  command.add_option("--data", selftest.data, "Folder of the known answers (default: its own)")
+  command
+      .add_option("--data", selftest.data,
+                  "Folder of the known answers (default: the installed one)")
       ->type_name("FOLDER");
   add_device_options(command, selftest.device);
   return {&command, [parsed] { return run(*parsed); }};

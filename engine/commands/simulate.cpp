@@ -1,4 +1,4 @@
-// margay-engine simulate: a micrograph with known particles, and the list of them.
+// Implements add_simulate of commands.h: a micrograph with known particles, and the list of them.
 #include "engine/numerics/simulate.h"
 
 #include <filesystem>
@@ -35,7 +35,7 @@ std::string truth_path(const SimulateCommand& command) {
   return (output.parent_path() / (output.stem().string() + "_truth.csv")).string();
 }
 
-// What the configuration says goes before the options.
+// The configuration replaces the optics and planes of the options, which exclude each other.
 void read_configuration(SimulateCommand& command) {
   if (command.config.empty()) return;
   const SearchConfig config = read_search_config(command.config);
@@ -85,19 +85,21 @@ ExitCode run(const SimulateCommand& given) {
 
 void add_optics(CLI::App& command, OpticsGroup& optics) {
   add_number(command, "--pixel-size", optics.pixel_size, 0, 100,
-             "A (0: as the template's header says)");
-  add_number(command, "--voltage", optics.voltage, 1, 10000, "kV");
-  add_number(command, "--spherical-aberration", optics.spherical_aberration, 0, 100, "mm");
+             "Pixel size in A (0 = from the template's header)");
+  add_number(command, "--voltage", optics.voltage, 1, 10000, "Voltage in kV");
+  add_number(command, "--spherical-aberration", optics.spherical_aberration, 0, 100,
+             "Spherical aberration in mm");
   add_number(command, "--amplitude-contrast", optics.amplitude_contrast_ratio, 0, 1,
              "Amplitude contrast ratio");
-  add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6, "A, underfocus positive");
-  add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "A");
+  add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6,
+             "Defocus u in A, underfocus positive");
+  add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "Defocus v in A");
   add_number(command, "--astigmatism-angle", optics.astigmatism_angle, -3600, 3600,
-             "Degrees, of defocus u");
+             "Angle of defocus u in degrees");
   for (const char* name :
        {"--pixel-size", "--voltage", "--spherical-aberration", "--amplitude-contrast",
         "--defocus-u", "--defocus-v", "--astigmatism-angle"}) {
-    command.get_option(name)->excludes("--config");  // which says it already
+    command.get_option(name)->excludes("--config");  // it has them, too
   }
 }
 
@@ -107,7 +109,7 @@ Command add_simulate(CLI::App& app) {
   const auto parsed = std::make_shared<SimulateCommand>();
   SimulateCommand& simulate = *parsed;
   CLI::App& command = add_command(
-      app, "simulate", "A micrograph with known particles, and the list of them",
+      app, "simulate", "Simulate a micrograph with known particles, and list them",
       "Example:\n  margay-engine simulate --template ribosome.mrc --defocus-u 10200 --defocus-v "
       "9800 --size 1024 --count 10 --output made.mrc");
   simulate.optics.voltage = 300;
@@ -115,29 +117,31 @@ Command add_simulate(CLI::App& app) {
   SimulationOptions& made = simulate.simulation;
   add_file(command, "--template", simulate.volume, "Template, an MRC volume");
   add_file(command, "--config", simulate.config,
-           "Take optics, defocus planes and template from this configuration");
-  add_file(command, "--output", simulate.output, "Micrograph to write").required();
+           "Use optics, defocus planes and template of this configuration");
+  add_file(command, "--output", simulate.output, "Write the micrograph to this MRC file")
+      .required();
   add_file(command, "--truth", simulate.truth,
-           "List of the particles to write (default: NAME_truth.csv beside NAME.mrc)");
+           "Write the list of particles to this file (default: NAME_truth.csv beside NAME.mrc)");
   add_file(command, "--particles", simulate.particles,
            "Plant the particles of this list (x_px, y_px, phi_deg, theta_deg, psi_deg, "
-           "defocus_offset_A) instead of drawing them");
+           "defocus_offset_A) instead of random ones");
   command
       .add_option_function<int>(
           "--size", [&made](int size) { made.height = made.width = size; },
-          "Pixels along both sides (default: 512)")
+          "Side of the micrograph in pixels (default: 512)")
       ->check(range(2, 100000))
       ->type_name("N");
-  command.add_option("--count", made.particles, "Particles to draw")
+  command.add_option("--count", made.particles, "Number of random particles")
       ->check(range(0, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--seed", made.seed, "Of the random numbers")
+  command.add_option("--seed", made.seed, "Seed of the random numbers")
       ->type_name("N")
       ->capture_default_str();
-  add_number(command, "--z", made.z, 0, 1e4, "Signal: z of a matched filter at the true pose");
+  add_number(command, "--z", made.z, 0, 1e4,
+             "Signal as the z of a matched filter at the true pose");
   add_optics(command, simulate.optics);
-  command.add_flag("--overwrite", simulate.overwrite, "Replace files that are there");
+  command.add_flag("--overwrite", simulate.overwrite, "Replace existing files");
   return {&command, [parsed] { return run(*parsed); }};
 }
 

@@ -96,14 +96,14 @@ struct SearchConfig {
   PreprocessingFilters filters;
   ResultPaths results;
   ComputationalConfig computation;
-  // What was read and has no effect (ignored by Leopard-EM too, or a warning there): one sentence
-  // each, to be shown once.
+  // A sentence for each value that was read and has no effect (ignored by Leopard-EM too, or a
+  // warning there), to be shown once.
   std::vector<std::string> notes;
 };
 
 // The values searched, in A relative to the CTF's defocus, float32 as Leopard-EM's: count =
-// ceil((max + step - min) / step), zero added unless skip_enforce_zero (docs/numerics.md, Defocus planes).
-// Throws InputError when there is none.
+// ceil((max + step - min) / step), zero added unless skip_enforce_zero (docs/numerics.md, Defocus
+// planes). Throws InputError when there is none.
 std::vector<float> defocus_planes(const DefocusSearch& search);
 // Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.
 std::string planes_problem(const DefocusSearch& search);

@@ -15,7 +15,7 @@ struct InputChecks {
   bool allow_pixel_size_mismatch = false;
 };
 
-// The files that the configuration names; a refusal names the field besides the file.
+// Read the files that the configuration names. Throw InputError naming field and file.
 MrcFile read_micrograph(const SearchConfig& config);
 MrcFile read_template(const SearchConfig& config);
 
@@ -36,9 +36,9 @@ struct OutputChecks {
   uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };
 
-// Folders exist or can be made (none is made here) and are writable, disk room, finished outputs
-// only replaced with --overwrite or allow_file_overwrite. Throws InputError. `manifest_path` is the
-// file whose presence says that the set of outputs is finished.
+// Folders exist or can be made (none is made here) and are writable, disks have room, finished
+// outputs are replaced only with --overwrite or allow_file_overwrite. Throws InputError.
+// `manifest_path` is the file whose presence marks the set of outputs as finished.
 void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                    const OutputChecks& options);
 

@@ -30,7 +30,7 @@ struct Target {
   throw InputError(target.field + ": '" + target.path + "' " + problem);
 }
 
-// Maps and peak list.
+// The maps and the peak list.
 std::vector<Target> result_targets(const SearchConfig& config, const OutputChecks& options) {
   const std::string prefix = "match_template_result.";
   const ResultPaths& maps = config.results;
@@ -82,13 +82,13 @@ void check_room(const Target& target, const fs::path& folder, uint64_t bytes_nee
   if (bytes_needed == 0) return;
   struct statvfs room = {};
   if (::statvfs(folder.c_str(), &room) != 0) {
-    refuse(target, "cannot be checked for disk room: " + std::string(std::strerror(errno)));
+    refuse(target, "cannot be checked for disk space: " + std::string(std::strerror(errno)));
   }
   const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free_bytes >= bytes_needed) return;
   const uint64_t mebibyte = uint64_t{1} << 20;
-  refuse(target, "has no disk room: " + std::to_string(bytes_needed / mebibyte + 1) +
-                     " MiB are needed, but '" + folder.string() + "' has " +
+  refuse(target, "has too little disk space: " + std::to_string(bytes_needed / mebibyte + 1) +
+                     " MiB are needed, '" + folder.string() + "' has " +
                      std::to_string(free_bytes / mebibyte) +
                      " MiB free; make room or choose another folder");
 }
@@ -142,15 +142,15 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
   std::error_code ignored;
   if (fs::exists(manifest_path, ignored)) {
     throw InputError("manifest '" + manifest_path +
-                     "' exists: a finished search is there already; choose another folder, give "
+                     "' exists: a finished search is there already; choose another folder, use "
                      "--overwrite, or set match_template_result.allow_file_overwrite to true");
   }
   if (options.unfinished_mark.empty() || fs::exists(options.unfinished_mark, ignored)) return;
   for (const Target& target : result_targets(config, options)) {
     if (!fs::exists(target.path, ignored)) continue;
     refuse(target,
-           "exists, and no unfinished search of this name left it; choose another name, give "
-           "--overwrite, or set match_template_result.allow_file_overwrite to true");
+           "already exists; choose another name, use --overwrite, or set "
+           "match_template_result.allow_file_overwrite to true");
   }
 }
 
@@ -164,7 +164,7 @@ void check_output_file(const std::string& option, const std::string& path, bool 
   }
   std::error_code ignored;  // what cannot be seen fails when it is written
   if (!overwrite && fs::exists(path, ignored)) {
-    refuse(target, "exists; choose another name or give --overwrite");
+    refuse(target, "already exists; choose another name or use --overwrite");
   }
 }
 

@@ -1,4 +1,4 @@
-// The readers of match_template_result and computational_config.
+// Implements read_results and read_computation of sections.h.
 #include <map>
 #include <string>
 #include <vector>

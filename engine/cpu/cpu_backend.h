@@ -15,7 +15,7 @@ struct CpuOptions {
   int batch = 0;    // units in flight; 0: chosen
 };
 
-// Cores this process may run on.
+// Cores this process may run on, 1 or more.
 int available_cores();
 
 // What the backend is going to allocate, the problem's own arrays included.
@@ -30,7 +30,7 @@ struct MemoryPlan {
 // the result may still be larger.
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
-// `problem` must outlive the backend.
+// `problem` must outlive the backend. Throws Error when the system refuses the threads.
 std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const MemoryPlan& plan);
 
 // Model of the processor, and the instruction set that the kernels chose.

@@ -1,3 +1,4 @@
+// Implements plan_memory and the processor's facts of cpu_backend.h.
 #include <sched.h>
 
 #include <algorithm>

@@ -41,7 +41,8 @@ void multiply_conjugate_loop(const float* a, const float* b, float* out, size_t 
     multiply_conjugate_vector(a + 2 * i, b + 2 * i, out + 2 * i);
   }
   if (i == count) return;
-  // Through whole vectors too: of a scalar loop GCC makes fused operations, with other bits.
+  // The rest goes through whole vectors, too: GCC turns a scalar loop into fused operations, with
+  // other bits.
   HWY_ALIGN float rest_a[2 * HWY_MAX_BYTES / sizeof(float)] = {};
   HWY_ALIGN float rest_b[2 * HWY_MAX_BYTES / sizeof(float)] = {};
   std::copy(a + 2 * i, a + 2 * count, rest_a);

@@ -1,4 +1,4 @@
-// What the CUDA runtime says of its calls.
+// Turns error codes of the CUDA runtime into Errors.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -11,22 +11,23 @@
 
 namespace engine::cuda {
 
-// Whether this build has CUDA.
+// True when this build has CUDA.
 bool built_in();
 
 // Devices that the CUDA runtime sees; none without a driver, and in a build without CUDA.
 int visible_devices();
 
-// By which a device, or an instance of one (MIG), is told from every other on any host; empty where
-// that is not known.
+// The UUID that tells a device, or an instance of one (MIG), from every other on any host, as
+// nvidia-smi -L writes it; empty where it is not known.
 std::string device_identity(int number);
 
 // Opens the device. Throws Error(kDeviceFault) when there is none, or it cannot be used; InputError
 // when neither this build nor this machine has anything to do with CUDA.
 DeviceFacts require_device(int number);
 
-// Bytes of work space that the library transforms of a search need on the device. Of `plan` counts
-// how the transforms are cut, and whether there are only the projections'.
+// Bytes of work space that the library transforms of a search need on the device. Of `plan`
+// only the numbers of transforms and projections count, and `fused`, where the projections' alone
+// are cuFFT's.
 uint64_t transform_workspace(const ProblemShape& shape, const MemoryPlan& plan, int number);
 
 // `problem` must outlive the backend. Throws Error(kDeviceMemory) when the device's memory is gone.

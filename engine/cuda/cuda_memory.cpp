@@ -73,7 +73,7 @@ uint64_t rows_beyond(int count, int lane_step) {
   return static_cast<uint64_t>(rest < lane_step ? rest : 2 * lane_step - rest);
 }
 
-// Of the passes of the fused path.
+// The memory of the fused path's passes.
 std::vector<MemoryItem> fused_items(const ProblemShape& s, const FusedKernels& kernels,
                                     const FusedPlan& plan) {
   std::vector<MemoryItem> items = plan.items;

@@ -1,4 +1,4 @@
-// How much of a device's memory a search takes, and how its work is cut. Pure.
+// How much of a device's memory a search takes, and how its work is cut to fit. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct MemoryPlan {
   // They follow from the shape alone.
   int transforms = 1;   // correlation pairs in one pass
   int projections = 1;  // back-transforms in one plan
-  // Of the fused path; nothing: library transforms.
+  // How the fused path cuts the search; nothing: library transforms.
   std::optional<FusedPlan> fused;
   Precision precision = Precision::kFp32;
-  LaunchWatch* watch = nullptr;  // is told what the device does; must outlive the backend
+  LaunchWatch* watch = nullptr;  // called at every launch; must outlive the backend
   uint64_t total() const;
 };
 
 // Projections that the batch can hold: the last plan is filled up with zeros.
 int64_t projection_slots(const ProblemShape& shape, const MemoryPlan& plan);
 
-// `batch` 0: chosen. `workspace` is what the transforms need for themselves, `free` what the device
-// has, `exchange` what is taken for exchanging data with other ranks, all in bytes; the batch is
-// shrunk to stay within `free` (0: no limit), and the result may still be larger.
+// `batch` in units, 0: automatic. `workspace` is what the transforms need for themselves, `free`
+// what the device has, `exchange` what is taken for exchanging data with other ranks, all in bytes;
+// the batch is shrunk to stay within `free` (0: no limit), and the result may still be larger.
 MemoryPlan plan_memory(const ProblemShape& shape, int batch, uint64_t workspace = 0,
                        uint64_t free = 0, uint64_t exchange = 0);
 

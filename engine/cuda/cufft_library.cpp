@@ -16,7 +16,7 @@ LibrarySearch cufft_search() {
                   "/usr/local/cuda-12/lib64", "/opt/cuda/lib64"},
       .remedy =
           "install cuFFT, which is in the CUDA toolkit, or name the folder that has it in "
-          "LD_LIBRARY_PATH; to search on the processor, say --backend cpu"};
+          "LD_LIBRARY_PATH; to search on the processor, use --backend cpu"};
   for (const char* other : {"libcufft.so.12", "libcufft.so.11"}) {
     if (other != own) search.names.emplace_back(other);
   }

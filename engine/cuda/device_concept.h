@@ -1,7 +1,7 @@
 // What the order of a search's kernels is written against: a device that holds arrays, launches
 // kernels and does library transforms. CudaDevice (cuda_device.h) is the real one; the tests run
 // the same code on the CPU with tests/fakes/simt_device.h. Headers that are templates over it need
-// CUDA's words before them (device_words.cuh, or tests/fakes/simt.h).
+// CUDA's vocabulary before them: <cuda_runtime.h> and device_words.cuh, or tests/fakes/simt.h.
 //
 // A Device has
 //   Buffer<T>(device, what, count)      count elements on the device, contents undefined;

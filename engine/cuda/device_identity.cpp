@@ -1,4 +1,4 @@
-// What tells a device from every other one in the world.
+// Implements device_identity of cuda_backend.h.
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -13,7 +13,7 @@
 namespace engine::cuda {
 namespace {
 
-// As nvidia-smi -L writes it.
+// The text of `nvidia-smi -L`.
 std::string text_of(const CUuuid& uuid, const std::string& device_name) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text = device_name.find(" MIG ") == std::string::npos ? "GPU-" : "MIG-";
@@ -43,7 +43,7 @@ std::string device_identity(int number) {
   try {
     if (uuid_by_driver(uuid, number) != CUDA_SUCCESS) return "";
   } catch (const Error&) {
-    return "";  // opening the device says what is wrong with the driver
+    return "";  // opening the device reports what is wrong with the driver
   }
   const bool known = std::any_of(std::begin(uuid.bytes), std::end(uuid.bytes),
                                  [](char byte) { return byte != 0; });

@@ -1,4 +1,4 @@
-// The codes that faults.cpp knows. A build with CUDA asserts that they are the toolkit's.
+// The codes that errors.cpp knows. A build with CUDA asserts that they are the toolkit's.
 #pragma once
 
 namespace engine::cuda {

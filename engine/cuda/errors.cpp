@@ -15,7 +15,7 @@ Advice advice(const FaultReport& r) {
     case Fault::kNoDriver:
       return {"there is no NVIDIA driver that programs can reach",
               "install the driver or, in a container, start it with the device (--gpus, --nv); to "
-              "search on the processor, say --backend cpu"};
+              "search on the processor, use --backend cpu"};
     case Fault::kDriverTooOld:
       return {"the NVIDIA driver is too old for this build of margay-engine: it serves CUDA " +
                   (r.driver.empty() ? "of an earlier release" : r.driver) + ", the build needs " +
@@ -24,7 +24,7 @@ Advice advice(const FaultReport& r) {
     case Fault::kNoDevice:
       return {"no such NVIDIA device is visible to this process",
               "look at nvidia-smi, CUDA_VISIBLE_DEVICES and computational_config.gpu_ids; to "
-              "search on the processor, say --backend cpu"};
+              "search on the processor, use --backend cpu"};
     case Fault::kDeviceBusy:
       return {"the device is busy: another process has it for itself, or it takes no more",
               "see with nvidia-smi who holds it, and try again later or on another device"};

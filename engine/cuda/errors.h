@@ -21,7 +21,7 @@ enum class Fault {
   kOther,
 };
 
-// Where an error came from: what was being done, on what, and the library's own words.
+// Where an error came from: what was being done, on what, and the library's own message.
 struct FaultReport {
   Fault fault = Fault::kOther;
   int code = 0;

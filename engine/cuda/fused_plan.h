@@ -45,8 +45,8 @@ struct FusedPlan {
 
 // With one of the `lengths` for each axis; nothing when the template is longer than all of them, or
 // when there would be more tiles than a launch has room for.
-// `number_bytes`: of a stored complex number. A pass has as many transforms as `exchange_bytes`
-// have room for, one at least and `most` at most.
+// `number_bytes` is the size of a stored complex number. A pass has as many transforms as
+// `exchange_bytes` have room for, one at least and `most` at most.
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,
                                     int number_bytes, int most,
                                     uint64_t exchange_bytes = uint64_t{2} << 30);

@@ -1,4 +1,4 @@
-// Who wants to know what a device does, and when: the benchmark, which times it. A search has none.
+// Observes the launches of a device: the benchmark times them. A search has no observer.
 #pragma once
 
 struct CUstream_st;  // CUDA's stream

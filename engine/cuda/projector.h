@@ -14,7 +14,8 @@
 
 namespace engine::cuda {
 
-// Of engine/numerics/orientations.h, small elements chopped to 0 as extract_slice does.
+// The units' rotation matrices, nine numbers each, small elements chopped to 0 as extract_slice
+// does.
 inline std::vector<double> slice_rotations(std::span<const Unit> units,
                                            const std::vector<Orientation>& orientations) {
   std::vector<double> out;

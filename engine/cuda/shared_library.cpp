@@ -32,7 +32,7 @@ SharedLibrary::SharedLibrary(const LibrarySearch& search) : remedy_(search.remed
       opened_ = name;
     } else {
       const std::string words = loaders_words();
-      // What is not there is said anyway.
+      // The error below names all places at once.
       if (words != name + ": cannot open shared object file: No such file or directory") {
         reasons += (reasons.empty() ? " (" : "; ") + words;
       }

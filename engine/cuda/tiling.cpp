@@ -11,8 +11,8 @@ int parts_needed(int positions, int n, int length) {
   return (positions + valid - 1) / valid;
 }
 
-// Of transforming a point with this length, in any unit. From 3072 on so few blocks fit on a
-// multiprocessor that they wait for each other; by how much is a guess until it is measured.
+// The cost of transforming a point with this length, in any unit. From 3072 on so few blocks fit on
+// a multiprocessor that they wait for each other; by how much is a guess until it is measured.
 double cost_of_point(int length) {
   const double crowding = length > 3072 ? 1.35 : length > 2304 ? 1.15 : 1.0;
   return std::log2(length) * crowding;

@@ -72,7 +72,7 @@ bool known_to_the_format(int mode) {
   return bytes_per_value(mode) || mode == 3 || mode == 4 || mode == 16 || mode == 101;
 }
 
-// Whether the header makes sense in this byte order. Sizes may still be wrong.
+// True when the header makes sense in this byte order. Sizes may still be wrong.
 bool plausible(const HeaderBytes& bytes, bool swapped) {
   const int largest = 1 << 24;
   for (const size_t offset : {kNx, kNy, kNz}) {

@@ -1,3 +1,4 @@
+// Implements write_mrc of mrc.h.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

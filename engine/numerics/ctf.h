@@ -11,9 +11,9 @@ namespace engine {
 // Relativistic electron wavelength in A; voltage in kV.
 double electron_wavelength(double voltage);
 
-// n x (n/2+1), half-plane order (rows 0 .. n/2-1, -n/2 .. -1; columns 0 .. n/2). Underfocus
-// positive, CTF(0) = +amplitude contrast. `relative_defocus` in A. The imaginary part is 0 without
-// odd Zernikes.
+// The CTF, n x (n/2+1), half-plane order (rows 0 .. n/2-1, -n/2 .. -1; columns 0 .. n/2).
+// Underfocus positive, CTF(0) = +amplitude contrast. `relative_defocus` in A. The imaginary part is
+// 0 without odd Zernikes.
 std::vector<std::complex<double>> ctf(const OpticsGroup& optics, double relative_defocus, int n);
 
 // Inverse transpose of the magnification matrix (rows: y, x), identity when there is none: where a

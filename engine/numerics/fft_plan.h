@@ -1,5 +1,5 @@
-// FFTW behind RAII. Plans are made with FFTW_ESTIMATE: measured plans give other bits from run to
-// run. Thread-safe.
+// FFTW plans that free themselves. Plans are made with FFTW_ESTIMATE: measured plans give other
+// bits from run to run. Thread-safe.
 #pragma once
 
 #include <complex>

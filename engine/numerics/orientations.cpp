@@ -72,8 +72,9 @@ Ranges ranges_of(const OrientationGrid& grid) {
 int64_t checked_count(double count) {
   if (count < static_cast<double>(kIndexLimit)) return static_cast<int64_t>(std::max(count, 0.0));
   throw InputError(
-      "orientation_search_config: psi_step or theta_step is too small for the ranges: at most " +
-      std::to_string(kIndexLimit - 1) + " correlations can be told apart");
+      "orientation_search_config: psi_step or theta_step is too small for the ranges; a search has "
+      "at most " +
+      std::to_string(kIndexLimit - 1) + " correlations");
 }
 
 int64_t steps(double range, double step) { return checked_count(std::ceil(range / step)); }
@@ -222,7 +223,7 @@ Rotation about_y(double degrees) {
   return {c, 0, s, 0, 1, 0, -s, 0, c};
 }
 
-// Whether every slice of this direction lies in the plane kx = 0 of the volume. There psi and
+// True when every slice of this direction lies in the plane kx = 0 of the volume. There psi and
 // psi + 180 read opposite edges of the plane, of which one is stored: they are no mirror images.
 bool lies_in_stored_plane(const Orientation& o) {
   constexpr double kZero = 1e-6;  // angles are kept in single precision

@@ -1,4 +1,4 @@
-// Orientation sampling (docs/numerics.md, Orientations): which orientations a search visits, in which order. Pure.
+// Which orientations a search visits, in which order (docs/numerics.md, Orientations). Pure.
 //
 // Angles are ZYZ intrinsic in degrees, R = Rz(phi) Ry(theta) Rz(psi); computed in double, kept as
 // float32. Order within one grid: psi slowest, then the base grid.
@@ -36,11 +36,13 @@ struct OrientationList {
 // Throws InputError when a grid has no orientation or its symmetry is not known.
 OrientationList make_orientations(const std::vector<OrientationGrid>& grids);
 
-// How many make_orientations would return.
+// How many make_orientations would return, without the memory. Throws as it does for a symmetry,
+// and InputError when there are kIndexLimit or more.
 int64_t count_orientations(const std::vector<OrientationGrid>& grids);
 
-// Row-major, acting on (x, y, z).
+// 3 x 3, row by row, acting on column vectors (x, y, z).
 using Rotation = std::array<double, 9>;
+// Rz(phi) Ry(theta) Rz(psi), angles in degrees.
 Rotation rotation_matrix(double phi, double theta, double psi);
 
 // Angle in degrees of the rotation that takes `a` to `b`.
@@ -53,8 +55,9 @@ struct Unit {
   int64_t second = -1;  // -1: no partner; else its projection is the first one's, mirrored
 };
 
-// Pairs are formed where `may_pair` and 180 is a multiple of the grid's psi_step, but not where the
-// whole slice lies in the plane kx = 0 of the volume (theta 90, phi 0 or 180).
+// Every orientation in one unit, in the order of `first`. Pairs are formed where `may_pair` and 180
+// is a multiple of the grid's psi_step, but not where the whole slice lies in the plane kx = 0 of
+// the volume: theta 90, phi 0 or 180 (docs/numerics.md, Pairs of psi and psi + 180).
 std::vector<Unit> make_units(const OrientationList& list, bool may_pair);
 
 }  // namespace engine

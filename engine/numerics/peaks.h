@@ -26,11 +26,12 @@ struct Peak {
 };
 
 // z with `false_positives` expected among pixels * correlations Gaussian values:
-// sqrt(2) * erfcinv(2 * false_positives / count), count = pixels of the map * correlations.
+// sqrt(2) * erfcinv(2 * false_positives / count), count = pixels of the map * correlations. Throws
+// InputError unless 0 < false_positives < count.
 double noise_cutoff(double pixels, double correlations, double false_positives);
 
-// Strictly above the cut-off, descending, greedy suppression at distance < mask_radius. Ties are
-// broken by the lower row, then the lower column.
+// Pixels strictly above the cut-off, descending, greedy suppression at distance < mask_radius. Ties
+// are broken by the lower row, then the lower column.
 std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options);
 // The cut-off that find_peaks uses.
 double peak_cutoff(const Maps& maps, const PeakOptions& options);

@@ -86,7 +86,7 @@ std::vector<std::complex<float>> volume_spectrum(const Volume& volume) {
   for (int z = 0; z < n; ++z) {
     for (int y = 0; y < n; ++y) {
       for (size_t x = 0; x < columns; ++x, ++i) {
-        // Frequencies are z - n/2 and y - n/2, whose halves cancel in the parity.
+        // Frequencies are z - n/2 and y - n/2, where n/2 cancels in the parity.
         if ((static_cast<size_t>(z) + static_cast<size_t>(y) + x) % 2 != 0) out[i] = -out[i];
       }
     }

@@ -1,4 +1,5 @@
-// From pixels to what the search multiplies (docs/numerics.md, The micrograph). Done once, on the CPU.
+// Turns pixels into what the search multiplies (docs/numerics.md, The micrograph). Done once, on
+// the CPU.
 #pragma once
 
 #include <complex>
@@ -22,6 +23,7 @@ struct PreparedImage {
   WhiteningCurve whitening;             // empty when disabled
 };
 
+// Throws InputError when the filters leave nothing of the micrograph. Both sides must be even.
 PreparedImage prepare_image(const Image& micrograph, int template_size,
                             const PreprocessingFilters& filters);
 
@@ -29,7 +31,8 @@ PreparedImage prepare_image(const Image& micrograph, int template_size,
 // [n/2][n/2][0], phases relative to the voxel (n/2, n/2, n/2). Unpadded, no gridding correction.
 std::vector<std::complex<float>> volume_spectrum(const Volume& volume);
 
-// CTF x template filter per defocus plane, n x (n/2+1) each, half-plane order.
+// CTF x template filter per defocus plane (A, relative), n x (n/2+1) each, half-plane order;
+// `template_filter` is PreparedImage's.
 std::vector<std::vector<std::complex<float>>> projective_filters(
     const OpticsGroup& optics, const std::vector<float>& planes, int template_size,
     const std::vector<double>& template_filter);

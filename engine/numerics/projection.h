@@ -22,16 +22,16 @@ void extract_slice(const std::complex<float>* volume, int n, const Rotation& rot
 void magnify_slice(const FrequencyTransform& transform, int n, std::complex<float>* slice,
                    std::vector<std::complex<float>>& scratch);
 
-// Moves the particle from the corner of the back-transform to (n/2, n/2).
+// Moves the particle from the corner of the back-transform to (n/2, n/2). Both are n x n.
 void centre_projection(const float* back_transform, int n, float* projection);
 
 // The projection of the orientation with psi + 180: p(-y, -x), so its borders are rows and columns
 // 0 and 1 of `projection`.
 void mirror_projection(const float* projection, int n, float* mirrored);
 
-// Subtracts the mean of the border and scales so that, padded with zeros to height x width, the
-// projection has the variance that gives noise a correlation of unit deviation; then multiplies by
-// `scale`.
+// In place: subtracts the mean of the border and scales so that, padded with zeros to height x
+// width, the projection has the variance that gives noise a correlation of unit deviation; then
+// multiplies by `scale`.
 void normalise_projection(float* projection, int n, int height, int width, double scale = 1.0);
 
 }  // namespace engine

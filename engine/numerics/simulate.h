@@ -1,5 +1,5 @@
-// A micrograph with known particles, from a template: what to find in a test, and how far from the
-// truth an answer may be.
+// A micrograph with known particles, made from a template (docs/numerics.md, Simulated
+// micrographs).
 //
 // Its particles come from the template through our own slicer, so a wrong handedness there would
 // agree with itself: known answers made from atoms stand in tests/data.

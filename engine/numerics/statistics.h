@@ -17,7 +17,7 @@ constexpr int kSquareBits = 20;
 // A sum of squares at or above this could leave the range with the next addition.
 constexpr uint64_t kSquareLimit = uint64_t{1} << 62;
 
-// A value and its index as one key: larger value first, then the lower index. Reducing keys by
+// A value and its index as one key that orders by value, then by the lower index. Reducing keys by
 // maximum is the whole merge. Index = plane * orientations + orientation.
 uint64_t pack_best(float value, uint32_t index);
 float best_value(uint64_t key);
@@ -47,12 +47,14 @@ struct Moments {
   double mean = 0;
   double sd = 0;
 };
+// From one pixel's sums; `correlations` is how many were added, 1 or more.
 Moments moments(int64_t sum, int64_t squares, int64_t correlations);
 
 // Largest (mip - mean) / sd over the pixels, after `correlations` of them; 0 before there are two.
 double best_z(const Accumulators& accumulators, int64_t correlations);
 
-// Decodes the best indices into angles and defocus and scales the MIP.
+// The eight maps of a finished search: decodes the best indices into angles and defocus, and scales
+// the MIP. `orientations` and `planes` (A, relative) are those that the indices were made from.
 Maps finalise(const Accumulators& accumulators, const std::vector<Orientation>& orientations,
               const std::vector<float>& planes);
 

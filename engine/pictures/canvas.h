@@ -1,4 +1,5 @@
-// A white sheet to draw on, by Cairo; it becomes a PNG.
+// A white sheet to draw on, by Cairo; it becomes a PNG. Lengths are pixels of the PNG, x to the
+// right, y downwards from the top-left corner.
 #pragma once
 
 #include <memory>
@@ -62,7 +63,7 @@ class Canvas {
   void clip(const Rect& rect);
   void unclip();
 
-  // Throws Error when a drawing step has failed.
+  // The bytes of the PNG. Throws Error when a drawing step has failed.
   std::string png();
 
  private:

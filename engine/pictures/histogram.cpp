@@ -58,7 +58,7 @@ Histogram histogram_of(const Image& map, double cutoff) {
   return histogram;
 }
 
-// From values to places on the sheet.
+// Maps values to places on the sheet.
 struct Axes {
   double low, high, most;
 

@@ -36,6 +36,7 @@ struct ImagePlot {
   double mark_radius = 0;   // pixels of the unbinned image
 };
 
+// The bytes of a PNG. Throws Error when a drawing step fails.
 std::string image_plot_png(const ImagePlot& plot);
 
 // Title and subtitle, shortened to the canvas.

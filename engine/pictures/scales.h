@@ -15,7 +15,7 @@ struct Colour {
   double red = 0, green = 0, blue = 0, alpha = 1;
 };
 
-// Places along a scale from 0 to 1 (clamped).
+// The colour at a position along a scale from 0 to 1 (clamped).
 Colour grey(double position);
 Colour viridis(double position);      // dark blue, green, yellow; even to the eye
 Colour peak_colour(double position);  // bright on grey: yellow, orange, red, magenta
@@ -26,16 +26,17 @@ double nice_step(double smallest);
 double nice_length(double largest);
 // Multiples of a nice step within [low, high], about `count` of them.
 std::vector<double> ticks(double low, double high, int count);
-// As short as it can be for values that far apart.
+// The value with as few decimals as keep values one `step` apart different.
 std::string tick_text(double value, double step);
 
 // Values below which the two fractions of the finite pixels lie; {0, 0} when none is finite.
 std::pair<double, double> percentiles(const Image& image, double low, double high);
 
 enum class Binning { kMean, kMaximum };
-// Each pixel from factor x factor pixels, those at the far edges from what is left.
+// Each pixel is the mean or maximum of factor x factor pixels, at the far edges of what is left.
 Image binned(const Image& image, int factor, Binning binning);
-// Gaussian of that standard deviation in pixels; the edge pixels go on beyond the edge.
+// Blurs with a Gaussian of that standard deviation in pixels; beyond the edge the edge pixels
+// repeat.
 Image blurred(const Image& image, double sigma);
 
 // Valid UTF-8 in one line: bytes that are not become U+FFFD, control characters a blank.

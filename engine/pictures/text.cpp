@@ -1,4 +1,4 @@
-// File names are bytes; Cairo draws UTF-8 only.
+// Implements the text functions of scales.h: file names are bytes, Cairo draws UTF-8 only.
 #include <cstdint>
 
 #include "engine/pictures/scales.h"

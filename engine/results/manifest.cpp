@@ -108,7 +108,7 @@ Json counts(const Manifest& manifest) {
 
 Json timings(const Manifest& manifest) {
   const Timings& times = manifest.timings;
-  // Of this attempt: what earlier ones finished took none of its time.
+  // The rate of this attempt: what earlier ones finished took none of its time.
   double correlations = static_cast<double>(manifest.correlations);
   if (manifest.units > 0) {
     correlations *=

@@ -27,7 +27,8 @@ struct DeviceInfo {
   std::vector<std::string> transforms;                         // that this build has for it
 };
 
-// SHA-256 of what the search read. Taken when it is read: the files may change during the search.
+// SHA-256, in hex, of what the search read. Taken when it is read: the files may change during the
+// search.
 struct InputHashes {
   std::string configuration, micrograph, volume;
 };
@@ -51,7 +52,7 @@ struct Manifest {
   std::string precision = "fp32";                 // as precision_name has it
   std::optional<PrecisionError> precision_error;  // measured, unless it is fp32
   std::string fft = "fftw";                       // "fftw", "cufft", "fused"
-  std::string tiling;                             // of the fused path, in words
+  std::string tiling;                             // of the fused path, as describe_tiling has it
   int numerics_version = 1;
   std::string search_hash;
   int64_t orientations = 0, defocus_planes = 0, correlations = 0, units = 0;
@@ -67,10 +68,10 @@ struct Manifest {
   std::vector<std::string> notes;
 };
 
-// The text; hashes outputs and pictures, which must be there.
+// The text of manifest.json. Hashes the outputs and pictures, which must exist. Throws InputError.
 std::string manifest_json(const Manifest& manifest);
 
-// Writes it atomically to outputs.manifest, folder synced.
+// Writes it atomically to outputs.manifest and syncs the folder. Throws InputError naming the file.
 void write_manifest(const Manifest& manifest);
 
 struct FinishedCounts {

@@ -52,7 +52,7 @@ std::string cell(Float value) {
   return std::isnan(value) ? "" : python_float(value);
 }
 
-// As Python's csv module quotes by default.
+// Quotes as Python's csv module does by default.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string result = "\"";

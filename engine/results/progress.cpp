@@ -173,8 +173,8 @@ void ProgressReporter::finish(const Progress& progress) {
   }
 }
 
-// Hours of search are worth more than this file: it is said once that it cannot be written, and
-// every call tries again.
+// A search of hours must not fail for this file: a failure is reported once, and every call tries
+// again.
 void ProgressReporter::write_file(const Progress& progress) {
   if (path_.empty()) return;
   try {

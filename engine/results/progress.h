@@ -22,7 +22,7 @@ std::string progress_json(const Progress& progress);
 // One line for a terminal, `columns` wide, without a line break: bar, percent, rate, time left.
 // Blocks, or # and . where the terminal is not UTF-8; a narrow terminal gets fewer fields.
 std::string progress_bar(const Progress& progress, int columns, bool unicode = true);
-// The same for a log, without a bar.
+// The same for a log, without a bar or a line break.
 std::string progress_line(const Progress& progress);
 
 // Writes the file at every call (callers pace themselves, about one a second), and shows a bar when

@@ -23,14 +23,16 @@ struct OutputPaths {
 // everything beside scaled_mip_path, the list being <stem of scaled_mip_path>_peaks.csv.
 OutputPaths output_paths(const SearchConfig& config, const std::string& output);
 
-// Makes missing folders. Throws Error naming the file.
+// Writes the eight maps with the pixel size (A) in their headers; makes missing folders. All are
+// written before the first is renamed. Throws Error naming the file.
 void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size);
 
-// One MRC image, whole or not at all. Throws Error naming the file.
+// Writes one MRC image, whole or not at all; pixel size in A. Throws Error naming the file.
 void write_image(const std::string& path, const Image& image, double pixel_size);
 
-// Reads the eight maps back (for picking again). `total_correlations` is not in the maps: the
-// caller gives it (from manifest.json or by counting the search of the configuration).
+// Reads the eight maps back (for picking again). Throws InputError when they are not of one shape.
+// `total_correlations` is not in the maps: the caller gives it (from manifest.json or by counting
+// the search of the configuration).
 Maps read_maps(const ResultPaths& paths);
 
 // Writes `text` through a temporary name, fsync and rename. Throws Error naming the file.

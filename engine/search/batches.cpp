@@ -8,7 +8,7 @@ namespace engine {
 
 uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
                          const std::vector<UnitRange>& chunk, Watchdog& watchdog,
-                         const std::function<bool()>& continues) {
+                         const std::function<bool()>& wants_more) {
   std::vector<Unit> flat;
   for (const UnitRange& range : chunk) {
     flat.insert(flat.end(), units.begin() + range.begin, units.begin() + range.end);
@@ -22,7 +22,7 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
       backend.correlate(std::span(flat).subspan(done, count));
     }
     done += count;
-    if (!continues()) break;
+    if (!wants_more()) break;
   }
   return static_cast<uint32_t>(done);
 }

@@ -12,16 +12,18 @@
 
 namespace engine {
 
-// Asks `continues` after each batch. Returns how many units were done.
+// Correlates the units of `chunk`, batch by batch, until after a batch `wants_more` is false.
+// Returns how many units were done.
 uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
                          const std::vector<UnitRange>& chunk, Watchdog& watchdog,
-                         const std::function<bool()>& continues);
+                         const std::function<bool()>& wants_more);
 
-// Backend, precision and numerics version in words: ranks whose statistics are merged must agree.
+// What must be the same for all ranks of a search, since their statistics are put together:
+// backend, precision and numerics version, as a text to compare and to show.
 std::string numerics_signature(const Backend& backend);
 
-// best_z of what one device has done since the last merge. Of few correlations the deviation is no
-// measure yet: then 0, unless they are `all` there are.
+// best_z of what one device has done since the last merge; 0 after too few correlations for a
+// deviation, unless they are `all` there are.
 double own_best_z(const Backend& backend, int64_t correlations, bool all);
 
 }  // namespace engine

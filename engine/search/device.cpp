@@ -73,7 +73,7 @@ uint64_t bytes_beside_device(const ProblemShape& s, const cuda::MemoryPlan& plan
          static_cast<uint64_t>(s.orientations) * (2 * sizeof(Orientation) + sizeof(Unit));
 }
 
-// Whether the fused path takes the search at all.
+// True when some length of the fused path takes the template.
 bool fused_fits(const ProblemShape& shape, const cuda::DeviceFacts& facts) {
   const std::vector<int> lengths =
       cuda::lengths_within(cuda::fused_kernels(Precision::kFp32), facts.shared_bytes);
@@ -190,7 +190,7 @@ VisibleDevices devices_for(const std::string& backend) {
 
 int device_of(const RankPlace& place, const std::string& backend) {
   const int visible = devices_for(backend).count;
-  // None is visible: opening device 0 says why.
+  // None is visible: opening device 0 throws the reason.
   return visible == 0 ? 0 : device_of_rank(place, visible);
 }
 
@@ -231,7 +231,7 @@ std::string devices_note(const DevicePlan& plan, const std::vector<std::string>&
   }
   const std::string here = "; this search runs on device " + std::to_string(plan.device);
   if (wants_processor) {
-    return "computational_config.gpu_ids says cpu" + here +
+    return "computational_config.gpu_ids is cpu" + here +
            ", and on the processor with --backend "
            "cpu";
   }

@@ -26,7 +26,8 @@ struct DeviceOptions {
   std::string precision = "fp32";  // fp32; CUDA: fp16-storage, fp16
 };
 
-// What the device is going to hold. Shrunk to fit the memory that is free; `notes` say so.
+// What the device is going to hold, shrunk to fit the memory that is free; `notes` has a sentence
+// for what was shrunk.
 struct DevicePlan {
   std::string backend;
   int threads = 1;
@@ -34,7 +35,7 @@ struct DevicePlan {
   int device = 0;
   std::string fft = "fftw";        // cufft, fused
   std::string precision = "fp32";  // fp16-storage, fp16
-  std::string tiling;              // of the fused path, in words
+  std::string tiling;              // of the fused path, as describe_tiling has it
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;
   uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
@@ -46,15 +47,15 @@ struct DevicePlan {
 // The device of this rank; 0 on processors. Throws UsageError when it has none of its own.
 int device_of(const RankPlace& place, const std::string& backend);
 
-// That computational_config.gpu_ids may choose from: none for a search on processors.
+// The devices that computational_config.gpu_ids may choose from: none for a search on processors.
 VisibleDevices devices_for(const std::string& backend);
 
 // Bytes that each of so many ranks with CUDA devices needs to exchange data by these collectives
 // (RankGroupOptions).
 uint64_t exchange_memory(const std::string& collectives, int ranks);
 
-// By which the ranks see that two of them have the same device (shared_devices.h); empty for
-// processors.
+// Tells the device from every other one, so that ranks see when two have the same
+// (shared_devices.h); empty for processors.
 std::string identity_of(const DeviceOptions& options);
 
 // "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
@@ -63,16 +64,16 @@ std::string choose_backend(const std::string& wanted, int device = 0);
 // Throws Error(kDeviceMemory), too, when even the smallest batch does not fit, and UsageError or
 // InputError for transforms that this search, build or device cannot have.
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
-// What the user should know where gpu_ids asks for other devices than the search has; empty:
-// nothing.
+// A sentence for the user where gpu_ids asks for other devices than the search has; else empty.
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);
 DeviceInfo describe_device(const DevicePlan& plan);
 // The ways of transforming that this build has, each with its precision and, where they are few,
 // its lengths: "cufft fp32", "fused fp32 512 2304".
 std::vector<std::string> transforms_of_this_build();
-// One line: the whole and its parts.
+// One line for people: the bytes of the whole and of its parts.
 std::string describe_memory(const DevicePlan& plan);
-// Of the very sizes that the plan shows.
+// Makes the backend that `plan` describes, of the very sizes that it shows; `problem` must outlive
+// it.
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan);
 
 }  // namespace engine

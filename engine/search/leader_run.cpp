@@ -1,4 +1,4 @@
-// A search while it runs: progress, merges, checkpoints, a way to stop.
+// Implements run_search of search.h: progress, merges, checkpoints, a way to stop.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -54,7 +54,7 @@ class Run {
     } catch (const Error& e) {
       const bool of_device =
           e.code() == ExitCode::kDeviceFault || e.code() == ExitCode::kDeviceMemory;
-      throw Error(e.code(), e.what() + (of_device ? what_is_kept() : ""));
+      throw Error(e.code(), e.what() + (of_device ? resume_hint() : ""));
     }
     return std::move(result_);
   }
@@ -118,7 +118,7 @@ class Run {
     return backend_.accumulators();
   }
 
-  // What the device has to say now ends the search.
+  // A fault of the device that shows here ends the search.
   void merge_round(const Order& order) {
     Accumulators statistics = take_statistics();
     const int ranks = static_cast<int>(order.participants.size());
@@ -149,7 +149,7 @@ class Run {
     worked_ = false;
     merged_ = leader_.done();
     if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
-      write_checkpoint_or_say();
+      write_checkpoint_or_note();
     }
   }
 
@@ -158,11 +158,10 @@ class Run {
     backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
   }
 
-  // For the end of a fault's message.
-  std::string what_is_kept() const {
-    if (kept_.empty()) return ". Nothing of this search is kept: no checkpoint was written yet";
-    return ". What was done until the last checkpoint is kept: go on from it with --resume '" +
-           kept_ + "'";
+  // The end of a fault's message: whether the search can be resumed.
+  std::string resume_hint() const {
+    if (kept_.empty()) return ". Nothing of this search is saved: no checkpoint was written yet";
+    return ". Resume from the last checkpoint with --resume '" + kept_ + "'";
   }
 
   void resume() {
@@ -236,7 +235,7 @@ class Run {
   }
 
   bool merge_is_due() const {
-    // However often: between two merges something is done.
+    // Between two merges something must have been done, however often they are due.
     const bool anything = worked_ || leader_.done() > merged_;
     return anything && !merge_wanted_ &&
            (!options_.checkpoint.empty() || leader_.can_lose_ranks()) &&
@@ -244,7 +243,7 @@ class Run {
                static_cast<double>(options_.checkpoint_every.count());
   }
 
-  void write_checkpoint_or_say() {
+  void write_checkpoint_or_note() {
     try {
       write();
     } catch (const Error& e) {

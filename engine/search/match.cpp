@@ -105,7 +105,7 @@ class Match {
     const SearchSpace space = make_search_space(config);
     DeviceOptions wanted = options_.device;
     const bool alone = options_.rank_group.place.size == 1;
-    // With several ranks the launcher says who has which device.
+    // With several ranks the launcher decides which rank has which device.
     wanted.device =
         alone ? first_device(config.computation.gpu_ids, devices_for(wanted.backend).count)
               : device_of(options_.rank_group.place, wanted.backend);
@@ -145,7 +145,7 @@ class Match {
     manifest_.template_size = template_size_;
   }
 
-  // What cannot be written, or would destroy an input, is to be known before hours are spent.
+  // What cannot be written, or would destroy an input, must be refused before hours are spent.
   void check_files(uint64_t map_pixels) const {
     constexpr uint64_t kPictures = 8 << 20;
     OutputChecks checks = {.overwrite = options_.overwrite,
@@ -157,11 +157,11 @@ class Match {
       checks.other_files.emplace_back("--checkpoint", options_.checkpoint);
     }
     check_outputs(manifest_.config, outputs_.manifest, checks);
-    std::error_code ignored;  // then there is nothing to say
+    std::error_code ignored;  // then there is nothing to note
     if (options_.resume.empty() && !options_.checkpoint.empty() &&
         fs::exists(options_.checkpoint, ignored)) {
       say("note: --checkpoint: '" + options_.checkpoint +
-          "' is there already and will be replaced; to go on from it, stop this search and give "
+          "' exists and will be replaced; to resume from it, stop this search and use "
           "--resume '" +
           options_.checkpoint + "'");
     }
@@ -202,27 +202,27 @@ class Match {
   }
 
   void give_inputs(Search& search, Leader& leader, const std::atomic<bool>& stop) {
-    constexpr std::chrono::seconds kLastWords{5};
+    constexpr std::chrono::seconds kLastOrder{5};
     try {
       const std::string identity =
           identity_of({.backend = device_.backend, .device = device_.device});
       share(leader.assemble(communicator(), device_.device, identity, stop), search.problem,
             search.space.units);
     } catch (const CommunicatorLost& e) {
-      // Which rank was lost is known soon.
-      leader.next(kLastWords);
+      // The order to end names the rank that was lost.
+      leader.next(kLastOrder);
       throw Error(ExitCode::kDeviceFault,
                   std::string("the inputs of the search did not reach all ranks: ") + e.what());
     }
   }
 
-  // By which the ranks exchange inputs and statistics.
+  // The collectives by which the ranks exchange inputs and statistics.
   std::string communicator() {
     const std::string& wanted = options_.rank_group.collectives;
     if (wanted != "auto") return wanted;
     if (device_.backend != "cuda") return "gloo";
     if (comm::has_nccl()) return "nccl";
-    note("there is no NCCL here: the ranks exchange their statistics by Gloo, through the CPUs");
+    note("NCCL is not available; the ranks exchange their statistics by Gloo, through the CPUs");
     return "gloo";
   }
 
@@ -231,7 +231,7 @@ class Match {
     return make_measured_backend(search);
   }
 
-  // Of a reduced precision the error is measured first. The device never holds both backends.
+  // The error of a reduced precision is measured first. The device never holds both backends.
   std::unique_ptr<Backend> make_measured_backend(const Search& search) {
     if (!exact_device_) return make_backend(search.problem, device_);
     const std::vector<Unit> sample = sample_units(search.space.units);

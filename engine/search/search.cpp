@@ -1,4 +1,4 @@
-// What a search consists of.
+// Implements make_search_space and prepare_search of search.h.
 #include "engine/search/search.h"
 
 #include <algorithm>
@@ -128,7 +128,7 @@ SearchSpace make_search_space(const SearchConfig& config) {
     if (correlations >= kIndexLimit) {
       throw InputError("orientation_search_config and defocus_search_config give " +
                        std::to_string(correlations) + " correlations; at most " +
-                       std::to_string(kIndexLimit - 1) + " can be told apart. Use larger steps");
+                       std::to_string(kIndexLimit - 1) + " are possible; use larger steps");
     }
     space.list = make_orientations(config.orientations);
   } catch (const InputError& error) {

@@ -45,7 +45,8 @@ struct Search {
   SearchIdentity identity;
 };
 
-// Inputs have been checked (input_checks.h).
+// The inputs have been checked (input_checks.h). Throws InputError when a value leaves single
+// precision.
 Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume);
 
 class Leader;
@@ -63,13 +64,13 @@ struct RunResult {
   bool stopped = false;  // on request, checkpoint written if one was asked for
   int64_t resumed_units = 0;
   int64_t finished_units = 0;  // resumed ones included
-  double seconds = 0;          // of correlating
+  double seconds = 0;          // spent correlating
   double best_z = 0;
   Accumulators accumulators;  // of a finished search
   Progress progress;          // the last one
 };
 
-// Runs the units that are not finished yet. `stop` is looked at after every batch. With `leader`
+// Runs the units that are not finished yet; `stop` is read after every batch. With `leader`
 // this is rank 0, and `backend` its own device; without, there are no others.
 RunResult run_search(const Search& search, Backend& backend, const RunOptions& options,
                      const std::atomic<bool>& stop);

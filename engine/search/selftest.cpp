@@ -71,7 +71,7 @@ OrientationGrid cone(double phi, double theta, double psi, double half_width) {
           .psi_max = psi + 2 * half_width};
 }
 
-// Of one line of a table; none of an empty line.
+// The cells of one line of a table; none of an empty line.
 std::vector<std::string> cells_of(std::string line) {
   if (!line.empty() && line.back() == '\r') line.pop_back();
   std::vector<std::string> cells;

@@ -1,4 +1,4 @@
-// A known-answer search on this machine's device: does it find what was planted?
+// A known-answer search on this machine's device, and how its peaks compare with the truth.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ struct Recovery {
   double degrees = 0;  // rotation between truth and peak
 };
 
-// For every planted particle the nearest peak within `max_pixels`. Peaks are corners of boxes of
-// `template_size`.
+// Returns one Recovery for every planted particle: the nearest peak within `max_pixels` of it.
+// Peaks are corners of boxes of `template_size` pixels.
 std::vector<Recovery> compare_with_truth(const std::vector<PlantedParticle>& truth,
                                          const std::vector<Peak>& peaks, int template_size,
                                          double max_pixels);

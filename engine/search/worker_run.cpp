@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kLastWords{5};
+constexpr std::chrono::seconds kLastOrder{5};
 
 class WorkerRun {
  public:
@@ -26,7 +26,7 @@ class WorkerRun {
     make_device();
     worker_.ready({backend_->batch(), description_, numerics_signature(*backend_)});
     for (;;) {
-      pass_stop_on();
+      forward_stop();
       const std::optional<Order> order = worker_.next(std::chrono::milliseconds(100));
       if (!order) continue;
       switch (order->kind) {
@@ -37,7 +37,7 @@ class WorkerRun {
           give_statistics(*order);
           break;
         case OrderKind::kMerged:
-          // The others have a communicator that this rank is no part of any more.
+          // This rank is no part of the communicator that the others made since.
           if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
           forget_statistics();
           worker_.ask(0, 0.0);
@@ -55,8 +55,8 @@ class WorkerRun {
     try {
       share(worker_.start(device_.device, identity_), problem_, units_);
     } catch (const CommunicatorLost& e) {
-      // Rank 0 knows better who was lost.
-      worker_.next(kLastWords);
+      // Rank 0 knows which rank was lost: its order to end carries the name.
+      worker_.next(kLastOrder);
       throw Error(ExitCode::kDeviceFault,
                   std::string("the inputs of the search did not arrive: ") + e.what());
     }
@@ -79,13 +79,13 @@ class WorkerRun {
     backend_ = make_backend(problem_, plan);
   }
 
-  void pass_stop_on() {
-    if (stop_ && !std::exchange(stop_told_, true)) worker_.request_stop();
+  void forward_stop() {
+    if (stop_ && !std::exchange(stop_forwarded_, true)) worker_.request_stop();
   }
 
   void work(const std::vector<UnitRange>& chunk) {
     const uint32_t done = correlate_chunk(*backend_, units_, chunk, worker_.watchdog(), [this] {
-      pass_stop_on();
+      forward_stop();
       return !worker_.should_yield();
     });
     count(chunk, done);
@@ -130,7 +130,7 @@ class WorkerRun {
   const DeviceOptions& device_;
   const std::string identity_;
   const std::atomic<bool>& stop_;
-  bool stop_told_ = false;
+  bool stop_forwarded_ = false;
   Problem problem_;
   std::vector<Unit> units_;
   std::string description_;

@@ -9,9 +9,9 @@
 
 namespace engine {
 
-// Joins rank 0, gets the search from it, and works until rank 0 ends it. Returns kDone
-// or kStopped. `stop`: rank 0 is asked to stop the search. Throws EndedByLeader when rank 0 gave up
-// and has reported why, else the Error that terminated this rank.
+// Joins rank 0, receives the search and works until rank 0 ends it. Returns kDone or kStopped.
+// `stop` set: asks rank 0 to stop the search. Throws EndedByLeader when rank 0 gave up and reported
+// why, or the Error that terminated this rank.
 ExitCode run_worker(const RankGroupOptions& options, const DeviceOptions& device,
                     const std::atomic<bool>& stop);
 

@@ -1,4 +1,4 @@
-// Runs CUDA kernels on the CPU: included before a .cuh file, it gives CUDA's words their meaning,
+// Runs CUDA kernels on the CPU: included before a .cuh file, it defines CUDA's vocabulary,
 // and launch() stands for <<<>>>.
 //
 // The blocks run one after another and the threads of a block in turns, both in an order that the

@@ -84,11 +84,11 @@ class BlockRunner {
   void run(uint3 index);
 
   // From here on: for the thread that is running.
-  // Lets others go first.
+  // Lets other threads run first.
   void yield();
   // The same; and who comes here later knows what was done before.
   void fence();
-  // Waits for all threads of the block that have not ended; returns how many said yes.
+  // Waits for all threads of the block that have not ended; returns for how many `yes` is true.
   unsigned barrier(bool yes, Place where);
   // Waits for the threads of the warp that the mask names and that have not ended. Returns the
   // bits of the source lane, or the lanes whose bits are not 0 when voting.

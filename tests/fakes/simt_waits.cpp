@@ -1,4 +1,4 @@
-// What the threads of a block wait for, and what is said when they wait for ever.
+// Implements the waits of simt_block.h, and the error when all threads of a block wait for ever.
 #include <algorithm>
 #include <bit>
 #include <cstring>

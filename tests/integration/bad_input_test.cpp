@@ -259,7 +259,7 @@ TEST_F(BadInput, MissingDiskRoomIsFoundBeforeTheSearch) {
     MARGAY_SKIP_FOR_WANT_OF(
         "mount", std::string("a small file system cannot be mounted: ") + std::strerror(errno));
   }
-  expect_refusal({"match_template_result.mip_path", "disk room", "MiB free"});
+  expect_refusal({"match_template_result.mip_path", "too little disk space", "MiB free"});
 }
 
 TEST_F(BadInput, ACheckpointOfNothingIsRefused) {

@@ -96,7 +96,7 @@ class InterruptedSearch : public testing::Test {
             << "the checkpoint of a finished search was left";
         return disturbed;
       }
-      // The manifest is the last word: what came after it disturbed nothing.
+      // The manifest decides: what came after it disturbed nothing.
       if (std::filesystem::exists(folder / "manifest.json")) return disturbed;
       // Only before it listens to signals does SIGTERM end the program like SIGKILL.
       if (f.exit_code == 85) ++checkpointed_;

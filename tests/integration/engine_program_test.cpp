@@ -67,15 +67,15 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
   }
 }
 
-// Before a device is looked for, so that it is told wherever the command is tried.
+// Refused before a device is looked for, so wherever the command is tried.
 TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
   search_.write_config();
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--backend", "cpu", "--fft", "fused"}, "leave --fft away"},
-      {{"--backend", "cpu", "--fft", "cufft"}, "leave --fft away"},
-      {{"--backend", "cpu", "--precision", "fp16-storage"}, "leave --precision away"},
-      {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16-storage"}, "say --fft fused"},
-      {{"--fft", "cufft", "--precision", "fp16"}, "say --fft fused"}};
+      {{"--backend", "cpu", "--fft", "fused"}, "omit --fft"},
+      {{"--backend", "cpu", "--fft", "cufft"}, "omit --fft"},
+      {{"--backend", "cpu", "--precision", "fp16-storage"}, "omit --precision"},
+      {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16-storage"}, "use --fft fused"},
+      {{"--fft", "cufft", "--precision", "fp16"}, "use --fft fused"}};
   for (const std::string command : {"match", "plan"}) {
     for (const auto& [options, word] : cases) {
       std::vector<std::string> arguments = {command, "search.yaml"};
@@ -86,7 +86,7 @@ TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
     }
   }
   EXPECT_THAT(run({"selftest", "--backend", "cpu", "--fft", "fused"}).error,
-              HasSubstr("leave --fft away"));
+              HasSubstr("omit --fft"));
   EXPECT_FALSE(std::filesystem::exists(search_.file("out")));
 }
 

@@ -80,7 +80,7 @@ struct FftOrder {
 
   // In shared memory. Gaps keep the threads of half a warp on different banks: one after every run
   // of the last stage where that is even, and kRunGap after every run of the middle stage, so that
-  // the latter's butterflies go on from one run to the next without a jump modulo 16.
+  // the latter's butterflies continue from one run to the next without a jump modulo 16.
   static constexpr int kLastRun = R::kLast % 2 == 0 ? R::kLast + 1 : R::kLast;
   static constexpr int kRunGap = ((R::kLast - R::kMiddle * kLastRun) % 16 + 16) % 16;
   static constexpr int kMiddleRun = R::kMiddle * kLastRun + kRunGap;

@@ -1,4 +1,4 @@
-// The fused path with halves in memory and in the arithmetic.
+// The fused path with fp16 in memory and in the arithmetic.
 #include "engine/cuda/device_words.cuh"
 #include "engine/cuda/fused/half_words.cuh"
 //

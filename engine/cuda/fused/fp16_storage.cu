@@ -1,4 +1,4 @@
-// The fused path with halves in memory, in single-precision arithmetic.
+// The fused path with fp16 in memory and arithmetic in single precision.
 #include "engine/cuda/device_words.cuh"
 #include "engine/cuda/fused/half_words.cuh"
 //

@@ -1,8 +1,8 @@
-// What rounding constants and roots to halves does to a peak: each is a little too long or too
-// short, and a correlation's peak is the sum of numbers that have all met them. Their mean is known
-// beforehand, up to 6e-4 for a transform and back, and is divided out with the spectra.
+// Rounding twiddles to fp16 scales a correlation's peak, since every term of its sum meets all of
+// them. The mean gain is known beforehand (up to 6e-4 from 1 for a transform and back) and is
+// divided out with the spectra.
 //
-// Needs CUDA's words before it.
+// Include after <cuda_runtime.h> or the emulator (tests/fakes/simt.h).
 #pragma once
 
 #include "engine/cuda/fused/fft_order.cuh"
@@ -11,7 +11,7 @@
 
 namespace engine::cuda {
 
-// Exact arithmetic with constants as halves have them.
+// Exact arithmetic with constants rounded to fp16.
 struct ExactReal {
   double value;
 };
@@ -32,8 +32,8 @@ struct Constant<ExactReal> {
   }
 };
 
-// The mean of the transform's matrix over that of the exact one, place by place: of numbers that
-// are all as large. Only the first `inputs` are other than 0.
+// The mean gain of a transform of kPoints points whose first `inputs` are not 0: the mean, over the
+// places of its matrix, of the rounded element by the exact one.
 template <int kPoints>
 double gain_of_points(int inputs = kPoints) {
   double sum = 0;
@@ -49,7 +49,7 @@ double gain_of_points(int inputs = kPoints) {
   return sum / (inputs * kPoints);
 }
 
-// Of the roots between two stages.
+// The mean gain of the roots between two stages.
 template <int kLength>
 double gain_of_roots(int stage) {
   using Order = FftOrder<kLength>;
@@ -65,7 +65,7 @@ double gain_of_roots(int stage) {
   return sum / run;
 }
 
-// Of a transform in halves, forward or inverse, with `given` points other than 0.
+// The mean gain of a line's transform in fp16, forward or inverse, with `given` points not 0.
 template <int kLength>
 double gain_of_line(int given = kLength) {
   using Order = FftOrder<kLength>;
@@ -74,8 +74,8 @@ double gain_of_line(int given = kLength) {
          gain_of_points<Order::radix(2)>() * gain_of_roots<kLength>(0) * gain_of_roots<kLength>(1);
 }
 
-// Of a correlation with a template of n pixels in tiles of kRows x kColumns. What the first stage's
-// butterflies multiply by, the last rows do in single precision (finish_inverse).
+// The mean gain of a correlation with a template of n pixels in tiles of kRows x kColumns. What the
+// first stage's butterflies multiply by, the last rows do in single precision (finish_inverse).
 template <int kRows, int kColumns>
 double gain_of_correlation(int n) {
   return gain_of_line<kRows>(n) * gain_of_line<kRows>() * gain_of_line<kColumns>(n) *

@@ -1,4 +1,4 @@
-// Complex numbers of two lines at once, in halves: half arithmetic does the same with both, so that
+// Complex numbers of two lines at once, in fp16: one instruction does the same to both, so that
 // a transform of one line in these points is that of two. The roots are the same for both lines.
 // Included after half_words.cuh.
 #pragma once

@@ -1,4 +1,5 @@
-// Two halves in a word, for the kernels that store so, and CUDA's words for arithmetic with them.
+// Two fp16 numbers in 32 bits, for the kernels that store so, and CUDA's functions for their
+// arithmetic.
 // The tests have their own (tests/fakes/half_words.h).
 #pragma once
 

@@ -1,4 +1,5 @@
-// What a build's fused path is made of, for one kind of storage. Needs CUDA's words before it.
+// What a build's fused path is made of, for one kind of storage. Include after device_words.cuh and
+// half_words.cuh.
 #pragma once
 
 #include <algorithm>

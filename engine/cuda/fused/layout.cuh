@@ -26,7 +26,7 @@ struct SingleStorage {
   __device__ static Element narrow(Point value) { return value; }
   __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
 };
-// Two halves in a word; the arithmetic stays in single precision.
+// fp16 in memory, two numbers in 32 bits; the arithmetic stays in single precision.
 struct HalfStorage {
   using Element = uint32_t;
   using Point = float2;
@@ -39,7 +39,7 @@ struct HalfStorage {
   __device__ static Element narrow(Point value) { return pack_halves(value); }
   __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
 };
-// Halves in memory and in the arithmetic, but for the last level before the statistics.
+// fp16 in memory and in the arithmetic, but for the last level before the statistics.
 struct HalfArithmetic {
   using Element = uint2;  // a Point
   using Point = HalfPoint;

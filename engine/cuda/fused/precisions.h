@@ -1,5 +1,4 @@
-// Between fused_backend.cpp and the files that it chooses from, each of which compiles the kernels
-// of one kind of storage.
+// What backend.cpp chooses from: one file for each kind of storage, which compiles its kernels.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ double power_of_two_near(double value) { return std::exp2(std::round(std::log2(v
 // 1 / sqrt(pixels), for a transform that is not normalised: with sqrt(pixels) both are 1. Divided
 // by the tile's points, as the two transforms of the tile ask for, such a tile's spectrum is 1 /
 // sqrt(points) at every frequency, and a transformed row of the template 1 / sqrt(n). The gain
-// brings the two together, so that halves lose nothing to their small range; all factors are powers
+// brings the two together, so that fp16 loses nothing to their small range; all factors are powers
 // of two.
 TileSpectra::TileSpectra(const Problem& problem, const Tiling& tiling, StoredOrder order)
     : tiling_(tiling),

@@ -1,4 +1,4 @@
-// What a reduced precision is said to cost.
+// The measured error of a reduced precision, and its sentence.
 #include "engine/backend/precision_error.h"
 
 #include <gmock/gmock.h>

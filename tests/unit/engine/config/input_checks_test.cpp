@@ -184,8 +184,9 @@ TEST_F(OutputChecksTest, AFolderInThePlaceOfAFileIsNamed) {
 }
 
 TEST_F(OutputChecksTest, MissingDiskRoomIsNamed) {
-  EXPECT_THAT(refusal_with({.bytes_needed = std::numeric_limits<uint64_t>::max()}),
-              AllOf(HasSubstr("disk room"), HasSubstr("MiB free"), HasSubstr("mip_path")));
+  EXPECT_THAT(
+      refusal_with({.bytes_needed = std::numeric_limits<uint64_t>::max()}),
+      AllOf(HasSubstr("too little disk space"), HasSubstr("MiB free"), HasSubstr("mip_path")));
 }
 
 TEST_F(OutputChecksTest, AFinishedSetIsReplacedOnlyWhenAskedFor) {

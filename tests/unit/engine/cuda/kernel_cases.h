@@ -94,7 +94,7 @@ TYPED_TEST_P(CudaKernels, MagnifiedSlicesAreThoseOfTheCpu) {
   }
 }
 
-// Of spectra that are no real image's, too: complex filters and half-frequency rows make them.
+// Spectra that are no real image's, too: complex filters and half-frequency rows make them.
 TYPED_TEST_P(CudaKernels, FilteredSlicesHaveTheBackTransformsOfTheCpu) {
   constexpr int kPlanes = 3;
   constexpr int kUnits = 2;

@@ -66,7 +66,7 @@ inline std::vector<SearchCase> cases_at_random(unsigned seed, int count, int mos
   return out;
 }
 
-// Of n^3 voxels: like no other when it is turned.
+// A volume of n^3 voxels that no rotation maps onto itself.
 inline engine::Volume blobs(int n) {
   engine::Volume volume{n, {}};
   const double middle = n / 2;

@@ -54,7 +54,7 @@ cuda::MemoryPlan small_plan(const engine::Search& search) {
   return plan;
 }
 
-// What is said of a device that is lost in mid-search.
+// The message of a search whose device is lost in mid-search.
 std::string words_of_loss(const engine::Search& search, const engine::RunOptions& options) {
   const std::atomic<bool> never = false;
   cuda::DeviceBackend<LostDevice, cuda::PlaneCorrelator> lost(std::make_unique<LostDevice>(30),
@@ -82,7 +82,8 @@ TEST(CudaSearch, ADeviceLostInMidSearchLeavesACheckpointToGoOnFrom) {
   engine::RunOptions options{.checkpoint = folder / "c",
                              .checkpoint_every = std::chrono::milliseconds(0)};
   const std::string words = words_of_loss(search, options);
-  EXPECT_NE(words.find("go on from it with --resume '" + (folder / "c")), std::string::npos)
+  EXPECT_NE(words.find("Resume from the last checkpoint with --resume '" + (folder / "c")),
+            std::string::npos)
       << words;
   options.resume = options.checkpoint;
   cuda::DeviceBackend<SimtDevice, cuda::PlaneCorrelator> other(std::make_unique<SimtDevice>(),

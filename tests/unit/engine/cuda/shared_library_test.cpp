@@ -1,4 +1,4 @@
-// A library that is opened when it is needed: where it is looked for, and what is said without it.
+// A library that is opened when it is needed: where it is looked for, and the error without it.
 #include "engine/cuda/shared_library.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ double sine_by(const SharedLibrary& library, double x) {
   return reinterpret_cast<double (*)(double)>(library.function("sin"))(x);
 }
 
-// What opening says; empty where it opens.
+// The message of a failure to open; empty where it opens.
 std::string refused(const LibrarySearch& search) {
   try {
     const SharedLibrary library(search);

@@ -1,5 +1,5 @@
-// Searches that are stopped and go on from their checkpoint, and checkpoints that are not to be
-// gone on from.
+// Searches that are stopped and resumed from their checkpoint, and checkpoints that must not be
+// resumed.
 #include "engine/results/checkpoint.h"
 
 #include <gmock/gmock.h>
@@ -181,7 +181,7 @@ TEST_F(Checkpoints, OfAnotherSearchAreRefusedByTheNameOfWhatDiffers) {
   }
 }
 
-// Of another name and precision than the one that works.
+// A backend of another name and precision than the one that works.
 class DisguisedBackend : public StoppingBackend {
  public:
   DisguisedBackend(std::unique_ptr<Backend> real, std::string name, std::string precision,

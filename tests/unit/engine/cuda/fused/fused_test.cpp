@@ -1,4 +1,4 @@
-// The fused path on the CPU: its sums, its transforms in halves, and whole searches.
+// The fused path on the CPU: its sums, its transforms in fp16, and whole searches.
 #include "tests/fakes/half_words.h"
 #include "tests/fakes/simt_device.h"
 //
