@@ -34,14 +34,14 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
   command
       .add_option(
           "--backend", device.backend,
-          "Search on auto, cuda or cpu; auto takes the CPU only where there is no NVIDIA device")
+          "Search on cuda, cpu or auto, which takes the CPU only where there is no NVIDIA device")
       ->check(one_of({"auto", "cuda", "cpu"}))
       ->type_name("NAME")
       ->capture_default_str();
   command
       .add_option("--fft", device.fft,
-                  "Transform on a CUDA device by cufft (every size) or fused (Margay's own, for "
-                  "templates that fit); auto takes cufft in fp32 and fused in fp16")
+                  "Transform on a CUDA device by cufft (every size), by fused (Margay's own, for "
+                  "templates that fit), or by auto: cufft in fp32, fused in fp16")
       ->check(one_of({"auto", "cufft", "fused"}))
       ->type_name("NAME")
       ->capture_default_str();
