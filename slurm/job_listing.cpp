@@ -32,8 +32,8 @@ Snapshot ListedJobs::states(const std::function<int64_t()>& steady_ms,
   return snapshot;
 }
 
-// A long listing is work for the controller. A failure says nothing about that, but is not to be
-// met again at once either.
+// A long listing is work for the controller, so that the next one waits for five times as long. A
+// failure shows nothing about that, but is not provoked again at once either.
 void ListedJobs::plan_next(int64_t began_ms, int64_t latency_ms, bool complete) {
   next_ms_ = began_ms + std::max({poll_ms_, latency_ms * (complete ? kLatencyFactor : 1),
                                   2 * kMinuteMs / requests_per_minute_});

@@ -10,7 +10,7 @@
 namespace slurm {
 namespace {
 
-// The states that a job has one of; flags come beside them.
+// Base states: a job has one of them, and flags beside it.
 const std::map<std::string, JobState>& base_states() {
   static const std::map<std::string, JobState> states = {
       {"PENDING", JobState::kPending},     {"RUNNING", JobState::kRunning},
@@ -23,7 +23,7 @@ const std::map<std::string, JobState>& base_states() {
   return states;
 }
 
-// Flags, by what they make of a job that has ended or that shows no base state beside them.
+// Flags, with the state of a job that has one of them beside an end or without a base state.
 const std::map<std::string, JobState>& flags() {
   static const std::map<std::string, JobState> states = {
       {"COMPLETING", JobState::kCompleting},
@@ -40,13 +40,13 @@ const std::map<std::string, JobState>& flags() {
       {"SPECIAL_EXIT", JobState::kPending},
       {"RESV_DEL_HOLD", JobState::kPending},
       {"EXPEDITING", JobState::kPending},
-      // Another cluster of the federation started it: nobody here knows its end.
+      // Another cluster of the federation started it, and its end is not known here.
       {"REVOKED", JobState::kUnknownAlive},
   };
   return states;
 }
 
-// Flags that say why, and nothing about whether it is over.
+// Flags that give a cause and do not show whether the job is over.
 const std::map<std::string, JobState>& causes() {
   static const std::map<std::string, JobState> states = {
       {"LAUNCH_FAILED", JobState::kNodeFail},

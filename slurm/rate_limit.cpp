@@ -10,7 +10,8 @@ constexpr double kMinuteMs = 60'000;
 
 }  // namespace
 
-// What may come at once counts into the minute too: the bucket fills with the rest of it.
+// A full bucket may be emptied at once and then refills for a minute, so that it fills at the rate
+// of what is left of per_minute.
 RequestBudget::RequestBudget(int per_minute, int64_t now_ms)
     : most_(std::max(1, per_minute / 6)), filled_ms_(now_ms) {
   if (per_minute < 1) throw std::invalid_argument("requests_per_minute must be at least 1");

@@ -54,7 +54,7 @@ void examine_engine(const Config& config, const std::string& version, Findings& 
   }
 }
 
-// Whether scripts can be rendered.
+// Returns whether scripts can be rendered.
 bool examine_templates(const Config& config, Findings& findings) {
   try {
     check_script_templates(config);
@@ -80,7 +80,7 @@ std::string existing_part_of(const std::string& folder) {
   return path.string();
 }
 
-// Whether a probe job can be given its folder.
+// Returns whether a probe job can be given its folder.
 bool examine_state(const Config& config, Findings& findings) {
   const std::string& state = config.state;
   const std::string above = existing_part_of(state);
@@ -182,7 +182,7 @@ class Doctor {
     findings_.append(found);
     if (!renders || !writes) return;
     if (is_bad(found)) {
-      findings_.warn("job", "none was tried", "fix what is bad above and ask again");
+      findings_.warn("job", "none was tried", "fix what is bad above, then run the doctor again");
       return;
     }
     ProbeOptions probe{.name = "margay-" + instance + "-" + std::to_string(clock_.now_ms()),

@@ -83,7 +83,7 @@ class Probe {
         folder_(config.jobs() + "/.doctor/" + options.name) {}
 
   ~Probe() {
-    std::error_code ignored;  // a folder left over harms nobody
+    std::error_code ignored;  // a folder that is left over does no harm
     fs::remove_all(folder_, ignored);
   }
   Probe(const Probe&) = delete;
@@ -133,7 +133,7 @@ class Probe {
         return false;
       case slurm::SubmitOutcome::kUnknown:
         findings_.bad("job", "it is not known whether the cluster took it: " + answer.message,
-                      "should it be there, it ends by itself; its name is " + options_.name);
+                      "if it is there, it ends by itself; its name is " + options_.name);
         return false;
     }
     return false;
@@ -154,7 +154,7 @@ class Probe {
       if (report_ || is_over(job_.state)) break;
       options_.sleep(options_.poll);
     }
-    // Its report may reach us after its end through a file server that caches.
+    // A file server that caches may show the report only after the end of the job.
     for (int i = 0; i < kLooksAtItsEnd && !(report_ && is_over(job_.state)); ++i) {
       if (!report_ && !is_over(job_.state)) break;
       options_.sleep(options_.poll);
@@ -183,7 +183,7 @@ class Probe {
       return;
     }
     findings_.warn("job",
-                   "job " + job_.job_id + where + " was not seen to end in time (" + state_words() +
+                   "job " + job_.job_id + where + " did not end in time (" + state_words() +
                        "); it was cancelled",
                    "");
   }
@@ -227,7 +227,7 @@ class Probe {
       findings_.warn(
           "GPUs in a job",
           "the job asked for one and saw none: neither nvidia-smi nor /dev/nvidia* show any",
-          "is the driver installed on " + text(*report_, "host") + "?");
+          "check the driver on " + text(*report_, "host"));
     }
   }
 
@@ -236,7 +236,7 @@ class Probe {
            slurm::gpus_of(slurm::resources_of(options_.asks, "the job script")) > 0;
   }
 
-  // The job ran between its submission and the sight of its report.
+  // The job ran after it was submitted and before its report was seen.
   void judge_clock() {
     const int64_t time = number(*report_, "time");
     const int64_t behind = submitted_ - time;
@@ -246,11 +246,10 @@ class Probe {
       findings_.good("clock", "the job's host and this machine agree");
       return;
     }
-    findings_.warn(
-        "clock",
-        "that of " + text(*report_, "host") + " is " + std::to_string(off) + " s " +
-            (behind > ahead ? "behind" : "ahead of") + " this machine's",
-        "let both follow the same time server: munge refuses a difference of some minutes");
+    findings_.warn("clock",
+                   "the clock of " + text(*report_, "host") + " is " + std::to_string(off) + " s " +
+                       (behind > ahead ? "behind" : "ahead of") + " this machine's",
+                   "synchronise both by NTP: munge refuses a difference of some minutes");
   }
 
   void clear_up() {

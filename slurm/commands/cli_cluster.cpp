@@ -133,7 +133,7 @@ SbatchCall CliCluster::prepare(const JobRequest& request) const {
   const std::string folder = fs::absolute(session_.options().scratch).string();
   SbatchCall call;
   call.script = std::make_unique<ScratchFile>(folder, request.script);
-  // The command line wins over the script's lines, but this one is only a default.
+  // The command line overrides the script's lines, but this folder is only a default.
   const bool says_chdir = directives.count("chdir") > 0;
   call.arguments = sbatch_arguments(request, says_chdir ? "" : request.directory);
   call.arguments.push_back(call.script->path());

@@ -10,7 +10,7 @@
 namespace slurm {
 namespace {
 
-// Below this one request a minute kept for the listing would leave nothing for the rest.
+// With fewer requests a minute, one kept for the listing would leave none for the rest.
 constexpr int kLeastForReserve = 12;
 
 std::string name_of(uid_t uid) {
@@ -18,8 +18,8 @@ std::string name_of(uid_t uid) {
   return entry != nullptr ? entry->pw_name : std::to_string(uid);
 }
 
-// Of the daemon's own settings these alone: SBATCH_* and the like would change what is asked for,
-// and a token has no business in a job.
+// The few settings that are passed on from the daemon's own: SBATCH_* and the like would change
+// what a job asks for, and a token must not reach a job.
 std::map<std::string, std::string> own_settings() {
   std::map<std::string, std::string> settings;
   for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF"}) {
@@ -30,7 +30,7 @@ std::map<std::string, std::string> own_settings() {
   return settings;
 }
 
-// With times and numbers that we can read.
+// For commands whose output is parsed: times in seconds, messages in English.
 std::map<std::string, std::string> readable_settings() {
   std::map<std::string, std::string> settings = own_settings();
   settings["LC_ALL"] = "C";

@@ -15,7 +15,7 @@ struct Sentence {
   Refusal refusal;
 };
 
-// What slurmctld answers. Each proves that there is no job; what is not here proves nothing.
+// slurmctld's refusals. Each proves that there is no job; any other message proves nothing.
 constexpr Sentence kAnswers[] = {
     {"Requested node configuration is not available", Refusal::kJob},
     {"Requested partition configuration not available now", Refusal::kJob},
@@ -70,7 +70,7 @@ constexpr Sentence kAnswers[] = {
     {"Environment is missing in job", Refusal::kConfiguration},
 };
 
-// What sbatch says by itself, before it has asked anybody.
+// sbatch's own refusals, before it has asked slurmctld.
 constexpr std::string_view kBeforeAsking[] = {
     "unrecognized option",
     "invalid option -- ",
@@ -92,7 +92,7 @@ constexpr std::string_view kBeforeAsking[] = {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// Number of a line "123" or "123;cluster" that is there to its end.
+// The number in a complete line "123" or "123;cluster".
 std::string job_id_in(std::string_view output) {
   std::string id;
   while (const size_t end = output.find('\n') + 1) {
@@ -139,7 +139,7 @@ std::string joined(const Words& lines, const std::string& between) {
   return all;
 }
 
-// One sentence for every limit, but the line before it names which.
+// Slurm has one sentence for all limits; the line before it names the limit.
 Refusal refusal_by_limit(std::string_view text) {
   for (const std::string_view of_the_moment : {"Submit", "GrpJobs", "MaxJobs"}) {
     if (contains(text, of_the_moment)) return Refusal::kBusy;
@@ -169,8 +169,8 @@ Refusal refusal_of(std::string_view error) {
   return Refusal::kNone;
 }
 
-// Slurm replaces %x and the like in a path of output; ours is meant as it stands. With a backslash
-// anywhere in it nothing is replaced, and backslashes are taken out.
+// Slurm replaces %x and the like in a path of output; ours is literal. With a backslash anywhere in
+// it nothing is replaced, and backslashes are taken out.
 std::string literal_path(const std::string& path) {
   const char special = path.find('\\') == std::string::npos ? '%' : '\\';
   std::string result;
@@ -192,8 +192,8 @@ std::string words_of(const CommandResult& result) {
   return joined(lines, "\n");
 }
 
-// Not --export-file nor --export=NONE: a job would miss what sbatch itself adds (SLURM_JOB_NAME
-// ...), or its steps would get no environment.
+// --export-file and --export=NONE would not do: a job would lack what sbatch itself adds
+// (SLURM_JOB_NAME ...), or its steps would get no environment.
 Words sbatch_arguments(const JobRequest& request, const std::string& chdir) {
   Words words = {"--parsable",
                  "--job-name=" + request.name,
@@ -225,12 +225,12 @@ SubmitResult classify_sbatch(const CommandResult& result) {
   if (submitted.refusal != Refusal::kNone) {
     submitted.outcome = SubmitOutcome::kRejected;
   } else if (submitted.message.empty()) {
-    submitted.message = "sbatch ended well but named no job";
+    submitted.message = "sbatch succeeded but printed no job id";
   }
   return submitted;
 }
 
-// --verbose, or an unknown job is passed over in silence. A job that ends already is not gone yet.
+// Of scancel --verbose, which reports an unknown job. A job that is ending is not gone yet.
 CancelAnswer classify_scancel(const CommandResult& result) {
   if (result.ending != CommandResult::Ending::kEnded) return CancelAnswer::kFailed;
   if (contains(result.error, "Invalid job id")) return CancelAnswer::kGone;

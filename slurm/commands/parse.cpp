@@ -12,8 +12,8 @@
 namespace slurm {
 namespace {
 
-// Neither occurs in what Slurm says. Records end with a character of their own since a foreign
-// job's name may hold a newline.
+// Neither occurs in Slurm's output. Records end with a character of their own, since the name of
+// somebody else's job may hold a newline.
 constexpr char kField = '\x1f';
 constexpr char kRecord = '\x1e';
 
@@ -33,7 +33,7 @@ bool is_absent(std::string_view text) {
 
 std::string present(std::string_view text) { return is_absent(text) ? "" : std::string(text); }
 
-// False: there is something, but it is no time.
+// False: the text is neither a time nor absent.
 bool read_time(std::string_view text, int64_t& time) {
   time = 0;
   if (is_absent(text)) return true;
@@ -101,8 +101,8 @@ constexpr std::array<std::string_view, kQueueFields> kQueueNames = {
 
 using Fields = std::vector<std::string_view>;
 
-// tres-alloc is what was asked for as long as a job waits, but has GPUs only where the site
-// accounts for them.
+// While a job waits, tres-alloc is what it asks for, but it has GPUs only where the site accounts
+// for them.
 int gpus_asked(const Fields& fields) {
   if (const auto gpus = gpus_in(fields[kTres])) return *gpus;
   if (const auto gpus = gpus_in(fields[kPerJob])) return *gpus;
@@ -154,8 +154,7 @@ std::optional<JobStatus> read_queued(const Fields& fields) {
   return job;
 }
 
-// A submission that the controller refused leaves a failed job in its list and in accounting,
-// although there never was one.
+// A refused submission leaves a failed job in the queue and in accounting that never existed.
 bool was_refused(const JobStatus& job) {
   return job.state == JobState::kFailed && job.host.empty() && job.end_time == job.submit_time;
 }
@@ -199,8 +198,8 @@ std::string_view next_line(std::string_view& text) {
 
 }  // namespace
 
-// Without a width a field is neither padded nor cut. --me: of whoever runs the command, since it
-// may be a script of the site that runs it as another.
+// Without a width a field is neither padded nor cut. --me and not --user=...: the command may be a
+// wrapper of the site that runs squeue as another user.
 Words squeue_arguments() {
   std::string format;
   for (size_t i = 0; i < kQueueFields; ++i) {

@@ -54,8 +54,8 @@ struct Pipe {
   }
 };
 
-// None of the daemon's files and signal settings; a group of its own, so that all of it can be
-// killed.
+// The child inherits none of the daemon's files and signal settings, and leads a process group, so
+// that all its processes can be killed.
 class Start {
  public:
   Start(int output, int error) {
@@ -104,7 +104,7 @@ class Start {
   posix_spawnattr_t attributes_{};
 };
 
-// Takes what there is now. The pipe is closed at its end.
+// Reads what is there now, and closes the pipe at its end.
 void drain(File& pipe, size_t most, std::string& text, bool& cut) {
   std::array<char, 65536> buffer{};
   while (pipe.get() >= 0) {
@@ -139,7 +139,7 @@ class Running {
     if (!in_time) {
       kill_group(SIGTERM);
       watch(Clock::now() + command_.kill_wait, false);
-      // The leader is not collected yet, so the group's number is still its own.
+      // The leader is not reaped yet, so that no other group can have its number.
       kill_group(SIGKILL);
     }
     const int status = reap();
@@ -150,8 +150,8 @@ class Running {
   }
 
  private:
-  // Until the process has ended and, with `all_output`, nobody holds its output any more. False: it
-  // took too long.
+  // Waits until the process has ended and, with `all_output`, every writer has closed its output.
+  // False: that took until after the deadline.
   bool watch(Clock::time_point deadline, bool all_output) {
     bool ended = false;
     while (!ended || (all_output && (output_.get() >= 0 || error_.get() >= 0))) {

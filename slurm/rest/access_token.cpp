@@ -30,7 +30,7 @@ int value_of(char c) {
   return at == kAlphabet.npos ? -1 : static_cast<int>(at);
 }
 
-// Base64 as web tokens have it: two other letters, no padding.
+// Base64url, without padding (RFC 7515).
 std::optional<std::string> decode(std::string_view text) {
   std::string bytes;
   uint32_t bits = 0;
@@ -125,11 +125,11 @@ const std::string& TokenFile::token() {
     return token_;
   }
   known_ = false;
-  // Not blocking: a named pipe put there must not hold the daemon.
+  // O_NONBLOCK, so that a named pipe at this path cannot block the daemon.
   const Descriptor file(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0 && errno == ENOENT) fail(path_, "is not there");
   if (file.get() < 0) fail(path_, std::string("cannot be read: ") + std::strerror(errno));
-  // Of the file that was opened: the name may mean another one by now.
+  // fstat() and not stat(): the name may be another file's by now.
   if (::fstat(file.get(), &now) != 0 || !S_ISREG(now.st_mode)) fail(path_, "is no plain file");
   token_ = token_in(read_all(file.get(), path_), path_);
   mtime_ns_ = mtime_ns_of(now);

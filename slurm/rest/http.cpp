@@ -27,7 +27,7 @@ bool has_control_character(const std::string& text) {
                      [](unsigned char c) { return std::iscntrl(c) != 0; });
 }
 
-// A line break in a value would be a header of its own.
+// Refuses a value with a line break, which would begin another header.
 HeaderList header_list(const HttpRequest& request) {
   HeaderList list;
   const auto add = [&](const std::string& line) {
@@ -43,17 +43,17 @@ HeaderList header_list(const HttpRequest& request) {
     }
     add(name + ": " + value);
   }
-  add("Expect:");  // libcurl would wait a second for slurmrestd's word before a large body
+  add("Expect:");  // or libcurl waits a second for "100 Continue" before a large body
   return list;
 }
 
-// What one request's callbacks share.
+// The state that the callbacks of one request share.
 struct Transfer {
   CURL* curl = nullptr;
   HttpAnswer* answer = nullptr;
   const std::function<void(std::string_view)>* sink = nullptr;
   bool sent = false;      // a connection was there, and the request may have left
-  bool too_long = false;  // the body
+  bool too_long = false;  // the body is
   std::exception_ptr thrown{};
 };
 
@@ -137,8 +137,8 @@ void set_connection(CURL* curl, const HttpOptions& options) {
   curl_easy_setopt(curl, CURLOPT_MAXCONNECTS, 1L);
 }
 
-// libcurl sends a request again by itself when a kept connection dies under it. A submission would
-// be made twice so: what is not a plain question gets a connection of its own.
+// libcurl repeats a request by itself when a kept connection breaks, which would submit a job
+// twice. So only a GET uses the kept connection.
 void set_method(CURL* curl, const HttpRequest& request) {
   if (request.method == "GET") {
     curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L);
@@ -202,7 +202,7 @@ HttpClient::HttpClient(HttpOptions options) : options_(std::move(options)) {
   const bool local = url.starts_with(kUnixScheme) && url.size() > std::strlen(kUnixScheme);
   if (!local && !url.starts_with("http://") && !url.starts_with("https://")) {
     throw std::runtime_error("\"" + url +
-                             "\" is no address of slurmrestd: write http://host:port, "
+                             "\" is not an address of slurmrestd: write http://host:port, "
                              "https://host:port or unix:/path/of/the/socket");
   }
   start_curl();

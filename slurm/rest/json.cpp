@@ -13,7 +13,7 @@ std::string accounting_path(ApiVersion version, const std::string& rest) {
   return "/slurmdb/" + word_of(version) + "/" + rest;
 }
 
-// slurmrestd wants ':' and ',' encoded too.
+// Percent-encoded; slurmrestd requires that of ':' and ',' too.
 std::string encoded(const std::string& text) {
   static const char* digits = "0123456789ABCDEF";
   std::string result;

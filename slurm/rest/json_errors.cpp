@@ -14,7 +14,7 @@ constexpr int kNothingFound = 9003;  // accounting's way of an empty answer
 constexpr int kNoSuchJob = 2017;
 constexpr int kUnspecified = -1;
 
-// 22.05 says -1 for a bad token within milliseconds and for a lost controller after 9 s.
+// 22.05 answers -1 for a bad token within milliseconds, and for a lost controller after 9 s.
 constexpr double kQuickSeconds = 4;
 
 struct ErrorItem {
@@ -23,7 +23,7 @@ struct ErrorItem {
   std::string description{};
 };
 
-// Slurm repeats a refused value behind " got ".
+// Slurm repeats a refused value after " got ", and a value may be secret or long.
 std::string without_values(const std::string& text) {
   const size_t got = text.find(" got ");
   const size_t but = text.find(" but got ");
@@ -42,7 +42,8 @@ ErrorItem error_of(const Json& item) {
   return error;
 }
 
-// Of "errors", and of "status" (DELETE) and "results" (updates), which have theirs one level down.
+// From "errors", and from "status" (DELETE) and "results" (updates), which have them one level
+// down.
 std::vector<ErrorItem> errors_of(const Json& document) {
   std::vector<ErrorItem> errors;
   for (const Json* item : objects_of(member(document, "errors"))) {
@@ -84,14 +85,14 @@ const char* const kTokenSentence =
 
 // --- submissions -------------------------------------------------------------------------------
 
-// Slurm's numbers that prove that no job was made. What is not here is not proven.
+// Slurm's error numbers (slurm_errno.h) that prove that no job was made. Any other proves nothing.
 Refusal refusal_of(int64_t code) {
   static const std::set<int64_t> job = {
       2005,  // more CPUs than there are
       2006,  // no such number of nodes
-      2012,  // a name or path that is too long
+      2012,  // a name or path is too long
       2014,  // no node has what is asked for
-      2015,  // no partition has
+      2015,  // no partition has it
       2025,  // number of tasks
       2044,  // memory
       2051,  // time limit
@@ -108,6 +109,7 @@ Refusal refusal_of(int64_t code) {
       2055, 2068, 2074, 2078,
   };
   static const std::set<int64_t> configuration = {
+      // names that do not exist or may not be used, requests that are malformed
       2000,
       2001,
       2002,
@@ -165,7 +167,7 @@ bool speaks_of_hold(const std::string& text) {
   return text.find("Job is in held state") != std::string::npos;
 }
 
-// A sentence without a number may be one.
+// A sentence without a number may be a fault too.
 bool may_be_fault(const ErrorItem& error) {
   const int64_t code = error.code.value_or(-1);
   return code != 0 && code != kHeld;
@@ -188,7 +190,7 @@ std::vector<std::string> warnings_of(const Json& document) {
   return warnings;
 }
 
-// slurmrestd's own words for a request that it did not pass on.
+// slurmrestd's own messages for a request that it did not pass on to slurmctld.
 bool was_not_passed_on(const RestAnswer& answer) {
   return answer.status >= 400 && answer.status < 500 &&
          (answer.body.starts_with("Unable to parse query") ||
@@ -236,14 +238,14 @@ Problem problem_of_code(ApiVersion version, const RestAnswer& answer, const Erro
   if (code == kProtocolAuthentication) return token_problem(code);
   if (code == kUnspecified && version == ApiVersion::kV38 && quick) return token_problem(code);
   if (is_of_controller(code)) return controller_problem(code, error.text);
-  // A controller that is gone shows as -1, or as 1 in a DELETE, but only after its time-out.
+  // A lost controller shows as -1, or as 1 in a DELETE, but only after the time-out.
   if (!quick && answer.status >= 500) return controller_problem(code, "");
   if (code == kNoSuchJob || answer.status == 404) return {Trouble::kNotFound, code, text};
   if (code == kUnspecified) return {Trouble::kOther, code, text};
   return {Trouble::kRefused, code, text};
 }
 
-// A ping that found nobody is no error to slurmrestd.
+// slurmrestd does not report a ping without an answer as an error.
 bool pings_in_vain(const Json& document) {
   const std::vector<const Json*> pings = objects_of(member(document, "pings"));
   for (const Json* ping : pings) {
@@ -300,7 +302,7 @@ Problem problem_of(ApiVersion version, const RestAnswer& answer) {
   const std::vector<ErrorItem> errors = errors_of(document);
   const std::string text = sentences_of(errors);
   for (const ErrorItem& error : errors) {
-    // Updates of arrays carry an item without a number although they worked.
+    // A successful update of an array carries an item without a number.
     if (error.code.value_or(0) == 0 || error.code == kNothingFound) continue;
     return problem_of_code(version, answer, error, text);
   }

@@ -33,12 +33,12 @@ void set_exit(const Json& exit, JobStatus& job) {
   if (!job.signal) job.exit_code = small(number_of(member(exit, "return_code")));
 }
 
-// Times and the exit are only what has happened: Slurm also forecasts them.
+// Drops times and exit codes that are only forecasts of Slurm.
 void keep_what_happened(const Json& exit, JobStatus& job) {
   if (job.state == JobState::kPending) job.start_time = 0;
   if (is_over(job.state)) {
     set_exit(exit, job);
-    // What never ran, or was stopped, shows 0 as well.
+    // A job that never ran, or was stopped, shows 0 as well.
     if (job.state != JobState::kCompleted && job.exit_code == 0) job.exit_code.reset();
   } else if (job.state != JobState::kCompleting) {
     job.end_time = 0;
@@ -61,7 +61,7 @@ bool is_held(const Json& object, const JobStatus& job) {
   return number_of(member(object, "priority")) == 0 || says_held(job.reason);
 }
 
-// The sum that Slurm made, else what was asked for by node, job or task. A site that does not track
+// Slurm's own sum, else what was asked for by job, node or task: a site that does not account for
 // GPUs has no sum.
 std::optional<int> gpus_of_job(const Json& object) {
   if (const auto sum = gpus_in(text_of(member(object, "tres_req_str")))) return sum;
@@ -78,13 +78,13 @@ std::optional<int> gpus_of_job(const Json& object) {
   return gpus_in(text_of(member(object, "tres_per_socket"))) ? std::nullopt : std::optional<int>(0);
 }
 
-// All of them: the batch host is the first alone.
+// All hosts of the job; the batch host is only the first.
 std::string host_of(const Json& object) {
   const std::string nodes = text_of(member(object, "nodes"));
   return nodes == "None assigned" ? "" : nodes;
 }
 
-// False when it is no job.
+// False: the object is not a job.
 bool set_identity(const Json& object, JobStatus& job) {
   const int64_t id = number_of(member(object, "job_id")).value_or(0);
   if (id <= 0) return false;

@@ -26,11 +26,11 @@ bool JobListing::whole() const { return ended_ && seen_jobs_ && !broken_; }
 void JobListing::take(char c) {
   const bool of_object = in_jobs_ && depth_ >= 3;
   const bool between = in_jobs_ && depth_ == 2;
-  if (ended_ && !is_blank(c)) broken_ = true;  // something behind the end
+  if (ended_ && !is_blank(c)) broken_ = true;  // something after the end
   if (in_string_) {
     take_in_string(c);
   } else {
-    // Only objects stand in "jobs"; anything else is not understood, so nothing may be concluded.
+    // "jobs" holds objects alone; with anything else in it the listing is not understood.
     if (between && c != '{' && c != ']' && c != ',' && !is_blank(c)) broken_ = true;
     take_outside(c);
   }

@@ -37,7 +37,7 @@ Json list_of(const std::string& text) {
   return list;
 }
 
-// Without "set" the number is ignored in silence.
+// A number without "set" is ignored silently.
 Json set_number(int64_t number) { return {{"set", true}, {"infinite", false}, {"number", number}}; }
 
 std::string node_count(const Resources& resources) {
@@ -47,7 +47,7 @@ std::string node_count(const Resources& resources) {
   return least == most ? std::to_string(least) : std::to_string(least) + "-" + std::to_string(most);
 }
 
-// Slurm replaces %x and the like in this path; ours is meant as it stands.
+// Slurm replaces %x and the like in this path; ours is literal.
 std::string literal_path(const std::string& path) {
   std::string result;
   for (const char c : path) result += c == '%' ? std::string("%%") : std::string(1, c);
@@ -161,7 +161,7 @@ void put_exclusive(Json& job, const std::string& exclusive) {
   job["shared"] = Json::array({exclusive == "exclusive" ? "none" : exclusive});
 }
 
-// "gres" and "gpus" are ignored: that would be a job without GPUs.
+// Later versions ignore "gres" and "gpus", which would give a job without GPUs.
 void put_gpus(Json& job, const Resources& resources) {
   std::string per_node = as_tres(resources.gres, "");
   const std::string gpus = as_tres(resources.gpus_per_node, "gpu:");

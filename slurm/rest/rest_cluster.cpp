@@ -19,7 +19,7 @@ namespace {
 
 using Jobs = std::vector<JobStatus>;
 
-// "Invalid partition name specified" does not say which.
+// Adds the name that was refused: "Invalid partition name specified" has none.
 SubmitResult name_what_was_asked(SubmitResult result, const Resources& resources) {
   if (result.refusal != Refusal::kConfiguration) return result;
   const std::pair<const char*, const std::string&> names[] = {
@@ -128,7 +128,7 @@ Snapshot RestCluster::list_with(ApiVersion version) {
   Snapshot snapshot;
   Jobs jobs;
   const std::string& prefix = session_.options().name_prefix;
-  // Most jobs of a cluster are none of ours: they are not even parsed.
+  // Most jobs of a cluster are not ours, and are not even parsed.
   const bool may_skip = is_plain(prefix);
   bool unreadable = false;
   JobListing listing([&](const std::string& object) {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr const char* kOpenApi = "/openapi/v3";
 constexpr int64_t kMinuteMs = 60'000;
-// A failure that takes longer would hold up everything if each request met it anew.
+// After a failure that takes longer, requests pause: each would take as long again.
 constexpr int64_t kSlowMs = 2'000;
 
-// The words after "/slurm/" in the document's addresses: what the server itself calls its versions.
+// The names that the server gives its versions, from the paths of its document.
 Names version_words(const std::string& openapi) {
   constexpr std::string_view kRoot = "/slurm/v";
   Names words;
@@ -67,7 +67,7 @@ int RestSession::requests_in_last_minute() const {
       std::count_if(sent_ms_.begin(), sent_ms_.end(), [&](int64_t at) { return at > since; }));
 }
 
-// nullopt: `why` says what is wrong with it. Empty: none is used.
+// nullopt: `why` is what is wrong with it. Empty: no token is used.
 std::optional<std::string> RestSession::current_token(std::string& why) {
   if (!token_file_) return "";
   try {
@@ -86,7 +86,7 @@ std::optional<std::string> RestSession::current_token(std::string& why) {
   }
 }
 
-// Whoever answers might repeat what it was sent.
+// Takes the token out of an answer that repeats it.
 std::string RestSession::hidden(std::string text) const {
   if (token_.empty()) return text;
   for (size_t at = text.find(token_); at != text.npos; at = text.find(token_, at)) {
@@ -95,7 +95,7 @@ std::string RestSession::hidden(std::string text) const {
   return text;
 }
 
-// Nothing set: it may be sent, and `token_` is what it shall carry.
+// Why a request cannot be sent now. nullopt: it can, with `token_`.
 std::optional<RestReply> RestSession::hindrance(Purpose purpose) {
   RestReply reply;
   const auto token = current_token(reply.why);
@@ -142,8 +142,8 @@ RestReply RestSession::send(HttpRequest request, const Sink& sink) {
   return reply;
 }
 
-// A failure that took long holds back all but the listing, or each of a round's requests would wait
-// for as long again.
+// A failure that took long pauses all requests but the listing, or each of a round's requests would
+// wait for as long again.
 RestReply RestSession::ask_once(const HttpRequest& request, Purpose purpose, const Sink& sink) {
   if (auto hindered = hindrance(purpose)) return *std::move(hindered);
   const int64_t began = steady_ms();
@@ -176,12 +176,12 @@ std::string RestSession::fault_of_listing(ApiVersion version, const RestReply& r
   return "slurmrestd at " + options_.http.url + " sent a listing of jobs that is not whole";
 }
 
-// The server refused what was sent last; the file may have another one by now.
+// Whether the file has another token than the one that the server has just refused.
 bool RestSession::has_other_token() {
   if (!token_file_) return false;
   const std::string before = token_;
   token_file_->distrust();
-  std::string ignored;  // the next request says it
+  std::string ignored;  // the next request reports it
   const auto token = current_token(ignored);
   return token && *token != before;
 }
@@ -190,7 +190,7 @@ RestReply RestSession::ask(const HttpRequest& request, Purpose purpose, const Si
   const auto judged = [&] {
     RestReply reply = ask_once(request, purpose, sink);
     if (reply.ending != RestReply::Ending::kAnswered) return reply;
-    // A body that went to the sink is judged by its reader.
+    // What went to the sink is judged by its reader.
     if (reply.answer.status == 200 && sink) return reply;
     reply.problem = problem_of(version_.value_or(api_versions().back()), reply.answer);
     reply.why = sentence_of(reply.problem);
@@ -200,7 +200,7 @@ RestReply RestSession::ask(const HttpRequest& request, Purpose purpose, const Si
   if (reply.problem.trouble == Trouble::kToken && has_other_token() && request.method == "GET") {
     reply = judged();
   }
-  // No such address, rather than no such job: another slurmrestd than before.
+  // The path is unknown, not the job: this is another slurmrestd than before.
   if (reply.problem.trouble == Trouble::kNotFound && reply.problem.code == 0 &&
       request.path.starts_with("/slurm/")) {
     version_.reset();
@@ -230,7 +230,7 @@ RestReply RestSession::submit(ApiVersion version, const std::string& body) {
   return reply;
 }
 
-// The newest that both sides know, or the one that the site wants.
+// Chooses the newest version that both sides know, or the one that the site has set.
 void RestSession::choose(const std::string& openapi) {
   offered_ = offered_versions(openapi);
   for (const ApiVersion version : api_versions()) {

@@ -19,8 +19,8 @@ bool is_command(const std::string& line) {
   return first != std::string::npos && line[first] != '#';
 }
 
-// Words of a directive line as sbatch takes them apart: a backslash takes the next character as it
-// is (within both kinds of quotes too, but it does not join words), an unquoted '#' ends the line.
+// The words of a directive line, split as sbatch does: a backslash makes the next character literal
+// (within both kinds of quotes too, but it does not join words), an unquoted '#' ends the line.
 std::vector<std::string> words_of(const std::string& line, const std::string& where) {
   std::vector<std::string> words;
   std::string word;
@@ -68,7 +68,7 @@ class LineReader {
         throw DirectiveError(where_ + ": a job of several unlike parts ('" + word +
                              "') is not supported");
       } else {
-        throw DirectiveError(where_ + ": '" + word + "' is no option of sbatch");
+        throw DirectiveError(where_ + ": '" + word + "' is not an option of sbatch");
       }
     }
   }
@@ -115,7 +115,7 @@ std::vector<std::string> lines_of(const std::string& script) {
   return lines;
 }
 
-// How many lines stand before the first command.
+// The number of lines before the first command.
 size_t header_length(const std::vector<std::string>& lines) {
   const auto command = std::find_if(lines.begin(), lines.end(), is_command);
   return static_cast<size_t>(command - lines.begin());
@@ -164,7 +164,7 @@ void add_directive(Directives& directives, const std::string& option, const std:
                    const std::string& where) {
   const DirectiveOption* known = find_option(option);
   if (known == nullptr) throw DirectiveError(where + ": " + refusal_of(option));
-  // Such a character would end the line that it stands in, or hide in it.
+  // Such a character would end its line, or be invisible in it.
   const bool hidden = std::any_of(value.begin(), value.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   });

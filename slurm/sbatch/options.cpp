@@ -19,14 +19,14 @@ Canonical plain_text(const std::string& value) {
   return value;
 }
 
-// A name or a list of names: blanks would be a slip.
+// A name or a list of names, which have no blanks.
 Canonical word(const std::string& value) {
   if (value.empty() || value.find(' ') != std::string::npos) return std::nullopt;
   return value;
 }
 
 Canonical hosts(const std::string& value) {
-  // With a slash sbatch takes it for a file, which another machine would read.
+  // sbatch takes a value with a slash for a file, and slurmrestd cannot read it.
   if (value.find('/') != std::string::npos) return std::nullopt;
   return word(value);
 }

@@ -22,7 +22,7 @@ std::optional<int> count_of(const Directives& directives, const std::string& opt
 
 int64_t gpus_in(const std::string& text) { return text.empty() ? 0 : parse_gpus(text)->count; }
 
-// 0 = none, or not known before the job has its nodes.
+// 0: none, or not known before the job has its nodes.
 int64_t gpus_on_each_node(const Resources& wanted) {
   if (!wanted.gpus_per_node.empty()) return gpus_in(wanted.gpus_per_node);
   if (const int64_t gpus = gpus_of_gres(wanted.gres); gpus > 0) return gpus;
@@ -109,12 +109,12 @@ class Checker {
     }
   }
 
-  // By their spelling: which hosts a range stands for is the cluster's affair.
+  // Hosts are compared by their spelling, since only the cluster knows what a range expands to.
   void check_hosts() const {
     const auto out = split(wanted_.exclude, ',');
     for (const std::string& host : split(wanted_.nodelist, ',')) {
       if (!host.empty() && std::find(out.begin(), out.end(), host) != out.end()) {
-        fail("'" + host + "' stands in --nodelist and in --exclude");
+        fail("'" + host + "' is both in --nodelist and in --exclude");
       }
     }
   }
@@ -182,7 +182,7 @@ Resources read_resources(const Directives& directives) {
                    .directory = text("chdir"),
                    .begin = text("begin"),
                    .deadline = text("deadline")};
-  // "none" is for the command line, where an environment variable may ask for some.
+  // "none" serves on sbatch's command line, against an environment variable that asks for some.
   if (wanted.gres == "none") wanted.gres.clear();
   read_numbers(directives, wanted);
   read_memory(directives, wanted);
@@ -196,12 +196,12 @@ void check(const Directives& directives, const std::string& where) {
 }
 
 Resources resources_of(const Directives& directives, const std::string& where) {
-  // They may come from anywhere: what does not fit is said before it is read as a number.
+  // Directives may come from anywhere, so values are checked before they are read as numbers.
   Directives canonical;
   for (const auto& [option, value] : directives) add_directive(canonical, option, value, where);
   Resources wanted = read_resources(canonical);
   Checker(canonical, wanted, where).check();
-  // The same said twice is one wish, not the sum.
+  // The same number of GPUs given in two ways is meant once, not added.
   if (gpus_of_gres(wanted.gres) > 0) wanted.gpus_per_node.clear();
   return wanted;
 }

@@ -11,9 +11,9 @@ namespace {
 constexpr int64_t kMinute = 60;
 constexpr int64_t kHour = 60 * kMinute;
 constexpr int64_t kDay = 24 * kHour;
-// A century: what is beyond it is a slip of the pen.
+// A century: a longer time is a mistake.
 constexpr int64_t kLongest = 36'500 * kDay;
-// Small enough that no product of what can be given together overflows.
+// Small enough that no product of them overflows.
 constexpr int64_t kMostCount = 1'000'000;
 constexpr int64_t kMostGpus = 65'536;
 constexpr int64_t kMostMegabytes = 100'000'000;
@@ -61,7 +61,7 @@ std::optional<int64_t> parse_count(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, count);
   if (error != std::errc{} || stop != end || count < 0 || text[0] == '-') return std::nullopt;
-  // Far from overflow, whatever it is multiplied with.
+  // Small enough to be multiplied by any unit.
   if (count > 1'000'000'000'000) return std::nullopt;
   return count;
 }
@@ -78,7 +78,8 @@ std::optional<int64_t> parse_time(const std::string& text) {
   }
   const auto fields = parse_fields(dash == std::string::npos ? text : text.substr(dash + 1));
   if (!fields || fields->empty() || fields->size() > 3) return std::nullopt;
-  // After days the fields begin with hours; without, one is minutes and two are minutes, seconds.
+  // After days the fields begin with hours; otherwise one field is minutes, two are minutes and
+  // seconds.
   std::array<int64_t, 3> units = {kHour, kMinute, 1};
   if (dash == std::string::npos && fields->size() < 3) units = {kMinute, 1, 0};
   int64_t seconds = days * kDay;

@@ -60,7 +60,7 @@ TEST(Sbatch, NamesNoJobByHalfALine) {
   EXPECT_EQ(classify_sbatch(late).outcome, SubmitOutcome::kUnknown);
   EXPECT_EQ(classify_sbatch(ended(0, "12", "")).outcome, SubmitOutcome::kUnknown);
   EXPECT_EQ(classify_sbatch(ended(0, "0\n", "")).outcome, SubmitOutcome::kUnknown);
-  EXPECT_EQ(classify_sbatch(ended(0, "", "")).message, "sbatch ended well but named no job");
+  EXPECT_EQ(classify_sbatch(ended(0, "", "")).message, "sbatch succeeded but printed no job id");
 }
 
 TEST(Sbatch, IsProvenToHaveBeenRefusedForTheSitesConfiguration) {

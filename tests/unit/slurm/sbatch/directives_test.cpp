@@ -59,7 +59,7 @@ TEST(DirectiveLines, QuotesEscapesAndCommentsAreAsSbatchHasThem) {
   EXPECT_EQ(parse("#SBATCH -C \"a#b\"x").at("constraint"), "a#bx");
   EXPECT_EQ(parse("#SBATCH -C a\\#b").at("constraint"), "a#b");
   EXPECT_EQ(parse("#SBATCH--qos=a").at("qos"), "a");
-  EXPECT_THAT(refusal("#SBATCH -L a\\ b"), HasSubstr("'b' is no option"));
+  EXPECT_THAT(refusal("#SBATCH -L a\\ b"), HasSubstr("'b' is not an option"));
   EXPECT_THAT(refusal("#SBATCH -C \"open"), HasSubstr("line 2: a quote is not closed"));
 }
 
@@ -97,7 +97,7 @@ TEST(DirectiveLines, UnknownOptionsAreRefusedWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("#SBATCH --export=ALL"), HasSubstr("none of those that Margay passes on"));
   EXPECT_THAT(refusal("#SBATCH -M other"), HasSubstr("--clusters"));
   EXPECT_THAT(refusal("#SBATCH -Z"), HasSubstr("no option -Z"));
-  EXPECT_THAT(refusal("#SBATCH partition=x"), HasSubstr("'partition=x' is no option"));
+  EXPECT_THAT(refusal("#SBATCH partition=x"), HasSubstr("'partition=x' is not an option"));
   EXPECT_THAT(refusal("#SBATCH hetjob"), HasSubstr("unlike parts"));
   EXPECT_THAT(refusal("#SBATCH --nodes"), HasSubstr("needs a value in the same line"));
   EXPECT_THAT(refusal("#SBATCH --nodes=2\r\necho\r\n"), HasSubstr("Windows line ends"));
