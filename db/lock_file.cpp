@@ -40,26 +40,19 @@ bool lock_with_timeout(int descriptor) {
 
 LockFile::LockFile(const std::string& path) {
   // Close-on-exec: a job that outlives the daemon must not keep the lock.
-  descriptor_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-  if (descriptor_ < 0) {
+  file_ = base::Descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640));
+  if (!file_) {
     throw DatabaseError("lock file '" + path + "' cannot be opened: " + std::strerror(errno));
   }
-  if (!lock_with_timeout(descriptor_)) {
-    const std::string who = holder(descriptor_);
-    close(descriptor_);
-    throw DatabaseHeld("'" + path + "' is held by " + who +
+  if (!lock_with_timeout(file_.get())) {
+    throw DatabaseHeld("'" + path + "' is held by " + holder(file_.get()) +
                        ": another margayd uses this database; stop it first");
   }
   const std::string pid = std::to_string(getpid()) + "\n";
-  if (ftruncate(descriptor_, 0) != 0 ||
-      pwrite(descriptor_, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
-    const std::string why = std::strerror(errno);
-    close(descriptor_);
-    throw DatabaseError("lock file '" + path + "' cannot be written: " + why);
+  if (ftruncate(file_.get(), 0) != 0 ||
+      pwrite(file_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    throw DatabaseError("lock file '" + path + "' cannot be written: " + std::strerror(errno));
   }
 }
-
-// The file stays: removing it would let two processes lock two files of one name.
-LockFile::~LockFile() { close(descriptor_); }
 
 }  // namespace db

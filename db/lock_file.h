@@ -4,18 +4,19 @@
 
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace db {
 
 class LockFile {
  public:
   // Throws DatabaseHeld when another process holds it.
   explicit LockFile(const std::string& path);
-  ~LockFile();
-  LockFile(const LockFile&) = delete;
-  LockFile& operator=(const LockFile&) = delete;
 
  private:
-  int descriptor_ = -1;
+  // The file stays when this closes: removing it would let two processes lock two files of one
+  // name.
+  base::Descriptor file_;
 };
 
 }  // namespace db

@@ -24,7 +24,7 @@ constexpr int64_t kLongestPiece = 256 * 1024;
 Descriptor open_if_there(const std::string& path, int64_t& size) {
   size = 0;
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.open()) {
+  if (!file) {
     if (errno == ENOENT) return file;
     refuse(path);
   }
@@ -76,7 +76,7 @@ nlohmann::json paths_there(const nlohmann::json& files) {
 std::string read_file(const std::string& path) {
   int64_t size = 0;
   const Descriptor file = open_if_there(path, size);
-  if (!file.open()) refuse(path);
+  if (!file) refuse(path);
   return read_at(file, path, 0, size);
 }
 
@@ -84,7 +84,7 @@ nlohmann::json progress_of(const db::Attempt& attempt) {
   const std::string path = attempt.directory + "/progress.json";
   int64_t size = 0;
   const Descriptor file = open_if_there(path, size);
-  if (!file.open()) return nullptr;
+  if (!file) return nullptr;
   const std::string text = read_at(file, path, 0, std::min(size, kLongestPiece));
   nlohmann::json progress = nlohmann::json::parse(text, nullptr, false);
   return progress.is_object() ? progress : nlohmann::json(nullptr);
@@ -95,7 +95,7 @@ nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset) {
   int64_t size = 0;
   const Descriptor file = open_if_there(path, size);
   std::string text;
-  if (file.open() && offset < size) {
+  if (file && offset < size) {
     text = read_at(file, path, offset, std::min(kLongestPiece, size - offset));
     drop_cut_character(text);
   }

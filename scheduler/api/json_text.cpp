@@ -1,23 +1,24 @@
 #include "scheduler/api/json_text.h"
 
-#include "scheduler/api/utf8.h"
+#include "base/base64.h"
+#include "base/utf8.h"
 
 namespace scheduler::api {
 
 void put_text(nlohmann::json& object, const std::string& key, const std::string& bytes) {
-  if (valid_utf8(bytes)) {
+  if (base::is_utf8(bytes)) {
     object[key] = bytes;
     return;
   }
-  object[key] = replace_invalid(bytes);
-  object[key + "_base64"] = base64(bytes);
+  object[key] = base::replace_invalid_utf8(bytes);
+  object[key + "_base64"] = base::base64(bytes);
 }
 
 std::optional<std::string> get_text(const nlohmann::json& object, const std::string& key) {
   if (!object.is_object()) return std::nullopt;
   if (const auto exact = object.find(key + "_base64"); exact != object.end()) {
     if (!exact->is_string()) return std::nullopt;
-    return from_base64(exact->get<std::string>());
+    return base::from_base64(exact->get<std::string>());
   }
   const auto text = object.find(key);
   if (text == object.end() || !text->is_string()) return std::nullopt;

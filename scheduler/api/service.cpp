@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/nearest_name.h"
 #include "db/attempts.h"
 #include "db/results.h"
 #include "db/templates.h"
@@ -17,7 +18,6 @@
 #include "scheduler/api/peaks.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/submission.h"
-#include "slurm/nearest_name.h"
 
 namespace scheduler::api {
 namespace {
@@ -85,7 +85,7 @@ std::string parameter(const Request& request, const std::string& key) {
 std::string nearest_state(const std::string& word) {
   std::vector<std::string> known;
   for (const db::ItemState state : db::item_states()) known.push_back(db::to_string(state));
-  return slurm::did_you_mean(word, known);
+  return base::did_you_mean(word, known);
 }
 
 db::ItemQuery item_query(const Request& request) {

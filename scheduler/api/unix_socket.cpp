@@ -34,7 +34,7 @@ sockaddr_un address_of(const std::string& path) {
 
 Descriptor make_socket() {
   Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!descriptor.open()) throw std::system_error(errno, std::generic_category(), "socket");
+  if (!descriptor) throw std::system_error(errno, std::generic_category(), "socket");
   return descriptor;
 }
 
@@ -80,18 +80,6 @@ void set_access(const std::string& path, const std::string& group) {
 }
 
 }  // namespace
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    if (open()) ::close(fd_);
-    fd_ = std::exchange(other.fd_, -1);
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (open()) ::close(fd_);
-}
 
 Descriptor listen_at(const std::string& path, const std::string& group) {
   const sockaddr_un address = address_of(path);

@@ -7,25 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "base/descriptor.h"
 
 namespace scheduler::api {
 
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-  bool open() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
+using base::Descriptor;
 
 // The peer's process when it connected, from the kernel (SO_PEERCRED).
 struct Peer {

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/duration.h"
+#include "base/nearest_name.h"
 #include "scheduler/config/config.h"
-#include "slurm/nearest_name.h"
 
 namespace scheduler::cli {
 namespace {
@@ -58,7 +59,7 @@ std::string unexpected_text(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   const std::string name = word.substr(0, word.find('='));
-  return "unknown option '" + name + "'" + slurm::did_you_mean(name, known);
+  return "unknown option '" + name + "'" + base::did_you_mean(name, known);
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ void check_command(const CLI::App& app, const std::vector<std::string>& argument
     const CLI::App* command = command_named(*parent, word);
     if (command == nullptr) {
       throw CLI::ParseError(
-          "unknown command '" + word + "'" + slurm::did_you_mean(word, command_names(*parent)),
+          "unknown command '" + word + "'" + base::did_you_mean(word, command_names(*parent)),
           CLI::ExitCodes::ExtrasError);
     }
     parent = command;
@@ -116,7 +117,7 @@ CLI::Validator real_number() {
 
 CLI::Validator duration() {
   const auto check = [](std::string& text) -> std::string {
-    return parse_duration(text) ? "" : "invalid duration '" + text + "'; give e.g. 90s, 10m or 2h";
+    return base::parse_duration(text) ? "" : base::invalid_duration(text);
   };
   return CLI::Validator(check, "");
 }

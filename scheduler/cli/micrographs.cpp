@@ -59,8 +59,8 @@ std::vector<std::string> expand(const std::vector<std::string>& arguments) {
 
 OpenFile open_file(const std::string& path) {
   // O_NONBLOCK: a named pipe must not keep us waiting before it is refused.
-  api::Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!descriptor.open()) {
+  base::Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor) {
     throw Failure(exit_of_errno(errno), path + ": cannot open it: " + std::strerror(errno));
   }
   struct stat status {};

@@ -16,7 +16,7 @@ std::vector<std::string> expand(const std::vector<std::string>& arguments);
 
 struct OpenFile {
   std::string path;  // canonical
-  api::Descriptor descriptor;
+  base::Descriptor descriptor;
 };
 // Throws Failure naming the file: not there, not a regular file, not readable.
 OpenFile open_file(const std::string& path);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <ostream>
 
+#include "base/duration.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/daemon_commands.h"
@@ -217,7 +218,7 @@ class Program {
   void add_wait() {
     CLI::App* command = add(app_, "wait", "Wait for items to finish, showing their progress",
                             "margay wait 12 13 --timeout 2h", [this](const Context& context) {
-                              if (!timeout_.empty()) wait_.timeout = parse_duration(timeout_);
+                              if (!timeout_.empty()) wait_.timeout = base::parse_duration(timeout_);
                               return wait(context, wait_);
                             });
     command->add_option("ITEM", wait_.items, "Item numbers [default: your unfinished items]")

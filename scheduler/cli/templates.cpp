@@ -6,6 +6,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/size_text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/micrographs.h"
 
@@ -45,7 +46,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
                 << (existed ? " is already registered, with the same volume and settings\n"
                             : " registered\n");
   context.out() << "volume   " << printable(text_of(entry, "volume")) << " ("
-                << size_text(entry.at("volume_bytes").get<int64_t>()) << ", sha256 "
+                << base::size_text(entry.at("volume_bytes").get<int64_t>()) << ", sha256 "
                 << entry.at("volume_sha256").get<std::string>().substr(0, 12) << "...)\n";
   return Exit::kOk;
 }
@@ -64,7 +65,7 @@ Exit list_templates(const Context& context) {
                {.title = "VOLUME", .least = 20, .cut = Cut::kStart}});
   for (const json& entry : answer.at("templates")) {
     table.add({{versioned(entry), style::kBold},
-               {size_text(entry.at("volume_bytes").get<int64_t>())},
+               {base::size_text(entry.at("volume_bytes").get<int64_t>())},
                {entry.at("volume_sha256").get<std::string>().substr(0, 12)},
                {text_of(entry, "owner")},
                {time_text(entry.at("created").get<int64_t>())},

@@ -7,23 +7,12 @@
 #include <ctime>
 #include <numeric>
 
-#include "scheduler/api/utf8.h"
+#include "base/utf8.h"
 
 namespace scheduler::cli {
 namespace {
 
 constexpr int kGap = 2;
-constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-
-uint32_t code_point(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first;
-  uint32_t value = first & (0x7FU >> sequence.size());
-  for (size_t i = 1; i < sequence.size(); ++i) {
-    value = value << 6U | (static_cast<unsigned char>(sequence[i]) & 0x3FU);
-  }
-  return value;
-}
 
 // C0 and C1 controls, and the marks that reorder what follows them on the line.
 bool is_control(uint32_t code) {
@@ -65,10 +54,10 @@ std::string escaped(std::string_view bytes) {
 std::string make_printable(std::string_view bytes, bool keep_lines) {
   std::string text;
   while (!bytes.empty()) {
-    const size_t length = api::utf8_sequence(bytes);
+    const size_t length = base::utf8_sequence(bytes);
     const std::string_view sequence = bytes.substr(0, std::max<size_t>(length, 1));
     const bool kept = keep_lines && (sequence == "\n" || sequence == "\t");
-    if (kept || (length > 0 && !is_control(code_point(sequence)))) {
+    if (kept || (length > 0 && !is_control(base::code_point(sequence)))) {
       text += sequence;
     } else {
       text += escaped(sequence);
@@ -86,9 +75,10 @@ struct Glyph {
 std::vector<Glyph> glyphs(std::string_view text) {
   std::vector<Glyph> list;
   while (!text.empty()) {
-    const size_t length = api::utf8_sequence(text);
+    const size_t length = base::utf8_sequence(text);
     const std::string_view sequence = text.substr(0, std::max<size_t>(length, 1));
-    list.push_back({.bytes = sequence, .cells = length == 0 ? 1 : cells_of(code_point(sequence))});
+    list.push_back(
+        {.bytes = sequence, .cells = length == 0 ? 1 : cells_of(base::code_point(sequence))});
     text.remove_prefix(sequence.size());
   }
   return list;
@@ -158,16 +148,6 @@ std::string time_text(int64_t epoch) {
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
   return text.data();
-}
-
-std::string size_text(int64_t bytes) {
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1000 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  return fixed(value, unit == 0 ? 0 : 1) + " " + kUnits[unit];
 }
 
 std::string fixed(double value, int decimals) {

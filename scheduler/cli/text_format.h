@@ -27,7 +27,6 @@ std::string pad(const std::string& text, int width, Align align);
 
 std::string duration_text(double seconds);  // 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h
 std::string time_text(int64_t epoch);       // 2026-11-21 17:40:05 (local), - for 0
-std::string size_text(int64_t bytes);       // 16.8 MB
 std::string fixed(double value, int decimals);
 
 struct Cell {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/sha256.h"
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/results.h"
@@ -105,7 +106,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
   } catch (const SearchSettingsError& error) {
     throw Invalid(std::string("search settings: ") + error.what());
   }
-  const std::string search_sha256 = hash_text(request.search_yaml);
+  const std::string search_sha256 = base::sha256_of_text(request.search_yaml);
   db::Transaction transaction(database_);
   db::TemplateStore templates(database_);
   const auto newest = templates.find_newest(request.name);

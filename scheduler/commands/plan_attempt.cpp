@@ -6,10 +6,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/sha256.h"
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/file_io.h"
 #include "scheduler/policy/host_exclusion.h"
 #include "scheduler/script/job_script.h"
 
@@ -72,7 +72,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                                                  .excluded_hosts = plan.excluded_hosts,
                                                  .time_factor = time_factor(failures)});
   plan.attempt.script = std::move(script.text);
-  plan.attempt.script_sha256 = hash_text(plan.attempt.script);
+  plan.attempt.script_sha256 = base::sha256_of_text(plan.attempt.script);
   plan.attempt.gpus = script.gpus;
   plan.attempt.release_due = script.wide;
   return plan;

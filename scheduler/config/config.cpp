@@ -1,11 +1,11 @@
 #include "scheduler/config/config.h"
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 
+#include "base/read_file.h"
+#include "base/utf8.h"
 #include "scheduler/config/yaml_reader.h"
-#include "scheduler/files/file_io.h"
 
 namespace scheduler {
 namespace {
@@ -104,19 +104,6 @@ int gpus_of(const SlurmOptions& slurm, Shape shape) {
   return 0;
 }
 
-std::optional<std::chrono::milliseconds> parse_duration(const std::string& text) {
-  static const std::map<std::string, int64_t> units = {
-      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
-  int64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  const auto unit = units.find(std::string(stop, end));
-  if (error != std::errc{} || unit == units.end() || count < 0 || count > 100'000'000) {
-    return std::nullopt;
-  }
-  return std::chrono::milliseconds(count * unit->second);
-}
-
 Config parse_config(const std::string& yaml, const std::string& name) {
   Config config;
   try {
@@ -131,7 +118,7 @@ Config parse_config(const std::string& yaml, const std::string& name) {
 Config read_config(const std::string& path) {
   std::optional<std::string> text;
   try {
-    text = read_file(path);
+    text = base::read_file(path);
   } catch (const std::system_error& error) {
     throw ConfigError(std::string("configuration: ") + error.what());
   }
@@ -152,7 +139,7 @@ void complete_config(Config& config, const std::string& program_folder) {
     auto absolute = std::filesystem::absolute(*path).lexically_normal().string();
     if (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
     *path = absolute;
-    if (!is_utf8(absolute)) throw ConfigError("path '" + absolute + "' is not valid UTF-8");
+    if (!base::is_utf8(absolute)) throw ConfigError("path '" + absolute + "' is not valid UTF-8");
   }
   if (config.socket.empty()) config.socket = config.state + "/margay.sock";
   config.socket = std::filesystem::absolute(config.socket).lexically_normal().string();

@@ -123,9 +123,6 @@ struct Config {
 std::string to_string(Shape shape);
 std::optional<Shape> parse_shape(const std::string& word);
 
-// "500ms", "2s", "10m", "1h"; nullopt for anything else.
-std::optional<std::chrono::milliseconds> parse_duration(const std::string& text);
-
 // GPUs of a job of this shape; 0 for CPU jobs.
 int gpus_of(const SlurmOptions& slurm, Shape shape);
 

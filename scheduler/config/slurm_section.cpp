@@ -4,7 +4,6 @@
 
 #include "scheduler/config/yaml_reader.h"
 #include "slurm/api_version.h"
-#include "slurm/nearest_name.h"
 #include "slurm/sbatch/options.h"
 #include "slurm/sbatch/values.h"
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "slurm/nearest_name.h"
+#include "base/duration.h"
+#include "base/nearest_name.h"
 
 namespace scheduler {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 std::string nearest(const std::string& key, const Readers& known) {
   std::vector<std::string> names;
   for (const auto& [name, reader] : known) names.push_back(name);
-  return slurm::did_you_mean(key, names);
+  return base::did_you_mean(key, names);
 }
 
 std::string place(const std::string& section, const std::string& key) {
@@ -65,10 +66,8 @@ Reader flag_into(bool& target) {
 Reader duration_into(std::chrono::milliseconds& target) {
   return [&target](const YAML::Node& node) {
     const auto text = node.as<std::string>();
-    const auto duration = parse_duration(text);
-    if (!duration) {
-      throw ConfigError("must be a duration like 500ms, 2s, 10m or 1h, not '" + text + "'");
-    }
+    const auto duration = base::parse_duration(text);
+    if (!duration) throw ConfigError("has an " + base::invalid_duration(text));
     target = *duration;
   };
 }

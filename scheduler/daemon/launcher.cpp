@@ -5,6 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/atomic_file.h"
+#include "base/sha256.h"
+#include "base/size_text.h"
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
@@ -15,7 +18,6 @@
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
-#include "scheduler/files/file_io.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -50,9 +52,9 @@ std::string Launcher::check_room(const db::Item& item) const {
   const int64_t needed = needed_bytes(item.micrograph_path);
   const int64_t free = context_.free_bytes(jobs);
   if (free >= needed) return "";
-  return "the disk of '" + jobs + "' is full: " + human_bytes(free) + " free, the next search (" +
-         "item " + std::to_string(item.id) + ") needs " + human_bytes(needed) +
-         "; nothing is started until there is room";
+  return "the disk of '" + jobs + "' is full: " + base::size_text(free) +
+         " free, the next search (" + "item " + std::to_string(item.id) + ") needs " +
+         base::size_text(needed) + "; nothing is started until there is room";
 }
 
 PlanContext Launcher::plan_context() const {
@@ -85,10 +87,11 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
                                             .micrograph_path = item.micrograph_path,
                                             .ctf = item.ctf,
                                             .folder = attempt.directory});
-  attempt.config_sha256 = hash_text(config);
+  attempt.config_sha256 = base::sha256_of_text(config);
   make_attempt_folder(attempt.directory);
-  write_file(attempt.directory + "/" + kEngineConfigFile, config);
-  write_file(attempt.directory + "/" + kScriptFile, attempt.script, 0750);
+  base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config, {.mode = 0640});
+  base::write_file_atomically(attempt.directory + "/" + kScriptFile, attempt.script,
+                              {.mode = 0750});
   return attempt;
 }
 

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/read_file.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/file_io.h"
 
 namespace scheduler {
 namespace {
@@ -101,7 +101,7 @@ ManifestReading refused(const std::string& why) {
 
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
                               int64_t now) {
-  const auto text = read_file(attempt.directory + "/" + kManifestFile);
+  const auto text = base::read_file(attempt.directory + "/" + kManifestFile);
   if (!text) return {};
   try {
     const Json manifest = Json::parse(*text);
@@ -117,7 +117,7 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
 }
 
 int64_t done_units(const std::string& folder) {
-  const auto text = read_file(folder + "/" + kProgressFile);
+  const auto text = base::read_file(folder + "/" + kProgressFile);
   if (!text) return 0;
   const Json progress = Json::parse(*text, nullptr, false);
   const bool known =

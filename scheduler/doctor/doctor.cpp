@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/size_text.h"
 #include "db/database.h"
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/files/disk_space.h"
@@ -111,7 +112,7 @@ void examine_room(const Config& config, Findings& findings) {
   const std::string folder = existing_part_of(config.jobs());
   try {
     const int64_t free = free_bytes(folder);
-    const std::string says = human_bytes(free) + " free for results in '" + folder + "'";
+    const std::string says = base::size_text(free) + " free for results in '" + folder + "'";
     if (free < kLittleRoom) {
       findings.warn("disk", says,
                     "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep");

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/read_file.h"
 #include "scheduler/files/file_io.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -37,7 +38,7 @@ folder={{folder}}
 )sh";
 
 std::optional<Report> read_report(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = base::read_file(path);
   if (!text) return std::nullopt;
   Report report;
   std::istringstream lines(*text);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "scheduler/files/file_io.h"
+#include "base/atomic_file.h"
 
 namespace scheduler {
 
@@ -34,7 +34,8 @@ int highest_claimed(const std::string& jobs, int64_t item_id) {
 }
 
 void set_fence(const std::string& item_folder, int number) {
-  write_file(item_folder + "/" + kFenceFile, std::to_string(number) + "\n");
+  base::write_file_atomically(item_folder + "/" + kFenceFile, std::to_string(number) + "\n",
+                              {.mode = 0640});
 }
 
 // The script takes its claim and then looks at the fence; here it is the other way round, so that

@@ -17,7 +17,6 @@ namespace {
 constexpr int64_t kMapBytes = int64_t{8} * 4;  // eight maps of float32
 constexpr int64_t kCheckpointBytes = 24;       // key, index and sums of a pixel
 constexpr int64_t kElse = int64_t{16} << 20;   // pictures, peaks, logs
-constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
 constexpr int64_t kHeaderBytes = 1024;
 constexpr int64_t kFewestBits = 4;  // of a pixel, in mode 101
 constexpr int64_t kLongestSide = 1 << 17;
@@ -59,18 +58,6 @@ int64_t free_bytes(const std::string& folder) {
     throw std::system_error(errno, std::generic_category(), "room in '" + folder + "'");
   }
   return static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
-}
-
-std::string human_bytes(int64_t bytes) {
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1000 && unit + 1 < kUnits.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text.data();
 }
 
 }  // namespace scheduler

@@ -12,7 +12,4 @@ int64_t needed_bytes(const std::string& micrograph_path);
 // Bytes that unprivileged users may still write in this folder. Throws std::system_error.
 int64_t free_bytes(const std::string& folder);
 
-// "1.6 GB"
-std::string human_bytes(int64_t bytes);
-
 }  // namespace scheduler

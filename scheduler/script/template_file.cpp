@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "scheduler/files/file_io.h"
+#include "base/read_file.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/sbatch/values.h"
 
@@ -108,7 +108,7 @@ ScriptTemplate read_template(const std::string& folder, const std::string& name)
   ScriptTemplate script{.folder = folder, .name = name};
   std::optional<std::string> text;
   try {
-    text = read_file(script.path());
+    text = base::read_file(script.path());
   } catch (const std::system_error& error) {
     throw ScriptError("script template: " + std::string(error.what()));
   }

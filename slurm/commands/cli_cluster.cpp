@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
+#include "base/error.h"
 #include "slurm/commands/cli_doctor.h"
 #include "slurm/commands/cli_session.h"
 #include "slurm/commands/parse.h"
@@ -49,23 +51,14 @@ class ScratchFile {
  public:
   ScratchFile(const std::string& folder, const std::string& text) {
     path_ = folder + "/" + kScratchFiles + "XXXXXX";
-    const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);  // mode 0600
-    if (descriptor < 0) fail("cannot make a file in " + folder);
-    give_to_owner_of(folder, descriptor);
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const ssize_t count = ::write(descriptor, rest.data(), rest.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) {
-        const int number = errno;
-        ::close(descriptor);
-        ::unlink(path_.c_str());
-        errno = number;
-        fail("cannot write " + path_);
-      }
-      rest.remove_prefix(static_cast<size_t>(count));
+    const base::Descriptor file(::mkostemp(path_.data(), O_CLOEXEC));  // mode 0600
+    if (!file) base::throw_errno("cannot make a file in " + folder);
+    give_to_owner_of(folder, file.get());
+    if (!base::write_all(file.get(), text)) {
+      const int error = errno;
+      ::unlink(path_.c_str());
+      throw base::FileError(error, "cannot write " + path_);
     }
-    ::close(descriptor);
   }
   ~ScratchFile() { ::unlink(path_.c_str()); }
   ScratchFile(const ScratchFile&) = delete;
@@ -73,9 +66,6 @@ class ScratchFile {
   const std::string& path() const { return path_; }
 
  private:
-  [[noreturn]] static void fail(const std::string& what) {
-    throw std::system_error(errno, std::generic_category(), what);
-  }
   std::string path_;
 };
 

@@ -17,39 +17,24 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
+#include "base/error.h"
+
 namespace slurm {
 namespace {
 
+using base::Descriptor;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
-class File {
- public:
-  explicit File(int descriptor = -1) : descriptor_(descriptor) {}
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int get() const { return descriptor_; }
-  void set(int descriptor) { descriptor_ = descriptor; }
-  void close() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    descriptor_ = -1;
-  }
-
- private:
-  int descriptor_;
-};
-
 struct Pipe {
-  File read;
-  File write;
+  Descriptor read;
+  Descriptor write;
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-      throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-    }
-    read.set(ends[0]);
-    write.set(ends[1]);
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) base::throw_errno("cannot make a pipe");
+    read.reset(ends[0]);
+    write.reset(ends[1]);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   }
 };
@@ -105,14 +90,14 @@ class Start {
 };
 
 // Reads what is there now, and closes the pipe at its end.
-void drain(File& pipe, size_t most, std::string& text, bool& cut) {
+void drain(Descriptor& pipe, size_t most, std::string& text, bool& cut) {
   std::array<char, 65536> buffer{};
-  while (pipe.get() >= 0) {
+  while (pipe) {
     const ssize_t count = ::read(pipe.get(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) {
-      pipe.close();
+      pipe.reset();
       return;
     }
     const size_t kept = std::min(static_cast<size_t>(count), most - std::min(most, text.size()));
@@ -123,10 +108,10 @@ void drain(File& pipe, size_t most, std::string& text, bool& cut) {
 
 class Running {
  public:
-  Running(const Command& command, pid_t child, File& output, File& error)
+  Running(const Command& command, pid_t child, Descriptor& output, Descriptor& error)
       : command_(command), child_(child), output_(output), error_(error) {
-    process_.set(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-    if (process_.get() < 0) {
+    process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    if (!process_) {
       const int number = errno;
       kill_group(SIGKILL);
       reap();
@@ -154,7 +139,7 @@ class Running {
   // False: that took until after the deadline.
   bool watch(Clock::time_point deadline, bool all_output) {
     bool ended = false;
-    while (!ended || (all_output && (output_.get() >= 0 || error_.get() >= 0))) {
+    while (!ended || (all_output && (output_ || error_))) {
       std::array<pollfd, 3> watched = {{{ended ? -1 : process_.get(), POLLIN, 0},
                                         {output_.get(), POLLIN, 0},
                                         {error_.get(), POLLIN, 0}}};
@@ -162,7 +147,7 @@ class Running {
       if (left <= 0) return false;
       const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(left));
       if (ready < 0 && errno != EINTR) {
-        throw std::system_error(errno, std::generic_category(), "poll");
+        base::throw_errno("poll");
       }
       if (ready <= 0) continue;
       ended = ended || watched[0].revents != 0;
@@ -177,7 +162,7 @@ class Running {
   int reap() const {
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0) {
-      if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+      if (errno != EINTR) base::throw_errno("waitpid");
     }
     return status;
   }
@@ -203,9 +188,9 @@ class Running {
 
   const Command& command_;
   pid_t child_;
-  File& output_;
-  File& error_;
-  File process_;
+  Descriptor& output_;
+  Descriptor& error_;
+  Descriptor process_;
   CommandResult result_;
 };
 
@@ -221,8 +206,8 @@ CommandResult run_command(const Command& command) {
     result.why = "cannot start " + command.program + ": " + std::strerror(failure);
     return result;
   }
-  output.write.close();
-  error.write.close();
+  output.write.reset();
+  error.write.reset();
   return Running(command, child, output.read, error.read).wait();
 }
 

@@ -6,7 +6,9 @@
 
 #include <cerrno>
 #include <ctime>
-#include <system_error>
+
+#include "base/error.h"
+#include "base/read_file.h"
 
 namespace slurm {
 namespace {
@@ -75,7 +77,7 @@ ExitRecord to_exit_record(const Record& record) {
 }
 
 std::optional<Record> JobFolder::read(const std::string& name) const {
-  const auto text = read_if_there(folder_.get(), name);
+  const auto text = base::read_file_at(folder_.get(), name);
   return text ? decode(*text) : std::nullopt;
 }
 
@@ -84,29 +86,33 @@ bool JobFolder::has(const std::string& name) const {
   return fstatat(folder_.get(), name.c_str(), &info, 0) == 0;
 }
 
-void JobFolder::write(const std::string& name, const Record& record) const {
-  write_durably(folder_.get(), name, encode(record));
+void JobFolder::write_text(const std::string& name, const std::string& text) const {
+  base::write_file_atomically_at(folder_.get(), name, text, {.mode = 0644});
 }
 
-Descriptor JobFolder::open_lock() const {
-  Descriptor file(openat(folder_.get(), "lock", O_RDWR | O_CLOEXEC));
-  if (!file) throw std::system_error(errno, std::generic_category(), "cannot open the job's lock");
+void JobFolder::write(const std::string& name, const Record& record) const {
+  write_text(name, encode(record));
+}
+
+base::Descriptor JobFolder::open_lock() const {
+  base::Descriptor file(openat(folder_.get(), "lock", O_RDWR | O_CLOEXEC));
+  if (!file) base::throw_errno("cannot open the job's lock");
   return file;
 }
 
-std::optional<Descriptor> JobFolder::take_lock() const {
-  Descriptor file = open_lock();
+std::optional<base::Descriptor> JobFolder::take_lock() const {
+  base::Descriptor file = open_lock();
   struct flock lock = whole_file();
   if (fcntl(file.get(), F_OFD_SETLK, &lock) == 0) return file;
   if (errno == EAGAIN || errno == EACCES) return std::nullopt;
-  throw std::system_error(errno, std::generic_category(), "cannot lock the job's folder");
+  base::throw_errno("cannot lock the job's folder");
 }
 
 bool JobFolder::is_locked() const {
-  const Descriptor file = open_lock();
+  const base::Descriptor file = open_lock();
   struct flock lock = whole_file();
   if (fcntl(file.get(), F_OFD_GETLK, &lock) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot ask for the job's lock");
+    base::throw_errno("cannot ask for the job's lock");
   }
   return lock.l_type != F_UNLCK;
 }

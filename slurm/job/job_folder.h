@@ -18,6 +18,8 @@
 #include <optional>
 #include <string>
 
+#include "base/atomic_file.h"
+#include "base/descriptor.h"
 #include "slurm/job/process_identity.h"
 
 namespace slurm {
@@ -49,21 +51,23 @@ ExitRecord to_exit_record(const Record& record);
 class JobFolder {
  public:
   // Throws std::system_error when the folder is not there.
-  explicit JobFolder(const std::filesystem::path& path) : folder_(open_folder(path)) {}
+  explicit JobFolder(const std::filesystem::path& path) : folder_(base::open_folder(path)) {}
 
   int descriptor() const { return folder_.get(); }
   std::optional<Record> read(const std::string& name) const;
   bool has(const std::string& name) const;
+  // Atomic and durable. Throws std::system_error naming the file.
+  void write_text(const std::string& name, const std::string& text) const;
   void write(const std::string& name, const Record& record) const;
 
   // The wrapper's lock, held until the descriptor is closed; nullopt when another one holds it.
-  std::optional<Descriptor> take_lock() const;
+  std::optional<base::Descriptor> take_lock() const;
   bool is_locked() const;  // asks only: a wrapper that starts at this instant is not disturbed
 
  private:
-  Descriptor open_lock() const;
+  base::Descriptor open_lock() const;
 
-  Descriptor folder_;
+  base::Descriptor folder_;
 };
 
 int64_t boot_clock_ms();  // goes on while the machine sleeps, never jumps

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/descriptor.h"
+#include "base/error.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
 
@@ -30,27 +32,25 @@ constexpr const char* kExitBeside = "exit.new";
 
 // The end must be told even when the disk has filled up meanwhile: its room is taken at the start.
 void reserve_exit_record(const JobFolder& folder) {
-  const Descriptor file(
+  const base::Descriptor file(
       openat(folder.descriptor(), kExitBeside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file) throw std::system_error(errno, std::generic_category(), kExitBeside);
-  write_all(file.get(), std::string(4096, ' '), kExitBeside);
-  sync_to_disk(file.get(), kExitBeside);
+  if (!file || !base::write_all(file.get(), std::string(4096, ' ')) || fsync(file.get()) != 0) {
+    base::throw_errno(kExitBeside);
+  }
 }
 
 void write_exit_record(const JobFolder& folder, const ExitRecord& end) {
   const std::string text = encode(to_record(end));
-  const Descriptor file(
+  const base::Descriptor file(
       openat(folder.descriptor(), kExitBeside, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
-  if (!file) throw std::system_error(errno, std::generic_category(), kExitBeside);
-  write_all(file.get(), text, kExitBeside);
-  if (ftruncate(file.get(), static_cast<off_t>(text.size())) != 0) {
-    throw std::system_error(errno, std::generic_category(), kExitBeside);
+  if (!file || !base::write_all(file.get(), text) ||
+      ftruncate(file.get(), static_cast<off_t>(text.size())) != 0 || fsync(file.get()) != 0) {
+    base::throw_errno(kExitBeside);
   }
-  sync_to_disk(file.get(), kExitBeside);
-  if (renameat(folder.descriptor(), kExitBeside, folder.descriptor(), "exit") != 0) {
-    throw std::system_error(errno, std::generic_category(), "exit");
+  if (renameat(folder.descriptor(), kExitBeside, folder.descriptor(), "exit") != 0 ||
+      fsync(folder.descriptor()) != 0) {
+    base::throw_errno("exit");
   }
-  sync_to_disk(folder.descriptor(), "exit");
 }
 
 void write_exit_record_in_the_end(const JobFolder& folder, const ExitRecord& end) {
@@ -76,19 +76,19 @@ sigset_t handled_signals() {
 }
 
 struct Prepared {
-  Descriptor directory;
-  Descriptor output;
+  base::Descriptor directory;
+  base::Descriptor output;
   std::string script;
 };
 
 Prepared prepare(const LocalRequest& request, const std::string& folder_path) {
-  Prepared prepared{.directory = open_folder(request.directory),
-                    .output = Descriptor(open(request.output_path.c_str(),
-                                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
-                    .script = folder_path + "/job.sh"};
+  Prepared prepared{
+      .directory = base::open_folder(request.directory),
+      .output = base::Descriptor(
+          open(request.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
+      .script = folder_path + "/job.sh"};
   if (!prepared.output) {
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot open the job's output " + request.output_path);
+    base::throw_errno("cannot open the job's output " + request.output_path);
   }
   return prepared;
 }
@@ -108,7 +108,7 @@ void record_itself(const JobFolder& folder) {
     setsid();
     record_itself(folder);
     if (fchdir(prepared.directory.get()) != 0) {
-      throw std::system_error(errno, std::generic_category(), "cannot enter " + request.directory);
+      base::throw_errno("cannot enter " + request.directory);
     }
     std::vector<std::string> pairs;
     for (const auto& [key, value] : request.environment) pairs.push_back(key + "=" + value);
@@ -122,7 +122,7 @@ void record_itself(const JobFolder& folder) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     execve(shell.c_str(), arguments, environment.data());
-    throw std::system_error(errno, std::generic_category(), "cannot start " + shell);
+    base::throw_errno("cannot start " + shell);
   } catch (const std::exception& error) {
     dprintf(STDERR_FILENO, "margay-local-job: %s\n", error.what());
   }

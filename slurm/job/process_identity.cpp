@@ -9,24 +9,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
-#include <system_error>
-#include <utility>
+
+#include "base/descriptor.h"
 
 namespace slurm {
 namespace {
-
-// nullopt with errno set when it cannot be read.
-std::optional<std::string> read_to_end(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t count = read(fd, buffer, sizeof(buffer));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::nullopt;
-    if (count == 0) return text;
-    text.append(buffer, static_cast<size_t>(count));
-  }
-}
 
 constexpr const char* kFirstLine = "margay-record 1";
 constexpr const char* kLastLine = "end";
@@ -40,9 +27,8 @@ struct Stat {
 // A process may end between the opening of its file and the reading, which then fails: both mean
 // that it is not there.
 std::optional<std::string> read_file(const std::filesystem::path& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  return read_to_end(file.get());
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file ? base::read_all(file.get()) : std::nullopt;
 }
 
 std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid) {
@@ -75,10 +61,6 @@ bool carries(const std::filesystem::path& proc, pid_t pid, const std::string& ma
   const auto environment = read_file(proc / std::to_string(pid) / "environ");
   if (!environment) return false;
   return ('\0' + *environment).find('\0' + mark + '\0') != std::string::npos;
-}
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
 }
 
 }  // namespace
@@ -139,7 +121,7 @@ bool ProcessTable::handles(const ProcessIdentity& process, int signal_number) co
 
 bool ProcessTable::signal(const ProcessIdentity& process, int signal_number) const {
   // The handle is taken before the check, so that the number cannot change its owner in between.
-  const Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
+  const base::Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   const bool old_kernel = !handle && errno == ENOSYS;
   if (!alive(process)) return false;
   if (old_kernel) return kill(process.pid, signal_number) == 0;
@@ -206,55 +188,6 @@ ProcessIdentity to_identity(const Record& record) {
   return {.pid = static_cast<pid_t>(number_of(record, "pid")),
           .start_ticks = static_cast<uint64_t>(number_of(record, "start_ticks")),
           .boot_id = text_of(record, "boot_id")};
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
-Descriptor open_folder(const std::filesystem::path& path) {
-  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) fail("cannot open the folder " + path.string());
-  return folder;
-}
-
-void write_all(int fd, const std::string& text, const std::string& name) {
-  size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count = write(fd, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot write " + name);
-    written += static_cast<size_t>(count);
-  }
-}
-
-void sync_to_disk(int fd, const std::string& name) {
-  if (fsync(fd) != 0) fail("cannot bring " + name + " to the disk");
-}
-
-void write_durably(int folder, const std::string& name, const std::string& text) {
-  const std::string beside = name + ".new";
-  const Descriptor file(
-      openat(folder, beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file) fail("cannot create " + beside);
-  write_all(file.get(), text, beside);
-  sync_to_disk(file.get(), beside);
-  if (renameat(folder, beside.c_str(), folder, name.c_str()) != 0) fail("cannot rename " + beside);
-  sync_to_disk(folder, name);
-}
-
-std::optional<std::string> read_if_there(int folder, const std::string& name) {
-  const Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno == ENOENT) return std::nullopt;
-  if (!file) fail("cannot open " + name);
-  auto text = read_to_end(file.get());
-  if (!text) fail("cannot read " + name);
-  return text;
 }
 
 }  // namespace slurm

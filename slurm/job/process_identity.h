@@ -1,6 +1,6 @@
 // What is known of a process without being its parent: its number, when it started and in which
-// boot of the machine, so that a number used again is never mistaken for it. And small records,
-// written so that they are there whole or not at all.
+// boot of the machine, so that a number used again is never mistaken for it. And the text of small
+// records.
 #pragma once
 
 #include <sys/types.h>
@@ -56,30 +56,5 @@ int64_t number_of(const Record& record, const std::string& key);
 
 Record to_record(const ProcessIdentity& process);
 ProcessIdentity to_identity(const Record& record);
-
-// An open file or folder.
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor();
-  int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-// All throw std::system_error naming the file.
-Descriptor open_folder(const std::filesystem::path& path);
-void write_all(int fd, const std::string& text, const std::string& name);
-void sync_to_disk(int fd, const std::string& name);
-// Written beside, synced, renamed into place, the folder synced.
-void write_durably(int folder, const std::string& name, const std::string& text);
-// nullopt when there is no such file.
-std::optional<std::string> read_if_there(int folder, const std::string& name);
 
 }  // namespace slurm

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "slurm/local/detached.h"
 
 namespace slurm {
@@ -113,8 +114,8 @@ void LocalCluster::claim(const JobRequest& request) {
   fs::create_directory(unfinished);
   {
     const JobFolder folder(unfinished);
-    write_durably(folder.descriptor(), "job.sh", request.script);
-    write_durably(folder.descriptor(), "lock", "");
+    folder.write_text("job.sh", request.script);
+    folder.write_text("lock", "");
     folder.write("request", to_record(LocalRequest{.name = request.name,
                                                    .directory = request.directory,
                                                    .output_path = request.output_path,
@@ -123,7 +124,7 @@ void LocalCluster::claim(const JobRequest& request) {
                                                    .kill_wait_ms = options_.kill_wait.count()}));
   }
   fs::rename(unfinished, path_of(request.name));
-  sync_to_disk(open_folder(options_.folder).get(), options_.folder.string());
+  base::sync_folder_of(path_of(request.name));
 }
 
 SubmitResult LocalCluster::submit(const JobRequest& request) {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "slurm/nearest_name.h"
+#include "base/nearest_name.h"
 #include "slurm/sbatch/values.h"
 
 namespace slurm {
@@ -254,7 +254,7 @@ std::string refusal_of(const std::string& name) {
   }
   std::vector<std::string> known;
   for (const DirectiveOption& option : directive_options()) known.push_back(option.name);
-  return "sbatch has no option --" + name + did_you_mean(name, known);
+  return "sbatch has no option --" + name + base::did_you_mean(name, known);
 }
 
 std::string refusal_of(char letter) {

@@ -120,7 +120,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"gloo/", {"engine/comm/gloo."}},
       {"nccl.h", {"engine/comm/nccl."}},
       {"cairo", {"engine/pictures/", "tests/unit/engine/pictures/"}},
-      {"openssl/", {"base/sha256.", "scheduler/files/file_io."}},
+      {"openssl/", {"base/sha256.", "base/base64."}},
       {"kainjow/", {"scheduler/script/substitute."}},
       {"httplib", {"scheduler/api/", "scheduler/cli/", "tests/fakes/"}},
       {"CLI/",

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <future>
 
+#include "base/sha256.h"
 #include "db/attempts.h"
 #include "db/items.h"
 #include "db/results.h"
@@ -306,7 +307,7 @@ TEST_F(ApiTest, AFileThatTheCallerMayNotReadCannotBeEnqueued) {
   // Nor by passing what may be had without the right to read.
   EXPECT_EQ(as_nobody([&] {
               const Descriptor file = open_file(path, O_PATH);
-              return file.open() && enqueue_one(path, file.get()).contains("error") ? 0 : 1;
+              return file && enqueue_one(path, file.get()).contains("error") ? 0 : 1;
             }),
             0);
   EXPECT_TRUE(get("/v1/items").at("items").empty());
@@ -396,7 +397,7 @@ TEST_F(ApiTest, ATemplateIsKnownByTheBytesOfTheFileThatWasPassed) {
   register_template();
   const json record = get("/v1/templates").at("templates").at(0);
   EXPECT_EQ(record.at("name"), "ribosome");
-  EXPECT_EQ(record.at("volume_sha256"), hash_text("volume"));
+  EXPECT_EQ(record.at("volume_sha256"), base::sha256_of_text("volume"));
   const std::string volume = write("other.mrc", "other");
   const Descriptor file = open_file(volume);
   const json body = {

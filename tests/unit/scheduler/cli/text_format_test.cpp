@@ -52,11 +52,6 @@ TEST(Durations, AreShortAndExactEnough) {
   EXPECT_EQ(duration_text(100000), "1 d 3 h");
 }
 
-TEST(Sizes, HaveAUnit) {
-  EXPECT_EQ(size_text(999), "999 B");
-  EXPECT_EQ(size_text(16777216), "16.8 MB");
-}
-
 Table two_columns() {
   return Table({{.title = "ITEM", .align = Align::kRight},
                 {.title = "MICROGRAPH", .least = 8, .cut = Cut::kStart}});

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "base/sha256.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -64,7 +65,7 @@ TEST_F(CommandsTest, ANewTemplateVersionMakesANewIdentity) {
   const auto added = commands_->add_template(
       user_, {.name = "ribosome",
               .volume = file_facts(folder_.write("volume2.mrc", "other")),
-              .volume_sha256 = hash_text("other"),
+              .volume_sha256 = base::sha256_of_text("other"),
               .search_yaml = "optics_group: {pixel_size: 1, voltage: 300}"});
   EXPECT_EQ(added.record.version, 2);
   EXPECT_FALSE(added.existed);
@@ -77,7 +78,7 @@ TEST_F(CommandsTest, ANewTemplateVersionMakesANewIdentity) {
 TEST_F(CommandsTest, ATemplateRegisteredTwiceIsTheSame) {
   const TemplateRequest request{.name = "ribosome",
                                 .volume = file_facts(folder_.file("volume.mrc")),
-                                .volume_sha256 = hash_text("volume"),
+                                .volume_sha256 = base::sha256_of_text("volume"),
                                 .search_yaml = commands_->list_templates()[0].search_yaml};
   const auto added = commands_->add_template(user_, request);
   EXPECT_TRUE(added.existed);

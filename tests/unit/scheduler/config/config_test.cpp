@@ -289,16 +289,6 @@ TEST(Config, ASocketPathThatIsTooLongIsRefused) {
   EXPECT_THROW(complete_config(config, "/opt/bin"), ConfigError);
 }
 
-TEST(Durations, AreANumberAndAUnit) {
-  EXPECT_EQ(parse_duration("500ms"), milliseconds(500));
-  EXPECT_EQ(parse_duration("2s"), milliseconds(2000));
-  EXPECT_EQ(parse_duration("10m"), milliseconds(600'000));
-  EXPECT_EQ(parse_duration("1h"), milliseconds(3'600'000));
-  for (const char* text : {"", "5", "s", "-1s", "1.5s", "1 s", "1d", "99999999999999999999s"}) {
-    EXPECT_FALSE(parse_duration(text)) << text;
-  }
-}
-
 TEST(Config, JobsMayHaveAFolderOfTheirOwnOnASharedFileSystem) {
   Config config = parse_config("state: /var/lib/margay", "x.yaml");
   complete_config(config, "/usr/bin");

@@ -1,5 +1,6 @@
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
+#include "base/sha256.h"
 #include "scheduler/files/file_io.h"
 #include "tests/unit/scheduler/daemon/engine_files.h"
 
@@ -20,7 +21,7 @@ DaemonFixture::DaemonFixture() {
   restart();
   commands_->add_template(user_, {.name = "ribosome",
                                   .volume = file_facts(folder_.write("volume.mrc", "volume")),
-                                  .volume_sha256 = hash_text("volume"),
+                                  .volume_sha256 = base::sha256_of_text("volume"),
                                   .search_yaml = kSearch});
 }
 

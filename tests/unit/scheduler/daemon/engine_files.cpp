@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/files/file_io.h"
+#include "base/sha256.h"
 
 namespace tests {
 namespace {
@@ -36,7 +36,7 @@ void leave_engine_files(const std::string& folder, const std::string& token,
                                    {"status", "done"},
                                    {"inputs",
                                     {{"configuration", {{"sha256", config_sha256}}},
-                                     {"template", {{"sha256", scheduler::hash_text("volume")}}}}},
+                                     {"template", {{"sha256", base::sha256_of_text("volume")}}}}},
                                    {"counts", {{"correlations", 1000}}},
                                    {"timings",
                                     {{"read_seconds", 1.0},

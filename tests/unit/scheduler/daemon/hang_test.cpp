@@ -7,6 +7,7 @@
 #include <future>
 #include <thread>
 
+#include "base/sha256.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon.h"
 #include "tests/fakes/fake_clock.h"
@@ -68,7 +69,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   const Caller ann{.uid = 1000, .name = "ann"};
   commands.add_template(ann, {.name = "ribosome",
                               .volume = file_facts(folder.write("volume.mrc", "volume")),
-                              .volume_sha256 = hash_text("volume"),
+                              .volume_sha256 = base::sha256_of_text("volume"),
                               .search_yaml = kSearch});
   const auto enqueue = [&](const std::string& name) {
     return commands.enqueue(ann, {.micrograph = file_facts(folder.write(name, name)),

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/sha256.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -56,7 +57,7 @@ TEST_F(ResultsTest, AnotherConfigurationIsRefused) {
 }
 
 TEST_F(ResultsTest, AnotherTemplateVolumeIsRefused) {
-  replace(hash_text("volume"), std::string(64, '0'));
+  replace(base::sha256_of_text("volume"), std::string(64, '0'));
   EXPECT_THAT(read().problem, HasSubstr("another template volume"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/descriptor.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/disk_space.h"
 #include "tests/scratch_folder.h"
@@ -53,29 +54,18 @@ TEST(Files, AFileDeletedWhileItIsOpenIsRefused) {
   close(file);
 }
 
-TEST(Files, HashesAreSha256) {
+TEST(Files, AnOpenFileIsHashedAndOneThatCannotBeIsRefusedByName) {
   const tests::ScratchFolder folder;
-  const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-  EXPECT_EQ(hash_text("abc"), abc);
-  EXPECT_EQ(hash_file(folder.write("abc", "abc")), abc);
+  const base::Descriptor file(open(folder.write("abc", "abc").c_str(), O_RDONLY));
+  EXPECT_EQ(hash_file(file.get()),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  const base::Descriptor no_file(open(folder.path().c_str(), O_RDONLY));
+  EXPECT_THAT(refusal([&] { hash_file(no_file.get()); }), HasSubstr("'" + folder.path() + "'"));
 }
 
-TEST(Files, OnlyWellFormedUtf8IsTakenForIt) {
-  for (const char* text : {"", "plain", "ü", "漢", "😀"}) EXPECT_TRUE(is_utf8(text)) << text;
-  for (const char* text : {"\xfc", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe6\xbc",
-                           "\x80", "\xf8\x88\x80\x80\x80", "\xe0\x80\x80"}) {
-    EXPECT_FALSE(is_utf8(text)) << text;
-  }
-}
-
-TEST(Files, AWrittenFileIsWholeAndLeavesNothingBeside) {
+TEST(Files, TheEndOfAFileIsReadAndNothingOfAnAbsentOne) {
   const tests::ScratchFolder folder;
-  write_file(folder.file("f"), "one");
-  write_file(folder.file("f"), "two");
-  EXPECT_EQ(read_file(folder.file("f")), "two");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
-  EXPECT_FALSE(read_file(folder.file("none")));
-  EXPECT_EQ(read_end(folder.file("f"), 2), "wo");
+  EXPECT_EQ(read_end(folder.write("f", "two"), 2), "wo");
   EXPECT_EQ(read_end(folder.file("none"), 2), "");
 }
 
@@ -94,11 +84,6 @@ TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
   EXPECT_EQ(needed_bytes(with_header("big.mrc", big)), needed);
   EXPECT_LT(needed_bytes(folder.write("no.mrc", "x")), 50'000'000);
   EXPECT_LT(needed_bytes(folder.write("header_only.mrc", little)), 50'000'000);
-}
-
-TEST(Space, IsSaidInUnitsThatPeopleRead) {
-  EXPECT_EQ(human_bytes(999), "999 B");
-  EXPECT_EQ(human_bytes(1'600'000'000), "1.6 GB");
 }
 
 }  // namespace

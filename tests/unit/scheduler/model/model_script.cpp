@@ -7,8 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/read_file.h"
+#include "base/sha256.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/file_io.h"
 #include "tests/unit/scheduler/daemon/engine_files.h"
 #include "tests/unit/scheduler/model/model_cluster.h"
 #include "tests/unit/scheduler/model/model_time.h"
@@ -105,8 +106,8 @@ void ModelCluster::begin_run(Job& job) {
 
 void ModelCluster::finish_run(Job& job) {
   ModelRun& run = runs_[static_cast<size_t>(job.run)];
-  const auto config = scheduler::read_file(job.folder + "/" + scheduler::kEngineConfigFile);
-  leave_engine_files(job.folder, job.status.name, scheduler::hash_text(config.value_or("")));
+  const auto config = base::read_file(job.folder + "/" + scheduler::kEngineConfigFile);
+  leave_engine_files(job.folder, job.status.name, base::sha256_of_text(config.value_or("")));
   touch(job.folder + "/" + scheduler::kManifestFile);
   run.alive = false;
   run.finished = true;

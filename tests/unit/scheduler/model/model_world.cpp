@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "base/sha256.h"
 #include "db/attempts.h"
 #include "db/items.h"
 #include "db/results.h"
@@ -46,7 +47,7 @@ ModelWorld::ModelWorld(uint64_t seed) : random_(seed), folder_(scratch_place()) 
   commands_->add_template(kUser,
                           {.name = "ribosome",
                            .volume = scheduler::file_facts(folder_.write("volume.mrc", "volume")),
-                           .volume_sha256 = scheduler::hash_text("volume"),
+                           .volume_sha256 = base::sha256_of_text("volume"),
                            .search_yaml = "optics_group: {pixel_size: 1.0, voltage: 300.0}\n"
                                           "orientation_search_config: {psi_step: 3.0}\n"});
   for (int64_t i = random_.between(1, 4); i > 0; --i) enqueue();

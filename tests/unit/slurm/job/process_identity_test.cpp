@@ -9,6 +9,8 @@
 #include <csignal>
 #include <string>
 
+#include "slurm/job/job_folder.h"
+
 namespace slurm {
 namespace {
 
@@ -76,9 +78,8 @@ TEST(ProcessRecord, ProcessesThatEndDuringALookDoNotDisturbIt) {
 }
 
 TEST(ProcessRecord, ARecordThatIsNotThereIsNotAnErrorButAnUnreadableFolderIs) {
-  const Descriptor folder = open_folder("/proc/self");
-  EXPECT_EQ(read_if_there(folder.get(), "no-such-file"), std::nullopt);
-  EXPECT_THROW(open_folder("/proc/self/no-such-folder"), std::system_error);
+  EXPECT_EQ(JobFolder("/proc/self").read("no-such-file"), std::nullopt);
+  EXPECT_THROW(JobFolder("/proc/self/no-such-folder"), std::system_error);
 }
 
 }  // namespace

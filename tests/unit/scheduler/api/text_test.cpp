@@ -1,8 +1,7 @@
-#include "scheduler/api/utf8.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
@@ -14,36 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-TEST(Utf8, WellFormedTextIsRecognized) {
-  EXPECT_TRUE(valid_utf8("plain"));
-  EXPECT_TRUE(valid_utf8("Übergröße 日本語 \xF0\x9F\x94\xAC"));
-  EXPECT_TRUE(valid_utf8(std::string("a\0b", 3)));
-}
-
-TEST(Utf8, IllFormedTextIsRecognized) {
-  for (const char* text : {"\x80", "\xFF", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80",
-                           "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "a\xE2\x82"}) {
-    EXPECT_FALSE(valid_utf8(text)) << text;
-  }
-  EXPECT_EQ(replace_invalid("gr\xFC\xDF"), "gr\xEF\xBF\xBD\xEF\xBF\xBD");
-}
-
-TEST(Base64, AnyBytesComeBack) {
-  for (size_t length = 0; length < 40; ++length) {
-    std::string bytes;
-    for (size_t i = 0; i < length; ++i) bytes += static_cast<char>(i * 37 + 250);
-    EXPECT_EQ(from_base64(base64(bytes)), bytes) << length;
-  }
-  EXPECT_EQ(base64("Margay"), "TWFyZ2F5");
-  EXPECT_EQ(base64("Marga"), "TWFyZ2E=");
-}
-
-TEST(Base64, WhatIsNotBase64IsRefused) {
-  for (const char* text : {"abc", "ab=c", "====", "a===", "a b="}) {
-    EXPECT_EQ(from_base64(text), std::nullopt) << text;
-  }
-}
-
 TEST(JsonText, ANameThatIsNotUtf8TravelsUnchanged) {
   for (const std::string& name : {std::string("/d/Gr\xFC\xDF"
                                               "e.mrc"),
@@ -52,7 +21,7 @@ TEST(JsonText, ANameThatIsNotUtf8TravelsUnchanged) {
     put_text(object, "path", name);
     const auto received = nlohmann::json::parse(object.dump());
     EXPECT_EQ(get_text(received, "path"), name);
-    EXPECT_TRUE(valid_utf8(received.at("path").get<std::string>()));
+    EXPECT_TRUE(base::is_utf8(received.at("path").get<std::string>()));
   }
 }
 

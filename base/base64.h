@@ -1,0 +1,16 @@
+// Base64 (RFC 4648), by OpenSSL.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+std::string base64(std::string_view bytes);
+// nullopt when `text` is not base64 with its padding.
+std::optional<std::string> from_base64(std::string_view text);
+// The alphabet of URLs and web tokens, '-' and '_' for '+' and '/'; the padding may be missing.
+std::optional<std::string> from_base64url(std::string_view text);
+
+}  // namespace base

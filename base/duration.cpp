@@ -1,0 +1,35 @@
+#include "base/duration.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+#include <utility>
+
+namespace base {
+namespace {
+
+constexpr double kLongest = 1e12;  // ms, 30 years
+constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
+    {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
+
+}  // namespace
+
+std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  const std::string_view unit(stop, static_cast<size_t>(end - stop));
+  if (error != std::errc() || !(value >= 0)) return std::nullopt;
+  for (const auto& [name, milliseconds] : kUnits) {
+    if (unit != name || value * milliseconds > kLongest) continue;
+    return std::chrono::milliseconds(std::llround(value * milliseconds));
+  }
+  return std::nullopt;
+}
+
+std::string invalid_duration(std::string_view text) {
+  return "invalid duration '" + std::string(text) + "'; write for example 500ms, 90s, 10m or 2h";
+}
+
+}  // namespace base

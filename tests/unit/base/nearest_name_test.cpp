@@ -1,0 +1,36 @@
+#include "base/nearest_name.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace base {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(NearestName, IsFoundByEditDistanceWithoutRegardToCase) {
+  const Names known = {"defocus_max", "defocus_min", "enabled"};
+  EXPECT_EQ(nearest_name("defocus_mni", known), "defocus_min");
+  EXPECT_EQ(nearest_name("Enabled", known), "enabled");
+  EXPECT_EQ(nearest_name("something_else", known), std::nullopt);
+  EXPECT_EQ(nearest_name(std::string(100000, 'x'), known), std::nullopt);
+  EXPECT_EQ(nearest_name("x", {}), std::nullopt);
+}
+
+TEST(NearestName, AShortNameIsNotMeantByEverything) {
+  EXPECT_EQ(nearest_name("xy", {"ab"}), std::nullopt);
+  EXPECT_EQ(nearest_name("slot", {"threads", "slots"}), "slots");
+}
+
+TEST(NearestName, IsAskedForInTheMessage) {
+  EXPECT_EQ(did_you_mean("partion", {"time", "partition"}), "; did you mean 'partition'?");
+  EXPECT_EQ(did_you_mean("tiem", {"time", "partition"}), "; did you mean 'time'?");
+  EXPECT_EQ(did_you_mean("zzzzzzzzzzzz", {"time", "partition"}), "");
+}
+
+}  // namespace
+}  // namespace base

@@ -1,0 +1,36 @@
+#include "base/utf8.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace base {
+namespace {
+
+TEST(Utf8, WellFormedTextIsTold) {
+  EXPECT_TRUE(is_utf8("plain"));
+  EXPECT_TRUE(is_utf8("Übergröße 日本語 \xF0\x9F\x94\xAC"));
+  EXPECT_TRUE(is_utf8(std::string("a\0b", 3)));
+}
+
+TEST(Utf8, IllFormedTextIsTold) {
+  for (const char* text :
+       {"\x80", "\xFF", "\xC3", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
+        "\xE6\xBC", "\xFC", "\xF8\x88\x80\x80\x80", "a\xE2\x82"}) {
+    EXPECT_FALSE(is_utf8(text)) << text;
+  }
+  EXPECT_EQ(replace_invalid_utf8("gr\xFC\xDF"), "gr\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+TEST(Utf8, ACodePointIsThatOfItsSequence) {
+  EXPECT_EQ(code_point("a"), 0x61U);
+  EXPECT_EQ(code_point("é"), 0xE9U);
+  EXPECT_EQ(code_point("漢"), 0x6F22U);
+  EXPECT_EQ(code_point("😀"), 0x1F600U);
+  EXPECT_EQ(utf8_sequence("漢字"), 3U);
+  EXPECT_EQ(utf8_sequence(""), 0U);
+}
+
+}  // namespace
+}  // namespace base
