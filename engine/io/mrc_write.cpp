@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/io/mrc_bytes.h"
@@ -24,36 +26,27 @@ using namespace mrc_bytes;  // the field offsets
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path)
-      : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) fail("cannot be written");
+      : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+    if (!file_) fail("cannot be written");
   }
   ~OutputFile() {
-    if (fd_ < 0) return;
+    if (!file_) return;
     struct stat status = {};
-    const bool ours = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
-    ::close(fd_);
+    const bool ours = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (ours) ::unlink(path_.c_str());
   }
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, size_t size) {
-    const char* next = static_cast<const char*>(data);
-    while (size > 0) {
-      const ssize_t written = ::write(fd_, next, size);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("could not be written");
-      next += written;
-      size -= static_cast<size_t>(written);
-    }
+    const std::string_view bytes(static_cast<const char*>(data), size);
+    if (!base::write_all(file_.get(), bytes)) fail("could not be written");
   }
 
   // Errors of a network file system may show up only here.
   void finish() {
-    if (::fsync(fd_) != 0) fail("could not be flushed to disk");
-    const int fd = fd_;
-    fd_ = -1;
-    if (::close(fd) != 0) fail("could not be closed");
+    if (::fsync(file_.get()) != 0) fail("could not be flushed to disk");
+    if (file_.close() != 0) fail("could not be closed");
   }
 
  private:
@@ -64,7 +57,7 @@ class OutputFile {
   }
 
   std::string path_;
-  int fd_;
+  base::Descriptor file_;
 };
 
 struct ValueStatistics {

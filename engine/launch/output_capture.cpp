@@ -5,33 +5,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
+
+#include "base/error.h"
 
 namespace engine {
-namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-}  // namespace
 
 OutputCapture::OutputCapture() : file_(::memfd_create("messages", MFD_CLOEXEC)) {
-  if (file_ < 0) fail("cannot keep a process's messages");
+  if (!file_) base::throw_errno("cannot keep a process's messages");
 }
-
-OutputCapture::~OutputCapture() { ::close(file_); }
 
 std::string OutputCapture::text() const {
   constexpr off_t kMost = 64 * 1024;
   // By a reading that leaves the place where the process writes on.
   struct stat status = {};
-  if (::fstat(file_, &status) != 0) fail("cannot read a process's messages");
+  if (::fstat(file_.get(), &status) != 0) base::throw_errno("cannot read a process's messages");
   const off_t begin = std::max<off_t>(0, status.st_size - kMost);
   std::string text(static_cast<size_t>(status.st_size - begin), '\0');
-  const ssize_t count = ::pread(file_, text.data(), text.size(), begin);
-  if (count < 0) fail("cannot read a process's messages");
+  const ssize_t count = ::pread(file_.get(), text.data(), text.size(), begin);
+  if (count < 0) base::throw_errno("cannot read a process's messages");
   text.resize(static_cast<size_t>(count));
   return begin == 0 ? text : text.substr(text.find('\n') + 1);
 }

@@ -3,22 +3,21 @@
 
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace engine {
 
 class OutputCapture {
  public:
   OutputCapture();  // throws std::system_error
-  ~OutputCapture();
-  OutputCapture(const OutputCapture&) = delete;
-  OutputCapture& operator=(const OutputCapture&) = delete;
 
   // For the process to write to; closed by exec unless it is duplicated.
-  int file() const { return file_; }
+  int file() const { return file_.get(); }
   // All of it, or the last 64 KiB, from the start of a line.
   std::string text() const;
 
  private:
-  int file_;
+  base::Descriptor file_;
 };
 
 }  // namespace engine

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/error.h"
+
 namespace engine {
 namespace {
 
@@ -22,10 +24,6 @@ sigset_t stop_set() {
   return set;
 }
 
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 }  // namespace
 
 StopSignals::StopSignals() {
@@ -33,28 +31,26 @@ StopSignals::StopSignals() {
   if (const int error = pthread_sigmask(SIG_BLOCK, &set, nullptr); error != 0) {
     throw std::system_error(error, std::generic_category(), "cannot block signals");
   }
-  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
-  if (signals_ < 0) fail("cannot listen for signals");
-  finish_ = ::eventfd(0, EFD_CLOEXEC);
-  if (finish_ < 0) fail("cannot listen for signals");
+  signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC));
+  if (!signals_) base::throw_errno("cannot listen for signals");
+  finish_.reset(::eventfd(0, EFD_CLOEXEC));
+  if (!finish_) base::throw_errno("cannot listen for signals");
   watcher_ = std::thread([this] { watch(); });
 }
 
 StopSignals::~StopSignals() {
   const uint64_t one = 1;
-  while (::write(finish_, &one, sizeof(one)) < 0 && errno == EINTR) continue;
+  while (::write(finish_.get(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
   watcher_.join();
-  ::close(signals_);
-  ::close(finish_);
 }
 
 void StopSignals::watch() {
-  std::array<pollfd, 2> sources = {{{signals_, POLLIN, 0}, {finish_, POLLIN, 0}}};
+  std::array<pollfd, 2> sources = {{{signals_.get(), POLLIN, 0}, {finish_.get(), POLLIN, 0}}};
   for (;;) {
     if (::poll(sources.data(), sources.size(), -1) < 0) continue;
     if (sources[1].revents != 0) return;
     signalfd_siginfo info = {};
-    if (::read(signals_, &info, sizeof(info)) != sizeof(info)) continue;
+    if (::read(signals_.get(), &info, sizeof(info)) != sizeof(info)) continue;
     // A second Ctrl-C means: do not wait for the checkpoint.
     if (info.ssi_signo == SIGINT && requested_) std::_Exit(128 + SIGINT);
     requested_ = true;

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/descriptor.h"
+
 namespace engine {
 
 class StopSignals {
@@ -21,8 +23,8 @@ class StopSignals {
   void watch();
 
   std::atomic<bool> requested_ = false;
-  int signals_ = -1;  // signalfd
-  int finish_ = -1;   // eventfd: the watcher is to end
+  base::Descriptor signals_;  // signalfd
+  base::Descriptor finish_;   // eventfd: the watcher is to end
   std::thread watcher_;
 };
 

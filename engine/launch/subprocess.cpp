@@ -10,16 +10,13 @@
 #include <system_error>
 #include <thread>
 
+#include "base/error.h"
 #include "engine/launch/output_capture.h"
 
 namespace engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 pid_t start(std::vector<std::string>& command, int messages) {
   std::vector<char*> arguments;
@@ -30,7 +27,7 @@ pid_t start(std::vector<std::string>& command, int messages) {
   sigemptyset(&none);
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
-  if (child < 0) fail("cannot start '" + command.front() + "'");
+  if (child < 0) base::throw_errno("cannot start '" + command.front() + "'");
   if (child > 0) return child;
   // Only what is safe between fork and exec. The parent may be gone before the child can ask to
   // be signalled with it.
