@@ -108,8 +108,4 @@ std::vector<float> defocus_planes(const DefocusSearch& search);
 // Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.
 std::string planes_problem(const DefocusSearch& search);
 
-// The known key nearest to `key` by edit distance, or nullopt when none is near.
-std::optional<std::string> nearest_key(const std::string& key,
-                                       const std::vector<std::string>& known);
-
 }  // namespace engine

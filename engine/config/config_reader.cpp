@@ -4,8 +4,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/yaml_section.h"
 #include "engine/config/sections.h"
-#include "engine/config/yaml_section.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -34,16 +34,13 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-std::string input_path(const ConfigSection& top, const std::string& key) {
+std::string input_path(const YamlSection& top, const std::string& key) {
   std::string path = top.text(key);
   if (path.empty()) top.refuse(key, "is empty");
   return path;
 }
 
-}  // namespace
-
-SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name) {
-  const ConfigSection top = parse_config_document(yaml_text, name);
+SearchConfig read_top(const YamlSection& top) {
   top.allow_only({"micrograph_path", "template_volume_path", "optics_group",
                   "defocus_search_config", "orientation_search_config", "preprocessing_filters",
                   "match_template_result", "computational_config", "micrograph",
@@ -61,6 +58,18 @@ SearchConfig parse_search_config(const std::string& yaml_text, const std::string
   config.results = read_results(top.section("match_template_result"));
   config.computation = read_computation(top.section("computational_config"), config.notes);
   return config;
+}
+
+}  // namespace
+
+SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name) {
+  try {
+    const YamlSection top = base::parse_yaml(yaml_text, name);
+    if (top.empty()) throw InputError("'" + name + "' is empty");
+    return read_top(top);
+  } catch (const base::YamlError& error) {
+    throw InputError(error.what());
+  }
 }
 
 SearchConfig read_search_config(const std::string& path) {

@@ -27,7 +27,7 @@ const std::vector<ResultKey>& result_keys() {
 }
 
 // Leopard-EM 1.3's other forms of results.
-void refuse_newer_results(const ConfigSection& section) {
+void refuse_newer_results(const YamlSection& section) {
   for (const std::string key : {"hdf5_path", "correlation_table_path"}) {
     if (section.has(key)) {
       section.refuse(key, "is not supported yet: leave it out and give the eight map paths");
@@ -39,7 +39,7 @@ void refuse_newer_results(const ConfigSection& section) {
 }
 
 // Devices as Leopard-EM writes them: 0, "0", all, cpu, cuda, cuda:1.
-std::string read_device(const ConfigValue& value) {
+std::string read_device(const YamlValue& value) {
   const std::string name = value.text();
   if (name == "all" || name == "cpu" || name == "cuda") return name;
   const std::string number = name.starts_with("cuda:") ? name.substr(5) : name;
@@ -48,18 +48,18 @@ std::string read_device(const ConfigValue& value) {
   value.refuse("must be a device number, all, cpu or cuda:N, but is '" + name + "'");
 }
 
-std::vector<std::string> read_devices(const ConfigSection& section) {
-  const ConfigValue value = section.value("gpu_ids");
+std::vector<std::string> read_devices(const YamlSection& section) {
+  const YamlValue value = section.value("gpu_ids");
   if (!value.is_list()) return {read_device(value)};
   std::vector<std::string> devices;
-  for (const ConfigValue& item : value.items()) devices.push_back(read_device(item));
+  for (const YamlValue& item : value.items()) devices.push_back(read_device(item));
   if (devices.empty()) value.refuse("is an empty list: name at least one device");
   return devices;
 }
 
 }  // namespace
 
-ResultPaths read_results(const ConfigSection& section) {
+ResultPaths read_results(const YamlSection& section) {
   std::vector<std::string> known = {"allow_file_overwrite",
                                     "total_projections",
                                     "total_orientations",
@@ -88,10 +88,11 @@ ResultPaths read_results(const ConfigSection& section) {
   return paths;
 }
 
-ComputationalConfig read_computation(const ConfigSection& section,
-                                     std::vector<std::string>& notes) {
+ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes) {
   const std::vector<std::string> known = {"gpu_ids", "num_cpus", "backend"};
-  for (std::string& sentence : section.describe_unknown(known)) notes.push_back(sentence);
+  for (const std::string& unknown : section.unknown_keys(known)) {
+    notes.push_back(unknown + " (it has no effect)");
+  }
   ComputationalConfig computation;
   if (section.has("gpu_ids")) computation.gpu_ids = read_devices(section);
   computation.num_cpus = section.integer("num_cpus", computation.num_cpus, 1);

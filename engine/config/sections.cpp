@@ -14,18 +14,18 @@ constexpr const char* kDigits = "0123456789";
 
 // ---- optics_group
 
-std::map<std::string, double> read_zernikes(const ConfigSection& optics, const std::string& key,
+std::map<std::string, double> read_zernikes(const YamlSection& optics, const std::string& key,
                                             const std::vector<std::string>& known) {
-  const ConfigSection section = optics.optional_section(key);
+  const YamlSection section = optics.optional_section(key);
   section.allow_only(known);
   std::map<std::string, double> result;
   for (const std::string& name : section.keys()) result[name] = section.value(name).number();
   return result;
 }
 
-std::optional<std::vector<double>> read_mag_matrix(const ConfigSection& optics) {
+std::optional<std::vector<double>> read_mag_matrix(const YamlSection& optics) {
   if (!optics.has("mag_matrix")) return std::nullopt;
-  const ConfigValue value = optics.value("mag_matrix");
+  const YamlValue value = optics.value("mag_matrix");
   std::vector<double> matrix = value.numbers();
   if (matrix.size() != 4) {
     value.refuse("must have exactly 4 numbers, but has " + std::to_string(matrix.size()));
@@ -37,7 +37,7 @@ std::optional<std::vector<double>> read_mag_matrix(const ConfigSection& optics) 
 }
 
 // Names of Leopard-EM 1.0 and 1.1, still in its examples, where they are null.
-void refuse_old_zernikes(const ConfigSection& optics) {
+void refuse_old_zernikes(const YamlSection& optics) {
   if (optics.has("even_zernike")) optics.refuse("even_zernike", "is now called even_zernikes");
   if (optics.has("odd_zernike")) optics.refuse("odd_zernike", "is now called odd_zernikes");
   if (optics.has("zernike_moments")) {
@@ -45,12 +45,12 @@ void refuse_old_zernikes(const ConfigSection& optics) {
   }
 }
 
-void note_if_set(const ConfigSection& section, const std::string& key, Notes& notes) {
+void note_if_set(const YamlSection& section, const std::string& key, Notes& notes) {
   if (!section.has(key)) return;
   notes.push_back(section.key_path(key) + " has no effect on a search and is ignored.");
 }
 
-void note_ignored_optics(const ConfigSection& optics, Notes& notes) {
+void note_ignored_optics(const YamlSection& optics, Notes& notes) {
   for (const std::string key : {"beam_tilt_x", "beam_tilt_y"}) {
     if (optics.number(key, 0.0) != 0.0) note_if_set(optics, key, notes);
   }
@@ -63,7 +63,7 @@ void note_ignored_optics(const ConfigSection& optics, Notes& notes) {
 
 }  // namespace
 
-OpticsGroup read_optics(const ConfigSection& section, Notes& notes) {
+OpticsGroup read_optics(const YamlSection& section, Notes& notes) {
   section.allow_only({"label",
                       "pixel_size",
                       "voltage",
@@ -109,7 +109,7 @@ OpticsGroup read_optics(const ConfigSection& section, Notes& notes) {
   return optics;
 }
 
-DefocusSearch read_defocus(const ConfigSection& section) {
+DefocusSearch read_defocus(const YamlSection& section) {
   section.allow_only(
       {"enabled", "defocus_min", "defocus_max", "defocus_step", "skip_enforce_zero"});
   DefocusSearch search;
@@ -127,7 +127,7 @@ namespace {
 
 // ---- orientation_search_config
 
-BaseGrid read_base_grid(const ConfigSection& section) {
+BaseGrid read_base_grid(const YamlSection& section) {
   if (!section.has("base_grid_method")) return BaseGrid::kUniform;
   const std::string name = section.text("base_grid_method");
   if (name == "uniform") return BaseGrid::kUniform;
@@ -138,7 +138,7 @@ BaseGrid read_base_grid(const ConfigSection& section) {
 }
 
 // Leopard-EM takes c1 for C1 and C for C1; from here on there is one way to write a group.
-std::string read_symmetry(const ConfigSection& section) {
+std::string read_symmetry(const YamlSection& section) {
   const std::string written = section.text("symmetry");
   const size_t order_at = std::min(written.size(), written.find_first_of(kDigits));
   std::string letter = written.substr(0, order_at);
@@ -163,14 +163,14 @@ std::string read_symmetry(const ConfigSection& section) {
   return letter + std::to_string(std::stoi(digits));
 }
 
-void check_range(const ConfigSection& section, const std::string& axis, std::optional<double> low,
+void check_range(const YamlSection& section, const std::string& axis, std::optional<double> low,
                  std::optional<double> high, double full) {
   if (high.value_or(full) >= low.value_or(0.0)) return;
   section.refuse(axis + (high ? "_max" : "_min"),
                  "leaves no orientation: " + axis + "_max is less than " + axis + "_min");
 }
 
-OrientationGrid read_grid(const ConfigSection& section) {
+OrientationGrid read_grid(const YamlSection& section) {
   const std::vector<std::string> ranges = {"phi_min",   "phi_max", "theta_min",
                                            "theta_max", "psi_min", "psi_max"};
   std::vector<std::string> known = {"psi_step", "theta_step", "base_grid_method", "symmetry"};
@@ -207,13 +207,13 @@ OrientationGrid read_grid(const ConfigSection& section) {
 
 }  // namespace
 
-std::vector<OrientationGrid> read_orientations(const ConfigSection& section) {
+std::vector<OrientationGrid> read_orientations(const YamlSection& section) {
   if (!section.has("orientation_configs")) return {read_grid(section)};
   section.allow_only({"orientation_configs"});
   std::vector<OrientationGrid> grids;
-  const ConfigValue list = section.value("orientation_configs");
-  for (const ConfigValue& item : list.items()) {
-    const ConfigSection grid = item.as_section();
+  const YamlValue list = section.value("orientation_configs");
+  for (const YamlValue& item : list.items()) {
+    const YamlSection grid = item.as_section();
     if (grid.mentions("orientation_configs")) {
       grid.refuse("orientation_configs", "cannot stand inside another one");
     }
@@ -227,7 +227,7 @@ namespace {
 
 // ---- preprocessing_filters
 
-WhiteningFilter read_whitening(const ConfigSection& section) {
+WhiteningFilter read_whitening(const YamlSection& section) {
   section.allow_only({"enabled", "num_freq_bins", "max_freq", "do_power_spectrum"});
   WhiteningFilter filter;
   filter.enabled = section.flag("enabled", filter.enabled);
@@ -243,7 +243,7 @@ WhiteningFilter read_whitening(const ConfigSection& section) {
   return filter;
 }
 
-BandpassFilter read_bandpass(const ConfigSection& section) {
+BandpassFilter read_bandpass(const YamlSection& section) {
   section.allow_only({"enabled", "low_freq_cutoff", "high_freq_cutoff", "falloff"});
   BandpassFilter filter;
   filter.enabled = section.flag("enabled", filter.enabled);
@@ -259,7 +259,7 @@ BandpassFilter read_bandpass(const ConfigSection& section) {
   return filter;
 }
 
-ArbitraryCurveFilter read_curve(const ConfigSection& section) {
+ArbitraryCurveFilter read_curve(const YamlSection& section) {
   section.allow_only({"enabled", "frequencies", "amplitudes"});
   ArbitraryCurveFilter curve;
   curve.enabled = section.flag("enabled", curve.enabled);
@@ -278,12 +278,12 @@ ArbitraryCurveFilter read_curve(const ConfigSection& section) {
   return curve;
 }
 
-void read_ignored_filters(const ConfigSection& filters, Notes& notes) {
-  const ConfigSection phase = filters.optional_section("phase_randomization_filter");
+void read_ignored_filters(const YamlSection& filters, Notes& notes) {
+  const YamlSection phase = filters.optional_section("phase_randomization_filter");
   phase.allow_only({"enabled", "cuton"});
   phase.number_at_least("cuton", 0.0, 0.0);
   if (phase.flag("enabled", false)) note_if_set(filters, "phase_randomization_filter", notes);
-  const ConfigSection dropout = filters.optional_section("random_fourier_dropout");
+  const YamlSection dropout = filters.optional_section("random_fourier_dropout");
   dropout.allow_only({"enabled", "dropout_fraction", "seed"});
   if (dropout.flag("enabled", false)) {
     dropout.refuse("enabled", "is true, but random dropout is not supported yet: set it to false");
@@ -292,7 +292,7 @@ void read_ignored_filters(const ConfigSection& filters, Notes& notes) {
 
 }  // namespace
 
-PreprocessingFilters read_filters(const ConfigSection& section, Notes& notes) {
+PreprocessingFilters read_filters(const YamlSection& section, Notes& notes) {
   section.allow_only({"whitening_filter", "bandpass_filter", "phase_randomization_filter",
                       "arbitrary_curve_filter", "random_fourier_dropout"});
   PreprocessingFilters filters;

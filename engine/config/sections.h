@@ -4,17 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "base/yaml_section.h"
 #include "engine/config/config.h"
-#include "engine/config/yaml_section.h"
 
 namespace engine {
 
+using base::YamlSection;
+using base::YamlValue;
+
 // `notes` gains a sentence for each value that has no effect.
-OpticsGroup read_optics(const ConfigSection& section, std::vector<std::string>& notes);
-DefocusSearch read_defocus(const ConfigSection& section);
-std::vector<OrientationGrid> read_orientations(const ConfigSection& section);
-PreprocessingFilters read_filters(const ConfigSection& section, std::vector<std::string>& notes);
-ComputationalConfig read_computation(const ConfigSection& section, std::vector<std::string>& notes);
-ResultPaths read_results(const ConfigSection& section);
+OpticsGroup read_optics(const YamlSection& section, std::vector<std::string>& notes);
+DefocusSearch read_defocus(const YamlSection& section);
+std::vector<OrientationGrid> read_orientations(const YamlSection& section);
+PreprocessingFilters read_filters(const YamlSection& section, std::vector<std::string>& notes);
+ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes);
+ResultPaths read_results(const YamlSection& section);
 
 }  // namespace engine

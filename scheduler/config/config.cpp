@@ -10,7 +10,7 @@
 namespace scheduler {
 namespace {
 
-void read_top(const YAML::Node& root, const std::string& name, Config& config) {
+void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
                          {"threads", number_into(config.local.threads)}};
   const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
@@ -24,21 +24,19 @@ void read_top(const YAML::Node& root, const std::string& name, Config& config) {
       {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
                                                     {"scores", ResultsKeep::kScores},
                                                     {"peaks", ResultsKeep::kPeaks}})}};
-  read_mapping(
-      root, name, "",
-      {{"state", text_into(config.state)},
-       {"jobs", text_into(config.jobs_folder)},
-       {"socket", text_into(config.socket)},
-       {"socket_group", text_into(config.socket_group)},
-       {"engine", text_into(config.engine)},
-       {"templates", text_into(config.templates)},
-       {"cluster", text_into(config.cluster)},
-       {"tick", duration_into(config.intervals.tick)},
-       {"checkpoint_every", duration_into(config.checkpoint_every)},
-       {"slurm", slurm_into(config.slurm, name)},
-       {"local", [&](const YAML::Node& n) { read_mapping(n, name, "local", local); }},
-       {"intervals", [&](const YAML::Node& n) { read_mapping(n, name, "intervals", intervals); }},
-       {"results", [&](const YAML::Node& n) { read_mapping(n, name, "results", results); }}});
+  read_section(top, {{"state", text_into(config.state)},
+                     {"jobs", text_into(config.jobs_folder)},
+                     {"socket", text_into(config.socket)},
+                     {"socket_group", text_into(config.socket_group)},
+                     {"engine", text_into(config.engine)},
+                     {"templates", text_into(config.templates)},
+                     {"cluster", text_into(config.cluster)},
+                     {"tick", duration_into(config.intervals.tick)},
+                     {"checkpoint_every", duration_into(config.checkpoint_every)},
+                     {"slurm", slurm_into(config.slurm)},
+                     {"local", section_into(local)},
+                     {"intervals", section_into(intervals)},
+                     {"results", section_into(results)}});
 }
 
 void check_ranges(const Config& config) {
@@ -107,10 +105,9 @@ int gpus_of(const SlurmOptions& slurm, Shape shape) {
 Config parse_config(const std::string& yaml, const std::string& name) {
   Config config;
   try {
-    const YAML::Node root = YAML::Load(yaml);
-    if (!root.IsNull()) read_top(root, name, config);
-  } catch (const YAML::Exception& error) {
-    throw ConfigError(name + ": not YAML: " + error.what());
+    read_top(base::parse_yaml(yaml, name), config);
+  } catch (const base::YamlError& error) {
+    throw ConfigError(error.what());
   }
   return config;
 }

@@ -11,54 +11,48 @@ namespace scheduler {
 namespace {
 
 // A flag of sbatch is written `exclusive: true` or with nothing behind the colon.
-std::string option_value(const std::string& name, const YAML::Node& node) {
-  if (node.IsNull()) return "";
-  const auto text = node.as<std::string>();
+std::string option_value(const base::YamlSection& options, const std::string& name) {
+  if (!options.has(name)) return "";
+  const std::string text = options.text(name);
   const slurm::DirectiveOption* option = slurm::find_option(name);
   if (option == nullptr || option->argument != slurm::Argument::kOptional) return text;
-  if (text == "false") throw ConfigError("cannot be 'false': leave it out");
+  if (text == "false") options.refuse(name, "cannot be 'false': leave it out");
   return text == "true" ? "" : text;
 }
 
-Reader directives_into(slurm::Directives& target, const std::string& file,
-                       const std::string& section) {
-  return [&target, file, section](const YAML::Node& node) {
-    Readers any;
-    if (!node.IsMap()) throw ConfigError("must be a mapping of sbatch's long options to values");
-    for (const auto& entry : node) {
-      const auto name = entry.first.as<std::string>();
-      any[name] = [&target, name](const YAML::Node& value) {
-        try {
-          slurm::add_directive(target, name, option_value(name, value), "is refused");
-        } catch (const slurm::DirectiveError& error) {
-          throw ConfigError(error.what());
-        }
-      };
+// sbatch's long options.
+Reader directives_into(slurm::Directives& target) {
+  return [&target](const base::YamlValue& value) {
+    const base::YamlSection options = value.as_section();
+    for (const std::string& name : options.keys()) {
+      try {
+        slurm::add_directive(target, name, option_value(options, name), "is refused");
+      } catch (const slurm::DirectiveError& error) {
+        options.refuse(name, error.what());
+      }
     }
-    read_mapping(node, file, section, any);
   };
 }
 
-Reader shapes_into(std::map<Shape, slurm::Directives>& target, const std::string& file) {
-  return [&target, file](const YAML::Node& node) {
+Reader shapes_into(std::map<Shape, slurm::Directives>& target) {
+  return [&target](const base::YamlValue& value) {
     Readers readers;
     for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
-      const std::string name = to_string(shape);
-      readers[name] = [&target, shape, file, name](const YAML::Node& options) {
-        directives_into(target[shape], file, "slurm.shapes." + name)(options);
+      readers[to_string(shape)] = [&target, shape](const base::YamlValue& options) {
+        directives_into(target[shape])(options);
       };
     }
-    read_mapping(node, file, "slurm.shapes", readers);
+    read_section(value.as_section(), readers);
   };
 }
 
 Reader option_names_into(std::set<std::string>& target) {
-  return [&target](const YAML::Node& node) {
-    const auto names = node.as<std::vector<std::string>>();
+  return [&target](const base::YamlValue& value) {
     target.clear();
-    for (const std::string& name : names) {
+    for (const base::YamlValue& item : value.items()) {
+      const std::string name = item.text();
       if (slurm::find_option(name) == nullptr) {
-        throw ConfigError("names an option that nobody may give: " + slurm::refusal_of(name));
+        item.refuse("names an option that nobody may give: " + slurm::refusal_of(name));
       }
       target.insert(name);
     }
@@ -67,12 +61,12 @@ Reader option_names_into(std::set<std::string>& target) {
 
 // A list of lines, or one block of text.
 Reader lines_into(std::vector<std::string>& target) {
-  return [&target](const YAML::Node& node) {
+  return [&target](const base::YamlValue& value) {
     std::string text;
-    if (node.IsScalar()) {
-      text = node.as<std::string>();
+    if (value.is_list()) {
+      for (const base::YamlValue& line : value.items()) text += line.text() + "\n";
     } else {
-      for (const auto& line : node.as<std::vector<std::string>>()) text += line + "\n";
+      text = value.text();
     }
     target.clear();
     for (size_t start = 0; start < text.size();) {
@@ -82,19 +76,19 @@ Reader lines_into(std::vector<std::string>& target) {
     }
     for (const std::string& line : target) {
       if (line.starts_with("#SBATCH") || line.starts_with("#MARGAY")) {
-        throw ConfigError("holds shell lines alone; '" + line.substr(0, 7) +
-                          "' belongs into a script template or slurm.options");
+        value.refuse("holds shell lines alone; '" + line.substr(0, 7) +
+                     "' belongs into a script template or slurm.options");
       }
     }
   };
 }
 
 Reader time_limit_into(int64_t& target) {
-  return [&target](const YAML::Node& node) {
-    const std::string text = node.as<std::string>();
+  return [&target](const base::YamlValue& value) {
+    const std::string text = value.text();
     const auto seconds = slurm::parse_time(text);
     if (!seconds) {
-      throw ConfigError("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
+      value.refuse("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
     }
     target = *seconds;
   };
@@ -115,8 +109,8 @@ std::vector<std::pair<std::string, EngineBackend>> backend_words() {
 }
 
 Reader urgent_shape_into(std::optional<Shape>& target) {
-  return [&target](const YAML::Node& node) {
-    word_into<Shape>(target.emplace(), shape_words())(node);
+  return [&target](const base::YamlValue& value) {
+    word_into<Shape>(target.emplace(), shape_words())(value);
   };
 }
 
@@ -210,44 +204,42 @@ void check_rest(const SlurmOptions& slurm) {
 
 }  // namespace
 
-Reader slurm_into(SlurmOptions& slurm, const std::string& file) {
-  return [&slurm, file](const YAML::Node& node) {
-    const Readers tls = {{"ca_file", text_into(slurm.ca_file)},
-                         {"certificate", text_into(slurm.certificate)},
-                         {"key", text_into(slurm.key)},
-                         {"verify", flag_into(slurm.verify)}};
-    read_mapping(node, file, "slurm",
-                 {{"transport", word_into<Transport>(slurm.transport, {{"rest", Transport::kRest},
-                                                                       {"cli", Transport::kCli}})},
-                  {"url", text_into(slurm.url)},
-                  {"user", text_into(slurm.user)},
-                  {"token_file", text_into(slurm.token_file)},
-                  {"api_version", text_into(slurm.api_version)},
-                  {"connect_timeout", duration_into(slurm.connect_timeout)},
-                  {"timeout", duration_into(slurm.timeout)},
-                  {"tls", [&](const YAML::Node& n) { read_mapping(n, file, "slurm.tls", tls); }},
-                  {"proxy", text_into(slurm.proxy)},
-                  {"commands", text_into(slurm.commands)},
-                  {"poll", duration_into(slurm.poll)},
-                  {"requests_per_minute", number_into(slurm.requests_per_minute)},
-                  {"accounting", word_into<slurm::Accounting>(slurm.accounting,
-                                                              {{"auto", slurm::Accounting::kAuto},
-                                                               {"on", slurm::Accounting::kOn},
-                                                               {"off", slurm::Accounting::kOff}})},
-                  {"max_jobs", number_into(slurm.max_jobs)},
-                  {"max_pending", number_into(slurm.max_pending)},
-                  {"shape", word_into<Shape>(slurm.shape, shape_words())},
-                  {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
-                  {"gpus_per_node", number_into(slurm.gpus_per_node)},
-                  {"nodes", number_into(slurm.nodes)},
-                  {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
-                  {"backend", word_into<EngineBackend>(slurm.backend, backend_words())},
-                  {"longest_time", time_limit_into(slurm.longest_time)},
-                  {"options", directives_into(slurm.options, file, "slurm.options")},
-                  {"shapes", shapes_into(slurm.shape_options, file)},
-                  {"user_options", option_names_into(slurm.user_options)},
-                  {"setup", lines_into(slurm.setup)}});
-  };
+Reader slurm_into(SlurmOptions& slurm) {
+  const Readers tls = {{"ca_file", text_into(slurm.ca_file)},
+                       {"certificate", text_into(slurm.certificate)},
+                       {"key", text_into(slurm.key)},
+                       {"verify", flag_into(slurm.verify)}};
+  return section_into(
+      {{"transport", word_into<Transport>(slurm.transport,
+                                          {{"rest", Transport::kRest}, {"cli", Transport::kCli}})},
+       {"url", text_into(slurm.url)},
+       {"user", text_into(slurm.user)},
+       {"token_file", text_into(slurm.token_file)},
+       {"api_version", text_into(slurm.api_version)},
+       {"connect_timeout", duration_into(slurm.connect_timeout)},
+       {"timeout", duration_into(slurm.timeout)},
+       {"tls", section_into(tls)},
+       {"proxy", text_into(slurm.proxy)},
+       {"commands", text_into(slurm.commands)},
+       {"poll", duration_into(slurm.poll)},
+       {"requests_per_minute", number_into(slurm.requests_per_minute)},
+       {"accounting",
+        word_into<slurm::Accounting>(slurm.accounting, {{"auto", slurm::Accounting::kAuto},
+                                                        {"on", slurm::Accounting::kOn},
+                                                        {"off", slurm::Accounting::kOff}})},
+       {"max_jobs", number_into(slurm.max_jobs)},
+       {"max_pending", number_into(slurm.max_pending)},
+       {"shape", word_into<Shape>(slurm.shape, shape_words())},
+       {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
+       {"gpus_per_node", number_into(slurm.gpus_per_node)},
+       {"nodes", number_into(slurm.nodes)},
+       {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
+       {"backend", word_into<EngineBackend>(slurm.backend, backend_words())},
+       {"longest_time", time_limit_into(slurm.longest_time)},
+       {"options", directives_into(slurm.options)},
+       {"shapes", shapes_into(slurm.shape_options)},
+       {"user_options", option_names_into(slurm.user_options)},
+       {"setup", lines_into(slurm.setup)}});
 }
 
 void complete_slurm(SlurmOptions& slurm) {

@@ -1,74 +1,39 @@
 #include "scheduler/config/yaml_reader.h"
 
-#include <algorithm>
-
-#include "base/duration.h"
-#include "base/nearest_name.h"
+#include <limits>
 
 namespace scheduler {
-namespace {
 
-std::string nearest(const std::string& key, const Readers& known) {
-  std::vector<std::string> names;
-  for (const auto& [name, reader] : known) names.push_back(name);
-  return base::did_you_mean(key, names);
-}
-
-std::string place(const std::string& section, const std::string& key) {
-  return section.empty() ? key : section + "." + key;
-}
-
-}  // namespace
-
-void read_mapping(const YAML::Node& node, const std::string& file, const std::string& section,
-                  const Readers& readers) {
-  if (!node.IsMap()) {
-    throw ConfigError(file + ": " + (section.empty() ? "the file" : "'" + section + "'") +
-                      " must be a mapping of keys to values");
-  }
-  std::vector<std::string> seen;
-  for (const auto& entry : node) {
-    const auto key = entry.first.as<std::string>();
-    const auto reader = readers.find(key);
-    if (reader == readers.end()) {
-      throw ConfigError(file + ": unknown key '" + place(section, key) + "'" +
-                        nearest(key, readers));
-    }
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-      throw ConfigError(file + ": key '" + place(section, key) + "' is given twice");
-    }
-    seen.push_back(key);
-    try {
-      reader->second(entry.second);
-    } catch (const YAML::Exception&) {
-      throw ConfigError(file + ": '" + place(section, key) + "' has a value of the wrong kind");
-    } catch (const ConfigError& error) {
-      // A mapping within this one has named the file and the place already.
-      const std::string says = error.what();
-      throw ConfigError(
-          says.starts_with(file + ": ") ? says : file + ": '" + place(section, key) + "' " + says);
-    }
+void read_section(const base::YamlSection& section, const Readers& readers) {
+  std::vector<std::string> known;
+  for (const auto& [key, reader] : readers) known.push_back(key);
+  section.allow_only(known);
+  for (const std::string& key : section.keys()) {
+    if (section.has(key)) readers.at(key)(section.value(key));
   }
 }
 
 Reader text_into(std::string& target) {
-  return [&target](const YAML::Node& node) { target = node.as<std::string>(); };
+  return [&target](const base::YamlValue& value) { target = value.text(); };
 }
 
 Reader number_into(int& target) {
-  return [&target](const YAML::Node& node) { target = node.as<int>(); };
+  return [&target](const base::YamlValue& value) {
+    target = value.integer(std::numeric_limits<int>::min());
+  };
 }
 
 Reader flag_into(bool& target) {
-  return [&target](const YAML::Node& node) { target = node.as<bool>(); };
+  return [&target](const base::YamlValue& value) { target = value.flag(); };
 }
 
 Reader duration_into(std::chrono::milliseconds& target) {
-  return [&target](const YAML::Node& node) {
-    const auto text = node.as<std::string>();
-    const auto duration = base::parse_duration(text);
-    if (!duration) throw ConfigError("has an " + base::invalid_duration(text));
-    target = *duration;
+  return [&target](const base::YamlValue& value) { target = value.duration(); };
+}
+
+Reader section_into(Readers readers) {
+  return [readers = std::move(readers)](const base::YamlValue& value) {
+    read_section(value.as_section(), readers);
   };
 }
 

@@ -1,7 +1,5 @@
-// YAML mappings into structs: each key once, each known, faults named by their place.
+// YAML sections into structs: a reader for each key.
 #pragma once
-
-#include <yaml-cpp/yaml.h>
 
 #include <chrono>
 #include <functional>
@@ -10,28 +8,29 @@
 #include <utility>
 #include <vector>
 
+#include "base/yaml_section.h"
 #include "scheduler/config/config.h"
 
 namespace scheduler {
 
-using Reader = std::function<void(const YAML::Node&)>;
+// Throws base::YamlError, as all of YamlValue does, when the value is not what it should be.
+using Reader = std::function<void(const base::YamlValue&)>;
 using Readers = std::map<std::string, Reader>;
 
-// `file` and `section` are for messages; an empty section is the file's top. A reader throws
-// ConfigError with the end of the sentence that begins with the key's name.
-void read_mapping(const YAML::Node& node, const std::string& file, const std::string& section,
-                  const Readers& readers);
+// Refuses keys without a reader. A null counts as missing.
+void read_section(const base::YamlSection& section, const Readers& readers);
 
 Reader text_into(std::string& target);
 Reader number_into(int& target);
 Reader flag_into(bool& target);
 Reader duration_into(std::chrono::milliseconds& target);
+Reader section_into(Readers readers);
 
 // One of some words.
 template <typename Value>
 Reader word_into(Value& target, const std::vector<std::pair<std::string, Value>>& words) {
-  return [&target, words](const YAML::Node& node) {
-    const auto text = node.as<std::string>();
+  return [&target, words](const base::YamlValue& value) {
+    const std::string text = value.text();
     std::string known;
     for (size_t i = 0; i < words.size(); ++i) {
       if (words[i].first == text) {
@@ -41,12 +40,12 @@ Reader word_into(Value& target, const std::vector<std::pair<std::string, Value>>
       const std::string link = i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
       known += link + words[i].first;
     }
-    throw ConfigError("must be " + known + ", not '" + text + "'");
+    value.refuse("must be " + known + ", not '" + text + "'");
   };
 }
 
 // The section `slurm`.
-Reader slurm_into(SlurmOptions& slurm, const std::string& file);
+Reader slurm_into(SlurmOptions& slurm);
 // What must fit together in it; paths made absolute. Throws ConfigError.
 void complete_slurm(SlurmOptions& slurm);
 

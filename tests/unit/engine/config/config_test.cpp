@@ -154,14 +154,14 @@ TEST(Config, AnUnknownKeyIsRefusedWithFileLinePathAndNearestKey) {
   EXPECT_THAT(
       with_optics("spherical_abberation: 2.7").refusal(),
       AllOf(HasSubstr("'search.yaml' line 10"), HasSubstr("optics_group.spherical_abberation"),
-            HasSubstr("did you mean spherical_aberration?")));
+            HasSubstr("did you mean 'spherical_aberration'?")));
   EXPECT_THAT(with_top("pixel_size_search_config: {}").refusal(),
-              HasSubstr("pixel_size_search_config is not a known key"));
+              HasSubstr("unknown key 'pixel_size_search_config'"));
   EXPECT_THAT(with_filters("{whitening_filter: {enable: true}}").refusal(),
-              AllOf(HasSubstr("preprocessing_filters.whitening_filter.enable "),
-                    HasSubstr("did you mean enabled?")));
+              AllOf(HasSubstr("preprocessing_filters.whitening_filter.enable'"),
+                    HasSubstr("did you mean 'enabled'?")));
   EXPECT_THAT(with_results("allow_file_overwrit: true").refusal(),
-              HasSubstr("did you mean allow_file_overwrite?"));
+              HasSubstr("did you mean 'allow_file_overwrite'?"));
 }
 
 TEST(Config, AnUnknownKeyOfTheComputationIsOnlyNoted) {
@@ -225,7 +225,7 @@ TEST(Config, ZernikesAreReadAndTheirNamesCheckedEarly) {
   EXPECT_THAT(config.optics.odd_zernikes, ElementsAre(Pair("Z31s", 2.0)));
   EXPECT_THAT(with_optics("even_zernikes: {Z40: 1}").refusal(),
               HasSubstr("optics_group.even_zernikes.Z40"));
-  EXPECT_THAT(with_optics("even_zernikes: {Z31c: 1}").refusal(), HasSubstr("not a known key"));
+  EXPECT_THAT(with_optics("even_zernikes: {Z31c: 1}").refusal(), HasSubstr("unknown key"));
   EXPECT_THAT(with_optics("even_zernike: {Z60: 1}").refusal(), HasSubstr("even_zernikes"));
 }
 
@@ -455,14 +455,6 @@ TEST(Config, FilesAreReadByPathAndNamedWhenTheyCannotBe) {
   EXPECT_THAT(refusal([&] { read_search_config(folder.path()); }), HasSubstr(folder.path()));
   write_file(folder.file("image.mrc"), std::string((size_t{16} << 20) + 1, ' '));
   EXPECT_THAT(refusal([&] { read_search_config(folder.file("image.mrc")); }), HasSubstr("16 MB"));
-}
-
-TEST(Config, TheNearestKeyIsFoundByEditDistance) {
-  const std::vector<std::string> known = {"defocus_min", "defocus_max", "enabled"};
-  EXPECT_EQ(nearest_key("defocus_mni", known), "defocus_min");
-  EXPECT_EQ(nearest_key("Enabled", known), "enabled");
-  EXPECT_EQ(nearest_key("something_else", known), std::nullopt);
-  EXPECT_EQ(nearest_key(std::string(100000, 'x'), known), std::nullopt);
 }
 
 }  // namespace

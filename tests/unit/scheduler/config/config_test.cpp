@@ -65,20 +65,20 @@ TEST(Config, AnUnknownKeyIsRefusedWithTheNearestKnownOne) {
               AllOf(HasSubstr("margayd.yaml"), HasSubstr("'sokcet'"), HasSubstr("'socket'")));
   EXPECT_THAT(refusal("local: {slot: 2}"),
               AllOf(HasSubstr("'local.slot'"), HasSubstr("did you mean 'slots'")));
-  EXPECT_THAT(refusal("zzzzzzzzzzzz: 2"), EndsWith("unknown key 'zzzzzzzzzzzz'"));
+  EXPECT_THAT(refusal("zzzzzzzzzzzz: 2"), HasSubstr("unknown key 'zzzzzzzzzzzz'; known here: "));
 }
 
 TEST(Config, BadValuesAreRefusedByName) {
-  EXPECT_THAT(refusal("tick: 5"), AllOf(HasSubstr("'tick'"), HasSubstr("500ms")));
+  EXPECT_THAT(refusal("tick: 5"), AllOf(HasSubstr("tick "), HasSubstr("500ms")));
   EXPECT_THAT(refusal("tick: 0s"), HasSubstr("tick"));
-  EXPECT_THAT(refusal("local: {slots: many}"), HasSubstr("'local.slots'"));
+  EXPECT_THAT(refusal("local: {slots: many}"), HasSubstr("local.slots "));
   EXPECT_THAT(refusal("local: {slots: 0}"), HasSubstr("local.slots"));
   EXPECT_THAT(refusal("local: {threads: -1}"), HasSubstr("local.threads"));
-  EXPECT_THAT(refusal("local: 3"), HasSubstr("'local' must be a mapping"));
+  EXPECT_THAT(refusal("local: 3"), HasSubstr("local must be a mapping"));
   EXPECT_THAT(refusal("results: {keep: some}"),
-              AllOf(HasSubstr("'results.keep'"), HasSubstr("all, scores or peaks")));
+              AllOf(HasSubstr("results.keep "), HasSubstr("all, scores or peaks")));
   EXPECT_THAT(refusal("cluster: pbs"), AllOf(HasSubstr("'pbs'"), HasSubstr("'slurm'")));
-  EXPECT_THAT(refusal("tick: 1s\ntick: 2s"), HasSubstr("given twice"));
+  EXPECT_THAT(refusal("tick: 1s\ntick: 2s"), HasSubstr("is written twice"));
   EXPECT_THAT(refusal("state: [1"), HasSubstr("not YAML"));
   EXPECT_THAT(refusal("- a"), HasSubstr("mapping"));
 }
@@ -189,7 +189,7 @@ TEST(SlurmConfig, UrgentItemsGetMoreThanTheOthersOrTheSame) {
                         "is no more than node (4 GPUs)"));
   EXPECT_THAT(with("shape: node, urgent_shape: gpu"), HasSubstr("slurm.urgent_shape"));
   EXPECT_THAT(with("urgent_shape: wide"),
-              HasSubstr("'slurm.urgent_shape' must be cpu, gpu, node or nodes, not 'wide'"));
+              HasSubstr("slurm.urgent_shape must be cpu, gpu, node or nodes, not 'wide'"));
   EXPECT_THAT(with("launcher: torchrun"), HasSubstr("must be task or node"));
 }
 
@@ -205,7 +205,7 @@ TEST(SlurmConfig, WhatDoesNotFitTogetherIsRefused) {
 
 TEST(SlurmConfig, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal(kSlurm + "  transport: soap\n"),
-              AllOf(HasSubstr("'slurm.transport'"), HasSubstr("rest or cli")));
+              AllOf(HasSubstr("slurm.transport "), HasSubstr("rest or cli")));
   EXPECT_THAT(refusal(kSlurm + "  accounting: maybe\n"), HasSubstr("auto, on or off"));
   EXPECT_THAT(refusal(kSlurm + "  shape: huge\n"), HasSubstr("cpu, gpu, node or nodes"));
   EXPECT_THAT(refusal(kSlurm + "  backend: gpu\n"), HasSubstr("must be auto, cuda or cpu"));
@@ -217,7 +217,7 @@ TEST(SlurmConfig, BadValuesAreRefusedByName) {
     EXPECT_THAT(refusal(kSlurm + "  " + key + ": -1\n"), HasSubstr("slurm." + std::string(key)));
   }
   EXPECT_THAT(refusal(kSlurm + "  longest_time: soon\n"),
-              AllOf(HasSubstr("'slurm.longest_time'"), HasSubstr("'soon'")));
+              AllOf(HasSubstr("slurm.longest_time "), HasSubstr("'soon'")));
   for (const char* key : {"poll", "timeout", "connect_timeout"}) {
     EXPECT_THAT(refusal(kSlurm + "  " + key + ": 0s\n"), HasSubstr("slurm." + std::string(key)));
   }
@@ -225,19 +225,19 @@ TEST(SlurmConfig, BadValuesAreRefusedByName) {
 
 TEST(SlurmConfig, OptionsAreSbatchs) {
   EXPECT_THAT(refusal(kSlurm + "  options: {partion: x}\n"),
-              AllOf(HasSubstr("'slurm.options.partion'"), HasSubstr("did you mean 'partition'")));
+              AllOf(HasSubstr("slurm.options.partion "), HasSubstr("did you mean 'partition'")));
   EXPECT_THAT(refusal(kSlurm + "  options: {job-name: x}\n"), HasSubstr("Margay finds its jobs"));
-  EXPECT_THAT(refusal(kSlurm + "  options: {time: soon}\n"), HasSubstr("'slurm.options.time'"));
+  EXPECT_THAT(refusal(kSlurm + "  options: {time: soon}\n"), HasSubstr("slurm.options.time "));
   EXPECT_THAT(refusal(kSlurm + "  options: {exclusive: false}\n"), HasSubstr("leave it out"));
   EXPECT_THAT(refusal(kSlurm + "  options: [time]\n"), HasSubstr("mapping"));
-  EXPECT_THAT(refusal(kSlurm + "  options: {time: 5, time: 6}\n"), HasSubstr("given twice"));
+  EXPECT_THAT(refusal(kSlurm + "  options: {time: 5, time: 6}\n"), HasSubstr("is written twice"));
   EXPECT_THAT(refusal(kSlurm + "  shapes: {gpus: {time: 5}}\n"),
               AllOf(HasSubstr("'slurm.shapes.gpus'"), HasSubstr("'gpu'")));
   EXPECT_THAT(refusal(kSlurm + "  shapes: {gpu: {tiem: 5}}\n"),
-              AllOf(HasSubstr("'slurm.shapes.gpu.tiem'"), HasSubstr("'time'")));
+              AllOf(HasSubstr("slurm.shapes.gpu.tiem "), HasSubstr("'time'")));
   EXPECT_THAT(refusal(kSlurm + "  user_options: [tme]\n"),
-              AllOf(HasSubstr("'slurm.user_options'"), HasSubstr("'time'")));
-  EXPECT_THAT(refusal(kSlurm + "  setup: ['#SBATCH --qos=x']\n"), HasSubstr("'slurm.setup'"));
+              AllOf(HasSubstr("slurm.user_options[0] "), HasSubstr("'time'")));
+  EXPECT_THAT(refusal(kSlurm + "  setup: ['#SBATCH --qos=x']\n"), HasSubstr("slurm.setup "));
 }
 
 TEST(SlurmConfig, SetupMayBeOneBlockOfText) {

@@ -1,4 +1,4 @@
-#include "engine/config/yaml_section.h"
+#include "base/yaml_section.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,10 +8,11 @@
 #include <sstream>
 #include <system_error>
 
-#include "engine/config/config.h"
-#include "engine/error.h"
+#include "base/duration.h"
+#include "base/nearest_name.h"
+#include "base/utf8.h"
 
-namespace engine {
+namespace base {
 namespace {
 
 // Deeper than any merge that a person writes; a map that merges itself would never end.
@@ -81,64 +82,26 @@ ParsedNumber parse_number(const std::string& written, bool quoted) {
 
 // Where `text` stops being UTF-8 without control characters, which the YAML library would replace
 // or take for the end of the file; npos where it does not.
-size_t first_bad_byte(const std::string& text) {
+size_t first_bad_byte(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
+    const size_t length = utf8_sequence(text.substr(i));
     const auto lead = static_cast<unsigned char>(text[i]);
     const bool blank = lead == '\t' || lead == '\n' || lead == '\r';
-    if ((lead < 0x20 && !blank) || (lead >= 0x80 && lead < 0xc2) || lead > 0xf4) return i;
-    const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (i + length > text.size()) return i;
-    for (size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return i;
-    }
+    if (length == 0 || (lead < 0x20 && !blank)) return i;
     i += length;
   }
-  return std::string::npos;
-}
-
-size_t edit_distance(const std::string& a, const std::string& b) {
-  // Optimal string alignment: two neighbours swapped count as one slip.
-  std::vector<std::vector<size_t>> cost(a.size() + 1, std::vector<size_t>(b.size() + 1, 0));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      const size_t replaced = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
+  return std::string_view::npos;
 }
 
 }  // namespace
 
-std::optional<std::string> nearest_key(const std::string& key,
-                                       const std::vector<std::string>& known) {
-  if (key.size() > 200) return std::nullopt;  // nobody meant a known key by that
-  std::optional<std::string> best;
-  size_t best_distance = std::max<size_t>(2, key.size() / 3) + 1;
-  for (const std::string& candidate : known) {
-    const size_t distance = edit_distance(lower(key), lower(candidate));
-    if (distance < best_distance && distance < candidate.size()) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
-ConfigSection::ConfigSection(const YAML::Node& node, std::string file, std::string path)
+YamlSection::YamlSection(const YAML::Node& node, std::string file, std::string path)
     : file_(std::move(file)), path_(std::move(path)), line_(line_of(node)) {
   if (node.IsDefined() && !node.IsNull()) add(node, 0, false);
 }
 
-void ConfigSection::add(const YAML::Node& node, int depth, bool merged) {
-  if (!node.IsMap()) refuse("", "must be a map of keys and values");
+void YamlSection::add(const YAML::Node& node, int depth, bool merged) {
+  if (!node.IsMap()) refuse("", "must be a mapping of keys to values");
   if (depth > kDeepestMerge) refuse("", "merges itself");
   std::vector<YAML::Node> merges;
   for (const auto& pair : node) {
@@ -162,123 +125,112 @@ void ConfigSection::add(const YAML::Node& node, int depth, bool merged) {
   }
 }
 
-const ConfigSection::Entry* ConfigSection::find(const std::string& key) const {
+const YamlSection::Entry* YamlSection::find(const std::string& key) const {
   for (const Entry& entry : entries_) {
     if (entry.key == key) return &entry;
   }
   return nullptr;
 }
 
-std::string ConfigSection::key_path(const std::string& key) const {
+std::string YamlSection::key_path(const std::string& key) const {
   if (key.empty()) return path_;
   return path_.empty() ? key : path_ + "." + key;
 }
 
-void ConfigSection::refuse(const std::string& key, const std::string& problem) const {
+void YamlSection::refuse(const std::string& key, const std::string& problem) const {
   const Entry* entry = key.empty() ? nullptr : find(key);
   const std::string name = key_path(key);
-  throw InputError(place(file_, entry != nullptr ? entry->line : line_) + ": " +
-                   (name.empty() ? "it" : name) + " " + problem);
+  throw YamlError(place(file_, entry != nullptr ? entry->line : line_) + ": " +
+                  (name.empty() ? "it" : name) + " " + problem);
 }
 
-std::string ConfigSection::unknown_key_text(const Entry& entry,
-                                            const std::vector<std::string>& known) const {
-  std::string text = "is not a known key";
-  if (const auto near = nearest_key(entry.key, known))
-    return text + "; did you mean " + *near + "?";
-  text += "; known here:";
-  for (const std::string& key : known) text += " " + key;
-  return text;
-}
-
-void ConfigSection::allow_only(const std::vector<std::string>& known) const {
-  for (const Entry& entry : entries_) {
-    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    refuse(entry.key, unknown_key_text(entry, known));
-  }
-}
-
-std::vector<std::string> ConfigSection::describe_unknown(
-    const std::vector<std::string>& known) const {
+std::vector<std::string> YamlSection::unknown_keys(const std::vector<std::string>& known) const {
   std::vector<std::string> result;
   for (const Entry& entry : entries_) {
     if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-    result.push_back(place(file_, entry.line) + ": " + key_path(entry.key) + " " +
-                     unknown_key_text(entry, known) + " It has no effect.");
+    std::string hint = did_you_mean(entry.key, known);
+    if (hint.empty()) {
+      hint = "; known here:";
+      for (const std::string& key : known) hint += " " + key;
+    }
+    result.push_back(place(file_, entry.line) + ": unknown key '" + key_path(entry.key) + "'" +
+                     hint);
   }
   return result;
 }
 
-bool ConfigSection::mentions(const std::string& key) const { return find(key) != nullptr; }
+void YamlSection::allow_only(const std::vector<std::string>& known) const {
+  const std::vector<std::string> unknown = unknown_keys(known);
+  if (!unknown.empty()) throw YamlError(unknown.front());
+}
 
-bool ConfigSection::has(const std::string& key) const {
+bool YamlSection::mentions(const std::string& key) const { return find(key) != nullptr; }
+
+bool YamlSection::has(const std::string& key) const {
   const Entry* entry = find(key);
   return entry != nullptr && !entry->value.IsNull();
 }
 
-std::vector<std::string> ConfigSection::keys() const {
+std::vector<std::string> YamlSection::keys() const {
   std::vector<std::string> result;
   for (const Entry& entry : entries_) result.push_back(entry.key);
   return result;
 }
 
-ConfigValue ConfigSection::value(const std::string& key) const {
+YamlValue YamlSection::value(const std::string& key) const {
   const Entry* entry = find(key);
   if (entry == nullptr) refuse(key, "is missing");
   if (entry->value.IsNull()) refuse(key, "is empty (null), but a value is needed");
   return {entry->value, file_, key_path(key), entry->line};
 }
 
-ConfigSection ConfigSection::section(const std::string& key) const {
-  return value(key).as_section();
-}
+YamlSection YamlSection::section(const std::string& key) const { return value(key).as_section(); }
 
-ConfigSection ConfigSection::optional_section(const std::string& key) const {
+YamlSection YamlSection::optional_section(const std::string& key) const {
   if (has(key)) return section(key);
   return {YAML::Node(), file_, key_path(key)};
 }
 
-double ConfigSection::number(const std::string& key, double missing) const {
+double YamlSection::number(const std::string& key, double missing) const {
   return has(key) ? value(key).number() : missing;
 }
 
-bool ConfigSection::flag(const std::string& key, bool missing) const {
+bool YamlSection::flag(const std::string& key, bool missing) const {
   return has(key) ? value(key).flag() : missing;
 }
 
-int ConfigSection::integer(const std::string& key, int missing, int smallest) const {
+int YamlSection::integer(const std::string& key, int missing, int smallest) const {
   return has(key) ? value(key).integer(smallest) : missing;
 }
 
-double ConfigSection::number_at_least(const std::string& key, double missing,
-                                      double smallest) const {
+double YamlSection::number_at_least(const std::string& key, double missing, double smallest) const {
   return has(key) ? value(key).number_at_least(smallest) : missing;
 }
 
-std::optional<double> ConfigSection::optional_number(const std::string& key) const {
+std::optional<double> YamlSection::optional_number(const std::string& key) const {
   if (!has(key)) return std::nullopt;
   return value(key).number();
 }
 
-std::string ConfigSection::text(const std::string& key) const { return value(key).text(); }
+std::string YamlSection::text(const std::string& key) const { return value(key).text(); }
 
-void ConfigValue::refuse(const std::string& problem) const {
-  throw InputError(place(file_, line_) + ": " + path_ + " " + problem);
+void YamlValue::refuse(const std::string& problem) const {
+  throw YamlError(place(file_, line_) + ": " + path_ + " " + problem);
 }
 
-std::string ConfigValue::scalar(const std::string& wanted) const {
+std::string YamlValue::scalar(const std::string& wanted) const {
   if (!node_.IsScalar()) refuse("must be " + wanted + ", not a list or a map");
   return node_.Scalar();
 }
 
-double ConfigValue::number() const {
+double YamlValue::number() const {
   const std::string written = scalar("a number");
   const ParsedNumber parsed = parse_number(written, node_.Tag() == "!");
   if (!parsed.problem.empty()) refuse(parsed.problem + ", but is '" + written + "'");
   return parsed.value;
 }
 
-double ConfigValue::number_at_least(double smallest) const {
+double YamlValue::number_at_least(double smallest) const {
   const double result = number();
   if (result < smallest) {
     refuse("must be at least " + number_text(smallest) + ", but is " + number_text(result));
@@ -286,13 +238,13 @@ double ConfigValue::number_at_least(double smallest) const {
   return result;
 }
 
-double ConfigValue::positive_number() const {
+double YamlValue::positive_number() const {
   const double result = number();
   if (result <= 0) refuse("must be greater than 0, but is " + number_text(result));
   return result;
 }
 
-int ConfigValue::integer(int smallest) const {
+int YamlValue::integer(int smallest) const {
   const double result = number();
   if (result != std::floor(result) || std::abs(result) > std::numeric_limits<int>::max()) {
     refuse("must be a whole number, but is " + number_text(result));
@@ -303,7 +255,7 @@ int ConfigValue::integer(int smallest) const {
   return static_cast<int>(result);
 }
 
-bool ConfigValue::flag() const {
+bool YamlValue::flag() const {
   const std::string written = scalar("true or false");
   const std::string word = lower(trimmed(written));
   if (word == "t" || word == "y") return true;
@@ -315,51 +267,58 @@ bool ConfigValue::flag() const {
   return parsed.value == 1;
 }
 
-std::string ConfigValue::text() const { return scalar("text"); }
+std::string YamlValue::text() const { return scalar("text"); }
 
-bool ConfigValue::is_list() const { return node_.IsSequence(); }
+std::chrono::milliseconds YamlValue::duration() const {
+  const std::string written = scalar("a duration");
+  const auto result = parse_duration(written);
+  if (!result) refuse("has an " + invalid_duration(written));
+  return *result;
+}
 
-std::vector<ConfigValue> ConfigValue::items() const {
+bool YamlValue::is_list() const { return node_.IsSequence(); }
+
+std::vector<YamlValue> YamlValue::items() const {
   if (!node_.IsSequence()) refuse("must be a list");
-  std::vector<ConfigValue> result;
+  std::vector<YamlValue> result;
   for (size_t i = 0; i < node_.size(); ++i) {
     result.emplace_back(node_[i], file_, path_ + "[" + std::to_string(i) + "]", line_of(node_[i]));
   }
   return result;
 }
 
-std::vector<double> ConfigValue::numbers() const {
+std::vector<double> YamlValue::numbers() const {
   std::vector<double> result;
-  for (const ConfigValue& item : items()) result.push_back(item.number());
+  for (const YamlValue& item : items()) result.push_back(item.number());
   return result;
 }
 
-ConfigSection ConfigValue::as_section() const {
-  if (!node_.IsMap()) refuse("must be a map of keys and values");
+YamlSection YamlValue::as_section() const {
+  if (!node_.IsMap()) refuse("must be a mapping of keys to values");
   return {node_, file_, path_};
 }
 
-ConfigSection parse_config_document(const std::string& text, const std::string& file) {
+YamlSection parse_yaml(const std::string& text, const std::string& file) {
   const size_t bad = first_bad_byte(text);
   if (bad != std::string::npos) {
     const auto lines =
         std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
-    throw InputError(place(file, static_cast<int>(lines) + 1) +
-                     ": not YAML in UTF-8: a byte there is no text");
+    throw YamlError(place(file, static_cast<int>(lines) + 1) +
+                    ": not YAML in UTF-8: a byte there is no text");
   }
   std::vector<YAML::Node> documents;
   try {
     documents = YAML::LoadAll(text);
   } catch (const YAML::Exception& error) {
     const int line = error.mark.is_null() ? 0 : error.mark.line + 1;
-    throw InputError(place(file, line) + ": not YAML: " + error.msg);
+    throw YamlError(place(file, line) + ": not YAML: " + error.msg);
   }
-  if (documents.empty() || documents[0].IsNull()) throw InputError(place(file, 0) + " is empty");
+  if (documents.empty()) return {YAML::Node(), file, ""};
   if (documents.size() > 1) {
-    throw InputError(place(file, 0) + " holds " + std::to_string(documents.size()) +
-                     " YAML documents; one is wanted");
+    throw YamlError(place(file, 0) + " holds " + std::to_string(documents.size()) +
+                    " YAML documents; one is wanted");
   }
   return {documents[0], file, ""};
 }
 
-}  // namespace engine
+}  // namespace base

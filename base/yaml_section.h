@@ -1,5 +1,5 @@
 // A YAML file as sections that know where they stand, so that every refusal names the file, the
-// line and the key. The only place that knows the YAML library.
+// line and the key.
 //
 // Values are taken as Leopard-EM's models take them: "5200.0" is a number, an integral float is an
 // integer, yes, on and 1 are true.
@@ -7,33 +7,42 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <chrono>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace engine {
+namespace base {
 
-class ConfigValue;
+// What is wrong with the file; the message names it.
+class YamlError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class YamlValue;
 
 // A YAML map. `path` is its key path ("optics_group", empty at the top).
-class ConfigSection {
+class YamlSection {
  public:
-  ConfigSection(const YAML::Node& node, std::string file, std::string path);
+  YamlSection(const YAML::Node& node, std::string file, std::string path);
 
   // Refuses every key that is not in `known`, with the nearest known one.
   void allow_only(const std::vector<std::string>& known) const;
-  // The same as sentences, for what is not worth refusing.
-  std::vector<std::string> describe_unknown(const std::vector<std::string>& known) const;
+  // The same as messages, one for each such key, for what is not worth refusing.
+  std::vector<std::string> unknown_keys(const std::vector<std::string>& known) const;
 
+  bool empty() const { return entries_.empty(); }
   // Present and not null.
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const;
 
-  ConfigValue value(const std::string& key) const;      // refused where missing or null
-  ConfigSection section(const std::string& key) const;  // refused where missing or null
+  YamlValue value(const std::string& key) const;      // refused where missing or null
+  YamlSection section(const std::string& key) const;  // refused where missing or null
   // An empty section where missing or null.
-  ConfigSection optional_section(const std::string& key) const;
+  YamlSection optional_section(const std::string& key) const;
 
   // With a default, for a key that may be missing. A null counts as missing.
   double number(const std::string& key, double missing) const;
@@ -46,7 +55,7 @@ class ConfigSection {
   // Whether the key is written at all, null included.
   bool mentions(const std::string& key) const;
 
-  // Throws InputError: FILE:LINE: path.key PROBLEM. An empty key means the section itself.
+  // Throws YamlError: 'FILE' line N: path.key PROBLEM. An empty key means the section itself.
   [[noreturn]] void refuse(const std::string& key, const std::string& problem) const;
   std::string key_path(const std::string& key) const;
 
@@ -58,7 +67,6 @@ class ConfigSection {
   };
   const Entry* find(const std::string& key) const;
   void add(const YAML::Node& node, int depth, bool merged);
-  std::string unknown_key_text(const Entry& entry, const std::vector<std::string>& known) const;
 
   std::string file_;
   std::string path_;
@@ -67,21 +75,23 @@ class ConfigSection {
 };
 
 // One value of a section.
-class ConfigValue {
+class YamlValue {
  public:
-  ConfigValue(const YAML::Node& node, std::string file, std::string path, int line)
+  YamlValue(const YAML::Node& node, std::string file, std::string path, int line)
       : node_(node), file_(std::move(file)), path_(std::move(path)), line_(line) {}
 
+  // Each throws YamlError where the value is another one.
   double number() const;  // finite
   double number_at_least(double smallest) const;
   double positive_number() const;
   int integer(int smallest) const;
   bool flag() const;
   std::string text() const;
+  std::chrono::milliseconds duration() const;  // base/duration.h
   std::vector<double> numbers() const;
   bool is_list() const;
-  std::vector<ConfigValue> items() const;
-  ConfigSection as_section() const;
+  std::vector<YamlValue> items() const;
+  YamlSection as_section() const;
 
   [[noreturn]] void refuse(const std::string& problem) const;
 
@@ -94,7 +104,8 @@ class ConfigValue {
   int line_;
 };
 
-// The one document of `text`, which must be a map. `file` stands for it in messages.
-ConfigSection parse_config_document(const std::string& text, const std::string& file);
+// The one document of `text`, which must be a map; empty where there is none. `file` stands for it
+// in messages. Throws YamlError.
+YamlSection parse_yaml(const std::string& text, const std::string& file);
 
-}  // namespace engine
+}  // namespace base
