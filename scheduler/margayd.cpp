@@ -133,6 +133,7 @@ Config load(const Options& options) {
     throw ConfigError("cannot run the engine '" + config.engine + "': " + std::strerror(errno) +
                       "; set 'engine' in the configuration");
   }
+  check_job_program(config);
   check_script_templates(config);
   std::error_code error;
   fs::create_directories(config.jobs(), error);

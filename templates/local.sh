@@ -1,14 +1,13 @@
 #!/bin/bash
-# One attempt at one micrograph, on this machine. margayd fills in the names in double braces,
-# quoted for the shell; an unknown name is an error. To change it, copy the folder and set
-# `templates:` in the site's configuration.
-set -u
+# One search on this machine. margayd fills in the names in double braces, quoted for the shell; an
+# unknown name is an error. How to change this file: docs/slurm.md, "Script templates".
 
-step=()
-backend=cpu
-threads={{threads}}
+attempt={{attempt_folder}}
 
-#MARGAY include attempt.sh
-
-begin_attempt
-run_search
+# With `exec` the job is margay-job itself, which hands a request to stop on to the engine.
+exec {{job}} run --attempt "$attempt" --number {{attempt_number}} \
+    --resume {{resume}} --batch {{batch}} -- \
+  {{engine}} match "$attempt/config.yaml" --backend cpu --threads {{threads}} \
+    --output "$attempt/peaks.csv" \
+    --checkpoint "$attempt/checkpoint.mgc" --checkpoint-every {{checkpoint_every}} \
+    --progress "$attempt/progress.json" --attempt {{token}}

@@ -29,6 +29,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"socket", text_into(config.socket)},
                      {"socket_group", text_into(config.socket_group)},
                      {"engine", text_into(config.engine)},
+                     {"job", text_into(config.job)},
                      {"templates", text_into(config.templates)},
                      {"cluster", text_into(config.cluster)},
                      {"tick", duration_into(config.intervals.tick)},
@@ -66,6 +67,11 @@ std::string default_templates(const std::filesystem::path& program_folder) {
 constexpr size_t kLongestSocket = 107;
 
 }  // namespace
+
+std::string Config::job_program() const {
+  if (!job.empty()) return job;
+  return (std::filesystem::path(engine).parent_path() / "margay-job").string();
+}
 
 std::string to_string(Shape shape) {
   switch (shape) {
@@ -131,7 +137,7 @@ void complete_config(Config& config, const std::string& program_folder) {
   if (config.engine.empty()) config.engine = (programs / "margay-engine").string();
   if (config.templates.empty()) config.templates = default_templates(programs);
   for (std::string* path :
-       {&config.state, &config.jobs_folder, &config.engine, &config.templates}) {
+       {&config.state, &config.jobs_folder, &config.engine, &config.job, &config.templates}) {
     if (path->empty()) continue;
     auto absolute = std::filesystem::absolute(*path).lexically_normal().string();
     if (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();

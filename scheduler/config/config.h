@@ -103,6 +103,7 @@ struct Config {
   std::string socket;        // default <state>/margay.sock
   std::string socket_group;  // empty: the daemon's own group
   std::string engine;        // margay-engine; default beside margayd
+  std::string job{};         // margay-job; empty: beside the engine
   std::string templates;     // folder of script templates; default: the one that came with margayd
   std::string cluster = "local";
   LocalOptions local;
@@ -115,6 +116,7 @@ struct Config {
     if (intervals.resolve.count() > 0) return intervals.resolve;
     return std::chrono::seconds(cluster == "slurm" ? 30 : 5);
   }
+  std::string job_program() const;
   std::string database() const { return state + "/margay.db"; }
   std::string jobs() const { return jobs_folder.empty() ? state + "/jobs" : jobs_folder; }
 };

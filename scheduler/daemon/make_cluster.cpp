@@ -13,6 +13,7 @@ namespace {
 std::unique_ptr<slurm::Cluster> make_local(const Config& config) {
   slurm::LocalClusterOptions options;
   options.folder = config.state + "/cluster";
+  options.helper = config.job_program();
   options.slots = config.local.slots;
   return std::make_unique<slurm::LocalCluster>(options);
 }

@@ -55,6 +55,23 @@ void examine_engine(const Config& config, const std::string& version, Findings& 
   }
 }
 
+void examine_job_program(const Config& config, Findings& findings) {
+  const std::string program = config.job_program();
+  try {
+    check_job_program(config);
+  } catch (const ConfigError& error) {
+    findings.bad("margay-job", error.what(), "margayd does not start without it");
+    return;
+  }
+  const std::string version = first_line_of(program, "--version");
+  if (version.empty()) {
+    findings.bad("margay-job", "'" + program + "' does not run on this machine",
+                 "put one that was built for it there, or set 'job'");
+  } else {
+    findings.good("margay-job", version + " (" + program + ")");
+  }
+}
+
 // Returns whether scripts can be rendered.
 bool examine_templates(const Config& config, Findings& findings) {
   try {
@@ -161,6 +178,7 @@ class Doctor {
   std::vector<Finding> examine() {
     const std::string version = first_line_of(config_.engine, "--version");
     examine_engine(config_, version, findings_);
+    examine_job_program(config_, findings_);
     const bool renders = examine_templates(config_, findings_);
     const bool writes = examine_state(config_, findings_);
     examine_room(config_, findings_);

@@ -1,7 +1,11 @@
 #include "scheduler/script/job_script.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/script/substitute.h"
@@ -130,13 +134,24 @@ void shorten_warning(Directives& asks) {
 std::map<std::string, std::string> common_values(const Config& config, const ScriptInputs& inputs) {
   const db::Attempt& attempt = inputs.attempt;
   return {{"attempt_folder", attempt.directory},
-          {"item_folder", item_folder(config.jobs(), attempt.item_id)},
           {"attempt_number", std::to_string(attempt.number)},
           {"token", attempt.token},
+          {"job", config.job_program()},
           {"engine", config.engine},
           {"batch", inputs.batch},
           {"checkpoint_every", std::to_string(config.checkpoint_every.count()) + "ms"},
           {"resume", attempt.resume_from}};
+}
+
+// One rank for each GPU, or one where there are none. Either srun starts a task for each rank,
+// which it can give a GPU of its own; or a task on each node, which starts the ranks there.
+void add_ranks(std::map<std::string, std::string>& values, RankLauncher launcher, int gpus) {
+  const std::string ranks = std::to_string(std::max(1, gpus));
+  const bool by_task = launcher == RankLauncher::kTask;
+  values["gpus_per_node"] = std::to_string(gpus);
+  values["ranks_per_node"] = ranks;
+  values["tasks_per_node"] = by_task ? ranks : "1";
+  values["gpu_binding"] = by_task && gpus > 0 ? "--gpus-per-task=1" : "";
 }
 
 JobScript render_local(const Config& config, const ScriptInputs& inputs) {
@@ -154,8 +169,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
   auto values = common_values(config, inputs);
-  values["gpus_per_node"] = std::to_string(gpus_on_each_node(wanted));
-  values["launcher"] = config.slurm.launcher == RankLauncher::kNode ? "node" : "task";
+  add_ranks(values, config.slurm.launcher, gpus_on_each_node(wanted));
   values["backend"] = backend_of(config.slurm, wanted);
   values["nodes"] = std::to_string(wanted.min_nodes.value_or(1));
   const std::string text = render_template(script, values, config.slurm.setup);
@@ -198,6 +212,15 @@ std::map<std::string, std::string> job_environment(const Config& config) {
   std::string path = "/usr/local/bin:/usr/bin:/bin";
   if (!config.slurm.commands.empty()) path = config.slurm.commands + ":" + path;
   return {{"PATH", path}, {"LANG", "C.UTF-8"}};
+}
+
+void check_job_program(const Config& config) {
+  const std::string program = config.job_program();
+  if (access(program.c_str(), X_OK) == 0) return;
+  const std::string where = config.job.empty() ? " beside the engine" : "";
+  throw ConfigError("margay-job, which job scripts run the engine by, was looked for" + where +
+                    " at '" + program + "' and cannot be run: " + std::strerror(errno) +
+                    "; put it there or set 'job' in the configuration");
 }
 
 void check_script_templates(const Config& config) {

@@ -45,6 +45,10 @@ std::string job_comment(const std::string& instance, const db::Item& item,
 // What the script finds in its environment besides the cluster's own variables.
 std::map<std::string, std::string> job_environment(const Config& config);
 
+// The program that job scripts run the engine by must be there. Throws ConfigError saying where it
+// was looked for.
+void check_job_program(const Config& config);
+
 // Every script template that the configuration can choose, tried at start: read, its #SBATCH lines
 // understood and without contradiction to the configuration. Throws ConfigError.
 void check_script_templates(const Config& config);

@@ -17,6 +17,15 @@ bool is_name(const std::string& text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
+// Means itself to the shell, wherever a word may stand.
+bool is_plain(const std::string& value) {
+  const bool may_assign = value.find('=') != std::string::npos && value[0] != '-';
+  return !value.empty() && !may_assign &&
+         value.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+             "0123456789-+_.,:/@%=") == std::string::npos;
+}
+
 [[noreturn]] void fail(const std::string& name, const std::string& text, size_t position,
                        const std::string& what) {
   const auto line = std::count(text.begin(), text.begin() + static_cast<long>(position), '\n') + 1;
@@ -51,6 +60,7 @@ void check_tags(const std::string& text, const std::string& name,
 }  // namespace
 
 std::string shell_quote(const std::string& value) {
+  if (is_plain(value)) return value;
   std::string quoted = "'";
   for (const char c : value) {
     if (c == '\'') {

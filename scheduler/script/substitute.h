@@ -15,7 +15,7 @@ class ScriptError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// One word for the shell, whatever is in it.
+// One word for the shell, whatever is in it; in quotes only where it needs them.
 std::string shell_quote(const std::string& value);
 
 // Throws ScriptError for a name without a value, for unquoted or other tags, and for values with a

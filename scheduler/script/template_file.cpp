@@ -42,6 +42,32 @@ std::string included(const ScriptTemplate& script, const Values& values) {
   return render_script(script.text, script.path(), values);
 }
 
+// Templates of the time when they held what margay-job does; they included two files for that, and
+// called their functions.
+bool is_outdated(const std::string& line) {
+  const std::string plain = without_blanks_behind(line);
+  for (const char* gone : {"attempt.sh", "ranks.sh"}) {
+    if (plain == kInclude + gone) return true;
+  }
+  for (const char* gone : {"begin_attempt", "probe_device", "run_search"}) {
+    if (plain == gone) return true;
+  }
+  return false;
+}
+
+void check_is_current(const ScriptTemplate& script) {
+  size_t number = 0;
+  for (const std::string& line : slurm::split(script.text, '\n')) {
+    ++number;
+    if (!is_outdated(line)) continue;
+    fail(script.path(), number,
+         "'" + without_blanks_behind(line) +
+             "' is of an older Margay, before the program margay-job; copy " + script.name +
+             " from the templates that came with this one and make your changes in the copy "
+             "(docs/slurm.md, \"Script templates\")");
+  }
+}
+
 class Renderer {
  public:
   Renderer(const ScriptTemplate& script, const Values& values,
@@ -119,6 +145,7 @@ ScriptTemplate read_template(const std::string& folder, const std::string& name)
 
 std::string render_template(const ScriptTemplate& script, const Values& values,
                             const std::vector<std::string>& setup) {
+  check_is_current(script);
   return Renderer(script, values, setup).render();
 }
 

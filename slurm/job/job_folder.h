@@ -1,6 +1,6 @@
 // The folder of one local job. It is renamed into place with the whole request in it: whoever finds
 // the name finds a job that was asked for, once. Everything else about the job is decided by the
-// records that its wrapper (local_job.cpp) leaves here.
+// records that its wrapper (local_job.h) leaves here.
 //
 //   request   what to run                                    before the folder gets its name
 //   job.sh    the script                                     before the folder gets its name

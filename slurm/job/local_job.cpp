@@ -1,5 +1,5 @@
-// margay-local-job FOLDER: runs the one job of that folder and records what becomes of it. Started
-// by margayd, which it outlives: nothing here depends on the daemon being there.
+#include "slurm/job/local_job.h"
+
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -124,7 +124,7 @@ void record_itself(const JobFolder& folder) {
     execve(shell.c_str(), arguments, environment.data());
     base::throw_errno("cannot start " + shell);
   } catch (const std::exception& error) {
-    dprintf(STDERR_FILENO, "margay-local-job: %s\n", error.what());
+    dprintf(STDERR_FILENO, "margay-job: %s\n", error.what());
   }
   _exit(kCannotStart);
 }
@@ -237,24 +237,18 @@ void run_wrapper(const std::string& folder_path) {
 }
 
 }  // namespace
-}  // namespace slurm
 
-int main(int argc, char** argv) {
-  const std::string argument = argc == 2 ? argv[1] : "--help";
-  if (argument.starts_with("-")) {
-    std::puts(
-        "usage: margay-local-job FOLDER\nRuns one job of the local cluster; started by "
-        "margayd, not by hand.");
-    return argc == 2 && (argument == "--help" || argument == "-h") ? 0 : 2;
-  }
+int start_local_job(const std::string& folder) {
   // The daemon waits for this process, and init for the wrapper.
   const pid_t wrapper = fork();
   if (wrapper != 0) return wrapper < 0 ? 1 : 0;
   try {
-    slurm::run_wrapper(argument);
+    run_wrapper(folder);
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "margay-local-job: %s: %s\n", argument.c_str(), error.what());
+    std::fprintf(stderr, "margay-job: %s: %s\n", folder.c_str(), error.what());
     return 1;
   }
 }
+
+}  // namespace slurm

@@ -49,19 +49,18 @@ void detach(FileActions& actions, Attributes& attributes, const std::filesystem:
 
 }  // namespace
 
-int run_detached(const std::filesystem::path& program, const std::string& argument,
-                 const std::filesystem::path& log) {
+int run_detached(std::vector<std::string> command, const std::filesystem::path& log) {
   FileActions actions;
   Attributes attributes;
   detach(actions, attributes, log);
-  std::string name = program.string();
-  std::string only_argument = argument;
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   std::string path = "PATH=/usr/local/bin:/usr/bin:/bin";
-  char* const arguments[] = {name.data(), only_argument.data(), nullptr};
   char* const environment[] = {path.data(), nullptr};
   pid_t child = 0;
-  const int error =
-      posix_spawn(&child, name.c_str(), &actions.value, &attributes.value, arguments, environment);
+  const int error = posix_spawn(&child, arguments[0], &actions.value, &attributes.value,
+                                arguments.data(), environment);
   if (error != 0) return error;
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }

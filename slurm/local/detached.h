@@ -3,13 +3,13 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace slurm {
 
-// Runs `program argument` in a new session from /, its output appended to `log`, and waits for it
-// to end: the program is expected to leave a process of its own behind at once. Returns 0 or the
-// error number of the start.
-int run_detached(const std::filesystem::path& program, const std::string& argument,
-                 const std::filesystem::path& log);
+// Runs the command, a program's path and its arguments, in a new session from /, its output
+// appended to `log`, and waits for it to end: the program is expected to leave a process of its own
+// behind at once. Returns 0 or the error number of the start.
+int run_detached(std::vector<std::string> command, const std::filesystem::path& log);
 
 }  // namespace slurm

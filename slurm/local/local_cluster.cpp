@@ -66,7 +66,8 @@ std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs:
   }
   if (access(helper.c_str(), X_OK) != 0) {
     return "cannot run " + helper.string() + ": " + std::strerror(errno) +
-           "; the local cluster needs margay-local-job beside margayd";
+           "; the local cluster needs margay-job, beside margay-engine or where 'job' in the "
+           "configuration says";
   }
   return std::nullopt;
 }
@@ -94,7 +95,7 @@ LocalCluster::LocalCluster(LocalClusterOptions options)
   if (options_.slots < 1) throw std::invalid_argument("local.slots must be at least 1");
   options_.folder = fs::absolute(options_.folder);
   if (options_.helper.empty()) {
-    options_.helper = fs::read_symlink("/proc/self/exe").parent_path() / "margay-local-job";
+    options_.helper = fs::read_symlink("/proc/self/exe").parent_path() / "margay-job";
   }
   options_.helper = fs::absolute(options_.helper);
   host_ = host_name();
@@ -251,8 +252,8 @@ void LocalCluster::start_waiting(std::vector<Job>& jobs) {
 
 // Returns what to tell the user. One that cannot be started waits on: the next look tries again.
 std::string LocalCluster::start_wrapper(const std::string& name) {
-  const int error =
-      run_detached(options_.helper, path_of(name).string(), path_of(name) / "wrapper.log");
+  const int error = run_detached({options_.helper.string(), "local", path_of(name).string()},
+                                 path_of(name) / "wrapper.log");
   if (error != 0) {
     return "cannot start " + options_.helper.string() + " yet: " + std::strerror(error);
   }

@@ -21,7 +21,7 @@ namespace slurm {
 
 struct LocalClusterOptions {
   std::filesystem::path folder;  // one folder per job; belongs to one daemon at a time
-  std::filesystem::path helper;  // margay-local-job; empty: beside this program
+  std::filesystem::path helper;  // margay-job; empty: beside this program
   int slots = 1;                 // more jobs than that wait, in order of submission
   std::chrono::milliseconds kill_wait = std::chrono::seconds(30);
   // How long a wrapper may take until it is there, before another one is started.

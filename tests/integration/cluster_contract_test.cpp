@@ -30,7 +30,7 @@ class LocalSite : public ContractSite {
   std::unique_ptr<slurm::Cluster> client() override {
     slurm::LocalClusterOptions options;
     options.folder = scratch_ / "cluster";
-    options.helper = MARGAY_BIN_DIR "/margay-local-job";
+    options.helper = MARGAY_BIN_DIR "/margay-job";
     options.slots = 4;
     options.kill_wait = milliseconds(300);
     return std::make_unique<slurm::LocalCluster>(options);

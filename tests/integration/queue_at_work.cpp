@@ -67,6 +67,7 @@ void QueueAtWork::configure(const std::string& site) const {
   write(scratch_ / "site.yaml",
         "state: " + (scratch_ / "state") +
             "\nengine: " + (options_.engine.empty() ? scratch_ / "engine" : options_.engine) +
+            "\njob: " + program("margay-job") +
             (options_.user.empty() ? "" : "\ntemplates: " + (scratch_ / "templates")) + "\n" +
             site);
 }
@@ -74,7 +75,7 @@ void QueueAtWork::configure(const std::string& site) const {
 // The folder becomes theirs, with our programs in it: where those were built may be closed to them.
 void QueueAtWork::give_to_user() const {
   fs::create_directory(scratch_ / "bin");
-  for (const char* name : {"margayd", "margay", "margay-local-job"}) {
+  for (const char* name : {"margayd", "margay", "margay-job"}) {
     std::error_code other_disk;
     fs::create_hard_link(MARGAY_BIN_DIR + std::string("/") + name, scratch_ / "bin/" + name,
                          other_disk);

@@ -52,27 +52,6 @@ while wait $!; code=$?; kill -0 $! 2>/dev/null; do :; done
 exit "$code"
 )";
 
-// A copy that the jobs' user may run. In another Debian it runs with this one's libraries.
-std::string engine_for_jobs(const std::string& folder) {
-  fs::create_directory(folder);
-  const std::string engine = folder + "/margay-engine";
-  fs::copy_file(engine_program(), engine);
-  if (std::getenv("MARGAY_SLURM_ROOT") == nullptr) return engine;
-  std::istringstream words(run_program({"/usr/bin/ldd", engine}, "/").output);
-  std::string loader;
-  for (std::string word; words >> word;) {
-    if (!word.starts_with("/")) continue;
-    const std::string copy = folder + "/" + fs::path(word).filename().string();
-    fs::copy_file(word, copy, fs::copy_options::skip_existing);
-    if (copy.find("/ld-linux") != std::string::npos) loader = copy;
-  }
-  const std::string script = folder + "/engine";
-  std::ofstream(script) << "#!/bin/bash\nexec " << loader << " --library-path " << folder << " "
-                        << engine << " \"$@\"\n";
-  fs::permissions(script, fs::perms(0755));
-  return script;
-}
-
 struct Step {
   int nodes = 2;
   std::vector<std::string> engine{};  // its options
@@ -92,7 +71,7 @@ class SlurmRanks : public testing::Test {
                                                  .accounting = false,
                                                  .host_names = SlurmBed::can_name_hosts(),
                                                  .conf = {"FirstJobId=" + first_job}});
-    engine_ = engine_for_jobs(bed_->files() + "/engine");
+    engine_ = program_for_jobs(engine_program(), bed_->files() + "/engine");
     SmallSearch search;
     search.sections["orientation_search_config"] = kSteps;
     const Finished f = search.match();

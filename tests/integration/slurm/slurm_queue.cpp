@@ -2,10 +2,15 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 namespace tests {
 namespace {
+
+namespace fs = std::filesystem;
 
 // The version of slurmrestd's interface, where not the newest is meant.
 std::string api_version() {
@@ -32,10 +37,36 @@ std::string site_lines(const SlurmBed& bed, const SiteOptions& options) {
          ", vanish_running: " + options.vanish + ", retry: 200ms, retry_longest: 1s}\n";
 }
 
+std::string program_for_jobs(const std::string& program, const std::string& folder) {
+  fs::create_directory(folder);
+  const std::string copy = folder + "/" + fs::path(program).filename().string();
+  fs::copy_file(program, copy);
+  if (std::getenv("MARGAY_SLURM_ROOT") == nullptr) return copy;
+  std::istringstream words(run_program({"/usr/bin/ldd", copy}, "/").output);
+  std::string loader;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("/")) continue;
+    const std::string library = folder + "/" + fs::path(word).filename().string();
+    fs::copy_file(word, library, fs::copy_options::skip_existing);
+    if (library.find("/ld-linux") != std::string::npos) loader = library;
+  }
+  const std::string script = folder + "/program";
+  std::ofstream(script) << "#!/bin/bash\nexec " << loader << " --library-path " << folder << " "
+                        << copy << " \"$@\"\n";
+  fs::permissions(script, fs::perms(0755));
+  return script;
+}
+
 SlurmQueue::SlurmQueue(const SlurmBed& bed, const SiteOptions& options)
     : QueueAtWork(QueueOptions{
           .site = site_lines(bed, options), .user = bed.user(), .environment = bed.environment()}),
-      bed_(bed) {}
+      bed_(bed) {
+  if (std::getenv("MARGAY_SLURM_ROOT") == nullptr || bed.user().empty()) return;
+  const std::string job = folder() / "bin/margay-job";
+  const std::string for_jobs = program_for_jobs(job, folder() / "job");
+  fs::remove(job);
+  fs::copy_file(for_jobs, job);
+}
 
 SlurmQueue::~SlurmQueue() {
   if (daemon_runs()) kill_daemon(SIGKILL);

@@ -24,6 +24,10 @@ struct SiteOptions {
 // The lines of the site's configuration.
 std::string site_lines(const SlurmBed& bed, const SiteOptions& options = {});
 
+// A copy in this folder that the jobs' user may run. In another Debian it runs with this one's
+// libraries.
+std::string program_for_jobs(const std::string& program, const std::string& folder);
+
 class SlurmQueue : public QueueAtWork {
  public:
   explicit SlurmQueue(const SlurmBed& bed, const SiteOptions& options = {});

@@ -58,7 +58,7 @@ TEST_F(PlanAttemptTest, WhatIsRenderedIsSubmittedWithAllThatEarlierAttemptsTaugh
   EXPECT_EQ(script.token, attempt(id).token);
   EXPECT_EQ(attempt(id).resume_from, checkpoint) << "of an attempt that is not the newest";
   EXPECT_THAT(script.text, AllOf(HasSubstr("--time=03:00:00"), HasSubstr("--exclude=node7"),
-                                 HasSubstr(checkpoint)));
+                                 HasSubstr(" --resume " + checkpoint + " --batch 4 ")));
 }
 
 TEST_F(PlanAttemptTest, WhatWasBeforeARetryIsForgottenInBoth) {

@@ -43,6 +43,8 @@ class DoctorTest : public testing::Test {
     config_.state = folder_.file("state");
     config_.engine = folder_.write("margay-engine", "#!/bin/sh\necho margay-engine 9.9\n");
     std::filesystem::permissions(config_.engine, std::filesystem::perms::owner_all);
+    std::filesystem::permissions(folder_.write("margay-job", "#!/bin/sh\necho margay-job 9.9\n"),
+                                 std::filesystem::perms::owner_all);
     config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
     std::filesystem::create_directories(config_.jobs());
   }
@@ -114,6 +116,14 @@ TEST_F(DoctorTest, ItsJobIsNoneOfTheDaemons) {
   const std::string name = last_.requests.at(0).name;
   EXPECT_THAT(name, testing::StartsWith("margay-doctor-abc-"));
   EXPECT_FALSE(name.starts_with("margay-abc-"));
+}
+
+TEST_F(DoctorTest, AMissingMargayJobIsBadWithWhereItWasLookedFor) {
+  EXPECT_THAT(about(examine(SystemClock()), "margay-job").says, HasSubstr("margay-job 9.9"));
+  std::filesystem::remove(folder_.file("margay-job"));
+  const Finding missing = about(examine(SystemClock()), "margay-job");
+  EXPECT_EQ(missing.level, Level::kBad);
+  EXPECT_THAT(missing.says, HasSubstr("beside the engine at '" + folder_.file("margay-job") + "'"));
 }
 
 TEST_F(DoctorTest, AnEngineThatDoesNotRunIsBadHereAndInAJob) {

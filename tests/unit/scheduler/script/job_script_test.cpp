@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "scheduler/script/item_options.h"
@@ -89,28 +90,26 @@ TEST(JobScripts, AnotherWayToAskForGpusReplacesTheShapes) {
   const JobScript script =
       render_job(slurm_config(Shape::kNodes), inputs({{"gres", "gpu:h100:2"}}));
   EXPECT_EQ(script.gpus, 8);
-  EXPECT_THAT(script.text, AllOf(HasSubstr("--ntasks-per-node=2\n"), HasSubstr("gpus='2'\n")));
+  EXPECT_THAT(script.text, AllOf(HasSubstr("--ntasks-per-node=2\n"), HasSubstr("ranks=2 ")));
 }
 
 TEST(JobScripts, TheEngineIsToldWhatToComputeOnByWhatTheJobAsksFor) {
   for (const Shape shape : {Shape::kGpu, Shape::kNode, Shape::kNodes}) {
     Config config = slurm_config(shape);
-    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cuda'\n"));
-    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
-                HasSubstr("\nbackend='cpu'\n"));
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr(" --backend cuda "));
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text, HasSubstr(" --backend cpu "));
     config.slurm.backend = EngineBackend::kCpu;
-    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("\nbackend='cpu'\n"));
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr(" --backend cpu "));
     config.slurm.backend = EngineBackend::kCuda;
-    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text,
-                HasSubstr("\nbackend='cuda'\n"));
+    EXPECT_THAT(render_job(config, inputs({{"gres", "none"}})).text, HasSubstr(" --backend cuda "));
   }
-  EXPECT_THAT(render_job(slurm_config(Shape::kCpu), inputs()).text, HasSubstr("\nbackend=cpu\n"));
+  EXPECT_THAT(render_job(slurm_config(Shape::kCpu), inputs()).text, HasSubstr(" --backend cpu "));
 }
 
 TEST(JobScripts, TheHeaderStandsRightBehindTheFirstLine) {
   EXPECT_THAT(render_job(slurm_config(), inputs()).text,
               StartsWith("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:1\n"
-                         "#SBATCH --signal=USR1@120\n# One attempt"));
+                         "#SBATCH --signal=USR1@120\n# One search"));
 }
 
 TEST(JobScripts, HostsWithFailuresAreExcludedBesidesTheSitesOwn) {
@@ -167,7 +166,7 @@ TEST(JobScripts, SiteLinesStandAsTheyAre) {
   Config config = slurm_config();
   config.slurm.setup = {"module load cuda/13 # {{not}} ours", "export A=\"$B\""};
   EXPECT_THAT(render_job(config, inputs()).text,
-              HasSubstr("set +u\nmodule load cuda/13 # {{not}} ours\nexport A=\"$B\"\nset -u\n"));
+              HasSubstr("\nmodule load cuda/13 # {{not}} ours\nexport A=\"$B\"\n\nexec "));
 }
 
 TEST(JobScripts, OfThisMachineNeedNoSlurm) {
@@ -175,9 +174,42 @@ TEST(JobScripts, OfThisMachineNeedNoSlurm) {
   config.cluster = "local";
   const JobScript script = render_job(config, inputs());
   EXPECT_THAT(script.text, AllOf(Not(HasSubstr("\n#SBATCH")), Not(HasSubstr("\n#MARGAY")),
-                                 HasSubstr("attempt='/state/jobs/7/a2'\n")));
+                                 HasSubstr("attempt=/state/jobs/7/a2\n")));
   EXPECT_EQ(script.gpus, 0);
   EXPECT_TRUE(job_environment(config).empty());
+}
+
+TEST(JobScripts, AreShortAndNameEachProgramByItsPath) {
+  for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+    Config config = slurm_config(shape);
+    config.engine = "/opt/margay/margay-engine";
+    const std::string text = render_job(config, inputs()).text;
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40) << text;
+    EXPECT_THAT(text, AllOf(HasSubstr("exec /opt/margay/margay-job run "),
+                            HasSubstr(" /opt/margay/margay-job rank "),
+                            HasSubstr(" /opt/margay/margay-engine match ")));
+    config.job = "/usr/local/bin/margay-job";
+    EXPECT_THAT(render_job(config, inputs()).text, HasSubstr("exec /usr/local/bin/margay-job run"));
+  }
+}
+
+TEST(JobPrograms, ThatAreMissingAreNamedWithWhereTheyWereLookedFor) {
+  const auto refusal = [](const Config& config) -> std::string {
+    try {
+      check_job_program(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  Config config = slurm_config();
+  config.engine = "/nowhere/margay-engine";
+  EXPECT_THAT(refusal(config), AllOf(HasSubstr("beside the engine at '/nowhere/margay-job'"),
+                                     HasSubstr("No such file"), HasSubstr("set 'job'")));
+  config.job = "/else/where";
+  EXPECT_THAT(refusal(config), HasSubstr("looked for at '/else/where'"));
+  config.job = MARGAY_BIN_DIR "/margay-job";
+  EXPECT_EQ(refusal(config), "");
 }
 
 class SiteTemplates : public testing::Test {
@@ -214,8 +246,8 @@ TEST_F(SiteTemplates, EveryOneIsTriedWhicheverIsUsed) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("node.sbatch"), HasSubstr("does not exist")));
   config_.cluster = "local";
   EXPECT_EQ(refusal(), "not refused");
-  std::filesystem::remove(folder_.file("attempt.sh"));
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("attempt.sh"), HasSubstr("'templates'")));
+  std::filesystem::remove(folder_.file("local.sh"));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("local.sh"), HasSubstr("'templates'")));
 }
 
 TEST_F(SiteTemplates, ThatSetMargaysOwnOptionsAreRefusedWithFileAndLine) {
@@ -226,7 +258,8 @@ TEST_F(SiteTemplates, ThatSetMargaysOwnOptionsAreRefusedWithFileAndLine) {
 }
 
 TEST_F(SiteTemplates, FaultsNameTheFileAndTheLine) {
-  const std::string start = "#!/bin/bash\n#MARGAY include attempt.sh\nset -u\n";
+  const std::string start = "#!/bin/bash\n#MARGAY include site.sh\nset -u\n";
+  folder_.write("site.sh", "echo {{engine}}\n");
   folder_.write("cpu.sbatch", start + "echo {{nothing}}\n");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch', line 4"), HasSubstr("'nothing'")));
   folder_.write("cpu.sbatch", start + "#MARGAY setpu\n");
@@ -247,6 +280,23 @@ TEST_F(SiteTemplates, FaultsNameTheFileAndTheLine) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("cpu.sbatch"), HasSubstr("double braces")));
   folder_.write("cpu.sbatch", "echo no interpreter\n");
   EXPECT_THAT(refusal(), HasSubstr("#!/bin/bash"));
+}
+
+// As a site may have copied and changed them before there was margay-job.
+TEST_F(SiteTemplates, OfAnOlderMargayAreRefusedWithWhatToDo) {
+  const auto tells_what_to_do = [](const std::string& place) {
+    return AllOf(HasSubstr(place), HasSubstr("older Margay"), HasSubstr("copy gpu.sbatch"),
+                 HasSubstr("docs/slurm.md"));
+  };
+  folder_.write("gpu.sbatch",
+                "#!/bin/bash\nset -u\n\n#MARGAY include attempt.sh \nbegin_attempt\n");
+  folder_.write("attempt.sh", "begin_attempt() { true; }\n");
+  EXPECT_THAT(refusal(), tells_what_to_do("gpu.sbatch', line 4: '#MARGAY include attempt.sh'"));
+  folder_.write("gpu.sbatch", "#!/bin/bash\n. /site/margay.sh\nbegin_attempt\nrun_search\n");
+  EXPECT_THAT(refusal(), tells_what_to_do("gpu.sbatch', line 3: 'begin_attempt'"));
+  config_.cluster = "local";
+  folder_.write("local.sh", "#!/bin/bash\n#MARGAY include attempt.sh\nbegin_attempt\nrun_search\n");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("local.sh', line 2"), HasSubstr("copy local.sh")));
 }
 
 TEST_F(SiteTemplates, ContradictionsWithTheConfigurationAreRefused) {

@@ -1,7 +1,8 @@
-// templates/local.sh, run by bash with a stand-in for the engine.
+// templates/local.sh, run by bash with margay-job and a stand-in for the engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,9 +38,9 @@ class LocalScriptTest : public testing::Test {
 
   pid_t start(const std::map<std::string, std::string>& changed = {}) {
     std::map<std::string, std::string> values = {{"attempt_folder", attempt_},
-                                                 {"item_folder", item_},
                                                  {"attempt_number", "1"},
                                                  {"token", "margay-x-1-a1"},
+                                                 {"job", MARGAY_BIN_DIR "/margay-job"},
                                                  {"engine", folder_.file("engine")},
                                                  {"threads", "2"},
                                                  {"batch", ""},
@@ -131,14 +132,16 @@ TEST_F(LocalScriptTest, AnOlderAttemptDoesNotStartOnceANewerOneHasBegun) {
   EXPECT_EQ(run(), 0);
 }
 
+// The fence is a pipe here, so that the test gives the answer to each look at it.
 TEST_F(LocalScriptTest, AnOlderAttemptDoesNotStartWhenANewerOneBeginsWhileItTakesItsClaim) {
-  const std::string mkdir = folder_.write(
-      "mkdir", "#!/bin/bash\n/bin/mkdir \"$@\" && echo 2 > '" + item_ + "/current'\n");
-  std::filesystem::permissions(mkdir, std::filesystem::perms::owner_all);
-  const std::string path = getenv("PATH");
-  setenv("PATH", (folder_.file("") + ":" + path).c_str(), 1);
-  EXPECT_EQ(run(), 75);
-  setenv("PATH", path.c_str(), 1);
+  const std::string fence = item_ + "/current";
+  std::filesystem::remove(fence);
+  ASSERT_EQ(mkfifo(fence.c_str(), 0600), 0);
+  const pid_t script = start();
+  std::ofstream(fence) << "1\n";
+  wait_for_file("it em/a'1/claim");
+  std::ofstream(fence) << "2\n";
+  EXPECT_EQ(wait_for(script), 75);
   EXPECT_EQ(arguments(), "");
   EXPECT_FALSE(std::filesystem::exists(attempt_ + "/claim"));
 }

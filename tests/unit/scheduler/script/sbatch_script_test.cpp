@@ -1,4 +1,5 @@
-// templates/*.sbatch as they are rendered, run by bash with stand-ins for srun and the engine.
+// templates/*.sbatch as they are rendered, run by bash with margay-job and stand-ins for srun and
+// the engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,13 +30,13 @@ using testing::StartsWith;
 // WaitTime.
 constexpr const char* kSrun = R"sh(#!/bin/bash
 echo "${*//$'\n'/ }" >> "$SCRATCH/srun"
-nodes=1 tasks=1 strict= patience=${SLURM_WAIT:-0}
+nodes=1 tasks=1 strict= wait=${SLURM_WAIT:-0}
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --nodes=*) nodes=${1#*=} ;;
     --ntasks-per-node=*) tasks=${1#*=} ;;
     --kill-on-bad-exit=1) strict=yes ;;
-    --wait=*) patience=${1#*=} ;;
+    --wait=*) wait=${1#*=} ;;
   esac
   shift
 done
@@ -46,12 +47,12 @@ trap 'asked=yes' USR1
 trap 'touch "$SCRATCH/forced"; for p in "${pids[@]}"; do kill -KILL -- "-$p"; done' TERM
 for ((i = 0; i < nodes * tasks; ++i)); do
   SLURM_PROCID=$i SLURM_LOCALID=$((i % tasks)) SLURM_NODEID=$((i / tasks)) SLURM_NNODES=$nodes \
-    SLURM_NTASKS=$((nodes * tasks)) SLURMD_NODENAME=n0$((i / tasks + 1)) "$@" &
+    SLURM_NTASKS=$((nodes * tasks)) SLURM_STEP_NUM_TASKS=$((nodes * tasks)) SLURMD_NODENAME=n0$((i / tasks + 1)) "$@" &
   pids+=($!)
 done
 highest=0
 while [ "${#pids[@]}" -gt 0 ]; do
-  /bin/sleep 0.01
+  sleep 0.01
   if [ -n "$asked" ]; then
     asked=
     for p in "${pids[@]}"; do kill -USR1 -- "-$p"; done
@@ -66,7 +67,7 @@ while [ "${#pids[@]}" -gt 0 ]; do
     code=$?
     [ "$code" -le "$highest" ] || highest=$code
     [ "$code" -eq 0 ] || [ -z "$strict" ] || strict=now
-    [ "$patience" -eq 0 ] || strict=now
+    [ "$wait" -eq 0 ] || strict=now
   done
   pids=("${left[@]}")
   if [ "$strict" = now ]; then
@@ -81,6 +82,7 @@ class SbatchScriptTest : public testing::Test {
   SbatchScriptTest() {
     config_.state = folder_.file("st ate");
     config_.engine = folder_.file("engine");
+    config_.job = MARGAY_BIN_DIR "/margay-job";
     config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
     config_.cluster = "slurm";
     config_.slurm.nodes = 2;
@@ -91,8 +93,6 @@ class SbatchScriptTest : public testing::Test {
     std::filesystem::create_directories(folder_.file("bin"));
     current(1);
     program("bin/srun", kSrun);
-    // The script looks around every ten seconds.
-    program("bin/sleep", "#!/bin/bash\nexec /bin/sleep 0.05\n");
     engine("exit 0", "exit 0");
   }
 
@@ -218,12 +218,14 @@ TEST_P(EachSbatchScriptTest, ADeviceThatFailsItsProbeIsSparedTheSearch) {
 
 TEST_F(SbatchScriptTest, TheEngineIsAStepWithTheJobsProcessors) {
   EXPECT_EQ(run("cpu"), 0);
-  EXPECT_THAT(steps(), AllOf(StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=6 bash -c "),
-                             HasSubstr(" timeout ")));
+  EXPECT_THAT(steps(),
+              AllOf(StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=6 " + config_.job + " rank "),
+                    HasSubstr(" timeout ")));
   EXPECT_THAT(calls(), AllOf(HasSubstr("--backend cpu --threads 6"), Not(HasSubstr("auto"))));
   environment_["SLURM_CPUS_PER_TASK"] = "3";
   EXPECT_EQ(run("gpu"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 bash -c "));
+  EXPECT_THAT(steps(),
+              StartsWith("--nodes=1 --ntasks=1 --cpus-per-task=3 " + config_.job + " rank "));
   EXPECT_THAT(calls(), HasSubstr("--backend cuda --threads 3"));
 }
 
@@ -274,7 +276,7 @@ TEST_P(EachSbatchScriptTest, ASignalReachesTheEngineAsARequestAndItsCheckpointIs
     std::filesystem::remove_all(attempt_ + "/claim");
     std::filesystem::remove(folder_.file("ready"));
     engine("exit 0",
-           "trap '/bin/sleep 0.2; echo 1 >> \"$SCRATCH/written\"; exit 85' USR1\n"
+           "trap 'sleep 0.2; echo 1 >> \"$SCRATCH/written\"; exit 85' USR1\n"
            "touch \"$SCRATCH/ready.$$\"\nset -- \"$SCRATCH\"/ready.*\n"
            "[ $# -lt \"${WORLD_SIZE:-$SLURM_NTASKS}\" ] || touch \"$SCRATCH/ready\"\n"
            "while :; do sleep 0.05; done");
@@ -328,16 +330,17 @@ TEST_F(SbatchScriptTest, WhatSlurmrestdDoesNotSetIsSet) {
 
 TEST_F(SbatchScriptTest, ThereIsARankForEachGpuAndTheyMeetByAFile) {
   EXPECT_EQ(run("nodes"), 0);
-  EXPECT_THAT(steps(),
-              StartsWith("--nodes=2 --kill-on-bad-exit=1 --wait=0 --ntasks=4 --ntasks-per-node=2 "
-                         "--cpus-per-task=3 --gpus-per-task=1 bash -c "));
+  EXPECT_THAT(steps(), StartsWith("--nodes=2 --ntasks=4 --ntasks-per-node=2 --cpus-per-task=3 "
+                                  "--gpus-per-task=1 --kill-on-bad-exit=1 --wait=0 " +
+                                  config_.job + " rank "));
   EXPECT_THAT(calls(), AllOf(HasSubstr("--backend cuda --threads 3"),
                              HasSubstr("--rendezvous file:" + attempt_ +
                                        "/rendezvous --run-id margay-x-7-a1.77.0\n")));
   EXPECT_EQ(count_of_calls("match"), 4);
   EXPECT_EQ(count_of_calls("selftest"), 4);
   EXPECT_EQ(run("node"), 0);
-  EXPECT_THAT(steps(), StartsWith("--nodes=1 --kill-on-bad-exit=1 --wait=0 --ntasks=2 "));
+  EXPECT_THAT(steps(), AllOf(StartsWith("--nodes=1 --ntasks=2 "),
+                             HasSubstr(" --kill-on-bad-exit=1 --wait=0 ")));
   EXPECT_EQ(count_of_calls("match"), 2);
 }
 
@@ -354,9 +357,9 @@ TEST_F(SbatchScriptTest, OneLauncherOnEachMachineStartsTheRanksThere) {
          "echo \"$RANK $LOCAL_RANK $WORLD_SIZE $LOCAL_WORLD_SIZE $CUDA_VISIBLE_DEVICES\" > "
          "\"$SCRATCH/rank$RANK\"; exit 0");
   EXPECT_EQ(run("nodes"), 0);
-  EXPECT_THAT(steps(),
-              StartsWith("--nodes=2 --kill-on-bad-exit=1 --wait=0 --ntasks=2 --ntasks-per-node=1 "
-                         "--cpus-per-task=6 bash -c "));
+  EXPECT_THAT(steps(), StartsWith("--nodes=2 --ntasks=2 --ntasks-per-node=1 --cpus-per-task=6 "
+                                  "--kill-on-bad-exit=1 --wait=0 " +
+                                  config_.job + " rank "));
   EXPECT_EQ(tests::text_of(folder_.file("rank0")), "0 0 4 2 4\n");
   EXPECT_EQ(tests::text_of(folder_.file("rank1")), "1 1 4 2 6\n");
   EXPECT_EQ(tests::text_of(folder_.file("rank2")), "2 0 4 2 4\n");
@@ -381,9 +384,9 @@ INSTANTIATE_TEST_SUITE_P(Each, EachLauncherTest,
 
 TEST_P(EachLauncherTest, TheFirstFaultOfARankCounts) {
   // The others stop when one is gone, and tell of that; or srun ends them by a signal.
-  engine("exit 0", "[ " + rank_ + " != 2 ] || exit 71\n/bin/sleep 0.3\nkill -KILL $$");
+  engine("exit 0", "[ " + rank_ + " != 2 ] || exit 71\nsleep 0.3\nkill -KILL $$");
   EXPECT_EQ(run("nodes"), 71);
-  engine("[ " + rank_ + " != 1 ] || exit 70\n/bin/sleep 0.3\nkill -KILL $$", "exit 0");
+  engine("[ " + rank_ + " != 1 ] || exit 70\nsleep 0.3\nkill -KILL $$", "exit 0");
   EXPECT_EQ(run("nodes"), 70);
   engine("exit 0", "exit 0");
   EXPECT_EQ(run("nodes"), 0) << "the fault of an earlier start is forgotten";
@@ -391,9 +394,6 @@ TEST_P(EachLauncherTest, TheFirstFaultOfARankCounts) {
 
 // All end at once: the others see that one is gone before it has said how it ended.
 TEST_P(EachLauncherTest, OfRanksThatEndTogetherTheOneThatTheOthersEndForCounts) {
-  program("bin/sleep", "#!/bin/bash\n[ \"$1\" != 2 ] || until [ -e '" + folder_.file("st ate") +
-                           "/jobs/7/a'\\''1/faults/first' ]; do /bin/sleep 0.01; done\n" +
-                           "exec /bin/sleep 0.05\n");
   const std::map<std::string, int> ends = {
       {"exit 64", 64}, {"exit 71", 71}, {"kill -KILL $$", 137}, {"kill -SEGV $$", 139}};
   for (const char* rank : {"0", "2"}) {
@@ -405,13 +405,13 @@ TEST_P(EachLauncherTest, OfRanksThatEndTogetherTheOneThatTheOthersEndForCounts) 
 }
 
 TEST_P(EachLauncherTest, AStopWithACheckpointIsOneAlthoughAnotherRankEndsHard) {
-  engine("exit 0", "[ " + rank_ + " != 0 ] || exit 85\n/bin/sleep 0.3\nkill -KILL $$");
+  engine("exit 0", "[ " + rank_ + " != 0 ] || exit 85\nsleep 0.3\nkill -KILL $$");
   EXPECT_EQ(run("nodes"), 85);
 }
 
 TEST_P(EachLauncherTest, TheFirstRankHasAsLongAsItWantsForTheMapsWhateverTheSitesWaitTime) {
   environment_["SLURM_WAIT"] = "30";
-  engine("exit 0", "[ " + rank_ + " = 0 ] || exit 0\n/bin/sleep 0.5\ntouch \"$SCRATCH/maps\"");
+  engine("exit 0", "[ " + rank_ + " = 0 ] || exit 0\nsleep 0.5\ntouch \"$SCRATCH/maps\"");
   EXPECT_EQ(run("nodes"), 0);
   EXPECT_TRUE(std::filesystem::exists(folder_.file("maps")));
 }
@@ -422,7 +422,7 @@ TEST_P(EachLauncherTest, AFaultIsBlamedOnTheHostWhereItWas) {
   engine(is_rank_2 + "exit 70\nexit 0", "exit 0");
   EXPECT_EQ(run("nodes"), 70);
   EXPECT_EQ(blamed(), "n02\n") << "its device failed the probe";
-  engine("exit 0", is_rank_2 + "kill -SEGV $$\n/bin/sleep 0.3\nexit 70");
+  engine("exit 0", is_rank_2 + "kill -SEGV $$\nsleep 0.3\nexit 70");
   EXPECT_EQ(run("nodes"), 139);
   EXPECT_EQ(blamed(), "n02\n");
   engine("exit 0", is_rank_2 + "exit 70\n[ " + rank_ +
@@ -452,7 +452,7 @@ TEST_P(EachLauncherTest, AFaultThatMayBeOfAnyHostIsBlamedOnNone) {
 }
 
 TEST_P(EachLauncherTest, ARankThatHasStoppedLeavesTheFirstItsTimeForTheCheckpoint) {
-  engine("exit 0", "[ " + rank_ + " != 0 ] || /bin/sleep 0.5\n" + "[ " + rank_ +
+  engine("exit 0", "[ " + rank_ + " != 0 ] || sleep 0.5\n" + "[ " + rank_ +
                        " != 0 ] || echo done > \"$SCRATCH/written\"\nexit 85");
   EXPECT_EQ(run("nodes"), 85);
   EXPECT_EQ(tests::text_of(folder_.file("written")), "done\n");
@@ -462,7 +462,7 @@ TEST_P(EachLauncherTest, ASignalReachesEveryRank) {
   // With the first one's end the others are ended.
   engine("exit 0", "stop() {\n  echo " + rank_ + " >> \"$SCRATCH/stopped\"\n" + "  while [ " +
                        rank_ + " = 0 ] && [ \"$(wc -l < \"$SCRATCH/stopped\")\" -lt 4 ]\n" +
-                       "  do /bin/sleep 0.01; done\n  exit 85\n}\ntrap stop USR1\n" +
+                       "  do sleep 0.01; done\n  exit 85\n}\ntrap stop USR1\n" +
                        "touch \"$SCRATCH/ready." + rank_ + "\"\nset -- \"$SCRATCH\"/ready.*\n" +
                        "[ $# -lt 4 ] || touch \"$SCRATCH/ready\"\nwhile :; do sleep 0.05; done");
   const pid_t script = start("nodes");

@@ -35,13 +35,39 @@ std::string run(const std::string& script) {
 }
 
 TEST(Script, ValuesAreOneWordForTheShellWhateverIsInThem) {
-  for (const std::string value :
-       {"plain", "two words", "it's", "\"quoted\"", "$HOME `id` $(id)", "line\nbreak", "ü.mrc", "",
-        "a\\b", "-rf *", "'; rm -rf /; '", "{{name}}", "&amp; <tag>"}) {
+  for (const std::string value : {"plain",
+                                  "two words",
+                                  "it's",
+                                  "\"quoted\"",
+                                  "$HOME `id` $(id)",
+                                  "line\nbreak",
+                                  "ü.mrc",
+                                  "",
+                                  "a\\b",
+                                  "-rf *",
+                                  "'; rm -rf /; '",
+                                  "{{name}}",
+                                  "&amp; <tag>",
+                                  "~",
+                                  "#no",
+                                  "a=b",
+                                  "--option=value",
+                                  "/a/path-1.2_3,4:5@6+7%",
+                                  "{a,b}",
+                                  "!",
+                                  "[a]"}) {
     const std::string script =
         render_script("printf '%s|' {{name}} end", "local.sh", {{"name", value}});
     EXPECT_EQ(run(script), value + "|end|");
   }
+}
+
+TEST(Script, WordsThatNeedNoQuotesHaveNone) {
+  EXPECT_EQ(shell_quote("/opt/margay/bin/margay-job"), "/opt/margay/bin/margay-job");
+  EXPECT_EQ(shell_quote("--gpus-per-task=1"), "--gpus-per-task=1");
+  // Where a command is expected this would be an assignment.
+  EXPECT_EQ(shell_quote("PATH=/tmp"), "'PATH=/tmp'");
+  EXPECT_EQ(shell_quote(""), "''");
 }
 
 TEST(Script, ANameWithoutAValueIsAnErrorThatSaysWhereAndWhatThereIs) {
@@ -62,7 +88,7 @@ TEST(Script, AnOpenTagIsRefused) {
 }
 
 TEST(Script, BlanksInATagAndCommentsAreAllowed) {
-  EXPECT_EQ(render_script("a{{! a remark }} {{ name }}", "t", {{"name", "b"}}), "a 'b'");
+  EXPECT_EQ(render_script("a{{! a remark }} {{ name }}", "t", {{"name", "b c"}}), "a 'b c'");
 }
 
 TEST(Script, AValueWithAZeroByteIsRefused) {
@@ -73,8 +99,8 @@ TEST(Script, TheLocalTemplateAsksForNamesThatTheDaemonGives) {
   const std::string text = tests::text_of(std::string(MARGAY_SOURCE_DIR) + "/templates/local.sh");
   ASSERT_FALSE(text.empty());
   std::map<std::string, std::string> values;
-  for (const char* name : {"attempt_folder", "item_folder", "attempt_number", "token", "engine",
-                           "backend", "threads", "batch", "checkpoint_every", "resume"}) {
+  for (const char* name : {"attempt_folder", "attempt_number", "token", "job", "engine", "threads",
+                           "batch", "checkpoint_every", "resume"}) {
     values[name] = "x";
   }
   EXPECT_NO_THROW(render_script(text, "local.sh", values));

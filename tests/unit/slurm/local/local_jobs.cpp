@@ -42,7 +42,7 @@ LocalJobs::~LocalJobs() {
 LocalClusterOptions LocalJobs::options() const {
   LocalClusterOptions options;
   options.folder = folder_ / "local";
-  options.helper = fs::path(MARGAY_BIN_DIR) / "margay-local-job";
+  options.helper = fs::path(MARGAY_BIN_DIR) / "margay-job";
   options.slots = 4;
   options.kill_wait = std::chrono::milliseconds(300);
   return options;

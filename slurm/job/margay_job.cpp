@@ -1,0 +1,64 @@
+// margay-job: what a job does besides the search. It runs on every compute node and needs nothing
+// there but libc.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "slurm/job/job_arguments.h"
+#include "slurm/job/job_rules.h"
+#include "slurm/job/local_job.h"
+#include "slurm/job/run_attempt.h"
+#include "slurm/job/run_rank.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: margay-job run --attempt FOLDER --number N [--probe] [--resume FILE] [--batch N]\n"
+    "                      -- [LAUNCHER... margay-job rank ... --] margay-engine match ...\n"
+    "       margay-job rank --attempt FOLDER [--per-task N] -- COMMAND...\n"
+    "       margay-job local FOLDER\n"
+    "\n"
+    "run    Run the search of an attempt: claim its folder, probe the device, pass on requests to\n"
+    "       stop, resume from a checkpoint. Ends with the code of the first rank that failed.\n"
+    "rank   Run one rank of the engine, or N, and record how and where it failed.\n"
+    "local  Run one job of the local cluster; margayd starts it.\n"
+    "\n"
+    "The job scripts that margayd renders have the first two (docs/slurm.md).\n";
+
+int refuse(const std::string& why) {
+  std::fprintf(stderr, "margay-job: %s; see margay-job --help\n", why.c_str());
+  return slurm::kBadUsage;
+}
+
+int run(const std::string& role, const slurm::Words& words) {
+  if (role == "run") return slurm::run_attempt(slurm::parse_run(words));
+  if (role == "rank") return slurm::run_rank(slurm::parse_rank(words));
+  if (role == "local") {
+    if (words.size() != 1) return refuse("local takes one folder");
+    return slurm::start_local_job(words.front());
+  }
+  return refuse("unknown role '" + role + "'");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const slurm::Words words(argv + 1, argv + argc);
+  if (words.empty()) return refuse("no role given");
+  if (words.front() == "--help" || words.front() == "-h") {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  if (words.front() == "--version") {
+    std::puts("margay-job " MARGAY_VERSION);
+    return 0;
+  }
+  try {
+    return run(words.front(), {words.begin() + 1, words.end()});
+  } catch (const slurm::UsageError& error) {
+    return refuse(words.front() + ": " + error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "margay-job: %s\n", error.what());
+    return slurm::kCannotRun;
+  }
+}

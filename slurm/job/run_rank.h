@@ -1,0 +1,13 @@
+// margay-job rank: wraps one rank of the engine, or starts all ranks of its task, and records how
+// and where each that failed ended.
+#pragma once
+
+#include "slurm/job/job_arguments.h"
+
+namespace slurm {
+
+// Returns what the launcher is told: the rank's code, the highest of several. Signals are left to
+// the engine, since Slurm signals every process of a step.
+int run_rank(const RankOptions& options);
+
+}  // namespace slurm
