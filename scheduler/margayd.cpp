@@ -24,7 +24,7 @@
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/commands/render_script.h"
-#include "scheduler/config/config.h"
+#include "scheduler/config/config_reader.h"
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/daemon/make_cluster.h"
 #include "scheduler/doctor/doctor.h"

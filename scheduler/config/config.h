@@ -128,12 +128,4 @@ std::optional<Shape> parse_shape(const std::string& word);
 // GPUs of a job of this shape; 0 for CPU jobs.
 int gpus_of(const SlurmOptions& slurm, Shape shape);
 
-// Both throw ConfigError; `name` stands for the file in its message.
-Config read_config(const std::string& path);
-Config parse_config(const std::string& yaml, const std::string& name);
-
-// Makes paths absolute, fills in defaults that depend on others, and checks ranges; throws
-// ConfigError. `program_folder` is margayd's own.
-void complete_config(Config& config, const std::string& program_folder);
-
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-#include "scheduler/config/config.h"
+#include "scheduler/config/config_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

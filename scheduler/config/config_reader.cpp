@@ -1,0 +1,118 @@
+#include "scheduler/config/config_reader.h"
+
+#include <filesystem>
+#include <map>
+
+#include "base/read_file.h"
+#include "base/utf8.h"
+#include "scheduler/config/yaml_reader.h"
+
+namespace scheduler {
+namespace {
+
+void read_top(const base::YamlSection& top, Config& config) {
+  const Readers local = {{"slots", number_into(config.local.slots)},
+                         {"threads", number_into(config.local.threads)}};
+  const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
+                             {"vanish_pending", duration_into(config.intervals.vanish_pending)},
+                             {"vanish_running", duration_into(config.intervals.vanish_running)},
+                             {"retry", duration_into(config.intervals.retry)},
+                             {"retry_longest", duration_into(config.intervals.retry_longest)},
+                             {"files", duration_into(config.intervals.files)},
+                             {"strikes", duration_into(config.intervals.host_failures)}};
+  const Readers results = {
+      {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
+                                                    {"scores", ResultsKeep::kScores},
+                                                    {"peaks", ResultsKeep::kPeaks}})}};
+  read_section(top, {{"state", text_into(config.state)},
+                     {"jobs", text_into(config.jobs_folder)},
+                     {"socket", text_into(config.socket)},
+                     {"socket_group", text_into(config.socket_group)},
+                     {"engine", text_into(config.engine)},
+                     {"job", text_into(config.job)},
+                     {"templates", text_into(config.templates)},
+                     {"cluster", text_into(config.cluster)},
+                     {"tick", duration_into(config.intervals.tick)},
+                     {"checkpoint_every", duration_into(config.checkpoint_every)},
+                     {"slurm", slurm_into(config.slurm)},
+                     {"local", section_into(local)},
+                     {"intervals", section_into(intervals)},
+                     {"results", section_into(results)}});
+}
+
+void check_ranges(const Config& config) {
+  if (config.cluster != "local" && config.cluster != "slurm") {
+    throw ConfigError("cluster: '" + config.cluster + "' is not known; there are 'local', this " +
+                      "machine alone, and 'slurm'");
+  }
+  if (config.local.slots < 1 || config.local.slots > 1024) {
+    throw ConfigError("local.slots must be between 1 and 1024");
+  }
+  if (config.local.threads < 0 || config.local.threads > 4096) {
+    throw ConfigError("local.threads must be between 0 (all cores) and 4096");
+  }
+  if (config.intervals.tick.count() < 1) throw ConfigError("tick must be at least 1ms");
+  if (config.checkpoint_every.count() < 1) {
+    throw ConfigError("checkpoint_every must be at least 1ms");
+  }
+}
+
+std::string default_templates(const std::filesystem::path& program_folder) {
+  const auto installed = program_folder / "../share/margay/templates";
+  if (std::filesystem::is_directory(installed)) return installed.string();
+  return MARGAY_TEMPLATES;
+}
+
+// sun_path's room, with its closing zero.
+constexpr size_t kLongestSocket = 107;
+
+}  // namespace
+
+Config parse_config(const std::string& yaml, const std::string& name) {
+  Config config;
+  try {
+    read_top(base::parse_yaml(yaml, name), config);
+  } catch (const base::YamlError& error) {
+    throw ConfigError(error.what());
+  }
+  return config;
+}
+
+Config read_config(const std::string& path) {
+  std::optional<std::string> text;
+  try {
+    text = base::read_file(path);
+  } catch (const std::system_error& error) {
+    throw ConfigError(std::string("configuration: ") + error.what());
+  }
+  if (!text) throw ConfigError("configuration '" + path + "' does not exist");
+  return parse_config(*text, path);
+}
+
+void complete_config(Config& config, const std::string& program_folder) {
+  if (config.state.empty()) {
+    throw ConfigError("no state folder: give --state DIR, or 'state' in the configuration");
+  }
+  const std::filesystem::path programs = program_folder;
+  if (config.engine.empty()) config.engine = (programs / "margay-engine").string();
+  if (config.templates.empty()) config.templates = default_templates(programs);
+  for (std::string* path :
+       {&config.state, &config.jobs_folder, &config.engine, &config.job, &config.templates}) {
+    if (path->empty()) continue;
+    auto absolute = std::filesystem::absolute(*path).lexically_normal().string();
+    if (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+    *path = absolute;
+    if (!base::is_utf8(absolute)) throw ConfigError("path '" + absolute + "' is not valid UTF-8");
+  }
+  if (config.socket.empty()) config.socket = config.state + "/margay.sock";
+  config.socket = std::filesystem::absolute(config.socket).lexically_normal().string();
+  if (config.socket.size() > kLongestSocket) {
+    throw ConfigError("socket path '" + config.socket + "' is longer than the " +
+                      std::to_string(kLongestSocket) +
+                      " bytes a Unix socket may have: set 'socket' to a shorter one");
+  }
+  check_ranges(config);
+  if (config.cluster == "slurm") complete_slurm(config.slurm);
+}
+
+}  // namespace scheduler

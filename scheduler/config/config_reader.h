@@ -1,0 +1,18 @@
+// The site's YAML into the struct, checked.
+#pragma once
+
+#include <string>
+
+#include "scheduler/config/config.h"
+
+namespace scheduler {
+
+// Both throw ConfigError; `name` stands for the file in its message.
+Config read_config(const std::string& path);
+Config parse_config(const std::string& yaml, const std::string& name);
+
+// Makes paths absolute, fills in defaults that depend on others, and checks ranges; throws
+// ConfigError. `program_folder` is margayd's own.
+void complete_config(Config& config, const std::string& program_folder);
+
+}  // namespace scheduler
