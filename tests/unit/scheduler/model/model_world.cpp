@@ -96,8 +96,8 @@ void ModelWorld::open() {
   commands_.reset();
   database_.reset();
   database_ = std::make_unique<db::Database>(config_.database());
-  commands_ = std::make_unique<scheduler::Commands>(*database_, clock_, config_.slurm.max_jobs,
-                                                    crash_hook());
+  commands_ = std::make_unique<scheduler::Commands>(
+      *database_, clock_, scheduler::ClusterLimits{.slots = config_.slurm.max_jobs}, crash_hook());
   daemon_ = std::make_unique<scheduler::Daemon>(
       config_, *database_, *cluster_, clock_,
       scheduler::DaemonOptions{.crash = crash_hook(),
