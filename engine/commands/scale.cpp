@@ -231,10 +231,10 @@ void wait_for_file(const std::string& path) {
 // they write into that folder in any case, while the nodes may not resolve each other's names.
 int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> command,
                        const std::string& folder, const std::atomic<bool>& stop) {
-  constexpr std::chrono::seconds kPatience{60};
+  constexpr std::chrono::seconds kTimeout{60};
   command.insert(command.end(), {"--rendezvous", "file:" + folder + "/rendezvous"});
   const ProcessResult end =
-      run_subprocess(step_command(place.spread, place.on_devices, ranks, command), kPatience, stop);
+      run_subprocess(step_command(place.spread, place.on_devices, ranks, command), kTimeout, stop);
   if (end.code == 0) {
     wait_for_file(folder + "/manifest.json");
   } else if (!stop) {

@@ -151,7 +151,7 @@ void check_ranges(const SlurmOptions& slurm) {
   }
 }
 
-// What belongs to the other road would be without effect, and nobody would notice.
+// A key of the other transport would have no effect, and nobody would notice.
 void check_cli(const SlurmOptions& slurm) {
   const std::map<std::string, std::string> unused = {{"url", slurm.url},
                                                      {"user", slurm.user},

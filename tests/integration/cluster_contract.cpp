@@ -31,8 +31,8 @@ using ::testing::SizeIs;
 
 namespace {
 
-constexpr int kPatience = 60'000;  // ms
-constexpr int kPause = 20;         // ms
+constexpr int kTimeout = 60'000;  // ms
+constexpr int kPause = 20;        // ms
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void ClusterContract::SetUp() {
 }
 
 bool ClusterContract::becomes_true(const std::function<bool()>& condition) {
-  for (int waited = 0; waited < kPatience; waited += kPause) {
+  for (int waited = 0; waited < kTimeout; waited += kPause) {
     if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(kPause));
   }

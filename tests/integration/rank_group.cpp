@@ -16,7 +16,7 @@ namespace tests {
 
 namespace {
 
-// Of no other crew.
+// Shared with no other rank group.
 std::string fresh_run_id() {
   static std::atomic<int> groups = 0;
   return std::to_string(getpid()) + "." + std::to_string(++groups);

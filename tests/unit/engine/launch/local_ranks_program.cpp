@@ -1,8 +1,8 @@
 // The two sides of `--nproc` without a search:
-//   local_ranks_program start COUNT PATIENCE_MS COMMAND...     ends as run_local_ranks says
-//   local_ranks_program survivors COUNT PATIENCE_MS COMMAND... likewise; survivors go on
-//   local_ranks_program quiet COUNT PATIENCE_MS COMMAND...     likewise; rank 0 is quiet
-//   local_ranks_program devices COUNT PATIENCE_MS COMMAND...   likewise; rank k has device GPU-k
+//   local_ranks_program start COUNT TIMEOUT_MS COMMAND...     ends as run_local_ranks says
+//   local_ranks_program survivors COUNT TIMEOUT_MS COMMAND... likewise; survivors continue
+//   local_ranks_program quiet COUNT TIMEOUT_MS COMMAND...     likewise; rank 0 is quiet
+//   local_ranks_program devices COUNT TIMEOUT_MS COMMAND...   likewise; rank k has device GPU-k
 //   local_ranks_program listen CODE FOLDER ...                 a rank that ends with CODE when it
 //   is
 //                                                              told to stop

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int kLong = 600'000;  // more patience than any test has
+constexpr int kLong = 600'000;  // longer than any test waits
 
 // Shell: the rank's own number, and how it waits for the others. The ranks' ids are in pid.RANK;
 // what has ended stays a zombie until all have.
@@ -34,17 +34,17 @@ class LocalRanksOfAProgram : public testing::Test {
   }
 
   // Starts ranks that run this shell script.
-  Program& start(int count, int patience, const std::string& script,
+  Program& start(int count, int timeout, const std::string& script,
                  const std::string& how = "start", const std::vector<std::string>& variables = {}) {
     const std::string path = scratch_.write("rank.sh", kBegin + script);
-    return start_command(count, patience, {"/bin/sh", path}, how, variables);
+    return start_command(count, timeout, {"/bin/sh", path}, how, variables);
   }
 
-  Program& start_command(int count, int patience, const std::vector<std::string>& command,
+  Program& start_command(int count, int timeout, const std::vector<std::string>& command,
                          const std::string& how = "start",
                          std::vector<std::string> variables = {}) {
     std::vector<std::string> words = {kProgram, how, std::to_string(count),
-                                      std::to_string(patience)};
+                                      std::to_string(timeout)};
     words.insert(words.end(), command.begin(), command.end());
     variables.push_back("TMPDIR=" + scratch_ / "tmp");
     program_ = std::make_unique<Program>(words, scratch_.path(), variables);

@@ -18,13 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-ProcessResult run_shell(const std::string& script, std::chrono::milliseconds patience = 60s,
+ProcessResult run_shell(const std::string& script, std::chrono::milliseconds timeout = 60s,
                         const std::atomic<bool>& stop = false) {
-  return run_subprocess({"/bin/sh", "-c", script}, patience, stop);
+  return run_subprocess({"/bin/sh", "-c", script}, timeout, stop);
 }
 
 // Runs the script, which makes the file `$0` when it listens, and stops it then.
-ProcessResult stop_shell(const std::string& script, std::chrono::milliseconds patience) {
+ProcessResult stop_shell(const std::string& script, std::chrono::milliseconds timeout) {
   const PrivateFolder folder("step-test");
   const std::string listens = folder.path() + "/listens";
   std::atomic<bool> stop = false;
@@ -32,7 +32,7 @@ ProcessResult stop_shell(const std::string& script, std::chrono::milliseconds pa
     tests::becomes_true([&] { return fs::exists(listens); });
     stop = true;
   });
-  const ProcessResult end = run_subprocess({"/bin/sh", "-c", script, listens}, patience, stop);
+  const ProcessResult end = run_subprocess({"/bin/sh", "-c", script, listens}, timeout, stop);
   stopper.join();
   return end;
 }

@@ -23,7 +23,7 @@ TEST(Watchdog, OfOneWhoWaitsForOthersNeverHangs) {
   EXPECT_THAT(watchdog.tick(100 * kTimeout), IsEmpty());
 }
 
-TEST(Watchdog, HangsWhenAStepHasLastedItsPatience) {
+TEST(Watchdog, HangsWhenAStepHasLastedItsTimeout) {
   const std::vector<std::pair<Activity, int>> timeout{
       {Activity::kBatch, 1}, {Activity::kDevice, 1}, {Activity::kStart, 2}, {Activity::kFiles, 10}};
   for (const auto& [step, timeouts] : timeout) {

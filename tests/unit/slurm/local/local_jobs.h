@@ -1,5 +1,5 @@
 // What the tests of the local cluster share: a scratch folder, jobs that append a line each time
-// they run, and patience.
+// they run, and time-outs.
 #pragma once
 
 #include <gtest/gtest.h>
