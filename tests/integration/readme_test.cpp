@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "scheduler/config/config.h"
+#include "scheduler/config/config_reader.h"
 #include "tests/integration/doc_page.h"
 #include "tests/program.h"
 
