@@ -80,7 +80,7 @@ TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
   EXPECT_EQ(attempts(id)[0].cause, "widened");
   EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
   EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
-  EXPECT_THAT(attempt(id).script, HasSubstr("resume='" + checkpoint(id, 1) + "'"));
+  EXPECT_THAT(attempt(id).script, HasSubstr("--resume " + checkpoint(id, 1) + " "));
   EXPECT_THAT(shown(id), HasSubstr("resumes from its checkpoint"));
   ticks(1);
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);

@@ -110,12 +110,12 @@ TEST_F(DaemonSubmitTest, TooLittleDeviceMemoryMeansASmallerBatch) {
   for (int i = 0; i < 3; ++i) {
     ticks(2);
     const std::string& script = attempt(id).script;
-    const size_t at = script.find(" batch=") + 7;
-    batches.push_back(script.substr(at, script.find('\n', at) - at));
+    const size_t at = script.find(" --batch ") + 9;
+    batches.push_back(script.substr(at, script.find(' ', at) - at));
     fail(attempt(id), 71);
   }
   ticks(1);
-  EXPECT_THAT(batches, ElementsAre("''", "'4'", "'1'"));
+  EXPECT_THAT(batches, ElementsAre("''", "4", "1"));
   EXPECT_EQ(item(id).state, ItemState::kFailed);
 }
 

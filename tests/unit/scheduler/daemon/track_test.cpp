@@ -112,7 +112,7 @@ TEST_F(DaemonTrackTest, AStoppedSearchResumesFromItsCheckpoint) {
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kCheckpointed);
   EXPECT_EQ(attempt(id).resume_from, attempts(id)[0].directory + "/checkpoint.mgc");
-  EXPECT_THAT(attempt(id).script, HasSubstr("resume='" + attempt(id).resume_from + "'"));
+  EXPECT_THAT(attempt(id).script, HasSubstr("--resume " + attempt(id).resume_from + " "));
   // The second stops before it has written one of its own.
   fail(attempt(id), 85);
   ticks(2);
