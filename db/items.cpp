@@ -5,6 +5,7 @@
 namespace db {
 namespace {
 
+// The column `forgiven` is the field exempt_through: a released schema keeps its names.
 const std::string kSelect =
     "SELECT id, micrograph_path, template_id, repeat, priority, state, reason, defocus_u, "
     "defocus_v, astigmatism_angle, phase_shift, ctf_source, micrograph_bytes, "

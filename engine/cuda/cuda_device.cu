@@ -7,7 +7,7 @@
 namespace engine::cuda {
 namespace {
 
-// faults.cpp, which is compiled without the toolkit, knows its numbers by heart.
+// errors.cpp, which is compiled without the toolkit, has copies of its numbers.
 #define MARGAY_SAME(ours, theirs)                                   \
   static_assert(static_cast<int>(ours) == static_cast<int>(theirs), \
                 "another number in this toolkit")

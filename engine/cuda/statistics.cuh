@@ -1,5 +1,5 @@
-// What a search keeps of every pixel, as engine/numerics/statistics.h says: integers, so that the order of
-// the work does not matter.
+// What a search keeps of every pixel, as engine/numerics/statistics.h defines it: integers, so that
+// the order of the work does not matter.
 #pragma once
 
 #include "engine/backend/transforms.h"
@@ -96,8 +96,8 @@ __device__ inline float value_of_key(unsigned long long key) {
   return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
 }
 
-// best_z of engine/numerics/statistics.h: the largest of each block into largest[blockIdx.x]. Shared
-// memory: kThreads doubles.
+// best_z of engine/numerics/statistics.h: the largest of each block into largest[blockIdx.x].
+// Shared memory: kThreads doubles.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     find_best_z(Statistics s, size_t pixels, double correlations, double* __restrict__ largest) {

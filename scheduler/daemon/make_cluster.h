@@ -1,4 +1,4 @@
-// The one place that knows the kinds of cluster there are.
+// Makes the cluster that the configuration names. No other file includes the transports.
 #pragma once
 
 #include <memory>

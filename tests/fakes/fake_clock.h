@@ -1,3 +1,4 @@
+// A clock for tests.
 #pragma once
 
 #include <chrono>

@@ -63,7 +63,7 @@ class ClusterContract : public ::testing::TestWithParam<ContractCluster> {
   std::string submit(const slurm::JobRequest& request);
   std::string submit(const std::string& name, const std::string& then);
 
-  // In the next complete picture.
+  // The job in the next complete snapshot.
   std::optional<slurm::JobStatus> look(const std::string& job_id);
   bool becomes(const std::string& job_id, slurm::JobState state);
   // Returns how; asserts that it does.

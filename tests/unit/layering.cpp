@@ -92,7 +92,7 @@ const std::vector<Exception>& exceptions() {
       {"scheduler/margayd.cpp", "slurm/"},
       {"scheduler/margayd.cpp", "db/"},
       {"scheduler/margay.cpp", "scheduler/"},
-      // The one place that knows the kinds of cluster.
+      // The one place that makes clusters, of every kind.
       {"scheduler/daemon/make_cluster.", "slurm/"},
       // Its ranks compute on devices.
       {"engine/comm/nccl.", "engine/cuda/"},

@@ -24,7 +24,7 @@
 
 namespace engine::cuda {
 
-// The lengths that kernels are compiled for.
+// A list of transform lengths, in points; a build compiles kernels for its own (CompiledLengths).
 template <int... kValues>
 struct LengthList {
   static constexpr std::array<int, sizeof...(kValues)> kLengths = {kValues...};

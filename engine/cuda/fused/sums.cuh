@@ -1,5 +1,5 @@
-// Sums of many correlations in registers, exact in the fixed point of engine/numerics/statistics.h, with
-// additions of single precision and of 32 bits only.
+// Sums of many correlations in registers, exact in the fixed point of
+// engine/numerics/statistics.h, with additions of single precision and of 32 bits only.
 //
 // Adding a magic number M = 1.5 x 2^k makes a float's last bit worth 2^(k-23): what is added is
 // rounded to that, and the bits of the result count it. A value is split so into a high part and a

@@ -1,3 +1,4 @@
+// Virtual time of the model tests.
 #pragma once
 
 #include <cstdint>
