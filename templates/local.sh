@@ -3,6 +3,7 @@
 # unknown name is an error. How to change this file: docs/slurm.md, "Script templates".
 
 attempt={{attempt_folder}}
+umask 0022
 
 # With `exec` the job is margay-job itself, which hands a request to stop on to the engine.
 exec {{job}} run --attempt "$attempt" --number {{attempt_number}} \

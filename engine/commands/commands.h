@@ -7,7 +7,7 @@
 
 #include "engine/error.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11 calls it so
 class App;
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -50,6 +51,9 @@ sigset_t job_signals() {
 }
 
 void block_job_signals() {
+  // Whoever started this process may ignore the ends of its children, and then there are none to
+  // wait for.
+  std::signal(SIGCHLD, SIG_DFL);
   const sigset_t signals = job_signals();
   sigprocmask(SIG_BLOCK, &signals, nullptr);
 }

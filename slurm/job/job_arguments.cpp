@@ -60,6 +60,12 @@ void part_command(const Words& command, RunOptions& options) {
   if (options.engine.empty()) throw UsageError("no engine behind the last '--'");
 }
 
+// Without a slash at its end: the folder above it holds the fence.
+std::string folder_in(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 }  // namespace
 
 RunOptions parse_run(const Words& words) {
@@ -67,7 +73,7 @@ RunOptions parse_run(const Words& words) {
   Reader reader(words);
   while (reader.next()) {
     if (reader.option() == "--attempt") {
-      options.attempt = reader.value();
+      options.attempt = folder_in(reader.value());
     } else if (reader.option() == "--number") {
       options.number = reader.number();
     } else if (reader.option() == "--resume") {
@@ -91,7 +97,7 @@ RankOptions parse_rank(const Words& words) {
   Reader reader(words);
   while (reader.next()) {
     if (reader.option() == "--attempt") {
-      options.attempt = reader.value();
+      options.attempt = folder_in(reader.value());
     } else if (reader.option() == "--per-task") {
       options.per_task = reader.number();
     } else {

@@ -2,7 +2,6 @@
 
 #include <pwd.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,7 +33,6 @@ void set_if_empty(const char* name, const std::string& value) {
 
 // slurmrestd gives a job none of these.
 void complete_environment() {
-  umask(0022);
   const passwd* const user = getpwuid(getuid());
   set_if_empty("USER", user == nullptr ? "" : user->pw_name);
   set_if_empty("LOGNAME", variable("USER"));

@@ -30,9 +30,10 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// An empty variable counts as unset, as in the engine.
 int number_in(const char* name, int otherwise) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? otherwise : std::atoi(value);
+  const std::string value = variable(name);
+  return value.empty() ? otherwise : std::atoi(value.c_str());
 }
 
 // As the engine finds it: torchrun's, Open MPI's and Slurm's names, in this order.

@@ -18,7 +18,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 const fs::path kRoot = MARGAY_SOURCE_DIR;
-const std::vector<std::string> kFolders = {"base", "engine", "db", "slurm", "scheduler", "tests", "bench"};
+const std::vector<std::string> kFolders = {"base",      "engine", "db",   "slurm",
+                                           "scheduler", "tests",  "bench"};
 
 std::vector<fs::path> our_sources() {
   std::vector<fs::path> sources;

@@ -1,8 +1,7 @@
-#include "scheduler/config/config_reader.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/config/config_reader.h"
 #include "tests/scratch_folder.h"
 
 namespace scheduler {

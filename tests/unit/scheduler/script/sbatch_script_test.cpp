@@ -318,6 +318,28 @@ TEST_F(SbatchScriptTest, SiteLinesRunBeforeTheEngineWhateverTheyLeaveUnset) {
   EXPECT_EQ(tests::text_of(folder_.file("seen")), "it's here\n");
 }
 
+// Slurmrestd signals the script, too.
+TEST_P(EachSbatchScriptTest, ARequestToStopDuringTheSitesLinesDoesNotKillTheScript) {
+  config_.slurm.setup = {"kill -USR1 $$"};
+  engine("exit 0", "exit 0");
+  EXPECT_EQ(run(), 0);
+  config_.slurm.setup = {"kill -TERM $$"};
+  EXPECT_EQ(run(), 85);
+}
+
+TEST_F(SbatchScriptTest, TheSitesUmaskIsTheResults) {
+  config_.slurm.setup = {"umask 0027"};
+  engine("exit 0", "umask > \"$SCRATCH/seen\"; exit 0");
+  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(tests::text_of(folder_.file("seen")), "0027\n");
+}
+
+TEST_F(SbatchScriptTest, AFaultIsOneAlthoughTheSitesLinesIgnoreTheEndsOfChildren) {
+  config_.slurm.setup = {"trap '' CHLD"};
+  engine("exit 0", "exit 64");
+  EXPECT_EQ(run(), 64);
+}
+
 TEST_F(SbatchScriptTest, WhatSlurmrestdDoesNotSetIsSet) {
   engine("exit 0", "echo \"$HOME|$USER|$LOGNAME|$PWD|$(umask)\" > \"$SCRATCH/seen\"; exit 0");
   EXPECT_EQ(run(), 0);

@@ -64,6 +64,13 @@ TEST(RunArguments, NeedNoLauncher) {
               ElementsAre("margay-engine", "match", "--resume", "/old"));
 }
 
+// The fence is in the folder above the attempt's.
+TEST(RunArguments, NameTheFolderWithoutASlashAtItsEnd) {
+  EXPECT_EQ(parse_run(words("--attempt /jobs/7/a2// --number 2 -- engine match")).attempt,
+            "/jobs/7/a2");
+  EXPECT_EQ(parse_rank(words("--attempt /jobs/7/a2/ -- engine match")).attempt, "/jobs/7/a2");
+}
+
 TEST(RunArguments, ThatAreEmptyAreNotGivenToTheEngine) {
   Words given = words("--attempt /a --number 1 --resume X --batch X -- margay-engine match");
   for (std::string& word : given) word = word == "X" ? "" : word;
