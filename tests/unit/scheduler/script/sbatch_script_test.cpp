@@ -322,9 +322,9 @@ TEST_F(SbatchScriptTest, SiteLinesRunBeforeTheEngineWhateverTheyLeaveUnset) {
 TEST_P(EachSbatchScriptTest, ARequestToStopDuringTheSitesLinesDoesNotKillTheScript) {
   config_.slurm.setup = {"kill -USR1 $$"};
   engine("exit 0", "exit 0");
-  EXPECT_EQ(run(), 0);
+  EXPECT_EQ(run(GetParam()), 0);
   config_.slurm.setup = {"kill -TERM $$"};
-  EXPECT_EQ(run(), 85);
+  EXPECT_EQ(run(GetParam()), 85);
 }
 
 TEST_F(SbatchScriptTest, TheSitesUmaskIsTheResults) {
