@@ -31,7 +31,8 @@ struct OutputChecks {
   std::string csv_path = {};  // of --output; empty: derived
   // Other files to be written: the option that names it, the path.
   std::vector<std::pair<std::string, std::string>> other_files = {};
-  // Left by a search of ours that did not finish: results beside it may be replaced. Empty: none.
+  // The file that an unfinished Margay search leaves: results beside it may be replaced. Empty:
+  // none.
   std::string unfinished_mark;
   uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };

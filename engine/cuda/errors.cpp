@@ -40,7 +40,7 @@ Advice advice(const FaultReport& r) {
               "look for Xid messages in the kernel's log (dmesg) and at nvidia-smi; the device may "
               "need a reset or the machine a restart"};
     case Fault::kOurMistake:
-      return {"the program did something that the device refuses, which is a fault of ours",
+      return {"the program did something that the device refuses, which is a bug in Margay",
               "please report it with this message; --backend cpu gives the same maps meanwhile"};
     case Fault::kOther:
       return {"the device reported an error", "look at nvidia-smi and at the kernel's log (dmesg)"};

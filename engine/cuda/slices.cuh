@@ -1,5 +1,5 @@
-// From the template's spectrum to filtered central slices: what engine/numerics/projection.cpp does,
-// for many orientations and planes at once. Half-planes are n x (n/2+1), rows 0 .. n/2-1,
+// From the template's spectrum to filtered central slices: what engine/numerics/projection.cpp
+// does, for many orientations and planes at once. Half-planes are n x (n/2+1), rows 0 .. n/2-1,
 // -n/2 .. -1.
 #pragma once
 

@@ -22,7 +22,8 @@ namespace {
 
 using namespace mrc_bytes;  // the field offsets
 
-// Closes a half-written file and removes it, unless it is not a file of ours (a device).
+// Closes a half-written file and removes it, unless it is something else than a regular file (a
+// device).
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path)

@@ -53,7 +53,8 @@ class Leader : public RankSession {
              const std::string& signature);
   void ask(uint32_t done);
   void request_merge(bool stop);
-  // Rank 0 has the sums of this round. False: a rank was lost meanwhile, they are of no use.
+  // Reports that rank 0 has the sums of this round. Returns false when a rank was lost meanwhile:
+  // the sums are then incomplete and must be discarded.
   bool merged(int round);
   // The search is done or stopped, and all of it merged. What ends it is an order after end().
   bool over() const;

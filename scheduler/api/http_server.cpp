@@ -17,7 +17,7 @@
 namespace scheduler::api {
 namespace {
 
-constexpr size_t kLongestPath = 200;  // no route of ours is longer
+constexpr size_t kLongestPath = 200;  // no route is longer
 constexpr size_t kLargestBody = 16U << 20U;
 constexpr int kLookForStop = 100;  // ms
 constexpr std::chrono::milliseconds kShortagePause{10};

@@ -103,7 +103,7 @@ class Commands {
   db::Item release(const Caller& caller, int64_t item_id);
   // The next tick asks a running job to stop; the item is CANCELLED once the job is gone.
   db::Item cancel(const Caller& caller, int64_t item_id);
-  // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer tells what changed.
+  // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer names what changed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
   std::vector<db::Item> list(const db::ItemQuery& query) const;

@@ -57,7 +57,7 @@ struct SlurmOptions {
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   slurm::Accounting accounting = slurm::Accounting::kAuto;
-  int max_jobs = 64;    // jobs of ours in Slurm at once, running or waiting
+  int max_jobs = 64;    // Margay's jobs in Slurm at once, running or waiting
   int max_pending = 0;  // waiting there at once, for each class; 0: max(4, running / 4)
   Shape shape = Shape::kGpu;
   std::optional<Shape> urgent_shape{};  // for urgent items; empty: `shape` for all

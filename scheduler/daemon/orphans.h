@@ -1,6 +1,6 @@
-// Jobs of ours without an open attempt. Those that are over are forgotten; those that were given
-// up, that are the second of their name, or that would run again after their result is there, are
-// stopped. Not thread-safe; the tick is the only caller.
+// Orphans: jobs of this daemon without an open attempt. A finished one is forgotten. One whose
+// attempt was abandoned, that is the second of its name, or that would run again after its result
+// is there, is stopped. Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // Which item runs next, and why: a pure function of a snapshot, without clock, database or network.
 //
-// The rules: class before class, the oldest first within a class, as many jobs as the cluster may
-// have of ours. Each job has the site's shape, one device or one node. Urgent items get the site's
-// urgent shape, several nodes, and one that was promoted while it ran on less is stopped with a
-// checkpoint and resumed there. Where jobs wait in the cluster's own queue, only a few of each
-// class wait there; the rest waits here, where an urgent item can still pass it.
+// The rules: class before class, the oldest first within a class, as many jobs as the cluster
+// takes from Margay. Each job has the site's shape, one device or one node. Urgent items get the
+// site's urgent shape, several nodes, and one that was promoted while it ran on less is stopped
+// with a checkpoint and resumed there. Where jobs wait in the cluster's own queue, only a few of
+// each class wait there; the rest waits here, where an urgent item can still pass it.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct ShapeOffer {
 
 // How much of the cluster the site's configuration grants.
 struct ClusterLimits {
-  int slots = 1;        // jobs of ours at once
+  int slots = 1;        // Margay's jobs at once
   bool queues = false;  // jobs may also wait in the cluster's own queue
   int max_pending = 0;  // waiting there for each class; 0: max(4, running / 4)
   ShapeOffer shape{.text = "1 device"};
@@ -60,7 +60,7 @@ struct Snapshot {
   // Where the cluster queues:
   bool cluster_queues = false;
   int max_pending = 0;
-  int running = 0;                        // jobs of ours
+  int running = 0;                        // Margay's jobs
   std::map<db::Priority, int> pending{};  // waiting there, or about to after a stop
 };
 

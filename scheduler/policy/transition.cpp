@@ -332,7 +332,7 @@ bool is_about(const std::string& message, const std::string& option) {
 bool own_option_is_wrong(const slurm::SubmitResult& answer,
                          const std::map<std::string, std::string>& own_options) {
   if (answer.refusal == slurm::Refusal::kJob) {
-    return own_options.size() > own_options.count("job-name");  // which is a label of ours
+    return own_options.size() > own_options.count("job-name");  // a label that Margay sets
   }
   // Submissions must not pause for one user's misspelt partition.
   return std::any_of(own_options.begin(), own_options.end(),

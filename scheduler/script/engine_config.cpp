@@ -115,7 +115,7 @@ std::string engine_config(const EngineInput& input) {
   optics["defocus_v"] = number(input.ctf.defocus_v);
   optics["astigmatism_angle"] = number(input.ctf.astigmatism_angle);
   optics["phase_shift"] = number(input.ctf.phase_shift);
-  // Whole: what the template's author had there belongs to no search of ours.
+  // The section is replaced whole: the author's own paths belong to none of the queue's searches.
   YAML::Node results(YAML::NodeType::Map);
   for (const auto& [key, file] : kMaps) results[key] = quoted(input.folder + "/" + file);
   root["match_template_result"] = results;

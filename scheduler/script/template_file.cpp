@@ -27,7 +27,7 @@ bool is_file_name(const std::string& name) {
   throw ScriptError("script template '" + path + "', line " + std::to_string(line) + ": " + what);
 }
 
-// Nothing of ours in it, and no option of sbatch, which would not be seen.
+// Refuses an included file with a #MARGAY or #SBATCH line: neither would be read there.
 std::string included(const ScriptTemplate& script, const Values& values) {
   size_t number = 0;
   for (const std::string& line : slurm::split(script.text, '\n')) {

@@ -1,4 +1,4 @@
-// Starting a program that has nothing of ours: no files, no terminal, no signal settings.
+// Starts a program that inherits nothing from this one: no files, no terminal, no signal settings.
 #pragma once
 
 #include <filesystem>

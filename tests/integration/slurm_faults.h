@@ -34,8 +34,8 @@ std::vector<CrashAndFault> crashes_with_a_fault();
 std::vector<CrashAndFault> whole_matrix();
 
 // Two micrographs, and a third that is cancelled, or promoted while it runs, where the point is
-// about that. Expects that they are done, each by one search, that a promoted one went on from its
-// checkpoint with several nodes, and that Slurm has nothing of ours left.
+// about that. Expects that they are done, each by one search, that a promoted one resumed from its
+// checkpoint with several nodes, and that no job of Margay is left in Slurm.
 void expect_once_in_spite_of(const CrashAndFault& both);
 // The daemon really ends at the point.
 void expect_reached(const std::string& point);

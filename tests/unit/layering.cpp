@@ -17,7 +17,7 @@ struct Room {
 };
 
 // From the top floor down. A top folder by itself is its root: the few headers there include
-// nothing of ours but `base`, and every room above them may include them.
+// nothing of the project but `base`, and every room above them may include them.
 const std::vector<Room>& rooms() {
   static const std::vector<Room> all = {
       {"engine/commands",

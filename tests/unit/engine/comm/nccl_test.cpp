@@ -13,10 +13,10 @@ namespace {
 class EmptyStore : public Store {
  public:
   void put(const std::string&, const std::vector<char>&) override {
-    ADD_FAILURE() << "another rank was told of a device that is not there";
+    ADD_FAILURE() << "rank 0 published a device that is not there";
   }
   std::vector<char> get(const std::string&) override {
-    throw CommunicatorLost("another rank was asked for what is of no use without a device");
+    throw CommunicatorLost("another rank was asked although there is no device");
   }
 };
 

@@ -22,7 +22,7 @@ using Ending = tests::ScriptedAnswer::Ending;
 
 class RestClusterTest : public RestSite {
  protected:
-  // So many jobs of ours and others between them.
+  // Adds `count` jobs of Margay's with others' between them.
   void fill(int count) {
     for (int i = 0; i < count; ++i) {
       jobs_.push_back(job(2 * i + 1, "margay-test-" + std::to_string(i), "PENDING"));
