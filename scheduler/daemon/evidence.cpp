@@ -48,13 +48,20 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   if (changed.find("is missing") == std::string::npos) evidence.micrograph_changed = changed;
 }
 
+// The cluster opens the log before it starts the script; the claim comes after the site's setup
+// lines, which may take minutes.
+bool has_begun(const db::Attempt& attempt) {
+  return access((attempt.directory + "/" + kLogFile).c_str(), F_OK) == 0 ||
+         access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) == 0;
+}
+
 // What matters only once the job is over.
 void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
   evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(context, attempt);
-  evidence.never_ran = access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) != 0;
+  evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }
 

@@ -51,7 +51,8 @@ int wait_for(pid_t child) {
 // A rank ends with 70 also when another one is gone, which it may know before that one has ended:
 // 70 is recorded last. A rank without others has nobody to wait for.
 void let_others_end_first(const std::filesystem::path& faults) {
-  if (number_in("SLURM_STEP_NUM_TASKS", 0) == 1 && variable("RANK").empty()) return;
+  const bool has_others = !variable("RANK").empty() || number_in("OMPI_COMM_WORLD_SIZE", 1) > 1;
+  if (number_in("SLURM_STEP_NUM_TASKS", 0) == 1 && !has_others) return;
   const auto deadline = steady_clock::now() + kLastWord;
   while (steady_clock::now() < deadline && access((faults / "first").c_str(), F_OK) != 0) {
     std::this_thread::sleep_for(milliseconds(20));

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/unit/scheduler/daemon/slurm_fixture.h"
 
 namespace scheduler {
@@ -61,6 +63,23 @@ TEST_F(DaemonSlurmTrackTest, LooksForAnUnansweredJobCountOnlyWithFreshPictures) 
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kUnknown);
   ticks(1);
   EXPECT_EQ(attempts(id)[0].state, AttemptState::kNeverStarted);
+}
+
+// The lines of the site may take minutes, and the claim comes after them. The log is there before.
+TEST_F(DaemonSlurmTrackTest, AJobThatIsCancelledDuringTheLinesOfTheSiteHasBegun) {
+  for (const bool has_log : {false, true}) {
+    const auto id = enqueue(has_log ? "begun.mrc" : "not begun.mrc").id;
+    ticks(2);
+    if (has_log) std::ofstream(attempt(id).directory + "/job.log") << "loading modules\n";
+    slurm::JobStatus& job = job_of(id);
+    job.state = JobState::kCancelled;
+    job.host = "n1";
+    job.start_time = 1000;
+    job.end_time = 1060;
+    ticks(1);
+    EXPECT_EQ(attempts(id)[0].state,
+              has_log ? AttemptState::kCancelled : AttemptState::kNeverStarted);
+  }
 }
 
 TEST_F(DaemonSlurmTrackTest, AccountingHasTheEndOfAJobThatTheControllerForgot) {
