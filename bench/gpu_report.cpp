@@ -74,10 +74,7 @@ std::string format(const char* pattern, Values... values) {
 }
 
 // As tests/gpu holds them.
-double most_mip_rms(const std::string& precision) {
-  if (precision == "fp16") return 1e-2;
-  return precision == "fp16-storage" ? 2e-3 : 1e-4;
-}
+double most_mip_rms(const std::string& precision) { return precision == "fp16" ? 1e-2 : 1e-4; }
 
 std::string side_lines(const Case& c, const Side& side, double bandwidth) {
   const std::string name = side.fft + " " + side.precision;

@@ -6,10 +6,10 @@ namespace engine {
 namespace {
 
 Precision precision_of(const std::string& name) {
-  for (const Precision precision : {Precision::kFp32, Precision::kFp16Storage, Precision::kFp16}) {
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16}) {
     if (precision_name(precision) == name) return precision;
   }
-  throw UsageError("--precision: '" + name + "' is not one of fp32, fp16-storage, fp16");
+  throw UsageError("--precision: '" + name + "' is not one of fp32, fp16");
 }
 
 TransformPath processor_path(const std::string& fft, Precision precision) {
@@ -32,8 +32,6 @@ std::string precision_name(Precision precision) {
   switch (precision) {
     case Precision::kFp32:
       return "fp32";
-    case Precision::kFp16Storage:
-      return "fp16-storage";
     case Precision::kFp16:
       return "fp16";
   }

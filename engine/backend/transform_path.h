@@ -7,11 +7,10 @@ namespace engine {
 
 enum class Precision {
   kFp32,
-  kFp16Storage,  // fp16 in the device's memory, arithmetic in single precision
-  kFp16,         // fp16 in memory and in the arithmetic of the transforms
+  kFp16,  // fp16 in memory and in the arithmetic of the transforms
 };
 
-// The name in options, manifests and checkpoints: "fp32", "fp16-storage", "fp16".
+// The name in options, manifests and checkpoints: "fp32", "fp16".
 std::string precision_name(Precision precision);
 
 // True: `--fft auto` takes the fused path in single precision, too, where the search fits it. To be
@@ -26,8 +25,7 @@ struct TransformPath {
 
 // `backend`: "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "cufft", "fused") and
 // `precision` are the values of the options; with `fused_by_itself` "auto" is "fused" in single
-// precision, too. In fp16 and fp16-storage it always is. Throws UsageError where one option
-// contradicts another.
+// precision, too. In fp16 it always is. Throws UsageError where one option contradicts another.
 TransformPath choose_transforms(const std::string& backend, const std::string& fft,
                                 const std::string& precision, bool fused_by_itself = false);
 

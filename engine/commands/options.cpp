@@ -46,10 +46,10 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
       ->type_name("NAME")
       ->capture_default_str();
   command
-      .add_option("--precision", device.precision,
-                  "Compute in fp32; on a CUDA device also in fp16-storage (fp16 in memory, fp32 "
-                  "arithmetic) or fp16; the error is measured and reported")
-      ->check(one_of({"fp32", "fp16-storage", "fp16"}))
+      .add_option(
+          "--precision", device.precision,
+          "Compute in fp32; on a CUDA device also in fp16; the error is measured and reported")
+      ->check(one_of({"fp32", "fp16"}))
       ->type_name("NAME")
       ->capture_default_str();
   command.add_option("--threads", device.threads, "CPU threads (0 = every core)")

@@ -23,7 +23,7 @@ struct SearchIdentity {
 struct Checkpoint {
   int numerics_version = 1;
   std::string backend;    // "cpu", "cuda"
-  std::string precision;  // "fp32", "fp16-storage", "fp16"
+  std::string precision;  // "fp32", "fp16"
   SearchIdentity identity;
   std::vector<bool> finished;  // per unit
   Accumulators accumulators;

@@ -260,7 +260,7 @@ DeviceInfo describe_device(const DevicePlan& plan) {
 std::vector<std::string> transforms_of_this_build() {
   if (!cuda::built_in()) return {"fftw fp32"};
   std::vector<std::string> all = {"fftw fp32", "cufft fp32"};
-  for (const Precision precision : {Precision::kFp32, Precision::kFp16Storage, Precision::kFp16}) {
+  for (const Precision precision : {Precision::kFp32, Precision::kFp16}) {
     const cuda::FusedKernels kernels = cuda::fused_kernels(precision);
     if (!kernels.lengths.empty()) all.push_back(kernels_text(kernels));
   }

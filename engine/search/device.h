@@ -23,7 +23,7 @@ struct DeviceOptions {
   int device = 0;                  // CUDA: which of the devices that this process sees
   uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
   std::string fft = "auto";        // CUDA: auto, cufft, fused
-  std::string precision = "fp32";  // fp32; CUDA: fp16-storage, fp16
+  std::string precision = "fp32";  // fp32; CUDA: fp16
 };
 
 // What the device is going to hold, shrunk to fit the memory that is free; `notes` has a sentence
@@ -34,7 +34,7 @@ struct DevicePlan {
   int batch = 1;
   int device = 0;
   std::string fft = "fftw";        // cufft, fused
-  std::string precision = "fp32";  // fp16-storage, fp16
+  std::string precision = "fp32";  // fp16
   std::string tiling;              // of the fused path, as describe_tiling has it
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;

@@ -73,8 +73,8 @@ TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--backend", "cpu", "--fft", "fused"}, "omit --fft"},
       {{"--backend", "cpu", "--fft", "cufft"}, "omit --fft"},
-      {{"--backend", "cpu", "--precision", "fp16-storage"}, "omit --precision"},
-      {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16-storage"}, "use --fft fused"},
+      {{"--backend", "cpu", "--precision", "fp16"}, "omit --precision"},
+      {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16"}, "use --fft fused"},
       {{"--fft", "cufft", "--precision", "fp16"}, "use --fft fused"}};
   for (const std::string command : {"match", "plan"}) {
     for (const auto& [options, word] : cases) {
@@ -94,7 +94,7 @@ TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
 TEST_F(EngineProgram, HalvesAreNeverSilentlyReplacedByTheProcessorsPrecision) {
   search_.write_config();
   const Finished refused = run_program({"/usr/bin/env", "CUDA_VISIBLE_DEVICES=", engine_program(),
-                                        "match", "search.yaml", "--precision", "fp16-storage"},
+                                        "match", "search.yaml", "--precision", "fp16"},
                                        search_.folder());
   EXPECT_NE(refused.exit_code, 0);
   EXPECT_THAT(refused.error, testing::AnyOf(HasSubstr("--precision"), HasSubstr("NVIDIA")));

@@ -7,11 +7,9 @@ namespace engine::cuda {
 FusedKernels fused_kernels(Precision precision) {
   switch (precision) {
     case Precision::kFp32:
-      return single_kernels();
-    case Precision::kFp16Storage:
-      return half_storage_kernels();
+      return compiled_kernels<SingleStorage>(precision);
     case Precision::kFp16:
-      return half_arithmetic_kernels();
+      return compiled_kernels<HalfArithmetic>(precision);
   }
   return {};
 }
@@ -20,11 +18,9 @@ std::unique_ptr<Backend> make_fused_backend(const Problem& problem, const Memory
                                             int number) {
   switch (plan.precision) {
     case Precision::kFp32:
-      return make_single_backend(problem, plan, number);
-    case Precision::kFp16Storage:
-      return make_half_storage_backend(problem, plan, number);
+      return make_storage_backend<SingleStorage>(problem, plan, number);
     case Precision::kFp16:
-      return make_half_arithmetic_backend(problem, plan, number);
+      return make_storage_backend<HalfArithmetic>(problem, plan, number);
   }
   return nullptr;
 }

@@ -1,6 +1,5 @@
 // The fused path as the rest of the engine sees it. Its kernels are compiled in one file for each
-// precision (fp32.cu, fp16_storage.cu, fp16.cu). In a build without CUDA unavailable.cpp implements
-// it.
+// precision (fp32.cu, fp16.cu). In a build without CUDA unavailable.cpp implements it.
 #pragma once
 
 #include <memory>

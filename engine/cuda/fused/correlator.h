@@ -57,9 +57,8 @@ class FusedCorrelator {
   using Buffer = typename Device::template Buffer<T>;
 
   static FusedShape shape_of(int n, const FusedPlan& plan);
-  template <int kLength>
   unsigned row_blocks(int rows) const {
-    constexpr int kLines = kLinesOfBlock<kLength, Storage>;
+    constexpr int kLines = Storage::kLines;
     return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
   template <typename Use>
@@ -220,7 +219,7 @@ void FusedCorrelator<Device, Storage, Lengths>::transform_rows(const Projections
                                                                const Transform* transforms,
                                                                int count) {
   with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
-    const unsigned blocks = row_blocks<length>(shape_.n);
+    const unsigned blocks = row_blocks(shape_.n);
     device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
                    dim3(blocks, static_cast<unsigned>(count)),
                    dim3(RowFft<length, Storage>::kThreads), template_rows_shared<length, Storage>(),
@@ -245,7 +244,7 @@ template <typename Device, typename Storage, typename Lengths>
 void FusedCorrelator<Device, Storage, Lengths>::finish(const Transform* transforms, int count,
                                                        const Statistics& statistics) {
   Lengths::with(shape_.columns, [&](auto length) {
-    const unsigned blocks = row_blocks<length>(shape_.valid_rows);
+    const unsigned blocks = row_blocks(shape_.valid_rows);
     device_.launch("finish_rows", finish_rows<length, Storage>,
                    dim3(blocks, static_cast<unsigned>(shape_.tiles)),
                    dim3(RowFft<length, Storage>::kThreads), last_rows_shared<length, Storage>(),

@@ -1,30 +1,10 @@
 // The fused path in single precision.
-#include "engine/cuda/device_words.cuh"
-#include "engine/cuda/fused/half_words.cuh"
-//
-#include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/cuda_device.h"
-#include "engine/cuda/device_backend.h"
-#include "engine/cuda/fused/compiled_lengths.h"
-#include "engine/cuda/fused/instantiate.h"
-#include "engine/cuda/fused/precisions.h"
+#include "engine/cuda/fused/storage_backend.cuh"
 
 namespace engine::cuda {
-namespace {
 
-template <typename Device>
-using Correlator = FusedCorrelator<Device, SingleStorage, CompiledLengths>;
-
-}  // namespace
-
-FusedKernels single_kernels() {
-  return fused_kernels_of<SingleStorage, CompiledLengths>(Precision::kFp32);
-}
-
-std::unique_ptr<Backend> make_single_backend(const Problem& problem, const MemoryPlan& plan,
-                                             int number) {
-  return std::make_unique<DeviceBackend<CudaDevice, Correlator>>(
-      std::make_unique<CudaDevice>(require_device(number), plan.watch), problem, plan);
-}
+template FusedKernels compiled_kernels<SingleStorage>(Precision);
+template std::unique_ptr<Backend> make_storage_backend<SingleStorage>(const Problem&,
+                                                                      const MemoryPlan&, int);
 
 }  // namespace engine::cuda

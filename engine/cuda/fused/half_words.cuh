@@ -7,15 +7,6 @@
 
 #include <cstdint>
 
-// x in the lower half; rounded to the nearest, beyond 65504 infinite.
-__device__ __forceinline__ uint32_t pack_halves(float2 value) {
-  const __half2 halves = __float22half2_rn(value);
-  return *reinterpret_cast<const uint32_t*>(&halves);
-}
-__device__ __forceinline__ float2 unpack_halves(uint32_t word) {
-  return __half22float2(*reinterpret_cast<const __half2*>(&word));
-}
-
 __device__ __forceinline__ __half2 halves_of_word(uint32_t word) {
   return *reinterpret_cast<const __half2*>(&word);
 }

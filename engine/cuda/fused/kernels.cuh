@@ -3,13 +3,13 @@
 // Each works on a batch of transforms, and no number depends on what else is in the batch.
 #pragma once
 
+#include "engine/backend/transforms.h"
 #include "engine/cuda/fused/fft_block.cuh"
 #include "engine/cuda/fused/layout.cuh"
 #include "engine/cuda/fused/lines.cuh"
 #include "engine/cuda/fused/pixel_sums.cuh"
 #include "engine/cuda/template_rows.cuh"
 #include "engine/cuda/tiling.h"
-#include "engine/backend/transforms.h"
 
 namespace engine::cuda {
 
@@ -24,13 +24,8 @@ struct FusedArrays {
   const Root* column_roots = nullptr;  // and of the rows'
 };
 
-// Lines of rows that a block works on at once: four of the longest would not fit into shared
-// memory.
 template <int kLength, typename Storage>
-constexpr int kLinesOfBlock = kLength > 2304 && Storage::kLines > 2 ? 2 : Storage::kLines;
-template <int kLength, typename Storage>
-using RowFft = BlockFft<kLength, kLinesOfBlock<kLength, Storage>, typename Storage::Point,
-                        typename Storage::Root>;
+using RowFft = BlockFft<kLength, Storage::kLines, typename Storage::Point, typename Storage::Root>;
 template <int kLength, typename Storage>
 using ColumnFft = BlockFft<kLength, Storage::kColumns / Storage::kLanes, typename Storage::Point,
                            typename Storage::Root>;
@@ -74,7 +69,7 @@ __global__ void store_values(const float2* __restrict__ values, int count,
   out[i] = Storage::narrow(Storage::point_of(lanes));
 }
 
-// Lines kLinesOfBlock x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
+// Lines kLines x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
 // BlockFft::forward_first. Grid: blocks over the lines of n rows x transforms.
 template <int kLength, int kInputs, typename Storage>
 __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
@@ -178,7 +173,7 @@ __global__ void __launch_bounds__(ColumnFft<kLength, Storage>::kThreads,
   }
 }
 
-// Lines kLinesOfBlock x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions
+// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions
 // transforms. Grid: blocks over the lines of the valid rows x tiles.
 template <int kLength, typename Storage>
 __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads,

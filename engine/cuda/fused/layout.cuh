@@ -26,19 +26,6 @@ struct SingleStorage {
   __device__ static Element narrow(Point value) { return value; }
   __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
 };
-// fp16 in memory, two numbers in 32 bits; the arithmetic stays in single precision.
-struct HalfStorage {
-  using Element = uint32_t;
-  using Point = float2;
-  using Root = float2;
-  static constexpr int kNumberBytes = 4;
-  static constexpr int kLanes = 1;
-  static constexpr int kColumns = 2;
-  static constexpr int kLines = 4;
-  __device__ static Point widen(Element element) { return unpack_halves(element); }
-  __device__ static Element narrow(Point value) { return pack_halves(value); }
-  __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
-};
 // fp16 in memory and in the arithmetic, but for the last level before the statistics.
 struct HalfArithmetic {
   using Element = uint2;  // a Point

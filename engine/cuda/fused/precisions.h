@@ -1,4 +1,5 @@
-// What backend.cpp chooses from: one file for each kind of storage, which compiles its kernels.
+// What backend.cpp chooses from. Each kind of storage (layout.cuh) is compiled in a file of its own
+// (fp32.cu, fp16.cu), since its kernels take long to compile.
 #pragma once
 
 #include <memory>
@@ -8,16 +9,16 @@
 
 namespace engine::cuda {
 
-FusedKernels single_kernels();
-std::unique_ptr<Backend> make_single_backend(const Problem& problem, const MemoryPlan& plan,
-                                             int number);
+struct SingleStorage;
+struct HalfArithmetic;
 
-FusedKernels half_storage_kernels();
-std::unique_ptr<Backend> make_half_storage_backend(const Problem& problem, const MemoryPlan& plan,
-                                                   int number);
+// What this build has for the storage, as `precision`.
+template <typename Storage>
+FusedKernels compiled_kernels(Precision precision);
 
-FusedKernels half_arithmetic_kernels();
-std::unique_ptr<Backend> make_half_arithmetic_backend(const Problem& problem,
-                                                      const MemoryPlan& plan, int number);
+// As make_fused_backend.
+template <typename Storage>
+std::unique_ptr<Backend> make_storage_backend(const Problem& problem, const MemoryPlan& plan,
+                                              int number);
 
 }  // namespace engine::cuda

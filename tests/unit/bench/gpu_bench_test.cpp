@@ -173,7 +173,7 @@ TEST(GpuReport, ComplainsOfSidesThatDidNotRunOrWhoseMapsAreWrong) {
   fused.mip_rms = 2e-4;
   ASSERT_EQ(complaints(r).size(), 2U);
   EXPECT_THAT(complaints(r)[0], HasSubstr("fused fp32: the MIP's rms"));
-  fused.precision = "fp16-storage";
+  fused.precision = "fp16";
   EXPECT_EQ(complaints(r).size(), 1U);
   fused.mip_rms = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(complaints(r).size(), 2U);

@@ -35,7 +35,7 @@ TEST(TransformPath, OfADeviceIsCufftUnlessTheFusedOneIsAskedForOrMayChooseItself
 }
 
 TEST(TransformPath, OfHalvesIsTheFusedOne) {
-  EXPECT_EQ(chosen("cuda", "auto", "fp16-storage"), "fused fp16-storage");
+  EXPECT_EQ(chosen("cuda", "auto", "fp16"), "fused fp16");
   EXPECT_EQ(chosen("cuda", "fused", "fp16"), "fused fp16");
   EXPECT_THAT(usage_error("cuda", "cufft", "fp16"),
               AllOf(HasSubstr("--precision fp16: --fft cufft"), HasSubstr("--fft fused")));
@@ -48,14 +48,15 @@ TEST(TransformPath, OfTheProcessorTakesNoOptionOfADevice) {
         usage_error("cpu", fft, "fp32"),
         AllOf(HasSubstr("--fft " + fft), HasSubstr("omit --fft"), HasSubstr("--backend cuda")));
   }
-  EXPECT_THAT(usage_error("cpu", "auto", "fp16-storage"),
-              AllOf(HasSubstr("--precision fp16-storage"), HasSubstr("omit --precision"),
+  EXPECT_THAT(usage_error("cpu", "auto", "fp16"),
+              AllOf(HasSubstr("--precision fp16"), HasSubstr("omit --precision"),
                     HasSubstr("--backend cuda")));
 }
 
 TEST(TransformPath, OfANameThatIsNoneIsRefused) {
   EXPECT_THAT(usage_error("cuda", "fftw", "fp32"), HasSubstr("--fft: 'fftw' is not one of"));
-  EXPECT_THAT(usage_error("cpu", "auto", "fp8"), HasSubstr("--precision: 'fp8' is not one of"));
+  EXPECT_THAT(usage_error("cpu", "auto", "fp8"),
+              HasSubstr("--precision: 'fp8' is not one of fp32, fp16"));
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ TEST(CudaFusedLengths, ThatTakeNoTemplateOfThisSizeAreRefusedWithIt) {
 }
 
 TEST(CudaFusedLengths, ThatTheDeviceHasNoSharedMemoryForAreRefused) {
-  EXPECT_THAT(refusal(kernels(Precision::kFp16Storage), 16 * kKib, 100),
-              AllOf(HasSubstr("usage: --precision fp16-storage"), HasSubstr("16 KiB"),
+  EXPECT_THAT(refusal(kernels(Precision::kFp16), 16 * kKib, 100),
+              AllOf(HasSubstr("usage: --precision fp16"), HasSubstr("16 KiB"),
                     HasSubstr("512 points, needs 17 KiB"), HasSubstr("--fft cufft (in fp32)")));
 }
 
@@ -96,8 +96,8 @@ TEST(CudaFusedMemory, HasTheTilesInPlaceOfTheLibrarysPasses) {
                            HasSubstr("template rows"), HasSubstr("statistics")));
   EXPECT_THAT(names, testing::Not(HasSubstr("row and column passes")));
   EXPECT_EQ(plan.total(), plan_fused_memory(kLarge, kernels(), kAll, 4).total() + 123456789);
-  const MemoryPlan halves = plan_fused_memory(kLarge, kernels(Precision::kFp16Storage), kAll, 4);
-  EXPECT_EQ(halves.precision, Precision::kFp16Storage);
+  const MemoryPlan halves = plan_fused_memory(kLarge, kernels(Precision::kFp16), kAll, 4);
+  EXPECT_EQ(halves.precision, Precision::kFp16);
   EXPECT_LT(halves.total(), plan.total());
 }
 

@@ -203,7 +203,8 @@ TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
     stop = false;
     return DisguisedBackend(f.backend(1, 4), name, precision, stop);
   };
-  auto first = disguised("cuda", "fp16-storage");
+  // As of a version of the engine that had another precision.
+  auto first = disguised("cuda", "fp8");
   run_search(f.search, first, {.checkpoint = path("c")}, stop);
   const auto refusal = [&](const std::string& name, const std::string& precision) -> std::string {
     auto other = disguised(name, precision);
@@ -214,10 +215,10 @@ TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
     }
     return "none";
   };
-  EXPECT_THAT(refusal("cuda", "fp32"), testing::HasSubstr("precision (fp16-storage)"));
-  EXPECT_THAT(refusal("cuda", "fp16"), testing::HasSubstr("precision (fp16-storage)"));
-  EXPECT_THAT(refusal("cpu", "fp16-storage"), testing::HasSubstr("backend (cuda)"));
-  EXPECT_EQ(refusal("cuda", "fp16-storage"), "none");
+  EXPECT_THAT(refusal("cuda", "fp32"), testing::HasSubstr("precision (fp8)"));
+  EXPECT_THAT(refusal("cuda", "fp16"), testing::HasSubstr("precision (fp8)"));
+  EXPECT_THAT(refusal("cpu", "fp8"), testing::HasSubstr("backend (cuda)"));
+  EXPECT_EQ(refusal("cuda", "fp8"), "none");
 }
 
 TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {

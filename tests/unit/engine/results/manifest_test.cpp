@@ -111,12 +111,12 @@ TEST(WriteManifest, SaysWhatEachRankDid) {
 TEST(WriteManifest, SaysWhatAReducedPrecisionCosts) {
   const ScratchFolder folder;
   Manifest manifest = finished(folder);
-  manifest.precision = "fp16-storage";
+  manifest.precision = "fp16";
   manifest.precision_error = {.units = 16, .rms = 0.25, .largest = 0.5};
   manifest.fft = "fused";
   manifest.tiling = "4 tiles of 2304 x 2304 pixels";
   const json text = json::parse(manifest_json(manifest));
-  EXPECT_EQ(text["precision"], "fp16-storage");
+  EXPECT_EQ(text["precision"], "fp16");
   EXPECT_EQ(text["precision_error"],
             (json{{"units", 16}, {"mip_rms", 0.25}, {"mip_largest", 0.5}}));
   EXPECT_EQ(text["fft"], "fused");

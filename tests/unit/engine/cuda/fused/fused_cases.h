@@ -119,20 +119,6 @@ TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpuForSizesAtRandom) {
   }
 }
 
-TYPED_TEST_P(CudaFused, HalvesInMemoryCostLittle) {
-  using F = CudaFused<TypeParam>;
-  F::template expect_maps_of_the_cpu<Fused<cuda::HalfStorage, 64>>(
-      {.name = "many tiles", .height = 117, .width = 186, .n = 16}, 1e-3);
-  F::template expect_maps_of_the_cpu<Fused<cuda::HalfStorage, 64, 96>>(
-      {.name = "single orientations",
-       .height = 81,
-       .width = 70,
-       .n = 30,
-       .planes = 3,
-       .paired = false},
-      1e-3);
-}
-
 TYPED_TEST_P(CudaFused, HalfArithmeticCostsMore) {
   using Half = cuda::HalfArithmetic;
   using F = CudaFused<TypeParam>;
@@ -280,8 +266,7 @@ TYPED_TEST_P(CudaFused, HalfArithmeticEndsWhenAValueIsInfinite) {
 
 TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
   using Single = Fused<cuda::SingleStorage, 64>;
-  using Half = Fused<cuda::HalfStorage, 64>;
-  using Arithmetic = Fused<cuda::HalfArithmetic, 64>;
+  using Half = Fused<cuda::HalfArithmetic, 64>;
   constexpr size_t kUnits = 20;
   for (const bool paired : {true, false}) {
     const engine::Search search = search_of({.name = "",
@@ -297,7 +282,6 @@ TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
     EXPECT_TRUE(same_bits(bits(Single{}, 7), expected));
     EXPECT_TRUE(same_bits(bits(Single{}, 64), expected));
     EXPECT_TRUE(same_bits(bits(Half{}, 64), bits(Half{}, 3)));
-    EXPECT_TRUE(same_bits(bits(Arithmetic{}, 64), bits(Arithmetic{}, 3)));
     std::vector<engine::Unit> units(search.space.units.begin(),
                                     search.space.units.begin() + kUnits);
     std::shuffle(units.begin(), units.end(), std::mt19937(5));
@@ -348,14 +332,11 @@ TYPED_TEST_P(CudaFused, EndsWhenAValueIsNoNumber) {
   EXPECT_THROW(backend->accumulators(), engine::InputError);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CudaFused, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuForSizesAtRandom,
-                            HalvesInMemoryCostLittle, HalfArithmeticCostsMore,
-                            HalfArithmeticLeavesParticlesWhereAndAsStrongAsTheyAre,
-                            HalfArithmeticOverflowsForNoMicrograph,
-                            HalfArithmeticMakesNothingLarger,
-                            HalfArithmeticEndsWhenAValueIsInfinite,
-                            GivesTheSameBitsForEveryBatchAndEveryOrder,
-                            CountsWhatIsTooLargeForTheFastSums,
-                            EndsWithThePixelNamedWhenASumLeavesItsRange, EndsWhenAValueIsNoNumber);
+REGISTER_TYPED_TEST_SUITE_P(
+    CudaFused, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuForSizesAtRandom, HalfArithmeticCostsMore,
+    HalfArithmeticLeavesParticlesWhereAndAsStrongAsTheyAre, HalfArithmeticOverflowsForNoMicrograph,
+    HalfArithmeticMakesNothingLarger, HalfArithmeticEndsWhenAValueIsInfinite,
+    GivesTheSameBitsForEveryBatchAndEveryOrder, CountsWhatIsTooLargeForTheFastSums,
+    EndsWithThePixelNamedWhenASumLeavesItsRange, EndsWhenAValueIsNoNumber);
 
 }  // namespace tests

@@ -88,7 +88,6 @@ TYPED_TEST_P(CudaPrecision, IsMeasuredOnTheSearchItselfAndLeavesNoTraceInIt) {
     EXPECT_EQ(halves->precision(), engine::precision_name(precision));
     EXPECT_TRUE(same_bits(engine::accumulate_sample(*halves, sample), reduced));
   };
-  expect(cuda::HalfStorage{}, engine::Precision::kFp16Storage, 1e-3);
   expect(cuda::HalfArithmetic{}, engine::Precision::kFp16, 5e-3);
 }
 
@@ -98,9 +97,6 @@ TYPED_TEST_P(CudaPrecision, OfHalvesFindsTheSamePeaks) {
       search.problem, engine::cpu::plan_memory(shape_of(search.problem), {.threads = 1}));
   const std::vector<engine::Peak> expected = peaks_of(*cpu, search);
   EXPECT_GE(expected.size(), 2u) << "nothing to compare";
-  const auto storage =
-      this->template backend<cuda::HalfStorage>(search, 0, engine::Precision::kFp16Storage);
-  EXPECT_EQ(fault_of_peaks(peaks_of(*storage, search), expected), "");
   const auto arithmetic =
       this->template backend<cuda::HalfArithmetic>(search, 0, engine::Precision::kFp16);
   EXPECT_EQ(fault_of_peaks(peaks_of(*arithmetic, search), expected), "");

@@ -35,9 +35,7 @@ TEST(CudaFusedLengths, OfEveryDeviceWeCompileFor) {
   EXPECT_THAT(lengths_in<cuda::SingleStorage>(64), ElementsAre(512, 1024, 1536));
   EXPECT_THAT(lengths_in<cuda::SingleStorage>(99), ElementsAre(512, 1024, 1536, 2304));
   EXPECT_THAT(lengths_in<cuda::SingleStorage>(163), ElementsAre(512, 1024, 1536, 2304, 4096));
-  EXPECT_THAT(lengths_in<cuda::HalfStorage>(163), ElementsAre(512, 1024, 1536, 2304, 4096));
   EXPECT_THAT(lengths_in<cuda::HalfArithmetic>(163), ElementsAre(512, 1024, 1536, 2304, 4096));
-  EXPECT_FALSE(lengths_in<cuda::HalfStorage>(64).empty());
   EXPECT_FALSE(lengths_in<cuda::HalfArithmetic>(64).empty());
 }
 
