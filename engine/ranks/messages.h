@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "engine/comm/connection.h"
+#include "engine/comm/wire.h"
 #include "engine/ranks/coordinator.h"
 
 namespace engine {
@@ -58,14 +58,10 @@ struct StoreEntry {
 using RankMessage = std::variant<DeviceClaim, Ready, WorkRequest, StopRequest, Start, Order,
                                  Heartbeat, Failed, StoreEntry>;
 
-// The bytes are no message of a rank.
-class MalformedMessage : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+using comm::MalformedMessage;
 
 comm::Message encode(const RankMessage& message);
-// Throws StrangeMessage.
+// Throws MalformedMessage.
 RankMessage decode(const comm::Message& message);
 
 }  // namespace engine
