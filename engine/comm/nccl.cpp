@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
-#include <type_traits>
 
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
@@ -38,20 +37,16 @@ cuda::LibrarySearch nccl_search() {
 struct NcclLibrary {
   NcclLibrary() {
     const cuda::SharedLibrary library(nccl_search());
-    const auto find = [&](const char* name, auto& function) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.function(name));
-    };
-    find("ncclGetUniqueId", get_unique_id);
-    find("ncclCommInitRankConfig", init_rank);
-    find("ncclCommGetAsyncError", get_async_error);
-    find("ncclCommFinalize", finalize);
-    find("ncclCommDestroy", destroy);
-    find("ncclCommAbort", abort);
-    find("ncclGetErrorString", error_string);
-    find("ncclGetLastError", last_error);
-    find("ncclBroadcast", broadcast);
-    find("ncclReduce", reduce);
+    library.find("ncclGetUniqueId", get_unique_id);
+    library.find("ncclCommInitRankConfig", init_rank);
+    library.find("ncclCommGetAsyncError", get_async_error);
+    library.find("ncclCommFinalize", finalize);
+    library.find("ncclCommDestroy", destroy);
+    library.find("ncclCommAbort", abort);
+    library.find("ncclGetErrorString", error_string);
+    library.find("ncclGetLastError", last_error);
+    library.find("ncclBroadcast", broadcast);
+    library.find("ncclReduce", reduce);
   }
 
   decltype(&ncclGetUniqueId) get_unique_id;
@@ -77,6 +72,7 @@ class Stage {
     if (code != cudaSuccess) cudaStreamDestroy(stream_);
     cuda::check_runtime(code, "taking memory to exchange data with other ranks", words());
   }
+
   ~Stage() {
     cudaFree(memory_);
     cudaStreamDestroy(stream_);
@@ -97,6 +93,7 @@ class Stage {
     cuda::check_runtime(code, "exchanging data with other ranks", words());
     return true;
   }
+
   void* memory() const { return memory_; }
   cudaStream_t stream() const { return stream_; }
 
@@ -132,12 +129,47 @@ class Nccl : public Communicator {
       if (rank() != 0) stage_.get(piece.data(), piece.size());
     });
   }
+
   void reduce_max(std::span<uint64_t> values) override { reduce(values, ncclUint64, ncclMax); }
   void reduce_sum(std::span<int64_t> values) override { reduce(values, ncclInt64, ncclSum); }
 
  private:
-  void connect(Store& store);
-  void close() noexcept;
+  void connect(Store& store) {
+    const std::string entry = config_.name + "/nccl";
+    ncclUniqueId id{};
+    if (config_.rank == 0) {
+      const ncclResult_t result = library_.get_unique_id(&id);
+      if (result != ncclSuccess) lose(words_of(result));
+      store.put(entry, std::vector<char>(id.internal, id.internal + sizeof id.internal));
+    } else {
+      const std::vector<char> bytes = store.get(entry);
+      if (bytes.size() != sizeof id.internal) lose("what rank 0 says of itself is damaged");
+      std::memcpy(id.internal, bytes.data(), bytes.size());
+    }
+    ncclConfig_t options = NCCL_CONFIG_INITIALIZER;
+    options.blocking = 0;
+    options.maxCTAs = kNcclChannels;
+    const ncclResult_t result =
+        library_.init_rank(&communicator_, config_.size, id, config_.rank, &options);
+    wait(result, [] { return true; });
+  }
+
+  // Together with the others where they take part in it.
+  void close() noexcept {
+    if (communicator_ == nullptr) return;
+    const auto deadline =
+        steady_clock::now() + std::min<steady_clock::duration>(config_.timeout, kCloseTimeout);
+    ncclResult_t result = library_.finalize(communicator_);
+    while (result == ncclInProgress && steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(kLongestPause);
+      if (library_.get_async_error(communicator_, &result) != ncclSuccess) break;
+    }
+    if (result == ncclSuccess) {
+      library_.destroy(communicator_);
+    } else {
+      library_.abort(communicator_);
+    }
+  }
 
   template <typename T, typename Call>
   void in_pieces(std::span<T> values, const Call& call) {
@@ -149,6 +181,7 @@ class Nccl : public Communicator {
       values = values.subspan(count);
     }
   }
+
   template <typename T>
   void reduce(std::span<T> values, ncclDataType_t type, ncclRedOp_t operation) {
     in_pieces(values, [&](std::span<T> piece) {
@@ -177,6 +210,7 @@ class Nccl : public Communicator {
       }
     }
   }
+
   void finish(ncclResult_t result) {
     wait(result, [&] { return stage_.idle(); });
   }
@@ -187,6 +221,7 @@ class Nccl : public Communicator {
     if (more != nullptr && *more != '\0') words += std::string(": ") + more;
     return words;
   }
+
   [[noreturn]] void lose(const std::string& why) {
     if (communicator_ != nullptr) library_.abort(communicator_);
     communicator_ = nullptr;
@@ -201,43 +236,6 @@ class Nccl : public Communicator {
   Stage stage_;
   ncclComm_t communicator_ = nullptr;
 };
-
-void Nccl::connect(Store& store) {
-  const std::string entry = config_.name + "/nccl";
-  ncclUniqueId id{};
-  if (config_.rank == 0) {
-    const ncclResult_t result = library_.get_unique_id(&id);
-    if (result != ncclSuccess) lose(words_of(result));
-    store.put(entry, std::vector<char>(id.internal, id.internal + sizeof id.internal));
-  } else {
-    const std::vector<char> bytes = store.get(entry);
-    if (bytes.size() != sizeof id.internal) lose("what rank 0 says of itself is damaged");
-    std::memcpy(id.internal, bytes.data(), bytes.size());
-  }
-  ncclConfig_t options = NCCL_CONFIG_INITIALIZER;
-  options.blocking = 0;
-  options.maxCTAs = kNcclChannels;
-  const ncclResult_t result =
-      library_.init_rank(&communicator_, config_.size, id, config_.rank, &options);
-  wait(result, [] { return true; });
-}
-
-// Together with the others where they take part in it.
-void Nccl::close() noexcept {
-  if (communicator_ == nullptr) return;
-  const auto deadline =
-      steady_clock::now() + std::min<steady_clock::duration>(config_.timeout, kCloseTimeout);
-  ncclResult_t result = library_.finalize(communicator_);
-  while (result == ncclInProgress && steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(kLongestPause);
-    if (library_.get_async_error(communicator_, &result) != ncclSuccess) break;
-  }
-  if (result == ncclSuccess) {
-    library_.destroy(communicator_);
-  } else {
-    library_.abort(communicator_);
-  }
-}
 
 }  // namespace
 

@@ -38,27 +38,254 @@ struct Scratch {
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Problem& problem, const MemoryPlan& plan);
+  CpuBackend(const Problem& problem, const MemoryPlan& plan)
+      : problem_(problem),
+        n_(problem.template_size),
+        height_(problem.height),
+        width_(problem.width),
+        valid_height_(problem.valid_height()),
+        valid_width_(problem.valid_width()),
+        slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
+        box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
+        batch_(plan.batch),
+        group_(static_cast<size_t>(plan.transforms)),
+        team_(plan.threads),
+        project_plan_(n_),
+        row_forward_(width_, Direction::kForward),
+        row_inverse_(width_, Direction::kInverse),
+        column_forward_(height_, Direction::kForward),
+        column_inverse_(height_, Direction::kInverse),
+        spectrum_(static_cast<size_t>(width_) * padded(height_)),
+        slices_(static_cast<size_t>(batch_) * slice_size_),
+        projections_(static_cast<size_t>(batch_) * static_cast<size_t>(problem.planes()) * 2 *
+                     box_size_),
+        template_rows_(group_ * static_cast<size_t>(width_) * padded(n_)),
+        exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
+    for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
+    const size_t pixels = static_cast<size_t>(valid_height_) * static_cast<size_t>(valid_width_);
+    best_.assign(pixels, -std::numeric_limits<float>::infinity());
+    index_.assign(pixels, std::numeric_limits<int32_t>::max());
+    sum_.assign(pixels, 0);
+    squares_.assign(pixels, 0);
+    transpose_spectrum();
+  }
+
   std::string name() const override { return "cpu"; }
-  void correlate(std::span<const Unit> units) override;
+  void correlate(std::span<const Unit> units) override {
+    for (size_t begin = 0; begin < units.size(); begin += static_cast<size_t>(batch_)) {
+      const auto batch =
+          units.subspan(begin, std::min(static_cast<size_t>(batch_), units.size() - begin));
+      make_slices(batch);
+      make_projections(batch);
+      const std::vector<Transform> transforms = list_transforms(
+          batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
+      const std::span<const Transform> all(transforms);
+      for (size_t t = 0; t < all.size(); t += group_) {
+        const auto group = all.subspan(t, std::min(group_, all.size() - t));
+        forward_rows(group);
+        columns(group.size());
+        inverse_rows(group);
+      }
+    }
+  }
+
   int batch() const override { return batch_; }
-  Accumulators accumulators() const override;
-  double best_z(int64_t correlations) const override;
-  void restore(const Accumulators& accumulators) override;
+  Accumulators accumulators() const override {
+    Accumulators out(valid_height_, valid_width_);
+    for (size_t i = 0; i < best_.size(); ++i) {
+      if (index_[i] != std::numeric_limits<int32_t>::max()) {
+        out.best[i] = pack_best(best_[i], static_cast<uint32_t>(index_[i]));
+      }
+    }
+    out.sum = sum_;
+    out.squares = squares_;
+    return out;
+  }
+
+  double best_z(int64_t correlations) const override {
+    if (correlations < 2) return 0;
+    std::vector<double> per_row(static_cast<size_t>(valid_height_));
+    team_.run(per_row.size(), [&](size_t row, int) {
+      const auto columns = static_cast<size_t>(valid_width_);
+      for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
+        const Moments m = moments(sum_[i], squares_[i], correlations);
+        if (m.sd > 0) {
+          per_row[row] = std::max(per_row[row], (static_cast<double>(best_[i]) - m.mean) / m.sd);
+        }
+      }
+    });
+    return *std::max_element(per_row.begin(), per_row.end());
+  }
+
+  void restore(const Accumulators& a) override {
+    for (size_t i = 0; i < best_.size(); ++i) {
+      if (a.best[i] == 0) continue;
+      best_[i] = best_value(a.best[i]);
+      index_[i] = static_cast<int32_t>(best_index(a.best[i]));
+    }
+    sum_ = a.sum;
+    squares_ = a.squares;
+  }
 
  private:
-  void transpose_spectrum();
-  void make_slices(std::span<const Unit> units);
-  void make_projections(std::span<const Unit> units);
-  void forward_rows(std::span<const Transform> group);
-  void columns(size_t transforms);
-  void inverse_rows(std::span<const Transform> group);
-  void project(const Complex* slice, int plane, bool paired, float* out, Scratch& scratch) const;
-  void forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& scratch);
-  void column_block(size_t in_group, int first_column, Scratch& scratch);
-  void inverse_row(const Transform& t, size_t in_group, int row, Scratch& scratch);
-  [[noreturn]] void fail_out_of_range(int row) const;
-  StatisticsRow statistics_row(int row);
+  void transpose_spectrum() {
+    const size_t columns = static_cast<size_t>(width_) / 2 + 1;
+    const size_t stride = padded(height_);
+    const auto& half = problem_.image_spectrum;
+    team_.run(static_cast<size_t>(width_), [&](size_t x, int) {
+      Complex* out = spectrum_.data() + x * stride;
+      for (int y = 0; y < height_; ++y) {
+        const auto row = static_cast<size_t>(y);
+        const auto mirrored = static_cast<size_t>((height_ - y) % height_);
+        out[y] = x < columns
+                     ? half[row * columns + x]
+                     : std::conj(half[mirrored * columns + static_cast<size_t>(width_) - x]);
+      }
+    });
+  }
+
+  void make_slices(std::span<const Unit> units) {
+    team_.run(units.size(), [&](size_t u, int thread) {
+      const Orientation& o = problem_.orientations[static_cast<size_t>(units[u].first)];
+      Complex* slice = slices_.data() + u * slice_size_;
+      extract_slice(problem_.volume_spectrum.data(), n_,
+                    rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
+                                    static_cast<double>(o.psi)),
+                    slice, problem_.magnified);
+      if (problem_.magnified) {
+        magnify_slice(problem_.magnification, n_, slice,
+                      scratch_[static_cast<size_t>(thread)].magnified);
+      }
+    });
+  }
+
+  // The mirrored projection of a pair lies behind its own; of a single orientation, an odd plane's
+  // lies behind that of the plane before it, with which it shares a transform (list_transforms).
+  void make_projections(std::span<const Unit> units) {
+    const auto planes = static_cast<size_t>(problem_.planes());
+    team_.run(units.size() * planes, [&](size_t slot, int thread) {
+      const size_t u = slot / planes;
+      const size_t plane = slot % planes;
+      const bool paired = units[u].second >= 0;
+      const size_t behind = paired ? 0 : plane % 2;
+      project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
+              projections_of(slot - behind) + behind * box_size_,
+              scratch_[static_cast<size_t>(thread)]);
+    });
+  }
+
+  void forward_rows(std::span<const Transform> group) {
+    const size_t row_blocks = blocks(n_);
+    team_.run(group.size() * row_blocks, [&](size_t i, int thread) {
+      forward_row_block(group[i / row_blocks], i / row_blocks,
+                        static_cast<int>(i % row_blocks) * kBlock,
+                        scratch_[static_cast<size_t>(thread)]);
+    });
+  }
+
+  void columns(size_t transforms) {
+    team_.run(blocks(width_), [&](size_t block, int thread) {
+      for (size_t t = 0; t < transforms; ++t) {
+        column_block(t, static_cast<int>(block) * kBlock, scratch_[static_cast<size_t>(thread)]);
+      }
+    });
+  }
+
+  void inverse_rows(std::span<const Transform> group) {
+    constexpr int kRows = 4;
+    const auto tasks = static_cast<size_t>((valid_height_ + kRows - 1) / kRows);
+    team_.run(tasks, [&](size_t task, int thread) {
+      const int begin = static_cast<int>(task) * kRows;
+      for (int row = begin; row < std::min(begin + kRows, valid_height_); ++row) {
+        for (size_t t = 0; t < group.size(); ++t) {
+          inverse_row(group[t], t, row, scratch_[static_cast<size_t>(thread)]);
+        }
+      }
+    });
+  }
+
+  void project(const Complex* slice, int plane, bool paired, float* out, Scratch& scratch) const {
+    const std::vector<Complex>& filter = problem_.filters[static_cast<size_t>(plane)];
+    for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
+    project_plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
+    centre_projection(scratch.back_transform.data(), n_, out);
+    // The transforms are not normalised: 1/pixels is applied here, once per projection.
+    const double scale = 1.0 / (static_cast<double>(height_) * width_);
+    if (paired) {
+      float* mirrored = out + box_size_;
+      mirror_projection(out, n_, mirrored);
+      normalise_projection(mirrored, n_, height_, width_, scale);
+    }
+    normalise_projection(out, n_, height_, width_, scale);
+  }
+
+  void forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& s) {
+    const int rows = std::min(kBlock, n_ - first_row);
+    const size_t stride = padded(width_);
+    const auto n = static_cast<size_t>(n_);
+    for (int r = 0; r < rows; ++r) {
+      const float* a =
+          projections_of(static_cast<size_t>(t.a)) + static_cast<size_t>(first_row + r) * n;
+      const float* b = a + box_size_;
+      for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
+      row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
+    }
+    Complex* out = template_rows_.data() + in_group * static_cast<size_t>(width_) * padded(n_) +
+                   static_cast<size_t>(first_row);
+    transpose(s.row_out.data(), stride, static_cast<size_t>(rows), static_cast<size_t>(width_), out,
+              padded(n_));
+  }
+
+  void column_block(size_t in_group, int first_column, Scratch& s) {
+    const int count = std::min(kBlock, width_ - first_column);
+    const size_t template_stride = padded(n_);
+    const size_t stride = padded(height_) + kPad;
+    const Complex* in = template_rows_.data() + (in_group * static_cast<size_t>(width_) +
+                                                 static_cast<size_t>(first_column)) *
+                                                    template_stride;
+    for (int c = 0; c < count; ++c) {
+      const auto column = static_cast<size_t>(c);
+      std::copy_n(in + column * template_stride, n_, s.column_in.data());
+      column_forward_.execute(s.column_in.data(), s.column_mid.data());
+      const Complex* image =
+          spectrum_.data() + (static_cast<size_t>(first_column) + column) * padded(height_);
+      multiply_conjugate(s.column_mid.data(), image, s.column_mid.data(),
+                         static_cast<size_t>(height_));
+      column_inverse_.execute(s.column_mid.data(), s.column_out.data() + column * stride);
+    }
+    Complex* out = exchange_.data() +
+                   in_group * static_cast<size_t>(valid_height_) * padded(width_) +
+                   static_cast<size_t>(first_column);
+    transpose(s.column_out.data(), stride, static_cast<size_t>(count),
+              static_cast<size_t>(valid_height_), out, padded(width_));
+  }
+
+  void inverse_row(const Transform& t, size_t in_group, int row, Scratch& s) {
+    const Complex* in =
+        exchange_.data() +
+        (in_group * static_cast<size_t>(valid_height_) + static_cast<size_t>(row)) * padded(width_);
+    row_inverse_.execute(in, s.row_out.data());
+    const auto count = static_cast<size_t>(valid_width_);
+    const bool in_range =
+        t.second >= 0
+            ? accumulate_pair(s.row_out.data(), count, t.first, t.second, statistics_row(row))
+            : accumulate_single(s.row_out.data(), count, t.first, statistics_row(row));
+    if (!in_range) fail_out_of_range(row);
+  }
+
+  [[noreturn]] void fail_out_of_range(int row) const {
+    const size_t begin = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
+    const auto first = squares_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto worst = std::max_element(first, first + valid_width_, [](int64_t a, int64_t b) {
+      return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
+    });
+    refuse_sums(row, worst - first, problem_.extreme_pixel);
+  }
+
+  StatisticsRow statistics_row(int row) {
+    const size_t at = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
+    return {best_.data() + at, index_.data() + at, sum_.data() + at, squares_.data() + at};
+  }
   // The two projections of the transform whose first one has slot `slot`, one after the other.
   float* projections_of(size_t slot) { return projections_.data() + 2 * slot * box_size_; }
 
@@ -82,253 +309,6 @@ class CpuBackend : public Backend {
   std::vector<int32_t> index_;
   std::vector<int64_t> sum_, squares_;
 };
-
-CpuBackend::CpuBackend(const Problem& problem, const MemoryPlan& plan)
-    : problem_(problem),
-      n_(problem.template_size),
-      height_(problem.height),
-      width_(problem.width),
-      valid_height_(problem.valid_height()),
-      valid_width_(problem.valid_width()),
-      slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
-      box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
-      batch_(plan.batch),
-      group_(static_cast<size_t>(plan.transforms)),
-      team_(plan.threads),
-      project_plan_(n_),
-      row_forward_(width_, Direction::kForward),
-      row_inverse_(width_, Direction::kInverse),
-      column_forward_(height_, Direction::kForward),
-      column_inverse_(height_, Direction::kInverse),
-      spectrum_(static_cast<size_t>(width_) * padded(height_)),
-      slices_(static_cast<size_t>(batch_) * slice_size_),
-      projections_(static_cast<size_t>(batch_) * static_cast<size_t>(problem.planes()) * 2 *
-                   box_size_),
-      template_rows_(group_ * static_cast<size_t>(width_) * padded(n_)),
-      exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
-  for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
-  const size_t pixels = static_cast<size_t>(valid_height_) * static_cast<size_t>(valid_width_);
-  best_.assign(pixels, -std::numeric_limits<float>::infinity());
-  index_.assign(pixels, std::numeric_limits<int32_t>::max());
-  sum_.assign(pixels, 0);
-  squares_.assign(pixels, 0);
-  transpose_spectrum();
-}
-
-void CpuBackend::transpose_spectrum() {
-  const size_t columns = static_cast<size_t>(width_) / 2 + 1;
-  const size_t stride = padded(height_);
-  const auto& half = problem_.image_spectrum;
-  team_.run(static_cast<size_t>(width_), [&](size_t x, int) {
-    Complex* out = spectrum_.data() + x * stride;
-    for (int y = 0; y < height_; ++y) {
-      const auto row = static_cast<size_t>(y);
-      const auto mirrored = static_cast<size_t>((height_ - y) % height_);
-      out[y] = x < columns ? half[row * columns + x]
-                           : std::conj(half[mirrored * columns + static_cast<size_t>(width_) - x]);
-    }
-  });
-}
-
-void CpuBackend::correlate(std::span<const Unit> units) {
-  for (size_t begin = 0; begin < units.size(); begin += static_cast<size_t>(batch_)) {
-    const auto batch =
-        units.subspan(begin, std::min(static_cast<size_t>(batch_), units.size() - begin));
-    make_slices(batch);
-    make_projections(batch);
-    const std::vector<Transform> transforms = list_transforms(
-        batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
-    const std::span<const Transform> all(transforms);
-    for (size_t t = 0; t < all.size(); t += group_) {
-      const auto group = all.subspan(t, std::min(group_, all.size() - t));
-      forward_rows(group);
-      columns(group.size());
-      inverse_rows(group);
-    }
-  }
-}
-
-void CpuBackend::make_slices(std::span<const Unit> units) {
-  team_.run(units.size(), [&](size_t u, int thread) {
-    const Orientation& o = problem_.orientations[static_cast<size_t>(units[u].first)];
-    Complex* slice = slices_.data() + u * slice_size_;
-    extract_slice(problem_.volume_spectrum.data(), n_,
-                  rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
-                                  static_cast<double>(o.psi)),
-                  slice, problem_.magnified);
-    if (problem_.magnified) {
-      magnify_slice(problem_.magnification, n_, slice,
-                    scratch_[static_cast<size_t>(thread)].magnified);
-    }
-  });
-}
-
-void CpuBackend::project(const Complex* slice, int plane, bool paired, float* out,
-                         Scratch& scratch) const {
-  const std::vector<Complex>& filter = problem_.filters[static_cast<size_t>(plane)];
-  for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
-  project_plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
-  centre_projection(scratch.back_transform.data(), n_, out);
-  // The transforms are not normalised: 1/pixels is applied here, once per projection.
-  const double scale = 1.0 / (static_cast<double>(height_) * width_);
-  if (paired) {
-    float* mirrored = out + box_size_;
-    mirror_projection(out, n_, mirrored);
-    normalise_projection(mirrored, n_, height_, width_, scale);
-  }
-  normalise_projection(out, n_, height_, width_, scale);
-}
-
-// The mirrored projection of a pair lies behind its own; of a single orientation, an odd plane's
-// lies behind that of the plane before it, with which it shares a transform (list_transforms).
-void CpuBackend::make_projections(std::span<const Unit> units) {
-  const auto planes = static_cast<size_t>(problem_.planes());
-  team_.run(units.size() * planes, [&](size_t slot, int thread) {
-    const size_t u = slot / planes;
-    const size_t plane = slot % planes;
-    const bool paired = units[u].second >= 0;
-    const size_t behind = paired ? 0 : plane % 2;
-    project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
-            projections_of(slot - behind) + behind * box_size_,
-            scratch_[static_cast<size_t>(thread)]);
-  });
-}
-
-void CpuBackend::forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& s) {
-  const int rows = std::min(kBlock, n_ - first_row);
-  const size_t stride = padded(width_);
-  const auto n = static_cast<size_t>(n_);
-  for (int r = 0; r < rows; ++r) {
-    const float* a =
-        projections_of(static_cast<size_t>(t.a)) + static_cast<size_t>(first_row + r) * n;
-    const float* b = a + box_size_;
-    for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
-    row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
-  }
-  Complex* out = template_rows_.data() + in_group * static_cast<size_t>(width_) * padded(n_) +
-                 static_cast<size_t>(first_row);
-  transpose(s.row_out.data(), stride, static_cast<size_t>(rows), static_cast<size_t>(width_), out,
-            padded(n_));
-}
-
-void CpuBackend::forward_rows(std::span<const Transform> group) {
-  const size_t row_blocks = blocks(n_);
-  team_.run(group.size() * row_blocks, [&](size_t i, int thread) {
-    forward_row_block(group[i / row_blocks], i / row_blocks,
-                      static_cast<int>(i % row_blocks) * kBlock,
-                      scratch_[static_cast<size_t>(thread)]);
-  });
-}
-
-void CpuBackend::column_block(size_t in_group, int first_column, Scratch& s) {
-  const int count = std::min(kBlock, width_ - first_column);
-  const size_t template_stride = padded(n_);
-  const size_t stride = padded(height_) + kPad;
-  const Complex* in = template_rows_.data() +
-                      (in_group * static_cast<size_t>(width_) + static_cast<size_t>(first_column)) *
-                          template_stride;
-  for (int c = 0; c < count; ++c) {
-    const auto column = static_cast<size_t>(c);
-    std::copy_n(in + column * template_stride, n_, s.column_in.data());
-    column_forward_.execute(s.column_in.data(), s.column_mid.data());
-    const Complex* image =
-        spectrum_.data() + (static_cast<size_t>(first_column) + column) * padded(height_);
-    multiply_conjugate(s.column_mid.data(), image, s.column_mid.data(),
-                       static_cast<size_t>(height_));
-    column_inverse_.execute(s.column_mid.data(), s.column_out.data() + column * stride);
-  }
-  Complex* out = exchange_.data() + in_group * static_cast<size_t>(valid_height_) * padded(width_) +
-                 static_cast<size_t>(first_column);
-  transpose(s.column_out.data(), stride, static_cast<size_t>(count),
-            static_cast<size_t>(valid_height_), out, padded(width_));
-}
-
-void CpuBackend::columns(size_t transforms) {
-  team_.run(blocks(width_), [&](size_t block, int thread) {
-    for (size_t t = 0; t < transforms; ++t) {
-      column_block(t, static_cast<int>(block) * kBlock, scratch_[static_cast<size_t>(thread)]);
-    }
-  });
-}
-
-StatisticsRow CpuBackend::statistics_row(int row) {
-  const size_t at = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
-  return {best_.data() + at, index_.data() + at, sum_.data() + at, squares_.data() + at};
-}
-
-void CpuBackend::inverse_row(const Transform& t, size_t in_group, int row, Scratch& s) {
-  const Complex* in =
-      exchange_.data() +
-      (in_group * static_cast<size_t>(valid_height_) + static_cast<size_t>(row)) * padded(width_);
-  row_inverse_.execute(in, s.row_out.data());
-  const auto count = static_cast<size_t>(valid_width_);
-  const bool in_range =
-      t.second >= 0
-          ? accumulate_pair(s.row_out.data(), count, t.first, t.second, statistics_row(row))
-          : accumulate_single(s.row_out.data(), count, t.first, statistics_row(row));
-  if (!in_range) fail_out_of_range(row);
-}
-
-void CpuBackend::inverse_rows(std::span<const Transform> group) {
-  constexpr int kRows = 4;
-  const auto tasks = static_cast<size_t>((valid_height_ + kRows - 1) / kRows);
-  team_.run(tasks, [&](size_t task, int thread) {
-    const int begin = static_cast<int>(task) * kRows;
-    for (int row = begin; row < std::min(begin + kRows, valid_height_); ++row) {
-      for (size_t t = 0; t < group.size(); ++t) {
-        inverse_row(group[t], t, row, scratch_[static_cast<size_t>(thread)]);
-      }
-    }
-  });
-}
-
-void CpuBackend::fail_out_of_range(int row) const {
-  const size_t begin = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
-  const auto first = squares_.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto worst = std::max_element(first, first + valid_width_, [](int64_t a, int64_t b) {
-    return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
-  });
-  throw InputError("correlation sums leave their range at map pixel (row " + std::to_string(row) +
-                   ", column " + std::to_string(worst - first) + "); " + problem_.extreme_pixel +
-                   ": remove hot pixels, gold and contamination from the micrograph first");
-}
-
-Accumulators CpuBackend::accumulators() const {
-  Accumulators out(valid_height_, valid_width_);
-  for (size_t i = 0; i < best_.size(); ++i) {
-    if (index_[i] != std::numeric_limits<int32_t>::max()) {
-      out.best[i] = pack_best(best_[i], static_cast<uint32_t>(index_[i]));
-    }
-  }
-  out.sum = sum_;
-  out.squares = squares_;
-  return out;
-}
-
-double CpuBackend::best_z(int64_t correlations) const {
-  if (correlations < 2) return 0;
-  std::vector<double> per_row(static_cast<size_t>(valid_height_));
-  team_.run(per_row.size(), [&](size_t row, int) {
-    const auto columns = static_cast<size_t>(valid_width_);
-    for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
-      const Moments m = moments(sum_[i], squares_[i], correlations);
-      if (m.sd > 0) {
-        per_row[row] = std::max(per_row[row], (static_cast<double>(best_[i]) - m.mean) / m.sd);
-      }
-    }
-  });
-  return *std::max_element(per_row.begin(), per_row.end());
-}
-
-void CpuBackend::restore(const Accumulators& a) {
-  for (size_t i = 0; i < best_.size(); ++i) {
-    if (a.best[i] == 0) continue;
-    best_[i] = best_value(a.best[i]);
-    index_[i] = static_cast<int32_t>(best_index(a.best[i]));
-  }
-  sum_ = a.sum;
-  squares_ = a.squares;
-}
 
 }  // namespace
 

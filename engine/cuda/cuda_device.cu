@@ -7,48 +7,10 @@
 namespace engine::cuda {
 namespace {
 
-// errors.cpp, which is compiled without the toolkit, has copies of its numbers.
-#define MARGAY_SAME(ours, theirs)                                   \
-  static_assert(static_cast<int>(ours) == static_cast<int>(theirs), \
-                "another number in this toolkit")
-MARGAY_SAME(kInvalidValue, cudaErrorInvalidValue);
-MARGAY_SAME(kMemoryAllocation, cudaErrorMemoryAllocation);
-MARGAY_SAME(kInvalidConfiguration, cudaErrorInvalidConfiguration);
-MARGAY_SAME(kInitializationError, cudaErrorInitializationError);
-MARGAY_SAME(kStubLibrary, cudaErrorStubLibrary);
-MARGAY_SAME(kInsufficientDriver, cudaErrorInsufficientDriver);
-MARGAY_SAME(kDevicesUnavailable, cudaErrorDevicesUnavailable);
-MARGAY_SAME(kInvalidDeviceFunction, cudaErrorInvalidDeviceFunction);
-MARGAY_SAME(kNoDeviceFound, cudaErrorNoDevice);
-MARGAY_SAME(kInvalidDevice, cudaErrorInvalidDevice);
-MARGAY_SAME(kInvalidKernelImage, cudaErrorInvalidKernelImage);
-MARGAY_SAME(kNoKernelImageForDevice, cudaErrorNoKernelImageForDevice);
-MARGAY_SAME(kEccUncorrectable, cudaErrorECCUncorrectable);
-MARGAY_SAME(kInvalidPtx, cudaErrorInvalidPtx);
-MARGAY_SAME(kNvlinkUncorrectable, cudaErrorNvlinkUncorrectable);
-MARGAY_SAME(kUnsupportedPtxVersion, cudaErrorUnsupportedPtxVersion);
-MARGAY_SAME(kIllegalAddress, cudaErrorIllegalAddress);
-MARGAY_SAME(kLaunchOutOfResources, cudaErrorLaunchOutOfResources);
-MARGAY_SAME(kLaunchTimeout, cudaErrorLaunchTimeout);
-MARGAY_SAME(kAssert, cudaErrorAssert);
-MARGAY_SAME(kHardwareStackError, cudaErrorHardwareStackError);
-MARGAY_SAME(kIllegalInstruction, cudaErrorIllegalInstruction);
-MARGAY_SAME(kMisalignedAddress, cudaErrorMisalignedAddress);
-MARGAY_SAME(kInvalidAddressSpace, cudaErrorInvalidAddressSpace);
-MARGAY_SAME(kInvalidPc, cudaErrorInvalidPc);
-MARGAY_SAME(kLaunchFailure, cudaErrorLaunchFailure);
-MARGAY_SAME(kSystemNotReady, cudaErrorSystemNotReady);
-MARGAY_SAME(kSystemDriverMismatch, cudaErrorSystemDriverMismatch);
-MARGAY_SAME(kCompatNotSupported, cudaErrorCompatNotSupportedOnDevice);
-MARGAY_SAME(kMpsConnectionFailed, cudaErrorMpsConnectionFailed);
-MARGAY_SAME(kMpsMaxClientsReached, cudaErrorMpsMaxClientsReached);
-MARGAY_SAME(kMpsClientTerminated, cudaErrorMpsClientTerminated);
-MARGAY_SAME(kExternalDevice, cudaErrorExternalDevice);
-MARGAY_SAME(kUnknownError, cudaErrorUnknown);
-MARGAY_SAME(kTransformAllocFailed, CUFFT_ALLOC_FAILED);
-MARGAY_SAME(kTransformInternalError, CUFFT_INTERNAL_ERROR);
-MARGAY_SAME(kTransformExecFailed, CUFFT_EXEC_FAILED);
-MARGAY_SAME(kTransformSetupFailed, CUFFT_SETUP_FAILED);
+#define MARGAY_SAME(name, number, theirs) \
+  static_assert(number == static_cast<int>(theirs), "another number in this toolkit");
+MARGAY_RUNTIME_CODES(MARGAY_SAME)
+MARGAY_TRANSFORM_CODES(MARGAY_SAME)
 #undef MARGAY_SAME
 
 int driver_version() {

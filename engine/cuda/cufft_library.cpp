@@ -1,7 +1,6 @@
 #include "engine/cuda/cufft_library.h"
 
 #include <string>
-#include <type_traits>
 
 namespace engine::cuda {
 
@@ -25,20 +24,16 @@ LibrarySearch cufft_search() {
 
 TransformLibrary::TransformLibrary() {
   const SharedLibrary library(cufft_search());
-  const auto find = [&](const char* name, auto& function) {
-    function =
-        reinterpret_cast<std::remove_reference_t<decltype(function)>>(library.function(name));
-  };
-  find("cufftGetVersion", get_version);
-  find("cufftCreate", create);
-  find("cufftDestroy", destroy);
-  find("cufftGetSizeMany64", get_size_many);
-  find("cufftMakePlanMany64", make_plan_many);
-  find("cufftSetAutoAllocation", set_auto_allocation);
-  find("cufftSetWorkArea", set_work_area);
-  find("cufftSetStream", set_stream);
-  find("cufftExecC2C", exec_c2c);
-  find("cufftExecC2R", exec_c2r);
+  library.find("cufftGetVersion", get_version);
+  library.find("cufftCreate", create);
+  library.find("cufftDestroy", destroy);
+  library.find("cufftGetSizeMany64", get_size_many);
+  library.find("cufftMakePlanMany64", make_plan_many);
+  library.find("cufftSetAutoAllocation", set_auto_allocation);
+  library.find("cufftSetWorkArea", set_work_area);
+  library.find("cufftSetStream", set_stream);
+  library.find("cufftExecC2C", exec_c2c);
+  library.find("cufftExecC2R", exec_c2r);
 }
 
 }  // namespace engine::cuda

@@ -29,8 +29,8 @@ std::string text_of(const CUuuid& uuid, const std::string& device_name) {
 CUresult uuid_by_driver(CUuuid& uuid, int number) {
   const SharedLibrary driver(
       {.what = "the NVIDIA driver", .names = {"libcuda.so.1"}, .folders = {}, .remedy = ""});
-  const auto get =
-      reinterpret_cast<CUresult (*)(CUuuid*, CUdevice)>(driver.function("cuDeviceGetUuid_v2"));
+  CUresult (*get)(CUuuid*, CUdevice) = nullptr;
+  driver.find("cuDeviceGetUuid_v2", get);
   return get(&uuid, number);
 }
 

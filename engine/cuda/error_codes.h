@@ -1,52 +1,57 @@
-// The codes that errors.cpp knows. A build with CUDA asserts that they are the toolkit's.
+// The codes that errors.cpp knows, which is compiled without the toolkit: our name, the number, and
+// the toolkit's name, by which a build with CUDA asserts that it has the same number.
 #pragma once
+
+#define MARGAY_RUNTIME_CODES(CODE)                                    \
+  CODE(kInvalidValue, 1, cudaErrorInvalidValue)                       \
+  CODE(kMemoryAllocation, 2, cudaErrorMemoryAllocation)               \
+  CODE(kInitializationError, 3, cudaErrorInitializationError)         \
+  CODE(kInvalidConfiguration, 9, cudaErrorInvalidConfiguration)       \
+  CODE(kStubLibrary, 34, cudaErrorStubLibrary)                        \
+  CODE(kInsufficientDriver, 35, cudaErrorInsufficientDriver)          \
+  CODE(kDevicesUnavailable, 46, cudaErrorDevicesUnavailable)          \
+  CODE(kInvalidDeviceFunction, 98, cudaErrorInvalidDeviceFunction)    \
+  CODE(kNoDeviceFound, 100, cudaErrorNoDevice)                        \
+  CODE(kInvalidDevice, 101, cudaErrorInvalidDevice)                   \
+  CODE(kInvalidKernelImage, 200, cudaErrorInvalidKernelImage)         \
+  CODE(kNoKernelImageForDevice, 209, cudaErrorNoKernelImageForDevice) \
+  CODE(kEccUncorrectable, 214, cudaErrorECCUncorrectable)             \
+  CODE(kInvalidPtx, 218, cudaErrorInvalidPtx)                         \
+  CODE(kNvlinkUncorrectable, 220, cudaErrorNvlinkUncorrectable)       \
+  CODE(kUnsupportedPtxVersion, 222, cudaErrorUnsupportedPtxVersion)   \
+  CODE(kIllegalAddress, 700, cudaErrorIllegalAddress)                 \
+  CODE(kLaunchOutOfResources, 701, cudaErrorLaunchOutOfResources)     \
+  CODE(kLaunchTimeout, 702, cudaErrorLaunchTimeout)                   \
+  CODE(kAssert, 710, cudaErrorAssert)                                 \
+  CODE(kHardwareStackError, 714, cudaErrorHardwareStackError)         \
+  CODE(kIllegalInstruction, 715, cudaErrorIllegalInstruction)         \
+  CODE(kMisalignedAddress, 716, cudaErrorMisalignedAddress)           \
+  CODE(kInvalidAddressSpace, 717, cudaErrorInvalidAddressSpace)       \
+  CODE(kInvalidPc, 718, cudaErrorInvalidPc)                           \
+  CODE(kLaunchFailure, 719, cudaErrorLaunchFailure)                   \
+  CODE(kSystemNotReady, 802, cudaErrorSystemNotReady)                 \
+  CODE(kSystemDriverMismatch, 803, cudaErrorSystemDriverMismatch)     \
+  CODE(kCompatNotSupported, 804, cudaErrorCompatNotSupportedOnDevice) \
+  CODE(kMpsConnectionFailed, 805, cudaErrorMpsConnectionFailed)       \
+  CODE(kMpsMaxClientsReached, 808, cudaErrorMpsMaxClientsReached)     \
+  CODE(kMpsClientTerminated, 810, cudaErrorMpsClientTerminated)       \
+  CODE(kExternalDevice, 911, cudaErrorExternalDevice)                 \
+  CODE(kUnknownError, 999, cudaErrorUnknown)
+#define MARGAY_TRANSFORM_CODES(CODE)                     \
+  CODE(kTransformAllocFailed, 2, CUFFT_ALLOC_FAILED)     \
+  CODE(kTransformInternalError, 5, CUFFT_INTERNAL_ERROR) \
+  CODE(kTransformExecFailed, 6, CUFFT_EXEC_FAILED)       \
+  CODE(kTransformSetupFailed, 7, CUFFT_SETUP_FAILED)     \
+  CODE(kTransformNoWorkspace, 13, CUFFT_NO_WORKSPACE)
 
 namespace engine::cuda {
 
+#define MARGAY_CODE(name, number, theirs) name = number,
 enum RuntimeCode : int {
-  kInvalidValue = 1,
-  kMemoryAllocation = 2,
-  kInitializationError = 3,
-  kInvalidConfiguration = 9,
-  kStubLibrary = 34,
-  kInsufficientDriver = 35,
-  kDevicesUnavailable = 46,
-  kInvalidDeviceFunction = 98,
-  kNoDeviceFound = 100,
-  kInvalidDevice = 101,
-  kInvalidKernelImage = 200,
-  kNoKernelImageForDevice = 209,
-  kEccUncorrectable = 214,
-  kInvalidPtx = 218,
-  kNvlinkUncorrectable = 220,
-  kUnsupportedPtxVersion = 222,
-  kContained = 226,
-  kIllegalAddress = 700,
-  kLaunchOutOfResources = 701,
-  kLaunchTimeout = 702,
-  kAssert = 710,
-  kHardwareStackError = 714,
-  kIllegalInstruction = 715,
-  kMisalignedAddress = 716,
-  kInvalidAddressSpace = 717,
-  kInvalidPc = 718,
-  kLaunchFailure = 719,
-  kSystemNotReady = 802,
-  kSystemDriverMismatch = 803,
-  kCompatNotSupported = 804,
-  kMpsConnectionFailed = 805,
-  kMpsMaxClientsReached = 808,
-  kMpsClientTerminated = 810,
-  kExternalDevice = 911,
-  kUnknownError = 999,
+  MARGAY_RUNTIME_CODES(MARGAY_CODE)  //
+  kContained = 226,                  // not in every toolkit
 };
-
-enum TransformCode : int {
-  kTransformAllocFailed = 2,
-  kTransformInternalError = 5,
-  kTransformExecFailed = 6,
-  kTransformSetupFailed = 7,
-  kTransformNoWorkspace = 13,
-};
+enum TransformCode : int { MARGAY_TRANSFORM_CODES(MARGAY_CODE) };
+#undef MARGAY_CODE
 
 }  // namespace engine::cuda

@@ -9,7 +9,6 @@
 #include "engine/backend/backend.h"
 #include "engine/cuda/device_concept.h"
 #include "engine/cuda/statistics.cuh"
-#include "engine/error.h"
 
 namespace engine::cuda {
 
@@ -39,12 +38,49 @@ class MapStatistics {
   // Throws InputError when a value or a sum left its range; the message ends with `extreme_pixel`.
   // Looks at what had been added at the call before this one, and waits for no more than that: the
   // device has work to do meanwhile.
-  void check_earlier(const std::string& extreme_pixel);
+  void check_earlier(const std::string& extreme_pixel) {
+    device_.fetch(fault_, faults_[checks_ % 2]);
+    if (checks_++ > 0) refuse(faults_[checks_ % 2].get(), extreme_pixel);
+  }
 
   // Waits for all that was added, and looks at all of it.
-  Accumulators read(const std::string& extreme_pixel) const;
-  void restore(const Accumulators& accumulators);
-  double best_z(int64_t correlations);
+  Accumulators read(const std::string& extreme_pixel) const {
+    static_assert(sizeof(unsigned long long) == sizeof(uint64_t));
+    unsigned long long fault = 0;
+    device_.download(fault_, &fault, 1);
+    refuse(fault, extreme_pixel);
+    Accumulators out(height_, width_);
+    std::vector<unsigned long long> best(pixels_);
+    std::vector<long long> sums(pixels_);
+    device_.download(best_, best.data(), pixels_);
+    std::copy(best.begin(), best.end(), out.best.begin());
+    device_.download(sum_, sums.data(), pixels_);
+    std::copy(sums.begin(), sums.end(), out.sum.begin());
+    device_.download(squares_, sums.data(), pixels_);
+    std::copy(sums.begin(), sums.end(), out.squares.begin());
+    return out;
+  }
+
+  void restore(const Accumulators& a) {
+    const std::vector<unsigned long long> best(a.best.begin(), a.best.end());
+    device_.upload(best_, best.data(), pixels_);
+    std::vector<long long> sums(a.sum.begin(), a.sum.end());
+    device_.upload(sum_, sums.data(), pixels_);
+    std::copy(a.squares.begin(), a.squares.end(), sums.begin());
+    device_.upload(squares_, sums.data(), pixels_);
+  }
+
+  double best_z(int64_t correlations) {
+    if (correlations < 2) return 0;
+    constexpr int kThreads = kBlockThreads;
+    const unsigned blocks = std::min(kBestBlocks, blocks_for(static_cast<int64_t>(pixels_)));
+    device_.launch("find_best_z", find_best_z<kThreads>, dim3(blocks), dim3(kThreads),
+                   kThreads * sizeof(double), on_device(), pixels_,
+                   static_cast<double>(correlations), largest_.data());
+    std::array<double, kBestBlocks> largest{};
+    device_.download(largest_, largest.data(), blocks);
+    return *std::max_element(largest.begin(), largest.begin() + blocks);
+  }
 
  private:
   template <typename T>
@@ -52,7 +88,11 @@ class MapStatistics {
   using Later = typename Device::template Later<unsigned long long>;
   static constexpr unsigned kBestBlocks = 256;
 
-  void refuse(unsigned long long fault, const std::string& extreme_pixel) const;
+  void refuse(unsigned long long fault, const std::string& extreme_pixel) const {
+    if (fault == 0) return;
+    const int64_t pixel = 0xffffffffu - static_cast<uint32_t>(fault);
+    refuse_sums(pixel / width_, pixel % width_, extreme_pixel);
+  }
 
   Device& device_;
   const int height_, width_;
@@ -64,64 +104,5 @@ class MapStatistics {
   std::array<Later, 2> faults_;
   size_t checks_ = 0;
 };
-
-template <typename Device>
-void MapStatistics<Device>::check_earlier(const std::string& extreme_pixel) {
-  device_.fetch(fault_, faults_[checks_ % 2]);
-  if (checks_++ > 0) refuse(faults_[checks_ % 2].get(), extreme_pixel);
-}
-
-template <typename Device>
-void MapStatistics<Device>::refuse(unsigned long long fault,
-                                   const std::string& extreme_pixel) const {
-  if (fault == 0) return;
-  const size_t pixel = 0xffffffffu - static_cast<uint32_t>(fault);
-  const auto width = static_cast<size_t>(width_);
-  throw InputError("correlation sums leave their range at map pixel (row " +
-                   std::to_string(pixel / width) + ", column " + std::to_string(pixel % width) +
-                   "); " + extreme_pixel +
-                   ": remove hot pixels, gold and contamination from the micrograph first");
-}
-
-template <typename Device>
-Accumulators MapStatistics<Device>::read(const std::string& extreme_pixel) const {
-  static_assert(sizeof(unsigned long long) == sizeof(uint64_t));
-  unsigned long long fault = 0;
-  device_.download(fault_, &fault, 1);
-  refuse(fault, extreme_pixel);
-  Accumulators out(height_, width_);
-  std::vector<unsigned long long> best(pixels_);
-  std::vector<long long> sums(pixels_);
-  device_.download(best_, best.data(), pixels_);
-  std::copy(best.begin(), best.end(), out.best.begin());
-  device_.download(sum_, sums.data(), pixels_);
-  std::copy(sums.begin(), sums.end(), out.sum.begin());
-  device_.download(squares_, sums.data(), pixels_);
-  std::copy(sums.begin(), sums.end(), out.squares.begin());
-  return out;
-}
-
-template <typename Device>
-void MapStatistics<Device>::restore(const Accumulators& a) {
-  const std::vector<unsigned long long> best(a.best.begin(), a.best.end());
-  device_.upload(best_, best.data(), pixels_);
-  std::vector<long long> sums(a.sum.begin(), a.sum.end());
-  device_.upload(sum_, sums.data(), pixels_);
-  std::copy(a.squares.begin(), a.squares.end(), sums.begin());
-  device_.upload(squares_, sums.data(), pixels_);
-}
-
-template <typename Device>
-double MapStatistics<Device>::best_z(int64_t correlations) {
-  if (correlations < 2) return 0;
-  constexpr int kThreads = kBlockThreads;
-  const unsigned blocks = std::min(kBestBlocks, blocks_for(static_cast<int64_t>(pixels_)));
-  device_.launch("find_best_z", find_best_z<kThreads>, dim3(blocks), dim3(kThreads),
-                 kThreads * sizeof(double), on_device(), pixels_, static_cast<double>(correlations),
-                 largest_.data());
-  std::array<double, kBestBlocks> largest{};
-  device_.download(largest_, largest.data(), blocks);
-  return *std::max_element(largest.begin(), largest.begin() + blocks);
-}
 
 }  // namespace engine::cuda

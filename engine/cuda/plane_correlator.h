@@ -25,17 +25,64 @@ template <typename Device>
 class PlaneCorrelator {
  public:
   // `device` must outlive it. `most`: transforms in one call.
-  PlaneCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most);
+  PlaneCorrelator(Device& device, const Problem& p, const MemoryPlan& plan, size_t most)
+      : device_(device),
+        n_(p.template_size),
+        height_(p.height),
+        width_(p.width),
+        valid_height_(p.valid_height()),
+        valid_width_(p.valid_width()),
+        per_pass_(plan.transforms),
+        image_(device, "the image's spectrum",
+               static_cast<size_t>(height_) * static_cast<size_t>(width_)),
+        list_(device, "the list of transforms", most + static_cast<size_t>(per_pass_)),
+        template_(device, "the template rows", pass_size()),
+        correlation_(device, "the correlations", pass_size()),
+        template_rows_(device, lines(p, plan).template_rows),
+        columns_(device, lines(p, plan).columns),
+        valid_rows_(device, lines(p, plan).valid_rows) {
+    device.clear(template_);
+    // The correlations' array is not needed yet, and large enough.
+    device.upload(correlation_, reinterpret_cast<const float2*>(p.image_spectrum.data()),
+                  p.image_spectrum.size());
+    device.launch("expand_spectrum", expand_spectrum, dim3(blocks_for(width_), rows(height_)),
+                  dim3(threads_for(width_)), 0, correlation_.data(), height_, width_,
+                  image_.data());
+  }
 
   // Adds the correlations of the transforms.
   void add(const Projections& projections, std::span<const Transform> transforms,
-           const Statistics& statistics);
+           const Statistics& statistics) {
+    const auto per_pass = static_cast<size_t>(per_pass_);
+    std::vector<Transform> list(transforms.begin(), transforms.end());
+    list.resize((list.size() + per_pass - 1) / per_pass * per_pass);
+    device_.upload(list_, list.data(), list.size());
+    for (size_t first = 0; first < transforms.size(); first += per_pass) {
+      const auto used = static_cast<int>(std::min(per_pass, transforms.size() - first));
+      correlate(projections, list_.data() + first);
+      device_.launch("accumulate", accumulate, dim3(blocks_for(valid_width_), rows(valid_height_)),
+                     dim3(threads_for(valid_width_)), 0, correlation_.data(), list_.data() + first,
+                     used, per_pass_, width_, valid_width_, statistics);
+    }
+  }
 
  private:
   template <typename T>
   using Buffer = typename Device::template Buffer<T>;
 
-  void correlate(const Projections& projections, const Transform* transforms);
+  void correlate(const Projections& projections, const Transform* transforms) {
+    device_.launch("pack_template_rows", pack_template_rows,
+                   dim3(blocks_for(width_), rows(n_), rows(per_pass_)), dim3(threads_for(width_)),
+                   0, projections, transforms, width_, template_.data());
+    device_.forward(template_rows_, template_.data(), template_.data());
+    device_.forward(columns_, template_.data(), correlation_.data());
+    device_.launch("multiply_conjugate", multiply_conjugate,
+                   dim3(blocks_for(width_), rows(height_)), dim3(kBlockThreads), 0, image_.data(),
+                   width_, per_pass_, correlation_.data());
+    device_.inverse(columns_, correlation_.data(), correlation_.data());
+    device_.inverse(valid_rows_, correlation_.data(), correlation_.data());
+  }
+
   static PlaneLines lines(const Problem& p, const MemoryPlan& plan) {
     return plane_lines({p.height, p.width, p.template_size}, plan.transforms);
   }
@@ -53,62 +100,5 @@ class PlaneCorrelator {
   Buffer<float2> correlation_;  // of the template's shape
   typename Device::LinePlan template_rows_, columns_, valid_rows_;
 };
-
-template <typename Device>
-PlaneCorrelator<Device>::PlaneCorrelator(Device& device, const Problem& p, const MemoryPlan& plan,
-                                         size_t most)
-    : device_(device),
-      n_(p.template_size),
-      height_(p.height),
-      width_(p.width),
-      valid_height_(p.valid_height()),
-      valid_width_(p.valid_width()),
-      per_pass_(plan.transforms),
-      image_(device, "the image's spectrum",
-             static_cast<size_t>(height_) * static_cast<size_t>(width_)),
-      list_(device, "the list of transforms", most + static_cast<size_t>(per_pass_)),
-      template_(device, "the template rows", pass_size()),
-      correlation_(device, "the correlations", pass_size()),
-      template_rows_(device, lines(p, plan).template_rows),
-      columns_(device, lines(p, plan).columns),
-      valid_rows_(device, lines(p, plan).valid_rows) {
-  device.clear(template_);
-  // The correlations' array is not needed yet, and large enough.
-  device.upload(correlation_, reinterpret_cast<const float2*>(p.image_spectrum.data()),
-                p.image_spectrum.size());
-  device.launch("expand_spectrum", expand_spectrum, dim3(blocks_for(width_), rows(height_)),
-                dim3(threads_for(width_)), 0, correlation_.data(), height_, width_, image_.data());
-}
-
-template <typename Device>
-void PlaneCorrelator<Device>::add(const Projections& projections,
-                                  std::span<const Transform> transforms,
-                                  const Statistics& statistics) {
-  const auto per_pass = static_cast<size_t>(per_pass_);
-  std::vector<Transform> list(transforms.begin(), transforms.end());
-  list.resize((list.size() + per_pass - 1) / per_pass * per_pass);
-  device_.upload(list_, list.data(), list.size());
-  for (size_t first = 0; first < transforms.size(); first += per_pass) {
-    const auto used = static_cast<int>(std::min(per_pass, transforms.size() - first));
-    correlate(projections, list_.data() + first);
-    device_.launch("accumulate", accumulate, dim3(blocks_for(valid_width_), rows(valid_height_)),
-                   dim3(threads_for(valid_width_)), 0, correlation_.data(), list_.data() + first,
-                   used, per_pass_, width_, valid_width_, statistics);
-  }
-}
-
-template <typename Device>
-void PlaneCorrelator<Device>::correlate(const Projections& projections,
-                                        const Transform* transforms) {
-  device_.launch("pack_template_rows", pack_template_rows,
-                 dim3(blocks_for(width_), rows(n_), rows(per_pass_)), dim3(threads_for(width_)), 0,
-                 projections, transforms, width_, template_.data());
-  device_.forward(template_rows_, template_.data(), template_.data());
-  device_.forward(columns_, template_.data(), correlation_.data());
-  device_.launch("multiply_conjugate", multiply_conjugate, dim3(blocks_for(width_), rows(height_)),
-                 dim3(kBlockThreads), 0, image_.data(), width_, per_pass_, correlation_.data());
-  device_.inverse(columns_, correlation_.data(), correlation_.data());
-  device_.inverse(valid_rows_, correlation_.data(), correlation_.data());
-}
 
 }  // namespace engine::cuda

@@ -28,6 +28,7 @@ inline std::vector<double> slice_rotations(std::span<const Unit> units,
       out.push_back(std::abs(element) < 1e-8 ? 0.0 : element);
     }
   }
+
   return out;
 }
 
@@ -35,18 +36,83 @@ template <typename Device>
 class Projector {
  public:
   // `problem` and `device` must outlive it.
-  Projector(Device& device, const Problem& problem, const MemoryPlan& plan);
+  Projector(Device& device, const Problem& p, const MemoryPlan& plan)
+      : device_(device),
+        problem_(p),
+        n_(p.template_size),
+        planes_(p.planes()),
+        slice_size_(static_cast<int64_t>(slice(p))),
+        per_plan_(plan.projections),
+        volume_(device, "the template's spectrum", p.volume_spectrum.size()),
+        filters_(device, "the filters", static_cast<size_t>(planes_) * slice(p)),
+        rotations_(device, "the rotations", 9 * static_cast<size_t>(plan.batch)),
+        slices_(device, "the slices", static_cast<size_t>(plan.batch) * slice(p)),
+        half_planes_(device, "the filtered slices", slots(p, plan) * slice(p)),
+        back_transforms_(device, "the projections",
+                         slots(p, plan) * static_cast<size_t>(n_) * static_cast<size_t>(n_)),
+        scales_(device, "the projections' scales", slots(p, plan)),
+        plan_(device, Planes{n_, per_plan_}) {
+    const double pixels = static_cast<double>(p.height) * p.width;
+    // The transforms are not normalised: 1/pixels is applied here, once per projection.
+    area_ = {pixels, static_cast<double>(p.height - n_) * (p.width - n_), 1.0 / pixels};
+    const FrequencyTransform& t = p.magnification;
+    magnification_ = {t.yy, t.yx, t.xy, t.xx, static_cast<float>(1.0 / t.determinant)};
+    device.upload(volume_, reinterpret_cast<const float2*>(p.volume_spectrum.data()),
+                  p.volume_spectrum.size());
+    std::vector<std::complex<float>> filters;
+    for (const auto& filter : p.filters)
+      filters.insert(filters.end(), filter.begin(), filter.end());
+    device.upload(filters_, reinterpret_cast<const float2*>(filters.data()), filters.size());
+  }
 
   // Unit u, plane d becomes projection u x planes + d. At most as many units as the plan's batch;
   // what an earlier call made is lost.
-  Projections project(std::span<const Unit> units);
+  Projections project(std::span<const Unit> units) {
+    extract(units);
+    const int used = static_cast<int>(units.size()) * planes_;
+    back_transform(used);
+    constexpr int kThreads = kBlockThreads;
+    device_.launch("measure_projections", measure_projections<kThreads>,
+                   dim3(static_cast<unsigned>(used)), dim3(kThreads), 4 * kThreads * sizeof(double),
+                   back_transforms_.data(), n_, area_, scales_.data());
+    return {back_transforms_.data(), scales_.data(), n_};
+  }
 
  private:
   template <typename T>
   using Buffer = typename Device::template Buffer<T>;
 
-  void extract(std::span<const Unit> units);
-  void back_transform(int used);
+  static size_t slots(const Problem& p, const MemoryPlan& plan) {
+    return static_cast<size_t>(projection_slots({.planes = p.planes()}, plan));
+  }
+  static size_t slice(const Problem& p) {
+    return static_cast<size_t>(p.template_size) * (static_cast<size_t>(p.template_size) / 2 + 1);
+  }
+  void extract(std::span<const Unit> units) {
+    const std::vector<double> rotations = slice_rotations(units, problem_.orientations);
+    device_.upload(rotations_, rotations.data(), rotations.size());
+    const dim3 grid(blocks_for(slice_size_), static_cast<unsigned>(units.size()));
+    // The filtered slices are not needed yet: a place for what is to be magnified.
+    float2* out = problem_.magnified ? half_planes_.data() : slices_.data();
+    device_.launch("extract_slices", extract_slices, grid, dim3(threads_for(slice_size_)), 0,
+                   volume_.data(), n_, rotations_.data(), problem_.magnified, out);
+    if (problem_.magnified) {
+      device_.launch("magnify_slices", magnify_slices, grid, dim3(threads_for(slice_size_)), 0,
+                     half_planes_.data(), n_, magnification_, slices_.data());
+    }
+  }
+
+  void back_transform(int used) {
+    const int slots = (used + per_plan_ - 1) / per_plan_ * per_plan_;
+    device_.launch("filter_slices", filter_slices,
+                   dim3(blocks_for(slice_size_), static_cast<unsigned>(slots)),
+                   dim3(threads_for(slice_size_)), 0, slices_.data(), filters_.data(), n_, planes_,
+                   used, half_planes_.data());
+    for (int slot = 0; slot < slots; slot += per_plan_) {
+      device_.back_transform(plan_, half_planes_.data() + slot * slice_size_,
+                             back_transforms_.data() + static_cast<int64_t>(slot) * n_ * n_);
+    }
+  }
 
   Device& device_;
   const Problem& problem_;
@@ -63,87 +129,5 @@ class Projector {
   Buffer<ProjectionScale> scales_;
   typename Device::PlanePlan plan_;
 };
-
-namespace projector_sizes {
-
-inline size_t slots(const Problem& p, const MemoryPlan& plan) {
-  return static_cast<size_t>(projection_slots({.planes = p.planes()}, plan));
-}
-inline size_t slice(const Problem& p) {
-  return static_cast<size_t>(p.template_size) * (static_cast<size_t>(p.template_size) / 2 + 1);
-}
-
-}  // namespace projector_sizes
-
-template <typename Device>
-Projector<Device>::Projector(Device& device, const Problem& p, const MemoryPlan& plan)
-    : device_(device),
-      problem_(p),
-      n_(p.template_size),
-      planes_(p.planes()),
-      slice_size_(static_cast<int64_t>(projector_sizes::slice(p))),
-      per_plan_(plan.projections),
-      volume_(device, "the template's spectrum", p.volume_spectrum.size()),
-      filters_(device, "the filters", static_cast<size_t>(planes_) * projector_sizes::slice(p)),
-      rotations_(device, "the rotations", 9 * static_cast<size_t>(plan.batch)),
-      slices_(device, "the slices", static_cast<size_t>(plan.batch) * projector_sizes::slice(p)),
-      half_planes_(device, "the filtered slices",
-                   projector_sizes::slots(p, plan) * projector_sizes::slice(p)),
-      back_transforms_(
-          device, "the projections",
-          projector_sizes::slots(p, plan) * static_cast<size_t>(n_) * static_cast<size_t>(n_)),
-      scales_(device, "the projections' scales", projector_sizes::slots(p, plan)),
-      plan_(device, Planes{n_, per_plan_}) {
-  const double pixels = static_cast<double>(p.height) * p.width;
-  // The transforms are not normalised: 1/pixels is applied here, once per projection.
-  area_ = {pixels, static_cast<double>(p.height - n_) * (p.width - n_), 1.0 / pixels};
-  const FrequencyTransform& t = p.magnification;
-  magnification_ = {t.yy, t.yx, t.xy, t.xx, static_cast<float>(1.0 / t.determinant)};
-  device.upload(volume_, reinterpret_cast<const float2*>(p.volume_spectrum.data()),
-                p.volume_spectrum.size());
-  std::vector<std::complex<float>> filters;
-  for (const auto& filter : p.filters) filters.insert(filters.end(), filter.begin(), filter.end());
-  device.upload(filters_, reinterpret_cast<const float2*>(filters.data()), filters.size());
-}
-
-template <typename Device>
-Projections Projector<Device>::project(std::span<const Unit> units) {
-  extract(units);
-  const int used = static_cast<int>(units.size()) * planes_;
-  back_transform(used);
-  constexpr int kThreads = kBlockThreads;
-  device_.launch("measure_projections", measure_projections<kThreads>,
-                 dim3(static_cast<unsigned>(used)), dim3(kThreads), 4 * kThreads * sizeof(double),
-                 back_transforms_.data(), n_, area_, scales_.data());
-  return {back_transforms_.data(), scales_.data(), n_};
-}
-
-template <typename Device>
-void Projector<Device>::extract(std::span<const Unit> units) {
-  const std::vector<double> rotations = slice_rotations(units, problem_.orientations);
-  device_.upload(rotations_, rotations.data(), rotations.size());
-  const dim3 grid(blocks_for(slice_size_), static_cast<unsigned>(units.size()));
-  // The filtered slices are not needed yet: a place for what is to be magnified.
-  float2* out = problem_.magnified ? half_planes_.data() : slices_.data();
-  device_.launch("extract_slices", extract_slices, grid, dim3(threads_for(slice_size_)), 0,
-                 volume_.data(), n_, rotations_.data(), problem_.magnified, out);
-  if (problem_.magnified) {
-    device_.launch("magnify_slices", magnify_slices, grid, dim3(threads_for(slice_size_)), 0,
-                   half_planes_.data(), n_, magnification_, slices_.data());
-  }
-}
-
-template <typename Device>
-void Projector<Device>::back_transform(int used) {
-  const int slots = (used + per_plan_ - 1) / per_plan_ * per_plan_;
-  device_.launch("filter_slices", filter_slices,
-                 dim3(blocks_for(slice_size_), static_cast<unsigned>(slots)),
-                 dim3(threads_for(slice_size_)), 0, slices_.data(), filters_.data(), n_, planes_,
-                 used, half_planes_.data());
-  for (int slot = 0; slot < slots; slot += per_plan_) {
-    device_.back_transform(plan_, half_planes_.data() + slot * slice_size_,
-                           back_transforms_.data() + static_cast<int64_t>(slot) * n_ * n_);
-  }
-}
 
 }  // namespace engine::cuda

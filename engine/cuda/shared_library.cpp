@@ -53,7 +53,7 @@ SharedLibrary::SharedLibrary(const LibrarySearch& search) : remedy_(search.remed
                   (reasons.empty() ? "" : reasons + ")") + ". To do: " + search.remedy);
 }
 
-void* SharedLibrary::function(const char* name) const {
+void* SharedLibrary::address_of(const char* name) const {
   void* address = dlsym(handle_, name);
   if (address == nullptr) {
     throw Error(ExitCode::kDeviceFault,

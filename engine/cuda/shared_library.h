@@ -20,10 +20,15 @@ class SharedLibrary {
   // lies in one of the folders. Throws Error(kDeviceFault) naming them all.
   explicit SharedLibrary(const LibrarySearch& search);
 
-  // The address of a function. Throws Error(kDeviceFault) where the library has none of that name.
-  void* function(const char* name) const;
+  // Sets `function` to the library's of this name. Throws Error(kDeviceFault) where it has none.
+  template <typename Function>
+  void find(const char* name, Function& function) const {
+    function = reinterpret_cast<Function>(address_of(name));
+  }
 
  private:
+  void* address_of(const char* name) const;
+
   std::string opened_;  // its name or path
   std::string remedy_;
   void* handle_ = nullptr;

@@ -16,11 +16,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/descriptor.h"
+#include "base/error.h"
 #include "engine/io/scratch_folder.h"
 #include "engine/launch/output_capture.h"
 #include "engine/launch/random_id.h"
@@ -30,10 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
-
-[[noreturn]] void fail(const std::string& what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 struct RankExit {
   int rank = 0;
@@ -79,23 +75,93 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 // The processes of all ranks.
 class RankProcesses {
  public:
-  explicit RankProcesses(const LocalRanks& ranks);
-  ~RankProcesses();
+  explicit RankProcesses(const LocalRanks& ranks) {
+    if (!dev_null_) base::throw_errno("cannot open /dev/null");
+    const std::string run_id = random_id();
+    for (int rank = 0; rank < ranks.count; ++rank) {
+      const bool captured = rank > 0 || ranks.quiet;
+      messages_.push_back(captured ? std::make_unique<OutputCapture>() : nullptr);
+    }
+    try {
+      for (int rank = 0; rank < ranks.count; ++rank) {
+        processes_.push_back(
+            start(rank, arguments_of_rank(ranks, rank, "file:" + folder_.path() + "/rank0", run_id),
+                  environment_of_rank(ranks, rank)));
+      }
+      for (int rank = 0; rank < ranks.count; ++rank) {
+        waiters_.emplace_back([this, rank] { wait_for(rank); });
+      }
+    } catch (...) {
+      end_all();
+      throw;
+    }
+  }
+
+  ~RankProcesses() { end_all(); }
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   // The next one that has ended, in the order in which they did; waits that long for it.
-  std::optional<RankExit> next_exit(Milliseconds wait);
+  std::optional<RankExit> next_exit(Milliseconds wait) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (!ended_.wait_for(lock, wait, [&] { return !exits_.empty(); })) return std::nullopt;
+    const RankExit exit = exits_.front();
+    exits_.pop_front();
+    return exit;
+  }
+
   // To all that have not ended.
-  void signal(int number) const;
+  void signal(int number) const {
+    for (const pid_t process : processes_) ::kill(process, number);
+  }
   // True where this rank's messages are kept instead of passed through.
   bool captures_output(int rank) const { return messages_[static_cast<size_t>(rank)] != nullptr; }
   std::string messages(int rank) const { return messages_[static_cast<size_t>(rank)]->text(); }
 
  private:
-  void end_all();
-  pid_t start(int rank, std::vector<std::string> words, std::vector<std::string> environment) const;
-  void wait_for(int rank);
+  void end_all() {
+    signal(SIGKILL);
+    for (std::thread& waiter : waiters_) waiter.join();
+    for (const pid_t process : processes_) {
+      while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
+    }
+  }
+
+  // The child keeps the signals blocked that are blocked here: a stop that comes before the rank
+  // listens waits for it.
+  pid_t start(int rank, std::vector<std::string> words,
+              std::vector<std::string> environment) const {
+    const std::vector<char*> arguments = pointers_to(words);
+    const std::vector<char*> variables = pointers_to(environment);
+    const std::string complaint = "cannot run '" + words.front() + "'\n";
+    const int messages = captures_output(rank) ? messages_[static_cast<size_t>(rank)]->file() : -1;
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child < 0) base::throw_errno("cannot start rank " + std::to_string(rank));
+    if (child > 0) return child;
+    // Only what is safe between fork and exec. The parent may be gone before the child can ask to
+    // be killed with it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(126);
+    if (messages >= 0) {
+      ::dup2(dev_null_.get(), STDIN_FILENO);
+      ::dup2(messages, STDOUT_FILENO);
+      ::dup2(messages, STDERR_FILENO);
+    }
+    ::execvpe(arguments[0], arguments.data(), variables.data());
+    if (::write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) ::_exit(126);
+    ::_exit(127);
+  }
+
+  // A thread for each, since that wakes in the order of the ends on every kernel.
+  void wait_for(int rank) {
+    siginfo_t info = {};
+    const auto process = static_cast<id_t>(processes_[static_cast<size_t>(rank)]);
+    while (::waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    exits_.push_back(exit_of(rank, info));
+    ended_.notify_one();
+  }
 
   PrivateFolder folder_{"ranks"};
   base::Descriptor dev_null_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
@@ -106,89 +172,6 @@ class RankProcesses {
   std::condition_variable ended_;
   std::deque<RankExit> exits_;
 };
-
-RankProcesses::RankProcesses(const LocalRanks& ranks) {
-  if (!dev_null_) fail("cannot open /dev/null");
-  const std::string run_id = random_id();
-  for (int rank = 0; rank < ranks.count; ++rank) {
-    if (rank == 0 && !ranks.quiet) {
-      messages_.push_back(nullptr);
-      continue;
-    }
-    messages_.push_back(std::make_unique<OutputCapture>());
-  }
-  try {
-    for (int rank = 0; rank < ranks.count; ++rank) {
-      processes_.push_back(
-          start(rank, arguments_of_rank(ranks, rank, "file:" + folder_.path() + "/rank0", run_id),
-                environment_of_rank(ranks, rank)));
-    }
-    for (int rank = 0; rank < ranks.count; ++rank) {
-      waiters_.emplace_back([this, rank] { wait_for(rank); });
-    }
-  } catch (...) {
-    end_all();
-    throw;
-  }
-}
-
-RankProcesses::~RankProcesses() { end_all(); }
-
-void RankProcesses::end_all() {
-  signal(SIGKILL);
-  for (std::thread& waiter : waiters_) waiter.join();
-  for (const pid_t process : processes_) {
-    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) continue;
-  }
-}
-
-// The child keeps the signals blocked that are blocked here: a stop that comes before the rank
-// listens waits for it.
-pid_t RankProcesses::start(int rank, std::vector<std::string> words,
-                           std::vector<std::string> environment) const {
-  const std::vector<char*> arguments = pointers_to(words);
-  const std::vector<char*> variables = pointers_to(environment);
-  const std::string complaint = "cannot run '" + words.front() + "'\n";
-  const int messages = captures_output(rank) ? messages_[static_cast<size_t>(rank)]->file() : -1;
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) fail("cannot start rank " + std::to_string(rank));
-  if (child > 0) return child;
-  // Only what is safe between fork and exec. The parent may be gone before the child can ask to be
-  // killed with it.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(126);
-  if (messages >= 0) {
-    ::dup2(dev_null_.get(), STDIN_FILENO);
-    ::dup2(messages, STDOUT_FILENO);
-    ::dup2(messages, STDERR_FILENO);
-  }
-  ::execvpe(arguments[0], arguments.data(), variables.data());
-  if (::write(STDERR_FILENO, complaint.data(), complaint.size()) < 0) ::_exit(126);
-  ::_exit(127);
-}
-
-// A thread for each, since that wakes in the order of the ends on every kernel.
-void RankProcesses::wait_for(int rank) {
-  siginfo_t info = {};
-  const auto process = static_cast<id_t>(processes_[static_cast<size_t>(rank)]);
-  while (::waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  exits_.push_back(exit_of(rank, info));
-  ended_.notify_one();
-}
-
-std::optional<RankExit> RankProcesses::next_exit(Milliseconds wait) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (!ended_.wait_for(lock, wait, [&] { return !exits_.empty(); })) return std::nullopt;
-  const RankExit exit = exits_.front();
-  exits_.pop_front();
-  return exit;
-}
-
-void RankProcesses::signal(int number) const {
-  for (const pid_t process : processes_) ::kill(process, number);
-}
 
 std::string prefix_lines(int rank, const std::string& text) {
   std::string out;

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/error.h"
+
 namespace engine {
 namespace {
 
@@ -33,6 +35,12 @@ void merge(Accumulators& into, const Accumulators& other) {
     into.sum[i] += other.sum[i];
     into.squares[i] += other.squares[i];
   }
+}
+
+void refuse_sums(int64_t row, int64_t column, const std::string& extreme_pixel) {
+  throw InputError("correlation sums leave their range at map pixel (row " + std::to_string(row) +
+                   ", column " + std::to_string(column) + "); " + extreme_pixel +
+                   ": remove hot pixels, gold and contamination from the micrograph first");
 }
 
 Moments moments(int64_t sum, int64_t squares, int64_t correlations) {

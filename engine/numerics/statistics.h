@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/numerics/maps.h"
@@ -42,6 +43,10 @@ struct Accumulators {
 
 // Adds `other` to `into`; both of one shape.
 void merge(Accumulators& into, const Accumulators& other);
+
+// Ends a search whose sums leave their range at a pixel of the maps: throws InputError.
+// `extreme_pixel`: a sentence about the micrograph.
+[[noreturn]] void refuse_sums(int64_t row, int64_t column, const std::string& extreme_pixel);
 
 struct Moments {
   double mean = 0;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <span>
 
-#include "engine/error.h"
-
 namespace engine {
 namespace {
 
@@ -45,10 +43,7 @@ void check_range(const Accumulators& statistics, int ranks, const std::string& e
   const auto worst = std::max_element(statistics.squares.begin(), statistics.squares.end());
   if (worst == statistics.squares.end() || *worst < limit) return;
   const auto pixel = static_cast<int64_t>(worst - statistics.squares.begin());
-  throw InputError("correlation sums leave their range at map pixel (row " +
-                   std::to_string(pixel / statistics.width) + ", column " +
-                   std::to_string(pixel % statistics.width) + "); " + extreme_pixel +
-                   ": remove hot pixels, gold and contamination from the micrograph first");
+  refuse_sums(pixel / statistics.width, pixel % statistics.width, extreme_pixel);
 }
 
 }  // namespace engine

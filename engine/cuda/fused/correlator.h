@@ -38,49 +38,6 @@ struct LengthList {
 };
 using FusedLengths = LengthList<512, 1024, 1536, 2304, 4096>;
 
-template <typename Device, typename Storage, typename Lengths = FusedLengths>
-class FusedCorrelator {
- public:
-  // `device` must outlive it. `plan` is of plan_fused_memory. `most`: transforms in one call.
-  FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most)
-      : FusedCorrelator(device, problem, most, plan.fused.value()) {}
-  FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan);
-
-  // Adds the correlations of the transforms.
-  void add(const Projections& projections, std::span<const Transform> transforms,
-           const Statistics& statistics);
-
- private:
-  using Element = typename Storage::Element;
-  using Root = typename Storage::Root;
-  template <typename T>
-  using Buffer = typename Device::template Buffer<T>;
-
-  static FusedShape shape_of(int n, const FusedPlan& plan);
-  unsigned row_blocks(int rows) const {
-    constexpr int kLines = Storage::kLines;
-    return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
-  }
-  template <typename Use>
-  static void with_inputs(int length, int n, const Use& use);
-  void upload_roots(int length, Buffer<Root>& roots);
-  void upload_spectra(const Problem& problem);
-  void transform_rows(const Projections& projections, const Transform* transforms, int count);
-  void correlate_all_columns(int count);
-  void finish(const Transform* transforms, int count, const Statistics& statistics);
-
-  Device& device_;
-  const FusedPlan plan_;
-  const FusedShape shape_;
-  const int valid_width_;
-  float template_scale_ = 1;
-  Buffer<Root> row_roots_, column_roots_;
-  Buffer<TilePlace> places_;
-  Buffer<Element> spectra_, template_rows_, exchange_;
-  Buffer<Transform> list_;
-  FusedArrays<Storage> arrays_;
-};
-
 inline std::vector<int> stored_frequencies(int length, auto lengths) {
   std::vector<int> out;
   decltype(lengths)::with(length, [&](auto known) {
@@ -106,6 +63,7 @@ double gain_of_storage(const FusedShape& shape, auto lengths) {
           shape.columns, [&](auto columns) { gain = gain_of_correlation<rows, columns>(shape.n); });
     });
   }
+
   return gain;
 }
 
@@ -115,141 +73,157 @@ inline int roots_of_length(int length, auto lengths) {
   return count;
 }
 
-template <typename Device, typename Storage, typename Lengths>
-FusedShape FusedCorrelator<Device, Storage, Lengths>::shape_of(int n, const FusedPlan& plan) {
-  return {.n = n,
-          .columns = plan.tiling.columns.length,
-          .rows = plan.tiling.rows.length,
-          .tiles = static_cast<int>(plan.tiling.places().size()),
-          .valid_rows = plan.tiling.rows.largest_part(),
-          .transforms = plan.transforms,
-          .lane_step = first_step(plan.tiling.rows.length, Lengths{})};
-}
-
-template <typename Device, typename Storage, typename Lengths>
-FusedCorrelator<Device, Storage, Lengths>::FusedCorrelator(Device& device, const Problem& problem,
-                                                           size_t most, FusedPlan plan)
-    : device_(device),
-      plan_(std::move(plan)),
-      shape_(shape_of(problem.template_size, plan_)),
-      valid_width_(problem.valid_width()),
-      row_roots_(device, "the roots of the rows",
-                 static_cast<size_t>(roots_of_length(shape_.columns, Lengths{}))),
-      column_roots_(device, "the roots of the columns",
-                    static_cast<size_t>(roots_of_length(shape_.rows, Lengths{}))),
-      places_(device, "the tiles' places", static_cast<size_t>(shape_.tiles)),
-      spectra_(device, "the tiles' spectra",
-               static_cast<size_t>(shape_.tiles) * shape_.spectrum_size<Storage>()),
-      template_rows_(device, "the template rows",
-                     static_cast<size_t>(shape_.transforms) * shape_.template_size<Storage>()),
-      exchange_(device, "the correlations on their way",
-                shape_.exchange_plane<Storage>(shape_.tiles, 0)),
-      list_(device, "the list of transforms", most),
-      arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
-              column_roots_.data()} {
-  upload_roots(shape_.columns, row_roots_);
-  upload_roots(shape_.rows, column_roots_);
-  const std::vector<TilePlace> places = plan_.tiling.places();
-  device_.upload(places_, places.data(), places.size());
-  upload_spectra(problem);
-}
-
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::upload_roots(int length, Buffer<Root>& roots) {
-  Lengths::with(length, [&](auto known) {
-    const std::vector<Root> values = make_roots<known, Root>();
-    device_.upload(roots, values.data(), values.size());
-  });
-}
-
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::upload_spectra(const Problem& problem) {
-  const TileSpectra spectra(problem, plan_.tiling,
-                            {.rows = stored_frequencies(shape_.rows, Lengths{}),
-                             .columns = stored_frequencies(shape_.columns, Lengths{}),
-                             .columns_in_chunk = Storage::kColumns,
-                             .gain = gain_of_storage<Storage>(shape_, Lengths{})});
-  template_scale_ = static_cast<float>(spectra.template_scale());
-  const auto count = static_cast<int>(shape_.spectrum_size<Storage>());
-  Buffer<float2> staging(device_, "a tile's spectrum",
-                         shape_.spectrum_size<Storage>() * Storage::kLanes);
-  Element* out = spectra_.data();
-  for (const TilePlace& place : plan_.tiling.places()) {
-    const std::vector<std::complex<float>> values = spectra.spectrum(place);
-    device_.upload(staging, reinterpret_cast<const float2*>(values.data()), values.size());
-    device_.launch("store_values", store_values<Storage>, dim3(blocks_for(count)),
-                   dim3(threads_for(count)), 0, staging.data(), count, out);
-    out += count;
+template <typename Device, typename Storage, typename Lengths = FusedLengths>
+class FusedCorrelator {
+ public:
+  // `device` must outlive it. `plan` is of plan_fused_memory. `most`: transforms in one call.
+  FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most)
+      : FusedCorrelator(device, problem, most, plan.fused.value()) {}
+  FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan)
+      : device_(device),
+        plan_(std::move(plan)),
+        shape_(shape_of(problem.template_size, plan_)),
+        valid_width_(problem.valid_width()),
+        row_roots_(device, "the roots of the rows",
+                   static_cast<size_t>(roots_of_length(shape_.columns, Lengths{}))),
+        column_roots_(device, "the roots of the columns",
+                      static_cast<size_t>(roots_of_length(shape_.rows, Lengths{}))),
+        places_(device, "the tiles' places", static_cast<size_t>(shape_.tiles)),
+        spectra_(device, "the tiles' spectra",
+                 static_cast<size_t>(shape_.tiles) * shape_.spectrum_size<Storage>()),
+        template_rows_(device, "the template rows",
+                       static_cast<size_t>(shape_.transforms) * shape_.template_size<Storage>()),
+        exchange_(device, "the correlations on their way",
+                  shape_.exchange_plane<Storage>(shape_.tiles, 0)),
+        list_(device, "the list of transforms", most),
+        arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
+                column_roots_.data()} {
+    upload_roots(shape_.columns, row_roots_);
+    upload_roots(shape_.rows, column_roots_);
+    const std::vector<TilePlace> places = plan_.tiling.places();
+    device_.upload(places_, places.data(), places.size());
+    upload_spectra(problem);
   }
-}
 
-// use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
-template <typename Device, typename Storage, typename Lengths>
-template <typename Use>
-void FusedCorrelator<Device, Storage, Lengths>::with_inputs(int length, int n, const Use& use) {
-  Lengths::with(length, [&](auto known) {
-    constexpr int kFirst = FftOrder<known>::radix(0);
-    if (4 * n <= length) {
-      use(known, std::integral_constant<int, kFirst / 4>{});
-    } else if (2 * n <= length) {
-      use(known, std::integral_constant<int, kFirst / 2>{});
-    } else {
-      use(known, std::integral_constant<int, kFirst>{});
+  // Adds the correlations of the transforms.
+  void add(const Projections& projections, std::span<const Transform> transforms,
+           const Statistics& statistics) {
+    device_.upload(list_, transforms.data(), transforms.size());
+    const auto in_pass = static_cast<size_t>(shape_.transforms);
+    for (size_t first = 0; first < transforms.size(); first += in_pass) {
+      const auto count = static_cast<int>(std::min(in_pass, transforms.size() - first));
+      const Transform* list = list_.data() + first;
+      transform_rows(projections, list, count);
+      correlate_all_columns(count);
+      finish(list, count, statistics);
     }
-  });
-}
-
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::add(const Projections& projections,
-                                                    std::span<const Transform> transforms,
-                                                    const Statistics& statistics) {
-  device_.upload(list_, transforms.data(), transforms.size());
-  const auto in_pass = static_cast<size_t>(shape_.transforms);
-  for (size_t first = 0; first < transforms.size(); first += in_pass) {
-    const auto count = static_cast<int>(std::min(in_pass, transforms.size() - first));
-    const Transform* list = list_.data() + first;
-    transform_rows(projections, list, count);
-    correlate_all_columns(count);
-    finish(list, count, statistics);
   }
-}
 
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::transform_rows(const Projections& projections,
-                                                               const Transform* transforms,
-                                                               int count) {
-  with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
-    const unsigned blocks = row_blocks(shape_.n);
-    device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
-                   dim3(blocks, static_cast<unsigned>(count)),
-                   dim3(RowFft<length, Storage>::kThreads), template_rows_shared<length, Storage>(),
-                   shape_, projections, transforms, template_scale_, arrays_);
-  });
-}
+ private:
+  using Element = typename Storage::Element;
+  using Root = typename Storage::Root;
+  template <typename T>
+  using Buffer = typename Device::template Buffer<T>;
 
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::correlate_all_columns(int count) {
-  const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
-  // Many more blocks than a device holds at once, so that it is busy to the end.
-  constexpr unsigned kBlocks = 4096;
-  const auto groups = std::min(static_cast<unsigned>(count), (kBlocks + chunks - 1) / chunks);
-  with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
-    device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
-                   dim3(chunks, groups), dim3(ColumnFft<length, Storage>::kThreads),
-                   columns_shared<length, Storage>(), shape_, count, arrays_);
-  });
-}
+  static FusedShape shape_of(int n, const FusedPlan& plan) {
+    return {.n = n,
+            .columns = plan.tiling.columns.length,
+            .rows = plan.tiling.rows.length,
+            .tiles = static_cast<int>(plan.tiling.places().size()),
+            .valid_rows = plan.tiling.rows.largest_part(),
+            .transforms = plan.transforms,
+            .lane_step = first_step(plan.tiling.rows.length, Lengths{})};
+  }
 
-template <typename Device, typename Storage, typename Lengths>
-void FusedCorrelator<Device, Storage, Lengths>::finish(const Transform* transforms, int count,
-                                                       const Statistics& statistics) {
-  Lengths::with(shape_.columns, [&](auto length) {
-    const unsigned blocks = row_blocks(shape_.valid_rows);
-    device_.launch("finish_rows", finish_rows<length, Storage>,
-                   dim3(blocks, static_cast<unsigned>(shape_.tiles)),
-                   dim3(RowFft<length, Storage>::kThreads), last_rows_shared<length, Storage>(),
-                   shape_, places_.data(), transforms, count, arrays_, valid_width_, statistics);
-  });
-}
+  unsigned row_blocks(int rows) const {
+    constexpr int kLines = Storage::kLines;
+    return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
+  }
+  // use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
+  template <typename Use>
+  static void with_inputs(int length, int n, const Use& use) {
+    Lengths::with(length, [&](auto known) {
+      constexpr int kFirst = FftOrder<known>::radix(0);
+      if (4 * n <= length) {
+        use(known, std::integral_constant<int, kFirst / 4>{});
+      } else if (2 * n <= length) {
+        use(known, std::integral_constant<int, kFirst / 2>{});
+      } else {
+        use(known, std::integral_constant<int, kFirst>{});
+      }
+    });
+  }
+
+  void upload_roots(int length, Buffer<Root>& roots) {
+    Lengths::with(length, [&](auto known) {
+      const std::vector<Root> values = make_roots<known, Root>();
+      device_.upload(roots, values.data(), values.size());
+    });
+  }
+
+  void upload_spectra(const Problem& problem) {
+    const TileSpectra spectra(problem, plan_.tiling,
+                              {.rows = stored_frequencies(shape_.rows, Lengths{}),
+                               .columns = stored_frequencies(shape_.columns, Lengths{}),
+                               .columns_in_chunk = Storage::kColumns,
+                               .gain = gain_of_storage<Storage>(shape_, Lengths{})});
+    template_scale_ = static_cast<float>(spectra.template_scale());
+    const auto count = static_cast<int>(shape_.spectrum_size<Storage>());
+    Buffer<float2> staging(device_, "a tile's spectrum",
+                           shape_.spectrum_size<Storage>() * Storage::kLanes);
+    Element* out = spectra_.data();
+    for (const TilePlace& place : plan_.tiling.places()) {
+      const std::vector<std::complex<float>> values = spectra.spectrum(place);
+      device_.upload(staging, reinterpret_cast<const float2*>(values.data()), values.size());
+      device_.launch("store_values", store_values<Storage>, dim3(blocks_for(count)),
+                     dim3(threads_for(count)), 0, staging.data(), count, out);
+      out += count;
+    }
+  }
+
+  void transform_rows(const Projections& projections, const Transform* transforms, int count) {
+    with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
+      const unsigned blocks = row_blocks(shape_.n);
+      device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
+                     dim3(blocks, static_cast<unsigned>(count)),
+                     dim3(RowFft<length, Storage>::kThreads),
+                     template_rows_shared<length, Storage>(), shape_, projections, transforms,
+                     template_scale_, arrays_);
+    });
+  }
+
+  void correlate_all_columns(int count) {
+    const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
+    // Many more blocks than a device holds at once, so that it is busy to the end.
+    constexpr unsigned kBlocks = 4096;
+    const auto groups = std::min(static_cast<unsigned>(count), (kBlocks + chunks - 1) / chunks);
+    with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
+      device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
+                     dim3(chunks, groups), dim3(ColumnFft<length, Storage>::kThreads),
+                     columns_shared<length, Storage>(), shape_, count, arrays_);
+    });
+  }
+
+  void finish(const Transform* transforms, int count, const Statistics& statistics) {
+    Lengths::with(shape_.columns, [&](auto length) {
+      const unsigned blocks = row_blocks(shape_.valid_rows);
+      device_.launch("finish_rows", finish_rows<length, Storage>,
+                     dim3(blocks, static_cast<unsigned>(shape_.tiles)),
+                     dim3(RowFft<length, Storage>::kThreads), last_rows_shared<length, Storage>(),
+                     shape_, places_.data(), transforms, count, arrays_, valid_width_, statistics);
+    });
+  }
+
+  Device& device_;
+  const FusedPlan plan_;
+  const FusedShape shape_;
+  const int valid_width_;
+  float template_scale_ = 1;
+  Buffer<Root> row_roots_, column_roots_;
+  Buffer<TilePlace> places_;
+  Buffer<Element> spectra_, template_rows_, exchange_;
+  Buffer<Transform> list_;
+  FusedArrays<Storage> arrays_;
+};
 
 }  // namespace engine::cuda

@@ -8,6 +8,7 @@
 #include "engine/cuda/projector.h"
 #include "engine/cuda/statistics.cuh"
 #include "engine/cuda/template_rows.cuh"
+#include "engine/error.h"
 #include "engine/numerics/fft_plan.h"
 #include "engine/numerics/preprocess.h"
 #include "engine/numerics/projection.h"

@@ -26,7 +26,9 @@ LibrarySearch search(const std::vector<std::string>& names,
 }
 
 double sine_by(const SharedLibrary& library, double x) {
-  return reinterpret_cast<double (*)(double)>(library.function("sin"))(x);
+  double (*sine)(double) = nullptr;
+  library.find("sin", sine);
+  return sine(x);
 }
 
 // The message of a failure to open; empty where it opens.
@@ -81,7 +83,8 @@ TEST(SharedLibraryTest, SaysWhyAFileThatIsThereCannotBeOpened) {
 TEST(SharedLibraryTest, NamesTheFunctionThatALibraryLacks) {
   const SharedLibrary library(search({"libm.so.6"}, {}));
   try {
-    library.function("margay_has_no_such_function");
+    void (*function)() = nullptr;
+    library.find("margay_has_no_such_function", function);
     FAIL() << "a function of libm that does not exist was found";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kDeviceFault);
