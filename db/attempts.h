@@ -13,6 +13,9 @@ namespace db {
 
 // True for SUBMITTING, UNKNOWN, PENDING, RUNNING and COMPLETING: the attempt has not ended.
 bool is_open(AttemptState state);
+// The same as a list in SQL.
+inline constexpr const char* kOpenStates =
+    "('SUBMITTING', 'UNKNOWN', 'PENDING', 'RUNNING', 'COMPLETING')";
 
 class AttemptStore {
  public:

@@ -1,7 +1,6 @@
 #include "db/database.h"
 
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <cassert>
 #include <cerrno>

@@ -1,35 +1,24 @@
 #include "db/host_failures.h"
 
+#include "db/table.h"
+
 namespace db {
+namespace {
+
+const Table<HostFailure> kFailures("host_failures", {{"host", &HostFailure::host},
+                                                     {"item_id", &HostFailure::item_id},
+                                                     {"attempt_id", &HostFailure::attempt_id},
+                                                     {"cause", &HostFailure::cause},
+                                                     {"time", &HostFailure::time}});
+
+}  // namespace
 
 void HostFailureStore::insert(const HostFailure& failure) {
-  const std::scoped_lock lock(database_.mutex());
-  Statement(database_.connection(),
-            "INSERT OR IGNORE INTO host_failures (host, item_id, attempt_id, cause, time) "
-            "VALUES (?, ?, ?, ?, ?)")
-      .bind(failure.host)
-      .bind(failure.item_id)
-      .bind(failure.attempt_id)
-      .bind(failure.cause)
-      .bind(failure.time)
-      .run();
+  kFailures.insert(database_, failure, "INSERT OR IGNORE");
 }
 
 std::vector<HostFailure> HostFailureStore::since(int64_t time) const {
-  const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(),
-                  "SELECT host, item_id, attempt_id, cause, time FROM host_failures "
-                  "WHERE time >= ? ORDER BY time, id");
-  query.bind(time);
-  std::vector<HostFailure> failures;
-  while (query.step()) {
-    failures.push_back({.host = query.text(0),
-                        .item_id = query.integer(1),
-                        .attempt_id = query.integer(2),
-                        .cause = query.text(3),
-                        .time = query.integer(4)});
-  }
-  return failures;
+  return kFailures.all(database_, "WHERE time >= ? ORDER BY time, id", time);
 }
 
 void HostFailureStore::remove_before(int64_t time) {

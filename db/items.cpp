@@ -2,15 +2,10 @@
 
 #include <sstream>
 
+#include "db/table.h"
+
 namespace db {
 namespace {
-
-// The column `forgiven` is the field exempt_through: a released schema keeps its names.
-const std::string kSelect =
-    "SELECT id, micrograph_path, template_id, repeat, priority, state, reason, defocus_u, "
-    "defocus_v, astigmatism_angle, phase_shift, ctf_source, micrograph_bytes, "
-    "micrograph_mtime_ns, owner_uid, owner, label, cancel_requested, created, changed, "
-    "not_before, forgiven, options FROM items ";
 
 // Lines "name=value": neither has a newline in it.
 std::string options_text(const std::map<std::string, std::string>& options) {
@@ -29,40 +24,57 @@ std::map<std::string, std::string> options_of(const std::string& text) {
   return options;
 }
 
-template <typename Value>
-Value known(const std::optional<Value>& value, const Statement& row) {
-  if (value) return *value;
-  throw DatabaseError("the database holds an unknown state or priority for item " +
-                      std::to_string(row.integer(0)) + ": it was written by a newer margayd");
+void set_priority(const std::string& word, Item& item) {
+  item.priority = known(parse_priority(word), item.id);
 }
 
-Item read_row(const Statement& row) {
-  Item item;
-  item.id = row.integer(0);
-  item.micrograph_path = row.text(1);
-  item.template_id = row.integer(2);
-  item.repeat = static_cast<int>(row.integer(3));
-  item.priority = known(parse_priority(row.text(4)), row);
-  item.state = known(parse_item_state(row.text(5)), row);
-  item.reason = row.text(6);
-  item.ctf.defocus_u = row.real(7);
-  item.ctf.defocus_v = row.real(8);
-  item.ctf.astigmatism_angle = row.real(9);
-  item.ctf.phase_shift = row.real(10);
-  item.ctf.source = row.text(11);
-  item.micrograph_bytes = row.integer(12);
-  item.micrograph_mtime_ns = row.integer(13);
-  item.owner_uid = row.integer(14);
-  item.owner = row.text(15);
-  item.label = row.text(16);
-  item.cancel_requested = row.integer(17) != 0;
-  item.created = row.integer(18);
-  item.changed = row.integer(19);
-  item.not_before = row.integer(20);
-  item.exempt_through = static_cast<int>(row.integer(21));
-  item.options = options_of(row.text(22));
-  return item;
+void set_state(const std::string& word, Item& item) {
+  item.state = known(parse_item_state(word), item.id);
 }
+
+// The column `forgiven` is the field exempt_through: a released schema keeps its names.
+const Table<Item> kItems(
+    "items",
+    {{"id", &Item::id, Use::kKey},
+     {"micrograph_path", &Item::micrograph_path},
+     {"template_id", &Item::template_id},
+     {"repeat", &Item::repeat},
+     {"priority", [](const Item& item) {
+  return to_string(item.priority); }, set_priority,
+      Use::kChanges},
+     {"state", [](const Item& item) {
+  return to_string(item.state); }, set_state, Use::kChanges},
+     {"reason", &Item::reason, Use::kChanges},
+     {"defocus_u", [](auto& item) -> auto& { return item.ctf.defocus_u;
+}  // namespace
+, Use::kChanges
+}  // namespace db
+, {"defocus_v", [](auto& item) -> auto& {return item.ctf.defocus_v;
+}
+, Use::kChanges
+}
+, {"astigmatism_angle", [](auto& item) -> auto& {return item.ctf.astigmatism_angle;
+}
+, Use::kChanges
+}
+, {"phase_shift", [](auto& item) -> auto& {return item.ctf.phase_shift;
+}
+, Use::kChanges
+}
+, {"ctf_source", [](auto& item) -> auto& {return item.ctf.source;
+}
+, Use::kChanges
+}
+, {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
+    {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
+    {"owner_uid", &Item::owner_uid}, {"owner", &Item::owner}, {"label", &Item::label},
+    {"cancel_requested", &Item::cancel_requested, Use::kChanges}, {"created", &Item::created},
+    {"changed", &Item::changed, Use::kChanges}, {"not_before", &Item::not_before, Use::kChanges},
+    {"forgiven", &Item::exempt_through, Use::kChanges}, {
+  "options", [](const Item& item) { return options_text(item.options); },
+      [](const std::string& text, Item& item) { item.options = options_of(text); }, Use::kChanges
+}
+});
 
 std::string marks(size_t count) {
   std::string list;
@@ -96,66 +108,23 @@ void bind_query(Statement& statement, const ItemQuery& query) {
 
 }  // namespace
 
-int64_t ItemStore::insert(const Item& item) {
-  const std::scoped_lock lock(database_.mutex());
-  Statement(database_.connection(),
-            "INSERT INTO items (micrograph_path, template_id, repeat, priority, state, reason, "
-            "defocus_u, defocus_v, astigmatism_angle, phase_shift, ctf_source, micrograph_bytes, "
-            "micrograph_mtime_ns, owner_uid, owner, label, cancel_requested, created, changed, "
-            "not_before, forgiven, options) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-      .bind(item.micrograph_path)
-      .bind(item.template_id)
-      .bind(item.repeat)
-      .bind(to_string(item.priority))
-      .bind(to_string(item.state))
-      .bind(item.reason)
-      .bind(item.ctf.defocus_u)
-      .bind(item.ctf.defocus_v)
-      .bind(item.ctf.astigmatism_angle)
-      .bind(item.ctf.phase_shift)
-      .bind(item.ctf.source)
-      .bind(item.micrograph_bytes)
-      .bind(item.micrograph_mtime_ns)
-      .bind(item.owner_uid)
-      .bind(item.owner)
-      .bind(item.label)
-      .bind(item.cancel_requested)
-      .bind(item.created)
-      .bind(item.changed)
-      .bind(item.not_before)
-      .bind(item.exempt_through)
-      .bind(options_text(item.options))
-      .run();
-  return database_.connection().last_insert_id();
-}
+int64_t ItemStore::insert(const Item& item) { return kItems.insert(database_, item); }
 
 std::optional<Item> ItemStore::find(int64_t id) const {
-  const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(), kSelect + "WHERE id = ?");
-  query.bind(id);
-  if (!query.step()) return std::nullopt;
-  return read_row(query);
+  return kItems.one(database_, "WHERE id = ?", id);
 }
 
 std::optional<Item> ItemStore::find_newest(const std::string& micrograph_path,
                                            int64_t template_id) const {
-  const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(), kSelect +
-                                              "WHERE micrograph_path = ? AND template_id = ? "
-                                              "ORDER BY repeat DESC LIMIT 1");
-  query.bind(micrograph_path).bind(template_id);
-  if (!query.step()) return std::nullopt;
-  return read_row(query);
+  return kItems.one(database_, "WHERE micrograph_path = ? AND template_id = ? ORDER BY repeat DESC",
+                    micrograph_path, template_id);
 }
 
 std::vector<Item> ItemStore::list(const ItemQuery& query) const {
   const std::scoped_lock lock(database_.mutex());
-  Statement statement(database_.connection(), kSelect + where(query));
+  Statement statement(database_.connection(), kItems.select() + where(query));
   bind_query(statement, query);
-  std::vector<Item> items;
-  while (statement.step()) items.push_back(read_row(statement));
-  return items;
+  return kItems.rows(statement);
 }
 
 std::map<ItemState, int64_t> ItemStore::counts() const {
@@ -168,31 +137,7 @@ std::map<ItemState, int64_t> ItemStore::counts() const {
   return counts;
 }
 
-void ItemStore::update(const Item& item) {
-  const std::scoped_lock lock(database_.mutex());
-  Statement(database_.connection(),
-            "UPDATE items SET priority = ?, state = ?, reason = ?, defocus_u = ?, defocus_v = ?, "
-            "astigmatism_angle = ?, phase_shift = ?, ctf_source = ?, micrograph_bytes = ?, "
-            "micrograph_mtime_ns = ?, cancel_requested = ?, changed = ?, not_before = ?, "
-            "forgiven = ?, options = ? WHERE id = ?")
-      .bind(to_string(item.priority))
-      .bind(to_string(item.state))
-      .bind(item.reason)
-      .bind(item.ctf.defocus_u)
-      .bind(item.ctf.defocus_v)
-      .bind(item.ctf.astigmatism_angle)
-      .bind(item.ctf.phase_shift)
-      .bind(item.ctf.source)
-      .bind(item.micrograph_bytes)
-      .bind(item.micrograph_mtime_ns)
-      .bind(item.cancel_requested)
-      .bind(item.changed)
-      .bind(item.not_before)
-      .bind(item.exempt_through)
-      .bind(options_text(item.options))
-      .bind(item.id)
-      .run();
-}
+void ItemStore::update(const Item& item) { kItems.update(database_, item); }
 
 void ItemStore::set_state(int64_t id, ItemState state, const std::string& reason, int64_t now) {
   const std::scoped_lock lock(database_.mutex());

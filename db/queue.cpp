@@ -1,17 +1,12 @@
 #include "db/queue.h"
 
+#include "db/attempts.h"
+#include "db/table.h"
+
 namespace db {
 namespace {
 
-const std::string kOpenAttempts =
-    "FROM attempts WHERE state IN ('SUBMITTING', 'UNKNOWN', 'PENDING', 'RUNNING', 'COMPLETING')";
-
-template <typename Value>
-Value known(const std::optional<Value>& value, int64_t item_id) {
-  if (value) return *value;
-  throw DatabaseError("the database holds an unknown state or priority for item " +
-                      std::to_string(item_id) + ": it was written by a newer margayd");
-}
+const std::string kOpenAttempts = std::string("FROM attempts WHERE state IN ") + kOpenStates;
 
 }  // namespace
 

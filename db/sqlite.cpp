@@ -103,6 +103,9 @@ std::string Statement::text(int column) const {
   return handle_->statement.getColumn(column).getString();
 }
 
-bool Statement::is_null(int column) const { return handle_->statement.getColumn(column).isNull(); }
+void Statement::read(int column, std::optional<int>& value) const {
+  value.reset();
+  if (!handle_->statement.getColumn(column).isNull()) read(column, value.emplace());
+}
 
 }  // namespace db

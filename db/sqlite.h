@@ -67,7 +67,14 @@ class Statement {
   int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;
-  bool is_null(int column) const;
+
+  // The column as a field's value; a null is an empty optional.
+  void read(int column, int64_t& value) const { value = integer(column); }
+  void read(int column, int& value) const { value = static_cast<int>(integer(column)); }
+  void read(int column, bool& value) const { value = integer(column) != 0; }
+  void read(int column, double& value) const { value = real(column); }
+  void read(int column, std::string& value) const { value = text(column); }
+  void read(int column, std::optional<int>& value) const;
 
  private:
   Connection& connection_;
