@@ -170,9 +170,9 @@ RenderedScript script_of(const Config& config, db::Database& database,
   return script;
 }
 
-// Checks an item's Slurm options; empty, so that all are refused, where jobs do not run in Slurm.
+// Checks an item's Slurm options; empty, so that all are refused, where jobs have none.
 OptionsCheck options_check(const Config& config) {
-  if (config.cluster != "slurm") return {};
+  if (!facts_of(config.cluster).takes_options) return {};
   return [&config](const Caller& caller, const ItemOptions& options) {
     try {
       return check_item_options(config, options, caller.privileged);

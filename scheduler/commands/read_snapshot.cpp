@@ -41,11 +41,7 @@ void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.stop_asked = attempt.stop_asked;
 }
 
-}  // namespace
-
-ClusterLimits limits_of(const Config& config) {
-  if (config.cluster != "slurm") return {.slots = config.local.slots};
-  const SlurmOptions& slurm = config.slurm;
+ClusterLimits limits_of_slurm(const SlurmOptions& slurm) {
   ClusterLimits limits{.slots = slurm.max_jobs,
                        .queues = true,
                        .max_pending = slurm.max_pending,
@@ -53,6 +49,18 @@ ClusterLimits limits_of(const Config& config) {
   const Shape urgent = shape_for(slurm, db::Priority::kUrgent);
   if (urgent != slurm.shape) limits.urgent = offer_of(slurm, urgent);
   return limits;
+}
+
+}  // namespace
+
+ClusterLimits limits_of(const Config& config) {
+  switch (config.cluster) {
+    case ClusterKind::kLocal:
+      return {.slots = config.local.slots};
+    case ClusterKind::kSlurm:
+      return limits_of_slurm(config.slurm);
+  }
+  return {};
 }
 
 Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/config/cluster_kind.h"
 #include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
 
@@ -80,8 +81,7 @@ struct SlurmOptions {
 
 struct Intervals {
   std::chrono::milliseconds tick{1000};
-  // A submission without an answer is looked up by name after this time. 0 stands for 5 s, and on
-  // Slurm for 30 s, since a controller that hung may create the job that late.
+  // A submission without an answer is looked up by name after this time; 0: the cluster's own.
   std::chrono::milliseconds resolve{0};
   // Absence from complete snapshots after which a job counts as vanished.
   std::chrono::milliseconds vanish_pending{120'000};
@@ -105,7 +105,7 @@ struct Config {
   std::string engine;        // margay-engine; default beside margayd
   std::string job{};         // margay-job; empty: beside the engine
   std::string templates;     // folder of script templates; default: the one that came with margayd
-  std::string cluster = "local";
+  ClusterKind cluster = ClusterKind::kLocal;
   LocalOptions local;
   SlurmOptions slurm;
   Intervals intervals;
@@ -113,8 +113,7 @@ struct Config {
   ResultsKeep keep = ResultsKeep::kAll;
 
   std::chrono::milliseconds resolve_grace() const {
-    if (intervals.resolve.count() > 0) return intervals.resolve;
-    return std::chrono::seconds(cluster == "slurm" ? 30 : 5);
+    return intervals.resolve.count() > 0 ? intervals.resolve : facts_of(cluster).resolve;
   }
   std::string job_program() const;
   std::string database() const { return state + "/margay.db"; }

@@ -1,7 +1,6 @@
 #include "scheduler/config/config_reader.h"
 
 #include <filesystem>
-#include <map>
 
 #include "base/read_file.h"
 #include "base/utf8.h"
@@ -24,6 +23,8 @@ void read_top(const base::YamlSection& top, Config& config) {
       {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
                                                     {"scores", ResultsKeep::kScores},
                                                     {"peaks", ResultsKeep::kPeaks}})}};
+  const std::vector<std::pair<std::string, ClusterKind>> kinds = {{"local", ClusterKind::kLocal},
+                                                                  {"slurm", ClusterKind::kSlurm}};
   read_section(top, {{"state", text_into(config.state)},
                      {"jobs", text_into(config.jobs_folder)},
                      {"socket", text_into(config.socket)},
@@ -31,7 +32,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"engine", text_into(config.engine)},
                      {"job", text_into(config.job)},
                      {"templates", text_into(config.templates)},
-                     {"cluster", text_into(config.cluster)},
+                     {"cluster", word_into<ClusterKind>(config.cluster, kinds)},
                      {"tick", duration_into(config.intervals.tick)},
                      {"checkpoint_every", duration_into(config.checkpoint_every)},
                      {"slurm", slurm_into(config.slurm)},
@@ -41,10 +42,6 @@ void read_top(const base::YamlSection& top, Config& config) {
 }
 
 void check_ranges(const Config& config) {
-  if (config.cluster != "local" && config.cluster != "slurm") {
-    throw ConfigError("cluster: '" + config.cluster + "' is not known; there are 'local', this " +
-                      "machine alone, and 'slurm'");
-  }
   if (config.local.slots < 1 || config.local.slots > 1024) {
     throw ConfigError("local.slots must be between 1 and 1024");
   }
@@ -112,7 +109,7 @@ void complete_config(Config& config, const std::string& program_folder) {
                       " bytes a Unix socket may have: set 'socket' to a shorter one");
   }
   check_ranges(config);
-  if (config.cluster == "slurm") complete_slurm(config.slurm);
+  if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
 }
 
 }  // namespace scheduler

@@ -54,13 +54,13 @@ std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string
 }  // namespace
 
 std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::string& instance) {
-  if (config.cluster != "slurm") return make_local(config);
   const std::string prefix = db::token_prefix(instance);
-  switch (config.slurm.transport) {
-    case Transport::kRest:
-      return make_rest(config.slurm, prefix);
-    case Transport::kCli:
-      return make_cli(config, prefix);
+  switch (config.cluster) {
+    case ClusterKind::kLocal:
+      return make_local(config);
+    case ClusterKind::kSlurm:
+      return config.slurm.transport == Transport::kRest ? make_rest(config.slurm, prefix)
+                                                        : make_cli(config, prefix);
   }
   return nullptr;
 }

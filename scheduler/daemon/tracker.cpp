@@ -1,7 +1,6 @@
 #include "scheduler/daemon/tracker.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "db/attempts.h"
 #include "db/items.h"
@@ -190,7 +189,8 @@ void Tracker::give_up(const db::Attempt& attempt) {
 
 // A shared file system may show the manifest later than the job's end.
 bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job) {
-  if (job.state != slurm::JobState::kCompleted || context_.config.cluster != "slurm") return false;
+  const bool may_be_late = facts_of(context_.config.cluster).is_remote;
+  if (job.state != slurm::JobState::kCompleted || !may_be_late) return false;
   const int64_t now_ms = context_.clock.now_ms();
   const int64_t since = over_since_.try_emplace(attempt.id, now_ms).first->second;
   return now_ms - since < context_.config.intervals.files.count();

@@ -210,7 +210,9 @@ class Doctor {
                        .poll = options_.poll,
                        .sleep = options_.sleep};
     if (!probe.sleep) probe.sleep = [](auto time) { std::this_thread::sleep_for(time); };
-    if (config_.cluster == "slurm") probe.asks = directives_of(config_, config_.slurm.shape, {});
+    if (facts_of(config_.cluster).takes_options) {
+      probe.asks = directives_of(config_, config_.slurm.shape, {});
+    }
     findings_.append(run_probe_job(config_, clock_, *cluster, probe));
   }
 
@@ -232,7 +234,7 @@ class Doctor {
 
 slurm::Examination names_used(const Config& config) {
   slurm::Examination names;
-  if (config.cluster != "slurm") return names;
+  if (!facts_of(config.cluster).takes_options) return names;
   for (const Shape shape : shapes_used(config)) {
     const slurm::Directives asks = directives_of(config, shape, {});
     insert_names(names.partitions, asks, "partition");

@@ -110,7 +110,7 @@ class Probe {
   std::string script() const {
     const std::string text = render_script(kScript, "the doctor's job",
                                            {{"folder", folder_}, {"engine", config_.engine}});
-    if (config_.cluster != "slurm") return text;
+    if (!facts_of(config_.cluster).takes_options) return text;
     return slurm::with_directives(text, probe_directives(options_.asks));
   }
 
@@ -233,8 +233,7 @@ class Probe {
   }
 
   bool wants_gpus() const {
-    return config_.cluster == "slurm" &&
-           slurm::gpus_of(slurm::resources_of(options_.asks, "the job script")) > 0;
+    return slurm::gpus_of(slurm::resources_of(options_.asks, "the job script")) > 0;
   }
 
   // The job ran after it was submitted and before its report was seen.

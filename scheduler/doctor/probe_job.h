@@ -15,7 +15,7 @@ namespace scheduler {
 
 struct ProbeOptions {
   std::string name;              // of the job
-  slurm::Directives asks{};      // what a search asks for; see probe_directives()
+  slurm::Directives asks{};      // what a search asks for, if anything; see probe_directives()
   std::string engine_version{};  // as this machine has it
   std::chrono::milliseconds timeout{60'000};
   std::chrono::milliseconds poll{1000};

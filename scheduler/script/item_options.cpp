@@ -39,7 +39,7 @@ slurm::Directives check_item_options(const Config& config,
                                      const std::map<std::string, std::string>& options,
                                      bool privileged) {
   if (options.empty()) return {};
-  if (config.cluster != "slurm") {
+  if (!facts_of(config.cluster).takes_options) {
     throw slurm::DirectiveError(
         "options such as '" + options.begin()->first +
         "' are for a Slurm cluster; this daemon runs its searches on its own machine");

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "scheduler/files/attempt_folder.h"
 #include "scheduler/script/substitute.h"
 #include "scheduler/script/template_file.h"
 #include "slurm/sbatch/values.h"
@@ -203,11 +202,17 @@ Directives directives_of(const Config& config, Shape shape,
 }
 
 JobScript render_job(const Config& config, const ScriptInputs& inputs) {
-  return config.cluster == "slurm" ? render_sbatch(config, inputs) : render_local(config, inputs);
+  switch (config.cluster) {
+    case ClusterKind::kLocal:
+      return render_local(config, inputs);
+    case ClusterKind::kSlurm:
+      return render_sbatch(config, inputs);
+  }
+  return {};
 }
 
 std::map<std::string, std::string> job_environment(const Config& config) {
-  if (config.cluster != "slurm") return {};
+  if (!facts_of(config.cluster).is_remote) return {};
   // Never the daemon's own, which may hold what is nobody's business.
   std::string path = "/usr/local/bin:/usr/bin:/bin";
   if (!config.slurm.commands.empty()) path = config.slurm.commands + ":" + path;
@@ -224,7 +229,7 @@ void check_job_program(const Config& config) {
 }
 
 void check_script_templates(const Config& config) {
-  if (config.cluster == "slurm") {
+  if (facts_of(config.cluster).takes_options) {
     for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
       check_template(config, shape);
     }

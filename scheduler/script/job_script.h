@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "db/records.h"
 #include "scheduler/config/config.h"

@@ -153,7 +153,7 @@ TEST(Readme, TheConfigurationForSlurmIsOneThatTheDaemonReads) {
     scheduler::Config config;
     ASSERT_NO_THROW(config = scheduler::parse_config(text, "README.md"));
     ASSERT_NO_THROW(scheduler::complete_config(config, MARGAY_BIN_DIR));
-    EXPECT_EQ(config.cluster, "slurm");
+    EXPECT_EQ(config.cluster, scheduler::ClusterKind::kSlurm);
   }
   EXPECT_EQ(configurations, 1);
 }

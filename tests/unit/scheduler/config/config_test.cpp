@@ -76,7 +76,7 @@ TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("local: 3"), HasSubstr("local must be a mapping"));
   EXPECT_THAT(refusal("results: {keep: some}"),
               AllOf(HasSubstr("results.keep "), HasSubstr("all, scores or peaks")));
-  EXPECT_THAT(refusal("cluster: pbs"), AllOf(HasSubstr("'pbs'"), HasSubstr("'slurm'")));
+  EXPECT_THAT(refusal("cluster: pbs"), HasSubstr("cluster must be local or slurm, not 'pbs'"));
   EXPECT_THAT(refusal("tick: 1s\ntick: 2s"), HasSubstr("is written twice"));
   EXPECT_THAT(refusal("state: [1"), HasSubstr("not YAML"));
   EXPECT_THAT(refusal("- a"), HasSubstr("mapping"));
@@ -301,7 +301,7 @@ TEST(Config, JobsMayHaveAFolderOfTheirOwnOnASharedFileSystem) {
 TEST(Config, ALostSubmissionIsLookedUpLaterOnSlurm) {
   Config config;
   EXPECT_EQ(config.resolve_grace(), milliseconds(5000));
-  config.cluster = "slurm";
+  config.cluster = ClusterKind::kSlurm;
   EXPECT_EQ(config.resolve_grace(), milliseconds(30'000));
   config.intervals.resolve = milliseconds(70);
   EXPECT_EQ(config.resolve_grace(), milliseconds(70));

@@ -83,11 +83,11 @@ class EveryCrashTest : public CrashTest, public testing::WithParamInterface<Case
  protected:
   void set_the_scene() {
     if (GetParam().scene == Scene::kWide) {
-      config_.cluster = "slurm";
+      config_.cluster = ClusterKind::kSlurm;
       config_.slurm.shape = Shape::kNodes;
     }
     if (GetParam().scene == Scene::kPromoted) {
-      config_.cluster = "slurm";
+      config_.cluster = ClusterKind::kSlurm;
       config_.slurm.urgent_shape = Shape::kNodes;
     }
     if (GetParam().scene == Scene::kOrphan) {

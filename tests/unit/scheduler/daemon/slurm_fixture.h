@@ -15,7 +15,7 @@ namespace scheduler {
 class SlurmFixture : public DaemonFixture {
  protected:
   SlurmFixture() {
-    config_.cluster = "slurm";
+    config_.cluster = ClusterKind::kSlurm;
     config_.intervals.resolve = std::chrono::seconds(5);
     config_.slurm.max_jobs = 8;
     restart();

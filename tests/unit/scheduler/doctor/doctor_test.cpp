@@ -136,7 +136,7 @@ TEST_F(DoctorTest, AnEngineThatDoesNotRunIsBadHereAndInAJob) {
 TEST_F(DoctorTest, TemplatesThatCannotBeUsedAreBadAndNoJobIsTried) {
   config_.templates = folder_.file("nowhere");
   found_ = {{.subject = "slurmctld", .says = "is up"}};
-  config_.cluster = "slurm";
+  config_.cluster = ClusterKind::kSlurm;
   const auto findings = examine(SystemClock());
   EXPECT_EQ(about(findings, "script templates").level, Level::kBad);
   EXPECT_THAT(last_.requests, IsEmpty());
@@ -209,7 +209,7 @@ TEST_F(DoctorTest, AStateFolderThatCannotBeMadeIsBad) {
 }
 
 TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
-  config_.cluster = "slurm";
+  config_.cluster = ClusterKind::kSlurm;
   config_.slurm.options = {{"partition", "gpu,long"}, {"account", "lab"}};
   config_.slurm.shape_options[Shape::kCpu] = {{"qos", "night"}};
   const slurm::Examination names = names_used(config_);

@@ -57,7 +57,7 @@ void ModelWorld::configure() {
   config_.state = folder_.file("state");
   config_.engine = "/opt/margay-engine";
   config_.templates = folder_.path();
-  config_.cluster = "slurm";
+  config_.cluster = scheduler::ClusterKind::kSlurm;
   // Several nodes: submitted held, and released when the id is stored.
   config_.slurm.shape = random_.chance(400) ? scheduler::Shape::kNodes : scheduler::Shape::kGpu;
   if (random_.chance(500)) config_.slurm.urgent_shape = scheduler::Shape::kNodes;

@@ -268,7 +268,7 @@ TEST(Policy, OfManyThatWerePromotedAsManyAreStoppedAsMayWait) {
 
 TEST(Policy, TheConfigurationDecidesWhatUrgentItemsGet) {
   Config config;
-  config.cluster = "slurm";
+  config.cluster = ClusterKind::kSlurm;
   EXPECT_FALSE(limits_of(config).urgent);
   config.slurm.urgent_shape = Shape::kGpu;
   EXPECT_FALSE(limits_of(config).urgent) << "as all";
@@ -278,7 +278,7 @@ TEST(Policy, TheConfigurationDecidesWhatUrgentItemsGet) {
   EXPECT_EQ(limits_of(config).urgent->name, "nodes");
   EXPECT_EQ(limits_of(config).urgent->text, "8 nodes (32 GPUs)");
   EXPECT_EQ(limits_of(config).urgent->gpus, 32);
-  config.cluster = "local";
+  config.cluster = ClusterKind::kLocal;
   EXPECT_FALSE(limits_of(config).urgent);
 }
 
@@ -288,7 +288,7 @@ TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
   EXPECT_EQ(limits_of(config).slots, 3);
   EXPECT_EQ(limits_of(config).shape.text, "1 device");
   EXPECT_FALSE(limits_of(config).queues);
-  config.cluster = "slurm";
+  config.cluster = ClusterKind::kSlurm;
   config.slurm.max_jobs = 40;
   config.slurm.max_pending = 7;
   EXPECT_EQ(limits_of(config).slots, 40);

@@ -27,7 +27,7 @@ Config slurm_config(Shape shape = Shape::kGpu) {
   config.state = "/state";
   config.engine = "/opt/margay engine";
   config.templates = kTemplates;
-  config.cluster = "slurm";
+  config.cluster = ClusterKind::kSlurm;
   config.slurm.shape = shape;
   return config;
 }
@@ -171,7 +171,7 @@ TEST(JobScripts, SiteLinesStandAsTheyAre) {
 
 TEST(JobScripts, OfThisMachineNeedNoSlurm) {
   Config config = slurm_config();
-  config.cluster = "local";
+  config.cluster = ClusterKind::kLocal;
   const JobScript script = render_job(config, inputs());
   EXPECT_THAT(script.text, AllOf(Not(HasSubstr("\n#SBATCH")), Not(HasSubstr("\n#MARGAY")),
                                  HasSubstr("attempt=/state/jobs/7/a2\n")));
@@ -237,14 +237,14 @@ class SiteTemplates : public testing::Test {
 
 TEST_F(SiteTemplates, ThoseThatComeWithMargayAreGood) {
   EXPECT_EQ(refusal(), "not refused");
-  config_.cluster = "local";
+  config_.cluster = ClusterKind::kLocal;
   EXPECT_EQ(refusal(), "not refused");
 }
 
 TEST_F(SiteTemplates, EveryOneIsTriedWhicheverIsUsed) {
   std::filesystem::remove(folder_.file("node.sbatch"));
   EXPECT_THAT(refusal(), AllOf(HasSubstr("node.sbatch"), HasSubstr("does not exist")));
-  config_.cluster = "local";
+  config_.cluster = ClusterKind::kLocal;
   EXPECT_EQ(refusal(), "not refused");
   std::filesystem::remove(folder_.file("local.sh"));
   EXPECT_THAT(refusal(), AllOf(HasSubstr("local.sh"), HasSubstr("'templates'")));
@@ -294,7 +294,7 @@ TEST_F(SiteTemplates, OfAnOlderMargayAreRefusedWithWhatToDo) {
   EXPECT_THAT(refusal(), tells_what_to_do("gpu.sbatch', line 4: '#MARGAY include attempt.sh'"));
   folder_.write("gpu.sbatch", "#!/bin/bash\n. /site/margay.sh\nbegin_attempt\nrun_search\n");
   EXPECT_THAT(refusal(), tells_what_to_do("gpu.sbatch', line 3: 'begin_attempt'"));
-  config_.cluster = "local";
+  config_.cluster = ClusterKind::kLocal;
   folder_.write("local.sh", "#!/bin/bash\n#MARGAY include attempt.sh\nbegin_attempt\nrun_search\n");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("local.sh', line 2"), HasSubstr("copy local.sh")));
 }
@@ -369,7 +369,7 @@ TEST(ItemOptions, MustFitWhatTheItemGetsWhenItIsPromotedToo) {
 
 TEST(ItemOptions, NeedACluster) {
   Config config = slurm_config();
-  config.cluster = "local";
+  config.cluster = ClusterKind::kLocal;
   EXPECT_THAT(item_refusal(config, {{"time", "1"}}, true), HasSubstr("its own machine"));
 }
 

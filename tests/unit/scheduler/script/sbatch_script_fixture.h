@@ -81,7 +81,7 @@ class SbatchScriptTest : public testing::Test {
     config_.engine = folder_.file("engine");
     config_.job = MARGAY_BIN_DIR "/margay-job";
     config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
-    config_.cluster = "slurm";
+    config_.cluster = ClusterKind::kSlurm;
     config_.slurm.nodes = 2;
     config_.slurm.gpus_per_node = 2;
     item_ = config_.jobs() + "/7";
