@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <system_error>
 
-#include "scheduler/api/json_text.h"
 #include "scheduler/api/unix_socket.h"
+#include "scheduler/api/json_text.h"
 
 namespace scheduler::api {
 namespace {

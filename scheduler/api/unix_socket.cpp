@@ -1,6 +1,5 @@
 #include "scheduler/api/unix_socket.h"
 
-#include <fcntl.h>
 #include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 #include "scheduler/cli/enqueue.h"
 
 #include <algorithm>
-#include <iterator>
 #include <ostream>
 
 #include "scheduler/api/json_text.h"

@@ -1,7 +1,6 @@
 // margay render, margay doctor
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "scheduler/cli/context.h"

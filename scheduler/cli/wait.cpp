@@ -9,7 +9,6 @@
 #include <set>
 #include <thread>
 
-#include "scheduler/api/json_text.h"
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/progress.h"
 

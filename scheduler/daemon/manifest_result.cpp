@@ -1,6 +1,5 @@
 #include "scheduler/daemon/manifest_result.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
 
 #include "base/base64.h"
 #include "base/descriptor.h"

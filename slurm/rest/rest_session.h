@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "slurm/cluster_options.h"
 #include "slurm/rate_limit.h"

@@ -1,7 +1,6 @@
 // Implements directives.h: options as numbers, and contradictions between options.
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
