@@ -1,8 +1,9 @@
 #include "slurm/gpu_count.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+
+#include "base/parse_number.h"
 
 namespace slurm {
 namespace {
@@ -35,11 +36,7 @@ std::optional<std::string_view> behind_gpu(std::string_view entry) {
 
 // An entry without a number is one GPU.
 int64_t count_of(std::string_view entry) {
-  int64_t count = 0;
-  const std::string_view text = entry.substr(entry.find_last_of(":=") + 1);
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  return error == std::errc() && stop == end ? count : 1;
+  return base::parse_number<int64_t>(entry.substr(entry.find_last_of(":=") + 1)).value_or(1);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "scheduler/api/peaks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <stdexcept>
+
+#include "base/parse_number.h"
 
 namespace scheduler::api {
 namespace {
@@ -71,14 +72,13 @@ class Columns {
     const auto found = std::find(header_.begin(), header_.end(), column);
     if (found == header_.end()) throw std::runtime_error(name_ + ": no column " + column);
     const auto at = static_cast<size_t>(found - header_.begin());
-    double value = 0;
     const std::string text = at < row.size() ? row[at] : "";
-    const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (end.ec != std::errc() || end.ptr != text.data() + text.size()) {
+    const auto value = base::parse_number<double>(text);
+    if (!value) {
       throw std::runtime_error(name_ + ": column " + column + ": '" + text +
                                "' is not a number; was the file changed or cut short?");
     }
-    return value;
+    return *value;
   }
 
  private:

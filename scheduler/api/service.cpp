@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <map>
 #include <sstream>
 
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 #include "db/attempts.h"
 #include "db/results.h"
 #include "db/templates.h"
@@ -60,12 +60,11 @@ Refusal refusal_of(const std::exception_ptr& thrown) {
 }
 
 int64_t integer(const std::string& text, const std::string& what) {
-  int64_t value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || value < 0) {
+  const auto value = base::parse_number<int64_t>(text);
+  if (!value || *value < 0) {
     throw Invalid("invalid " + what + " '" + text + "'; expected a whole number");
   }
-  return value;
+  return *value;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
+#include "base/parse_number.h"
 #include "scheduler/api/json_text.h"
 
 namespace scheduler::api {
@@ -55,13 +55,10 @@ void set_template(const std::string& word, EnqueueRequest& request) {
   const size_t at = word.rfind('@');
   request.template_name = word.substr(0, at);
   if (at == std::string::npos) return;
-  int version = 0;
-  const char* end = word.data() + word.size();
-  const auto parsed = std::from_chars(word.data() + at + 1, end, version);
-  if (parsed.ec != std::errc() || parsed.ptr != end || version < 1) {
+  request.template_version = base::parse_number<int>(word.substr(at + 1));
+  if (request.template_version.value_or(0) < 1) {
     throw Invalid("template '" + word + "': expected a version after the @, e.g. ribosome@2");
   }
-  request.template_version = version;
 }
 
 }  // namespace

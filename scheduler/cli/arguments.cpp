@@ -1,25 +1,15 @@
 #include "scheduler/cli/arguments.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "base/duration.h"
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 #include "scheduler/config/config.h"
 
 namespace scheduler::cli {
 namespace {
-
-template <typename Number>
-std::optional<Number> number_of(const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
-}
 
 std::string expected(const std::string& what, const std::string& text) {
   return "expected " + what + ", got '" + text + "'";
@@ -101,7 +91,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
 
 CLI::Validator whole_number() {
   const auto check = [](std::string& text) -> std::string {
-    const auto value = number_of<int64_t>(text);
+    const auto value = base::parse_number<int64_t>(text);
     return value && *value >= 1 ? "" : expected("a whole number from 1", text);
   };
   return CLI::Validator(check, "");
@@ -109,7 +99,7 @@ CLI::Validator whole_number() {
 
 CLI::Validator real_number() {
   const auto check = [](std::string& text) -> std::string {
-    const auto value = number_of<double>(text);
+    const auto value = base::parse_number<double>(text);
     return value && std::isfinite(*value) ? "" : expected("a number", text);
   };
   return CLI::Validator(check, "");

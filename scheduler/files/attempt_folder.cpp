@@ -1,10 +1,10 @@
 #include "scheduler/files/attempt_folder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "base/atomic_file.h"
+#include "base/parse_number.h"
 
 namespace scheduler {
 
@@ -24,11 +24,8 @@ int highest_claimed(const std::string& jobs, int64_t item_id) {
   if (!fs::is_directory(folder)) return highest;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    int number = 0;
-    const char* end = name.data() + name.size();
-    if (name.size() < 2 || name[0] != 'a') continue;
-    if (std::from_chars(name.data() + 1, end, number).ptr != end) continue;
-    if (fs::exists(entry.path() / kClaimFolder)) highest = std::max(highest, number);
+    const auto number = name[0] == 'a' ? base::parse_number<int>(name.substr(1)) : std::nullopt;
+    if (number && fs::exists(entry.path() / kClaimFolder)) highest = std::max(highest, *number);
   }
   return highest;
 }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -10,6 +9,8 @@
 #include <numbers>
 #include <sstream>
 #include <vector>
+
+#include "base/parse_number.h"
 
 namespace scheduler::ingest {
 namespace {
@@ -41,15 +42,13 @@ std::vector<Line> data_lines(const std::string& text) {
 
 double number_at(const Line& line, size_t column, const std::string& name) {
   const std::string& word = line.words[column];
-  double value = 0;
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size() ||
-      !std::isfinite(value)) {
+  const auto value = base::parse_number<double>(word);
+  if (!value || !std::isfinite(*value)) {
     throw IngestError(name + ": line " + std::to_string(line.number) + ", column " +
                       std::to_string(column + 1) + " (" + kNames[column] + "): '" + word +
                       "' is not a number");
   }
-  return value;
+  return *value;
 }
 
 double phase_shift_in_degrees(double radians, const Line& line, const std::string& name) {

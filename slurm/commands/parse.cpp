@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
@@ -12,18 +12,12 @@
 namespace slurm {
 namespace {
 
+using base::parse_number;
+
 // Neither occurs in Slurm's output. Records end with a character of their own, since the name of
 // somebody else's job may hold a newline.
 constexpr char kField = '\x1f';
 constexpr char kRecord = '\x1e';
-
-template <typename Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 bool is_absent(std::string_view text) {
   static const std::set<std::string_view> words = {"",        "N/A",    "n/a",           "None",
@@ -37,7 +31,7 @@ std::string present(std::string_view text) { return is_absent(text) ? "" : std::
 bool read_time(std::string_view text, int64_t& time) {
   time = 0;
   if (is_absent(text)) return true;
-  const auto number = number_in<int64_t>(text);
+  const auto number = parse_number<int64_t>(text);
   time = number.value_or(0);
   return number.has_value();
 }
@@ -58,8 +52,8 @@ std::vector<std::string_view> split(std::string_view text, char separator, size_
 bool read_exit_pair(std::string_view text, JobStatus& job) {
   const size_t colon = text.find(':');
   if (colon == text.npos) return false;
-  const auto code = number_in<int>(text.substr(0, colon));
-  const auto signal = number_in<int>(text.substr(colon + 1));
+  const auto code = parse_number<int>(text.substr(0, colon));
+  const auto signal = parse_number<int>(text.substr(colon + 1));
   if (!code || !signal) return false;
   if (*signal != 0) job.signal = *signal;
   if (*signal == 0 || *code != 0) job.exit_code = *code;
@@ -68,7 +62,7 @@ bool read_exit_pair(std::string_view text, JobStatus& job) {
 
 bool read_exit(std::string_view text, JobStatus& job) {
   if (read_exit_pair(text, job)) return true;
-  const auto status = number_in<int>(text);
+  const auto status = parse_number<int>(text);
   if (status) set_exit_of_wait_status(*status, job);
   return status.has_value();
 }
@@ -107,10 +101,10 @@ int gpus_asked(const Fields& fields) {
   if (const auto gpus = gpus_in(fields[kTres])) return *gpus;
   if (const auto gpus = gpus_in(fields[kPerJob])) return *gpus;
   if (const auto gpus = gpus_in(fields[kPerNode])) {
-    return *gpus * number_in<int>(fields[kNodes]).value_or(1);
+    return *gpus * parse_number<int>(fields[kNodes]).value_or(1);
   }
   if (const auto gpus = gpus_in(fields[kPerTask])) {
-    return *gpus * number_in<int>(fields[kTasks]).value_or(1);
+    return *gpus * parse_number<int>(fields[kTasks]).value_or(1);
   }
   return 0;
 }
@@ -137,7 +131,7 @@ bool is_id(std::string_view text) {
 
 std::optional<JobStatus> read_queued(const Fields& fields) {
   JobStatus job;
-  const auto restarts = number_in<int>(fields[kRestarts]);
+  const auto restarts = parse_number<int>(fields[kRestarts]);
   const std::set<std::string> words = split_words(std::string(fields[kState]));
   if (!is_id(fields[kId]) || !restarts || words.empty()) return std::nullopt;
   job.job_id = fields[kId];
@@ -320,7 +314,7 @@ std::set<std::string> parse_names(std::string_view text) {
 }
 
 std::optional<int64_t> leading_number(const std::string& value) {
-  return number_in<int64_t>(std::string_view(value).substr(0, value.find(' ')));
+  return parse_number<int64_t>(std::string_view(value).substr(0, value.find(' ')));
 }
 
 std::string release_of(const std::string& version_text) {

@@ -1,7 +1,8 @@
 #include "slurm/job/job_arguments.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse_number.h"
 
 namespace slurm {
 namespace {
@@ -24,12 +25,11 @@ class Reader {
   }
   int number() {
     const std::string text = value();
-    int number = 0;
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data(), end, number).ptr != end || text.empty() || number < 1) {
+    const auto number = base::parse_number<int>(text);
+    if (!number || *number < 1) {
       throw UsageError(option_ + " takes a number from 1 on, not '" + text + "'");
     }
-    return number;
+    return *number;
   }
   Words command() const {
     if (at_ == words_.size()) throw UsageError("no command behind '--'");

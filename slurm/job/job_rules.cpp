@@ -3,8 +3,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <charconv>
 #include <sstream>
+
+#include "base/parse_number.h"
 
 namespace slurm {
 namespace {
@@ -14,11 +15,8 @@ constexpr int kSignalled = 128;
 std::optional<int64_t> parse_number(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return std::nullopt;
-  const char* end = text.data() + text.find_last_not_of(" \t\r\n") + 1;
-  int64_t number = 0;
-  const auto [stop, error] = std::from_chars(text.data() + first, end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return base::parse_number<int64_t>(
+      text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first));
 }
 
 // "margay-engine: rank 2 on a.host was lost: its device hangs"; nullopt for another line.

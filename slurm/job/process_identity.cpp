@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
 
 #include "base/descriptor.h"
+#include "base/parse_number.h"
 
 namespace slurm {
 namespace {
@@ -50,13 +50,6 @@ std::optional<Stat> read_stat(const std::filesystem::path& proc, pid_t pid) {
 // A zombie holds nothing and cannot be stopped: it has ended.
 bool is_running(const Stat& stat) { return stat.state != 'Z' && stat.state != 'X'; }
 
-std::optional<pid_t> parse_pid(const std::string& word) {
-  pid_t pid = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), pid);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return pid;
-}
-
 bool carries(const std::filesystem::path& proc, pid_t pid, const std::string& mark) {
   const auto environment = read_file(proc / std::to_string(pid) / "environ");
   if (!environment) return false;
@@ -92,7 +85,7 @@ std::vector<ProcessIdentity> ProcessTable::session_of(const ProcessIdentity& lea
   if (leader.pid <= 0 || leader.boot_id != boot_id_) return members;
   const bool leader_alive = alive(leader);
   for (const auto& entry : std::filesystem::directory_iterator(proc_)) {
-    const auto pid = parse_pid(entry.path().filename().string());
+    const auto pid = base::parse_number<pid_t>(entry.path().filename().string());
     if (!pid) continue;
     const auto stat = read_stat(proc_, *pid);
     if (!stat || !is_running(*stat) || stat->session != leader.pid) continue;
@@ -172,10 +165,7 @@ std::string text_of(const Record& record, const std::string& key) {
 }
 
 int64_t number_of(const Record& record, const std::string& key) {
-  const std::string text = text_of(record, key);
-  int64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
+  return base::parse_number<int64_t>(text_of(record, key)).value_or(0);
 }
 
 Record to_record(const ProcessIdentity& process) {

@@ -1,21 +1,13 @@
 #include "slurm/rest/json_values.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "base/parse_number.h"
 #include "slurm/job_states.h"
 
 namespace slurm {
 namespace {
-
-std::optional<int64_t> whole_number(const std::string& text) {
-  int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc{} || at != end) return std::nullopt;
-  return number;
-}
 
 std::optional<int64_t> plain_number(const Json& value) {
   if (value.is_number_unsigned()) {
@@ -29,7 +21,7 @@ std::optional<int64_t> plain_number(const Json& value) {
     if (!(std::abs(number) < 9e15)) return std::nullopt;
     return static_cast<int64_t>(number);
   }
-  if (value.is_string()) return whole_number(value.get_ref<const std::string&>());
+  if (value.is_string()) return base::parse_number<int64_t>(value.get_ref<const std::string&>());
   return std::nullopt;
 }
 

@@ -1,12 +1,12 @@
 #include "slurm/sbatch/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <set>
 #include <string_view>
 
 #include "base/nearest_name.h"
+#include "base/parse_number.h"
 #include "slurm/sbatch/values.h"
 
 namespace slurm {
@@ -85,11 +85,9 @@ Canonical exclusive(const std::string& value) {
 
 Canonical nice(const std::string& value) {
   if (value.empty()) return "100";
-  int number = 0;
-  const char* end = value.data() + value.size();
-  const auto [stop, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc{} || stop != end || std::abs(number) > 2'000'000'000) return std::nullopt;
-  return std::to_string(number);
+  const auto number = base::parse_number<int>(value);
+  if (!number || std::abs(*number) > 2'000'000'000) return std::nullopt;
+  return std::to_string(*number);
 }
 
 // slurmrestd 22.05 refuses the forms "B:" and "R:".

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
+
+#include "base/parse_number.h"
 
 namespace slurm {
 namespace {
@@ -57,12 +58,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 std::optional<int64_t> parse_count(const std::string& text) {
-  int64_t count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc{} || stop != end || count < 0 || text[0] == '-') return std::nullopt;
+  const auto count = base::parse_number<int64_t>(text);
+  if (!count || text[0] == '-') return std::nullopt;
   // Small enough to be multiplied by any unit.
-  if (count > 1'000'000'000'000) return std::nullopt;
+  if (*count > 1'000'000'000'000) return std::nullopt;
   return count;
 }
 
