@@ -1,5 +1,6 @@
 #include "scheduler/cli/arguments.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -39,8 +40,8 @@ std::string command_line_of(const CLI::App& app, const CLI::App*& command) {
   return words;
 }
 
-std::string unexpected_text(const CLI::App& command) {
-  const std::vector<std::string> rest = command.remaining();
+std::string unexpected_text(const CLI::App& app, const CLI::App& command) {
+  const std::vector<std::string> rest = app.remaining(true);
   if (rest.empty()) return "unexpected argument";
   const std::string& word = rest.front();
   if (!word.starts_with("-")) return "unexpected argument '" + word + "'";
@@ -49,6 +50,9 @@ std::string unexpected_text(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   const std::string name = word.substr(0, word.find('='));
+  if (std::find(known.begin(), known.end(), name) != known.end()) {
+    return "option '" + name + "' must follow the command";
+  }
   return "unknown option '" + name + "'" + base::did_you_mean(name, known);
 }
 
@@ -82,7 +86,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string words = command_line_of(app, command);
   std::string what = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    what = unexpected_text(*command);
+    what = unexpected_text(app, *command);
   } else if (what.find("subcommand is required") != std::string::npos) {
     what = "no command given";
   }

@@ -65,6 +65,8 @@ TEST_F(CliArgumentsTest, WordsDurationsAndOptionsAreRefusedWithWhatIsExpected) {
   EXPECT_THAT(refused({"wait", "--timeout", "soon"}), HasSubstr("invalid duration 'soon'"));
   EXPECT_THAT(refused({"list", "--labl", "x"}),
               HasSubstr("unknown option '--labl'; did you mean '--label'?"));
+  EXPECT_THAT(refused({"--socket", "/s", "list"}),
+              HasSubstr("option '--socket' must follow the command"));
   EXPECT_THAT(refused({"status", "now"}), HasSubstr("unexpected argument 'now'"));
   EXPECT_THAT(refused({"show"}), HasSubstr("See 'margay show --help'."));
 }
