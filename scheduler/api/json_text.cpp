@@ -25,4 +25,11 @@ std::optional<std::string> get_text(const nlohmann::json& object, const std::str
   return text->get<std::string>();
 }
 
+nlohmann::json error_json(const std::string& kind, const std::string& message, int64_t item) {
+  nlohmann::json error = {{"kind", kind}};
+  put_text(error, "message", message);
+  if (item != 0) error["item"] = item;
+  return error;
+}
+
 }  // namespace scheduler::api

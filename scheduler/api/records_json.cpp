@@ -6,15 +6,6 @@
 namespace scheduler::api {
 namespace {
 
-nlohmann::json ctf_json(const db::Ctf& ctf) {
-  nlohmann::json json = {{"defocus_u", ctf.defocus_u},
-                         {"defocus_v", ctf.defocus_v},
-                         {"astigmatism_angle", ctf.astigmatism_angle},
-                         {"phase_shift", ctf.phase_shift}};
-  put_text(json, "source", ctf.source);
-  return json;
-}
-
 nlohmann::json options_json(const ItemOptions& options) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [name, value] : options) put_text(json, name, value);
@@ -34,6 +25,15 @@ const char* word_of(slurm::Finding::Level level) {
 }
 
 }  // namespace
+
+nlohmann::json ctf_json(const db::Ctf& ctf) {
+  nlohmann::json json = {{"defocus_u", ctf.defocus_u},
+                         {"defocus_v", ctf.defocus_v},
+                         {"astigmatism_angle", ctf.astigmatism_angle},
+                         {"phase_shift", ctf.phase_shift}};
+  put_text(json, "source", ctf.source);
+  return json;
+}
 
 std::string versioned_name(const db::Template& record) {
   return record.name + "@" + std::to_string(record.version);

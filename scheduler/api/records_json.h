@@ -9,6 +9,7 @@
 
 namespace scheduler::api {
 
+nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);

@@ -33,11 +33,8 @@ struct Refusal {
   int64_t item = 0;
 };
 
-json error_json(const Refusal& refusal) {
-  json error = {{"kind", refusal.kind}};
-  put_text(error, "message", refusal.message);
-  if (refusal.item != 0) error["item"] = refusal.item;
-  return error;
+json error_of(const Refusal& refusal) {
+  return error_json(refusal.kind, refusal.message, refusal.item);
 }
 
 // The answer to what was thrown.
@@ -143,7 +140,7 @@ Response Service::handle(Request& request) {
     if (refusal.status == 500) {
       spdlog::error("{} {}: {}", request.method, request.path, refusal.message);
     }
-    return answer({{"error", error_json(refusal)}}, refusal.status);
+    return answer({{"error", error_of(refusal)}}, refusal.status);
   }
 }
 
@@ -227,7 +224,7 @@ json Service::enqueue(const Request& request) {
       const db::Item item = commands_.enqueue(caller, enqueue_request(request, body, entry));
       answers.push_back({{"item", item_json(item, template_name(item.template_id))}});
     } catch (const CommandError&) {
-      answers.push_back({{"error", error_json(refusal_of(std::current_exception()))}});
+      answers.push_back({{"error", error_of(refusal_of(std::current_exception()))}});
     }
   }
   hooks_.wake();

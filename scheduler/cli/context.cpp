@@ -57,6 +57,11 @@ void Context::print(json document) const {
   out_ << document.dump(2) << "\n";
 }
 
+bool Context::print_if_json(const json& document) const {
+  if (json_) print(document);
+  return json_;
+}
+
 void Context::print(const Table& table) const {
   out_ << table.text(screen_.columns, screen_.colour);
 }
@@ -67,6 +72,11 @@ void Context::complain(const std::string& message) const {
 
 std::string Context::styled(const std::string& text, const std::string& style) const {
   return screen_.colour && !style.empty() ? style + text + style::kReset : text;
+}
+
+void Context::field(const std::string& name, const std::string& value, int width) const {
+  if (value.empty()) return;
+  out_ << styled(pad(name, width, Align::kLeft), style::kDim) << printable(value) << "\n";
 }
 
 std::string text_of(const json& object, const std::string& key) {

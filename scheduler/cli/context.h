@@ -40,10 +40,14 @@ class Context {
 
   // Prints the command's one JSON document, with "format" added.
   void print(nlohmann::json document) const;
+  // The same, if JSON is wanted; returns whether it is.
+  bool print_if_json(const nlohmann::json& document) const;
   void print(const Table& table) const;
   // Prints "margay: message" on standard error; escapes what a terminal must not see.
   void complain(const std::string& message) const;
   std::string styled(const std::string& text, const std::string& style) const;
+  // Prints a line "name   value", the name `width` cells wide; nothing for an empty value.
+  void field(const std::string& name, const std::string& value, int width) const;
 
  private:
   static constexpr std::chrono::seconds kTimeout{60};

@@ -90,34 +90,25 @@ bool answers(const Context& context) {
 
 Exit status(const Context& context) {
   const json status = context.get("/v1/status");
-  if (context.wants_json()) {
-    context.print(status);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(status)) return Exit::kOk;
   const auto line = [&](const std::string& name, const std::string& value) {
-    std::string padded = name;
-    padded.resize(12, ' ');
-    context.out() << context.styled(padded, style::kDim) << printable(value) << "\n";
+    context.field(name, value, 12);
   };
-  const std::string problem = text_of(status, "problem");
-  const std::string hold = text_of(status, "lane_hold");
   const Health health = health_of(status);
   context.out() << context.styled(health.word, health.style) << ": margayd "
                 << status.at("version").get<std::string>() << " (pid "
                 << status.at("pid").get<int64_t>() << "), since "
                 << time_text(status.at("since").get<int64_t>()) << "\n";
-  if (!problem.empty()) line("problem", problem);
+  line("problem", text_of(status, "problem"));
   if (status.at("degraded").get<bool>()) {
     line("", "nothing is submitted or concluded until the cluster answers; running jobs continue");
   }
-  if (!hold.empty()) line("paused", hold);
+  line("paused", text_of(status, "lane_hold"));
   line("items", counts_text(status.at("items")));
   line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
                    std::to_string(status.at("device_slots").get<int>()) + " at once" +
                    orphans_text(status.at("orphans").get<int64_t>()));
-  if (const std::string cluster = text_of(status, "cluster"); !cluster.empty()) {
-    line("cluster", cluster);
-  }
+  line("cluster", text_of(status, "cluster"));
   line("data", age_of_data(status));
   line("database", text_of(status, "database"));
   line("socket", context.socket());
@@ -135,12 +126,9 @@ Exit stop(const Context& context, std::chrono::milliseconds timeout) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  if (context.wants_json()) {
-    context.print(json{{"stopped", true}, {"pid", pid}});
-  } else {
-    context.out() << "margayd (pid " << pid
-                  << ") has stopped. Running jobs continue and are picked up at the next start.\n";
-  }
+  if (context.print_if_json({{"stopped", true}, {"pid", pid}})) return Exit::kOk;
+  context.out() << "margayd (pid " << pid
+                << ") has stopped. Running jobs continue and are picked up at the next start.\n";
   return Exit::kOk;
 }
 

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "scheduler/api/json_text.h"
+#include "scheduler/api/records_json.h"
 
 namespace scheduler::cli {
 namespace {
@@ -16,19 +17,8 @@ constexpr size_t kBatch = 200;
 constexpr int64_t kMostShown = 20;
 
 json error_entry(const std::string& path, Exit exit, const std::string& message) {
-  json error = {{"kind", kind_of(exit)}};
-  api::put_text(error, "message", message);
-  json entry = {{"error", error}};
+  json entry = {{"error", api::error_json(kind_of(exit), message)}};
   api::put_text(entry, "path", path);
-  return entry;
-}
-
-json ctf_json(const db::Ctf& ctf) {
-  json entry = {{"defocus_u", ctf.defocus_u},
-                {"defocus_v", ctf.defocus_v},
-                {"astigmatism_angle", ctf.astigmatism_angle},
-                {"phase_shift", ctf.phase_shift}};
-  api::put_text(entry, "source", ctf.source);
   return entry;
 }
 
@@ -56,7 +46,7 @@ class Enqueuer {
       try {
         const db::Ctf ctf = ctf_of(options_.ctf, path);
         OpenFile file = open_file(path);
-        json entry = {{"file", descriptors.size()}, {"ctf", ctf_json(ctf)}};
+        json entry = {{"file", descriptors.size()}, {"ctf", api::ctf_json(ctf)}};
         api::put_text(entry, "path", file.path);
         entries.push_back(std::move(entry));
         descriptors.push_back(file.descriptor.get());
@@ -115,13 +105,11 @@ class Enqueuer {
 
   void finish(size_t files) {
     const int64_t untried = static_cast<int64_t>(files) - tally_.successes() - tally_.failures();
-    if (context_.wants_json()) {
-      context_.print(json{{"items", entries_},
-                          {"enqueued", tally_.successes()},
-                          {"refused", tally_.failures()},
-                          {"untried", untried}});
-      return;
-    }
+    const json document = {{"items", entries_},
+                           {"enqueued", tally_.successes()},
+                           {"refused", tally_.failures()},
+                           {"untried", untried}};
+    if (context_.print_if_json(document)) return;
     if (!table_.empty()) context_.print(table_);
     if (tally_.successes() > kMostShown) {
       context_.out() << "... and " << tally_.successes() - kMostShown << " more\n";

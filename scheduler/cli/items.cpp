@@ -37,10 +37,7 @@ std::string query_of(const ListOptions& options) {
 }
 
 void field(const Context& context, const std::string& name, const std::string& value) {
-  if (value.empty()) return;
-  std::string padded = name;
-  padded.resize(14, ' ');
-  context.out() << context.styled(padded, style::kDim) << printable(value) << "\n";
+  context.field(name, value, 14);
 }
 
 std::string ctf_text(const json& ctf) {
@@ -197,10 +194,7 @@ std::vector<Cell> list_row(const json& item, bool narrow) {
 
 Exit list(const Context& context, const ListOptions& options) {
   const std::vector<json> items = fetch_items(context, query_of(options), options.limit);
-  if (context.wants_json()) {
-    context.print(json{{"items", items}});
-    return Exit::kOk;
-  }
+  if (context.print_if_json(json{{"items", items}})) return Exit::kOk;
   // A narrow terminal keeps its room for what matters most: why an item waits.
   const int columns = context.screen().columns;
   const bool narrow = columns > 0 && columns < kRoomForAll;
@@ -227,10 +221,7 @@ Exit list(const Context& context, const ListOptions& options) {
 
 Exit show(const Context& context, int64_t item) {
   const json answer = context.get("/v1/items/" + std::to_string(item));
-  if (context.wants_json()) {
-    context.print(answer);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(answer)) return Exit::kOk;
   const json& entry = answer.at("item");
   const std::string state = entry.at("state");
   const std::string done = progress_word(entry);
@@ -298,13 +289,12 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
     } catch (const Failure& failure) {
       if (failure.exit() == Exit::kUnreachable) throw;
       tally.failed(failure.exit());
-      json error = {{"kind", kind_of(failure.exit())}, {"item", item}};
-      api::put_text(error, "message", failure.what());
-      entries.push_back({{"error", error}});
+      entries.push_back(
+          {{"error", api::error_json(kind_of(failure.exit()), failure.what(), item)}});
       context.complain(failure.what());
     }
   }
-  if (context.wants_json()) context.print(json{{"items", entries}});
+  context.print_if_json({{"items", entries}});
   return tally.exit();
 }
 

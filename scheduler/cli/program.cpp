@@ -302,12 +302,8 @@ class Program {
 
 int report(const Context& context, const Failure& failure) {
   context.complain(failure.what());
-  if (context.wants_json()) {
-    nlohmann::json error = {{"kind", kind_of(failure.exit())}};
-    api::put_text(error, "message", failure.what());
-    if (failure.item() != 0) error["item"] = failure.item();
-    context.print(nlohmann::json{{"error", error}});
-  }
+  context.print_if_json(
+      {{"error", api::error_json(kind_of(failure.exit()), failure.what(), failure.item())}});
   return static_cast<int>(failure.exit());
 }
 

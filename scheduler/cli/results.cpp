@@ -101,9 +101,7 @@ std::string names_of(const json& files, const std::string& folder) {
 
 void print_files(const Context& context, const json& result) {
   const auto line = [&](const std::string& name, const std::string& value) {
-    if (value.empty()) return;
-    context.out() << context.styled(pad(name, 10, Align::kLeft), style::kDim) << printable(value)
-                  << "\n";
+    context.field(name, value, 10);
   };
   const fs::path manifest = text_of(result, "manifest");
   const std::string folder = manifest.parent_path().string();
@@ -149,10 +147,7 @@ Exit results(const Context& context, const ResultOptions& options) {
   const json answer = context.get("/v1/items/" + std::to_string(options.item) + "/results");
   const json& result = answer.at("result");
   if (!options.output_directory.empty()) copy_files(context, result, options.output_directory);
-  if (context.wants_json()) {
-    context.print(answer);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(answer)) return Exit::kOk;
   if (!options.output_directory.empty()) return Exit::kOk;
   if (options.path_only) {
     const std::string folder = fs::path(text_of(result, "manifest")).parent_path().string();

@@ -24,10 +24,7 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
   if (!options.shape.empty()) target += "shape=" + options.shape + "&";
   if (options.test_only) target += "test_only=1";
   const json answer = context.get(target, kTimeout);
-  if (context.wants_json()) {
-    context.print(answer);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(answer)) return Exit::kOk;
   if (options.test_only) {
     context.out() << printable_lines(text_of(answer, "test_only")) << "\n";
     return Exit::kOk;
@@ -53,9 +50,7 @@ Exit doctor(const Context& context) {
                         .advice = text_of(entry, "advice")});
     bad = bad || findings.back().level == Finding::Level::kBad;
   }
-  if (context.wants_json()) {
-    context.print(answer);
-  } else {
+  if (!context.print_if_json(answer)) {
     context.out() << findings_text(findings, context.screen().columns, context.screen().colour);
   }
   return bad ? Exit::kFailed : Exit::kOk;

@@ -36,10 +36,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   api::put_text(body, "path", volume.path);
   api::put_text(body, "search_yaml", read_text(options.config));
   const json answer = context.post("/v1/templates", body, {volume.descriptor.get()});
-  if (context.wants_json()) {
-    context.print(answer);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(answer)) return Exit::kOk;
   const json& entry = answer.at("template");
   const bool existed = answer.value("existed", false);
   context.out() << "template " << printable(versioned(entry))
@@ -53,10 +50,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
 
 Exit list_templates(const Context& context) {
   const json answer = context.get("/v1/templates");
-  if (context.wants_json()) {
-    context.print(answer);
-    return Exit::kOk;
-  }
+  if (context.print_if_json(answer)) return Exit::kOk;
   Table table({{.title = "TEMPLATE"},
                {.title = "SIZE", .align = Align::kRight},
                {.title = "SHA256"},
