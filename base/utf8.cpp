@@ -50,6 +50,16 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+void drop_cut_character(std::string& text) {
+  for (size_t back = 1; back <= 3 && back < text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (continuation(byte)) continue;
+    const size_t needed = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+    if (needed > back) text.resize(text.size() - back);
+    return;
+  }
+}
+
 std::string replace_invalid_utf8(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {

@@ -43,6 +43,13 @@ const std::vector<ApiVersion>& api_versions() {
   return versions;
 }
 
+std::string known_api_versions() {
+  std::string words;
+  for (const VersionFacts& facts : kVersions)
+    words += (words.empty() ? "" : ", ") + std::string(facts.word);
+  return words;
+}
+
 bool was_seen(ApiVersion version) { return facts_of(version).seen; }
 
 }  // namespace slurm

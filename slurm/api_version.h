@@ -15,6 +15,8 @@ std::string word_of(ApiVersion version);
 std::optional<ApiVersion> parse_api_version(const std::string& word);
 // All of them, newest first.
 const std::vector<ApiVersion>& api_versions();
+// All of them for a message: "v0.0.44, v0.0.43, ...".
+std::string known_api_versions();
 // Whether this version has been tested against a real slurmrestd. The others are written from their
 // documents alone.
 bool was_seen(ApiVersion version);

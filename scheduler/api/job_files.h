@@ -20,7 +20,4 @@ nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset);
 // The paths of a result's files, without those that were removed: {"maps":{},"pictures":{}}.
 nlohmann::json result_files(const db::Result& result);
 
-// Returns the whole file. Throws std::system_error that names it.
-std::string read_file(const std::string& path);
-
 }  // namespace scheduler::api

@@ -10,6 +10,7 @@
 
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/read_file.h"
 #include "db/attempts.h"
 #include "db/results.h"
 #include "db/templates.h"
@@ -309,8 +310,10 @@ json Service::results(int64_t item) const {
   result.update(result_files(*view.result));
   result["item"] = item_json(view.item, versioned_name(view.search_template));
   result["peak_list"] = json::array();
-  for (const PeakRow& peak :
-       read_peaks(read_file(view.result->peaks_csv), view.result->peaks_csv)) {
+  const std::string& list = view.result->peaks_csv;
+  const auto csv = base::read_file(list);
+  if (!csv) throw std::runtime_error(list + ": No such file or directory");
+  for (const PeakRow& peak : read_peaks(*csv, list)) {
     result["peak_list"].push_back({{"x", peak.x},
                                    {"y", peak.y},
                                    {"z", peak.z},

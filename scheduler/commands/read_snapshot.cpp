@@ -70,11 +70,7 @@ Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
 Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
   Snapshot snapshot;
   snapshot.now = now;
-  snapshot.device_slots = limits.slots;
-  snapshot.shape = limits.shape;
-  snapshot.urgent = limits.urgent;
-  snapshot.cluster_queues = limits.queues;
-  snapshot.max_pending = limits.max_pending;
+  snapshot.limits = limits;
   const db::QueueStore queue(database);
   const std::scoped_lock lock(database.mutex());
   for (const db::QueuedItem& item : queue.items()) {

@@ -194,12 +194,8 @@ void check_rest(const SlurmOptions& slurm) {
     throw ConfigError("slurm.commands is for transport 'cli'; take it out, or set slurm.transport");
   }
   if (slurm.api_version.empty() || slurm::parse_api_version(slurm.api_version)) return;
-  std::string known;
-  for (const slurm::ApiVersion version : slurm::api_versions()) {
-    known += (known.empty() ? "" : ", ") + slurm::word_of(version);
-  }
-  throw ConfigError("slurm.api_version must be one of " + known + ", not '" + slurm.api_version +
-                    "'; without it the newest that slurmrestd offers is taken");
+  throw ConfigError("slurm.api_version must be one of " + slurm::known_api_versions() + ", not '" +
+                    slurm.api_version + "'; without it the newest that slurmrestd offers is taken");
 }
 
 }  // namespace

@@ -21,19 +21,11 @@
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
+#include "slurm/site_facts.h"
 
 namespace scheduler {
-namespace {
 
 namespace fs = std::filesystem;
-
-std::string join(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-}  // namespace
 
 std::string Launcher::check_inputs(const db::Item& item,
                                    const db::Template& search_template) const {
@@ -69,7 +61,8 @@ void Launcher::forget_hosts(const db::Item& item) const {
   const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
   if (hosts.empty()) return;
   db::HostFailureStore(context_.database).remove_hosts(hosts);
-  context_.log("one of " + join(hosts) + " is not a node of the cluster: its failures are dropped");
+  context_.log("one of " + slurm::list_of(hosts) +
+               " is not a node of the cluster: its failures are dropped");
 }
 
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
@@ -80,7 +73,8 @@ db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_t
   attempt.explanation = decision.explanation;
   if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
   if (!plan.excluded_hosts.empty()) {
-    attempt.explanation += "; not at " + join(plan.excluded_hosts) + ", where searches failed";
+    attempt.explanation +=
+        "; not at " + slurm::list_of(plan.excluded_hosts) + ", where searches failed";
   }
   const std::string config = engine_config({.search_yaml = search_template.search_yaml,
                                             .template_path = search_template.volume_path,

@@ -34,10 +34,10 @@ std::string queue_before(const ByClass& ahead) {
 }
 
 std::string slots_busy(int busy, const Snapshot& snapshot) {
-  if (snapshot.cluster_queues) {
-    return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "job") + " in Slurm";
+  if (snapshot.limits.queues) {
+    return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "job") + " in Slurm";
   }
-  return std::to_string(busy) + " of " + count_of(snapshot.device_slots, "device slot") + " busy";
+  return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "device slot") + " busy";
 }
 
 std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
@@ -58,28 +58,28 @@ struct Filling {
 constexpr int kFewestPending = 4;
 
 int pending_limit(const Snapshot& snapshot) {
-  if (snapshot.max_pending > 0) return snapshot.max_pending;
+  if (snapshot.limits.max_pending > 0) return snapshot.limits.max_pending;
   return std::max(kFewestPending, snapshot.running / 4);
 }
 
 bool has_its_share(const PlanItem& item, const Filling& filling) {
-  if (!filling.snapshot.cluster_queues) return false;
+  if (!filling.snapshot.limits.queues) return false;
   const auto pending = filling.pending.find(item.priority);
   return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
 }
 
 bool is_for_urgent(const PlanItem& item, const Snapshot& snapshot) {
-  return item.priority == db::Priority::kUrgent && snapshot.urgent.has_value();
+  return item.priority == db::Priority::kUrgent && snapshot.limits.urgent.has_value();
 }
 
 const ShapeOffer& shape_for(const PlanItem& item, const Snapshot& snapshot) {
-  return is_for_urgent(item, snapshot) ? *snapshot.urgent : snapshot.shape;
+  return is_for_urgent(item, snapshot) ? *snapshot.limits.urgent : snapshot.limits.shape;
 }
 
 std::string why_this_shape(const PlanItem& item, const Snapshot& snapshot) {
-  if (!snapshot.urgent) return "";
+  if (!snapshot.limits.urgent) return "";
   if (is_for_urgent(item, snapshot)) return ", since it is urgent";
-  return ", since only urgent items get " + snapshot.urgent->text;
+  return ", since only urgent items get " + snapshot.limits.urgent->text;
 }
 
 Decision start(const PlanItem& item, const Filling& filling) {
@@ -124,7 +124,7 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   const auto ready = ready_items(snapshot);
   for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
-    const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.device_slots;
+    const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
     if (room && !has_its_share(*item, filling)) {
       decisions.push_back(start(*item, filling));
       --filling.left[item->priority];

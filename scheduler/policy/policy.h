@@ -51,15 +51,11 @@ struct ClusterLimits {
 // All that the policy looks at.
 struct Snapshot {
   int64_t now = 0;
-  int device_slots = 0;
+  ClusterLimits limits{};
   int busy_slots = 0;
   std::string pause_reason;       // why nothing may be submitted; empty when it may
   std::vector<PlanItem> items{};  // ended ones are ignored
-  ShapeOffer shape{.text = "1 device"};
-  std::optional<ShapeOffer> urgent{};
-  // Where the cluster queues:
-  bool cluster_queues = false;
-  int max_pending = 0;
+  // Where jobs wait in the cluster's own queue:
   int running = 0;                        // Margay's jobs
   std::map<db::Priority, int> pending{};  // waiting there, or about to after a stop
 };

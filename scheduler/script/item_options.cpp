@@ -4,6 +4,7 @@
 
 #include "scheduler/script/job_script.h"
 #include "slurm/sbatch/options.h"
+#include "slurm/site_facts.h"
 
 namespace scheduler {
 namespace {
@@ -24,13 +25,9 @@ void check_allowed(const Config& config, const std::string& option, bool privile
   if (slurm::find_option(option) == nullptr) {
     throw slurm::DirectiveError("option " + option + ": " + slurm::refusal_of(option));
   }
-  std::string allowed;
-  for (const std::string& name : config.slurm.user_options) {
-    allowed += (allowed.empty() ? "" : ", ") + name;
-  }
   throw slurm::DirectiveError(
       "option " + option + ": only the administrator may give it here; you may give " +
-      (allowed.empty() ? "none" : allowed) + " ('slurm.user_options' in the configuration)");
+      slurm::list_of(config.slurm.user_options) + " ('slurm.user_options' in the configuration)");
 }
 
 }  // namespace

@@ -1,18 +1,13 @@
 // The comment of a job: what an administrator who meets it in the queue wants to know.
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "scheduler/script/job_script.h"
 
 namespace scheduler {
 namespace {
 
 constexpr size_t kLongest = 1024;  // bytes that Slurm takes
-
-// Ends before `bytes`, never within a character.
-std::string beginning_of(const std::string& text, size_t bytes) {
-  while (bytes > 0 && bytes < text.size() && (text[bytes] & 0xc0) == 0x80) --bytes;
-  return text.substr(0, bytes);
-}
 
 // Bytes that are no UTF-8 become question marks.
 std::string to_text(const nlohmann::ordered_json& comment) {
@@ -31,7 +26,8 @@ std::string job_comment(const std::string& instance, const db::Item& item,
   if (label.empty()) return to_text(comment);
   comment["label"] = label;
   while (to_text(comment).size() > kLongest) {
-    label = beginning_of(label, label.size() - 1);
+    label.pop_back();
+    base::drop_cut_character(label);
     comment["label"] = label;
   }
   return to_text(comment);

@@ -28,14 +28,6 @@ Names version_words(const std::string& openapi) {
   return words;
 }
 
-std::string known_words() {
-  std::string words;
-  for (const ApiVersion version : api_versions()) {
-    words += (words.empty() ? "" : ", ") + word_of(version);
-  }
-  return words;
-}
-
 }  // namespace
 
 std::string date_of(int64_t seconds) {
@@ -239,9 +231,10 @@ void RestSession::choose(const std::string& openapi) {
     version_ = version;
     return;
   }
-  const std::string wanted = options_.api_version.empty()
-                                 ? "offers no API version that Margay knows (" + known_words() + ")"
-                                 : "does not offer the slurm.api_version " + options_.api_version;
+  const std::string wanted =
+      options_.api_version.empty()
+          ? "offers no API version that Margay knows (" + known_api_versions() + ")"
+          : "does not offer the slurm.api_version " + options_.api_version;
   version_failure_ = {.why = "slurmrestd at " + options_.http.url + " " + wanted + "; it offers " +
                              list_of(version_words(openapi))};
 }
@@ -250,7 +243,8 @@ std::optional<ApiVersion> RestSession::version(Purpose purpose) {
   if (version_) return version_;
   if (!options_.api_version.empty() && !parse_api_version(options_.api_version)) {
     version_failure_ = {.why = "slurm.api_version is " + options_.api_version +
-                               ", which Margay does not know: write one of " + known_words()};
+                               ", which Margay does not know: write one of " +
+                               known_api_versions()};
     return std::nullopt;
   }
   RestReply reply = get(kOpenApi, purpose);

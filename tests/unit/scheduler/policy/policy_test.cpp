@@ -21,7 +21,7 @@ PlanItem item(int64_t id, Priority priority, int64_t created = 0) {
 Snapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
   Snapshot snapshot;
   snapshot.now = 1000;
-  snapshot.device_slots = slots;
+  snapshot.limits.slots = slots;
   snapshot.busy_slots = busy;
   snapshot.items = std::move(items);
   return snapshot;
@@ -122,8 +122,8 @@ TEST(Policy, PausedSubmissionsStartNothingAndGiveTheReason) {
 
 Snapshot queueing(std::vector<PlanItem> items, int slots) {
   Snapshot snapshot = snapshot_of(std::move(items), slots);
-  snapshot.cluster_queues = true;
-  snapshot.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
+  snapshot.limits.queues = true;
+  snapshot.limits.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
   return snapshot;
 }
 
@@ -140,9 +140,9 @@ TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
   EXPECT_EQ(started(snapshot).size(), 1u);
   snapshot.running = 64;
   EXPECT_EQ(started(snapshot).size(), 13u);
-  snapshot.max_pending = 5;
+  snapshot.limits.max_pending = 5;
   EXPECT_EQ(started(snapshot).size(), 2u) << "the site's own number";
-  snapshot.cluster_queues = false;
+  snapshot.limits.queues = false;
   EXPECT_EQ(started(snapshot).size(), 30u);
 }
 
@@ -161,7 +161,7 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
 
 TEST(Policy, ItemsGetTheSitesShape) {
   Snapshot snapshot = queueing(many(1, Priority::kNormal), 8);
-  snapshot.shape.text = "4 nodes (16 GPUs)";
+  snapshot.limits.shape.text = "4 nodes (16 GPUs)";
   EXPECT_EQ(plan(snapshot)[0].shape->text, "4 nodes (16 GPUs)");
   EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
 }
@@ -171,8 +171,8 @@ const ShapeOffer kFourNodes{.name = "nodes", .text = "4 nodes (16 GPUs)", .gpus 
 
 Snapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
   Snapshot snapshot = queueing(std::move(items), slots);
-  snapshot.shape = kOneGpu;
-  snapshot.urgent = kFourNodes;
+  snapshot.limits.shape = kOneGpu;
+  snapshot.limits.urgent = kFourNodes;
   return snapshot;
 }
 
@@ -207,7 +207,7 @@ TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
 
 TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
   Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
-  snapshot.urgent.reset();
+  snapshot.limits.urgent.reset();
   EXPECT_EQ(plan(snapshot)[0].shape->name, "gpu");
   EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
   snapshot.items = {running(1, Priority::kUrgent)};
