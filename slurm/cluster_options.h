@@ -18,7 +18,7 @@ enum class Accounting {
 };
 
 struct HttpOptions {
-  std::string url;  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
+  std::string url{};  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
   std::chrono::milliseconds connect_timeout{5000};
   // Of a whole request. slurmrestd may take 18 s to report that its controller is down.
   std::chrono::milliseconds timeout{25'000};
@@ -35,31 +35,29 @@ inline int64_t steady_clock_ms() {
   return int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
 }
 
-struct RestClusterOptions {
-  HttpOptions http;
-  std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
-  std::string user{};         // X-SLURM-USER-NAME; empty: the one that the token names
-  std::string api_version{};  // "v0.0.40"; empty: the newest that both sides know
-  std::string name_prefix;    // "margay-<instance>-": other jobs are ignored
+// What both transports need.
+struct AccessOptions {
+  std::string name_prefix{};  // "margay-<instance>-": other jobs are ignored
   // Least time between two listings; the time that a listing took, x 5, counts if it is longer.
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;
-  // The clocks, of which tests set their own: one that never jumps, in milliseconds; and the time
-  // in seconds since the epoch.
-  std::function<int64_t()> steady_ms = steady_clock_ms;
+  std::function<int64_t()> steady_ms = steady_clock_ms;  // tests set their own
+};
+
+struct RestClusterOptions : AccessOptions {
+  HttpOptions http{};
+  std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
+  std::string user{};         // X-SLURM-USER-NAME; empty: the one that the token names
+  std::string api_version{};  // "v0.0.40"; empty: the newest that both sides know
+  // Seconds since the epoch; tests set their own.
   std::function<int64_t()> now = [] { return int64_t{std::time(nullptr)}; };
 };
 
-struct CliClusterOptions {
+struct CliClusterOptions : AccessOptions {
   std::string commands{};                     // folder of sbatch and the others; empty: PATH
   std::chrono::milliseconds timeout{25'000};  // of each command
-  std::string name_prefix;                    // as in RestClusterOptions, like all that follows
-  std::string scratch;                        // folder for the scripts that sbatch reads
-  std::chrono::milliseconds poll{10'000};
-  int requests_per_minute = 120;
-  Accounting accounting = Accounting::kAuto;
-  std::function<int64_t()> steady_ms = steady_clock_ms;
+  std::string scratch{};                      // folder for the scripts that sbatch reads
 };
 
 }  // namespace slurm

@@ -43,23 +43,14 @@ enum class EngineBackend { kAuto, kCuda, kCpu };
 // Slurm, from the section `slurm` of the configuration; used when `cluster: slurm`.
 struct SlurmOptions {
   Transport transport = Transport::kRest;
-  std::string url{};         // http://host:port, https://..., unix:/path
-  std::string user{};        // the user to act as; empty: the token's
-  std::string token_file{};  // holds the JWT
+  slurm::AccessOptions access{};
+  slurm::HttpOptions http{};  // its `timeout` is each command's, too
+  std::string user{};         // the user to act as; empty: the token's
+  std::string token_file{};   // holds the JWT
   std::string api_version{};
-  std::chrono::milliseconds connect_timeout{5000};
-  std::chrono::milliseconds timeout{25'000};
-  std::string ca_file{};
-  std::string certificate{};
-  std::string key{};
-  bool verify = true;
-  std::string proxy{};
   std::string commands{};  // folder of sbatch and the others, for transport: cli
-  std::chrono::milliseconds poll{10'000};
-  int requests_per_minute = 120;
-  slurm::Accounting accounting = slurm::Accounting::kAuto;
-  int max_jobs = 64;    // Margay's jobs in Slurm at once, running or waiting
-  int max_pending = 0;  // waiting there at once, for each class; 0: max(4, running / 4)
+  int max_jobs = 64;       // Margay's jobs in Slurm at once, running or waiting
+  int max_pending = 0;     // waiting there at once, for each class; 0: max(4, running / 4)
   Shape shape = Shape::kGpu;
   std::optional<Shape> urgent_shape{};  // for urgent items; empty: `shape` for all
   int gpus_per_node = 4;                // for the shapes node and nodes

@@ -139,13 +139,15 @@ void check_urgent_shape(const SlurmOptions& slurm) {
 }
 
 void check_ranges(const SlurmOptions& slurm) {
-  check_between("requests_per_minute", slurm.requests_per_minute, 6, 1'000'000);
+  check_between("requests_per_minute", slurm.access.requests_per_minute, 6, 1'000'000);
   check_between("max_jobs", slurm.max_jobs, 1, 1'000'000);
   check_between("max_pending", slurm.max_pending, 0, 1'000'000);
   check_between("gpus_per_node", slurm.gpus_per_node, 1, 1024);
   check_between("nodes", slurm.nodes, 1, 100'000);
   const std::map<std::string, std::chrono::milliseconds> durations = {
-      {"connect_timeout", slurm.connect_timeout}, {"timeout", slurm.timeout}, {"poll", slurm.poll}};
+      {"connect_timeout", slurm.http.connect_timeout},
+      {"timeout", slurm.http.timeout},
+      {"poll", slurm.access.poll}};
   for (const auto& [key, duration] : durations) {
     if (duration.count() < 1) throw ConfigError("slurm." + key + " must be at least 1ms");
   }
@@ -153,14 +155,15 @@ void check_ranges(const SlurmOptions& slurm) {
 
 // A key of the other transport would have no effect, and nobody would notice.
 void check_cli(const SlurmOptions& slurm) {
-  const std::map<std::string, std::string> unused = {{"url", slurm.url},
+  const slurm::HttpOptions& http = slurm.http;
+  const std::map<std::string, std::string> unused = {{"url", http.url},
                                                      {"user", slurm.user},
                                                      {"token_file", slurm.token_file},
-                                                     {"proxy", slurm.proxy},
+                                                     {"proxy", http.proxy},
                                                      {"api_version", slurm.api_version},
-                                                     {"tls.ca_file", slurm.ca_file},
-                                                     {"tls.certificate", slurm.certificate},
-                                                     {"tls.key", slurm.key}};
+                                                     {"tls.ca_file", http.ca_file},
+                                                     {"tls.certificate", http.certificate},
+                                                     {"tls.key", http.key}};
   for (const auto& [key, value] : unused) {
     if (value.empty()) continue;
     throw ConfigError("slurm." + key + " is for transport 'rest'; take it out, or slurm.transport");
@@ -168,26 +171,27 @@ void check_cli(const SlurmOptions& slurm) {
 }
 
 void check_rest(const SlurmOptions& slurm) {
-  if (slurm.url.empty()) {
+  const slurm::HttpOptions& http = slurm.http;
+  if (http.url.empty()) {
     throw ConfigError(
         "slurm.url is missing: where slurmrestd listens, such as http://head:6820 or "
         "unix:/run/slurmrestd/socket; a site without slurmrestd sets slurm.transport to cli");
   }
-  const bool encrypted = slurm.url.starts_with("https://");
-  const bool tcp = encrypted || slurm.url.starts_with("http://");
-  if (!tcp && !slurm.url.starts_with("unix:/")) {
-    throw ConfigError("slurm.url must begin with http://, https:// or unix:/, not '" + slurm.url +
+  const bool encrypted = http.url.starts_with("https://");
+  const bool tcp = encrypted || http.url.starts_with("http://");
+  if (!tcp && !http.url.starts_with("unix:/")) {
+    throw ConfigError("slurm.url must begin with http://, https:// or unix:/, not '" + http.url +
                       "'");
   }
   if (tcp && slurm.token_file.empty()) {
     throw ConfigError("slurm.token_file is missing: the file that holds the token for '" +
-                      slurm.url + "'");
+                      http.url + "'");
   }
-  const bool any_tls = !slurm.ca_file.empty() || !slurm.certificate.empty() || !slurm.key.empty();
+  const bool any_tls = !http.ca_file.empty() || !http.certificate.empty() || !http.key.empty();
   if (any_tls && !encrypted) {
-    throw ConfigError("slurm.tls is for a slurm.url with https://, not '" + slurm.url + "'");
+    throw ConfigError("slurm.tls is for a slurm.url with https://, not '" + http.url + "'");
   }
-  if (slurm.certificate.empty() != slurm.key.empty()) {
+  if (http.certificate.empty() != http.key.empty()) {
     throw ConfigError("slurm.tls.certificate and slurm.tls.key go together");
   }
   if (!slurm.commands.empty()) {
@@ -201,28 +205,29 @@ void check_rest(const SlurmOptions& slurm) {
 }  // namespace
 
 Reader slurm_into(SlurmOptions& slurm) {
-  const Readers tls = {{"ca_file", text_into(slurm.ca_file)},
-                       {"certificate", text_into(slurm.certificate)},
-                       {"key", text_into(slurm.key)},
-                       {"verify", flag_into(slurm.verify)}};
+  slurm::HttpOptions& http = slurm.http;
+  const Readers tls = {{"ca_file", text_into(http.ca_file)},
+                       {"certificate", text_into(http.certificate)},
+                       {"key", text_into(http.key)},
+                       {"verify", flag_into(http.verify)}};
   return section_into(
       {{"transport", word_into<Transport>(slurm.transport,
                                           {{"rest", Transport::kRest}, {"cli", Transport::kCli}})},
-       {"url", text_into(slurm.url)},
+       {"url", text_into(http.url)},
        {"user", text_into(slurm.user)},
        {"token_file", text_into(slurm.token_file)},
        {"api_version", text_into(slurm.api_version)},
-       {"connect_timeout", duration_into(slurm.connect_timeout)},
-       {"timeout", duration_into(slurm.timeout)},
+       {"connect_timeout", duration_into(http.connect_timeout)},
+       {"timeout", duration_into(http.timeout)},
        {"tls", section_into(tls)},
-       {"proxy", text_into(slurm.proxy)},
+       {"proxy", text_into(http.proxy)},
        {"commands", text_into(slurm.commands)},
-       {"poll", duration_into(slurm.poll)},
-       {"requests_per_minute", number_into(slurm.requests_per_minute)},
+       {"poll", duration_into(slurm.access.poll)},
+       {"requests_per_minute", number_into(slurm.access.requests_per_minute)},
        {"accounting",
-        word_into<slurm::Accounting>(slurm.accounting, {{"auto", slurm::Accounting::kAuto},
-                                                        {"on", slurm::Accounting::kOn},
-                                                        {"off", slurm::Accounting::kOff}})},
+        word_into<slurm::Accounting>(slurm.access.accounting, {{"auto", slurm::Accounting::kAuto},
+                                                               {"on", slurm::Accounting::kOn},
+                                                               {"off", slurm::Accounting::kOff}})},
        {"max_jobs", number_into(slurm.max_jobs)},
        {"max_pending", number_into(slurm.max_pending)},
        {"shape", word_into<Shape>(slurm.shape, shape_words())},
@@ -239,6 +244,7 @@ Reader slurm_into(SlurmOptions& slurm) {
 }
 
 void complete_slurm(SlurmOptions& slurm) {
+  slurm::HttpOptions& http = slurm.http;
   check_ranges(slurm);
   check_urgent_shape(slurm);
   if (slurm.transport == Transport::kRest) {
@@ -247,7 +253,7 @@ void complete_slurm(SlurmOptions& slurm) {
     check_cli(slurm);
   }
   for (std::string* path :
-       {&slurm.token_file, &slurm.ca_file, &slurm.certificate, &slurm.key, &slurm.commands}) {
+       {&slurm.token_file, &http.ca_file, &http.certificate, &http.key, &slurm.commands}) {
     make_absolute(*path);
   }
 }

@@ -19,35 +19,17 @@ std::unique_ptr<slurm::Cluster> make_local(const Config& config) {
 }
 
 std::unique_ptr<slurm::Cluster> make_rest(const SlurmOptions& slurm, const std::string& prefix) {
-  slurm::RestClusterOptions options;
-  options.http = {.url = slurm.url,
-                  .connect_timeout = slurm.connect_timeout,
-                  .timeout = slurm.timeout,
-                  .ca_file = slurm.ca_file,
-                  .certificate = slurm.certificate,
-                  .key = slurm.key,
-                  .verify = slurm.verify,
-                  .proxy = slurm.proxy};
-  options.token_file = slurm.token_file;
-  options.user = slurm.user;
-  options.api_version = slurm.api_version;
+  slurm::RestClusterOptions options{slurm.access, slurm.http, slurm.token_file, slurm.user,
+                                    slurm.api_version};
   options.name_prefix = prefix;
-  options.poll = slurm.poll;
-  options.requests_per_minute = slurm.requests_per_minute;
-  options.accounting = slurm.accounting;
   return slurm::make_rest_cluster(options);
 }
 
 std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string& prefix) {
-  slurm::CliClusterOptions options;
-  options.commands = config.slurm.commands;
-  options.timeout = config.slurm.timeout;
-  options.name_prefix = prefix;
-  options.scratch = config.state + "/cluster";
+  slurm::CliClusterOptions options{config.slurm.access, config.slurm.commands,
+                                   config.slurm.http.timeout, config.state + "/cluster"};
   std::filesystem::create_directories(options.scratch);
-  options.poll = config.slurm.poll;
-  options.requests_per_minute = config.slurm.requests_per_minute;
-  options.accounting = config.slurm.accounting;
+  options.name_prefix = prefix;
   return slurm::make_cli_cluster(options);
 }
 

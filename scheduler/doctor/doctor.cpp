@@ -220,7 +220,7 @@ class Doctor {
   std::unique_ptr<slurm::Cluster> make(const std::string& instance) const {
     Config own = config_;
     own.state = config_.jobs() + "/.doctor";
-    own.slurm.poll = options_.poll;
+    own.slurm.access.poll = options_.poll;
     return options_.make(own, instance);
   }
 

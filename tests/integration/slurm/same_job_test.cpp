@@ -67,11 +67,13 @@ class SameJob : public ::testing::TestWithParam<std::string> {
 
   static std::unique_ptr<slurm::Cluster> rest() {
     const char* version = std::getenv("MARGAY_SLURM_API");
-    return slurm::make_rest_cluster({.http = {.url = bed_->socket()},
-                                     .token_file = bed_->token_file(),
-                                     .api_version = version ? version : "",
-                                     .name_prefix = "same-",
-                                     .requests_per_minute = 100000});
+    slurm::RestClusterOptions options;
+    options.http.url = bed_->socket();
+    options.token_file = bed_->token_file();
+    options.api_version = version ? version : "";
+    options.name_prefix = "same-";
+    options.requests_per_minute = 100'000;
+    return slurm::make_rest_cluster(options);
   }
 
   static SlurmBed* bed_;
