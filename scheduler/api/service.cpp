@@ -12,6 +12,8 @@
 #include "base/parse_number.h"
 #include "base/read_file.h"
 #include "db/attempts.h"
+#include "db/audit.h"
+#include "db/items.h"
 #include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/api/job_files.h"
@@ -200,7 +202,7 @@ std::string Service::template_name(int64_t id) const {
 
 json Service::templates() const {
   json list = json::array();
-  for (const db::Template& record : commands_.list_templates()) {
+  for (const db::Template& record : db::TemplateStore(database_).list()) {
     list.push_back(template_json(record));
   }
   return {{"templates", list}};
@@ -234,14 +236,14 @@ json Service::enqueue(const Request& request) {
 
 json Service::list(const Request& request) const {
   std::map<int64_t, std::string> names;
-  for (const db::Template& record : commands_.list_templates()) {
+  for (const db::Template& record : db::TemplateStore(database_).list()) {
     names[record.id] = versioned_name(record);
   }
   const bool with_progress = parameter(request, "progress") == "1";
   const bool explain = parameter(request, "explain") == "1";
   const auto explanations = explain ? commands_.explanations() : std::map<int64_t, std::string>();
   json items = json::array();
-  for (const db::Item& item : commands_.list(item_query(request))) {
+  for (const db::Item& item : db::ItemStore(database_).list(item_query(request))) {
     json entry = item_json(item, names[item.template_id]);
     if (explain) {
       const auto found = explanations.find(item.id);
@@ -266,7 +268,7 @@ json Service::show(int64_t item) const {
   const bool running = view.item.state == db::ItemState::kActive && !view.attempts.empty();
   entry["progress"] = running ? progress_of(view.attempts.back()) : json(nullptr);
   entry["history"] = json::array();
-  for (const db::AuditEntry& line : commands_.history(item)) {
+  for (const db::AuditEntry& line : db::AuditStore(database_).of_item(item)) {
     json event = {{"time", line.time}, {"uid", line.uid}, {"action", line.action}};
     put_text(event, "who", line.who);
     put_text(event, "detail", line.detail);

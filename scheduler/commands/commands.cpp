@@ -135,10 +135,6 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
   return {record, false};
 }
 
-std::vector<db::Template> Commands::list_templates() const {
-  return db::TemplateStore(database_).list();
-}
-
 db::Template Commands::find_template(const EnqueueRequest& request) const {
   const db::TemplateStore templates(database_);
   const auto found = request.template_version
@@ -321,12 +317,6 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   return item;
 }
 
-std::vector<db::Item> Commands::list(const db::ItemQuery& query) const {
-  return db::ItemStore(database_).list(query);
-}
-
-std::map<ItemState, int64_t> Commands::counts() const { return db::ItemStore(database_).counts(); }
-
 std::map<int64_t, Decision> Commands::decisions() const {
   Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
   if (pause_reason_) snapshot.pause_reason = pause_reason_();
@@ -371,10 +361,6 @@ ItemView Commands::show(int64_t item_id) const {
     view.explanation = why.empty() ? view.attempts.back().explanation : why;
   }
   return view;
-}
-
-std::vector<db::AuditEntry> Commands::history(int64_t item_id) const {
-  return db::AuditStore(database_).of_item(item_id);
 }
 
 }  // namespace scheduler

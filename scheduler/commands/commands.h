@@ -88,7 +88,6 @@ class Commands {
         pause_reason_(std::move(pause_reason)),
         check_options_(std::move(check_options)) {}
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
-  std::vector<db::Template> list_templates() const;
 
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
@@ -106,13 +105,10 @@ class Commands {
   // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer names what changed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
-  std::vector<db::Item> list(const db::ItemQuery& query) const;
-  std::map<db::ItemState, int64_t> counts() const;
   // Throws NotFound.
   ItemView show(int64_t item_id) const;
   // Why each unfinished item waits or runs, by item.
   std::map<int64_t, std::string> explanations() const;
-  std::vector<db::AuditEntry> history(int64_t item_id) const;
 
  private:
   std::map<int64_t, Decision> decisions() const;

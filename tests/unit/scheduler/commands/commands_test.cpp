@@ -6,6 +6,8 @@
 #include <limits>
 
 #include "base/sha256.h"
+#include "db/audit.h"
+#include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -79,11 +81,11 @@ TEST_F(CommandsTest, ATemplateRegisteredTwiceIsTheSame) {
   const TemplateRequest request{.name = "ribosome",
                                 .volume = file_facts(folder_.file("volume.mrc")),
                                 .volume_sha256 = base::sha256_of_text("volume"),
-                                .search_yaml = commands_->list_templates()[0].search_yaml};
+                                .search_yaml = db::TemplateStore(*database_).list()[0].search_yaml};
   const auto added = commands_->add_template(user_, request);
   EXPECT_TRUE(added.existed);
   EXPECT_EQ(added.record.version, 1);
-  EXPECT_EQ(commands_->list_templates().size(), 1u);
+  EXPECT_EQ(db::TemplateStore(*database_).list().size(), 1u);
 }
 
 TEST_F(CommandsTest, BadTemplatesAreRefused) {
@@ -118,7 +120,7 @@ TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
   wrong.options = {{"time", "60"}};
   EXPECT_THAT(refusal<BadOption>([&] { commands_->enqueue(user_, wrong); }),
               AllOf(HasSubstr("--time"), HasSubstr("on its own machine")));
-  EXPECT_TRUE(commands_->list({}).empty());
+  EXPECT_TRUE(db::ItemStore(*database_).list({}).empty());
 }
 
 TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
@@ -135,7 +137,7 @@ TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
   const auto id = commands.enqueue(user_, wanted).id;
   EXPECT_THAT(item(id).options, testing::ElementsAre(testing::Pair("time", "01:00:00")));
   EXPECT_THAT(asked, testing::ElementsAre("ann"));
-  EXPECT_EQ(commands.history(id).at(0).detail, "normal --time=01:00:00");
+  EXPECT_EQ(db::AuditStore(*database_).of_item(id).at(0).detail, "normal --time=01:00:00");
   set_state(id, ItemState::kFailed);
   EXPECT_THROW(commands.retry(user_, id, {.options = {{"account", "x"}}}), BadOption);
   EXPECT_EQ(item(id).state, ItemState::kFailed) << "a refused command changes nothing";
@@ -233,7 +235,7 @@ TEST_F(CommandsTest, EveryChangeIsAudited) {
   commands_->release(user_, id);
   commands_->cancel(user_, id);
   std::vector<std::string> actions;
-  for (const auto& entry : commands_->history(id)) {
+  for (const auto& entry : db::AuditStore(*database_).of_item(id)) {
     actions.push_back(entry.who + " " + entry.action + " " + entry.detail);
   }
   EXPECT_THAT(actions, testing::ElementsAre("ann enqueue normal", "root promote normal -> urgent",

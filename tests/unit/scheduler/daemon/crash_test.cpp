@@ -208,7 +208,7 @@ TEST_F(CrashTest, AnEnqueueThatEndsBeforeItsCommitLeavesNothing) {
   restart_with_crash_at("before-command-commit");
   EXPECT_THROW(enqueue("a.mrc"), Crash);
   restart();
-  EXPECT_TRUE(commands_->list({}).empty());
+  EXPECT_TRUE(db::ItemStore(*database_).list({}).empty());
   EXPECT_NO_THROW(enqueue("a.mrc"));
 }
 
@@ -216,7 +216,7 @@ TEST_F(CrashTest, AnEnqueueThatEndsAfterItsCommitIsThereOnce) {
   restart_with_crash_at("after-command-commit");
   EXPECT_THROW(enqueue("a.mrc"), Crash);
   restart();
-  ASSERT_EQ(commands_->list({}).size(), 1u);
+  ASSERT_EQ(db::ItemStore(*database_).list({}).size(), 1u);
   EXPECT_THROW(enqueue("a.mrc"), Conflict);
 }
 

@@ -183,7 +183,7 @@ TEST_F(DaemonTest, UsersAreAnsweredWhileTheClusterHangs) {
   hanging.wait_until_asked();
   // Each would wait for ever if the tick held the database.
   const auto id = enqueue("a.mrc").id;
-  EXPECT_EQ(commands_->list({}).size(), 1u);
+  EXPECT_EQ(db::ItemStore(*database_).list({}).size(), 1u);
   EXPECT_EQ(commands_->show(id).item.state, ItemState::kQueued);
   EXPECT_EQ(daemon.status().items.at(ItemState::kQueued), 1);
   hanging.let_go();

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/sha256.h"
+#include "db/items.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon.h"
 #include "tests/fakes/fake_clock.h"
@@ -80,7 +81,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   auto reached = cluster.reached();
   std::thread round([&] { daemon.tick(); });
   reached.wait();
-  EXPECT_EQ(commands.list({}).size(), 1U);
+  EXPECT_EQ(db::ItemStore(database).list({}).size(), 1U);
   EXPECT_EQ(commands.show(first).item.id, first);
   EXPECT_EQ(commands.explanations().size(), 1U);
   EXPECT_EQ(daemon.status().instance, database.instance());

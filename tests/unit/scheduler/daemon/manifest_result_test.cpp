@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -19,7 +20,7 @@ class ResultsTest : public DaemonFixture {
     attempt_ = attempt(1);
     leave_manifest(attempt_);
   }
-  ManifestReading read() { return read_manifest(attempt_, commands_->list_templates()[0], 77); }
+  ManifestReading read() { return read_manifest(attempt_, db::TemplateStore(*database_).list()[0], 77); }
   void replace(const std::string& from, const std::string& to) {
     const std::string path = attempt_.directory + "/manifest.json";
     std::string text = tests::text_of(path);
