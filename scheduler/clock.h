@@ -1,6 +1,7 @@
 // The daemon's clock, an interface so that tests own the time. Any thread may read it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace scheduler {
@@ -14,7 +15,10 @@ class Clock {
 
 class SystemClock : public Clock {
  public:
-  int64_t now_ms() const override;
+  int64_t now_ms() const override {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  }
 };
 
 }  // namespace scheduler

@@ -1,12 +1,13 @@
 #include "scheduler/api/http_client.h"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <optional>
 #include <system_error>
 
+#include "base/descriptor.h"
+#include "base/error.h"
 #include "scheduler/api/unix_socket.h"
 
 namespace scheduler::api {
@@ -51,21 +52,6 @@ std::string request_text(const Call& call) {
   return text + "\r\n" + call.body;
 }
 
-// Every answer ends with the connection.
-std::string read_all(int socket) {
-  std::string text;
-  std::array<char, 65536> buffer;
-  std::vector<Descriptor> unasked;
-  for (;;) {
-    const Received received = receive_with_files(socket, buffer.data(), buffer.size(), unasked);
-    if (received.bytes == 0) return text;
-    if (received.bytes < 0) {
-      throw std::system_error(errno, std::generic_category(), "receive");
-    }
-    text.append(buffer.data(), static_cast<size_t>(received.bytes));
-  }
-}
-
 std::optional<size_t> content_length(const std::string& head) {
   const size_t at = head.find(kLengthHeader);
   if (at == std::string::npos) return std::nullopt;
@@ -100,7 +86,10 @@ Answer HttpClient::call(const Call& call) const {
       // The daemon refused before it had read all: its answer has the reason.
       if (error.code().value() != EPIPE) throw;
     }
-    if (const std::optional<Answer> answer = parse(read_all(connection.get()))) return *answer;
+    // Every answer ends with the connection.
+    const std::optional<std::string> text = base::read_all(connection.get());
+    if (!text) base::throw_errno("receive");
+    if (const std::optional<Answer> answer = parse(*text)) return *answer;
   } catch (const std::system_error& error) {
     throw Unreachable(advice(socket_, error.code().value()));
   }

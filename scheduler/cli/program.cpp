@@ -66,13 +66,22 @@ class Program {
   const std::string& socket() const { return socket_; }
 
  private:
+  // `type` stands for the value in the help.
+  template <typename Value>
+  static CLI::Option* option(CLI::App& command, const std::string& name, Value& target,
+                             const std::string& type, const std::string& help,
+                             const std::optional<CLI::Validator>& check = {}) {
+    CLI::Option* added = command.add_option(name, target, help)->type_name(type);
+    return check ? added->check(*check) : added;
+  }
+
   CLI::App* add(CLI::App& parent, const std::string& name, const std::string& description,
                 const std::string& example, const std::function<Exit(const Context&)>& action) {
     CLI::App* command = parent.add_subcommand(name, description);
     command->footer("Example:\n  " + example);
     command->add_flag("--json", json_, "Print one JSON document");
-    command->add_option("--socket", socket_, "Path of the daemon's socket [env: MARGAY_SOCKET]")
-        ->type_name("PATH");
+    option(*command, "--socket", socket_, "PATH",
+           "Path of the daemon's socket [env: MARGAY_SOCKET]");
     command->callback([this, action] { action_ = action; });
     return command;
   }
@@ -80,10 +89,7 @@ class Program {
   CLI::App* add_one(const std::string& name, const std::string& description,
                     const std::string& example, const std::function<Exit(const Context&)>& action) {
     CLI::App* command = add(app_, name, description, example, action);
-    command->add_option("ITEM", item_, "Item number")
-        ->required()
-        ->check(whole_number())
-        ->type_name("");
+    option(*command, "ITEM", item_, "", "Item number", whole_number())->required();
     return command;
   }
 
@@ -97,20 +103,16 @@ class Program {
                      .drop_options = drop_options_},
                     items_);
     });
-    command->add_option("ITEM", items_, "Item numbers")
-        ->required()
-        ->check(whole_number())
-        ->type_name("");
+    option(*command, "ITEM", items_, "", "Item numbers", whole_number())->required();
     return command;
   }
 
   void add_promote() {
     CLI::App* command = add_change("promote", "Change the priority of items",
                                    "margay promote 12 --priority urgent");
-    command->add_option("--priority", new_priority_, "New priority: low, normal, high or urgent")
-        ->required()
-        ->check(one_of(priorities_))
-        ->type_name("PRIORITY");
+    option(*command, "--priority", new_priority_, "PRIORITY",
+           "New priority: low, normal, high or urgent", one_of(priorities_))
+        ->required();
   }
 
   void add_retry() {
@@ -131,16 +133,12 @@ class Program {
         add(*parent, "add", "Register a template volume with its search settings",
             "margay template add ribosome.mrc --name ribosome --config search.yaml",
             [this](const Context& context) { return add_template(context, template_); });
-    command->add_option("FILE", template_.volume, "Volume (MRC)")->required()->type_name("");
-    command->add_option("--name", template_.name, "Name for 'enqueue --template'")
-        ->required()
-        ->type_name("NAME");
-    command
-        ->add_option("--config", template_.config,
-                     "Leopard-EM match_template configuration (YAML); its micrograph and result "
-                     "paths are ignored")
-        ->required()
-        ->type_name("YAML");
+    option(*command, "FILE", template_.volume, "", "Volume (MRC)")->required();
+    option(*command, "--name", template_.name, "NAME", "Name for 'enqueue --template'")->required();
+    option(*command, "--config", template_.config, "YAML",
+           "Leopard-EM match_template configuration (YAML); its micrograph and result "
+           "paths are ignored")
+        ->required();
     add(*parent, "list", "List registered templates", "margay template list",
         [](const Context& context) { return list_templates(context); });
   }
@@ -152,67 +150,46 @@ class Program {
         "enqueue one.mrc --template ribosome --priority high --defocus-u 10200 --defocus-v 9800 "
         "--astigmatism-angle 35",
         [this](const Context& context) { return enqueue(context, enqueue_); });
-    command->add_option("FILE", enqueue_.files, "Micrographs (MRC), or quoted globs")
-        ->required()
-        ->type_name("");
-    command
-        ->add_option("--template", enqueue_.search_template,
-                     "Template to search for: NAME or NAME@VERSION")
-        ->required()
-        ->type_name("NAME");
-    command->add_option("--priority", enqueue_.priority, "Priority: low, normal, high or urgent")
-        ->check(one_of(priorities_))
-        ->type_name("PRIORITY")
+    option(*command, "FILE", enqueue_.files, "", "Micrographs (MRC), or quoted globs")->required();
+    option(*command, "--template", enqueue_.search_template, "NAME",
+           "Template to search for: NAME or NAME@VERSION")
+        ->required();
+    option(*command, "--priority", enqueue_.priority, "PRIORITY",
+           "Priority: low, normal, high or urgent", one_of(priorities_))
         ->capture_default_str();
     add_ctf(*command);
     command->add_flag("--again", enqueue_.again, "Enqueue again even if already queued");
     command->add_flag("--hold", enqueue_.hold, "Enqueue as held; 'margay release' starts them");
-    command->add_option("--label", enqueue_.label, "Label for filtering")->type_name("TEXT");
+    option(*command, "--label", enqueue_.label, "TEXT", "Label for filtering");
     add_sbatch_options(*command, enqueue_.options);
   }
 
   void add_ctf(CLI::App& command) {
     CtfOptions& ctf = enqueue_.ctf;
-    command
-        .add_option("--ctf", ctf.pattern,
-                    "CTFFIND text file of each micrograph; {dir}, {stem} and {name} stand for "
-                    "its folder, its name without and with extension")
-        ->type_name("PATTERN");
-    command
-        .add_option("--defocus-u", ctf.defocus_u,
-                    "Defocus along the first axis in A, underfocus positive")
-        ->check(real_number())
-        ->type_name("A");
-    command.add_option("--defocus-v", ctf.defocus_v, "Defocus along the second axis in A")
-        ->check(real_number())
-        ->type_name("A");
-    command
-        .add_option("--astigmatism-angle", ctf.astigmatism_angle,
-                    "Angle of defocus u from the x axis in degrees")
-        ->check(real_number())
-        ->type_name("DEG");
-    command.add_option("--phase-shift", ctf.phase_shift, "Phase shift in degrees [default: 0]")
-        ->check(real_number())
-        ->type_name("DEG");
+    option(command, "--ctf", ctf.pattern, "PATTERN",
+           "CTFFIND text file of each micrograph; {dir}, {stem} and {name} stand for "
+           "its folder, its name without and with extension");
+    option(command, "--defocus-u", ctf.defocus_u, "A",
+           "Defocus along the first axis in A, underfocus positive", real_number());
+    option(command, "--defocus-v", ctf.defocus_v, "A", "Defocus along the second axis in A",
+           real_number());
+    option(command, "--astigmatism-angle", ctf.astigmatism_angle, "DEG",
+           "Angle of defocus u from the x axis in degrees", real_number());
+    option(command, "--phase-shift", ctf.phase_shift, "DEG", "Phase shift in degrees [default: 0]",
+           real_number());
     command.add_flag("--same-ctf", ctf.same, "Use one CTF for several files");
   }
 
   void add_list() {
     CLI::App* command = add(app_, "list", "List items", "margay list --state queued,active",
                             [this](const Context& context) { return list(context, list_); });
-    command
-        ->add_option("--state", list_.state,
-                     "Only items in these states: queued, held, active, done, failed, cancelled, "
-                     "quarantined")
-        ->type_name("STATES");
-    command
-        ->add_option("--priority", list_.priority,
-                     "Only items of these priorities: low, normal, high, urgent")
-        ->type_name("PRIORITIES");
-    command->add_option("--label", list_.label, "Only items with this label")->type_name("TEXT");
-    command->add_option("--limit", list_.limit, "Maximum number of items")
-        ->check(whole_number())
-        ->type_name("N");
+    option(*command, "--state", list_.state, "STATES",
+           "Only items in these states: queued, held, active, done, failed, cancelled, "
+           "quarantined");
+    option(*command, "--priority", list_.priority, "PRIORITIES",
+           "Only items of these priorities: low, normal, high, urgent");
+    option(*command, "--label", list_.label, "TEXT", "Only items with this label");
+    option(*command, "--limit", list_.limit, "N", "Maximum number of items", whole_number());
   }
 
   void add_wait() {
@@ -221,15 +198,11 @@ class Program {
                               if (!timeout_.empty()) wait_.timeout = base::parse_duration(timeout_);
                               return wait(context, wait_);
                             });
-    command->add_option("ITEM", wait_.items, "Item numbers [default: your unfinished items]")
-        ->check(whole_number())
-        ->type_name("");
+    option(*command, "ITEM", wait_.items, "", "Item numbers [default: your unfinished items]",
+           whole_number());
     command->add_flag("--all", wait_.all, "Wait for all users' unfinished items");
-    command
-        ->add_option("--timeout", timeout_,
-                     "Stop waiting after this time, e.g. 90s, 10m, 2h (exit code 9)")
-        ->check(duration())
-        ->type_name("TIME");
+    option(*command, "--timeout", timeout_, "TIME",
+           "Stop waiting after this time, e.g. 90s, 10m, 2h (exit code 9)", duration());
   }
 
   void add_logs() {
@@ -239,9 +212,8 @@ class Program {
                                   return logs(context, log_);
                                 });
     command->add_flag("--follow", log_.follow, "Keep printing until the attempt ends");
-    command->add_option("--attempt", log_.attempt, "Number of the attempt [default: the newest]")
-        ->check(whole_number())
-        ->type_name("N");
+    option(*command, "--attempt", log_.attempt, "N", "Number of the attempt [default: the newest]",
+           whole_number());
   }
 
   void add_results() {
@@ -252,10 +224,8 @@ class Program {
                   return results(context, result_);
                 });
     command->add_flag("--path", result_.path_only, "Print only the path of the result's folder");
-    command
-        ->add_option("--output-dir", result_.output_directory,
-                     "Copy peak list, manifest and pictures into this folder")
-        ->type_name("DIR");
+    option(*command, "--output-dir", result_.output_directory, "DIR",
+           "Copy peak list, manifest and pictures into this folder");
   }
 
   void add_render() {
@@ -263,9 +233,9 @@ class Program {
         add_one("render", "Print an item's job script, as submitted or as it would be now",
                 "margay render 12 > x.sh",
                 [this](const Context& context) { return render(context, item_, render_); });
-    command->add_option("--shape", render_.shape, "Render for this shape: cpu, gpu, node or nodes")
-        ->check(one_of({"cpu", "gpu", "node", "nodes"}))
-        ->type_name("SHAPE");
+    option(*command, "--shape", render_.shape, "SHAPE",
+           "Render for this shape: cpu, gpu, node or nodes",
+           one_of({"cpu", "gpu", "node", "nodes"}));
     command->add_flag(
         "--test-only", render_.test_only,
         "Ask Slurm whether it would accept the script (needs 'slurm.transport: cli')");
