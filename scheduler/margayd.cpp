@@ -49,21 +49,9 @@ struct Options {
 // Lets the API wake the tick, and SIGTERM end it. Every member may be called by any thread.
 class TickSignal {
  public:
-  void wake() {
-    const std::scoped_lock lock(mutex_);
-    woken_ = true;
-    changed_.notify_all();
-  }
-  void stop() {
-    const std::scoped_lock lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
-  }
-  void end() {
-    const std::scoped_lock lock(mutex_);
-    ended_ = true;
-    changed_.notify_all();
-  }
+  void wake() { set(woken_); }
+  void stop() { set(stopped_); }
+  void end() { set(ended_); }
   // Returns false when it is time to end.
   bool wait(std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
@@ -77,6 +65,12 @@ class TickSignal {
   }
 
  private:
+  void set(bool& flag) {
+    const std::scoped_lock lock(mutex_);
+    flag = true;
+    changed_.notify_all();
+  }
+
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

@@ -18,6 +18,12 @@ using std::chrono::milliseconds;
 constexpr int kUnlimited = -1;
 constexpr const char* kVanished = "neither the queue nor accounting knows it any more";
 
+// What the outcome of a failed attempt depends on besides the attempt itself.
+struct Past {
+  const Failures& failures;
+  const RetryRules& rules;
+};
+
 // By cause: how many further tries, whether they are spaced, and what an item without any becomes.
 struct CauseRule {
   const char* cause;
@@ -78,21 +84,29 @@ std::string tries_left(const CauseRule& rule, int earlier) {
 }
 
 Outcome ended(AttemptState state, const std::string& cause, const std::string& message,
-              const Failures& failures, const RetryRules& rules) {
+              const Past& past) {
   const CauseRule& rule = rule_of(cause);
-  const auto known = failures.find(cause);
-  const int earlier = known == failures.end() ? 0 : known->second;
+  const auto known = past.failures.find(cause);
+  const int earlier = known == past.failures.end() ? 0 : known->second;
   Outcome outcome{.attempt = state, .cause = cause, .message = message};
   const std::string says = message.empty() ? rule.says : rule.says + (": " + message);
   if (rule.retries == kUnlimited || earlier < rule.retries) {
     outcome.item = ItemState::kQueued;
     outcome.reason = says + "; " + tries_left(rule, earlier);
-    outcome.wait = spacing(rule, earlier, rules);
+    outcome.wait = spacing(rule, earlier, past.rules);
   } else {
     outcome.item = rule.exhausted;
     outcome.reason = says;
     if (earlier > 0) outcome.reason += " (" + std::to_string(earlier + 1) + " times)";
   }
+  return outcome;
+}
+
+// The same for a fault of the site: all submissions pause, and `why` and the message say why.
+Outcome paused(Outcome outcome, SiteFault fault, const std::string& why,
+               const std::string& advice = "") {
+  outcome.site_fault = fault;
+  outcome.pause_reason = why + outcome.message + advice;
   return outcome;
 }
 
@@ -106,9 +120,9 @@ Outcome cancelled(const std::string& message) {
 
 // A stop on request counts as no failure, but an item that never gets any further must not repeat
 // without end.
-Outcome checkpointed(const Evidence& evidence, const Failures& failures, const RetryRules& rules) {
+Outcome checkpointed(const Evidence& evidence, const Past& past) {
   if (evidence.no_progress) {
-    return ended(AttemptState::kCheckpointed, "stopped_early", "", failures, rules);
+    return ended(AttemptState::kCheckpointed, "stopped_early", "", past);
   }
   return {.attempt = AttemptState::kCheckpointed,
           .cause = "checkpointed",
@@ -189,17 +203,13 @@ std::string message_of(const Evidence& evidence) {
   return evidence.error;
 }
 
-Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
-                     const RetryRules& rules) {
+Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
-  if (job.exit_code == 85) return checkpointed(evidence, failures, rules);
+  if (job.exit_code == 85) return checkpointed(evidence, past);
   if (evidence.disk_full) {
-    Outcome outcome =
-        ended(AttemptState::kFailed, "disk_full", message_of(evidence), failures, rules);
-    outcome.site_fault = SiteFault::kTransient;
-    outcome.pause_reason = "the disk is full: " + outcome.message;
-    return outcome;
+    return paused(ended(AttemptState::kFailed, "disk_full", message_of(evidence), past),
+                  SiteFault::kTransient, "the disk is full: ");
   }
   if (job.exit_code == 75 && evidence.claim_alive) {
     return {.attempt = AttemptState::kRunning,
@@ -209,16 +219,12 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
                          evidence.error.find("oom-kill") != std::string::npos;
   const std::string cause = no_memory ? "memory" : cause_of_exit(job);
-  Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), failures, rules);
-  if (cause == "launch") {
-    outcome.site_fault = SiteFault::kLaunch;
-    outcome.pause_reason = "the engine cannot be launched: " + outcome.message;
-  }
-  return outcome;
+  const Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), past);
+  if (cause != "launch") return outcome;
+  return paused(outcome, SiteFault::kLaunch, "the engine cannot be launched: ");
 }
 
-Outcome judge_completed(const Evidence& evidence, const Failures& failures,
-                        const RetryRules& rules) {
+Outcome judge_completed(const Evidence& evidence, const Past& past) {
   if (evidence.files_may_come) {
     return {.attempt = AttemptState::kCompleting,
             .message = "its job has ended: waiting for its manifest to be seen"};
@@ -226,7 +232,7 @@ Outcome judge_completed(const Evidence& evidence, const Failures& failures,
   const std::string why = evidence.manifest == ManifestWitness::kRefused
                               ? evidence.manifest_problem
                               : "the script ended with exit code 0 but left no manifest";
-  return ended(AttemptState::kFailed, "unknown", why, failures, rules);
+  return ended(AttemptState::kFailed, "unknown", why, past);
 }
 
 Outcome alive(AttemptState state) { return {.attempt = state}; }
@@ -249,8 +255,7 @@ bool could_not_be_started(const Evidence& evidence) {
   return evidence.never_ran || (took_no_time && !job.signal && job.exit_code.value_or(0) == 0);
 }
 
-Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
-                        const Failures& failures, const RetryRules& rules) {
+Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   if (attempt.stop_asked != 0 && job.exit_code == 85) return stopped_to_widen(evidence);
   if (attempt.stop_asked != 0) {
@@ -260,7 +265,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
   if (could_not_be_started(evidence)) {
     return ended(AttemptState::kNeverStarted, "never_started",
                  "Slurm gave its job to " + job.host + " and ended it before the script began",
-                 failures, rules);
+                 past);
   }
   return {.attempt = AttemptState::kCancelled,
           .cause = "cancelled_outside",
@@ -272,8 +277,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence,
                         : "its job was cancelled, and not by margay; `margay retry` runs it again"};
 }
 
-Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
-                  const RetryRules& rules) {
+Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   switch (job.state) {
     case slurm::JobState::kPending:
@@ -285,19 +289,19 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Fa
     case slurm::JobState::kUnknownAlive:
       return alive(state_while_unknown(attempt.state));
     case slurm::JobState::kCompleted:
-      return judge_completed(evidence, failures, rules);
+      return judge_completed(evidence, past);
     case slurm::JobState::kFailed:
-      return judge_failed(attempt, evidence, failures, rules);
+      return judge_failed(attempt, evidence, past);
     case slurm::JobState::kTimeout:
-      return ended(AttemptState::kFailed, "timeout", message_of(evidence), failures, rules);
+      return ended(AttemptState::kFailed, "timeout", message_of(evidence), past);
     case slurm::JobState::kOutOfMemory:
-      return ended(AttemptState::kFailed, "memory", message_of(evidence), failures, rules);
+      return ended(AttemptState::kFailed, "memory", message_of(evidence), past);
     case slurm::JobState::kNodeFail:
-      return ended(AttemptState::kFailed, "node_failed", reason_of(job), failures, rules);
+      return ended(AttemptState::kFailed, "node_failed", reason_of(job), past);
     case slurm::JobState::kPreempted:
-      return ended(AttemptState::kFailed, "preempted", reason_of(job), failures, rules);
+      return ended(AttemptState::kFailed, "preempted", reason_of(job), past);
     case slurm::JobState::kCancelled:
-      return judge_cancelled(attempt, evidence, failures, rules);
+      return judge_cancelled(attempt, evidence, past);
   }
   return alive(attempt.state);
 }
@@ -307,15 +311,12 @@ bool lacks_gpus(const db::Attempt& attempt, const slurm::JobStatus& job) {
   return job.gpus && *job.gpus < attempt.gpus;
 }
 
-Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
-                           const Failures& failures, const RetryRules& rules) {
+Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const std::string message = "the job was to have " + gpus_text(attempt.gpus) + " and got " +
                               gpus_text(*evidence.job->gpus);
-  Outcome outcome = ended(AttemptState::kFailed, "configuration", message, failures, rules);
-  outcome.site_fault = SiteFault::kConfiguration;
-  outcome.pause_reason = "Slurm took a job without its GPUs: " + message +
-                         "; check 'slurm.api_version' and the GPU lines of the script template";
-  return outcome;
+  return paused(ended(AttemptState::kFailed, "configuration", message, past),
+                SiteFault::kConfiguration, "Slurm took a job without its GPUs: ",
+                "; check 'slurm.api_version' and the GPU lines of the script template");
 }
 
 // Slurm's refusals name what is wrong by these words, mostly the option's name.
@@ -341,24 +342,20 @@ bool own_option_is_wrong(const slurm::SubmitResult& answer,
 
 Outcome judge_configuration(const slurm::SubmitResult& answer,
                             const std::map<std::string, std::string>& own_options,
-                            const Failures& failures, const RetryRules& rules) {
+                            const Past& past) {
   if (own_option_is_wrong(answer, own_options)) {
-    Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, failures, rules);
+    Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, past);
     outcome.reason += "; use `margay retry` with other options";
     return outcome;
   }
-  Outcome outcome =
-      ended(AttemptState::kRejected, "configuration", answer.message, failures, rules);
-  outcome.site_fault = SiteFault::kConfiguration;
-  outcome.pause_reason = "the cluster refuses the site's jobs: " + answer.message +
-                         "; correct the configuration or the script template";
-  return outcome;
+  return paused(ended(AttemptState::kRejected, "configuration", answer.message, past),
+                SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
+                "; correct the configuration or the script template");
 }
 
-Outcome judge_accepted(const Evidence& evidence, const Failures& failures,
-                       const RetryRules& rules) {
+Outcome judge_accepted(const Evidence& evidence, const Past& past) {
   if (!evidence.micrograph_changed.empty()) {
-    return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, failures, rules);
+    return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, past);
   }
   Outcome outcome{.attempt = AttemptState::kDone, .item = ItemState::kDone};
   if (evidence.cancel_requested) outcome.reason = "finished before it could be cancelled";
@@ -369,47 +366,40 @@ Outcome judge_accepted(const Evidence& evidence, const Failures& failures,
 
 Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
               const RetryRules& rules) {
-  if (evidence.manifest == ManifestWitness::kAccepted) {
-    return judge_accepted(evidence, failures, rules);
-  }
+  const Past past{failures, rules};
+  if (evidence.manifest == ManifestWitness::kAccepted) return judge_accepted(evidence, past);
   const bool job_over = evidence.job && is_over(evidence.job->state);
   if (evidence.cancel_requested && (job_over || evidence.vanished)) {
     return cancelled("cancelled on request");
   }
   if (evidence.job && lacks_gpus(attempt, *evidence.job)) {
-    return judge_without_gpus(attempt, evidence, failures, rules);
+    return judge_without_gpus(attempt, evidence, past);
   }
-  if (evidence.job) return judge_job(attempt, evidence, failures, rules);
-  if (evidence.vanished) {
-    return ended(AttemptState::kLost, "vanished", kVanished, failures, rules);
-  }
+  if (evidence.job) return judge_job(attempt, evidence, past);
+  if (evidence.vanished) return ended(AttemptState::kLost, "vanished", kVanished, past);
   return alive(attempt.state);
 }
 
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
-  return ended(AttemptState::kNeverStarted, "never_started", "", failures, rules);
+  return ended(AttemptState::kNeverStarted, "never_started", "", {failures, rules});
 }
 
 Outcome judge_rejected(const slurm::SubmitResult& answer,
                        const std::map<std::string, std::string>& own_options,
                        const Failures& failures, const RetryRules& rules) {
-  Outcome outcome;
+  const Past past{failures, rules};
   switch (answer.refusal) {
     case slurm::Refusal::kNone:
-      outcome = ended(AttemptState::kRejected, "launch", answer.message, failures, rules);
-      outcome.site_fault = SiteFault::kLaunch;
-      outcome.pause_reason = "the cluster refused a job: " + answer.message;
-      return outcome;
+      return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
+                    SiteFault::kLaunch, "the cluster refused a job: ");
     case slurm::Refusal::kBusy:
-      outcome = ended(AttemptState::kRejected, "busy", answer.message, failures, rules);
-      outcome.site_fault = SiteFault::kTransient;
-      outcome.pause_reason = "the cluster takes no more jobs now: " + answer.message;
-      return outcome;
+      return paused(ended(AttemptState::kRejected, "busy", answer.message, past),
+                    SiteFault::kTransient, "the cluster takes no more jobs now: ");
     case slurm::Refusal::kJob:
     case slurm::Refusal::kConfiguration:
-      return judge_configuration(answer, own_options, failures, rules);
+      return judge_configuration(answer, own_options, past);
   }
-  return outcome;
+  return {};
 }
 
 double time_factor(const Failures& failures) {
