@@ -18,9 +18,13 @@ using Settings = std::map<std::string, std::string>;
 
 constexpr int64_t kNoLimit = INT64_MAX;
 
-template <typename Value>
-Fact<Value> failed(const CommandResult& result) {
-  return {.problem = complaint_of(result)};
+// What `parse` reads in the command's output, or why it failed.
+template <typename Parse>
+auto ask(CliSession& session, const std::string& command, const Words& words, Parse parse) {
+  const CommandResult result = session.run_at_once(command, words);
+  using Answer = Fact<decltype(parse(result.output))>;
+  return result.ok() ? Answer{.value = parse(result.output)}
+                     : Answer{.problem = complaint_of(result)};
 }
 
 void check_scratch(const std::string& folder, Findings& findings) {
@@ -85,9 +89,7 @@ std::optional<Settings> check_controller(CliSession& session, Findings& findings
 Fact<Names> names_of(CliSession& session, const Words& question) {
   Words words = {"--noheader", "--parsable2"};
   words.insert(words.end(), question.begin(), question.end());
-  const CommandResult result = session.run_at_once("sacctmgr", words);
-  if (!result.ok()) return failed<Names>(result);
-  return {.value = parse_names(result.output)};
+  return ask(session, "sacctmgr", words, parse_names);
 }
 
 void ask_accounting(CliSession& session, const Examination& what, SiteFacts& facts) {
@@ -98,7 +100,7 @@ void ask_accounting(CliSession& session, const Examination& what, SiteFacts& fac
   const bool off = !result.ok() && says_accounting_is_off(result.error);
   facts.uses_accounting = !off || wanted == Accounting::kOn;
   if (!result.ok()) {
-    facts.accounting = failed<std::string>(result);
+    facts.accounting.problem = complaint_of(result);
     return;
   }
   facts.accounting.value = "sacct";
@@ -113,20 +115,10 @@ SiteFacts facts_of(CliSession& session, Settings config, const Examination& what
   SiteFacts facts{.user = session.user(), .now = int64_t{std::time(nullptr)}};
   facts.controller_time = {.value = leading_number(config["as of"]),
                            .problem = "scontrol show config has none"};
-  const CommandResult partitions =
-      session.run_at_once("scontrol", {"--oneliner", "show", "partition"});
-  if (partitions.ok()) {
-    facts.partitions.value = parse_partitions_text(partitions.output);
-  } else {
-    facts.partitions = failed<Settings>(partitions);
-  }
+  facts.partitions =
+      ask(session, "scontrol", {"--oneliner", "show", "partition"}, parse_partitions_text);
   ask_accounting(session, what, facts);
-  const CommandResult nodes = session.run_at_once("sinfo", sinfo_node_arguments());
-  if (nodes.ok()) {
-    facts.nodes.value = parse_sinfo_nodes(nodes.output);
-  } else {
-    facts.nodes = failed<NodeTotals>(nodes);
-  }
+  facts.nodes = ask(session, "sinfo", sinfo_node_arguments(), parse_sinfo_nodes);
   return facts;
 }
 

@@ -6,10 +6,10 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "slurm/rest/access_token.h"
 #include "slurm/rest/json.h"
@@ -129,9 +129,8 @@ bool check_version(RestSession& session, Findings& findings) {
   return true;
 }
 
-template <typename Value>
-Fact<Value> failed(const RestReply& reply) {
-  return {.problem = reply.why.empty() ? "an answer that is not understood" : reply.why};
+std::string failure_of(const RestReply& reply) {
+  return reply.why.empty() ? "an answer that is not understood" : reply.why;
 }
 
 // Asks the site one question after the other, whatever the session's budget for routine requests.
@@ -145,10 +144,10 @@ class Inquiry {
   SiteFacts facts(bool controller_answers) {
     SiteFacts facts{.user = session_.user(), .now = session_.now()};
     if (controller_answers) facts.controller_time = controller_time();
-    facts.partitions = partitions();
+    facts.partitions = ask(partitions_path(version_), parse_partitions);
     facts.uses_accounting = session_.uses_accounting();
     if (facts.uses_accounting) ask_accounting(facts);
-    facts.nodes = nodes();
+    facts.nodes = ask(nodes_path(version_), parse_node_totals);
     return facts;
   }
 
@@ -157,40 +156,31 @@ class Inquiry {
     return session_.get(path, RestSession::Purpose::kExamination);
   }
 
+  // What `parse` reads in the answer, or why there is none.
+  template <typename Parse>
+  Fact<std::invoke_result_t<Parse, std::string>> ask(const std::string& path, Parse parse) {
+    const RestReply reply = get(path);
+    if (!reply.ok()) return {.problem = failure_of(reply)};
+    return {.value = parse(reply.answer.body)};
+  }
+
   Fact<int64_t> controller_time() {
     const RestReply reply = get(diag_path(version_));
     auto time = reply.ok() ? slurm::controller_time(reply.answer.body) : std::nullopt;
     if (!time) time = parse_http_date(reply.date);
-    return time ? Fact<int64_t>{.value = time} : failed<int64_t>(reply);
-  }
-
-  Fact<std::map<std::string, std::string>> partitions() {
-    const RestReply reply = get(partitions_path(version_));
-    if (!reply.ok()) return failed<std::map<std::string, std::string>>(reply);
-    return {.value = parse_partitions(reply.answer.body)};
+    return time ? Fact<int64_t>{.value = time} : Fact<int64_t>{.problem = failure_of(reply)};
   }
 
   void ask_accounting(SiteFacts& facts) {
-    const RestReply qos = get(accounting_qos_path(version_));
-    if (!qos.ok()) {
-      facts.accounting = failed<std::string>(qos);
+    facts.qos = ask(accounting_qos_path(version_), parse_qos_names);
+    if (!facts.qos.value) {
+      facts.accounting.problem = facts.qos.problem;
       return;
     }
     facts.accounting.value = "slurmdbd";
-    facts.qos.value = parse_qos_names(qos.answer.body);
     if (what_.accounts.empty()) return;
-    const RestReply associations = get(accounting_associations_path(version_));
-    if (associations.ok()) {
-      facts.accounts.value = parse_accounts(associations.answer.body, facts.user);
-    } else {
-      facts.accounts = failed<Names>(associations);
-    }
-  }
-
-  Fact<NodeTotals> nodes() {
-    const RestReply reply = get(nodes_path(version_));
-    if (!reply.ok()) return failed<NodeTotals>(reply);
-    return {.value = parse_node_totals(reply.answer.body)};
+    const auto parse = [&](const std::string& body) { return parse_accounts(body, facts.user); };
+    facts.accounts = ask(accounting_associations_path(version_), parse);
   }
 
   RestSession& session_;
