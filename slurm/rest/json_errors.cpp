@@ -197,19 +197,21 @@ bool was_not_passed_on(const RestAnswer& answer) {
           answer.body.starts_with("Unable find requested URL"));
 }
 
+bool refuses_token(const RestAnswer& answer) {
+  return answer.status == 401 || answer.status == 511;
+}
+
+SubmitResult refused_token() {
+  return SubmitResult::rejected(Refusal::kConfiguration, std::string(kTokenSentence) + " (token)");
+}
+
 SubmitResult classify_without_id(const RestAnswer& answer, const Json& document) {
   const std::vector<ErrorItem> errors = errors_of(document);
   const std::string text = sentences_of(errors);
-  if (answer.status == 401 || answer.status == 511) {
-    return SubmitResult::rejected(Refusal::kConfiguration,
-                                  std::string(kTokenSentence) + " (token)");
-  }
   for (const ErrorItem& error : errors) {
     const Refusal refusal = refusal_of(error.code.value_or(0));
     if (refusal == Refusal::kNone) continue;
-    if (error.code == kProtocolAuthentication) {
-      return SubmitResult::rejected(refusal, std::string(kTokenSentence) + " (token)");
-    }
+    if (error.code == kProtocolAuthentication) return refused_token();
     const std::string site = text_of(member(document, "job_submit_user_msg"));
     return SubmitResult::rejected(refusal, site.empty() ? text : text + "; " + site);
   }
@@ -274,19 +276,16 @@ Problem problem_without_json(const RestAnswer& answer) {
 
 SubmitResult classify_submit(const RestAnswer& answer) {
   const Json document = parse_json(answer.body);
-  if (document.is_object()) {
-    const int64_t id = job_id_of(document);
-    if (id <= 0) return classify_without_id(answer, document);
+  const int64_t id = job_id_of(document);
+  if (id > 0) {
     SubmitResult result;
     result.outcome = SubmitOutcome::kAccepted;
     result.job_id = std::to_string(id);
     result.warnings = warnings_of(document);
     return result;
   }
-  if (answer.status == 401 || answer.status == 511) {
-    return SubmitResult::rejected(Refusal::kConfiguration,
-                                  std::string(kTokenSentence) + " (token)");
-  }
+  if (refuses_token(answer)) return refused_token();
+  if (document.is_object()) return classify_without_id(answer, document);
   if (was_not_passed_on(answer)) {
     return SubmitResult::rejected(
         Refusal::kConfiguration,
@@ -296,7 +295,7 @@ SubmitResult classify_submit(const RestAnswer& answer) {
 }
 
 Problem problem_of(ApiVersion version, const RestAnswer& answer) {
-  if (answer.status == 401 || answer.status == 511) return token_problem(0);
+  if (refuses_token(answer)) return token_problem(0);
   const Json document = parse_json(answer.body);
   if (!document.is_object()) return problem_without_json(answer);
   const std::vector<ErrorItem> errors = errors_of(document);

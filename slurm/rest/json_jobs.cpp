@@ -19,11 +19,7 @@ int64_t time_of(const Json& value) { return std::max<int64_t>(0, number_of(value
 
 // v0.0.38: a raw wait status; later and in accounting an object.
 void set_exit(const Json& exit, JobStatus& job) {
-  if (!exit.is_object()) {
-    if (const auto status = small(number_of(exit))) set_exit_of_wait_status(*status, job);
-    return;
-  }
-  if (exit.contains("set")) {
+  if (!exit.is_object() || exit.contains("set")) {
     if (const auto status = small(number_of(exit))) set_exit_of_wait_status(*status, job);
     return;
   }
