@@ -10,36 +10,17 @@
 namespace scheduler {
 
 const std::vector<std::string>& crash_point_names() {
-  static const std::vector<std::string> names = {
-      "before-command-commit",
-      "after-command-commit",
-      "before-attempt-commit",
-      "after-attempt-commit",
-      "before-submit",
-      "after-submit",
-      "before-answer-commit",
-      "after-answer-commit",
-      "before-release",
-      "after-release",
-      "before-release-commit",
-      "after-release-commit",
-      "before-states-commit",
-      "after-states-commit",
-      "before-cancel",
-      "after-cancel",
-      "before-stop-commit",
-      "after-stop-commit",
-      "before-stop",
-      "after-stop",
-      "before-adopt-commit",
-      "after-adopt-commit",
-      "before-never-started-commit",
-      "after-never-started-commit",
-      "before-outcome-commit",
-      "after-outcome-commit",
-      "before-forget",
-      "after-forget",
-  };
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const std::string place :
+         {"command-commit", "attempt-commit", "submit", "answer-commit", "release",
+          "release-commit", "states-commit", "cancel", "stop-commit", "stop", "adopt-commit",
+          "never-started-commit", "outcome-commit", "forget"}) {
+      all.push_back("before-" + place);
+      all.push_back("after-" + place);
+    }
+    return all;
+  }();
   return names;
 }
 

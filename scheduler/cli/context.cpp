@@ -62,8 +62,8 @@ bool Context::print_if_json(const json& document) const {
   return json_;
 }
 
-void Context::print(const Table& table) const {
-  out_ << table.text(screen_.columns, screen_.colour);
+void Context::print(const Table& table, const std::string& if_empty) const {
+  out_ << (table.empty() ? if_empty : table.text(screen_.columns, screen_.colour));
 }
 
 void Context::complain(const std::string& message) const {

@@ -42,7 +42,8 @@ class Context {
   void print(nlohmann::json document) const;
   // The same, if JSON is wanted; returns whether it is.
   bool print_if_json(const nlohmann::json& document) const;
-  void print(const Table& table) const;
+  // A table, or the sentence in place of an empty one.
+  void print(const Table& table, const std::string& if_empty = "") const;
   // Prints "margay: message" on standard error; escapes what a terminal must not see.
   void complain(const std::string& message) const;
   std::string styled(const std::string& text, const std::string& style) const;

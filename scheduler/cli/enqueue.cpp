@@ -110,7 +110,7 @@ class Enqueuer {
                            {"refused", tally_.failures()},
                            {"untried", untried}};
     if (context_.print_if_json(document)) return;
-    if (!table_.empty()) context_.print(table_);
+    context_.print(table_);
     if (tally_.successes() > kMostShown) {
       context_.out() << "... and " << tally_.successes() - kMostShown << " more\n";
     }

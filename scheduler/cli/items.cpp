@@ -211,11 +211,7 @@ Exit list(const Context& context, const ListOptions& options) {
                                {.title = "NOTE", .least = 16}});
   Table table(titles);
   for (const json& item : items) table.add(list_row(item, narrow));
-  if (table.empty()) {
-    context.out() << "no items\n";
-  } else {
-    context.print(table);
-  }
+  context.print(table, "no items\n");
   return Exit::kOk;
 }
 

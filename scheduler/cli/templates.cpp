@@ -65,11 +65,7 @@ Exit list_templates(const Context& context) {
                {time_text(entry.at("created").get<int64_t>())},
                {text_of(entry, "volume")}});
   }
-  if (table.empty()) {
-    context.out() << "no templates; register one with 'margay template add'\n";
-  } else {
-    context.print(table);
-  }
+  context.print(table, "no templates; register one with 'margay template add'\n");
   return Exit::kOk;
 }
 
