@@ -217,30 +217,27 @@ int refuse(const std::string& why, int code) {
 }
 
 int run_doctor(const Options& options) {
-  umask(0027);
-  try {
-    const auto findings = examine(read(options), "");
-    const cli::Screen screen = cli::find_screen();
-    std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
-    return is_bad(findings) ? 1 : 0;
-  } catch (const ConfigError& error) {
-    return refuse(error.what(), kBadConfiguration);
-  } catch (const std::exception& error) {
-    return refuse(error.what(), 1);
-  }
+  const auto findings = examine(read(options), "");
+  const cli::Screen screen = cli::find_screen();
+  std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
+  return is_bad(findings) ? 1 : 0;
 }
 
-int run(const Options& options) {
-  umask(0027);
+int run_daemon(const Options& options) {
   const sigset_t signals = end_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
+  const Config config = load(options);
+  db::Database database(config.database());
+  serve(config, database);
+  return 0;
+}
+
+int run(const Options& options) {
+  umask(0027);
   try {
-    const Config config = load(options);
-    db::Database database(config.database());
-    serve(config, database);
-    return 0;
+    return options.doctor ? run_doctor(options) : run_daemon(options);
   } catch (const ConfigError& error) {
     return refuse(error.what(), kBadConfiguration);
   } catch (const db::DatabaseRefused& error) {
@@ -277,5 +274,5 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return scheduler::refuse(scheduler::cli::usage_message(app, error), 2);
   }
-  return options.doctor ? scheduler::run_doctor(options) : scheduler::run(options);
+  return scheduler::run(options);
 }

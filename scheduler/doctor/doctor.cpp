@@ -46,12 +46,13 @@ std::string first_line_of(const std::string& program, const std::string& argumen
   return line;
 }
 
-void examine_engine(const Config& config, const std::string& version, Findings& findings) {
+// An empty version: the program does not run.
+void judge_program(const std::string& subject, const std::string& program,
+                   const std::string& version, const std::string& advice, Findings& findings) {
   if (version.empty()) {
-    findings.bad("engine", "'" + config.engine + "' does not run on this machine",
-                 "set 'engine' to a margay-engine built for it");
+    findings.bad(subject, "'" + program + "' does not run on this machine", advice);
   } else {
-    findings.good("engine", version + " (" + config.engine + ")");
+    findings.good(subject, version + " (" + program + ")");
   }
 }
 
@@ -63,13 +64,8 @@ void examine_job_program(const Config& config, Findings& findings) {
     findings.bad("margay-job", error.what(), "margayd does not start without it");
     return;
   }
-  const std::string version = first_line_of(program, "--version");
-  if (version.empty()) {
-    findings.bad("margay-job", "'" + program + "' does not run on this machine",
-                 "put one that was built for it there, or set 'job'");
-  } else {
-    findings.good("margay-job", version + " (" + program + ")");
-  }
+  judge_program("margay-job", program, first_line_of(program, "--version"),
+                "put one that was built for it there, or set 'job'", findings);
 }
 
 // Returns whether scripts can be rendered.
@@ -177,7 +173,8 @@ class Doctor {
 
   std::vector<Finding> examine() {
     const std::string version = first_line_of(config_.engine, "--version");
-    examine_engine(config_, version, findings_);
+    judge_program("engine", config_.engine, version, "set 'engine' to a margay-engine built for it",
+                  findings_);
     examine_job_program(config_, findings_);
     const bool renders = examine_templates(config_, findings_);
     const bool writes = examine_state(config_, findings_);

@@ -61,11 +61,8 @@ std::string read_end(const std::string& path, int64_t limit) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   if (!file || fstat(file.get(), &facts) != 0) return "";
-  const off_t start = std::max<off_t>(0, facts.st_size - limit);
-  std::string text(static_cast<size_t>(facts.st_size - start), '\0');
-  const ssize_t size = pread(file.get(), text.data(), text.size(), start);
-  text.resize(size > 0 ? static_cast<size_t>(size) : 0);
-  return text;
+  lseek(file.get(), std::max<off_t>(0, facts.st_size - limit), SEEK_SET);
+  return base::read_all(file.get(), static_cast<size_t>(limit)).value_or("");
 }
 
 }  // namespace scheduler
