@@ -17,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
 std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
 
 // Fixed length, so that a name as long as the file system allows can still be written; the hash
@@ -96,6 +91,11 @@ void write_file_atomically(const std::string& path, std::string_view bytes,
 void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
                               const WriteOptions& options) {
   write_at(folder, name, bytes, options, name);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
 }
 
 Descriptor open_folder(const std::string& path) {

@@ -56,6 +56,9 @@ void write_file_atomically(const std::string& path, std::string_view bytes,
 void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
                               const WriteOptions& options = {});
 
+// The folder that holds `path`, "." for a name alone.
+std::string folder_of(const std::string& path);
+
 // Throws FileError naming the folder.
 Descriptor open_folder(const std::string& path);
 

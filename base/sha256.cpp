@@ -11,6 +11,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/hex.h"
 
 namespace base {
 namespace {
@@ -54,13 +55,7 @@ std::string Sha256::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int size = 0;
   check(EVP_DigestFinal_ex(context_->evp.get(), digest.data(), &size) == 1);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) {
-    text += kDigits[digest[i] >> 4];
-    text += kDigits[digest[i] & 15];
-  }
-  return text;
+  return hex_of({reinterpret_cast<const char*>(digest.data()), size});
 }
 
 std::string sha256_of_file(const std::string& path) {

@@ -5,11 +5,17 @@
 // For one thread at a time.
 #pragma once
 
+#include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "base/descriptor.h"
 #include "engine/comm/connection.h"
+#include "engine/comm/framing.h"
+#include "engine/comm/handshake.h"
+#include "engine/comm/sockets.h"
 #include "engine/launch/rank_identity.h"
 
 namespace engine::comm {
@@ -32,15 +38,41 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  int port() const;
+  int port() const { return port_of(listener_.get()); }
   // The next rank that connects; nullopt at the deadline. A rank of another run, out of range or
   // accepted before is rejected with the reason. Throws Error(kDeviceFault) when this process may
   // open no more files.
   std::optional<AcceptedPeer> accept(Deadline deadline);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // A connection whose peer has not proved yet which rank it is.
+  struct Pending {
+    explicit Pending(int number);
+
+    base::Descriptor socket;
+    Deadline end;
+    FrameReader reader;
+    std::optional<Hello> hello;
+    bool welcomed = false;  // and has to confirm it
+  };
+
+  void accept_new();
+  void wait(Deadline deadline);
+  void serve();
+  // False: the connection is to be closed.
+  bool serve(Pending& peer);
+  bool read_hello(Pending& peer);
+  bool reply(Pending& peer);
+  bool is_welcomed_elsewhere(const Pending& peer) const;
+
+  const std::string file_, nonce_;
+  const int size_;
+  const std::string host_;
+  std::string written_;  // into the file
+  base::Descriptor listener_;
+  std::list<Pending> pending_;  // the oldest first
+  std::set<int> taken_;
+  std::list<AcceptedPeer> arrived_;
 };
 
 }  // namespace engine::comm

@@ -3,47 +3,20 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include "engine/comm/framing.h"
 #include "engine/comm/sockets.h"
 
 namespace engine::comm {
 
-struct Connection::Socket {
-  Socket(int number, std::string other)
-      : descriptor(number), peer(std::move(other)), reader(kMaxMessage) {}
-
-  [[noreturn]] void lose(const std::string& why) const {
-    throw ConnectionLost("the connection with " + peer + " is lost: " + why);
-  }
-  void throw_if_shut_down() {
-    const std::lock_guard lock(ending);
-    if (!shut) return;
-    if (shut_reason.empty())
-      throw ConnectionLost("the connection with " + peer + " was ended here");
-    lose(shut_reason);
-  }
-
-  Descriptor descriptor;
-  const std::string peer;
-  std::mutex ending;  // guards `shut` and `shut_reason`
-  bool shut = false;
-  std::string shut_reason;
-  std::mutex sending;
-  std::string broken;  // guarded by `sending`: why nothing can be sent any more
-  FrameReader reader;  // for the one thread that receives
-};
-
 Connection::Connection(int socket, std::string peer)
-    : socket_(std::make_unique<Socket>(socket, std::move(peer))) {
+    : socket_(socket), peer_(std::move(peer)), reader_(kMaxMessage) {
   prepare_connection(socket);
 }
 
 Connection::~Connection() {
-  const int number = socket_->descriptor.get();
+  const int number = socket_.get();
   (void)::shutdown(number, SHUT_RDWR);
   // With bytes unread the kernel would throw away the last messages that it has yet to deliver.
   char unread[4096];
@@ -56,53 +29,59 @@ void Connection::send(const Message& message, std::chrono::milliseconds timeout)
     throw std::length_error("a message of " + std::to_string(message.body.size()) +
                             " bytes is too long");
   }
-  const std::lock_guard lock(socket_->sending);
-  socket_->throw_if_shut_down();
-  std::string& broken = socket_->broken;
-  if (!broken.empty()) socket_->lose(broken);
-  const SendResult result =
-      send_all(socket_->descriptor.get(), encode_frame(message), timeout, broken);
+  const std::lock_guard lock(sending_);
+  throw_if_shut_down();
+  if (!broken_.empty()) lose(broken_);
+  const SendResult result = send_all(socket_.get(), encode_frame(message), timeout, broken_);
   // The end of a message that was begun would never come. A connection that broke may still hold
   // the peer's last messages, one whose peer reads nothing is ended.
-  if (result == SendResult::kStalled) shut_down(broken);
-  socket_->throw_if_shut_down();
-  if (!broken.empty()) socket_->lose(broken);
+  if (result == SendResult::kStalled) shut_down(broken_);
+  throw_if_shut_down();
+  if (!broken_.empty()) lose(broken_);
 }
 
 std::optional<Message> Connection::receive(Deadline deadline) {
   for (;;) {
-    socket_->throw_if_shut_down();
-    const ReadResult read = socket_->reader.read(socket_->descriptor.get());
-    socket_->throw_if_shut_down();
+    throw_if_shut_down();
+    const ReadResult read = reader_.read(socket_.get());
+    throw_if_shut_down();
     switch (read) {
       case ReadResult::kComplete:
-        return socket_->reader.take();
+        return reader_.take();
       case ReadResult::kClosed:
-        socket_->lose(socket_->reader.why());
+        lose(reader_.why());
       case ReadResult::kTooLong:
-        socket_->lose("it sent what is no message of a rank");
+        lose("it sent what is no message of a rank");
       case ReadResult::kIncomplete:
         break;
     }
-    if (!wait_for_events(socket_->descriptor.get(), POLLIN, deadline)) return std::nullopt;
+    if (!wait_for_events(socket_.get(), POLLIN, deadline)) return std::nullopt;
   }
 }
 
 void Connection::shut_down(const std::string& why) {
   {
-    const std::lock_guard lock(socket_->ending);
-    if (!socket_->shut) socket_->shut_reason = why;
-    socket_->shut = true;
+    const std::lock_guard lock(ending_);
+    if (!shut_) shut_reason_ = why;
+    shut_ = true;
   }
-  (void)::shutdown(socket_->descriptor.get(), SHUT_RDWR);
+  (void)::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-int Connection::release() { return socket_->descriptor.release(); }
+int Connection::release() { return socket_.release(); }
 
-const std::string& Connection::peer() const { return socket_->peer; }
+std::string Connection::local_address() const { return local_address_of(socket_.get()); }
 
-std::string Connection::local_address() const {
-  return local_address_of(socket_->descriptor.get());
+void Connection::lose(const std::string& why) const {
+  throw ConnectionLost("the connection with " + peer_ + " is lost: " + why);
+}
+
+void Connection::throw_if_shut_down() {
+  const std::lock_guard lock(ending_);
+  if (!shut_) return;
+  if (shut_reason_.empty())
+    throw ConnectionLost("the connection with " + peer_ + " was ended here");
+  lose(shut_reason_);
 }
 
 }  // namespace engine::comm

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <chrono>
-#include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "base/descriptor.h"
+#include "engine/comm/framing.h"
 #include "engine/comm/message.h"
 
 namespace engine::comm {
@@ -43,13 +45,22 @@ class Connection {
   // been received in part.
   int release();
 
-  const std::string& peer() const;
+  const std::string& peer() const { return peer_; }
   // The numeric address of this side, by which the peer can reach it.
   std::string local_address() const;
 
  private:
-  struct Socket;
-  std::unique_ptr<Socket> socket_;
+  [[noreturn]] void lose(const std::string& why) const;
+  void throw_if_shut_down();
+
+  base::Descriptor socket_;
+  const std::string peer_;
+  std::mutex ending_;  // guards `shut_` and `shut_reason_`
+  bool shut_ = false;
+  std::string shut_reason_;
+  std::mutex sending_;
+  std::string broken_;  // guarded by `sending_`: why nothing can be sent any more
+  FrameReader reader_;  // for the one thread that receives
 };
 
 }  // namespace engine::comm

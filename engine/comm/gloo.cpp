@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -117,9 +118,6 @@ void element_by_element(void* result, const void* left, const void* right, size_
 struct Larger {
   uint64_t operator()(uint64_t a, uint64_t b) const { return std::max(a, b); }
 };
-struct Sum {
-  int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-};
 
 class Gloo : public Communicator {
  public:
@@ -141,7 +139,7 @@ class Gloo : public Communicator {
     });
   }
   void reduce_max(std::span<uint64_t> values) override { reduce<Larger>(values); }
-  void reduce_sum(std::span<int64_t> values) override { reduce<Sum>(values); }
+  void reduce_sum(std::span<int64_t> values) override { reduce<std::plus<>>(values); }
 
  private:
   template <typename Operation, typename T>

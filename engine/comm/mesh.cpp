@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 
+#include "base/error.h"
 #include "engine/comm/acceptor.h"
 #include "engine/comm/join.h"
 #include "engine/comm/rendezvous_file.h"
@@ -114,9 +114,7 @@ void Mesh::wait(const std::function<bool()>& done) {
       sockets.push_back({events != 0 ? peer.socket.get() : -1, static_cast<short>(events), 0});
     }
     const int ready = ::poll(sockets.data(), sockets.size(), poll_timeout(left.next_check()));
-    if (ready < 0 && errno != EINTR) {
-      throw std::system_error(errno, std::generic_category(), "poll");
-    }
+    if (ready < 0 && errno != EINTR) base::throw_errno("poll");
     bool moved = false;
     for (int rank = 0; ready > 0 && rank < config_.size; ++rank) {
       const short events = sockets[static_cast<size_t>(rank)].revents;
@@ -133,9 +131,9 @@ bool Mesh::write(int rank) {
   Peer& peer = peers_[static_cast<size_t>(rank)];
   size_t moved = 0;
   while (!peer.out.empty() && moved < kTurn) {
-    Outgoing& one = peer.out.front();
-    const size_t of_head = std::min(one.sent, sizeof(Head));
-    const std::span<const std::byte> rest = one.bytes.subspan(one.sent - of_head);
+    Transfer<const std::byte>& one = peer.out.front();
+    const size_t of_head = std::min(peer.sent, sizeof(Head));
+    const std::span<const std::byte> rest = one.bytes.subspan(peer.sent - of_head);
     std::array<iovec, 2> parts{
         iovec{reinterpret_cast<char*>(&one.head) + of_head, sizeof(Head) - of_head},
         iovec{const_cast<std::byte*>(rest.data()), std::min(rest.size(), kTurn)}};
@@ -146,11 +144,12 @@ bool Mesh::write(int rank) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (sent < 0) lose(rank, errno_message(errno));
-    one.sent += static_cast<size_t>(sent);
+    peer.sent += static_cast<size_t>(sent);
     moved += static_cast<size_t>(sent);
-    if (one.sent < sizeof(Head) + one.bytes.size()) continue;
+    if (peer.sent < sizeof(Head) + one.bytes.size()) continue;
     ++*one.completed;
     peer.out.pop_front();
+    peer.sent = 0;
   }
   return moved > 0;
 }
@@ -159,7 +158,7 @@ bool Mesh::read(int rank) {
   Peer& peer = peers_[static_cast<size_t>(rank)];
   size_t moved = 0;
   while (!peer.in.empty() && moved < kTurn) {
-    Incoming& one = peer.in.front();
+    Transfer<std::byte>& one = peer.in.front();
     std::span<std::byte> rest =
         peer.received < sizeof(Head)
             ? std::as_writable_bytes(std::span(&peer.head, 1)).subspan(peer.received)

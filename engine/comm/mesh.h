@@ -40,21 +40,17 @@ class Mesh {
   struct Head {
     uint64_t slot = 0, length = 0;
   };
-  struct Outgoing {
+  template <typename Byte>
+  struct Transfer {
     Head head;
-    std::span<const std::byte> bytes;
-    size_t sent = 0;  // with the head
-    int* completed = nullptr;
-  };
-  struct Incoming {
-    Head head;
-    std::span<std::byte> bytes;
+    std::span<Byte> bytes;
     int* completed = nullptr;
   };
   struct Peer {
     Descriptor socket;
-    std::deque<Outgoing> out;
-    std::deque<Incoming> in;
+    std::deque<Transfer<const std::byte>> out;
+    std::deque<Transfer<std::byte>> in;
+    size_t sent = 0;      // of the first one out, with its head
     Head head{};          // of what is arriving
     size_t received = 0;  // with the head
   };

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/hex.h"
 #include "engine/comm/sockets.h"
 
 namespace engine::comm {
@@ -17,17 +18,6 @@ namespace {
 
 constexpr const char* kFirstLine = "margay rendezvous 1";
 constexpr const char* kLastLine = "end";
-
-// A nonce is what the user says it is: any bytes.
-std::string hexadecimal(const std::string& bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char c : bytes) {
-    text += kDigits[c >> 4];
-    text += kDigits[c & 15];
-  }
-  return text;
-}
 
 std::string bytes_of(const std::string& text) {
   std::string bytes;
@@ -43,7 +33,8 @@ std::string bytes_of(const std::string& text) {
 
 std::string text_of(const RendezvousFile& rendezvous) {
   std::ostringstream text;
-  text << kFirstLine << "\nnonce " << hexadecimal(rendezvous.nonce) << "\nport " << rendezvous.port
+  // A nonce is what the user says it is: any bytes.
+  text << kFirstLine << "\nnonce " << base::hex_of(rendezvous.nonce) << "\nport " << rendezvous.port
        << "\nhost " << rendezvous.host << "\n";
   for (const std::string& address : rendezvous.addresses) text << "address " << address << "\n";
   text << kLastLine << "\n";

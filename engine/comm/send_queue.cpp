@@ -18,10 +18,6 @@ SendQueue::~SendQueue() {
   sender_.join();
 }
 
-void SendQueue::push(Message message) { push(std::move(message), false); }
-
-void SendQueue::push_if_idle(Message message) { push(std::move(message), true); }
-
 void SendQueue::push(Message message, bool only_if_idle) {
   const std::lock_guard lock(mutex_);
   if (closed_ || (only_if_idle && !waiting_.empty())) return;

@@ -11,6 +11,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "engine/comm/connection.h"
 
@@ -25,9 +26,9 @@ class SendQueue {
   SendQueue(const SendQueue&) = delete;
   SendQueue& operator=(const SendQueue&) = delete;
 
-  void push(Message message);
+  void push(Message message) { push(std::move(message), false); }
   // Nothing where other messages wait: for a heartbeat, which they replace.
-  void push_if_idle(Message message);
+  void push_if_idle(Message message) { push(std::move(message), true); }
 
  private:
   void push(Message message, bool only_if_idle);

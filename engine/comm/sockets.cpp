@@ -18,6 +18,8 @@
 #include <memory>
 #include <system_error>
 
+#include "base/error.h"
+
 namespace engine::comm {
 namespace {
 
@@ -49,18 +51,14 @@ bool wait_for_events(int socket, short events, Deadline deadline) {
     pollfd one{socket, events, 0};
     const int ready = ::poll(&one, 1, poll_timeout(deadline));
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) {
-      throw std::system_error(errno, std::generic_category(), "poll");
-    }
+    if (ready < 0 && errno != EINTR) base::throw_errno("poll");
     if (std::chrono::steady_clock::now() >= deadline) return false;
   }
 }
 
 void prepare_connection(int socket) {
   const int flags = ::fcntl(socket, F_GETFL);
-  if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) {
-    throw std::system_error(errno, std::generic_category(), "fcntl");
-  }
+  if (flags < 0 || ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) != 0) base::throw_errno("fcntl");
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 15);

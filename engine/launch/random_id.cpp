@@ -2,22 +2,17 @@
 
 #include <sys/random.h>
 
-#include <array>
-#include <cerrno>
-#include <system_error>
+#include "base/error.h"
+#include "base/hex.h"
 
 namespace engine {
 
 std::string random_id() {
-  std::array<unsigned char, 16> bytes = {};
+  std::string bytes(16, '\0');
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
+    base::throw_errno("getrandom");
   }
-  std::string id;
-  for (const unsigned char byte : bytes) {
-    for (const int half : {byte >> 4, byte & 15}) id += "0123456789abcdef"[half];
-  }
-  return id;
+  return base::hex_of(bytes);
 }
 
 }  // namespace engine

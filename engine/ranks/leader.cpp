@@ -200,34 +200,9 @@ bool Leader::merged(int round) {
   return assignments.has_value();
 }
 
-bool Leader::over() const {
-  const std::lock_guard lock(mutex_);
-  return coordinator_->over();
-}
-
 void Leader::end() {
   const std::lock_guard lock(mutex_);
   dispatch(coordinator_->end());
-}
-
-std::vector<bool> Leader::finished() const {
-  const std::lock_guard lock(mutex_);
-  return coordinator_->finished();
-}
-
-bool Leader::complete() const {
-  const std::lock_guard lock(mutex_);
-  return coordinator_->complete();
-}
-
-int64_t Leader::done() const {
-  const std::lock_guard lock(mutex_);
-  return coordinator_->done();
-}
-
-int64_t Leader::merged_by(int rank) const {
-  const std::lock_guard lock(mutex_);
-  return coordinator_->merged_by(rank);
 }
 
 double Leader::best_z() const {

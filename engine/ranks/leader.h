@@ -57,14 +57,15 @@ class Leader : public RankSession {
   // the sums are then incomplete and must be discarded.
   bool merged(int round);
   // The search is done or stopped, and all of it merged. What ends it is an order after end().
-  bool over() const;
+  bool over() const { return coordinator()->over(); }
   void end();
 
-  std::vector<bool> finished() const;  // units that are merged
-  bool complete() const;
-  int64_t done() const;  // correlations
+  // Units that are merged.
+  std::vector<bool> finished() const { return coordinator()->finished(); }
+  bool complete() const { return coordinator()->complete(); }
+  int64_t done() const { return coordinator()->done(); }  // correlations
   // The merged ones of these that this rank computed.
-  int64_t merged_by(int rank) const;
+  int64_t merged_by(int rank) const { return coordinator()->merged_by(rank); }
   double best_z() const;  // of the other ranks, as they reported it
   std::vector<PeerInfo> peers() const;
 
@@ -85,6 +86,14 @@ class Leader : public RankSession {
     bool live = false;
     Ready ready{.batch = 0, .device = "", .signature = ""};  // batch 0: it is not ready yet
   };
+
+  // The coordinator with the mutex held, until the end of an expression.
+  struct LockedCoordinator {
+    std::unique_lock<std::mutex> lock;
+    const Coordinator& value;
+    const Coordinator* operator->() const { return &value; }
+  };
+  LockedCoordinator coordinator() const { return {std::unique_lock(mutex_), *coordinator_}; }
 
   std::thread start_thread(std::function<void()> work);
   Error threading_failure(const std::exception& why) const;

@@ -45,12 +45,6 @@ Communicator& Worker::start(int device, const std::string& identity) {
   return first_communicator(kind, device, {connection_->local_address()});
 }
 
-void Worker::ready(const Ready& ready) { send(ready); }
-
-void Worker::ask(uint32_t done, double best_z) { send(WorkRequest{done, best_z}); }
-
-void Worker::request_stop() { send(StopRequest{}); }
-
 void Worker::fail(const Error& error) {
   send(Failed{static_cast<int>(error.code()), error.what()});
 }

@@ -25,9 +25,9 @@ class Worker : public RankSession {
   // The communicator that all ranks make when the last has arrived. `device`: for nccl; `identity`:
   // see RankDevice. Throws as next() does, and CommunicatorLost.
   Communicator& start(int device, const std::string& identity);
-  void ready(const Ready& ready);
-  void ask(uint32_t done, double best_z);
-  void request_stop();
+  void ready(const Ready& ready) { send(ready); }
+  void ask(uint32_t done, double best_z) { send(WorkRequest{done, best_z}); }
+  void request_stop() { send(StopRequest{}); }
   // Reports to rank 0 what this rank ends with.
   void fail(const Error& error);
 
