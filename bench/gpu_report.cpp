@@ -1,11 +1,13 @@
 #include "bench/gpu_report.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
+
+#include "engine/io/format.h"
 
 namespace bench {
 namespace {
 
+using engine::format;
 using Json = nlohmann::ordered_json;
 
 Json spread_json(const Spread& s) {
@@ -63,14 +65,6 @@ Json side_json(const Case& c, const Side& side, double bandwidth) {
   if (!side.notes.empty()) json["notes"] = side.notes;
   add_figures(json, c, side, bandwidth);
   return json;
-}
-
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-  const int size = std::snprintf(nullptr, 0, pattern, values...);
-  std::string text(static_cast<size_t>(size), '\0');
-  std::snprintf(text.data(), text.size() + 1, pattern, values...);
-  return text;
 }
 
 // As tests/gpu holds them.

@@ -1,7 +1,6 @@
 #include "engine/commands/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 
 namespace engine {
@@ -16,14 +15,12 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("margay-engine ") + MARGAY_VERSION);
   app.require_subcommand(1);
   app.footer("Run 'margay-engine COMMAND --help' for the options of a subcommand.");
-  const std::vector<Command> commands = {add_match(app, {argv, argv + argc}),
-                                         add_peaks(app),
-                                         add_plan(app),
-                                         add_project(app),
-                                         add_simulate(app),
-                                         add_selftest(app),
-                                         add_scale(app),
-                                         add_info(app)};
+  ExitCode code = ExitCode::kDone;
+  add_match(app, code, {argv, argv + argc});
+  for (const auto add :
+       {add_peaks, add_plan, add_project, add_simulate, add_selftest, add_scale, add_info}) {
+    add(app, code);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -31,10 +28,7 @@ int run_command_line(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     throw UsageError(std::string(error.what()) + " (see --help)");
   }
-  const CLI::App* const chosen = app.get_subcommands().front();
-  const auto command = std::find_if(commands.begin(), commands.end(),
-                                    [&](const Command& each) { return each.parser == chosen; });
-  return static_cast<int>(command->run());
+  return static_cast<int>(code);
 }
 
 }  // namespace engine

@@ -1,7 +1,6 @@
 // The subcommands of margay-engine. Each has one file: its options beside what it does.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,23 +12,18 @@ class App;
 
 namespace engine {
 
-struct Command {
-  const CLI::App* parser = nullptr;
-  // Does what the parsed options ask for and returns the exit code, or throws Error. Results go to
-  // stdout, messages to stderr. To be called after parsing, once.
-  std::function<ExitCode()> run;
-};
-
-// Each adds its subcommand to the program's parser, which must outlive the Command.
-// `arguments` is argv, from which `match` makes the command lines of local ranks.
-Command add_match(CLI::App& app, const std::vector<std::string>& arguments);
-Command add_peaks(CLI::App& app);
-Command add_plan(CLI::App& app);
-Command add_project(CLI::App& app);
-Command add_simulate(CLI::App& app);
-Command add_selftest(CLI::App& app);
-Command add_scale(CLI::App& app);
-Command add_info(CLI::App& app);
+// Each adds its subcommand to the program's parser. The subcommand runs at the end of parsing,
+// where the command line names it: it throws Error, or sets the exit code. Results go to stdout,
+// messages to stderr. `app` and `code` must outlive the parsing. `arguments` is argv, from which
+// `match` makes the command lines of local ranks.
+void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& arguments);
+void add_peaks(CLI::App& app, ExitCode& code);
+void add_plan(CLI::App& app, ExitCode& code);
+void add_project(CLI::App& app, ExitCode& code);
+void add_simulate(CLI::App& app, ExitCode& code);
+void add_selftest(CLI::App& app, ExitCode& code);
+void add_scale(CLI::App& app, ExitCode& code);
+void add_info(CLI::App& app, ExitCode& code);
 
 // Parses the command line and runs the subcommand that it names. Returns the exit code; throws
 // UsageError for a command line that is not understood, and what the subcommand throws.

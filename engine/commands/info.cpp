@@ -8,7 +8,6 @@
 #include "engine/commands/options.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/search/device.h"
@@ -23,19 +22,9 @@ struct InfoCommand {
 
 using Json = nlohmann::ordered_json;
 
-const char* mode_name(int mode) {
-  switch (mode) {
-    case 0:
-      return "int8";
-    case 1:
-      return "int16";
-    case 6:
-      return "uint16";
-    case 12:
-      return "float16";
-    default:
-      return "float32";
-  }
+// File names are bytes, JSON is UTF-8: what is not becomes U+FFFD.
+void print_json(const Json& json) {
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 Json header_json(const std::string& path, const MrcHeader& header) {
@@ -44,7 +33,7 @@ Json header_json(const std::string& path, const MrcHeader& header) {
           {"rows", header.ny},
           {"sections", header.nz},
           {"mode", header.mode},
-          {"type", mode_name(header.mode)},
+          {"type", type_of_mode(header.mode)},
           {"pixel_size", {header.pixel_size[0], header.pixel_size[1], header.pixel_size[2]}},
           {"bytes_swapped", header.swapped},
           {"space_group", header.space_group},
@@ -58,7 +47,7 @@ void print_header(const std::string& path, const MrcHeader& header) {
   std::cout << path << '\n'
             << "  size         " << header.nx << " columns x " << header.ny << " rows x "
             << header.nz << " sections\n"
-            << "  mode         " << header.mode << " (" << mode_name(header.mode)
+            << "  mode         " << header.mode << " (" << type_of_mode(header.mode)
             << (header.swapped ? ", bytes swapped" : "") << ")\n"
             << "  pixel size   ";
   if (header.pixel_size[0] == 0) {
@@ -105,12 +94,12 @@ void print_machine(bool as_json) {
                      {"instruction_set", device.instruction_set},
                      {"cores", device.threads},
                      {"free_memory_bytes", available_memory()},
-                     {"nvidia_device", nvidia_device_present()},
+                     {"nvidia_device", cuda::nvidia_device_present()},
                      {"cuda", cuda_device},
                      {"transforms", transforms_of_this_build()},
                      {"libraries", libraries}};
   if (as_json) {
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    print_json(json);
     return;
   }
   std::cout << "margay-engine " << MARGAY_VERSION << ", GCC " << __VERSION__ << '\n'
@@ -119,7 +108,7 @@ void print_machine(bool as_json) {
             << "  cores            " << device.threads << '\n'
             << "  instruction set  " << device.instruction_set << '\n'
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
-            << "  NVIDIA device    " << (nvidia_device_present() ? "present" : "none") << '\n'
+            << "  NVIDIA device    " << (cuda::nvidia_device_present() ? "present" : "none") << '\n'
             << "  CUDA             " << cuda_device << '\n';
   for (const std::string& transforms : transforms_of_this_build()) {
     std::cout << "  transforms       " << transforms << '\n';
@@ -143,16 +132,13 @@ ExitCode run(const InfoCommand& command) {
       print_header(path, header);
     }
   }
-  // File names are bytes, JSON is UTF-8: what is not becomes U+FFFD.
-  if (command.json) {
-    std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-  }
+  if (command.json) print_json(all);
   return ExitCode::kDone;
 }
 
 }  // namespace
 
-Command add_info(CLI::App& app) {
+void add_info(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<InfoCommand>();
   InfoCommand& info = *parsed;
   CLI::App& command =
@@ -161,7 +147,7 @@ Command add_info(CLI::App& app) {
   command.add_option("FILES", info.files, "MRC files (default: show this build and machine)")
       ->type_name("");
   command.add_flag("--json", info.json, "Print JSON");
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

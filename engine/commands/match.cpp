@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -17,7 +16,6 @@
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/cpu/cpu_backend.h"
-#include "engine/io/duration.h"
 #include "engine/io/format.h"
 #include "engine/launch/local_ranks.h"
 #include "engine/launch/stop_signals.h"
@@ -37,11 +35,9 @@ struct MatchCommand {
 };
 
 void print_summary(const Manifest& manifest) {
-  char numbers[120];
-  std::snprintf(numbers, sizeof numbers, "%lld %s above %.3f, best z %.2f",
-                static_cast<long long>(manifest.peaks), manifest.peaks == 1 ? "peak" : "peaks",
-                manifest.cutoff, manifest.best_z);
-  std::cout << numbers << ", searched in " << duration_text(manifest.timings.search) << '\n'
+  std::cout << format("%lld %s above %.3f, best z %.2f", static_cast<long long>(manifest.peaks),
+                      manifest.peaks == 1 ? "peak" : "peaks", manifest.cutoff, manifest.best_z)
+            << ", searched in " << duration_text(manifest.timings.search) << '\n'
             << "peak list  " << manifest.outputs.csv << '\n'
             << "manifest   " << manifest.outputs.manifest << '\n';
   for (const auto& [name, path] : manifest.pictures) std::cout << "picture    " << path << '\n';
@@ -162,9 +158,7 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
                                 "Run one search by several processes, one device each; torchrun, "
                                 "srun and mpirun number them.");
   RankGroupOptions& rank_group = match.options.rank_group;
-  group.add_option("--nproc", match.nproc, "Start this many ranks on this machine")
-      ->check(range(1, 4096))
-      ->type_name("N");
+  add_count(group, "--nproc", match.nproc, 1, 4096, "Start this many ranks on this machine");
   group.add_option("--rank", match.rank.rank, "Rank of this process, from 0")->type_name("N");
   group.add_option("--world-size", match.rank.world_size, "Total number of ranks")->type_name("N");
   group
@@ -179,14 +173,8 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
       .add_option("--run-id", match.rank.run_id,
                   "Identifier shared by all ranks of this run and by no other run")
       ->type_name("NAME");
-  group
-      .add_option_function<std::string>(
-          "--rank-timeout",
-          [&rank_group](const std::string& text) {
-            rank_group.timeout = parse_duration(text, "--rank-timeout");
-          },
-          "Give up on a rank that is silent for this long (default: 60s)")
-      ->type_name("TIME");
+  add_duration(group, "--rank-timeout", rank_group.timeout,
+               "Give up on a rank that is silent for this long (default: 60s)");
   group
       .add_option_function<std::string>(
           "--on-rank-loss",
@@ -197,23 +185,16 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
           "ranks take over the lost one's work (default: abort)")
       ->check(one_of({"abort", "continue"}))
       ->type_name("WHAT");
-  group
-      .add_option("--collectives", rank_group.collectives,
-                  "Exchange data between ranks by auto, gloo or nccl")
-      ->check(one_of({"auto", "gloo", "nccl"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  group
-      .add_option("--chunk", rank_group.chunk,
-                  "Units of work handed to a rank at once (0 = automatic)")
-      ->check(range(0, 1 << 30))
-      ->type_name("N")
-      ->capture_default_str();
+  add_choice(group, "--collectives", rank_group.collectives, {"auto", "gloo", "nccl"},
+             "Exchange data between ranks by auto, gloo or nccl");
+  add_count(group, "--chunk", rank_group.chunk, 0, 1 << 30,
+            "Units of work handed to a rank at once (0 = automatic)")
+      .capture_default_str();
 }
 
 }  // namespace
 
-Command add_match(CLI::App& app, const std::vector<std::string>& arguments) {
+void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& arguments) {
   const auto parsed = std::make_shared<MatchCommand>();
   MatchCommand& match = *parsed;
   match.arguments = arguments;
@@ -229,14 +210,8 @@ Command add_match(CLI::App& app, const std::vector<std::string>& arguments) {
   add_device_options(command, options.device);
   add_file(command, "--checkpoint", options.checkpoint,
            "Save the work done so far to this file; it is removed at the end (default: none)");
-  command
-      .add_option_function<std::string>(
-          "--checkpoint-every",
-          [&options](const std::string& text) {
-            options.checkpoint_every = parse_duration(text, "--checkpoint-every");
-          },
-          "Save it this often: 500ms, 90s, 10m, 2h (default: 10m)")
-      ->type_name("TIME");
+  add_duration(command, "--checkpoint-every", options.checkpoint_every,
+               "Save it this often: 500ms, 90s, 10m, 2h (default: 10m)");
   add_file(command, "--resume", options.resume, "Resume from this checkpoint");
   add_file(command, "--progress", options.progress,
            "Write progress as JSON to this file (default: progress.json beside the manifest)");
@@ -246,10 +221,10 @@ Command add_match(CLI::App& app, const std::vector<std::string>& arguments) {
       ->type_name("NAME");
   add_peak_options(command, options.peaks);
   add_rank_options(command, match);
-  return {&command, [parsed] {
-            const StopSignals signals;
-            return run(*parsed, signals.requested());
-          }};
+  command.callback([parsed, &code] {
+    const StopSignals signals;
+    code = run(*parsed, signals.requested());
+  });
 }
 
 }  // namespace engine

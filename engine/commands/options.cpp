@@ -1,5 +1,7 @@
 #include "engine/commands/options.h"
 
+#include "engine/io/duration.h"
+
 namespace engine {
 
 CLI::Validator one_of(const std::vector<std::string>& names) {
@@ -30,36 +32,41 @@ void add_number(CLI::App& command, const std::string& name, double& value, doubl
       ->capture_default_str();
 }
 
+void add_choice(CLI::App& command, const std::string& name, std::string& value,
+                const std::vector<std::string>& names, const std::string& description) {
+  command.add_option(name, value, description)
+      ->check(one_of(names))
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
+CLI::Option& add_count(CLI::App& command, const std::string& name, int& value, int smallest,
+                       int largest, const std::string& description) {
+  return *command.add_option(name, value, description)
+              ->check(range(smallest, largest))
+              ->type_name("N");
+}
+
+void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
+                  const std::string& description) {
+  const auto read = [name, &value](const std::string& text) { value = parse_duration(text, name); };
+  command.add_option_function<std::string>(name, read, description)->type_name("TIME");
+}
+
 void add_device_options(CLI::App& command, DeviceOptions& device) {
-  command
-      .add_option(
-          "--backend", device.backend,
-          "Search on cuda, cpu or auto, which takes the CPU only where there is no NVIDIA device")
-      ->check(one_of({"auto", "cuda", "cpu"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      .add_option("--fft", device.fft,
-                  "Transform on a CUDA device by cufft (every size), by fused (Margay's own, for "
-                  "templates that fit), or by auto: cufft in fp32, fused in fp16")
-      ->check(one_of({"auto", "cufft", "fused"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--precision", device.precision,
-          "Compute in fp32; on a CUDA device also in fp16; the error is measured and reported")
-      ->check(one_of({"fp32", "fp16"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  command.add_option("--threads", device.threads, "CPU threads (0 = every core)")
-      ->check(range(0, 4096))
-      ->type_name("N")
-      ->capture_default_str();
-  command.add_option("--batch", device.batch, "Batch size in units of work (0 = automatic)")
-      ->check(range(0, 1 << 20))
-      ->type_name("N")
-      ->capture_default_str();
+  add_choice(
+      command, "--backend", device.backend, {"auto", "cuda", "cpu"},
+      "Search on cuda, cpu or auto, which takes the CPU only where there is no NVIDIA device");
+  add_choice(command, "--fft", device.fft, {"auto", "cufft", "fused"},
+             "Transform on a CUDA device by cufft (every size), by fused (Margay's own, for "
+             "templates that fit), or by auto: cufft in fp32, fused in fp16");
+  add_choice(command, "--precision", device.precision, {"fp32", "fp16"},
+             "Compute in fp32; on a CUDA device also in fp16; the error is measured and reported");
+  add_count(command, "--threads", device.threads, 0, 4096, "CPU threads (0 = every core)")
+      .capture_default_str();
+  add_count(command, "--batch", device.batch, 0, 1 << 20,
+            "Batch size in units of work (0 = automatic)")
+      .capture_default_str();
 }
 
 void add_mismatch_flag(CLI::App& command, bool& flag) {

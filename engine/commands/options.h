@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <chrono>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -41,6 +42,16 @@ CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& p
 // Adds an option whose value is a number from `smallest` to `largest`; the help shows its default.
 void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
                 double largest, const std::string& description);
+
+// Adds an option whose value is one of `names`; the help shows its default.
+void add_choice(CLI::App& command, const std::string& name, std::string& value,
+                const std::vector<std::string>& names, const std::string& description);
+// Adds an option whose value is a whole number from `smallest` to `largest`.
+CLI::Option& add_count(CLI::App& command, const std::string& name, int& value, int smallest,
+                       int largest, const std::string& description);
+// Adds an option whose value is a length of time (base/duration.h).
+void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
+                  const std::string& description);
 
 // --backend, --fft, --precision, --threads, --batch.
 void add_device_options(CLI::App& command, DeviceOptions& device);

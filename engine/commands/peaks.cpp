@@ -1,5 +1,4 @@
 // Implements add_peaks of commands.h: picks again from the maps of a finished search.
-#include <cstdio>
 #include <iostream>
 #include <memory>
 
@@ -7,6 +6,8 @@
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
+#include "engine/config/named_maps.h"
+#include "engine/io/format.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/orientations.h"
 #include "engine/results/manifest.h"
@@ -35,12 +36,11 @@ int64_t count_correlations(const SearchConfig& config, const std::string& manife
 
 void check_output(const PeaksCommand& command, const SearchConfig& config) {
   if (command.output.empty()) return;
-  const ResultPaths& maps = config.results;
-  check_output_file(
-      "--output", command.output, command.overwrite || maps.allow_file_overwrite,
-      {command.config, config.micrograph_path, config.template_volume_path, maps.mip,
-       maps.scaled_mip, maps.correlation_average, maps.correlation_variance, maps.orientation_psi,
-       maps.orientation_theta, maps.orientation_phi, maps.relative_defocus});
+  std::vector<std::string> others = {command.config, config.micrograph_path,
+                                     config.template_volume_path};
+  for (const NamedMap& map : kMaps) others.push_back(config.results.*map.path);
+  check_output_file("--output", command.output,
+                    command.overwrite || config.results.allow_file_overwrite, others);
 }
 
 ExitCode run(const PeaksCommand& command) {
@@ -56,16 +56,13 @@ ExitCode run(const PeaksCommand& command) {
   } else {
     write_peaks_csv(command.output, peaks, config, maps.total_correlations, template_size);
   }
-  char summary[80];
-  std::snprintf(summary, sizeof summary, "%zu peaks above %.3f", peaks.size(),
-                peak_cutoff(maps, command.peaks));
-  print_message(summary);
+  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, command.peaks)));
   return ExitCode::kDone;
 }
 
 }  // namespace
 
-Command add_peaks(CLI::App& app) {
+void add_peaks(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<PeaksCommand>();
   PeaksCommand& peaks = *parsed;
   CLI::App& command = add_command(
@@ -83,7 +80,7 @@ Command add_peaks(CLI::App& app) {
       ->type_name("NUMBER");
   add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
              "Pick no peak within this many pixels of a higher one");
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

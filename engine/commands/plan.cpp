@@ -131,7 +131,7 @@ ExitCode run(const PlanCommand& command) {
 
 }  // namespace
 
-Command add_plan(CLI::App& app) {
+void add_plan(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<PlanCommand>();
   PlanCommand& plan = *parsed;
   CLI::App& command =
@@ -139,14 +139,11 @@ Command add_plan(CLI::App& app) {
                   "Example:\n  margay-engine plan search.yaml --threads 8");
   add_config(command, plan.config, "Configuration of the search");
   add_device_options(command, plan.device);
-  command
-      .add_option("--nproc", plan.nproc,
-                  "Plan for this many ranks on this machine (default: as match starts them)")
-      ->check(range(1, 4096))
-      ->type_name("N");
+  add_count(command, "--nproc", plan.nproc, 1, 4096,
+            "Plan for this many ranks on this machine (default: as match starts them)");
   add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
   command.add_flag("--json", plan.json, "Print JSON");
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

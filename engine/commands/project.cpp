@@ -60,7 +60,7 @@ ExitCode run(const ProjectCommand& command) {
 
 }  // namespace
 
-Command add_project(CLI::App& app) {
+void add_project(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<ProjectCommand>();
   ProjectCommand& project = *parsed;
   CLI::App& command = add_command(
@@ -78,7 +78,7 @@ Command add_project(CLI::App& app) {
   add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
              "Offset from the defocus of --config, in A");
   command.add_flag("--overwrite", project.overwrite, "Replace an existing file");
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

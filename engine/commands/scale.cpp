@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,7 +20,6 @@
 #include "engine/config/with_results_in.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/nvidia_device.h"
 #include "engine/io/format.h"
 #include "engine/io/mrc.h"
 #include "engine/io/scratch_folder.h"
@@ -49,10 +47,6 @@ struct ScaleCommand {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-std::string ranks_text(int ranks) {
-  return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
-}
 
 // ------------------------------------------------------------------------------------ A search ---
 
@@ -148,8 +142,7 @@ Spread spread_here(const ScaleCommand& command, bool on_devices) {
   const int threads =
       command.device.threads > 0 ? command.device.threads : std::max(1, cores / most);
   if (!on_devices && threads * most > cores) {
-    print_message("note: " + ranks_text(most) + " x " + std::to_string(threads) +
-                  (threads == 1 ? " thread" : " threads") +
+    print_message("note: " + counted(most, "rank") + " x " + counted(threads, "thread") +
                   " are more than the cores that this process may use (" + std::to_string(cores) +
                   "): beyond them, more ranks are no more hardware");
   }
@@ -160,7 +153,7 @@ Place place_of(const ScaleCommand& command) {
   const std::string& wanted = command.device.backend;
   Place place{.allocation = find_allocation(process_environment()), .backend = wanted};
   const bool devices_there =
-      place.allocation ? place.allocation->gpus > 0 : nvidia_device_present();
+      place.allocation ? place.allocation->gpus > 0 : cuda::nvidia_device_present();
   place.on_devices = wanted == "cuda" || (wanted == "auto" && devices_there);
   if (!place.allocation) {
     place.spread = spread_here(command, place.on_devices);
@@ -239,8 +232,8 @@ int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> c
     wait_for_file(folder + "/manifest.json");
   } else if (!stop) {
     std::cerr << end.messages << std::flush;
-    print_message("the step of " + ranks_text(ranks) + " on " + std::to_string(place.nodes(ranks)) +
-                  (place.nodes(ranks) == 1 ? " node" : " nodes") + " ended with exit code " +
+    print_message("the step of " + counted(ranks, "rank") + " on " +
+                  counted(place.nodes(ranks), "node") + " ended with exit code " +
                   std::to_string(end.code));
   }
   return stop ? static_cast<int>(ExitCode::kStopped) : end.code;
@@ -275,7 +268,7 @@ class Measurement {
       const ExitCode code = run(ranks, stop);
       if (code != ExitCode::kDone) {
         print_message(stop ? "stopped on request"
-                           : "the search by " + ranks_text(ranks) + " failed");
+                           : "the search by " + counted(ranks, "rank") + " failed");
         return code;
       }
     }
@@ -299,9 +292,7 @@ class Measurement {
     const Json manifest = Json::parse(text_of_file(folder + "/manifest.json"));
     describe_search(manifest, table_);
     table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.2f s", table_.rows.back().seconds);
-    print_message(ranks_text(ranks) + ": " + seconds);
+    print_message(counted(ranks, "rank") + format(": %.2f s", table_.rows.back().seconds));
     fs::remove_all(folder);
     return ExitCode::kDone;
   }
@@ -331,7 +322,7 @@ ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
 
 }  // namespace
 
-Command add_scale(CLI::App& app) {
+void add_scale(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<ScaleCommand>();
   ScaleCommand& scale = *parsed;
   CLI::App& command = add_command(
@@ -347,22 +338,18 @@ Command add_scale(CLI::App& app) {
       .add_option("CONFIG", scale.config,
                   "Configuration of the search to run (default: a small built-in one)")
       ->type_name("FILE");
-  command
-      .add_option(
-          "--nproc", scale.nproc,
-          "Most ranks to run (default: one for each NVIDIA device, or else for each core; in an "
-          "allocation for each of its GPUs, or else of its tasks)")
-      ->check(range(1, 4096))
-      ->type_name("N");
+  add_count(command, "--nproc", scale.nproc, 1, 4096,
+            "Most ranks to run (default: one for each NVIDIA device, or else for each core; in an "
+            "allocation for each of its GPUs, or else of its tasks)");
   add_device_options(command, scale.device);
   add_mismatch_flag(command, scale.allow_pixel_size_mismatch);
   command.add_flag("--json", scale.json, "Print JSON, with the correlations of every rank");
   add_file(command, "--output", scale.output, "Also write the table to this CSV file");
   command.add_flag("--overwrite", scale.overwrite, "Replace an existing table");
-  return {&command, [parsed] {
-            const StopSignals signals;
-            return run(*parsed, signals.requested());
-          }};
+  command.callback([parsed, &code] {
+    const StopSignals signals;
+    code = run(*parsed, signals.requested());
+  });
 }
 
 }  // namespace engine

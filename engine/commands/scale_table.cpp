@@ -1,7 +1,6 @@
 #include "engine/commands/scale_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,12 +10,6 @@ namespace engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string format(const char* pattern, auto... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 }  // namespace
 
@@ -33,8 +26,8 @@ std::string scale_text(const ScaleTable& table) {
                                    [](const ScaleRow& row) { return row.nodes > 1; });
   std::ostringstream text;
   text << table.search << "\n"
-       << table.device << ", " << table.backend << ", " << table.threads
-       << (table.threads == 1 ? " thread" : " threads") << " in every rank\n\n"
+       << table.device << ", " << table.backend << ", " << counted(table.threads, "thread")
+       << " in every rank\n\n"
        << "ranks" << (several ? "  nodes" : "")
        << "   seconds  speed-up  efficiency  correlations/s  correlations of a rank\n";
   for (const ScaleRow& row : table.rows) {

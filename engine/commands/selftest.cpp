@@ -42,7 +42,7 @@ ExitCode run(const SelftestCommand& command) {
 
 }  // namespace
 
-Command add_selftest(CLI::App& app) {
+void add_selftest(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<SelftestCommand>();
   SelftestCommand& selftest = *parsed;
   CLI::App& command =
@@ -54,7 +54,7 @@ Command add_selftest(CLI::App& app) {
                   "Folder of the known answers (default: the installed one)")
       ->type_name("FOLDER");
   add_device_options(command, selftest.device);
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

@@ -105,7 +105,7 @@ void add_optics(CLI::App& command, OpticsGroup& optics) {
 
 }  // namespace
 
-Command add_simulate(CLI::App& app) {
+void add_simulate(CLI::App& app, ExitCode& code) {
   const auto parsed = std::make_shared<SimulateCommand>();
   SimulateCommand& simulate = *parsed;
   CLI::App& command = add_command(
@@ -131,10 +131,8 @@ Command add_simulate(CLI::App& app) {
           "Side of the micrograph in pixels (default: 512)")
       ->check(range(2, 100000))
       ->type_name("N");
-  command.add_option("--count", made.particles, "Number of random particles")
-      ->check(range(0, 1000000))
-      ->type_name("N")
-      ->capture_default_str();
+  add_count(command, "--count", made.particles, 0, 1000000, "Number of random particles")
+      .capture_default_str();
   command.add_option("--seed", made.seed, "Seed of the random numbers")
       ->type_name("N")
       ->capture_default_str();
@@ -142,7 +140,7 @@ Command add_simulate(CLI::App& app) {
              "Signal as the z of a matched filter at the true pose");
   add_optics(command, simulate.optics);
   command.add_flag("--overwrite", simulate.overwrite, "Replace existing files");
-  return {&command, [parsed] { return run(*parsed); }};
+  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

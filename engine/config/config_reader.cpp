@@ -1,9 +1,12 @@
 #include "engine/config/config_reader.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <optional>
 
+#include "base/descriptor.h"
 #include "base/yaml_section.h"
 #include "engine/config/sections.h"
 #include "engine/error.h"
@@ -15,23 +18,18 @@ namespace {
 constexpr size_t kLongestFile = size_t{16} << 20;
 
 std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) {
     throw InputError("configuration '" + path + "' " +
                      (errno == ENOENT ? std::string("does not exist")
                                       : std::string("cannot be opened: ") + std::strerror(errno)));
   }
-  std::string text(kLongestFile + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad() || (stream.gcount() == 0 && !stream.eof())) {
-    throw InputError("configuration '" + path + "' cannot be read: is it a folder?");
-  }
-  text.resize(static_cast<size_t>(stream.gcount()));
-  if (text.size() > kLongestFile) {
+  const std::optional<std::string> text = base::read_all(file.get(), kLongestFile + 1);
+  if (!text) throw InputError("configuration '" + path + "' cannot be read: is it a folder?");
+  if (text->size() > kLongestFile) {
     throw InputError("configuration '" + path + "' is longer than 16 MB: is it a YAML file?");
   }
-  return text;
+  return *text;
 }
 
 std::string input_path(const YamlSection& top, const std::string& key) {

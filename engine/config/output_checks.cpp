@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_file.h"
 #include "engine/config/input_checks.h"
+#include "engine/config/named_maps.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -32,16 +34,11 @@ struct Target {
 
 // The maps and the peak list.
 std::vector<Target> result_targets(const SearchConfig& config, const OutputChecks& options) {
-  const std::string prefix = "match_template_result.";
-  const ResultPaths& maps = config.results;
-  std::vector<Target> targets = {{prefix + "mip_path", maps.mip},
-                                 {prefix + "scaled_mip_path", maps.scaled_mip},
-                                 {prefix + "correlation_average_path", maps.correlation_average},
-                                 {prefix + "correlation_variance_path", maps.correlation_variance},
-                                 {prefix + "orientation_psi_path", maps.orientation_psi},
-                                 {prefix + "orientation_theta_path", maps.orientation_theta},
-                                 {prefix + "orientation_phi_path", maps.orientation_phi},
-                                 {prefix + "relative_defocus_path", maps.relative_defocus}};
+  std::vector<Target> targets;
+  for (const auto& [name, path] : kMaps) {
+    targets.push_back(
+        {std::string("match_template_result.") + name + "_path", config.results.*path});
+  }
   if (!options.csv_path.empty()) targets.push_back({"--output", options.csv_path});
   return targets;
 }
@@ -54,14 +51,9 @@ std::vector<Target> all_targets(const SearchConfig& config, const std::string& m
   return targets;
 }
 
-fs::path folder_of(const std::string& path) {
-  const fs::path parent = fs::path(path).parent_path();
-  return parent.empty() ? fs::path(".") : parent;
-}
-
 // The folder of `target` or, where it does not exist yet, the nearest one above it that does.
 fs::path nearest_existing_folder(const Target& target) {
-  fs::path folder = folder_of(target.path);
+  fs::path folder = base::folder_of(target.path);
   for (;;) {
     struct stat status = {};
     if (::stat(folder.c_str(), &status) == 0) {

@@ -3,28 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/config/named_maps.h"
 #include "engine/config/sections.h"
 
 namespace engine {
 namespace {
 
-struct ResultKey {
-  std::string key;
-  std::string ResultPaths::*field;
-};
-
-const std::vector<ResultKey>& result_keys() {
-  static const std::vector<ResultKey> keys = {
-      {"mip_path", &ResultPaths::mip},
-      {"scaled_mip_path", &ResultPaths::scaled_mip},
-      {"correlation_average_path", &ResultPaths::correlation_average},
-      {"correlation_variance_path", &ResultPaths::correlation_variance},
-      {"orientation_psi_path", &ResultPaths::orientation_psi},
-      {"orientation_theta_path", &ResultPaths::orientation_theta},
-      {"orientation_phi_path", &ResultPaths::orientation_phi},
-      {"relative_defocus_path", &ResultPaths::relative_defocus}};
-  return keys;
-}
+std::string key_of(const NamedMap& map) { return std::string(map.name) + "_path"; }
 
 // Leopard-EM 1.3's other forms of results.
 void refuse_newer_results(const YamlSection& section) {
@@ -68,18 +53,19 @@ ResultPaths read_results(const YamlSection& section) {
                                     "correlation_table_path",
                                     "compute_correlation_table",
                                     "compress"};
-  for (const ResultKey& entry : result_keys()) known.push_back(entry.key);
+  for (const NamedMap& map : kMaps) known.push_back(key_of(map));
   section.allow_only(known);
   refuse_newer_results(section);
   ResultPaths paths;
   paths.allow_file_overwrite = section.flag("allow_file_overwrite", paths.allow_file_overwrite);
   std::map<std::string, std::string> used;  // path -> key
-  for (const ResultKey& entry : result_keys()) {
-    const std::string path = section.text(entry.key);
-    if (path.empty()) section.refuse(entry.key, "is empty");
-    const auto [other, fresh] = used.emplace(path, entry.key);
-    if (!fresh) section.refuse(entry.key, "is the same file as " + other->second);
-    paths.*entry.field = path;
+  for (const NamedMap& map : kMaps) {
+    const std::string key = key_of(map);
+    const std::string path = section.text(key);
+    if (path.empty()) section.refuse(key, "is empty");
+    const auto [other, fresh] = used.emplace(path, key);
+    if (!fresh) section.refuse(key, "is the same file as " + other->second);
+    paths.*map.path = path;
   }
   // Filled in by Leopard-EM after a search; here they are only checked.
   for (const std::string key : {"total_projections", "total_orientations", "total_defocus"}) {

@@ -2,14 +2,14 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "engine/config/named_maps.h"
+
 namespace engine {
 
 std::string with_results_in(const std::string& folder, const std::string& yaml_text) {
   YAML::Node results;
-  for (const std::string map :
-       {"mip", "scaled_mip", "correlation_average", "correlation_variance", "orientation_psi",
-        "orientation_theta", "orientation_phi", "relative_defocus"}) {
-    results[map + "_path"] = folder + "/" + map + ".mrc";
+  for (const NamedMap& map : kMaps) {
+    results[std::string(map.name) + "_path"] = folder + "/" + map.name + ".mrc";
   }
   YAML::Node config = YAML::Load(yaml_text);
   config["match_template_result"] = results;

@@ -148,10 +148,8 @@ class CpuBackend : public Backend {
     team_.run(units.size(), [&](size_t u, int thread) {
       const Orientation& o = problem_.orientations[static_cast<size_t>(units[u].first)];
       Complex* slice = slices_.data() + u * slice_size_;
-      extract_slice(problem_.volume_spectrum.data(), n_,
-                    rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
-                                    static_cast<double>(o.psi)),
-                    slice, problem_.magnified);
+      extract_slice(problem_.volume_spectrum.data(), n_, rotation_matrix(o), slice,
+                    problem_.magnified);
       if (problem_.magnified) {
         magnify_slice(problem_.magnification, n_, slice,
                       scratch_[static_cast<size_t>(thread)].magnified);

@@ -9,7 +9,6 @@
 #include "engine/cuda/cuda_device.h"
 #include "engine/cuda/device_backend.h"
 #include "engine/cuda/plane_correlator.h"
-#include "engine/cuda/plane_lines.h"
 
 namespace engine::cuda {
 namespace {

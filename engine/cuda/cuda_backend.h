@@ -17,6 +17,11 @@ bool built_in();
 // Devices that the CUDA runtime sees; none without a driver, and in a build without CUDA.
 int visible_devices();
 
+// True where an NVIDIA device is visible to the CUDA runtime or its kernel driver is loaded: such a
+// machine is not searched on its processor by itself. Also true where the device cannot be used, by
+// this build or at all.
+bool nvidia_device_present();
+
 // The UUID that tells a device, or an instance of one (MIG), from every other on any host, as
 // nvidia-smi -L writes it; empty where it is not known.
 std::string device_identity(int number);

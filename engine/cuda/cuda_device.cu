@@ -7,7 +7,7 @@
 namespace engine::cuda {
 namespace {
 
-#define MARGAY_SAME(name, number, theirs) \
+#define MARGAY_SAME(name, number, theirs, fault) \
   static_assert(number == static_cast<int>(theirs), "another number in this toolkit");
 MARGAY_RUNTIME_CODES(MARGAY_SAME)
 MARGAY_TRANSFORM_CODES(MARGAY_SAME)

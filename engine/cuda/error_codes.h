@@ -1,52 +1,52 @@
-// The codes that errors.cpp knows, which is compiled without the toolkit: our name, the number, and
-// the toolkit's name, by which a build with CUDA asserts that it has the same number.
+// The codes that errors.cpp knows, which is compiled without the toolkit: our name, the number, the
+// toolkit's name, by which a build with CUDA asserts that it has the same number, and the Fault.
 #pragma once
 
-#define MARGAY_RUNTIME_CODES(CODE)                                    \
-  CODE(kInvalidValue, 1, cudaErrorInvalidValue)                       \
-  CODE(kMemoryAllocation, 2, cudaErrorMemoryAllocation)               \
-  CODE(kInitializationError, 3, cudaErrorInitializationError)         \
-  CODE(kInvalidConfiguration, 9, cudaErrorInvalidConfiguration)       \
-  CODE(kStubLibrary, 34, cudaErrorStubLibrary)                        \
-  CODE(kInsufficientDriver, 35, cudaErrorInsufficientDriver)          \
-  CODE(kDevicesUnavailable, 46, cudaErrorDevicesUnavailable)          \
-  CODE(kInvalidDeviceFunction, 98, cudaErrorInvalidDeviceFunction)    \
-  CODE(kNoDeviceFound, 100, cudaErrorNoDevice)                        \
-  CODE(kInvalidDevice, 101, cudaErrorInvalidDevice)                   \
-  CODE(kInvalidKernelImage, 200, cudaErrorInvalidKernelImage)         \
-  CODE(kNoKernelImageForDevice, 209, cudaErrorNoKernelImageForDevice) \
-  CODE(kEccUncorrectable, 214, cudaErrorECCUncorrectable)             \
-  CODE(kInvalidPtx, 218, cudaErrorInvalidPtx)                         \
-  CODE(kNvlinkUncorrectable, 220, cudaErrorNvlinkUncorrectable)       \
-  CODE(kUnsupportedPtxVersion, 222, cudaErrorUnsupportedPtxVersion)   \
-  CODE(kIllegalAddress, 700, cudaErrorIllegalAddress)                 \
-  CODE(kLaunchOutOfResources, 701, cudaErrorLaunchOutOfResources)     \
-  CODE(kLaunchTimeout, 702, cudaErrorLaunchTimeout)                   \
-  CODE(kAssert, 710, cudaErrorAssert)                                 \
-  CODE(kHardwareStackError, 714, cudaErrorHardwareStackError)         \
-  CODE(kIllegalInstruction, 715, cudaErrorIllegalInstruction)         \
-  CODE(kMisalignedAddress, 716, cudaErrorMisalignedAddress)           \
-  CODE(kInvalidAddressSpace, 717, cudaErrorInvalidAddressSpace)       \
-  CODE(kInvalidPc, 718, cudaErrorInvalidPc)                           \
-  CODE(kLaunchFailure, 719, cudaErrorLaunchFailure)                   \
-  CODE(kSystemNotReady, 802, cudaErrorSystemNotReady)                 \
-  CODE(kSystemDriverMismatch, 803, cudaErrorSystemDriverMismatch)     \
-  CODE(kCompatNotSupported, 804, cudaErrorCompatNotSupportedOnDevice) \
-  CODE(kMpsConnectionFailed, 805, cudaErrorMpsConnectionFailed)       \
-  CODE(kMpsMaxClientsReached, 808, cudaErrorMpsMaxClientsReached)     \
-  CODE(kMpsClientTerminated, 810, cudaErrorMpsClientTerminated)       \
-  CODE(kExternalDevice, 911, cudaErrorExternalDevice)                 \
-  CODE(kUnknownError, 999, cudaErrorUnknown)
-#define MARGAY_TRANSFORM_CODES(CODE)                     \
-  CODE(kTransformAllocFailed, 2, CUFFT_ALLOC_FAILED)     \
-  CODE(kTransformInternalError, 5, CUFFT_INTERNAL_ERROR) \
-  CODE(kTransformExecFailed, 6, CUFFT_EXEC_FAILED)       \
-  CODE(kTransformSetupFailed, 7, CUFFT_SETUP_FAILED)     \
-  CODE(kTransformNoWorkspace, 13, CUFFT_NO_WORKSPACE)
+#define MARGAY_RUNTIME_CODES(CODE)                                                    \
+  CODE(kInvalidValue, 1, cudaErrorInvalidValue, kOurMistake)                          \
+  CODE(kMemoryAllocation, 2, cudaErrorMemoryAllocation, kOutOfMemory)                 \
+  CODE(kInitializationError, 3, cudaErrorInitializationError, kDeviceLost)            \
+  CODE(kInvalidConfiguration, 9, cudaErrorInvalidConfiguration, kOurMistake)          \
+  CODE(kStubLibrary, 34, cudaErrorStubLibrary, kNoDriver)                             \
+  CODE(kInsufficientDriver, 35, cudaErrorInsufficientDriver, kDriverTooOld)           \
+  CODE(kDevicesUnavailable, 46, cudaErrorDevicesUnavailable, kDeviceBusy)             \
+  CODE(kInvalidDeviceFunction, 98, cudaErrorInvalidDeviceFunction, kNoKernelImage)    \
+  CODE(kNoDeviceFound, 100, cudaErrorNoDevice, kNoDevice)                             \
+  CODE(kInvalidDevice, 101, cudaErrorInvalidDevice, kNoDevice)                        \
+  CODE(kInvalidKernelImage, 200, cudaErrorInvalidKernelImage, kNoKernelImage)         \
+  CODE(kNoKernelImageForDevice, 209, cudaErrorNoKernelImageForDevice, kNoKernelImage) \
+  CODE(kEccUncorrectable, 214, cudaErrorECCUncorrectable, kDeviceLost)                \
+  CODE(kInvalidPtx, 218, cudaErrorInvalidPtx, kNoKernelImage)                         \
+  CODE(kNvlinkUncorrectable, 220, cudaErrorNvlinkUncorrectable, kDeviceLost)          \
+  CODE(kUnsupportedPtxVersion, 222, cudaErrorUnsupportedPtxVersion, kDriverTooOld)    \
+  CODE(kIllegalAddress, 700, cudaErrorIllegalAddress, kOurMistake)                    \
+  CODE(kLaunchOutOfResources, 701, cudaErrorLaunchOutOfResources, kOurMistake)        \
+  CODE(kLaunchTimeout, 702, cudaErrorLaunchTimeout, kDeviceLost)                      \
+  CODE(kAssert, 710, cudaErrorAssert, kOurMistake)                                    \
+  CODE(kHardwareStackError, 714, cudaErrorHardwareStackError, kDeviceLost)            \
+  CODE(kIllegalInstruction, 715, cudaErrorIllegalInstruction, kOurMistake)            \
+  CODE(kMisalignedAddress, 716, cudaErrorMisalignedAddress, kOurMistake)              \
+  CODE(kInvalidAddressSpace, 717, cudaErrorInvalidAddressSpace, kOurMistake)          \
+  CODE(kInvalidPc, 718, cudaErrorInvalidPc, kOurMistake)                              \
+  CODE(kLaunchFailure, 719, cudaErrorLaunchFailure, kDeviceLost)                      \
+  CODE(kSystemNotReady, 802, cudaErrorSystemNotReady, kDeviceLost)                    \
+  CODE(kSystemDriverMismatch, 803, cudaErrorSystemDriverMismatch, kDriverTooOld)      \
+  CODE(kCompatNotSupported, 804, cudaErrorCompatNotSupportedOnDevice, kDriverTooOld)  \
+  CODE(kMpsConnectionFailed, 805, cudaErrorMpsConnectionFailed, kDeviceBusy)          \
+  CODE(kMpsMaxClientsReached, 808, cudaErrorMpsMaxClientsReached, kDeviceBusy)        \
+  CODE(kMpsClientTerminated, 810, cudaErrorMpsClientTerminated, kDeviceLost)          \
+  CODE(kExternalDevice, 911, cudaErrorExternalDevice, kDeviceLost)                    \
+  CODE(kUnknownError, 999, cudaErrorUnknown, kDeviceLost)
+#define MARGAY_TRANSFORM_CODES(CODE)                                  \
+  CODE(kTransformAllocFailed, 2, CUFFT_ALLOC_FAILED, kOutOfMemory)    \
+  CODE(kTransformInternalError, 5, CUFFT_INTERNAL_ERROR, kDeviceLost) \
+  CODE(kTransformExecFailed, 6, CUFFT_EXEC_FAILED, kDeviceLost)       \
+  CODE(kTransformSetupFailed, 7, CUFFT_SETUP_FAILED, kDeviceLost)     \
+  CODE(kTransformNoWorkspace, 13, CUFFT_NO_WORKSPACE, kOutOfMemory)
 
 namespace engine::cuda {
 
-#define MARGAY_CODE(name, number, theirs) name = number,
+#define MARGAY_CODE(name, number, theirs, fault) name = number,
 enum RuntimeCode : int {
   MARGAY_RUNTIME_CODES(MARGAY_CODE)  //
   kContained = 226,                  // not in every toolkit

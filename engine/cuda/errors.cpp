@@ -1,5 +1,7 @@
 #include "engine/cuda/errors.h"
 
+#include <span>
+
 #include "engine/cuda/error_codes.h"
 
 namespace engine::cuda {
@@ -48,6 +50,25 @@ Advice advice(const FaultReport& r) {
   return {};
 }
 
+struct KnownCode {
+  int code;
+  Fault fault;
+};
+#define MARGAY_CODE(name, number, theirs, fault) {number, Fault::fault},
+constexpr KnownCode kRuntimeCodes[] = {
+    MARGAY_RUNTIME_CODES(MARGAY_CODE)  //
+    {kContained, Fault::kDeviceLost},
+};
+constexpr KnownCode kTransformCodes[] = {MARGAY_TRANSFORM_CODES(MARGAY_CODE)};
+#undef MARGAY_CODE
+
+Fault find_fault(std::span<const KnownCode> codes, int code, Fault otherwise) {
+  for (const KnownCode& known : codes) {
+    if (known.code == code) return known.fault;
+  }
+  return otherwise;
+}
+
 }  // namespace
 
 std::string version_text(int version) {
@@ -55,68 +76,13 @@ std::string version_text(int version) {
 }
 
 Fault fault_of_runtime(int code, int driver_version) {
-  switch (code) {
-    case kStubLibrary:
-      return Fault::kNoDriver;
-    case kInsufficientDriver:
-      return driver_version == 0 ? Fault::kNoDriver : Fault::kDriverTooOld;
-    case kUnsupportedPtxVersion:
-    case kSystemDriverMismatch:
-    case kCompatNotSupported:
-      return Fault::kDriverTooOld;
-    case kNoDeviceFound:
-    case kInvalidDevice:
-      return Fault::kNoDevice;
-    case kDevicesUnavailable:
-    case kMpsConnectionFailed:
-    case kMpsMaxClientsReached:
-      return Fault::kDeviceBusy;
-    case kMemoryAllocation:
-      return Fault::kOutOfMemory;
-    case kInvalidDeviceFunction:
-    case kInvalidKernelImage:
-    case kNoKernelImageForDevice:
-    case kInvalidPtx:
-      return Fault::kNoKernelImage;
-    case kInitializationError:
-    case kEccUncorrectable:
-    case kNvlinkUncorrectable:
-    case kContained:
-    case kLaunchTimeout:
-    case kHardwareStackError:
-    case kLaunchFailure:
-    case kSystemNotReady:
-    case kMpsClientTerminated:
-    case kExternalDevice:
-    case kUnknownError:
-      return Fault::kDeviceLost;
-    case kInvalidValue:
-    case kInvalidConfiguration:
-    case kIllegalAddress:
-    case kLaunchOutOfResources:
-    case kAssert:
-    case kIllegalInstruction:
-    case kMisalignedAddress:
-    case kInvalidAddressSpace:
-    case kInvalidPc:
-      return Fault::kOurMistake;
-    default:  // the runtime has many more
-      return Fault::kOther;
-  }
+  if (code == kInsufficientDriver && driver_version == 0) return Fault::kNoDriver;
+  return find_fault(kRuntimeCodes, code, Fault::kOther);
 }
 
+// The other codes are of a plan or an argument that is not right.
 Fault fault_of_transforms(int code) {
-  switch (code) {
-    case kTransformAllocFailed:
-    case kTransformNoWorkspace:
-      return Fault::kOutOfMemory;
-    case kTransformInternalError:
-    case kTransformExecFailed:
-    case kTransformSetupFailed:
-      return Fault::kDeviceLost;
-    default:  // a plan or an argument that is not right
-      return Fault::kOurMistake;
-  }
+  return find_fault(kTransformCodes, code, Fault::kOurMistake);
 }
 
 Error describe_fault(const FaultReport& r) {

@@ -1,10 +1,9 @@
-#include "engine/cuda/nvidia_device.h"
-
+// Implements nvidia_device_present of cuda_backend.h.
 #include <filesystem>
 
 #include "engine/cuda/cuda_backend.h"
 
-namespace engine {
+namespace engine::cuda {
 namespace {
 
 // A device node alone may be left over in a container, so the driver's own file is asked for, too.
@@ -16,6 +15,6 @@ bool kernel_driver_loaded() {
 
 }  // namespace
 
-bool nvidia_device_present() { return kernel_driver_loaded() || cuda::visible_devices() > 0; }
+bool nvidia_device_present() { return kernel_driver_loaded() || visible_devices() > 0; }
 
-}  // namespace engine
+}  // namespace engine::cuda

@@ -10,12 +10,25 @@
 #include "engine/backend/transforms.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/device_concept.h"
-#include "engine/cuda/plane_lines.h"
 #include "engine/cuda/product.cuh"
 #include "engine/cuda/statistics.cuh"
 #include "engine/cuda/template_rows.cuh"
 
 namespace engine::cuda {
+
+// A pass lies [row][transform][column]: so the rows of the template, the columns, and the rows that
+// the map keeps are one plan each.
+struct PlaneLines {
+  Lines template_rows, columns, valid_rows;
+};
+
+inline PlaneLines plane_lines(const ProblemShape& s, int transforms) {
+  const int64_t row = int64_t{s.width} * transforms;
+  const int64_t valid_rows = s.height - s.template_size + 1;
+  return {.template_rows = {s.width, int64_t{s.template_size} * transforms, 1, s.width},
+          .columns = {s.height, row, row, 1},
+          .valid_rows = {s.width, valid_rows * transforms, 1, s.width}};
+}
 
 // Every plan has a fixed number of lines, so that no number depends on what else is in flight: a
 // pass always has `plan.transforms` transforms, the last one of a call filled up with zeros. All of

@@ -22,9 +22,7 @@ inline std::vector<double> slice_rotations(std::span<const Unit> units,
   out.reserve(9 * units.size());
   for (const Unit& unit : units) {
     const Orientation& o = orientations[static_cast<size_t>(unit.first)];
-    for (const double element :
-         rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
-                         static_cast<double>(o.psi))) {
+    for (const double element : rotation_matrix(o)) {
       out.push_back(std::abs(element) < 1e-8 ? 0.0 : element);
     }
   }

@@ -1,6 +1,5 @@
 // Implements cuda_backend.h in a build without CUDA: every device is refused.
 #include "engine/cuda/cuda_backend.h"
-#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
 
 namespace engine::cuda {

@@ -1,6 +1,5 @@
 #include "engine/io/format.h"
 
-#include <cstdio>
 #include <ctime>
 
 namespace engine {
@@ -23,15 +22,16 @@ std::string duration_text(double seconds) {
   };
   constexpr Unit units[] = {
       {86400, 3600, "%lldd %02lldh"}, {3600, 60, "%lldh %02lldm"}, {60, 1, "%lldm %02llds"}};
-  char text[64];
   for (const Unit& unit : units) {
     if (whole < unit.seconds) continue;
-    std::snprintf(text, sizeof text, unit.pattern, static_cast<long long>(whole / unit.seconds),
+    return format(unit.pattern, static_cast<long long>(whole / unit.seconds),
                   static_cast<long long>(whole % unit.seconds / unit.smaller));
-    return text;
   }
-  std::snprintf(text, sizeof text, "%llds", static_cast<long long>(whole < 0 ? 0 : whole));
-  return text;
+  return format("%llds", static_cast<long long>(whole < 0 ? 0 : whole));
+}
+
+std::string counted(int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string grouped_number(int64_t value) {

@@ -3,15 +3,28 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 namespace engine {
+
+// As printf writes it.
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  const int size = std::snprintf(nullptr, 0, pattern, values...);
+  std::string text(static_cast<size_t>(size), '\0');
+  std::snprintf(text.data(), text.size() + 1, pattern, values...);
+  return text;
+}
 
 // ISO 8601, UTC, whole seconds: 2026-01-31T23:59:59Z.
 std::string utc_time_text(std::chrono::system_clock::time_point time);
 
 // The two largest units: 3d 04h, 1h 02m, 2m 05s, 45s.
 std::string duration_text(double seconds);
+
+// "1 rank", "3 ranks".
+std::string counted(int64_t count, const std::string& what);
 
 // 12,345,678.
 std::string grouped_number(int64_t value);

@@ -3,13 +3,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "engine/error.h"
@@ -53,23 +53,23 @@ int int_at(const HeaderBytes& bytes, size_t offset, bool swapped) {
   return get<int32_t>(bytes.data() + offset, swapped);
 }
 
-std::optional<int> bytes_per_value(int mode) {
-  switch (mode) {
-    case 0:
-      return 1;
-    case 1:
-    case 6:
-    case 12:
-      return 2;
-    case 2:
-      return 4;
-    default:
-      return std::nullopt;
-  }
+struct Mode {
+  int number = 0;
+  size_t bytes = 0;  // of a value
+  const char* type = "";
+};
+constexpr std::array<Mode, 5> kModes = {
+    {{0, 1, "int8"}, {1, 2, "int16"}, {2, 4, "float32"}, {6, 2, "uint16"}, {12, 2, "float16"}}};
+
+// Null for a mode that cannot be read.
+const Mode* find_mode(int number) {
+  const auto found = std::find_if(kModes.begin(), kModes.end(),
+                                  [&](const Mode& mode) { return mode.number == number; });
+  return found == kModes.end() ? nullptr : &*found;
 }
 
 bool known_to_the_format(int mode) {
-  return bytes_per_value(mode) || mode == 3 || mode == 4 || mode == 16 || mode == 101;
+  return find_mode(mode) != nullptr || mode == 3 || mode == 4 || mode == 16 || mode == 101;
 }
 
 // True when the header makes sense in this byte order. Sizes may still be wrong.
@@ -107,7 +107,7 @@ bool find_byte_order(const HeaderBytes& bytes, const std::string& path) {
 }
 
 void check_mode(int mode, const std::string& path) {
-  if (bytes_per_value(mode)) return;
+  if (find_mode(mode) != nullptr) return;
   std::string kind = "unknown";
   if (mode == 3 || mode == 4) kind = "complex: a transform, not an image";
   if (mode == 16) kind = "colour";
@@ -170,7 +170,7 @@ int64_t count_values(const MrcHeader& header, const std::string& path, int64_t f
   // division.
   const int64_t plane = static_cast<int64_t>(header.nx) * header.ny;
   const int64_t room = file_size - static_cast<int64_t>(kHeaderSize) - header.extended_header_bytes;
-  const int64_t value_bytes = *bytes_per_value(header.mode);
+  const auto value_bytes = static_cast<int64_t>(find_mode(header.mode)->bytes);
   if (room < 0 || room / value_bytes / plane < header.nz) {
     refuse(path, "is cut short: its header promises " + std::to_string(header.nx) + " x " +
                      std::to_string(header.ny) + " x " + std::to_string(header.nz) + " values of " +
@@ -258,7 +258,7 @@ void convert(const unsigned char* bytes, size_t count, const MrcHeader& header, 
 
 std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
   const auto count = static_cast<size_t>(count_values(header, path, source.size));
-  const auto value_bytes = static_cast<size_t>(*bytes_per_value(header.mode));
+  const size_t value_bytes = find_mode(header.mode)->bytes;
   source.stream.seekg(static_cast<std::streamoff>(kHeaderSize) + header.extended_header_bytes);
   std::vector<float> values(count);
   std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * value_bytes);
@@ -282,6 +282,8 @@ std::string shape_text(const MrcHeader& header) {
 }
 
 }  // namespace
+
+const char* type_of_mode(int mode) { return find_mode(mode)->type; }
 
 MrcHeader read_mrc_header(const std::string& path) {
   Source source = open_source(path);

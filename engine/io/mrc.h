@@ -30,6 +30,9 @@ struct MrcFile {
   std::vector<float> values;  // [z][y][x]
 };
 
+// The type of the values in a mode that can be read: "float32".
+const char* type_of_mode(int mode);
+
 // Throw InputError naming the file and what is wrong with it (not an MRC, cut short, mode).
 MrcHeader read_mrc_header(const std::string& path);
 MrcFile read_mrc(const std::string& path);
@@ -40,8 +43,10 @@ Volume to_volume(MrcFile&& file);
 
 // Mode 2, native order, statistics filled, pixel size in A in the header (0: unknown), one label.
 // Written to `path` as it is, flushed to disk; callers that must not leave a torn file write to a
-// temporary name and rename (results.h). Throws Error naming the file when the disk is full.
-void write_mrc(const std::string& path, const Image& image, double pixel_size);
+// temporary name and rename (results.h). Throws Error naming the file, or `shown_as` where there is
+// one, when the disk is full.
+void write_mrc(const std::string& path, const Image& image, double pixel_size,
+               const std::string& shown_as = "");
 void write_mrc(const std::string& path, const Volume& volume, double pixel_size);
 
 }  // namespace engine

@@ -26,8 +26,10 @@ using namespace mrc_bytes;  // the field offsets
 // device).
 class OutputFile {
  public:
-  explicit OutputFile(const std::string& path)
-      : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  OutputFile(const std::string& path, const std::string& shown_as)
+      : path_(path),
+        shown_as_(shown_as.empty() ? path : shown_as),
+        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
     if (!file_) fail("cannot be written");
   }
   ~OutputFile() {
@@ -53,11 +55,11 @@ class OutputFile {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     const bool full = errno == ENOSPC || errno == EDQUOT;
-    throw Error(ExitCode::kBadInput, "'" + path_ + "' " + what + ": " + std::strerror(errno) +
+    throw Error(ExitCode::kBadInput, "'" + shown_as_ + "' " + what + ": " + std::strerror(errno) +
                                          (full ? "; make room or choose another folder" : ""));
   }
 
-  std::string path_;
+  std::string path_, shown_as_;
   base::Descriptor file_;
 };
 
@@ -112,8 +114,8 @@ HeaderBytes make_header(int nx, int ny, int nz, const std::vector<float>& values
 }
 
 void write_values(const std::string& path, int nx, int ny, int nz, const std::vector<float>& values,
-                  double pixel_size) {
-  OutputFile file(path);
+                  double pixel_size, const std::string& shown_as) {
+  OutputFile file(path, shown_as);
   const HeaderBytes header = make_header(nx, ny, nz, values, pixel_size);
   file.write(header.data(), header.size());
   file.write(values.data(), values.size() * sizeof(float));
@@ -122,12 +124,13 @@ void write_values(const std::string& path, int nx, int ny, int nz, const std::ve
 
 }  // namespace
 
-void write_mrc(const std::string& path, const Image& image, double pixel_size) {
-  write_values(path, image.width, image.height, 1, image.pixels, pixel_size);
+void write_mrc(const std::string& path, const Image& image, double pixel_size,
+               const std::string& shown_as) {
+  write_values(path, image.width, image.height, 1, image.pixels, pixel_size, shown_as);
 }
 
 void write_mrc(const std::string& path, const Volume& volume, double pixel_size) {
-  write_values(path, volume.size, volume.size, volume.size, volume.voxels, pixel_size);
+  write_values(path, volume.size, volume.size, volume.size, volume.voxels, pixel_size, "");
 }
 
 }  // namespace engine

@@ -1,9 +1,10 @@
 #include "engine/io/scratch_folder.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+
+#include "base/error.h"
 
 namespace engine {
 
@@ -13,10 +14,8 @@ PrivateFolder::PrivateFolder(const std::string& word, const std::string& parent)
              ("margay-" + word + "-XXXXXX"))
                 .string()) {
   if (::mkdtemp(path_.data()) == nullptr) {
-    throw std::system_error(errno, std::generic_category(),
-                            "cannot make a folder of its own " +
-                                std::string(parent.empty() ? "under TMPDIR " : "") + "('" + path_ +
-                                "')");
+    base::throw_errno("cannot make a folder of its own " +
+                      std::string(parent.empty() ? "under TMPDIR " : "") + "('" + path_ + "')");
   }
 }
 

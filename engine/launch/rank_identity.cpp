@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/error.h"
+#include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
 
 namespace engine {
@@ -119,6 +120,10 @@ bool names_own_device(const Variables& variables) {
   return variables.number("SLURM_GPUS_ON_NODE", 0).value_or(kMost) > 1;
 }
 
+std::string master_of(const Variables& variables) {
+  return variables.text_or("MASTER_ADDR", "") + ":" + variables.text_or("MASTER_PORT", "");
+}
+
 LauncherInfo by_flags(const RankFlags& flags, const Variables& variables) {
   if (!flags.rank) throw UsageError("--world-size needs --rank");
   if (!flags.world_size) throw UsageError("--rank needs --world-size");
@@ -136,9 +141,7 @@ LauncherInfo by_flags(const RankFlags& flags, const Variables& variables) {
         "other "
         "run: by it they know their own file from one that an earlier run has left");
   }
-  info.identity = flags.rendezvous.empty() ? variables.text_or("MASTER_ADDR", "") + ":" +
-                                                 variables.text_or("MASTER_PORT", "")
-                                           : flags.rendezvous;
+  info.identity = flags.rendezvous.empty() ? master_of(variables) : flags.rendezvous;
   return info;
 }
 
@@ -156,8 +159,7 @@ std::optional<LauncherInfo> by_torchrun(const Variables& variables) {
   check(place, {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
   // Many runs have the id "none": their rendezvous tells them apart.
   info.identity = "torchrun/" + variables.text_or("TORCHELASTIC_RUN_ID", "none") + "/" +
-                  variables.text_or("TORCHELASTIC_RESTART_COUNT", "0") + "/" +
-                  variables.text_or("MASTER_ADDR", "") + ":" + variables.text_or("MASTER_PORT", "");
+                  variables.text_or("TORCHELASTIC_RESTART_COUNT", "0") + "/" + master_of(variables);
   info.port_taken = variables.text_or("TORCHELASTIC_USE_AGENT_STORE", "") == "True";
   return info;
 }
@@ -215,8 +217,7 @@ std::optional<LauncherInfo> by_open_mpi(const Variables& variables) {
         {rank, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"});
   const std::string job =
       variables.text_or("PMIX_NAMESPACE", variables.text_or("OMPI_MCA_ess_base_jobid", ""));
-  info.identity = "openmpi/" + job + "/" + variables.text_or("MASTER_ADDR", "") + ":" +
-                  variables.text_or("MASTER_PORT", "");
+  info.identity = "openmpi/" + job + "/" + master_of(variables);
   if (!job.empty()) info.port = port_of_job(hash_of(job), 0);
   if (place.local_size == place.size) info.host = "127.0.0.1";
   return info;
@@ -341,8 +342,7 @@ int device_of_rank(const RankPlace& place, int visible) {
   if (place.own_device && visible == 1) return 0;
   if (place.local_rank < visible) return place.local_rank;
   throw UsageError(describe_rank(place) + " is number " + std::to_string(place.local_rank) +
-                   " on its host, counted from 0, but sees " + std::to_string(visible) +
-                   (visible == 1 ? " device" : " devices") +
+                   " on its host, counted from 0, but sees " + counted(visible, "device") +
                    ": start at most one rank for each device (srun --gpus-per-task=1 binds one "
                    "to each; --local-rank says which this one takes)");
 }

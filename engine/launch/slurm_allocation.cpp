@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "engine/error.h"
+#include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
 
 namespace engine {
@@ -77,10 +78,6 @@ int tasks_of_a_node(const Environment& environment, int nodes, int cores) {
     if (const auto count = least(*list, nodes)) return *count;
   }
   return cores / std::max(1, number_of(environment, "SLURM_CPUS_PER_TASK").value_or(1));
-}
-
-std::string counted(int count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <type_traits>
 
 #include "engine/error.h"
 #include "engine/numerics/fft_plan.h"
@@ -19,20 +19,15 @@ std::lock_guard<std::mutex> hold_planner() {
   return std::lock_guard(planner);
 }
 
-struct DestroyDouble {
-  void operator()(fftw_plan plan) const {
+template <auto kDestroy>
+struct Destroy {
+  void operator()(auto* plan) const {
     const auto hold = hold_planner();
-    fftw_destroy_plan(plan);
+    kDestroy(plan);
   }
 };
-struct DestroyFloat {
-  void operator()(fftwf_plan plan) const {
-    const auto hold = hold_planner();
-    fftwf_destroy_plan(plan);
-  }
-};
-using DoublePlan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, DestroyDouble>;
-using FloatPlan = std::unique_ptr<std::remove_pointer_t<fftwf_plan>, DestroyFloat>;
+using DoublePlan = std::unique_ptr<std::remove_pointer_t<fftw_plan>, Destroy<fftw_destroy_plan>>;
+using FloatPlan = std::unique_ptr<std::remove_pointer_t<fftwf_plan>, Destroy<fftwf_destroy_plan>>;
 
 template <typename Plan, typename Make>
 Plan make_plan(const char* what, const Make& make) {
@@ -97,44 +92,35 @@ fftwf_complex* fftw_ptr(Complex* p) { return reinterpret_cast<fftwf_complex*>(p)
 
 }  // namespace
 
+void DestroyPlan::operator()(void* plan) const {
+  FloatPlan::deleter_type()(static_cast<fftwf_plan>(plan));
+}
+
 LinePlan::LinePlan(int length, Direction direction) {
   AlignedArray<Complex> in(static_cast<size_t>(length));
   AlignedArray<Complex> out(static_cast<size_t>(length));
   const int sign = direction == Direction::kForward ? FFTW_FORWARD : FFTW_BACKWARD;
-  plan_ = make_plan<FloatPlan>("a row transform", [&] {
-            return fftwf_plan_dft_1d(length, fftw_ptr(in.data()), fftw_ptr(out.data()), sign,
-                                     FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-          }).release();
-}
-
-LinePlan::LinePlan(LinePlan&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
-
-LinePlan::~LinePlan() {
-  if (plan_) DestroyFloat()(static_cast<fftwf_plan>(plan_));
+  plan_.reset(make_plan<FloatPlan>("a row transform", [&] {
+                return fftwf_plan_dft_1d(length, fftw_ptr(in.data()), fftw_ptr(out.data()), sign,
+                                         FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
+              }).release());
 }
 
 void LinePlan::execute(const Complex* in, Complex* out) const {
-  fftwf_execute_dft(static_cast<fftwf_plan>(plan_), fftw_ptr(const_cast<Complex*>(in)),
+  fftwf_execute_dft(static_cast<fftwf_plan>(plan_.get()), fftw_ptr(const_cast<Complex*>(in)),
                     fftw_ptr(out));
 }
 
 ProjectionPlan::ProjectionPlan(int n) {
   AlignedArray<Complex> in(static_cast<size_t>(n) * (static_cast<size_t>(n) / 2 + 1));
   AlignedArray<float> out(static_cast<size_t>(n) * static_cast<size_t>(n));
-  plan_ = make_plan<FloatPlan>("a projection transform", [&] {
-            return fftwf_plan_dft_c2r_2d(n, n, fftw_ptr(in.data()), out.data(), FFTW_ESTIMATE);
-          }).release();
-}
-
-ProjectionPlan::ProjectionPlan(ProjectionPlan&& other) noexcept
-    : plan_(std::exchange(other.plan_, nullptr)) {}
-
-ProjectionPlan::~ProjectionPlan() {
-  if (plan_) DestroyFloat()(static_cast<fftwf_plan>(plan_));
+  plan_.reset(make_plan<FloatPlan>("a projection transform", [&] {
+                return fftwf_plan_dft_c2r_2d(n, n, fftw_ptr(in.data()), out.data(), FFTW_ESTIMATE);
+              }).release());
 }
 
 void ProjectionPlan::execute(Complex* half_plane, float* out) const {
-  fftwf_execute_dft_c2r(static_cast<fftwf_plan>(plan_), fftw_ptr(half_plane), out);
+  fftwf_execute_dft_c2r(static_cast<fftwf_plan>(plan_.get()), fftw_ptr(half_plane), out);
 }
 
 }  // namespace cpu

@@ -35,32 +35,32 @@ class AlignedArray {
   size_t size_ = 0;
 };
 
+// FFTW's own plan, whose type its header alone knows.
+struct DestroyPlan {
+  void operator()(void* plan) const;
+};
+using PlanHandle = std::unique_ptr<void, DestroyPlan>;
+
 enum class Direction { kForward, kInverse };
 
 // One complex transform of `length`, out of place, both arrays contiguous and 64-byte aligned.
 class LinePlan {
  public:
   LinePlan(int length, Direction direction);
-  ~LinePlan();
-  LinePlan(LinePlan&& other) noexcept;
-  LinePlan& operator=(LinePlan&&) = delete;
   void execute(const Complex* in, Complex* out) const;
 
  private:
-  void* plan_;
+  PlanHandle plan_;
 };
 
 // Inverse real transform n x n from the half-plane n x (n/2+1); destroys its input. Unnormalised.
 class ProjectionPlan {
  public:
   explicit ProjectionPlan(int n);
-  ~ProjectionPlan();
-  ProjectionPlan(ProjectionPlan&& other) noexcept;
-  ProjectionPlan& operator=(ProjectionPlan&&) = delete;
   void execute(Complex* half_plane, float* out) const;
 
  private:
-  void* plan_;
+  PlanHandle plan_;
 };
 
 }  // namespace engine::cpu

@@ -271,6 +271,11 @@ Rotation rotation_matrix(double phi, double theta, double psi) {
   return multiply(multiply(about_z(phi), about_y(theta)), about_z(psi));
 }
 
+Rotation rotation_matrix(const Orientation& o) {
+  return rotation_matrix(static_cast<double>(o.phi), static_cast<double>(o.theta),
+                         static_cast<double>(o.psi));
+}
+
 double rotation_distance(const Rotation& a, const Rotation& b) {
   double trace = 0;
   for (size_t i = 0; i < 9; ++i) trace += a[i] * b[i];

@@ -44,6 +44,7 @@ int64_t count_orientations(const std::vector<OrientationGrid>& grids);
 using Rotation = std::array<double, 9>;
 // Rz(phi) Ry(theta) Rz(psi), angles in degrees.
 Rotation rotation_matrix(double phi, double theta, double psi);
+Rotation rotation_matrix(const Orientation& orientation);
 
 // Angle in degrees of the rotation that takes `a` to `b`.
 double rotation_distance(const Rotation& a, const Rotation& b);

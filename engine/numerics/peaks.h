@@ -25,6 +25,10 @@ struct Peak {
   float relative_defocus = 0;         // A
 };
 
+inline float score_of(const Peak& peak, PeakMetric metric) {
+  return metric == PeakMetric::kMip ? peak.mip : peak.scaled_mip;
+}
+
 // z with `false_positives` expected among pixels * correlations Gaussian values:
 // sqrt(2) * erfcinv(2 * false_positives / count), count = pixels of the map * correlations. Throws
 // InputError unless 0 < false_positives < count.

@@ -11,6 +11,7 @@
 #include "engine/numerics/fft.h"
 #include "engine/numerics/preprocess.h"
 #include "engine/numerics/projection.h"
+#include "engine/numerics/statistics.h"
 
 namespace engine {
 namespace {
@@ -138,15 +139,7 @@ void add_box(const std::vector<double>& box, int n, int top, int left, Image& im
 }
 
 void scale_to_counts(const SimulationOptions& options, Image& image) {
-  double sum = 0;
-  double squares = 0;
-  for (const float pixel : image.pixels) {
-    sum += pixel;
-    squares += static_cast<double>(pixel) * pixel;
-  }
-  const auto count = static_cast<double>(image.pixels.size());
-  const double mean = sum / count;
-  const double sd = std::sqrt(squares / count - mean * mean);
+  const auto [mean, sd] = moments(image.pixels);
   for (float& pixel : image.pixels) {
     pixel = static_cast<float>(options.mean + options.sd * (pixel - mean) / sd);
   }

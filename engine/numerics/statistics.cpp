@@ -50,6 +50,18 @@ Moments moments(int64_t sum, int64_t squares, int64_t correlations) {
   return {mean, std::sqrt(std::max(mean_square - mean * mean, 0.0))};
 }
 
+Moments moments(const std::vector<float>& values) {
+  double sum = 0;
+  double squares = 0;
+  for (const float value : values) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const auto count = static_cast<double>(values.size());
+  const double mean = sum / count;
+  return {mean, std::sqrt(std::max(squares / count - mean * mean, 0.0))};
+}
+
 double best_z(const Accumulators& a, int64_t correlations) {
   if (correlations < 2) return 0;
   double best = 0;

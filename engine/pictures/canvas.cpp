@@ -182,9 +182,7 @@ void Canvas::image(const Rect& where, const Image& pixels, Colour (*colours)(dou
                         cairo_surface_destroy);
   check(cairo_surface_status(surface.get()));
   cairo_t* context = handles_->context.get();
-  cairo_save(context);
-  cairo_rectangle(context, where.x, where.y, where.width, where.height);
-  cairo_clip(context);
+  clip(where);
   cairo_translate(context, where.x, where.y);
   cairo_scale(context, where.width / pixels.width, where.height / pixels.height);
   cairo_set_source_surface(context, surface.get(), 0, 0);
@@ -192,7 +190,7 @@ void Canvas::image(const Rect& where, const Image& pixels, Colour (*colours)(dou
   cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD);
   cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD);
   cairo_paint(context);
-  cairo_restore(context);
+  unclip();
   cairo_surface_finish(surface.get());
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <optional>
 
@@ -115,8 +114,7 @@ void draw_threshold(Canvas& canvas, const Axes& axes, double cutoff) {
   const double x = axes.x(cutoff);
   if (x < kArea.x || x > kArea.right()) return;
   canvas.line({{x, kArea.y}, {x, kArea.bottom()}}, kInk, 1.6, true);
-  char label[64];
-  std::snprintf(label, sizeof label, "threshold z = %.2f", cutoff);
+  const std::string label = format("threshold z = %.2f", cutoff);
   TextStyle style = {.size = 15, .bold = true};
   const bool left = x + canvas.text_width(label, style) + 16 > kArea.right();
   style.align = left ? Align::kRight : Align::kLeft;
@@ -130,7 +128,7 @@ std::vector<Point> triangle(double x, double y) {
 void draw_peaks(Canvas& canvas, const Axes& axes, const std::vector<Peak>& peaks,
                 PeakMetric metric) {
   for (const Peak& peak : peaks) {
-    const double z = metric == PeakMetric::kMip ? peak.mip : peak.scaled_mip;
+    const double z = score_of(peak, metric);
     if (z >= axes.low && z <= axes.high) canvas.polygon(triangle(axes.x(z), kArea.y + 42), kInk);
   }
 }

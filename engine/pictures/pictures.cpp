@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <numbers>
 #include <tuple>
@@ -23,24 +22,8 @@ int bin_factor(const Image& image) {
   return (std::max(image.height, image.width) + kLongestImage - 1) / kLongestImage;
 }
 
-float peak_score(const Peak& peak, PeakMetric metric) {
-  return metric == PeakMetric::kMip ? peak.mip : peak.scaled_mip;
-}
-
-std::string number(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
-std::string short_number(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
 std::string peak_summary(size_t peaks, double cutoff) {
-  const std::string above = " above z = " + number(cutoff, 2);
+  const std::string above = format(" above z = %.2f", cutoff);
   if (peaks == 0) return "no peak" + above;
   std::string text =
       grouped_number(static_cast<int64_t>(peaks)) + (peaks == 1 ? " peak" : " peaks") + above;
@@ -65,9 +48,8 @@ std::string micrograph_picture(const Image& micrograph, const std::vector<Peak>&
   std::tie(plot.low, plot.high) = percentiles(plot.image, 0.005, 0.995);
   plot.pixel_size = context.pixel_size;
   plot.title = plain_text(context.micrograph_name);
-  plot.subtitle = peak_summary(peaks.size(), context.cutoff) + "  ·  " +
-                  short_number(context.pixel_size) + " Å/pixel  ·  low-pass " +
-                  number(low_pass, 0) + " Å";
+  plot.subtitle = peak_summary(peaks.size(), context.cutoff) +
+                  format("  ·  %.4g Å/pixel  ·  low-pass %.0f Å", context.pixel_size, low_pass);
   plot.x_label = "x (pixels)";
   plot.y_label = "y (pixels)";
 
@@ -85,9 +67,9 @@ std::string micrograph_picture(const Image& micrograph, const std::vector<Peak>&
                                                                : "z of the peak (scaled MIP)",
                    .colours = peak_colour};
   bar.low = context.cutoff;
-  bar.high = std::max<double>(peak_score(peaks.front(), context.metric), bar.low + 0.1);
+  bar.high = std::max<double>(score_of(peaks.front(), context.metric), bar.low + 0.1);
   for (size_t i = 0; i < std::min(peaks.size(), kMostMarks); ++i) {
-    const double place = (peak_score(peaks[i], context.metric) - bar.low) / (bar.high - bar.low);
+    const double place = (score_of(peaks[i], context.metric) - bar.low) / (bar.high - bar.low);
     plot.marks.push_back({peaks[i].x + half, peaks[i].y + half, peak_colour(place)});
   }
   plot.bar = bar;
@@ -117,7 +99,7 @@ std::string scaled_mip_picture(const Maps& maps, const std::vector<Peak>& peaks,
     const std::string side = std::to_string(plot.bin);
     plot.subtitle += ", largest of each " + side + " x " + side + " pixels";
   }
-  if (scaled) plot.subtitle += "  ·  threshold z = " + number(context.cutoff, 2) + " (arrow)";
+  if (scaled) plot.subtitle += format("  ·  threshold z = %.2f (arrow)", context.cutoff);
   plot.x_label = "x of the particle's centre (pixels of the micrograph)";
   plot.y_label = "y of the particle's centre (pixels)";
   plot.bar = ColourBar{.label = high > plot.high ? "z (higher ones in the last colour)" : "z",

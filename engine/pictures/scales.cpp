@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "engine/io/format.h"
 
 namespace engine {
 namespace {
@@ -85,9 +86,7 @@ std::vector<double> ticks(double low, double high, int count) {
 
 std::string tick_text(double value, double step) {
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 9);
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value == 0 ? 0.0 : value);
-  return text;
+  return format("%.*f", decimals, value == 0 ? 0.0 : value);
 }
 
 std::pair<double, double> percentiles(const Image& image, double low, double high) {

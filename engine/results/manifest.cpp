@@ -2,13 +2,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/read_file.h"
 #include "base/sha256.h"
+#include "engine/config/named_maps.h"
 #include "engine/error.h"
 #include "engine/io/input_errors.h"
 
@@ -124,15 +123,10 @@ Json timings(const Manifest& manifest) {
 }
 
 Json outputs(const OutputPaths& paths) {
-  return {{"mip", output(paths.maps.mip)},
-          {"scaled_mip", output(paths.maps.scaled_mip)},
-          {"correlation_average", output(paths.maps.correlation_average)},
-          {"correlation_variance", output(paths.maps.correlation_variance)},
-          {"orientation_psi", output(paths.maps.orientation_psi)},
-          {"orientation_theta", output(paths.maps.orientation_theta)},
-          {"orientation_phi", output(paths.maps.orientation_phi)},
-          {"relative_defocus", output(paths.maps.relative_defocus)},
-          {"peaks_csv", output(paths.csv)}};
+  Json all;
+  for (const auto& [name, path] : kMaps) all[name] = output(paths.maps.*path);
+  all["peaks_csv"] = output(paths.csv);
+  return all;
 }
 
 }  // namespace
@@ -182,14 +176,10 @@ void write_manifest(const Manifest& manifest) {
 }
 
 bool read_manifest_counts(const std::string& path, FinishedCounts& counts) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT || errno == ENOTDIR) return false;
-    throw InputError("cannot read '" + path + "': " + std::generic_category().message(errno));
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto text = with_input_errors([&] { return base::read_file(path); });
+  if (!text) return false;
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(*text);
     if (json.at("format").get<int>() > kFormat) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");

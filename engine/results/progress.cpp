@@ -21,13 +21,6 @@ namespace {
 
 double finite(double value) { return std::isfinite(value) ? value : 0.0; }
 
-template <typename... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[128];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 double fraction(const Progress& progress) {
   if (progress.total <= 0) return 0.0;
   return std::clamp(static_cast<double>(progress.done) / static_cast<double>(progress.total), 0.0,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "engine/config/named_maps.h"
 #include "engine/error.h"
 #include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
@@ -15,40 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
+using base::folder_of;
 
+// In the order of kMaps.
 template <typename MapsType>
-auto maps_and_paths(MapsType& maps, const ResultPaths& paths) {
-  using ImageType = decltype(&maps.mip);
-  return std::array<std::pair<ImageType, const std::string*>, 8>{{
-      {&maps.mip, &paths.mip},
-      {&maps.scaled_mip, &paths.scaled_mip},
-      {&maps.mean, &paths.correlation_average},
-      {&maps.sd, &paths.correlation_variance},
-      {&maps.psi, &paths.orientation_psi},
-      {&maps.theta, &paths.orientation_theta},
-      {&maps.phi, &paths.orientation_phi},
-      {&maps.relative_defocus, &paths.relative_defocus},
-  }};
-}
-
-// write_mrc knows only the hidden name; the user knows the other.
-void write_map(const base::AtomicFile& file, const Image& image, double pixel_size) {
-  try {
-    write_mrc(file.temporary(), image, pixel_size);
-  } catch (const Error& error) {
-    std::string message = error.what();
-    const size_t at = message.find(file.temporary());
-    if (at == std::string::npos) {
-      message = "'" + file.path() + "': " + message;
-    } else {
-      message.replace(at, file.temporary().size(), file.path());
-    }
-    throw Error(error.code(), message);
-  }
+auto images_of(MapsType& maps) {
+  return std::array{&maps.mip, &maps.scaled_mip, &maps.mean, &maps.sd,
+                    &maps.psi, &maps.theta,      &maps.phi,  &maps.relative_defocus};
 }
 
 std::string csv_of_option(const std::string& output) {
@@ -84,8 +58,10 @@ void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
   with_input_errors([&] {
     // All are written before the first is renamed: a full disk leaves the old set whole.
     std::vector<base::AtomicFile> files;
-    for (const auto& [image, path] : maps_and_paths(maps, paths)) {
-      write_map(files.emplace_back(*path, base::Folder::kMake), *image, pixel_size);
+    const auto images = images_of(maps);
+    for (size_t i = 0; i < images.size(); ++i) {
+      files.emplace_back(paths.*kMaps[i].path, base::Folder::kMake);
+      write_mrc(files.back().temporary(), *images[i], pixel_size, files.back().path());
     }
     std::set<std::string> folders;
     for (base::AtomicFile& file : files) {
@@ -101,7 +77,7 @@ void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
 void write_image(const std::string& path, const Image& image, double pixel_size) {
   with_input_errors([&] {
     base::AtomicFile file(path, base::Folder::kMake);
-    write_map(file, image, pixel_size);
+    write_mrc(file.temporary(), image, pixel_size, path);
     file.commit();
     base::sync_folder_of(path);
   });
@@ -109,15 +85,18 @@ void write_image(const std::string& path, const Image& image, double pixel_size)
 
 Maps read_maps(const ResultPaths& paths) {
   Maps maps;
-  for (const auto& [image, path] : maps_and_paths(maps, paths)) {
-    MrcFile file = read_mrc(*path);
+  const auto images = images_of(maps);
+  for (size_t i = 0; i < images.size(); ++i) {
+    const std::string& path = paths.*kMaps[i].path;
+    Image* const image = images[i];
+    MrcFile file = read_mrc(path);
     if (file.header.nz != 1) {
-      throw InputError("'" + *path + "': " + std::to_string(file.header.nz) +
+      throw InputError("'" + path + "': " + std::to_string(file.header.nz) +
                        " sections; a map of a search has one");
     }
     *image = to_image(std::move(file));
     if (image->height != maps.mip.height || image->width != maps.mip.width) {
-      throw InputError("'" + *path + "': " + std::to_string(image->width) + " x " +
+      throw InputError("'" + path + "': " + std::to_string(image->width) + " x " +
                        std::to_string(image->height) + " pixels, but '" + paths.mip + "' has " +
                        std::to_string(maps.mip.width) + " x " + std::to_string(maps.mip.height) +
                        "; the maps must be of one search");

@@ -27,6 +27,31 @@ uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
   return static_cast<uint32_t>(done);
 }
 
+Accumulators take_statistics(const Backend& backend, Watchdog& watchdog) {
+  const auto busy = watchdog.busy(Activity::kDevice);
+  return backend.accumulators();
+}
+
+void forget_statistics(Backend& backend, Watchdog& watchdog, int height, int width) {
+  const auto busy = watchdog.busy(Activity::kDevice);
+  backend.restore(Accumulators(height, width));
+}
+
+int64_t correlations_in(const std::vector<Unit>& units, const std::vector<UnitRange>& chunk,
+                        uint32_t done, int planes) {
+  int64_t correlations = 0;
+  for (const UnitRange& range : chunk) {
+    for (uint32_t unit = range.begin; unit < range.end && done > 0; ++unit, --done) {
+      correlations += planes * (units[unit].second >= 0 ? 2 : 1);
+    }
+  }
+  return correlations;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 std::string numerics_signature(const Backend& backend) {
   return backend.name() + ", " + backend.precision() + ", numerics version " +
          std::to_string(kNumericsVersion);

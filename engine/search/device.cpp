@@ -11,7 +11,6 @@
 #include "engine/comm/nccl_memory.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
-#include "engine/cuda/nvidia_device.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/numerics/fft.h"
@@ -209,7 +208,7 @@ std::string choose_backend(const std::string& wanted, int device) {
   if (wanted != "auto" && wanted != "cuda") {
     throw UsageError("--backend: '" + wanted + "' is not one of auto, cuda, cpu");
   }
-  if (wanted == "auto" && !nvidia_device_present()) return "cpu";
+  if (wanted == "auto" && !cuda::nvidia_device_present()) return "cpu";
   cuda::require_device(device);
   return "cuda";
 }

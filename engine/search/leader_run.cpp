@@ -14,10 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // The state of one run of a search, at rank 0.
 class Run {
  public:
@@ -99,28 +95,13 @@ class Run {
           look_after(stop);
           return !stop_wanted_ && !merge_wanted_ && !leader_.should_yield();
         });
-    own_ += correlations_in(chunk, done);
+    own_ += correlations_in(search_.space.units, chunk, done, search_.problem.planes());
     leader_.ask(done);
-  }
-
-  int64_t correlations_in(const std::vector<UnitRange>& chunk, uint32_t done) const {
-    int64_t correlations = 0;
-    for (const UnitRange& range : chunk) {
-      for (uint32_t unit = range.begin; unit < range.end && done > 0; ++unit, --done) {
-        correlations += search_.space.correlations(search_.space.units[unit]);
-      }
-    }
-    return correlations;
-  }
-
-  Accumulators take_statistics() {
-    const auto busy = leader_.watchdog().busy(Activity::kDevice);
-    return backend_.accumulators();
   }
 
   // A fault of the device that shows here ends the search.
   void merge_round(const Order& order) {
-    Accumulators statistics = take_statistics();
+    Accumulators statistics = take_statistics(backend_, leader_.watchdog());
     const int ranks = static_cast<int>(order.participants.size());
     const std::string& extreme_pixel = search_.problem.extreme_pixel;
     check_range(statistics, ranks, extreme_pixel);
@@ -144,18 +125,14 @@ class Run {
       leader_.end();
       return;
     }
-    forget_statistics();
+    forget_statistics(backend_, leader_.watchdog(), state_.accumulators.height,
+                      state_.accumulators.width);
     own_ = 0;
     worked_ = false;
     merged_ = leader_.done();
     if (std::exchange(merge_wanted_, false) && !options_.checkpoint.empty()) {
       write_checkpoint_or_note();
     }
-  }
-
-  void forget_statistics() {
-    const auto busy = leader_.watchdog().busy(Activity::kDevice);
-    backend_.restore(Accumulators(state_.accumulators.height, state_.accumulators.width));
   }
 
   // The end of a fault's message: whether the search can be resumed.

@@ -14,16 +14,13 @@
 #include "engine/ranks/leader.h"
 #include "engine/results/peaks_csv.h"
 #include "engine/results/progress.h"
+#include "engine/search/batches.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
 
@@ -314,8 +311,7 @@ std::string describe_workers(const DevicePlan& device) {
     return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
            device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
   }
-  return device.backend + ", " + std::to_string(device.threads) +
-         (device.threads == 1 ? " thread" : " threads");
+  return device.backend + ", " + counted(device.threads, "thread");
 }
 
 }  // namespace
@@ -325,8 +321,7 @@ std::string describe_plan(const SearchConfig& config, const SearchSpace& space, 
   return config.micrograph_path + ": " + std::to_string(width) + " x " + std::to_string(height) +
          " pixels, template " + std::to_string(template_size) + "^3, " +
          grouped_number(space.orientations()) + " orientations x " +
-         std::to_string(space.planes.size()) +
-         (space.planes.size() == 1 ? " defocus plane = " : " defocus planes = ") +
+         counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
          grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
          "\n" + describe_memory(device);
 }

@@ -16,15 +16,7 @@ namespace {
 
 // The pixel farthest from the mean: what a sum that leaves its range is most likely due to.
 std::string describe_extreme_pixel(const Image& image) {
-  double sum = 0;
-  double squares = 0;
-  for (const float value : image.pixels) {
-    sum += value;
-    squares += static_cast<double>(value) * value;
-  }
-  const auto count = static_cast<double>(image.pixels.size());
-  const double mean = sum / count;
-  const double sd = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  const auto [mean, sd] = moments(image.pixels);
   size_t worst = 0;
   for (size_t i = 0; i < image.pixels.size(); ++i) {
     if (std::abs(image.pixels[i] - mean) > std::abs(image.pixels[worst] - mean)) worst = i;

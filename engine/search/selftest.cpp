@@ -3,7 +3,6 @@
 #include <atomic>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -11,6 +10,7 @@
 
 #include "engine/config/config_reader.h"
 #include "engine/error.h"
+#include "engine/io/format.h"
 #include "engine/io/mrc.h"
 #include "engine/search/search.h"
 
@@ -30,12 +30,6 @@ Maps search_maps(const SearchConfig& config, const Image& micrograph, const Volu
   const std::atomic<bool> never = false;
   const RunResult result = run_search(search, *backend, {}, never);
   return finalise(result.accumulators, search.space.list.orientations, search.space.planes);
-}
-
-std::string format(const char* pattern, auto... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
 }
 
 void judge(const std::string& title, const std::vector<PlantedParticle>& truth, const Maps& maps,

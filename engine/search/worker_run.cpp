@@ -39,7 +39,9 @@ class WorkerRun {
         case OrderKind::kMerged:
           // This rank is no part of the communicator that the others made since.
           if (!group_lost_.empty()) throw Error(ExitCode::kDeviceFault, group_lost_);
-          forget_statistics();
+          forget_statistics(*backend_, worker_.watchdog(), problem_.valid_height(),
+                            problem_.valid_width());
+          correlations_ = 0;
           worker_.ask(0, 0.0);
           break;
         case OrderKind::kYield:
@@ -62,12 +64,6 @@ class WorkerRun {
     }
   }
 
-  void forget_statistics() {
-    const auto busy = worker_.watchdog().busy(Activity::kDevice);
-    backend_->restore(Accumulators(problem_.valid_height(), problem_.valid_width()));
-    correlations_ = 0;
-  }
-
   void make_device() {
     const auto busy = worker_.watchdog().busy(Activity::kStart);
     const ProblemShape shape{problem_.height, problem_.width, problem_.template_size,
@@ -88,16 +84,8 @@ class WorkerRun {
       forward_stop();
       return !worker_.should_yield();
     });
-    count(chunk, done);
+    correlations_ += correlations_in(units_, chunk, done, problem_.planes());
     worker_.ask(done, best_z_if_due());
-  }
-
-  void count(const std::vector<UnitRange>& chunk, uint32_t done) {
-    for (const UnitRange& range : chunk) {
-      for (uint32_t unit = range.begin; unit < range.end && done > 0; ++unit, --done) {
-        correlations_ += problem_.planes() * (units_[unit].second >= 0 ? 2 : 1);
-      }
-    }
   }
 
   // Looking at every pixel costs as much as a few correlations, so seldom.
@@ -109,13 +97,8 @@ class WorkerRun {
     return own_best_z(*backend_, correlations_, false);
   }
 
-  Accumulators take_statistics() {
-    const auto busy = worker_.watchdog().busy(Activity::kDevice);
-    return backend_->accumulators();
-  }
-
   void give_statistics(const Order& order) {
-    Accumulators statistics = take_statistics();
+    Accumulators statistics = take_statistics(*backend_, worker_.watchdog());
     check_range(statistics, static_cast<int>(order.participants.size()), problem_.extreme_pixel);
     group_lost_.clear();
     try {
