@@ -9,7 +9,7 @@
 namespace base {
 namespace {
 
-constexpr double kLongest = 1e12;  // ms, 30 years
+constexpr double kLongestMs = 1e12;  // ms, 30 years
 constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
     {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
 
@@ -22,7 +22,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   const std::string_view unit(stop, static_cast<size_t>(end - stop));
   if (error != std::errc() || !(value >= 0)) return std::nullopt;
   for (const auto& [name, milliseconds] : kUnits) {
-    if (unit != name || value * milliseconds > kLongest) continue;
+    if (unit != name || value * milliseconds > kLongestMs) continue;
     return std::chrono::milliseconds(std::llround(value * milliseconds));
   }
   return std::nullopt;

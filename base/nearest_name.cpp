@@ -7,7 +7,7 @@
 namespace base {
 namespace {
 
-constexpr size_t kLongest = 200;  // nobody meant a known name by a longer one
+constexpr size_t kLongestName = 200;  // nobody meant a known name by a longer one
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -38,7 +38,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::optional<std::string> nearest_name(const std::string& name,
                                         const std::vector<std::string>& known) {
-  if (name.size() > kLongest) return std::nullopt;
+  if (name.size() > kLongestName) return std::nullopt;
   std::optional<std::string> best;
   size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : known) {

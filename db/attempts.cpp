@@ -5,7 +5,9 @@
 namespace db {
 namespace {
 
-void set_state(const std::string& word, Attempt& attempt) {
+std::string attempt_state_word(const Attempt& attempt) { return to_string(attempt.state); }
+
+void set_attempt_state(const std::string& word, Attempt& attempt) {
   const auto state = parse_attempt_state(word);
   if (!state) {
     throw DatabaseError("attempt " + attempt.token + " has the unknown state '" + word +
@@ -19,9 +21,7 @@ const Table<Attempt> kAttempts("attempts",
                                 {"item_id", &Attempt::item_id},
                                 {"number", &Attempt::number},
                                 {"token", &Attempt::token},
-                                {"state",
-                                 [](const Attempt& attempt) { return to_string(attempt.state); },
-                                 set_state, Use::kChanges},
+                                {"state", attempt_state_word, set_attempt_state, Use::kChanges},
                                 {"cause", &Attempt::cause, Use::kChanges},
                                 {"message", &Attempt::message, Use::kChanges},
                                 {"shape", &Attempt::shape},

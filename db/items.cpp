@@ -24,57 +24,53 @@ std::map<std::string, std::string> options_of(const std::string& text) {
   return options;
 }
 
+std::string priority_word(const Item& item) { return to_string(item.priority); }
+
 void set_priority(const std::string& word, Item& item) {
   item.priority = known(parse_priority(word), item.id);
 }
 
-void set_state(const std::string& word, Item& item) {
+std::string item_state_word(const Item& item) { return to_string(item.state); }
+
+void set_item_state(const std::string& word, Item& item) {
   item.state = known(parse_item_state(word), item.id);
 }
 
+std::string lines_of_options(const Item& item) { return options_text(item.options); }
+
+void set_options(const std::string& text, Item& item) { item.options = options_of(text); }
+
+// A field of the item's CTF, as a function that Column takes.
+template <typename Value>
+auto of_ctf(Value Ctf::*field) {
+  return [field](auto& item) -> auto& { return item.ctf.*field; };
+}
+
 // The column `forgiven` is the field exempt_through: a released schema keeps its names.
-const Table<Item> kItems(
-    "items",
-    {{"id", &Item::id, Use::kKey},
-     {"micrograph_path", &Item::micrograph_path},
-     {"template_id", &Item::template_id},
-     {"repeat", &Item::repeat},
-     {"priority", [](const Item& item) {
-  return to_string(item.priority); }, set_priority,
-      Use::kChanges},
-     {"state", [](const Item& item) {
-  return to_string(item.state); }, set_state, Use::kChanges},
-     {"reason", &Item::reason, Use::kChanges},
-     {"defocus_u", [](auto& item) -> auto& { return item.ctf.defocus_u;
-}  // namespace
-, Use::kChanges
-}  // namespace db
-, {"defocus_v", [](auto& item) -> auto& {return item.ctf.defocus_v;
-}
-, Use::kChanges
-}
-, {"astigmatism_angle", [](auto& item) -> auto& {return item.ctf.astigmatism_angle;
-}
-, Use::kChanges
-}
-, {"phase_shift", [](auto& item) -> auto& {return item.ctf.phase_shift;
-}
-, Use::kChanges
-}
-, {"ctf_source", [](auto& item) -> auto& {return item.ctf.source;
-}
-, Use::kChanges
-}
-, {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
-    {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
-    {"owner_uid", &Item::owner_uid}, {"owner", &Item::owner}, {"label", &Item::label},
-    {"cancel_requested", &Item::cancel_requested, Use::kChanges}, {"created", &Item::created},
-    {"changed", &Item::changed, Use::kChanges}, {"not_before", &Item::not_before, Use::kChanges},
-    {"forgiven", &Item::exempt_through, Use::kChanges}, {
-  "options", [](const Item& item) { return options_text(item.options); },
-      [](const std::string& text, Item& item) { item.options = options_of(text); }, Use::kChanges
-}
-});
+const Table<Item> kItems("items",
+                         {{"id", &Item::id, Use::kKey},
+                          {"micrograph_path", &Item::micrograph_path},
+                          {"template_id", &Item::template_id},
+                          {"repeat", &Item::repeat},
+                          {"priority", priority_word, set_priority, Use::kChanges},
+                          {"state", item_state_word, set_item_state, Use::kChanges},
+                          {"reason", &Item::reason, Use::kChanges},
+                          {"defocus_u", of_ctf(&Ctf::defocus_u), Use::kChanges},
+                          {"defocus_v", of_ctf(&Ctf::defocus_v), Use::kChanges},
+                          {"astigmatism_angle", of_ctf(&Ctf::astigmatism_angle), Use::kChanges},
+                          {"phase_shift", of_ctf(&Ctf::phase_shift), Use::kChanges},
+                          {"ctf_source", of_ctf(&Ctf::source), Use::kChanges},
+                          {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
+                          {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
+                          {"owner_uid", &Item::owner_uid},
+                          {"owner", &Item::owner},
+                          {"label", &Item::label},
+                          {"cancel_requested", &Item::cancel_requested, Use::kChanges},
+                          {"created", &Item::created},
+                          {"changed", &Item::changed, Use::kChanges},
+                          {"not_before", &Item::not_before, Use::kChanges},
+                          {"forgiven", &Item::exempt_through, Use::kChanges},
+                          {"options", lines_of_options, set_options, Use::kChanges}});
 
 std::string marks(size_t count) {
   std::string list;

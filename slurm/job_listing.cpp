@@ -4,11 +4,12 @@
 #include <iterator>
 #include <utility>
 
+#include "slurm/rate_limit.h"
+
 namespace slurm {
 namespace {
 
 constexpr int kLatencyFactor = 5;
-constexpr int64_t kMinuteMs = 60'000;
 
 }  // namespace
 

@@ -4,11 +4,6 @@
 #include <stdexcept>
 
 namespace slurm {
-namespace {
-
-constexpr double kMinuteMs = 60'000;
-
-}  // namespace
 
 // A full bucket may be emptied at once and then refills for a minute, so that it fills at the rate
 // of what is left of per_minute.

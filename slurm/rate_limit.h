@@ -6,6 +6,8 @@
 
 namespace slurm {
 
+inline constexpr int64_t kMinuteMs = 60'000;
+
 class RequestBudget {
  public:
   // `per_minute` requests, of which up to a sixth may come at once. Throws std::invalid_argument

@@ -2,11 +2,11 @@
 
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
+#include "slurm/rate_limit.h"
 
 namespace slurm {
 namespace {
 
-constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kNodesEveryMs = 60 * kMinuteMs;
 constexpr int64_t kNodesAgainMs = 5 * kMinuteMs;
 constexpr int64_t kCancelAgainMs = kMinuteMs;

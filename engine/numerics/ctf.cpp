@@ -7,8 +7,6 @@
 namespace engine {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 // Keeps the direction finite at zero frequency; the reference's value.
 constexpr double kDirectionEpsilon = 1.1920929e-7;
 
@@ -46,15 +44,16 @@ double phase(const OpticsGroup& o, double relative_defocus, double ky, double kx
   const double lambda = electron_wavelength(o.voltage);
   const double k2 = ky * ky + kx * kx;
   const double unit = 1.0 / std::sqrt(k2 + kDirectionEpsilon);
-  const double angle = o.astigmatism_angle * kPi / 180.0;
+  const double angle = o.astigmatism_angle * std::numbers::pi / 180.0;
   const double mean = (o.defocus_u + o.defocus_v) / 2.0 + relative_defocus;
   const double astigmatism = std::abs(o.defocus_u - o.defocus_v) / 2.0;
   const double along = ky * unit * std::sin(angle) + kx * unit * std::cos(angle);
   const double defocus = mean - astigmatism + 2.0 * astigmatism * along * along;
   const double cs = o.spherical_aberration * 1e7;
   const double w = o.amplitude_contrast_ratio;
-  return -kPi * lambda * defocus * k2 + kPi / 2.0 * cs * lambda * lambda * lambda * k2 * k2 -
-         o.phase_shift * kPi / 180.0 - std::atan2(w, std::sqrt(1.0 - w * w));
+  return -std::numbers::pi * lambda * defocus * k2 +
+         std::numbers::pi / 2.0 * cs * lambda * lambda * lambda * k2 * k2 -
+         o.phase_shift * std::numbers::pi / 180.0 - std::atan2(w, std::sqrt(1.0 - w * w));
 }
 
 double even_phase(const OpticsGroup& o, double rho, double theta) {

@@ -16,8 +16,6 @@
 namespace engine {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-
 // Noise power at |f| cycles/pixel, relative to its white part.
 double noise_power(double frequency, double pixel_size) {
   const double x = 45.0 * frequency / pixel_size;
@@ -57,7 +55,7 @@ std::vector<double> particle_box(const std::vector<std::complex<float>>& volume,
     for (int kx = 0; kx <= n / 2; ++kx, ++i) {
       // The volume's phases put the particle at the box's corner; half a box brings it to (n/2,
       // n/2).
-      const double shift = -2.0 * kPi * (ky * (dy + n / 2) + kx * (dx + n / 2)) / n;
+      const double shift = -2.0 * std::numbers::pi * (ky * (dy + n / 2) + kx * (dx + n / 2)) / n;
       spectrum[i] = std::complex<double>(slice[i]) * transfer[i] * std::polar(1.0, shift);
       const double weight = kx == 0 || kx == n / 2 ? 1.0 : 2.0;
       signal += weight * std::norm(spectrum[i]) /
@@ -85,7 +83,7 @@ void draw_orientation(const SimulationOptions& options, std::mt19937_64& random,
     return;
   }
   p.phi = 360.0 * unit(random);
-  p.theta = std::acos(1.0 - 2.0 * unit(random)) * 180.0 / kPi;
+  p.theta = std::acos(1.0 - 2.0 * unit(random)) * 180.0 / std::numbers::pi;
   p.psi = 360.0 * unit(random);
 }
 

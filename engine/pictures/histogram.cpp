@@ -18,7 +18,6 @@ constexpr double kFewest = 0.5;   // foot of the logarithmic axis: one pixel is 
 constexpr Colour kPixels = {0.42, 0.58, 0.76, 1};
 constexpr Colour kAbove = {0.93, 0.55, 0.14, 1};
 constexpr Colour kNoise = {0.70, 0.11, 0.16, 1};
-constexpr Colour kInk = {0.1, 0.1, 0.1, 1};
 constexpr Colour kGrid = {0.88, 0.88, 0.88, 1};
 
 struct Histogram {

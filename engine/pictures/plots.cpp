@@ -7,7 +7,6 @@
 namespace engine {
 namespace {
 
-constexpr Colour kInk = {0.1, 0.1, 0.1, 1};
 constexpr Colour kSoftInk = {0.35, 0.35, 0.35, 1};
 constexpr double kTickSize = 14, kLabelSize = 16;
 constexpr double kLeft = 92, kTop = 84, kRight = 36, kBarRoom = 112, kBottom = 104;

@@ -14,6 +14,7 @@ namespace engine {
 struct Colour {
   double red = 0, green = 0, blue = 0, alpha = 1;
 };
+inline constexpr Colour kInk = {0.1, 0.1, 0.1, 1};  // of lines and letters
 
 // The colour at a position along a scale from 0 to 1 (clamped).
 Colour grey(double position);

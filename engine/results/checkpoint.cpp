@@ -29,7 +29,7 @@ static_assert(std::endian::native == std::endian::little, "checkpoints are littl
 
 constexpr char kMagic[] = "MARGAYCP";
 constexpr size_t kMagicBytes = 8;
-constexpr uint32_t kFormat = 1;
+constexpr uint32_t kCheckpointFormat = 1;
 constexpr size_t kHashBytes = 64;  // SHA-256 in hex
 constexpr uint32_t kLongestHeader = 1 << 20;
 
@@ -153,9 +153,9 @@ json read_header(Reader& reader) {
     reader.refuse_kind();
   }
   reader.get(&format, sizeof(format));
-  if (format != kFormat) {
+  if (format != kCheckpointFormat) {
     reader.fail("has format " + std::to_string(format) + "; this engine reads format " +
-                std::to_string(kFormat));
+                std::to_string(kCheckpointFormat));
   }
   reader.get(&length, sizeof(length));
   if (length > kLongestHeader) reader.fail("has a header of impossible length");
@@ -180,7 +180,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& c) {
     const std::string header = header_of(c).dump();
     const auto length = static_cast<uint32_t>(header.size());
     writer.put(kMagic, kMagicBytes);
-    writer.put(&kFormat, sizeof(kFormat));
+    writer.put(&kCheckpointFormat, sizeof(kCheckpointFormat));
     writer.put(&length, sizeof(length));
     writer.put(header.data(), header.size());
     writer.put_all(pack_bits(c.finished));

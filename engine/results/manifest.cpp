@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kManifestFormat = 1;
 
 std::string absolute(const std::string& path) {
   return path.empty() ? "" : fs::absolute(path).lexically_normal().string();
@@ -140,7 +140,7 @@ InputHashes hash_inputs(const SearchConfig& config) {
 std::string manifest_json(const Manifest& manifest) {
   Json pictures = Json::object();
   for (const auto& [name, path] : manifest.pictures) pictures[name] = output(path);
-  const Json json = {{"format", kFormat},
+  const Json json = {{"format", kManifestFormat},
                      {"program", "margay-engine"},
                      {"version", MARGAY_VERSION},
                      {"build", {{"compiler", compiler()}}},
@@ -180,7 +180,7 @@ bool read_manifest_counts(const std::string& path, FinishedCounts& counts) {
   if (!text) return false;
   try {
     const Json json = Json::parse(*text);
-    if (json.at("format").get<int>() > kFormat) {
+    if (json.at("format").get<int>() > kManifestFormat) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }

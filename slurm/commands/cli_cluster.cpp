@@ -18,6 +18,7 @@
 #include "slurm/commands/cli_doctor.h"
 #include "slurm/commands/cli_session.h"
 #include "slurm/commands/parse.h"
+#include "slurm/rate_limit.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/slurm_cluster.h"
 
@@ -26,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kSlowMs = 2'000;  // a failure that takes longer is not provoked again at once
 constexpr const char* kScratchFiles = "sbatch-";
 constexpr const char* kNoBudget = "the requests of this minute are used up (requests_per_minute)";

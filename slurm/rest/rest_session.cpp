@@ -12,7 +12,6 @@ namespace slurm {
 namespace {
 
 constexpr const char* kOpenApi = "/openapi/v3";
-constexpr int64_t kMinuteMs = 60'000;
 // After a failure that takes longer, requests pause: each would take as long again.
 constexpr int64_t kSlowMs = 2'000;
 

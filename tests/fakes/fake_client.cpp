@@ -5,7 +5,7 @@
 namespace tests {
 namespace {
 
-constexpr int kTimeout = 30;  // seconds
+constexpr int kTimeoutSeconds = 30;
 
 }  // namespace
 
@@ -15,7 +15,7 @@ ClientAnswer ask(const std::string& url, const std::string& method, const std::s
   const bool is_unix = url.starts_with("unix:");
   httplib::Client client(is_unix ? url.substr(5) : url);
   if (is_unix) client.set_address_family(AF_UNIX);
-  client.set_read_timeout(kTimeout);
+  client.set_read_timeout(kTimeoutSeconds);
   httplib::Request request;
   request.method = method;
   request.path = path;

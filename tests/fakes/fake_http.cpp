@@ -15,8 +15,8 @@ namespace tests {
 namespace {
 
 constexpr int kThreads = 32;
-constexpr int kLookForStop = 50;  // ms
-constexpr int kTimeout = 30'000;  // ms, with a client in the middle of a request
+constexpr int kLookForStop = 50;          // ms
+constexpr int kClientTimeoutMs = 30'000;  // with a client in the middle of a request
 constexpr size_t kLargestBody = 64U << 20U;
 
 // Hands out its socket as the "port" that httplib copies into each request.
@@ -24,8 +24,8 @@ class SocketStream : public httplib::Stream {
  public:
   explicit SocketStream(int socket) : socket_(socket) {}
 
-  bool is_readable() const override { return waits_for(POLLIN, kTimeout); }
-  bool is_writable() const override { return waits_for(POLLOUT, kTimeout); }
+  bool is_readable() const override { return waits_for(POLLIN, kClientTimeoutMs); }
+  bool is_writable() const override { return waits_for(POLLOUT, kClientTimeoutMs); }
   ssize_t read(char* out, size_t size) override {
     if (!is_readable()) return -1;
     return ::recv(socket_, out, size, 0);

@@ -16,7 +16,7 @@ namespace {
 
 using simt::launch;
 
-constexpr int kSeeds = 20;
+constexpr int kRaceSeeds = 20;
 
 // How many of the seeds let the kernel turn its values by so many places.
 template <typename Value>
@@ -26,7 +26,7 @@ int lucky_seeds(void (*kernel)(const Value*, Value*), unsigned threads, int by) 
   std::vector<Value> expected = in;
   std::rotate(expected.begin(), expected.begin() + by, expected.end());
   int lucky = 0;
-  for (int seed = 0; seed < kSeeds; ++seed) {
+  for (int seed = 0; seed < kRaceSeeds; ++seed) {
     std::vector<Value> out(in.size());
     launch({.seed = static_cast<uint64_t>(seed)}, kernel, 1, threads, in.size() * sizeof(Value),
            in.data(), out.data());
@@ -36,14 +36,14 @@ int lucky_seeds(void (*kernel)(const Value*, Value*), unsigned threads, int by) 
 }
 
 TEST(SimtRaces, AKernelWithItsBarriersIsRightInEveryOrder) {
-  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 256, 1), kSeeds);
-  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 2, 1), kSeeds);
-  EXPECT_EQ(lucky_seeds<int>(rotate_twice<true>, 256, 2), kSeeds);
-  EXPECT_EQ(lucky_seeds<float>(rotate_in_warp<true>, 32, 1), kSeeds);
+  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 256, 1), kRaceSeeds);
+  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 2, 1), kRaceSeeds);
+  EXPECT_EQ(lucky_seeds<int>(rotate_twice<true>, 256, 2), kRaceSeeds);
+  EXPECT_EQ(lucky_seeds<float>(rotate_in_warp<true>, 32, 1), kRaceSeeds);
 }
 
 TEST(SimtRaces, ABlockMayHaveAllTheThreadsThatADeviceAllows) {
-  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 1024, 1), kSeeds);
+  EXPECT_EQ(lucky_seeds<int>(rotate<true>, 1024, 1), kRaceSeeds);
 }
 
 // The last block adds up what all have left.
@@ -82,7 +82,7 @@ __global__ void shuffle_then_hand_over(int* out) {
 
 TEST(SimtRaces, AMissingBarrierIsNoticed) {
   EXPECT_EQ(lucky_seeds<int>(rotate<false>, 256, 1), 0);
-  EXPECT_LT(lucky_seeds<int>(rotate<false>, 2, 1), kSeeds) << "with few threads some seeds are";
+  EXPECT_LT(lucky_seeds<int>(rotate<false>, 2, 1), kRaceSeeds) << "with few threads some seeds are";
 }
 
 TEST(SimtRaces, AMissingBarrierBeforeABufferIsUsedAgainIsNoticed) {
@@ -95,7 +95,7 @@ TEST(SimtRaces, AMissingBarrierOfAWarpIsNoticed) {
 
 TEST(SimtRaces, AWarpMayRunFarAheadOfAnother) {
   std::set<int> seen;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kRaceSeeds; ++seed) {
     int out = -1;
     launch({.seed = seed}, shuffle_then_hand_over, 1, 64, 64 * sizeof(int), &out);
     seen.insert(out);

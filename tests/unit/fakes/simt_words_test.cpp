@@ -17,7 +17,7 @@ using simt::KernelError;
 using simt::launch;
 using testing::ElementsAre;
 
-constexpr uint64_t kSeeds = 10;
+constexpr uint64_t kWordSeeds = 10;
 
 template <typename Value>
 __global__ void shuffle(int which, int by, int width, unsigned mask, Value* out) {
@@ -113,7 +113,7 @@ __global__ void vote(unsigned* out) {
 }
 
 TEST(SimtWords, VotesCountThoseWhoTakePart) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kWordSeeds; ++seed) {
     std::vector<unsigned> out(32);
     launch({.seed = seed}, vote, 1, 32, 0, out.data());
     EXPECT_EQ(out[0], 0x0000aaaau | 1u << 8 | 1u << 10 | 1u << 12);
@@ -175,7 +175,7 @@ __global__ void use_atomics(Atomics* to) {
 }
 
 TEST(SimtWords, AtomicsLoseNothing) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < kWordSeeds; ++seed) {
     Atomics to;
     launch({.seed = seed}, use_atomics, 1, 64, 0, &to);
     EXPECT_EQ(to.sum, 2016);

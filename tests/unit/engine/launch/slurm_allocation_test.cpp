@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 using Variables = std::map<std::string, std::string>;
 
-std::optional<Allocation> find(const Variables& variables) {
+std::optional<Allocation> allocation_of(const Variables& variables) {
   return find_allocation([&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     if (found == variables.end()) return std::nullopt;
@@ -31,7 +31,7 @@ Variables with(Variables variables, const Variables& more) {
 
 // What the user is told; empty when nothing is wrong.
 template <typename What>
-std::string refusal(const What& what) {
+std::string allocation_refusal(const What& what) {
   try {
     what();
   } catch (const UsageError& error) {
@@ -48,13 +48,13 @@ const Variables kTwoNodes = {{"SLURM_JOB_ID", "7"},
 constexpr Allocation kNodesOfTwo = {.nodes = 3, .cores = 9, .tasks = 2, .gpus = 4};
 
 TEST(FindAllocation, OutsideOfAJobAndOnOneNodeThereIsNone) {
-  EXPECT_FALSE(find({}).has_value());
-  EXPECT_FALSE(find({{"SLURM_JOB_NUM_NODES", "2"}}).has_value());
-  EXPECT_FALSE(find(with(kTwoNodes, {{"SLURM_JOB_NUM_NODES", "1"}})).has_value());
+  EXPECT_FALSE(allocation_of({}).has_value());
+  EXPECT_FALSE(allocation_of({{"SLURM_JOB_NUM_NODES", "2"}}).has_value());
+  EXPECT_FALSE(allocation_of(with(kTwoNodes, {{"SLURM_JOB_NUM_NODES", "1"}})).has_value());
 }
 
 TEST(FindAllocation, ANodeHasWhatTheJobsVariablesSay) {
-  const std::optional<Allocation> found = find(kTwoNodes);
+  const std::optional<Allocation> found = allocation_of(kTwoNodes);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->nodes, 2);
   EXPECT_EQ(found->cores, 16);
@@ -64,19 +64,21 @@ TEST(FindAllocation, ANodeHasWhatTheJobsVariablesSay) {
 
 TEST(FindAllocation, OfUnlikeNodesThePoorestCounts) {
   const Variables unlike = {{"SLURM_JOB_CPUS_PER_NODE", "16,8"}, {"SLURM_TASKS_PER_NODE", "3,4"}};
-  EXPECT_EQ(find(with(kTwoNodes, unlike))->cores, 8);
-  EXPECT_EQ(find(with(kTwoNodes, unlike))->tasks, 3);
+  EXPECT_EQ(allocation_of(with(kTwoNodes, unlike))->cores, 8);
+  EXPECT_EQ(allocation_of(with(kTwoNodes, unlike))->tasks, 3);
 }
 
 TEST(FindAllocation, AStepsOwnTasksAreNotTheJobs) {
   const Variables step = with(kTwoNodes, {{"SLURM_TASKS_PER_NODE", "1"}});
-  EXPECT_EQ(find(step)->tasks, 16);
-  EXPECT_EQ(find(with(step, {{"SLURM_CPUS_PER_TASK", "3"}}))->tasks, 5);
-  EXPECT_EQ(find(with(step, {{"SLURM_NTASKS_PER_NODE", "2"}}))->tasks, 2);
+  EXPECT_EQ(allocation_of(step)->tasks, 16);
+  EXPECT_EQ(allocation_of(with(step, {{"SLURM_CPUS_PER_TASK", "3"}}))->tasks, 5);
+  EXPECT_EQ(allocation_of(with(step, {{"SLURM_NTASKS_PER_NODE", "2"}}))->tasks, 2);
 }
 
 TEST(FindAllocation, GpusAreCountedHoweverTheyWereAskedFor) {
-  const auto gpus = [](const Variables& more) { return find(with(kTwoNodes, more))->gpus; };
+  const auto gpus = [](const Variables& more) {
+    return allocation_of(with(kTwoNodes, more))->gpus;
+  };
   EXPECT_EQ(gpus({{"SLURM_GPUS_PER_NODE", "4"}}), 4);
   EXPECT_EQ(gpus({{"SLURM_GPUS_PER_NODE", "a100:2,h200:1"}}), 3);
   EXPECT_EQ(gpus({{"SLURM_JOB_GPUS", "0,1,3"}}), 3);
@@ -88,7 +90,7 @@ TEST(FindAllocation, GpusAreCountedHoweverTheyWereAskedFor) {
 
 TEST(FindAllocation, WhatIsNoNumberIsNamed) {
   const auto told = [](const Variables& more) {
-    return refusal([&] { find(with(kTwoNodes, more)); });
+    return allocation_refusal([&] { allocation_of(with(kTwoNodes, more)); });
   };
   for (const char* name : {"SLURM_JOB_NUM_NODES", "SLURM_JOB_CPUS_PER_NODE",
                            "SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}) {
@@ -120,7 +122,7 @@ TEST(SpreadOver, NodesAreFilledOneAfterTheOther) {
 
 TEST(SpreadOver, MoreThanTheAllocationHoldsIsRefusedWithWhatToAskFor) {
   const auto told = [](const Allocation& allocation, bool on_devices, int nproc, int threads) {
-    return refusal([&] { spread_over(allocation, on_devices, nproc, threads); });
+    return allocation_refusal([&] { spread_over(allocation, on_devices, nproc, threads); });
   };
   EXPECT_THAT(told(kNodesOfTwo, false, 7, 0),
               AllOf(HasSubstr("holds 6 ranks"), HasSubstr("--ntasks-per-node")));

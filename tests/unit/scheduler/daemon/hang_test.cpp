@@ -23,10 +23,10 @@ constexpr const char* kSearch =
     "orientation_search_config: {psi_step: 3.0}\n";
 
 // Reports when a call is in it, and blocks that call until it is released.
-class HangingCluster : public tests::FakeCluster {
+class HangingInOneCall : public tests::FakeCluster {
  public:
   enum class Call { kStates, kSubmit };
-  explicit HangingCluster(Call call) : call_(call) {}
+  explicit HangingInOneCall(Call call) : call_(call) {}
 
   std::future<void> reached() { return reached_.get_future(); }
   void let_go() { go_.set_value(); }
@@ -51,7 +51,7 @@ class HangingCluster : public tests::FakeCluster {
   std::promise<void> go_;
 };
 
-class HangTest : public testing::TestWithParam<HangingCluster::Call> {};
+class HangTest : public testing::TestWithParam<HangingInOneCall::Call> {};
 
 TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   const tests::ScratchFolder folder;
@@ -62,7 +62,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   config.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
   std::filesystem::create_directories(config.jobs());
   db::Database database(config.database());
-  HangingCluster cluster(GetParam());
+  HangingInOneCall cluster(GetParam());
   Daemon daemon(config, database, cluster, clock,
                 {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
   Commands commands(database, clock, ClusterLimits{}, {}, [&] { return daemon.pause_reason(); },
@@ -93,10 +93,11 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(InEachCall, HangTest,
-                         testing::Values(HangingCluster::Call::kStates,
-                                         HangingCluster::Call::kSubmit),
+                         testing::Values(HangingInOneCall::Call::kStates,
+                                         HangingInOneCall::Call::kSubmit),
                          [](const auto& test) {
-                           return test.param == HangingCluster::Call::kStates ? "states" : "submit";
+                           return test.param == HangingInOneCall::Call::kStates ? "states"
+                                                                                : "submit";
                          });
 
 }  // namespace

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::ThrowsMessage;
-using Ending = tests::ScriptedAnswer::Ending;
+using ScriptedEnding = tests::ScriptedAnswer::Ending;
 
 class RestClusterTest : public RestSite {
  protected:
@@ -99,10 +99,10 @@ TEST_F(RestClusterTest, AListingThatIsNotWholeProvesNoAbsence) {
   fill(5);
   std::string body = with_meta({{"jobs", jobs_}}).dump();
   std::vector<std::pair<Answer, std::string>> cases = {
-      {{.body = body, .ending = Ending::kCut}, "did not answer"},
+      {{.body = body, .ending = ScriptedEnding::kCut}, "did not answer"},
       {{.body = body.substr(0, body.size() / 2)}, "cut"},
       {{.body = body.substr(0, body.size() - 1)}, "cut"},
-      {{.ending = Ending::kDrop}, "did not answer"},
+      {{.ending = ScriptedEnding::kDrop}, "did not answer"},
       {{.body = "{}"}, "not whole"},
       {{.body = R"({"jobs":[{"job_id":0,"name":"margay-test-1"}]})"}, "cannot be read"},
       {{.body = ""}, "cut"},
@@ -144,7 +144,7 @@ TEST_F(RestClusterTest, AHungSlurmrestdIsMetOnceAPollAndNotByEachRequest) {
   ASSERT_TRUE(cluster->states().complete);
   answers_["/slurm/"] = [&](const auto&) {
     pass(25'000);
-    return Answer{.ending = Ending::kDrop};
+    return Answer{.ending = ScriptedEnding::kDrop};
   };
   pass(10'000);
   EXPECT_FALSE(cluster->states().complete);
@@ -281,7 +281,7 @@ TEST_F(RestClusterTest, WarningsBesideAnAcceptanceAreKept) {
 
 TEST_F(RestClusterTest, ALostAnswerIsUnknownAndTheSubmissionNotMadeAgain) {
   answers_["/slurm/v0.0.38/job/submit"] = [](const auto&) {
-    return Answer{.ending = Ending::kDrop};
+    return Answer{.ending = ScriptedEnding::kDrop};
   };
   const auto cluster = make_rest_cluster(options());
   cluster->states();
