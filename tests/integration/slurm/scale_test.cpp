@@ -33,10 +33,12 @@ struct Ended {
   std::string said;
 };
 
+bool in_another_debian() { return std::getenv("MARGAY_SLURM_ROOT") != nullptr; }
+
 class SlurmScale : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    if (!SlurmBed::missing().empty()) return;
+    if (!SlurmBed::missing().empty() || in_another_debian()) return;
     bed_ = std::make_unique<SlurmBed>(BedOptions{.nodes = 2, .gpus = 0, .accounting = false});
     engine_ = bed_->files() + "/margay-engine";  // a copy that the jobs' user may run
     fs::copy_file(engine_program(), engine_);
@@ -45,9 +47,7 @@ class SlurmScale : public testing::Test {
 
   void SetUp() override {
     if (!SlurmBed::missing().empty()) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
-    if (std::getenv("MARGAY_SLURM_ROOT") != nullptr) {
-      MARGAY_SKIP_FOR_WANT_OF("slurm", "this engine's libraries are not in another Debian");
-    }
+    if (in_another_debian()) GTEST_SKIP() << "this engine's libraries are not in another Debian";
     ASSERT_TRUE(bed_) << "there is no bed";
     search_.sections["orientation_search_config"] = "{psi_step: 20, theta_step: 20, symmetry: C1}";
     search_.write_config();
