@@ -1,5 +1,4 @@
-// What a build says that lacks what some ranks need. What is tested stands in this program's
-// sources, whatever the build has.
+// What a build says that lacks what some ranks need.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
