@@ -9,7 +9,7 @@
 namespace base {
 namespace {
 
-constexpr double kLongestMs = 1e12;  // ms, 30 years
+constexpr double kLongestMs = 1e12;  // 30 years
 constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
     {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
 

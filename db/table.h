@@ -1,5 +1,6 @@
 // A table whose columns are named once, each with the field of the record that it holds: what is
-// selected, inserted, updated and read follows from that.
+// selected, inserted, updated and read follows from that. A column that has a statement of its own
+// (attempts.forgotten) is not named.
 #pragma once
 
 #include <functional>
@@ -65,7 +66,8 @@ class Table {
            " ";
   }
 
-  // Returns the id. `verb`: "INSERT OR IGNORE" leaves a record alone that is there already.
+  // Returns the id. `verb`: "INSERT OR IGNORE" leaves a record alone that is there already; the id
+  // then has no meaning.
   int64_t insert(Database& database, const Record& record,
                  const std::string& verb = "INSERT") const {
     const auto written = [](Use use) { return use != Use::kKey; };
@@ -81,7 +83,8 @@ class Table {
     return database.connection().last_insert_id();
   }
 
-  // Stores what changes. False: there is no such record, or it does not meet `condition`.
+  // Stores what changes. `condition` begins with " AND". False: there is no such record, or it does
+  // not meet the condition.
   bool update(Database& database, const Record& record, const std::string& condition = "") const {
     const auto changes = [](Use use) { return use == Use::kChanges; };
     const std::scoped_lock lock(database.mutex());
@@ -102,7 +105,7 @@ class Table {
     (query.bind(values), ...);
     return rows(query);
   }
-  // The first of them.
+  // The first of them, by "LIMIT 1" behind the conditions.
   template <typename... Values>
   std::optional<Record> one(Database& database, const std::string& conditions,
                             const Values&... values) const {
@@ -143,7 +146,7 @@ class Table {
   std::vector<Column<Record>> columns_;
 };
 
-// A word of the database for a state or a priority. Throws DatabaseError for one that is unknown.
+// The value of a word in the database. Throws DatabaseError when the word has none.
 template <typename Value>
 Value known(const std::optional<Value>& value, int64_t item_id) {
   if (value) return *value;

@@ -45,8 +45,9 @@ const std::vector<ApiVersion>& api_versions() {
 
 std::string known_api_versions() {
   std::string words;
-  for (const VersionFacts& facts : kVersions)
+  for (const VersionFacts& facts : kVersions) {
     words += (words.empty() ? "" : ", ") + std::string(facts.word);
+  }
   return words;
 }
 

@@ -42,7 +42,7 @@ struct AccessOptions {
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;
-  std::function<int64_t()> steady_ms = steady_clock_ms;  // tests set their own
+  std::function<int64_t()> steady_ms = steady_clock_ms;  // milliseconds of a clock that never jumps
 };
 
 struct RestClusterOptions : AccessOptions {

@@ -1,8 +1,9 @@
 // Numbers, texts and lists as the bytes of a message's body, one after another. Numbers are in the
-// host's byte order, little-endian wherever this program runs; a text or a list is its length in 4
+// host's byte order, little-endian; a text or a list is its length in 4
 // bytes and its elements.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace engine::comm {
+
+static_assert(std::endian::native == std::endian::little);
 
 // The bytes are no message of a rank.
 class MalformedMessage : public std::runtime_error {
@@ -28,6 +31,7 @@ class WireWriter {
   void put(WireNumber auto value) { append(&value, sizeof(value)); }
   template <typename List>
   requires(!WireNumber<List>) void put(const List& list) {
+    static_assert(std::is_trivially_copyable_v<typename List::value_type>);
     put(static_cast<uint32_t>(list.size()));
     append(list.data(), list.size() * sizeof(list[0]));
   }
@@ -56,6 +60,7 @@ class WireReader {
   }
   template <typename List>
   requires(!WireNumber<List>) void get(List& list) {
+    static_assert(std::is_trivially_copyable_v<typename List::value_type>);
     uint32_t count = 0;
     get(count);
     need(uint64_t{count} * sizeof(list[0]));

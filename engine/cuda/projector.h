@@ -26,7 +26,6 @@ inline std::vector<double> slice_rotations(std::span<const Unit> units,
       out.push_back(std::abs(element) < 1e-8 ? 0.0 : element);
     }
   }
-
   return out;
 }
 

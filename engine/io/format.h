@@ -8,7 +8,8 @@
 
 namespace engine {
 
-// As printf writes it.
+// As printf writes it. The compiler does not compare the pattern with the values: int64_t takes
+// PRId64, text is a const char*.
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
   const int size = std::snprintf(nullptr, 0, pattern, values...);

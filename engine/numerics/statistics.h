@@ -55,7 +55,7 @@ struct Moments {
 // From one pixel's sums; `correlations` is how many were added, 1 or more.
 Moments moments(int64_t sum, int64_t squares, int64_t correlations);
 
-// Of the values themselves.
+// Of the values themselves, at least one; the deviation is that of the population.
 Moments moments(const std::vector<float>& values);
 
 // Largest (mip - mean) / sd over the pixels, after `correlations` of them; 0 before there are two.

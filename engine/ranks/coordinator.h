@@ -25,7 +25,7 @@ struct UnitRange {
 
 enum class OrderKind {
   kWork,    // correlate `chunk`, then request
-  kMerge,   // reduce the statistics since the last merge among `members`
+  kMerge,   // reduce the statistics since the last merge among `participants`
   kMerged,  // `round` has ended: forget those statistics, then request
   kYield,   // leave the chunk after this batch and request: the others wait
   kEnd,     // the search is done, or stopped

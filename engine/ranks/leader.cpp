@@ -53,7 +53,7 @@ Error Leader::threading_failure(const std::exception& why) const {
   const bool of_system = dynamic_cast<const std::system_error*>(&why) != nullptr;
   return Error(
       ExitCode::kDeviceFault,
-      "rank 0 cannot go on with " + std::to_string(size()) + " ranks: " + why.what() +
+      "rank 0 cannot continue with " + std::to_string(size()) + " ranks: " + why.what() +
           (of_system ? "; allow it more threads and open files ('ulimit -u', 'ulimit -n')" : ""));
 }
 

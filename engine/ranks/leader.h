@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -57,15 +58,15 @@ class Leader : public RankSession {
   // the sums are then incomplete and must be discarded.
   bool merged(int round);
   // The search is done or stopped, and all of it merged. What ends it is an order after end().
-  bool over() const { return coordinator()->over(); }
+  bool over() const { return locked_coordinator()->over(); }
   void end();
 
   // Units that are merged.
-  std::vector<bool> finished() const { return coordinator()->finished(); }
-  bool complete() const { return coordinator()->complete(); }
-  int64_t done() const { return coordinator()->done(); }  // correlations
+  std::vector<bool> finished() const { return locked_coordinator()->finished(); }
+  bool complete() const { return locked_coordinator()->complete(); }
+  int64_t done() const { return locked_coordinator()->done(); }  // correlations
   // The merged ones of these that this rank computed.
-  int64_t merged_by(int rank) const { return coordinator()->merged_by(rank); }
+  int64_t merged_by(int rank) const { return locked_coordinator()->merged_by(rank); }
   double best_z() const;  // of the other ranks, as they reported it
   std::vector<PeerInfo> peers() const;
 
@@ -93,7 +94,7 @@ class Leader : public RankSession {
     const Coordinator& value;
     const Coordinator* operator->() const { return &value; }
   };
-  LockedCoordinator coordinator() const { return {std::unique_lock(mutex_), *coordinator_}; }
+  LockedCoordinator locked_coordinator() const { return {std::unique_lock(mutex_), *coordinator_}; }
 
   std::thread start_thread(std::function<void()> work);
   Error threading_failure(const std::exception& why) const;

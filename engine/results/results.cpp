@@ -21,8 +21,10 @@ using base::folder_of;
 // In the order of kMaps.
 template <typename MapsType>
 auto images_of(MapsType& maps) {
-  return std::array{&maps.mip, &maps.scaled_mip, &maps.mean, &maps.sd,
-                    &maps.psi, &maps.theta,      &maps.phi,  &maps.relative_defocus};
+  const std::array images{&maps.mip, &maps.scaled_mip, &maps.mean, &maps.sd,
+                          &maps.psi, &maps.theta,      &maps.phi,  &maps.relative_defocus};
+  static_assert(images.size() == kMaps.size());
+  return images;
 }
 
 std::string csv_of_option(const std::string& output) {

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "base/read_file.h"
 #include "base/utf8.h"
 #include "scheduler/api/json_text.h"
 
@@ -31,8 +31,12 @@ nlohmann::json paths_there(const nlohmann::json& files) {
 }  // namespace
 
 nlohmann::json progress_of(const db::Attempt& attempt) {
-  const auto text = base::read_file(attempt.directory + "/progress.json");
-  if (!text) return nullptr;
+  const std::string path = attempt.directory + "/progress.json";
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return nullptr;
+  // The job's user may write anything there: the daemon's memory is not theirs to fill.
+  const auto text = file ? base::read_all(file.get(), kLongestPiece) : std::nullopt;
+  if (!text) base::throw_errno(path);
   nlohmann::json progress = nlohmann::json::parse(*text, nullptr, false);
   return progress.is_object() ? progress : nlohmann::json(nullptr);
 }
@@ -45,8 +49,9 @@ nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset) {
   if (file && ::fstat(file.get(), &status) != 0) base::throw_errno(path);
   std::optional<std::string> text = "";
   if (offset < status.st_size) {
-    ::lseek(file.get(), offset, SEEK_SET);
-    text = base::read_all(file.get(), kLongestPiece);
+    if (::lseek(file.get(), offset, SEEK_SET) < 0) base::throw_errno(path);
+    const auto rest = static_cast<size_t>(status.st_size - offset);
+    text = base::read_all(file.get(), std::min(kLongestPiece, rest));
     if (!text) base::throw_errno(path);
     base::drop_cut_character(*text);  // it waits for the next piece
   }

@@ -1,6 +1,6 @@
 // The kinds of cluster, and what differs between them. To add one: its enumerator and its facts
-// here, and what the compiler then asks for, a case in each switch over the kind: the script, the
-// limits, and the cluster object itself (make_cluster).
+// here, its words and keys in config_reader.cpp, and what the compiler then asks for, a case in
+// each switch over the kind: the script, the limits, and the cluster object itself (make_cluster).
 #pragma once
 
 #include <chrono>

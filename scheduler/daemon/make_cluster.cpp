@@ -19,18 +19,33 @@ std::unique_ptr<slurm::Cluster> make_local(const Config& config) {
 }
 
 std::unique_ptr<slurm::Cluster> make_rest(const SlurmOptions& slurm, const std::string& prefix) {
-  slurm::RestClusterOptions options{slurm.access, slurm.http, slurm.token_file, slurm.user,
-                                    slurm.api_version};
+  slurm::RestClusterOptions options{slurm.access};
   options.name_prefix = prefix;
+  options.http = slurm.http;
+  options.token_file = slurm.token_file;
+  options.user = slurm.user;
+  options.api_version = slurm.api_version;
   return slurm::make_rest_cluster(options);
 }
 
 std::unique_ptr<slurm::Cluster> make_cli(const Config& config, const std::string& prefix) {
-  slurm::CliClusterOptions options{config.slurm.access, config.slurm.commands,
-                                   config.slurm.http.timeout, config.state + "/cluster"};
-  std::filesystem::create_directories(options.scratch);
+  slurm::CliClusterOptions options{config.slurm.access};
   options.name_prefix = prefix;
+  options.commands = config.slurm.commands;
+  options.timeout = config.slurm.http.timeout;
+  options.scratch = config.state + "/cluster";
+  std::filesystem::create_directories(options.scratch);
   return slurm::make_cli_cluster(options);
+}
+
+std::unique_ptr<slurm::Cluster> make_slurm(const Config& config, const std::string& prefix) {
+  switch (config.slurm.transport) {
+    case Transport::kRest:
+      return make_rest(config.slurm, prefix);
+    case Transport::kCli:
+      return make_cli(config, prefix);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -41,8 +56,7 @@ std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::st
     case ClusterKind::kLocal:
       return make_local(config);
     case ClusterKind::kSlurm:
-      return config.slurm.transport == Transport::kRest ? make_rest(config.slurm, prefix)
-                                                        : make_cli(config, prefix);
+      return make_slurm(config, prefix);
   }
   return nullptr;
 }

@@ -61,7 +61,7 @@ std::string read_end(const std::string& path, int64_t limit) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts {};
   if (!file || fstat(file.get(), &facts) != 0) return "";
-  lseek(file.get(), std::max<off_t>(0, facts.st_size - limit), SEEK_SET);
+  if (lseek(file.get(), std::max<off_t>(0, facts.st_size - limit), SEEK_SET) < 0) return "";
   return base::read_all(file.get(), static_cast<size_t>(limit)).value_or("");
 }
 

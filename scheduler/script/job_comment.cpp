@@ -25,7 +25,7 @@ std::string job_comment(const std::string& instance, const db::Item& item,
   if (label.empty() && name != item.options.end()) label = name->second;
   if (label.empty()) return to_text(comment);
   comment["label"] = label;
-  while (to_text(comment).size() > kLongest) {
+  while (!label.empty() && to_text(comment).size() > kLongest) {
     label.pop_back();
     base::drop_cut_character(label);
     comment["label"] = label;

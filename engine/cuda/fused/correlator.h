@@ -63,7 +63,6 @@ double gain_of_storage(const FusedShape& shape, auto lengths) {
           shape.columns, [&](auto columns) { gain = gain_of_correlation<rows, columns>(shape.n); });
     });
   }
-
   return gain;
 }
 
@@ -139,6 +138,7 @@ class FusedCorrelator {
     constexpr int kLines = Storage::kLines;
     return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
+
   // use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
   template <typename Use>
   static void with_inputs(int length, int n, const Use& use) {

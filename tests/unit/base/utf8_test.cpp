@@ -32,5 +32,24 @@ TEST(Utf8, ACodePointIsThatOfItsSequence) {
   EXPECT_EQ(utf8_sequence(""), 0U);
 }
 
+TEST(DropCutCharacter, WhatIsCutGoesAndWhatIsWholeStays) {
+  for (const std::string whole : {"a", "\u00e4", "\u20ac", "\U0001f642"}) {
+    std::string text = "x" + whole;
+    drop_cut_character(text);
+    EXPECT_EQ(text, "x" + whole);
+    for (size_t kept = 1; kept < whole.size(); ++kept) {
+      text = "x" + whole.substr(0, kept);
+      drop_cut_character(text);
+      EXPECT_EQ(text, "x") << kept << " bytes of " << whole;
+    }
+  }
+}
+
+TEST(DropCutCharacter, ACutCharacterAloneStays) {
+  std::string text = "\xe2\x82";
+  drop_cut_character(text);
+  EXPECT_EQ(text, "\xe2\x82");
+}
+
 }  // namespace
 }  // namespace base

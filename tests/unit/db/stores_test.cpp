@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
@@ -70,6 +72,125 @@ TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
   EXPECT_TRUE(found->cancel_requested);
   EXPECT_EQ(found->not_before, 7);
   EXPECT_EQ(found->exempt_through, 3);
+}
+
+// Every field; those that only an insertion sets have the same value in both.
+Item full_item(int64_t template_id, int other) {
+  return {.micrograph_path = "/data/a.mrc",
+          .template_id = template_id,
+          .repeat = 2,
+          .priority = other != 0 ? Priority::kUrgent : Priority::kLow,
+          .state = other != 0 ? ItemState::kHeld : ItemState::kRunning,
+          .reason = "reason " + std::to_string(other),
+          .ctf = {1.0 + other, 2.0 + other, 3.0 + other, 4.0 + other, std::to_string(other)},
+          .micrograph_bytes = 10 + other,
+          .micrograph_mtime_ns = 20 + other,
+          .owner_uid = 1000,
+          .owner = "ann",
+          .label = "grid 1",
+          .cancel_requested = other != 0,
+          .created = 5,
+          .changed = 30 + other,
+          .not_before = 40 + other,
+          .exempt_through = 50 + other,
+          .options = {{"qos", std::to_string(other)}}};
+}
+auto fields(const Item& item) {
+  return std::tuple(item.micrograph_path, item.template_id, item.repeat, item.priority, item.state,
+                    item.reason,
+                    std::tuple(item.ctf.defocus_u, item.ctf.defocus_v, item.ctf.astigmatism_angle,
+                               item.ctf.phase_shift, item.ctf.source),
+                    item.micrograph_bytes, item.micrograph_mtime_ns, item.owner_uid, item.owner,
+                    item.label, item.cancel_requested, item.created, item.changed, item.not_before,
+                    item.exempt_through, item.options);
+}
+
+TEST_F(StoresTest, AnUpdateStoresEachFieldOfAnItemThatMayChange) {
+  const Item before = full_item(template_, 0);
+  const int64_t id = items_.insert(before);
+  EXPECT_EQ(fields(*items_.find(id)), fields(before));
+  Item after = full_item(template_, 1);
+  after.id = id;
+  items_.update(after);
+  EXPECT_EQ(fields(*items_.find(id)), fields(after));
+}
+
+TEST_F(StoresTest, AnUpdateLeavesTheRestOfAnItemAlone) {
+  const Item before = full_item(template_, 0);
+  Item other = before;
+  other.id = items_.insert(before);
+  other.micrograph_path = "/data/b.mrc";
+  other.template_id = templates_.insert({.name = "proteasome"});
+  other.repeat = 9;
+  other.owner_uid = 9;
+  other.owner = other.label = "other";
+  other.created = 9;
+  items_.update(other);
+  EXPECT_EQ(fields(*items_.find(other.id)), fields(before));
+}
+
+Attempt full_attempt(int64_t item, int other) {
+  const std::string text = std::to_string(other);
+  return {.item_id = item,
+          .number = 3,
+          .token = "t",
+          .state = other != 0 ? AttemptState::kRunning : AttemptState::kPending,
+          .cause = "cause " + text,
+          .message = "message " + text,
+          .shape = "1 device",
+          .explanation = "alone",
+          .script = "#!/bin/sh",
+          .script_sha256 = "s",
+          .config_sha256 = "c",
+          .directory = "/a",
+          .resume_from = "/older",
+          .job_id = "1" + text,
+          .host = "n" + text,
+          .exit_code = 4 + other,
+          .cluster_words = "WORDS " + text,
+          .cluster_reason = "Reason " + text,
+          .restarts = 5 + other,
+          .gpus = 2,
+          .release_due = other != 0,
+          .stop_asked = 60 + other,
+          .created = 7,
+          .submitted = 70 + other,
+          .started = 80 + other,
+          .ended = 90 + other};
+}
+auto fields(const Attempt& attempt) {
+  return std::tuple(
+      std::tuple(attempt.item_id, attempt.number, attempt.token, attempt.shape, attempt.explanation,
+                 attempt.script_sha256, attempt.config_sha256, attempt.directory,
+                 attempt.resume_from, attempt.gpus, attempt.created),
+      attempt.state, attempt.cause, attempt.message, attempt.job_id, attempt.host,
+      attempt.exit_code, attempt.cluster_words, attempt.cluster_reason, attempt.restarts,
+      attempt.release_due, attempt.stop_asked, attempt.submitted, attempt.started, attempt.ended);
+}
+
+TEST_F(StoresTest, AnUpdateStoresEachFieldOfAnAttemptThatMayChange) {
+  const int64_t item = add_item("/a");
+  const Attempt before = full_attempt(item, 0);
+  const int64_t id = attempts_.insert(before);
+  EXPECT_EQ(fields(*attempts_.find(id)), fields(before));
+  Attempt after = full_attempt(item, 1);
+  after.id = id;
+  ASSERT_TRUE(attempts_.update(after));
+  EXPECT_EQ(fields(*attempts_.find(id)), fields(after));
+}
+
+TEST_F(StoresTest, AnUpdateLeavesTheRestOfAnAttemptAlone) {
+  const Attempt before = full_attempt(add_item("/a"), 0);
+  Attempt other = before;
+  other.id = attempts_.insert(before);
+  other.item_id = add_item("/b");
+  other.number = other.gpus = 9;
+  other.token = other.shape = other.explanation = other.script = other.script_sha256 = "other";
+  other.config_sha256 = other.directory = other.resume_from = "other";
+  other.created = 9;
+  ASSERT_TRUE(attempts_.update(other));
+  EXPECT_EQ(fields(*attempts_.find(other.id)), fields(before));
+  EXPECT_EQ(attempts_.script(other.id), "#!/bin/sh");
 }
 
 TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {

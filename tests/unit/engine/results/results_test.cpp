@@ -18,6 +18,7 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
@@ -189,6 +190,13 @@ TEST(WriteMaps, WhatIsWrittenIsReadBackAndNothingElseIsLeft) {
   EXPECT_EQ(maps.phi.at(4, 6), 7.0f);
   EXPECT_EQ(maps.relative_defocus.at(4, 6), 8.0f);
   EXPECT_NEAR(read_mrc_header(paths.orientation_phi).pixel_size[0], 1.06, 1e-6);
+  // Each under its own name, which reading in the same order as writing would not show.
+  std::vector<float> values;
+  for (const char* name : {"mip.mrc", "scaled_mip.mrc", "mean.mrc", "sd.mrc", "psi.mrc",
+                           "theta.mrc", "phi.mrc", "defocus.mrc"}) {
+    values.push_back(to_image(read_mrc(folder.file("new/deep") + "/" + name)).at(4, 6));
+  }
+  EXPECT_THAT(values, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
 TEST(ReadMaps, MapsOfTwoSearchesAreRefusedByName) {

@@ -20,7 +20,9 @@ class ResultsTest : public DaemonFixture {
     attempt_ = attempt(1);
     leave_manifest(attempt_);
   }
-  ManifestReading read() { return read_manifest(attempt_, db::TemplateStore(*database_).list()[0], 77); }
+  ManifestReading read() {
+    return read_manifest(attempt_, db::TemplateStore(*database_).list()[0], 77);
+  }
   void replace(const std::string& from, const std::string& to) {
     const std::string path = attempt_.directory + "/manifest.json";
     std::string text = tests::text_of(path);

@@ -124,6 +124,15 @@ TYPED_TEST_P(CudaFused, HalfArithmeticCostsMore) {
   using F = CudaFused<TypeParam>;
   F::template expect_maps_of_the_cpu<Fused<Half, 64>>(
       {.name = "one tile", .height = 50, .width = 60, .n = 16, .planes = 2}, 5e-3, 4);
+  F::template expect_maps_of_the_cpu<Fused<Half, 64>>(
+      {.name = "many tiles", .height = 117, .width = 186, .n = 16}, 5e-3, 3);
+  F::template expect_maps_of_the_cpu<Fused<Half, 64, 96>>({.name = "single orientations",
+                                                           .height = 81,
+                                                           .width = 70,
+                                                           .n = 30,
+                                                           .planes = 3,
+                                                           .paired = false},
+                                                          5e-3, 3);
   F::template expect_maps_of_the_cpu<Fused<Half, 64, 96>>(
       {.name = "two lengths", .height = 90, .width = 120, .n = 20, .planes = 3}, 5e-3, 3);
   F::template expect_maps_of_the_cpu<Fused<Half, 64>>(
