@@ -80,7 +80,7 @@ Item full_item(int64_t template_id, int other) {
           .template_id = template_id,
           .repeat = 2,
           .priority = other != 0 ? Priority::kUrgent : Priority::kLow,
-          .state = other != 0 ? ItemState::kHeld : ItemState::kRunning,
+          .state = other != 0 ? ItemState::kHeld : ItemState::kQueued,
           .reason = "reason " + std::to_string(other),
           .ctf = {1.0 + other, 2.0 + other, 3.0 + other, 4.0 + other, std::to_string(other)},
           .micrograph_bytes = 10 + other,
