@@ -31,9 +31,7 @@ inline PlaneLines plane_lines(const ProblemShape& s, int transforms) {
 }
 
 // Every plan has a fixed number of lines, so that no number depends on what else is in flight: a
-// pass always has `plan.transforms` transforms, the last one of a call filled up with zeros. All of
-// a pass lie row by row, [row][transform][column]: so the rows of the template, the columns, and
-// the rows that the map keeps are one plan each.
+// pass always has `plan.transforms` transforms, the last one of a call filled up with zeros.
 template <typename Device>
 class PlaneCorrelator {
  public:

@@ -1,6 +1,5 @@
-// Two fp16 numbers in 32 bits, for the kernels that store so, and CUDA's functions for their
-// arithmetic.
-// The tests have their own (tests/fakes/half_words.h).
+// Two fp16 numbers in 32 bits, and CUDA's functions for their arithmetic. The tests have their own
+// (tests/fakes/half_words.h).
 #pragma once
 
 #include <cuda_fp16.h>
