@@ -11,7 +11,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 TEST_F(SbatchScriptTest, ThereIsARankForEachGpuAndTheyMeetByAFile) {
