@@ -22,6 +22,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr milliseconds kTimeout{3'000};
 
@@ -89,7 +90,7 @@ class StuckPeer : public testing::Test {
     RankGroupOptions group;
     group.place = {.launcher = Launcher::kFlags, .rank = rank, .size = 3, .nonce = "test"};
     group.place.rendezvous.file = scratch_ / "rank0";
-    group.timeout = kTimeout;
+    group.timeout = timeout_;
     group.continue_on_rank_loss = true;
     group.message = [this](const std::string& sentence) {
       const std::lock_guard lock(mutex_);
@@ -149,36 +150,60 @@ class StuckPeer : public testing::Test {
     return messages_;
   }
 
+  // Rank 0 here, a stuck rank and a healthy one in threads of their own.
+  void start() {
+    leader_ = std::make_unique<Leader>(options(0));
+    stuck_ = std::async(std::launch::async, [&] {
+      StuckRank rank(options(1).place);
+      rank.assemble();
+      rank.only_send_heartbeats(done_);
+    });
+    healthy_ = std::async(std::launch::async, [&] { healthy_rank(); });
+    const std::atomic<bool> never = false;
+    leader_->assemble("gloo", 0, "", never);
+    leader_->begin(std::vector<int32_t>(40, 1), std::vector<bool>(40, false), 1, "a signature");
+  }
+  // More than the kernel's buffers hold of a connection.
+  void send_ballast() {
+    for (int i = 0; i < 8; ++i) leader_->put("ballast", std::vector<char>(size_t{4} << 20));
+  }
+  void let_go() {
+    done_ = true;
+    stuck_.get();
+  }
+
   tests::ScratchFolder scratch_;
+  milliseconds timeout_ = kTimeout;
   std::mutex mutex_;
   std::string messages_;
+  std::atomic<bool> done_ = false;
+  std::unique_ptr<Leader> leader_;
+  std::future<void> stuck_, healthy_;
 };
 
 TEST_F(StuckPeer, IsLostAloneWhileTheOthersFinish) {
-  std::atomic<bool> done = false;
-  auto leader = std::make_unique<Leader>(options(0));
-  auto stuck = std::async(std::launch::async, [&] {
-    StuckRank rank(options(1).place);
-    rank.assemble();
-    rank.only_send_heartbeats(done);
-  });
-  auto healthy = std::async(std::launch::async, [&] { healthy_rank(); });
-  const std::atomic<bool> never = false;
-  leader->assemble("gloo", 0, "", never);
-  leader->begin(std::vector<int32_t>(40, 1), std::vector<bool>(40, false), 1, "a signature");
+  start();
+  send_ballast();
+  work(*leader_);
 
-  // More than the kernel's buffers hold of a connection.
-  for (int i = 0; i < 8; ++i) leader->put("ballast", std::vector<char>(size_t{4} << 20));
-  work(*leader);
+  EXPECT_TRUE(leader_->complete());
+  EXPECT_THAT(messages(), AllOf(HasSubstr("rank 1 on "), HasSubstr("was lost"),
+                                HasSubstr("it takes nothing any more"), Not(HasSubstr("rank 2"))));
+  EXPECT_NO_THROW(healthy_.get());
+  leader_.reset();
+  let_go();
+}
 
-  EXPECT_TRUE(leader->complete());
-  EXPECT_THAT(messages(),
-              AllOf(HasSubstr("rank 1 on "), HasSubstr("was lost"),
-                    HasSubstr("it takes nothing any more"), testing::Not(HasSubstr("rank 2"))));
-  EXPECT_NO_THROW(healthy.get());
-  leader.reset();
-  done = true;
-  stuck.get();
+TEST_F(StuckPeer, DoesNotKeepRankZeroWaiting) {
+  timeout_ = std::chrono::minutes(1);
+  start();
+  send_ballast();
+  EXPECT_THAT(messages(), Not(HasSubstr("was lost"))) << "rank 0 waited until the rank was lost";
+  let_go();
+  work(*leader_);
+
+  EXPECT_TRUE(leader_->complete());
+  EXPECT_NO_THROW(healthy_.get());
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Each, EachLauncherTest,
                          });
 
 TEST_P(EachLauncherTest, TheFirstFaultOfARankCounts) {
-  // The others stop when one is gone, and tell of that; or srun ends them by a signal.
+  // The other ranks stop when one is lost, and report that; or srun ends them by a signal.
   engine("exit 0", "[ " + rank_ + " != 2 ] || exit 71\nsleep 0.3\nkill -KILL $$");
   EXPECT_EQ(run("nodes"), 71);
   engine("[ " + rank_ + " != 1 ] || exit 70\nsleep 0.3\nkill -KILL $$", "exit 0");
