@@ -1,4 +1,6 @@
-// The subcommands of margay-engine. Each has one file: its options beside what it does.
+// The subcommands of margay-engine. Each has one file: its options beside what it does. To add one:
+// that file (add_command of options.h) and its line in CMakeLists.txt, its lines here and in
+// run_command_line, in engine_program_test and in docs/engine.md.
 #pragma once
 
 #include <string>

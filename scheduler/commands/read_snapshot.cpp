@@ -74,8 +74,12 @@ Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& li
   const db::QueueStore queue(database);
   const std::scoped_lock lock(database.mutex());
   for (const db::QueuedItem& item : queue.items()) {
-    snapshot.items.push_back(
-        {item.id, item.priority, item.state, item.cancel_requested, item.created, item.not_before});
+    snapshot.items.push_back({.id = item.id,
+                              .priority = item.priority,
+                              .state = item.state,
+                              .cancel_requested = item.cancel_requested,
+                              .created = item.created,
+                              .not_before = item.not_before});
   }
   std::map<int64_t, PlanItem*> active;
   for (PlanItem& item : snapshot.items) {

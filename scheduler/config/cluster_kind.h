@@ -1,6 +1,14 @@
-// The kinds of cluster, and what differs between them. To add one: its enumerator and its facts
-// here, its words and keys in config_reader.cpp, and what the compiler then asks for, a case in
-// each switch over the kind: the script, the limits, and the cluster object itself (make_cluster).
+// The kinds of cluster, and what differs between them. To add one:
+// - its enumerator and its facts here, its word in config_reader.cpp;
+// - its section of the configuration: a struct in config.h, a file like slurm_section.cpp, its line
+//   in complete_config;
+// - its code, an implementation of slurm/cluster.h in a room below slurm/, with its lines in
+//   slurm/CMakeLists.txt and tests/unit/layering.cpp, run by cluster_contract_test;
+// - a case in each switch over the kind, for which the compiler asks (-Wswitch): the cluster object
+//   (make_cluster), the script, the limits;
+// - what does not switch: check_script_templates and job_environment (job_script.cpp), and the
+//   sentences that say Slurm or this machine (policy.cpp, commands.cpp, item_options.cpp).
+// A job finds its own id in SLURM_JOB_ID or MARGAY_JOB_ID: another batch system's script sets one.
 #pragma once
 
 #include <chrono>
@@ -15,7 +23,8 @@ enum class ClusterKind {
 struct ClusterFacts {
   // A submission without an answer is looked up by name after this time.
   std::chrono::seconds resolve{};
-  // Jobs ask for what they need by sbatch's options, and items may have such options.
+  // Jobs ask for what they need by sbatch's options, and items may have such options: config.slurm
+  // and the templates *.sbatch apply.
   bool takes_options = false;
   // Jobs run on other machines: a shared file system may show their files late, and nothing of the
   // daemon's own environment fits there.

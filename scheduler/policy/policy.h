@@ -17,6 +17,7 @@
 
 namespace scheduler {
 
+// A field comes from db::QueuedItem (db/queue.cpp) by read_queue (commands/read_snapshot.cpp).
 struct PlanItem {
   int64_t id = 0;
   db::Priority priority = db::Priority::kNormal;
