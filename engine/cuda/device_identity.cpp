@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/hex.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/shared_library.h"
 #include "engine/error.h"
@@ -15,12 +16,10 @@ namespace {
 
 // The text of `nvidia-smi -L`.
 std::string text_of(const CUuuid& uuid, const std::string& device_name) {
-  constexpr const char* kDigits = "0123456789abcdef";
   std::string text = device_name.find(" MIG ") == std::string::npos ? "GPU-" : "MIG-";
   for (size_t i = 0; i < std::size(uuid.bytes); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    const auto byte = static_cast<unsigned char>(uuid.bytes[i]);
-    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+    text += base::hex_of({uuid.bytes + i, 1});
   }
   return text;
 }

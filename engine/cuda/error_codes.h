@@ -48,8 +48,8 @@ namespace engine::cuda {
 
 #define MARGAY_CODE(name, number, theirs, fault) name = number,
 enum RuntimeCode : int {
-  MARGAY_RUNTIME_CODES(MARGAY_CODE)  //
-  kContained = 226,                  // not in every toolkit
+  kContained = 226,  // not in every toolkit
+  MARGAY_RUNTIME_CODES(MARGAY_CODE)
 };
 enum TransformCode : int { MARGAY_TRANSFORM_CODES(MARGAY_CODE) };
 #undef MARGAY_CODE

@@ -82,8 +82,3 @@ inline __half2 __hmul2_rn(__half2 a, __half2 b) {
 inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
   return tests::simt::of_both([](double x, double y, double z) { return x * y + z; }, a, b, c);
 }
-
-inline uint32_t pack_halves(float2 value) {
-  return word_of_halves(__floats2half2_rn(value.x, value.y));
-}
-inline float2 unpack_halves(uint32_t word) { return __half22float2(halves_of_word(word)); }

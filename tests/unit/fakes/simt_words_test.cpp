@@ -311,7 +311,7 @@ TEST(HalfWords, RoundAsIeeeHalves) {
   EXPECT_EQ(half_bits(1 + 0x1.8p-10f), 0x3c02);
   EXPECT_EQ(half_bits(0x1.ffcp-15f), 0x03ff + 1);  // into the normal numbers
   EXPECT_TRUE(std::isnan(half_value(half_bits(NAN))));
-  const float2 both = unpack_halves(pack_halves({0.25f, -8.0f}));
+  const float2 both = __half22float2(__floats2half2_rn(0.25f, -8.0f));
   EXPECT_EQ(both.x, 0.25f);
   EXPECT_EQ(both.y, -8.0f);
 }

@@ -98,7 +98,10 @@ void expect_inverse_of_two_lines() {
   std::array<float2, kPoints> in[2];
   cuda::HalfPoint x[kPoints];
   for (size_t i = 0; i < kPoints; ++i) {
-    for (auto& line : in) line[i] = unpack_halves(pack_halves({normal(random), normal(random)}));
+    for (auto& line : in) {
+      const float2 drawn{normal(random), normal(random)};
+      line[i] = __half22float2(__floats2half2_rn(drawn.x, drawn.y));
+    }
     x[i] = cuda::narrowed(in[0][i], in[1][i]);
   }
   double worst = 0;

@@ -77,18 +77,16 @@ TYPED_TEST_P(CudaPrecision, IsMeasuredOnTheSearchItselfAndLeavesNoTraceInIt) {
   const auto single =
       this->template backend<cuda::SingleStorage>(search, 4, engine::Precision::kFp32);
   const engine::Accumulators exact = engine::accumulate_sample(*single, sample);
-  const auto expect = [&]<typename Storage>(Storage, engine::Precision precision, double bound) {
-    const auto halves = this->template backend<Storage>(search, 4, precision);
-    const engine::Accumulators reduced = engine::accumulate_sample(*halves, sample);
-    const engine::PrecisionError error = engine::precision_error(exact, reduced, 6);
-    EXPECT_GT(error.rms, 1e-6);
-    EXPECT_LT(error.rms, bound);
-    EXPECT_GE(error.largest, error.rms);
-    EXPECT_LT(error.largest, 10 * bound);
-    EXPECT_EQ(halves->precision(), engine::precision_name(precision));
-    EXPECT_TRUE(same_bits(engine::accumulate_sample(*halves, sample), reduced));
-  };
-  expect(cuda::HalfArithmetic{}, engine::Precision::kFp16, 5e-3);
+  const auto halves =
+      this->template backend<cuda::HalfArithmetic>(search, 4, engine::Precision::kFp16);
+  const engine::Accumulators reduced = engine::accumulate_sample(*halves, sample);
+  const engine::PrecisionError error = engine::precision_error(exact, reduced, 6);
+  EXPECT_GT(error.rms, 1e-6);
+  EXPECT_LT(error.rms, 5e-3);
+  EXPECT_GE(error.largest, error.rms);
+  EXPECT_LT(error.largest, 5e-2);
+  EXPECT_EQ(halves->precision(), "fp16");
+  EXPECT_TRUE(same_bits(engine::accumulate_sample(*halves, sample), reduced));
 }
 
 TYPED_TEST_P(CudaPrecision, OfHalvesFindsTheSamePeaks) {
