@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <utility>
 
@@ -16,39 +17,29 @@ namespace {
 // What has not come yet takes no memory.
 constexpr size_t kGrowth = size_t{1} << 20;
 
-void put(std::span<std::byte> bytes, uint32_t value) {
-  for (size_t i = 0; i < 4; ++i) bytes[i] = static_cast<std::byte>(value >> (8 * i));
-}
-
-uint32_t number_at(std::span<const std::byte> bytes) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < 4; ++i) value |= std::to_integer<uint32_t>(bytes[i]) << (8 * i);
-  return value;
-}
+static_assert(std::endian::native == std::endian::little);
 
 }  // namespace
 
 std::vector<std::byte> encode_frame(const Message& message) {
-  std::vector<std::byte> frame(kFrameHeader + message.body.size());
-  put(std::span(frame).first(4), message.kind);
-  put(std::span(frame).subspan(4, 4), static_cast<uint32_t>(message.body.size()));
-  std::copy(message.body.begin(), message.body.end(), frame.begin() + kFrameHeader);
+  const std::array<uint32_t, 2> head{message.kind, static_cast<uint32_t>(message.body.size())};
+  const auto bytes = std::as_bytes(std::span(head));
+  std::vector<std::byte> frame(bytes.begin(), bytes.end());
+  frame.insert(frame.end(), message.body.begin(), message.body.end());
   return frame;
 }
 
 ReadResult FrameReader::read(int socket) {
-  if (head_filled_ < kFrameHeader) {
-    const ReadResult head = fill(socket, head_, head_filled_);
-    if (head != ReadResult::kComplete) return head;
-  }
-  const size_t length = number_at(std::span(head_).last(4));
+  const ReadResult head = fill(socket, std::as_writable_bytes(std::span(head_)), head_filled_);
+  if (head != ReadResult::kComplete) return head;
+  const size_t length = head_[1];
   if (length > longest_) return ReadResult::kTooLong;
   while (body_filled_ < length) {
     message_.body.resize(std::min(length, body_filled_ + kGrowth));
     const ReadResult body = fill(socket, message_.body, body_filled_);
     if (body != ReadResult::kComplete) return body;
   }
-  message_.kind = number_at(head_);
+  message_.kind = head_[0];
   return ReadResult::kComplete;
 }
 

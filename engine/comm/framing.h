@@ -12,7 +12,6 @@
 
 namespace engine::comm {
 
-constexpr size_t kFrameHeader = 8;
 std::vector<std::byte> encode_frame(const Message& message);
 
 enum class ReadResult {
@@ -36,7 +35,7 @@ class FrameReader {
   ReadResult fill(int socket, std::span<std::byte> bytes, size_t& filled);
 
   size_t longest_;
-  std::array<std::byte, kFrameHeader> head_{};
+  std::array<uint32_t, 2> head_{};  // kind and length
   size_t head_filled_ = 0, body_filled_ = 0;
   Message message_;
   std::string why_;

@@ -1,14 +1,13 @@
 // Implements make_gloo() of engine/comm/factory.h: Gloo's collectives over a mesh of connections.
 #include <gloo/broadcast.h>
 #include <gloo/context.h>
+#include <gloo/math.h>
 #include <gloo/reduce.h>
 #include <gloo/transport/context.h>
 #include <gloo/transport/pair.h>
 #include <gloo/transport/unbound_buffer.h>
 
-#include <algorithm>
 #include <exception>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -108,17 +107,6 @@ class MeshContext : public gloo::Context {
   }
 };
 
-template <typename T, typename Operation>
-void element_by_element(void* result, const void* left, const void* right, size_t count) {
-  const auto* a = static_cast<const T*>(left);
-  const auto* b = static_cast<const T*>(right);
-  std::transform(a, a + count, b, static_cast<T*>(result), Operation{});
-}
-
-struct Larger {
-  uint64_t operator()(uint64_t a, uint64_t b) const { return std::max(a, b); }
-};
-
 class Gloo : public Communicator {
  public:
   Gloo(const GroupConfig& config, Store& store)
@@ -138,18 +126,20 @@ class Gloo : public Communicator {
       gloo::broadcast(options);
     });
   }
-  void reduce_max(std::span<uint64_t> values) override { reduce<Larger>(values); }
-  void reduce_sum(std::span<int64_t> values) override { reduce<std::plus<>>(values); }
+  void reduce_max(std::span<uint64_t> values) override { reduce(values, gloo::max<uint64_t>); }
+  void reduce_sum(std::span<int64_t> values) override { reduce(values, gloo::sum<int64_t>); }
 
  private:
-  template <typename Operation, typename T>
-  void reduce(std::span<T> values) {
+  // `operation`: element by element, result first.
+  template <typename T>
+  void reduce(std::span<T> values,
+              void (*operation)(void*, const void*, const void*, size_t count)) {
     if (values.empty() || size_ == 1) return;
     run([&] {
       gloo::ReduceOptions options(context_);
       options.setOutput(values.data(), values.size());
       options.setRoot(0);
-      options.setReduceFunction(element_by_element<T, Operation>);
+      options.setReduceFunction(operation);
       gloo::reduce(options);
     });
   }

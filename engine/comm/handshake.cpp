@@ -16,6 +16,21 @@ Message message_with(uint32_t kind, const Fields&... fields) {
   return {.kind = kind, .body = out.take()};
 }
 
+// What `read` makes of the body; nullopt where it is none, and for a message of another kind.
+template <typename Parsed>
+std::optional<Parsed> parse(const Message& message, uint32_t kind,
+                            void (*read)(WireReader& in, Parsed& parsed)) {
+  if (message.kind != kind) return std::nullopt;
+  try {
+    WireReader in(message.body);
+    Parsed parsed;
+    read(in, parsed);
+    return parsed;
+  } catch (const MalformedMessage&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 Message message_of(const Hello& hello) {
@@ -23,20 +38,10 @@ Message message_of(const Hello& hello) {
 }
 
 std::optional<Hello> parse_hello(const Message& message) {
-  if (message.kind != kHello) return std::nullopt;
-  try {
-    WireReader in(message.body);
-    Hello hello;
+  return parse<Hello>(message, kHello, [](WireReader& in, Hello& hello) {
     in.get(hello.version);
-    if (hello.version != kVersion) return hello;
-    in.get(hello.rank);
-    in.get(hello.nonce);
-    in.get(hello.host);
-    in.end();
-    return hello;
-  } catch (const MalformedMessage&) {
-    return std::nullopt;
-  }
+    if (hello.version == kVersion) in.get_rest(hello.rank, hello.nonce, hello.host);
+  });
 }
 
 Message message_of(const Reply& reply) {
@@ -44,19 +49,10 @@ Message message_of(const Reply& reply) {
 }
 
 std::optional<Reply> parse_reply(const Message& message) {
-  if (message.kind != kReply) return std::nullopt;
-  try {
-    WireReader in(message.body);
-    Reply reply;
-    in.get(reply.verdict);
-    in.get(reply.nonce);
-    in.get(reply.host);
-    in.get(reply.words);
-    in.end();
-    return reply.verdict <= Verdict::kTaken ? std::optional(reply) : std::nullopt;
-  } catch (const MalformedMessage&) {
-    return std::nullopt;
-  }
+  return parse<Reply>(message, kReply, [](WireReader& in, Reply& reply) {
+    in.get_rest(reply.verdict, reply.nonce, reply.host, reply.words);
+    if (reply.verdict > Verdict::kTaken) throw MalformedMessage("a reply of no known verdict");
+  });
 }
 
 Message confirmation() { return {.kind = kConfirmation, .body = {}}; }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/hex.h"
+#include "base/parse_number.h"
 #include "engine/comm/sockets.h"
 
 namespace engine::comm {
@@ -56,9 +57,7 @@ std::optional<RendezvousFile> parse_rendezvous_file(const std::string& text) {
     if (key == "nonce") rendezvous.nonce = bytes_of(value);
     if (key == "host") rendezvous.host = value;
     if (key == "address") rendezvous.addresses.push_back(value);
-    if (key == "port") {
-      std::from_chars(value.data(), value.data() + value.size(), rendezvous.port);
-    }
+    if (key == "port") rendezvous.port = base::parse_number<int>(value).value_or(0);
   }
   if (line != kLastLine || rendezvous.port < 1 || rendezvous.port > 65535) return std::nullopt;
   return rendezvous;

@@ -1,6 +1,5 @@
 #include "engine/comm/sockets.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -36,6 +35,24 @@ bool bind_and_listen(int socket, const sockaddr* address, socklen_t length) {
   return ::bind(socket, address, length) == 0 && ::listen(socket, kBacklog) == 0;
 }
 
+// The address of one end of a socket; of no family where it has none.
+SocketAddress end_of(int socket, int (*name)(int, sockaddr*, socklen_t*)) {
+  SocketAddress end{.length = sizeof end.storage};
+  name(socket, reinterpret_cast<sockaddr*>(&end.storage), &end.length);
+  return end;
+}
+
+// Empty for an address of no family, or of one that is not TCP's (an interface's own).
+std::string numeric_address(const sockaddr& address) {
+  char text[NI_MAXHOST] = "";
+  const socklen_t length =
+      address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  (void)::getnameinfo(&address, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  const std::string name = text;
+  const bool mapped = name.starts_with("::ffff:") && name.find('.') != std::string::npos;
+  return mapped ? name.substr(name.rfind(':') + 1) : name;
+}
+
 }  // namespace
 
 std::string errno_message(int error) { return std::generic_category().message(error); }
@@ -66,30 +83,9 @@ void prepare_connection(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 6);
 }
 
-std::string numeric_address(const sockaddr_storage& address) {
-  char text[NI_MAXHOST] = "";
-  if (address.ss_family == AF_INET6) {
-    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-    if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
-      ::inet_ntop(AF_INET, &six.sin6_addr.s6_addr[12], text, sizeof text);
-      return text;
-    }
-  }
-  const socklen_t length =
-      address.ss_family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return "";
-  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, text, sizeof text, nullptr,
-                    0, NI_NUMERICHOST) != 0) {
-    return "";
-  }
-  return text;
-}
-
 std::string local_address_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return "";
-  return numeric_address(address);
+  const SocketAddress here = end_of(socket, ::getsockname);
+  return numeric_address(reinterpret_cast<const sockaddr&>(here.storage));
 }
 
 std::vector<std::string> own_addresses() {
@@ -98,23 +94,11 @@ std::vector<std::string> own_addresses() {
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, ::freeifaddrs);
   std::vector<std::string> addresses;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0 ||
-        (one->ifa_flags & IFF_LOOPBACK) != 0) {
-      continue;
-    }
-    sockaddr_storage address{};
-    if (one->ifa_addr->sa_family == AF_INET) {
-      std::memcpy(&address, one->ifa_addr, sizeof(sockaddr_in));
-    } else if (one->ifa_addr->sa_family == AF_INET6) {
-      std::memcpy(&address, one->ifa_addr, sizeof(sockaddr_in6));
-      // Its meaning depends on the interface of the host that reads it.
-      const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-      if (IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr)) continue;
-    } else {
-      continue;
-    }
-    const std::string text = numeric_address(address);
-    if (!text.empty()) addresses.push_back(text);
+    const sockaddr* address = one->ifa_addr;
+    if (address == nullptr || (one->ifa_flags & (IFF_UP | IFF_LOOPBACK)) != IFF_UP) continue;
+    const std::string text = numeric_address(*address);
+    // What a link-local address means depends on the interface of the host that reads it.
+    if (!text.empty() && text.find('%') == std::string::npos) addresses.push_back(text);
   }
   return addresses;
 }
@@ -149,9 +133,7 @@ Descriptor listen_at(int port) {
 }
 
 int port_of(int socket) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
+  const sockaddr_storage address = end_of(socket, ::getsockname).storage;
   return ntohs(address.ss_family == AF_INET6
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
@@ -195,14 +177,10 @@ std::string connection_error(int socket) {
   ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length);
   if (error != 0) return errno_message(error);
   // A connection to a free port of this host may by chance be one with itself.
-  sockaddr_storage here{}, there{};
-  socklen_t here_length = sizeof here, there_length = sizeof there;
-  ::getsockname(socket, reinterpret_cast<sockaddr*>(&here), &here_length);
-  ::getpeername(socket, reinterpret_cast<sockaddr*>(&there), &there_length);
-  if (here_length == there_length && std::memcmp(&here, &there, here_length) == 0) {
-    return errno_message(ECONNREFUSED);
-  }
-  return "";
+  const SocketAddress here = end_of(socket, ::getsockname), there = end_of(socket, ::getpeername);
+  const bool with_itself =
+      here.length == there.length && std::memcmp(&here.storage, &there.storage, here.length) == 0;
+  return with_itself ? errno_message(ECONNREFUSED) : "";
 }
 
 }  // namespace engine::comm

@@ -27,7 +27,6 @@ bool wait_for_events(int socket, short events, Deadline deadline);
 void prepare_connection(int socket);
 
 // "10.0.0.7", "fd00::7"; an IPv4 address on an IPv6 socket is written as IPv4.
-std::string numeric_address(const sockaddr_storage& address);
 std::string local_address_of(int socket);
 
 // This host's addresses, without the loopback's.

@@ -67,7 +67,9 @@ class WireReader {
     list.resize(count);
     take(list.data(), count * sizeof(list[0]));
   }
-  void end() const {
+  // All that is left of the body.
+  void get_rest(auto&... values) {
+    (get(values), ...);
     if (at_ != body_.size()) throw MalformedMessage("a message is longer than it should be");
   }
 

@@ -102,9 +102,7 @@ std::optional<std::vector<Assignment>> Coordinator::on_merged(int round) {
   if (!in_round_ || round != round_) return std::nullopt;
   in_round_ = false;
   merge_wanted_ = false;
-  std::vector<Assignment> assignments;
-  for (size_t i = 0; i < ranks_.size(); ++i) {
-    Rank& rank = ranks_[i];
+  for (Rank& rank : ranks_) {
     for (const UnitRange& range : rank.unmerged) {
       std::fill(finished_.begin() + range.begin, finished_.begin() + range.end, true);
     }
@@ -112,18 +110,18 @@ std::optional<std::vector<Assignment>> Coordinator::on_merged(int round) {
     rank.unmerged.clear();
   }
   over_ = todo_units_ == 0 || stop_wanted_;
-  for (size_t i = 0; !over_ && i < ranks_.size(); ++i) {
-    if (!ranks_[i].live) continue;
-    assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kMerged, .round = round}});
-  }
-  return assignments;
+  if (over_) return std::vector<Assignment>{};
+  return to_all({.kind = OrderKind::kMerged, .round = round});
 }
 
 std::vector<Assignment> Coordinator::end() const {
+  return to_all({.kind = OrderKind::kEnd, .stopped = !complete()});
+}
+
+std::vector<Assignment> Coordinator::to_all(const Order& order) const {
   std::vector<Assignment> assignments;
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    if (!ranks_[i].live) continue;
-    assignments.push_back({static_cast<int>(i), {.kind = OrderKind::kEnd, .stopped = !complete()}});
+    if (ranks_[i].live) assignments.push_back({static_cast<int>(i), order});
   }
   return assignments;
 }
@@ -195,9 +193,7 @@ std::vector<Assignment> Coordinator::begin_round() {
     if (ranks_[i].live) order.participants.push_back(static_cast<int>(i));
     ranks_[i].asking = false;
   }
-  std::vector<Assignment> assignments;
-  for (const int worker : order.participants) assignments.push_back({worker, order});
-  return assignments;
+  return to_all(order);
 }
 
 std::vector<Assignment> Coordinator::dispatch() {

@@ -94,6 +94,8 @@ class Coordinator {
     int64_t merged = 0;  // correlations
   };
 
+  // The same order for every rank that lives.
+  std::vector<Assignment> to_all(const Order& order) const;
   void take_back(const std::vector<UnitRange>& ranges);
   int64_t correlations_of(const std::vector<UnitRange>& ranges) const;
   uint32_t chunk_size(int rank) const;

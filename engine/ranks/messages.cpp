@@ -33,8 +33,7 @@ RankMessage decode_as(uint32_t kind, comm::WireReader& in) {
   } else {
     if (kind != kIndex) return decode_as<kIndex + 1>(kind, in);
     std::variant_alternative_t<kIndex, RankMessage> message{};
-    std::apply([&](auto... field) { (in.get(message.*field), ...); }, fields_of(&message));
-    in.end();
+    std::apply([&](auto... field) { in.get_rest(message.*field...); }, fields_of(&message));
     return message;
   }
 }
