@@ -11,6 +11,7 @@
 #include <random>
 
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/kernels.h"
 #include "engine/numerics/fft_plan.h"
 
 namespace {

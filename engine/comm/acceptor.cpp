@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/atomic_file.h"
 #include "engine/comm/rendezvous_file.h"
+#include "engine/comm/sockets.h"
 #include "engine/error.h"
 #include "engine/io/input_errors.h"
 
@@ -145,14 +145,15 @@ Acceptor::Acceptor(const Rendezvous& place, std::string nonce, int size)
   if (place.file.empty()) return;
   written_ =
       text_of({.nonce = nonce_, .host = host_, .addresses = own_addresses(), .port = port()});
-  with_input_errors(
-      [&] { base::write_file_atomically(place.file, written_, {.folder = base::Folder::kMake}); });
+  write_text_atomically(place.file, written_);
 }
 
 Acceptor::~Acceptor() {
   // The file may belong to the next attempt already.
   if (!written_.empty() && read_rendezvous_file(file_) == written_) ::unlink(file_.c_str());
 }
+
+int Acceptor::port() const { return port_of(listener_.get()); }
 
 std::optional<AcceptedPeer> Acceptor::accept(Deadline deadline) {
   for (;;) {

@@ -15,7 +15,6 @@
 #include "engine/comm/connection.h"
 #include "engine/comm/framing.h"
 #include "engine/comm/handshake.h"
-#include "engine/comm/sockets.h"
 #include "engine/launch/rank_identity.h"
 
 namespace engine::comm {
@@ -38,7 +37,7 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  int port() const { return port_of(listener_.get()); }
+  int port() const;
   // The next rank that connects; nullopt at the deadline. A rank of another run, out of range or
   // accepted before is rejected with the reason. Throws Error(kDeviceFault) when this process may
   // open no more files.

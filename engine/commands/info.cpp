@@ -1,6 +1,5 @@
 // Implements add_info of commands.h: MRC headers, or this build and this machine.
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/backend/available_memory.h"
@@ -139,15 +138,12 @@ ExitCode run(const InfoCommand& command) {
 }  // namespace
 
 void add_info(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<InfoCommand>();
-  InfoCommand& info = *parsed;
-  CLI::App& command =
-      add_command(app, "info", "Show this build and machine, or the headers of MRC files",
-                  "Example:\n  margay-engine info micrograph.mrc template.mrc --json");
+  const auto [command, info] = add_command<InfoCommand>(
+      app, code, "info", "Show this build and machine, or the headers of MRC files",
+      "Example:\n  margay-engine info micrograph.mrc template.mrc --json", run);
   command.add_option("FILES", info.files, "MRC files (default: show this build and machine)")
       ->type_name("");
   command.add_flag("--json", info.json, "Print JSON");
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

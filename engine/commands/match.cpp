@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -141,9 +140,8 @@ ExitCode run(const MatchCommand& command, const std::atomic<bool>& stop) {
       return start_local_ranks(command, static_cast<int>(devices.size()), devices, stop);
     }
   }
-  const MatchOutcome outcome = run_match(std::move(config), options, stop);
-  if (!outcome.stopped) {
-    print_summary(outcome.manifest);
+  if (const auto manifest = run_match(std::move(config), options, stop)) {
+    print_summary(*manifest);
     return ExitCode::kDone;
   }
   print_message(options.checkpoint.empty()
@@ -195,13 +193,15 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
 }  // namespace
 
 void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& arguments) {
-  const auto parsed = std::make_shared<MatchCommand>();
-  MatchCommand& match = *parsed;
-  match.arguments = arguments;
-  CLI::App& command = add_command(
-      app, "match", "Search one micrograph for one template",
+  const auto [command, match] = add_command<MatchCommand>(
+      app, code, "match", "Search one micrograph for one template",
       "SIGTERM, SIGUSR1 and Ctrl-C finish the batch, write the checkpoint and end with status "
-      "85.\nExample:\n  margay-engine match search.yaml --output results/peaks.csv --threads 8");
+      "85.\nExample:\n  margay-engine match search.yaml --output results/peaks.csv --threads 8",
+      [](const MatchCommand& given) {
+        const StopSignals signals;
+        return run(given, signals.requested());
+      });
+  match.arguments = arguments;
   MatchOptions& options = match.options;
   add_config(command, match.config, "Configuration of Leopard-EM's match_template");
   add_file(command, "--output", options.output,
@@ -221,10 +221,6 @@ void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& ar
       ->type_name("NAME");
   add_peak_options(command, options.peaks);
   add_rank_options(command, match);
-  command.callback([parsed, &code] {
-    const StopSignals signals;
-    code = run(*parsed, signals.requested());
-  });
 }
 
 }  // namespace engine

@@ -8,13 +8,6 @@ CLI::Validator one_of(const std::vector<std::string>& names) {
   return CLI::IsMember(names).description("");
 }
 
-CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
-                      const std::string& footer) {
-  CLI::App& command = *app.add_subcommand(name, description);
-  command.footer(footer);
-  return command;
-}
-
 void add_config(CLI::App& command, std::string& config, const std::string& description) {
   command.add_option("CONFIG", config, description)->required()->type_name("FILE");
 }

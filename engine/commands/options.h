@@ -3,10 +3,12 @@
 
 #include <CLI/App.hpp>
 #include <chrono>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "engine/error.h"
 #include "engine/numerics/peaks.h"
 #include "engine/search/device.h"
 
@@ -30,9 +32,24 @@ CLI::Validator range(T smallest, T largest) {
 // Accepts these names alone.
 CLI::Validator one_of(const std::vector<std::string>& names);
 
-// Adds the subcommand `name` to `app`; `footer` closes its help.
-CLI::App& add_command(CLI::App& app, const std::string& name, const std::string& description,
-                      const std::string& footer);
+// A subcommand: its parser, and the values of its options, which live as long as that.
+template <typename Values>
+struct Subcommand {
+  CLI::App& parser;
+  Values& values;
+};
+
+// Adds the subcommand `name`, which sets `code` to what `run` returns; `footer` closes its help.
+template <typename Values>
+Subcommand<Values> add_command(CLI::App& app, ExitCode& code, const std::string& name,
+                               const std::string& description, const std::string& footer,
+                               ExitCode (*run)(const Values& values)) {
+  CLI::App& parser = *app.add_subcommand(name, description);
+  const auto values = std::make_shared<Values>();
+  parser.footer(footer);
+  parser.callback([values, &code, run] { code = run(*values); });
+  return {parser, *values};
+}
 
 // The required argument CONFIG.
 void add_config(CLI::App& command, std::string& config, const std::string& description);

@@ -1,6 +1,5 @@
 // Implements add_peaks of commands.h: picks again from the maps of a finished search.
 #include <iostream>
-#include <memory>
 
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -8,6 +7,7 @@
 #include "engine/config/input_checks.h"
 #include "engine/config/named_maps.h"
 #include "engine/io/format.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/orientations.h"
 #include "engine/results/manifest.h"
@@ -27,8 +27,7 @@ struct PeaksCommand {
 // How many correlations the maps are of: from the manifest beside them; without one, as for maps of
 // Leopard-EM, from the configuration.
 int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
-  FinishedCounts counts;
-  if (read_manifest_counts(manifest, counts)) return counts.correlations;
+  if (const auto correlations = read_correlations(manifest)) return *correlations;
   print_message("'" + manifest + "' not found; counting the correlations from the configuration");
   return count_orientations(config.orientations) *
          static_cast<int64_t>(defocus_planes(config.defocus).size());
@@ -50,11 +49,12 @@ ExitCode run(const PeaksCommand& command) {
   maps.total_correlations = count_correlations(config, output_paths(config, "").manifest);
   const int template_size = read_mrc_header(config.template_volume_path).nx;
   const std::vector<Peak> peaks = find_peaks(maps, command.peaks);
+  const std::string text = peaks_csv(peaks, config, maps.total_correlations, template_size);
   if (command.output.empty()) {
-    std::cout << peaks_csv(peaks, config, maps.total_correlations, template_size) << std::flush;
+    std::cout << text << std::flush;
     if (!std::cout) throw InputError("the peak list could not be written to stdout");
   } else {
-    write_peaks_csv(command.output, peaks, config, maps.total_correlations, template_size);
+    write_text_atomically(command.output, text);
   }
   print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, command.peaks)));
   return ExitCode::kDone;
@@ -63,24 +63,21 @@ ExitCode run(const PeaksCommand& command) {
 }  // namespace
 
 void add_peaks(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<PeaksCommand>();
-  PeaksCommand& peaks = *parsed;
-  CLI::App& command = add_command(
-      app, "peaks", "Pick peaks again from finished maps",
-      "Example:\n  margay-engine peaks search.yaml --false-positives 0.1 --output strict.csv");
+  const auto [command, peaks] = add_command<PeaksCommand>(
+      app, code, "peaks", "Pick peaks again from finished maps",
+      "Example:\n  margay-engine peaks search.yaml --false-positives 0.1 --output strict.csv", run);
   add_config(command, peaks.config, "Configuration of the finished search");
   add_file(command, "--output", peaks.output, "Write the peak list to this file (default: stdout)");
   command.add_flag("--overwrite", peaks.overwrite, "Replace the peak list");
   add_peak_options(command, peaks.peaks);
   command
       .add_option_function<double>(
-          "--cutoff", [&peaks](double value) { peaks.peaks.cutoff = value; },
+          "--cutoff", [&cutoff = peaks.peaks.cutoff](double value) { cutoff = value; },
           "Use this threshold instead of one from --false-positives")
       ->check(range(-1e6, 1e6))
       ->type_name("NUMBER");
   add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
              "Pick no peak within this many pixels of a higher one");
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

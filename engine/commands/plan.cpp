@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "engine/commands/commands.h"
@@ -67,13 +66,9 @@ int ranks_of(const PlanCommand& command, const SearchConfig& config) {
 Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   Plan plan;
   plan.space = make_search_space(config);
-  const InputChecks checks = {.allow_pixel_size_mismatch = command.allow_pixel_size_mismatch};
-  const MrcFile micrograph = read_micrograph(config);
-  check_micrograph(micrograph, config, checks);
-  const MrcFile volume = read_template(config);
-  check_template(volume, config, checks);
-  check_shapes(micrograph, volume, config);
-  plan.shape = {micrograph.header.ny, micrograph.header.nx, volume.header.nx,
+  const InputFiles files = read_inputs(config, command.allow_pixel_size_mismatch);
+  const MrcHeader& micrograph = files.micrograph.header;
+  plan.shape = {micrograph.ny, micrograph.nx, files.volume.header.nx,
                 static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
   plan.ranks = ranks_of(command, config);
   DeviceOptions wanted = command.device;
@@ -117,9 +112,7 @@ ExitCode run(const PlanCommand& command) {
     std::cout << plan_json(plan).dump(2) << '\n';
     return ExitCode::kDone;
   }
-  std::cout << describe_plan(config, plan.space, plan.shape.height, plan.shape.width,
-                             plan.shape.template_size, plan.device)
-            << '\n'
+  std::cout << describe_plan(config, plan.space, plan.shape, plan.device) << '\n'
             << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with this much\n")
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
@@ -132,18 +125,15 @@ ExitCode run(const PlanCommand& command) {
 }  // namespace
 
 void add_plan(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<PlanCommand>();
-  PlanCommand& plan = *parsed;
-  CLI::App& command =
-      add_command(app, "plan", "Show counts, memory and time of a search without running it",
-                  "Example:\n  margay-engine plan search.yaml --threads 8");
+  const auto [command, plan] = add_command<PlanCommand>(
+      app, code, "plan", "Show counts, memory and time of a search without running it",
+      "Example:\n  margay-engine plan search.yaml --threads 8", run);
   add_config(command, plan.config, "Configuration of the search");
   add_device_options(command, plan.device);
   add_count(command, "--nproc", plan.nproc, 1, 4096,
             "Plan for this many ranks on this machine (default: as match starts them)");
   add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
   command.add_flag("--json", plan.json, "Print JSON");
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

@@ -1,6 +1,5 @@
 // Implements add_project of commands.h: one projection as the search sees it (density dark).
 #include <complex>
-#include <memory>
 #include <vector>
 
 #include "engine/commands/commands.h"
@@ -61,12 +60,11 @@ ExitCode run(const ProjectCommand& command) {
 }  // namespace
 
 void add_project(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<ProjectCommand>();
-  ProjectCommand& project = *parsed;
-  CLI::App& command = add_command(
-      app, "project", "Project a template as the search sees it (density dark)",
+  const auto [command, project] = add_command<ProjectCommand>(
+      app, code, "project", "Project a template as the search sees it (density dark)",
       "Example:\n  margay-engine project template.mrc --phi 30 --theta 40 --psi 50 --output "
-      "view.mrc");
+      "view.mrc",
+      run);
   add_file(command, "TEMPLATE", project.volume, "Template, an MRC volume").required();
   add_file(command, "--output", project.output, "Write the projection to this MRC file").required();
   const double turns = 36000.0;
@@ -78,7 +76,6 @@ void add_project(CLI::App& app, ExitCode& code) {
   add_number(command, "--defocus", project.relative_defocus, -1e6, 1e6,
              "Offset from the defocus of --config, in A");
   command.add_flag("--overwrite", project.overwrite, "Replace an existing file");
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

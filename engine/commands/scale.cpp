@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -21,6 +22,7 @@
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/io/format.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 #include "engine/io/scratch_folder.h"
 #include "engine/launch/local_ranks.h"
@@ -29,7 +31,6 @@
 #include "engine/launch/stop_signals.h"
 #include "engine/launch/subprocess.h"
 #include "engine/numerics/simulate.h"
-#include "engine/results/results.h"
 
 namespace engine {
 namespace {
@@ -83,10 +84,8 @@ std::string make_search(const std::string& folder, const OwnSearch& wanted) {
   const Simulation made = simulate(volume, optics, {.height = wanted.side, .width = wanted.side});
   write_mrc(folder + "/micrograph.mrc", made.micrograph, kPixelSize);
   write_mrc(folder + "/template.mrc", volume, kPixelSize);
-  const Json paths = {{"micrograph", folder + "/micrograph.mrc"},
-                      {"template", folder + "/template.mrc"}};
-  return "micrograph_path: " + paths["micrograph"].dump() +
-         "\ntemplate_volume_path: " + paths["template"].dump() +
+  return "micrograph_path: " + Json(folder + "/micrograph.mrc").dump() +
+         "\ntemplate_volume_path: " + Json(folder + "/template.mrc").dump() +
          "\noptics_group: {label: scale, pixel_size: 2.0, voltage: 300, defocus_u: 10000, "
          "defocus_v: 10000, astigmatism_angle: 0}\n"
          "defocus_search_config: {enabled: false}\n"
@@ -169,21 +168,15 @@ Place place_of(const ScaleCommand& command) {
 std::vector<std::string> command_of_ranks(const ScaleCommand& scale, const Place& place,
                                           const std::string& config, const std::string& folder) {
   const DeviceOptions& device = scale.device;
-  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(),
-                                      "match",
-                                      config,
-                                      "--output",
-                                      folder + "/peaks.csv",
-                                      "--backend",
-                                      place.backend,
-                                      "--fft",
-                                      device.fft,
-                                      "--precision",
-                                      device.precision,
-                                      "--threads",
-                                      std::to_string(place.spread.threads),
-                                      "--batch",
-                                      std::to_string(device.batch)};
+  const std::vector<std::pair<std::string, std::string>> options = {
+      {"--output", folder + "/peaks.csv"},
+      {"--backend", place.backend},
+      {"--fft", device.fft},
+      {"--precision", device.precision},
+      {"--threads", std::to_string(place.spread.threads)},
+      {"--batch", std::to_string(device.batch)}};
+  std::vector<std::string> command = {fs::read_symlink("/proc/self/exe").string(), "match", config};
+  for (const auto& [name, value] : options) command.insert(command.end(), {name, value});
   if (scale.allow_pixel_size_mismatch) command.push_back("--allow-pixel-size-mismatch");
   return command;
 }
@@ -323,17 +316,19 @@ ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
 }  // namespace
 
 void add_scale(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<ScaleCommand>();
-  ScaleCommand& scale = *parsed;
-  CLI::App& command = add_command(
-      app, "scale",
+  const auto [command, scale] = add_command<ScaleCommand>(
+      app, code, "scale",
       "Measure speed-up with 1 to N ranks, on this machine or on an allocation's nodes",
       "Runs the search in a scratch folder (TMPDIR) with 1, 2, 4, ... N ranks; up to 4, with every "
       "number. Every rank has the same number of threads: --threads, or the cores divided by N.\n"
       "In a Slurm batch script or under salloc each number of ranks is a step that fills one node "
       "after the other; the scratch folder is then in the working folder, which all nodes must "
       "see.\n"
-      "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv");
+      "Example:\n  margay-engine scale --nproc 4 --output speed_up.csv",
+      [](const ScaleCommand& given) {
+        const StopSignals signals;
+        return run(given, signals.requested());
+      });
   command
       .add_option("CONFIG", scale.config,
                   "Configuration of the search to run (default: a small built-in one)")
@@ -346,10 +341,6 @@ void add_scale(CLI::App& app, ExitCode& code) {
   command.add_flag("--json", scale.json, "Print JSON, with the correlations of every rank");
   add_file(command, "--output", scale.output, "Also write the table to this CSV file");
   command.add_flag("--overwrite", scale.overwrite, "Replace an existing table");
-  command.callback([parsed, &code] {
-    const StopSignals signals;
-    code = run(*parsed, signals.requested());
-  });
 }
 
 }  // namespace engine

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <memory>
 
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -43,18 +42,16 @@ ExitCode run(const SelftestCommand& command) {
 }  // namespace
 
 void add_selftest(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<SelftestCommand>();
-  SelftestCommand& selftest = *parsed;
-  CLI::App& command =
-      add_command(app, "selftest", "Run a search with a known answer on this machine: pass or fail",
-                  "Ends with status 70 when a planted particle is not found.\nExample:\n  "
-                  "margay-engine selftest --backend cpu");
+  const auto [command, selftest] = add_command<SelftestCommand>(
+      app, code, "selftest", "Run a search with a known answer on this machine: pass or fail",
+      "Ends with status 70 when a planted particle is not found.\nExample:\n  "
+      "margay-engine selftest --backend cpu",
+      run);
   command
       .add_option("--data", selftest.data,
                   "Folder of the known answers (default: the installed one)")
       ->type_name("FOLDER");
   add_device_options(command, selftest.device);
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

@@ -2,13 +2,13 @@
 #include "engine/numerics/simulate.h"
 
 #include <filesystem>
-#include <memory>
 #include <utility>
 
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 #include "engine/results/results.h"
 #include "engine/search/selftest.h"
@@ -106,12 +106,11 @@ void add_optics(CLI::App& command, OpticsGroup& optics) {
 }  // namespace
 
 void add_simulate(CLI::App& app, ExitCode& code) {
-  const auto parsed = std::make_shared<SimulateCommand>();
-  SimulateCommand& simulate = *parsed;
-  CLI::App& command = add_command(
-      app, "simulate", "Simulate a micrograph with known particles, and list them",
+  const auto [command, simulate] = add_command<SimulateCommand>(
+      app, code, "simulate", "Simulate a micrograph with known particles, and list them",
       "Example:\n  margay-engine simulate --template ribosome.mrc --defocus-u 10200 --defocus-v "
-      "9800 --size 1024 --count 10 --output made.mrc");
+      "9800 --size 1024 --count 10 --output made.mrc",
+      run);
   simulate.optics.voltage = 300;
   simulate.optics.defocus_u = simulate.optics.defocus_v = 10000;
   SimulationOptions& made = simulate.simulation;
@@ -140,7 +139,6 @@ void add_simulate(CLI::App& app, ExitCode& code) {
              "Signal as the z of a matched filter at the true pose");
   add_optics(command, simulate.optics);
   command.add_flag("--overwrite", simulate.overwrite, "Replace existing files");
-  command.callback([parsed, &code] { code = run(*parsed); });
 }
 
 }  // namespace engine

@@ -34,6 +34,10 @@ struct DefocusSearch {
   bool skip_enforce_zero = false;
 };
 
+struct AngleRange {
+  std::optional<double> min, max;  // empty: the whole
+};
+
 enum class BaseGrid { kUniform, kHealpix, kCartesian };
 
 // One orientation grid, angles in degrees.
@@ -43,7 +47,7 @@ struct OrientationGrid {
   BaseGrid base_grid = BaseGrid::kUniform;
   // Set: ranges follow from the group. Empty: the ranges below count.
   std::optional<std::string> symmetry = "C1";
-  std::optional<double> phi_min, phi_max, theta_min, theta_max, psi_min, psi_max;
+  AngleRange phi{}, theta{}, psi{};
 };
 
 struct WhiteningFilter {

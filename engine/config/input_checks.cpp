@@ -66,7 +66,7 @@ void check_values(const std::string& field, const MrcFile& file) {
 }
 
 void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfig& config,
-                      const InputChecks& options) {
+                      bool allow_mismatch) {
   const double wanted = config.optics.pixel_size;
   const size_t axes = file.header.nz == 1 ? 2 : 3;
   bool unknown = true;
@@ -78,7 +78,7 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
     const std::string fact = "has a pixel size of " + number_text(found) +
                              " A in its header, but optics_group.pixel_size is " +
                              number_text(wanted) + " A";
-    if (!options.allow_pixel_size_mismatch) {
+    if (!allow_mismatch) {
       refuse(field, file.path,
              fact +
                  "; correct the wrong one, or give --allow-pixel-size-mismatch to trust the "
@@ -97,15 +97,17 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
 
 }  // namespace
 
-MrcFile read_micrograph(const SearchConfig& config) {
-  return read_input("micrograph_path", config.micrograph_path);
+InputFiles read_inputs(SearchConfig& config, bool allow_mismatch) {
+  InputFiles files;
+  files.volume = read_input("template_volume_path", config.template_volume_path);
+  check_template(files.volume, config, allow_mismatch);
+  files.micrograph = read_input("micrograph_path", config.micrograph_path);
+  check_micrograph(files.micrograph, config, allow_mismatch);
+  check_shapes(files.micrograph, files.volume, config);
+  return files;
 }
 
-MrcFile read_template(const SearchConfig& config) {
-  return read_input("template_volume_path", config.template_volume_path);
-}
-
-void check_micrograph(const MrcFile& micrograph, SearchConfig& config, const InputChecks& options) {
+void check_micrograph(const MrcFile& micrograph, SearchConfig& config, bool allow_mismatch) {
   const std::string field = "micrograph_path";
   const MrcHeader& header = micrograph.header;
   if (header.nz != 1) {
@@ -121,10 +123,10 @@ void check_micrograph(const MrcFile& micrograph, SearchConfig& config, const Inp
                "column");
   }
   check_values(field, micrograph);
-  check_pixel_size(field, micrograph, config, options);
+  check_pixel_size(field, micrograph, config, allow_mismatch);
 }
 
-void check_template(const MrcFile& volume, SearchConfig& config, const InputChecks& options) {
+void check_template(const MrcFile& volume, SearchConfig& config, bool allow_mismatch) {
   const std::string field = "template_volume_path";
   const MrcHeader& header = volume.header;
   if (header.nz == 1) {
@@ -145,7 +147,7 @@ void check_template(const MrcFile& volume, SearchConfig& config, const InputChec
            "is " + shape_text(header) + " voxels, but the side must be even: pad it by one");
   }
   check_values(field, volume);
-  check_pixel_size(field, volume, config, options);
+  check_pixel_size(field, volume, config, allow_mismatch);
 }
 
 void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const SearchConfig& config) {

@@ -11,19 +11,19 @@
 
 namespace engine {
 
-struct InputChecks {
-  bool allow_pixel_size_mismatch = false;
+struct InputFiles {
+  MrcFile micrograph, volume;
 };
 
-// Read the files that the configuration names. Throw InputError naming field and file.
-MrcFile read_micrograph(const SearchConfig& config);
-MrcFile read_template(const SearchConfig& config);
+// Reads the files that the configuration names, checked by all of the functions below. Throws
+// InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
+InputFiles read_inputs(SearchConfig& config, bool allow_mismatch);
 
 // Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),
 // finite and varying pixels, pixel size against the header (0 means unknown: a note is returned in
 // `config.notes`). Throws InputError naming file and field.
-void check_micrograph(const MrcFile& micrograph, SearchConfig& config, const InputChecks& options);
-void check_template(const MrcFile& volume, SearchConfig& config, const InputChecks& options);
+void check_micrograph(const MrcFile& micrograph, SearchConfig& config, bool allow_mismatch);
+void check_template(const MrcFile& volume, SearchConfig& config, bool allow_mismatch);
 void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const SearchConfig& config);
 
 struct OutputChecks {

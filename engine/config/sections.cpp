@@ -163,45 +163,42 @@ std::string read_symmetry(const YamlSection& section) {
   return letter + std::to_string(std::stoi(digits));
 }
 
-void check_range(const YamlSection& section, const std::string& axis, std::optional<double> low,
-                 std::optional<double> high, double full) {
-  if (high.value_or(full) >= low.value_or(0.0)) return;
-  section.refuse(axis + (high ? "_max" : "_min"),
-                 "leaves no orientation: " + axis + "_max is less than " + axis + "_min");
+// `full`: where the range of this angle ends that is not given.
+AngleRange read_range(const YamlSection& section, const std::string& angle, double full,
+                      const std::optional<std::string>& symmetry) {
+  const AngleRange range = {section.optional_number(angle + "_min"),
+                            section.optional_number(angle + "_max")};
+  if (symmetry && (range.min || range.max)) {
+    section.refuse(angle + (range.min ? "_min" : "_max"),
+                   "is given although the symmetry group " + *symmetry +
+                       " sets the ranges: write symmetry: null to use ranges");
+  }
+  if (range.max.value_or(full) < range.min.value_or(0.0)) {
+    section.refuse(angle + (range.max ? "_max" : "_min"),
+                   "leaves no orientation: " + angle + "_max is less than " + angle + "_min");
+  }
+  return range;
 }
 
 OrientationGrid read_grid(const YamlSection& section) {
-  const std::vector<std::string> ranges = {"phi_min",   "phi_max", "theta_min",
-                                           "theta_max", "psi_min", "psi_max"};
-  std::vector<std::string> known = {"psi_step", "theta_step", "base_grid_method", "symmetry"};
-  known.insert(known.end(), ranges.begin(), ranges.end());
-  known.push_back("orientation_configs");
-  section.allow_only(known);
+  section.allow_only({"psi_step", "theta_step", "base_grid_method", "symmetry", "phi_min",
+                      "phi_max", "theta_min", "theta_max", "psi_min", "psi_max",
+                      "orientation_configs"});
   OrientationGrid grid;
   if (section.has("psi_step")) grid.psi_step = section.value("psi_step").positive_number();
   if (section.has("theta_step")) grid.theta_step = section.value("theta_step").positive_number();
   grid.base_grid = read_base_grid(section);
   if (section.mentions("symmetry")) grid.symmetry.reset();
   if (section.has("symmetry")) grid.symmetry = read_symmetry(section);
-  const std::vector<std::optional<double>*> fields = {
-      &grid.phi_min, &grid.phi_max, &grid.theta_min, &grid.theta_max, &grid.psi_min, &grid.psi_max};
-  bool any = false;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    *fields[i] = section.optional_number(ranges[i]);
-    if (!fields[i]->has_value()) continue;
-    any = true;
-    if (!grid.symmetry) continue;
-    section.refuse(ranges[i], "is given although the symmetry group " + *grid.symmetry +
-                                  " sets the ranges: write symmetry: null to use ranges");
-  }
-  if (!any && !grid.symmetry) {
+  grid.phi = read_range(section, "phi", 360.0, grid.symmetry);
+  grid.theta = read_range(section, "theta", 180.0, grid.symmetry);
+  grid.psi = read_range(section, "psi", 360.0, grid.symmetry);
+  const auto given = [](const AngleRange& range) { return range.min || range.max; };
+  if (!grid.symmetry && !given(grid.phi) && !given(grid.theta) && !given(grid.psi)) {
     section.refuse("symmetry",
                    "is null, so that phi_min to psi_max must give the ranges, or name "
                    "a group such as C1");
   }
-  check_range(section, "phi", grid.phi_min, grid.phi_max, 360.0);
-  check_range(section, "theta", grid.theta_min, grid.theta_max, 180.0);
-  check_range(section, "psi", grid.psi_min, grid.psi_max, 360.0);
   return grid;
 }
 

@@ -264,11 +264,9 @@ class CpuBackend : public Backend {
         (in_group * static_cast<size_t>(valid_height_) + static_cast<size_t>(row)) * padded(width_);
     row_inverse_.execute(in, s.row_out.data());
     const auto count = static_cast<size_t>(valid_width_);
-    const bool in_range =
-        t.second >= 0
-            ? accumulate_pair(s.row_out.data(), count, t.first, t.second, statistics_row(row))
-            : accumulate_single(s.row_out.data(), count, t.first, statistics_row(row));
-    if (!in_range) fail_out_of_range(row);
+    if (!accumulate(s.row_out.data(), count, t.first, t.second, statistics_row(row))) {
+      fail_out_of_range(row);
+    }
   }
 
   [[noreturn]] void fail_out_of_range(int row) const {

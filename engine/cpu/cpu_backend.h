@@ -33,8 +33,7 @@ MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uin
 // `problem` must outlive the backend. Throws Error when the system refuses the threads.
 std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const MemoryPlan& plan);
 
-// Model of the processor, and the instruction set that the kernels chose.
+// Model of the processor.
 std::string processor_name();
-std::string kernel_instruction_set();
 
 }  // namespace engine::cpu

@@ -6,7 +6,6 @@
 #include <fstream>
 
 #include "engine/cpu/cpu_backend.h"
-#include "engine/cpu/kernels.h"
 #include "engine/cpu/layout.h"
 
 namespace engine::cpu {
@@ -96,7 +95,5 @@ std::string processor_name() {
   }
   return "unknown processor";
 }
-
-std::string kernel_instruction_set() { return instruction_set(); }
 
 }  // namespace engine::cpu

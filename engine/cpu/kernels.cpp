@@ -148,8 +148,8 @@ bool in_range(const Checked& checked) {
 
 // `row` holds interleaved pairs of floats.
 template <bool kPair>
-bool accumulate_loop(const float* HWY_RESTRICT row, size_t count, int32_t first, int32_t second,
-                     StatisticsRow s) {
+bool accumulate_row(const float* HWY_RESTRICT row, size_t count, int32_t first, int32_t second,
+                    StatisticsRow s) {
   const Floats d;
   const Ints di;
   const size_t lanes = hn::Lanes(d);
@@ -181,13 +181,10 @@ bool accumulate_loop(const float* HWY_RESTRICT row, size_t count, int32_t first,
   return in_range(checked);
 }
 
-bool accumulate_pair_loop(const float* row, size_t count, int32_t first, int32_t second,
-                          StatisticsRow s) {
-  return accumulate_loop<true>(row, count, first, second, s);
-}
-
-bool accumulate_single_loop(const float* row, size_t count, int32_t index, StatisticsRow s) {
-  return accumulate_loop<false>(row, count, index, index, s);
+bool accumulate_loop(const float* row, size_t count, int32_t first, int32_t second,
+                     StatisticsRow s) {
+  return second >= 0 ? accumulate_row<true>(row, count, first, second, s)
+                     : accumulate_row<false>(row, count, first, first, s);
 }
 
 std::string target_name() { return hwy::TargetName(HWY_TARGET); }
@@ -200,8 +197,7 @@ HWY_AFTER_NAMESPACE();
 namespace engine::cpu {
 
 HWY_EXPORT(multiply_conjugate_loop);
-HWY_EXPORT(accumulate_pair_loop);
-HWY_EXPORT(accumulate_single_loop);
+HWY_EXPORT(accumulate_loop);
 HWY_EXPORT(target_name);
 
 void multiply_conjugate(const std::complex<float>* a, const std::complex<float>* b,
@@ -211,16 +207,10 @@ void multiply_conjugate(const std::complex<float>* a, const std::complex<float>*
    reinterpret_cast<float*>(out), count);
 }
 
-bool accumulate_pair(const std::complex<float>* row, size_t count, int32_t first, int32_t second,
-                     StatisticsRow statistics) {
-  return HWY_DYNAMIC_DISPATCH(accumulate_pair_loop)(reinterpret_cast<const float*>(row), count,
-                                                    first, second, statistics);
-}
-
-bool accumulate_single(const std::complex<float>* row, size_t count, int32_t index,
-                       StatisticsRow statistics) {
-  return HWY_DYNAMIC_DISPATCH(accumulate_single_loop)(reinterpret_cast<const float*>(row), count,
-                                                      index, statistics);
+bool accumulate(const std::complex<float>* row, size_t count, int32_t first, int32_t second,
+                StatisticsRow statistics) {
+  return HWY_DYNAMIC_DISPATCH(accumulate_loop)(reinterpret_cast<const float*>(row), count, first,
+                                               second, statistics);
 }
 
 void transpose(const std::complex<float>* in, size_t in_stride, size_t rows, size_t columns,
@@ -234,7 +224,7 @@ void transpose(const std::complex<float>* in, size_t in_stride, size_t rows, siz
   }
 }
 
-std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+std::string kernel_instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
 }  // namespace engine::cpu
 #endif  // HWY_ONCE

@@ -22,19 +22,17 @@ struct StatisticsRow {
   int64_t* squares;
 };
 
-// Adds a row holding two correlations per pixel (real part: index `first`; imaginary part: index
-// `second` > first). False when a value is not finite or a sum has left its range.
-bool accumulate_pair(const std::complex<float>* row, size_t count, int32_t first, int32_t second,
-                     StatisticsRow statistics);
-// The same for a row with one correlation, in the real part.
-bool accumulate_single(const std::complex<float>* row, size_t count, int32_t index,
-                       StatisticsRow statistics);
+// Adds a row holding two correlations per pixel: the real part, of index `first`, and the imaginary
+// part, of index `second` > first; -1: there is none, whatever stands there. False when a value is
+// not finite or a sum has left its range.
+bool accumulate(const std::complex<float>* row, size_t count, int32_t first, int32_t second,
+                StatisticsRow statistics);
 
 // Transposes 8-byte elements: out[c * out_stride + r] = in[r * in_stride + c].
 void transpose(const std::complex<float>* in, size_t in_stride, size_t rows, size_t columns,
                std::complex<float>* out, size_t out_stride);
 
 // Name of the instruction set in use.
-std::string instruction_set();
+std::string kernel_instruction_set();
 
 }  // namespace engine::cpu

@@ -1,6 +1,9 @@
 // Faults of files that base/ reports, with the engine's exit code.
 #pragma once
 
+#include <string>
+
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "engine/error.h"
 
@@ -14,6 +17,13 @@ decltype(auto) with_input_errors(const Action& action) {
   } catch (const base::FileError& error) {
     throw InputError(error.what());
   }
+}
+
+// Writes `text` through a temporary name, fsync and rename; makes missing folders. Throws
+// InputError naming the file.
+inline void write_text_atomically(const std::string& path, const std::string& text) {
+  with_input_errors(
+      [&] { base::write_file_atomically(path, text, {.folder = base::Folder::kMake}); });
 }
 
 }  // namespace engine

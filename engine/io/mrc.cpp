@@ -53,13 +53,41 @@ int int_at(const HeaderBytes& bytes, size_t offset, bool swapped) {
   return get<int32_t>(bytes.data() + offset, swapped);
 }
 
-struct Mode {
-  int number = 0;
-  size_t bytes = 0;  // of a value
-  const char* type = "";
+struct Half {
+  uint16_t bits;
+
+  explicit operator float() const {
+    const float sign = (bits & 0x8000u) != 0 ? -1.0f : 1.0f;
+    const int exponent = (bits >> 10) & 0x1f;
+    const int fraction = bits & 0x3ff;
+    if (exponent == 31) {
+      return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
+                           : std::numeric_limits<float>::quiet_NaN();
+    }
+    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  }
 };
-constexpr std::array<Mode, 5> kModes = {
-    {{0, 1, "int8"}, {1, 2, "int16"}, {2, 4, "float32"}, {6, 2, "uint16"}, {12, 2, "float16"}}};
+
+// Converts `count` values into `out`.
+template <typename T>
+void convert(const unsigned char* bytes, size_t count, bool swapped, float* out) {
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = static_cast<float>(get<T>(bytes + i * sizeof(T), swapped));
+  }
+}
+
+struct Mode {
+  int number;
+  size_t bytes;  // of a value
+  const char* type;
+  decltype(&convert<float>) convert_values;
+};
+constexpr std::array<Mode, 5> kModes = {{{0, 1, "int8", convert<int8_t>},
+                                         {1, 2, "int16", convert<int16_t>},
+                                         {2, 4, "float32", convert<float>},
+                                         {6, 2, "uint16", convert<uint16_t>},
+                                         {12, 2, "float16", convert<Half>}}};
 
 // Null for a mode that cannot be read.
 const Mode* find_mode(int number) {
@@ -160,6 +188,14 @@ int volumes_in(const HeaderBytes& bytes, const MrcHeader& header) {
   return header.nz / mz;
 }
 
+std::string shape_text(int nx, int ny, int nz) {
+  return std::to_string(nx) + " x " + std::to_string(ny) + " x " + std::to_string(nz);
+}
+
+std::string shape_text(const MrcHeader& header) {
+  return shape_text(header.nx, header.ny, header.nz);
+}
+
 // How many values there are; refuses what does not fit the file.
 int64_t count_values(const MrcHeader& header, const std::string& path, int64_t file_size) {
   if (header.extended_header_bytes < 0) {
@@ -172,8 +208,7 @@ int64_t count_values(const MrcHeader& header, const std::string& path, int64_t f
   const int64_t room = file_size - static_cast<int64_t>(kHeaderSize) - header.extended_header_bytes;
   const auto value_bytes = static_cast<int64_t>(find_mode(header.mode)->bytes);
   if (room < 0 || room / value_bytes / plane < header.nz) {
-    refuse(path, "is cut short: its header promises " + std::to_string(header.nx) + " x " +
-                     std::to_string(header.ny) + " x " + std::to_string(header.nz) + " values of " +
+    refuse(path, "is cut short: its header promises " + shape_text(header) + " values of " +
                      std::to_string(value_bytes) + " bytes, but the whole file has " +
                      std::to_string(file_size) + " bytes; copy it again");
   }
@@ -220,65 +255,23 @@ MrcHeader read_header(Source& source, const std::string& path) {
   return header;
 }
 
-float half_to_float(uint16_t half) {
-  const float sign = (half & 0x8000u) != 0 ? -1.0f : 1.0f;
-  const int exponent = (half >> 10) & 0x1f;
-  const int fraction = half & 0x3ff;
-  if (exponent == 31) {
-    return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
-                         : std::numeric_limits<float>::quiet_NaN();
-  }
-  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-}
-
-// Converts `count` values of `mode` into `out`.
-void convert(const unsigned char* bytes, size_t count, const MrcHeader& header, float* out) {
-  const bool swapped = header.swapped;
-  for (size_t i = 0; i < count; ++i) {
-    switch (header.mode) {
-      case 0:
-        out[i] = static_cast<float>(static_cast<int8_t>(bytes[i]));
-        break;
-      case 1:
-        out[i] = static_cast<float>(get<int16_t>(bytes + 2 * i, swapped));
-        break;
-      case 6:
-        out[i] = static_cast<float>(get<uint16_t>(bytes + 2 * i, swapped));
-        break;
-      case 12:
-        out[i] = half_to_float(get<uint16_t>(bytes + 2 * i, swapped));
-        break;
-      case 2:
-        out[i] = get<float>(bytes + 4 * i, swapped);
-        break;
-    }
-  }
-}
-
 std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
   const auto count = static_cast<size_t>(count_values(header, path, source.size));
-  const size_t value_bytes = find_mode(header.mode)->bytes;
+  const Mode& mode = *find_mode(header.mode);
   source.stream.seekg(static_cast<std::streamoff>(kHeaderSize) + header.extended_header_bytes);
   std::vector<float> values(count);
-  std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * value_bytes);
+  std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * mode.bytes);
   for (size_t done = 0; done < count;) {
-    const size_t now = std::min(count - done, buffer.size() / value_bytes);
+    const size_t now = std::min(count - done, buffer.size() / mode.bytes);
     source.stream.read(reinterpret_cast<char*>(buffer.data()),
-                       static_cast<std::streamsize>(now * value_bytes));
-    if (!source.stream)
-      refuse(path,
-             "could not be read to its end; it may be changing, or the "
-             "disk may be failing");
-    convert(buffer.data(), now, header, values.data() + done);
+                       static_cast<std::streamsize>(now * mode.bytes));
+    if (!source.stream) {
+      refuse(path, "could not be read to its end; it may be changing, or the disk may be failing");
+    }
+    mode.convert_values(buffer.data(), now, header.swapped, values.data() + done);
     done += now;
   }
   return values;
-}
-
-std::string shape_text(const MrcHeader& header) {
-  return std::to_string(header.nx) + " x " + std::to_string(header.ny) + " x " +
-         std::to_string(header.nz);
 }
 
 }  // namespace

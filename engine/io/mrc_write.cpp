@@ -63,24 +63,19 @@ class OutputFile {
   base::Descriptor file_;
 };
 
-struct ValueStatistics {
-  float minimum = 0, maximum = 0, mean = 0, deviation = 0;
-};
-
-ValueStatistics describe(const std::vector<float>& values) {
-  ValueStatistics result;
-  if (values.empty()) return result;
+void put_statistics(HeaderBytes& bytes, const std::vector<float>& values) {
+  if (values.empty()) return;
   double sum = 0;
   for (const float value : values) sum += value;
   const double mean = sum / static_cast<double>(values.size());
   double squares = 0;
   for (const float value : values) squares += (value - mean) * (value - mean);
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
-  result.minimum = *lowest;
-  result.maximum = *highest;
-  result.mean = static_cast<float>(mean);
-  result.deviation = static_cast<float>(std::sqrt(squares / static_cast<double>(values.size())));
-  return result;
+  put<float>(bytes, kDmin, *lowest);
+  put<float>(bytes, kDmax, *highest);
+  put<float>(bytes, kDmean, static_cast<float>(mean));
+  put<float>(bytes, kRms,
+             static_cast<float>(std::sqrt(squares / static_cast<double>(values.size()))));
 }
 
 HeaderBytes make_header(int nx, int ny, int nz, const std::vector<float>& values,
@@ -95,11 +90,7 @@ HeaderBytes make_header(int nx, int ny, int nz, const std::vector<float>& values
     put<int32_t>(bytes, kMapC + 4 * axis, static_cast<int32_t>(axis) + 1);
   }
   put<int32_t>(bytes, kMode, 2);
-  const ValueStatistics statistics = describe(values);
-  put<float>(bytes, kDmin, statistics.minimum);
-  put<float>(bytes, kDmax, statistics.maximum);
-  put<float>(bytes, kDmean, statistics.mean);
-  put<float>(bytes, kRms, statistics.deviation);
+  put_statistics(bytes, values);
   put<int32_t>(bytes, kSpaceGroup, nz == 1 ? 0 : 1);
   put<int32_t>(bytes, kVersion, 20141);
   std::memcpy(bytes.data() + kMapStamp, "MAP ", 4);

@@ -1,11 +1,11 @@
 #include "engine/launch/rank_identity.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 
+#include "base/parse_number.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
@@ -18,17 +18,13 @@ constexpr int kLastPort = 65535;
 constexpr int kPortsTried = 32;
 
 int whole_number(const std::string& name, const std::string& text, int least, int most) {
-  int number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) {
-    throw UsageError(name + " is '" + text + "', which is no whole number");
-  }
-  if (number < least || number > most) {
+  const auto number = base::parse_number<int>(text);
+  if (!number) throw UsageError(name + " is '" + text + "', which is no whole number");
+  if (*number < least || *number > most) {
     throw UsageError(name + " is " + text + ", which is not within " + std::to_string(least) +
                      " to " + std::to_string(most));
   }
-  return number;
+  return *number;
 }
 
 // A variable that is set to nothing is taken as not set.

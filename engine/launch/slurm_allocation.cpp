@@ -1,8 +1,8 @@
 #include "engine/launch/slurm_allocation.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse_number.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
@@ -16,11 +16,8 @@ std::optional<std::string> text_of(const Environment& environment, const std::st
 }
 
 std::optional<int> whole(const std::string& text) {
-  int number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end || number < 0) return std::nullopt;
-  return number;
+  const auto number = base::parse_number<int>(text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 std::optional<int> number_of(const Environment& environment, const std::string& name) {

@@ -1,11 +1,11 @@
 #include "engine/numerics/orientations.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <numbers>
 #include <string>
 
+#include "base/parse_number.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -21,36 +21,21 @@ struct Direction {
   double phi, theta;  // degrees
 };
 
+// What a group, written as the configuration has it (C4, T), leaves to be searched from 0 on; of C
+// and D the part of the circle that their order leaves.
+struct Group {
+  char letter;
+  double phi_max, theta_max;  // degrees
+};
+constexpr std::array<Group, 5> kGroups = {
+    {{'C', 360, 180}, {'D', 360, 90}, {'T', 180, 54.7356}, {'O', 90, 54.7356}, {'I', 180, 31.7}}};
+
 Ranges symmetry_ranges(const std::string& symmetry) {
-  const char letter = static_cast<char>(std::toupper(static_cast<unsigned char>(symmetry[0])));
-  const std::string digits = symmetry.substr(1);
-  const bool numbered = !digits.empty() && digits.size() < 6 &&
-                        std::all_of(digits.begin(), digits.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
-  const int order = numbered ? std::stoi(digits) : 1;
-  Ranges r;
-  if (order >= 1 && (digits.empty() || numbered)) {
-    switch (letter) {
-      case 'C':
-        r.phi_max = 360.0 / order;
-        return r;
-      case 'D':
-        r.phi_max = 360.0 / order;
-        r.theta_max = 90.0;
-        return r;
-      case 'T':
-        r.phi_max = 180.0;
-        r.theta_max = 54.7356;
-        return r;
-      case 'O':
-        r.phi_max = 90.0;
-        r.theta_max = 54.7356;
-        return r;
-      case 'I':
-        r.phi_max = 180.0;
-        r.theta_max = 31.7;
-        return r;
-    }
+  const int order =
+      symmetry.size() == 1 ? 1 : base::parse_number<int>(symmetry.substr(1)).value_or(0);
+  for (const auto& [letter, phi_max, theta_max] : kGroups) {
+    if (order < 1 || symmetry[0] != letter) continue;
+    return {.phi_max = phi_max / order, .theta_max = theta_max};
   }
   throw InputError("orientation_search_config.symmetry: '" + symmetry +
                    "' is not a known group; use Cn, Dn, T, O or I");
@@ -58,14 +43,12 @@ Ranges symmetry_ranges(const std::string& symmetry) {
 
 Ranges ranges_of(const OrientationGrid& grid) {
   if (grid.symmetry) return symmetry_ranges(*grid.symmetry);
-  Ranges r;
-  r.phi_min = grid.phi_min.value_or(r.phi_min);
-  r.phi_max = grid.phi_max.value_or(r.phi_max);
-  r.theta_min = grid.theta_min.value_or(r.theta_min);
-  r.theta_max = grid.theta_max.value_or(r.theta_max);
-  r.psi_min = grid.psi_min.value_or(r.psi_min);
-  r.psi_max = grid.psi_max.value_or(r.psi_max);
-  return r;
+  return {.phi_min = grid.phi.min.value_or(0),
+          .phi_max = grid.phi.max.value_or(360),
+          .theta_min = grid.theta.min.value_or(0),
+          .theta_max = grid.theta.max.value_or(180),
+          .psi_min = grid.psi.min.value_or(0),
+          .psi_max = grid.psi.max.value_or(360)};
 }
 
 // `count` as an integer; counts that nobody can search are refused before memory is taken for them.

@@ -54,6 +54,8 @@ double rotation_distance(const Rotation& a, const Rotation& b);
 struct Unit {
   int64_t first = 0;
   int64_t second = -1;  // -1: no partner; else its projection is the first one's, mirrored
+
+  int orientations() const { return second >= 0 ? 2 : 1; }
 };
 
 // Every orientation in one unit, in the order of `first`. Pairs are formed where `may_pair` and 180

@@ -35,8 +35,7 @@ Image coloured_noise(int height, int width, double pixel_size, std::mt19937_64& 
   }
   const std::vector<double> values = inverse_2d(std::move(spectrum), height, width);
   Image out(height, width);
-  std::transform(values.begin(), values.end(), out.pixels.begin(),
-                 [](double v) { return static_cast<float>(v); });
+  out.pixels.assign(values.begin(), values.end());
   return out;
 }
 

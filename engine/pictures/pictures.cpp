@@ -6,7 +6,6 @@
 #include <numbers>
 #include <tuple>
 
-#include "base/atomic_file.h"
 #include "engine/io/format.h"
 #include "engine/io/input_errors.h"
 #include "engine/pictures/histogram.h"
@@ -125,8 +124,7 @@ std::vector<std::pair<std::string, std::string>> write_pictures(const std::strin
   std::vector<std::pair<std::string, std::string>> pictures;
   const auto write = [&](const std::string& name, const std::string& png) {
     const std::string path = (std::filesystem::path(directory) / (name + ".png")).string();
-    with_input_errors(
-        [&] { base::write_file_atomically(path, png, {.folder = base::Folder::kMake}); });
+    write_text_atomically(path, png);
     pictures.emplace_back(name, path);
   };
   write("micrograph_peaks", micrograph_picture(micrograph, peaks, context));

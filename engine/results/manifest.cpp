@@ -175,24 +175,20 @@ void write_manifest(const Manifest& manifest) {
   write_text_atomically(manifest.outputs.manifest, manifest_json(manifest));
 }
 
-bool read_manifest_counts(const std::string& path, FinishedCounts& counts) {
+std::optional<int64_t> read_correlations(const std::string& path) {
   const auto text = with_input_errors([&] { return base::read_file(path); });
-  if (!text) return false;
+  if (!text) return std::nullopt;
   try {
     const Json json = Json::parse(*text);
     if (json.at("format").get<int>() > kManifestFormat) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }
-    const Json& found = json.at("counts");
-    counts = {.orientations = found.at("orientations").get<int64_t>(),
-              .defocus_planes = found.at("defocus_planes").get<int64_t>(),
-              .correlations = found.at("correlations").get<int64_t>()};
+    return json.at("counts").at("correlations").get<int64_t>();
   } catch (const Json::exception& error) {
     throw InputError("'" + path + "': not a whole manifest of margay-engine (" + error.what() +
                      "); remove it or run the search again");
   }
-  return true;
 }
 
 }  // namespace engine

@@ -74,10 +74,8 @@ std::string manifest_json(const Manifest& manifest);
 // Writes it atomically to outputs.manifest and syncs the folder. Throws InputError naming the file.
 void write_manifest(const Manifest& manifest);
 
-struct FinishedCounts {
-  int64_t orientations = 0, defocus_planes = 0, correlations = 0;
-};
-// False when the file is absent. Throws InputError when it is damaged.
-bool read_manifest_counts(const std::string& path, FinishedCounts& counts);
+// How many correlations the search of a manifest had; nullopt when the file is absent. Throws
+// InputError when it is damaged.
+std::optional<int64_t> read_correlations(const std::string& path);
 
 }  // namespace engine

@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "engine/results/results.h"
-
 namespace engine {
 namespace {
 
@@ -135,11 +133,6 @@ std::string peaks_csv(const std::vector<Peak>& peaks, const SearchConfig& config
         common;
   }
   return text;
-}
-
-void write_peaks_csv(const std::string& path, const std::vector<Peak>& peaks,
-                     const SearchConfig& config, int64_t total_correlations, int template_size) {
-  write_text_atomically(path, peaks_csv(peaks, config, total_correlations, template_size));
 }
 
 }  // namespace engine

@@ -15,8 +15,5 @@ namespace engine {
 // particle is its peak + nx/2 (docs/numerics.md, Threshold and peaks).
 std::string peaks_csv(const std::vector<Peak>& peaks, const SearchConfig& config,
                       int64_t total_correlations, int template_size);
-// Writes peaks_csv's text by write_text_atomically. Throws Error naming the file.
-void write_peaks_csv(const std::string& path, const std::vector<Peak>& peaks,
-                     const SearchConfig& config, int64_t total_correlations, int template_size);
 
 }  // namespace engine

@@ -109,9 +109,4 @@ Maps read_maps(const ResultPaths& paths) {
   return maps;
 }
 
-void write_text_atomically(const std::string& path, const std::string& text) {
-  with_input_errors(
-      [&] { base::write_file_atomically(path, text, {.folder = base::Folder::kMake}); });
-}
-
 }  // namespace engine

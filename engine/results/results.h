@@ -35,7 +35,4 @@ void write_image(const std::string& path, const Image& image, double pixel_size)
 // the search of the configuration).
 Maps read_maps(const ResultPaths& paths);
 
-// Writes `text` through a temporary name, fsync and rename. Throws Error naming the file.
-void write_text_atomically(const std::string& path, const std::string& text);
-
 }  // namespace engine

@@ -1,7 +1,6 @@
 // Correlates a chunk of units on a device, batch by batch: what every rank does.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,22 +12,21 @@
 
 namespace engine {
 
-// Correlates the units of `chunk`, batch by batch, until after a batch `wants_more` is false.
-// Returns how many units were done.
-uint32_t correlate_chunk(Backend& backend, const std::vector<Unit>& units,
-                         const std::vector<UnitRange>& chunk, Watchdog& watchdog,
-                         const std::function<bool()>& wants_more);
+struct ChunkDone {
+  uint32_t units = 0;  // the first so many
+  int64_t correlations = 0;
+};
+
+// Correlates the units of `chunk` in so many defocus planes, batch by batch, until after a batch
+// `wants_more` is false.
+ChunkDone correlate_chunk(Backend& backend, const std::vector<Unit>& units, int planes,
+                          const std::vector<UnitRange>& chunk, Watchdog& watchdog,
+                          const std::function<bool()>& wants_more);
 
 // What the device has accumulated, while the watchdog looks at it.
 Accumulators take_statistics(const Backend& backend, Watchdog& watchdog);
 // From now on the device has accumulated nothing.
 void forget_statistics(Backend& backend, Watchdog& watchdog, int height, int width);
-
-// Correlations of the first `done` units of `chunk`.
-int64_t correlations_in(const std::vector<Unit>& units, const std::vector<UnitRange>& chunk,
-                        uint32_t done, int planes);
-
-double seconds_since(std::chrono::steady_clock::time_point start);
 
 // What must be the same for all ranks of a search, since their statistics are put together:
 // backend, precision and numerics version, as a text to compare and to show.

@@ -9,6 +9,7 @@
 #include "engine/backend/transform_path.h"
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
+#include "engine/cpu/kernels.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
 #include "engine/error.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "engine/io/seconds_since.h"
 #include "engine/ranks/exchange.h"
 #include "engine/ranks/leader.h"
 #include "engine/search/batches.h"
@@ -89,14 +90,15 @@ class Run {
   }
 
   void work(const std::vector<UnitRange>& chunk, const std::atomic<bool>& stop) {
-    const uint32_t done =
-        correlate_chunk(backend_, search_.space.units, chunk, leader_.watchdog(), [&] {
-          worked_ = true;
-          look_after(stop);
-          return !stop_wanted_ && !merge_wanted_ && !leader_.should_yield();
-        });
-    own_ += correlations_in(search_.space.units, chunk, done, search_.problem.planes());
-    leader_.ask(done);
+    const auto wants_more = [&] {
+      worked_ = true;
+      look_after(stop);
+      return !stop_wanted_ && !merge_wanted_ && !leader_.should_yield();
+    };
+    const ChunkDone done = correlate_chunk(backend_, search_.space.units, search_.problem.planes(),
+                                           chunk, leader_.watchdog(), wants_more);
+    own_ += done.correlations;
+    leader_.ask(done.units);
   }
 
   // A fault of the device that shows here ends the search.

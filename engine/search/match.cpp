@@ -8,13 +8,14 @@
 #include "engine/config/input_checks.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
+#include "engine/io/seconds_since.h"
 #include "engine/pictures/pictures.h"
 #include "engine/ranks/exchange.h"
 #include "engine/ranks/leader.h"
 #include "engine/results/peaks_csv.h"
 #include "engine/results/progress.h"
-#include "engine/search/batches.h"
 
 namespace engine {
 namespace {
@@ -44,7 +45,7 @@ class Match {
     manifest_.timings.started = now_text();
   }
 
-  MatchOutcome run(const std::atomic<bool>& stop) {
+  std::optional<Manifest> run(const std::atomic<bool>& stop) {
     RankGroupOptions rank_group = options_.rank_group;
     rank_group.message = [this](const std::string& sentence) { note(sentence); };
     // The other ranks may arrive while this one reads.
@@ -61,7 +62,7 @@ class Match {
   }
 
  private:
-  MatchOutcome run(const std::atomic<bool>& stop, Leader& leader) {
+  std::optional<Manifest> run(const std::atomic<bool>& stop, Leader& leader) {
     {
       const auto busy = leader.watchdog().busy(Activity::kFiles);
       read();
@@ -70,10 +71,10 @@ class Match {
     if (result.stopped) {
       result.progress.state = "stopped";
       reporter_->finish(result.progress);
-      return {.stopped = true, .manifest = std::move(manifest_)};
+      return std::nullopt;
     }
     write(result);
-    return {.stopped = false, .manifest = std::move(manifest_)};
+    return std::move(manifest_);
   }
 
   void say(const std::string& line) const {
@@ -83,17 +84,12 @@ class Match {
   void read() {
     const auto start = Clock::now();
     SearchConfig& config = manifest_.config;
-    const InputChecks checks{options_.allow_pixel_size_mismatch};
-    MrcFile volume = read_template(config);
-    check_template(volume, config, checks);
-    MrcFile micrograph = read_micrograph(config);
-    check_micrograph(micrograph, config, checks);
-    check_shapes(micrograph, volume, config);
-    template_size_ = volume.header.nx;
-    plan(micrograph.header.ny, micrograph.header.nx);
+    InputFiles files = read_inputs(config, options_.allow_pixel_size_mismatch);
+    template_size_ = files.volume.header.nx;
+    plan(files.micrograph.header.ny, files.micrograph.header.nx);
     manifest_.input_hashes = hash_inputs(config);
-    micrograph_ = to_image(std::move(micrograph));
-    volume_ = to_volume(std::move(volume));
+    micrograph_ = to_image(std::move(files.micrograph));
+    volume_ = to_volume(std::move(files.volume));
     manifest_.timings.read = seconds_since(start);
   }
 
@@ -128,7 +124,7 @@ class Match {
     if (!note_of_devices.empty()) config.notes.push_back(note_of_devices);
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
-    say(describe_plan(config, space, height, width, template_size_, device_));
+    say(describe_plan(config, space, shape, device_));
     manifest_.device = describe_device(device_);
     manifest_.precision = device_.precision;
     manifest_.fft = device_.fft;
@@ -264,7 +260,8 @@ class Match {
     // An old manifest must not vouch for a mixture of old and new files.
     fs::remove(outputs_.manifest);
     write_maps(maps_, config.results, config.optics.pixel_size);
-    write_peaks_csv(outputs_.csv, peaks, config, maps_.total_correlations, template_size_);
+    write_text_atomically(outputs_.csv,
+                          peaks_csv(peaks, config, maps_.total_correlations, template_size_));
     manifest_.pictures =
         write_pictures(outputs_.directory, micrograph_, maps_, peaks,
                        {.micrograph_name = fs::path(config.micrograph_path).filename().string(),
@@ -316,18 +313,18 @@ std::string describe_workers(const DevicePlan& device) {
 
 }  // namespace
 
-std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
-                          int width, int template_size, const DevicePlan& device) {
-  return config.micrograph_path + ": " + std::to_string(width) + " x " + std::to_string(height) +
-         " pixels, template " + std::to_string(template_size) + "^3, " +
-         grouped_number(space.orientations()) + " orientations x " +
+std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
+                          const ProblemShape& shape, const DevicePlan& device) {
+  return config.micrograph_path + ": " + std::to_string(shape.width) + " x " +
+         std::to_string(shape.height) + " pixels, template " + std::to_string(shape.template_size) +
+         "^3, " + grouped_number(space.orientations()) + " orientations x " +
          counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
          grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
          "\n" + describe_memory(device);
 }
 
-MatchOutcome run_match(SearchConfig config, const MatchOptions& options,
-                       const std::atomic<bool>& stop) {
+std::optional<Manifest> run_match(SearchConfig config, const MatchOptions& options,
+                                  const std::atomic<bool>& stop) {
   return Match(std::move(config), options).run(stop);
 }
 

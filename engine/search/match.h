@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/config/config.h"
@@ -17,8 +18,8 @@
 namespace engine {
 
 // Counts and memory as sentences for people: what `plan` prints, and `match` before it starts.
-std::string describe_plan(const SearchConfig& config, const SearchSpace& space, int height,
-                          int width, int template_size, const DevicePlan& device);
+std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
+                          const ProblemShape& shape, const DevicePlan& device);
 
 struct MatchOptions {
   DeviceOptions device;
@@ -35,12 +36,9 @@ struct MatchOptions {
   std::function<void(const std::string&)> message;  // lines for the user
 };
 
-struct MatchOutcome {
-  bool stopped = false;  // on request; the checkpoint is written if one was asked for
-  Manifest manifest;     // of a finished search
-};
-
-MatchOutcome run_match(SearchConfig config, const MatchOptions& options,
-                       const std::atomic<bool>& stop);
+// The manifest of a finished search; nullopt: stopped on request, the checkpoint is written if one
+// was asked for.
+std::optional<Manifest> run_match(SearchConfig config, const MatchOptions& options,
+                                  const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -31,7 +31,7 @@ struct SearchSpace {
   int64_t correlations() const { return orientations() * static_cast<int64_t>(planes.size()); }
   // Correlations of one unit.
   int64_t correlations(const Unit& unit) const {
-    return static_cast<int64_t>(planes.size()) * (unit.second >= 0 ? 2 : 1);
+    return static_cast<int64_t>(planes.size()) * unit.orientations();
   }
 };
 

@@ -1,13 +1,12 @@
 #include "engine/search/selftest.h"
 
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <system_error>
 
+#include "base/parse_number.h"
 #include "engine/config/config_reader.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
@@ -57,12 +56,9 @@ OrientationGrid cone(double phi, double theta, double psi, double half_width) {
   return {.psi_step = 3.0,
           .theta_step = kGridStep,
           .symmetry = std::nullopt,
-          .phi_min = phi - half_width,
-          .phi_max = phi + half_width,
-          .theta_min = theta - half_width,
-          .theta_max = theta + half_width,
-          .psi_min = psi - 2 * half_width,
-          .psi_max = psi + 2 * half_width};
+          .phi = {phi - half_width, phi + half_width},
+          .theta = {theta - half_width, theta + half_width},
+          .psi = {psi - 2 * half_width, psi + 2 * half_width}};
 }
 
 // The cells of one line of a table; none of an empty line.
@@ -75,10 +71,8 @@ std::vector<std::string> cells_of(std::string line) {
 }
 
 std::optional<double> finite_number(const std::string& text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && stop == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = base::parse_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 }  // namespace

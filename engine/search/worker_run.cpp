@@ -80,12 +80,14 @@ class WorkerRun {
   }
 
   void work(const std::vector<UnitRange>& chunk) {
-    const uint32_t done = correlate_chunk(*backend_, units_, chunk, worker_.watchdog(), [this] {
+    const auto wants_more = [this] {
       forward_stop();
       return !worker_.should_yield();
-    });
-    correlations_ += correlations_in(units_, chunk, done, problem_.planes());
-    worker_.ask(done, best_z_if_due());
+    };
+    const ChunkDone done = correlate_chunk(*backend_, units_, problem_.planes(), chunk,
+                                           worker_.watchdog(), wants_more);
+    correlations_ += done.correlations;
+    worker_.ask(done.units, best_z_if_due());
   }
 
   // Looking at every pixel costs as much as a few correlations, so seldom.

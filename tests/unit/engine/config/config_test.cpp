@@ -275,8 +275,8 @@ TEST(Config, SymmetryAndRangesExcludeEachOther) {
   const auto grid =
       with_orientation("{symmetry: null, theta_min: 10, theta_max: 145}").parse().orientations[0];
   EXPECT_FALSE(grid.symmetry);
-  EXPECT_EQ(grid.theta_max, 145.0);
-  EXPECT_FALSE(grid.phi_min);
+  EXPECT_EQ(grid.theta.max, 145.0);
+  EXPECT_FALSE(grid.phi.min);
   EXPECT_THAT(with_orientation("{theta_max: 145}").refusal(), HasSubstr("symmetry: null"));
   EXPECT_THAT(with_orientation("{symmetry: null}").refusal(),
               HasSubstr("orientation_search_config.symmetry"));
@@ -441,7 +441,7 @@ TEST(Config, ACopyIsTheSameSearchWithItsResultsElsewhere) {
   EXPECT_EQ(copy.template_volume_path, "007");
   EXPECT_EQ(copy.optics.pixel_size, 1.06);
   EXPECT_EQ(copy.orientations.at(0).symmetry, std::nullopt);
-  EXPECT_EQ(copy.orientations.at(0).phi_max, 90);
+  EXPECT_EQ(copy.orientations.at(0).phi.max, 90);
   EXPECT_EQ(copy.results.scaled_mip, "/tmp/x y/scaled_mip.mrc");
   EXPECT_EQ(copy.results.relative_defocus, "/tmp/x y/relative_defocus.mrc");
 }

@@ -38,10 +38,10 @@ class InputChecksTest : public ::testing::Test {
     config_.optics.pixel_size = 2.0;
   }
   std::string micrograph_refusal(const MrcFile& file, bool allow = false) {
-    return refusal([&] { check_micrograph(file, config_, {.allow_pixel_size_mismatch = allow}); });
+    return refusal([&] { check_micrograph(file, config_, allow); });
   }
   std::string template_refusal(const MrcFile& file) {
-    return refusal([&] { check_template(file, config_, {}); });
+    return refusal([&] { check_template(file, config_, false); });
   }
   SearchConfig config_;
   MrcFile image_ = make_file("image.mrc", 8, 6, 1, 2.0);
@@ -121,11 +121,15 @@ TEST_F(InputChecksTest, AnUnknownPixelSizeIsNotedOnce) {
 }
 
 TEST_F(InputChecksTest, AFileThatCannotBeReadIsNamedWithItsField) {
-  config_.micrograph_path = "no/such/image.mrc";
-  EXPECT_THAT(refusal([&] { read_micrograph(config_); }),
-              AllOf(HasSubstr("micrograph_path"), HasSubstr("no/such/image.mrc")));
   config_.template_volume_path = "no/such/template.mrc";
-  EXPECT_THAT(refusal([&] { read_template(config_); }), HasSubstr("template_volume_path"));
+  EXPECT_THAT(refusal([&] { read_inputs(config_, false); }),
+              AllOf(HasSubstr("template_volume_path"), HasSubstr("no/such/template.mrc")));
+  const ScratchFolder folder;
+  config_.template_volume_path = folder.file("template.mrc");
+  write_mrc(config_.template_volume_path, Volume{.size = 4, .voxels = volume_.values}, 2.0);
+  config_.micrograph_path = "no/such/image.mrc";
+  EXPECT_THAT(refusal([&] { read_inputs(config_, false); }),
+              AllOf(HasSubstr("micrograph_path"), HasSubstr("no/such/image.mrc")));
 }
 
 class OutputChecksTest : public ::testing::Test {

@@ -51,7 +51,7 @@ void offer(Row& row, size_t i, float value, int32_t index) {
   }
 }
 
-// What accumulate_pair and accumulate_single say they do, one pixel at a time.
+// What accumulate says it does, one pixel at a time.
 void plain(const std::vector<Complex>& values, int32_t first, int32_t second, Row& row) {
   for (size_t i = 0; i < values.size(); ++i) {
     const float u = values[i].real();
@@ -87,7 +87,7 @@ TEST_F(OnEveryInstructionSet, APairOfCorrelationsIsAccumulatedAsThePlainLoopDoes
       Row ours(count), wanted(count);
       for (int32_t k = 0; k < 6; ++k) {
         const auto values = random_row(count, static_cast<unsigned>(count * 10 + 2 + k % 3));
-        EXPECT_TRUE(accumulate_pair(values.data(), count, 20 - 2 * k, 21 - 2 * k, ours.view()));
+        EXPECT_TRUE(accumulate(values.data(), count, 20 - 2 * k, 21 - 2 * k, ours.view()));
         plain(values, 20 - 2 * k, 21 - 2 * k, wanted);
       }
       EXPECT_EQ(ours, wanted) << count << " pixels";
@@ -100,7 +100,7 @@ TEST_F(OnEveryInstructionSet, ASingleCorrelationIgnoresTheImaginaryPart) {
     for (size_t count = 1; count < 40; ++count) {
       Row ours(count), wanted(count);
       const auto values = random_row(count, static_cast<unsigned>(count));
-      EXPECT_TRUE(accumulate_single(values.data(), count, 7, ours.view()));
+      EXPECT_TRUE(accumulate(values.data(), count, 7, -1, ours.view()));
       plain(values, 7, -1, wanted);
       EXPECT_EQ(ours, wanted) << count << " pixels";
     }
@@ -116,12 +116,12 @@ TEST_F(OnEveryInstructionSet, WhatIsNotFiniteOrTooLargeIsSeenInEveryLane) {
         Row row(kCount);
         auto values = random_row(kCount, 1);
         values[at] = {0.5f, bad};
-        EXPECT_FALSE(accumulate_pair(values.data(), kCount, 0, 1, row.view())) << at;
+        EXPECT_FALSE(accumulate(values.data(), kCount, 0, 1, row.view())) << at;
       }
       Row row(kCount);
       row.squares[at] = static_cast<int64_t>(kSquareLimit) - 1;
       const std::vector<Complex> ones(kCount, {1.0f, 0.0f});
-      EXPECT_FALSE(accumulate_single(ones.data(), kCount, 0, row.view())) << at;
+      EXPECT_FALSE(accumulate(ones.data(), kCount, 0, -1, row.view())) << at;
     }
   });
 }

@@ -128,7 +128,7 @@ TEST(Units, PairHalfTurnsAndCoverEveryOrientationOnce) {
     const OrientationList list = make_orientations(
         {OrientationGrid{.psi_step = psi_step, .theta_step = 60},
          OrientationGrid{
-             .psi_step = 3, .theta_step = 60, .symmetry = std::nullopt, .psi_max = 270}});
+             .psi_step = 3, .theta_step = 60, .symmetry = std::nullopt, .psi = {.max = 270}}});
     for (const bool may_pair : {false, true}) {
       std::set<int64_t> seen;
       for (const Unit& unit : make_units(list, may_pair)) {

@@ -158,29 +158,24 @@ TEST(WriteManifest, AMissingMapIsNamedAndNoManifestAppears) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("manifest.json")));
 }
 
-TEST(ReadManifestCounts, GivesWhatWasWritten) {
+TEST(ReadCorrelations, GivesWhatWasWritten) {
   const ScratchFolder folder;
   write_manifest(finished(folder));
-  FinishedCounts counts;
-  ASSERT_TRUE(read_manifest_counts(folder.file("manifest.json"), counts));
-  EXPECT_EQ(counts.orientations, 130);
-  EXPECT_EQ(counts.defocus_planes, 3);
-  EXPECT_EQ(counts.correlations, 390);
+  EXPECT_EQ(read_correlations(folder.file("manifest.json")), 390);
 }
 
-TEST(ReadManifestCounts, AbsentIsNoErrorAndDamagedIsOne) {
+TEST(ReadCorrelations, AbsentIsNoErrorAndDamagedIsOne) {
   const ScratchFolder folder;
-  FinishedCounts counts;
-  EXPECT_FALSE(read_manifest_counts(folder.file("manifest.json"), counts));
+  EXPECT_FALSE(read_correlations(folder.file("manifest.json")));
   for (const char* damaged : {"", "{\"format\":1", "[]", "{\"format\":1,\"counts\":{}}", "null",
                               "{\"format\":\"one\"}"}) {
     write_file(folder.file("manifest.json"), damaged);
-    EXPECT_THAT(refusal([&] { read_manifest_counts(folder.file("manifest.json"), counts); }),
+    EXPECT_THAT(refusal([&] { read_correlations(folder.file("manifest.json")); }),
                 HasSubstr("manifest.json"))
         << damaged;
   }
   write_file(folder.file("manifest.json"), "{\"format\":2}");
-  EXPECT_THAT(refusal([&] { read_manifest_counts(folder.file("manifest.json"), counts); }),
+  EXPECT_THAT(refusal([&] { read_correlations(folder.file("manifest.json")); }),
               HasSubstr("newer margay-engine"));
 }
 

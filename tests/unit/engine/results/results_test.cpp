@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "engine/config/config_reader.h"
+#include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 #include "engine/results/peaks_csv.h"
 #include "tests/unit/engine/scratch.h"
