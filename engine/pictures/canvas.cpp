@@ -1,7 +1,5 @@
 #include "engine/pictures/canvas.h"
 
-#include <cairo.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,32 +29,6 @@ uint32_t packed(const Colour& colour) {
   return byte(colour.red) << 16 | byte(colour.green) << 8 | byte(colour.blue);
 }
 
-using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
-using Context = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
-
-}  // namespace
-
-struct Canvas::Handles {
-  Surface surface;
-  Context context;
-};
-
-Canvas::Canvas(double width, double height) {
-  Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width),
-                                             static_cast<int>(height)),
-                  cairo_surface_destroy);
-  check(cairo_surface_status(surface.get()));
-  Context context(cairo_create(surface.get()), cairo_destroy);
-  check(cairo_status(context.get()));
-  cairo_set_source_rgb(context.get(), 1, 1, 1);
-  cairo_paint(context.get());
-  handles_ = std::make_unique<Handles>(Handles{std::move(surface), std::move(context)});
-}
-
-Canvas::~Canvas() = default;
-
-namespace {
-
 void set_colour(cairo_t* context, const Colour& colour) {
   cairo_set_source_rgba(context, colour.red, colour.green, colour.blue, colour.alpha);
 }
@@ -74,84 +46,87 @@ void set_font(cairo_t* context, const TextStyle& style) {
 
 }  // namespace
 
+Canvas::Canvas(double width, double height)
+    : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width),
+                                          static_cast<int>(height)),
+               cairo_surface_destroy),
+      owner_(cairo_create(surface_.get()), cairo_destroy) {
+  check(cairo_status(context_));  // the surface's, where that has failed
+  cairo_set_source_rgb(context_, 1, 1, 1);
+  cairo_paint(context_);
+}
+
 void Canvas::fill(const Rect& rect, const Colour& colour) {
-  cairo_t* context = handles_->context.get();
-  set_colour(context, colour);
-  cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height);
-  cairo_fill(context);
+  set_colour(context_, colour);
+  cairo_rectangle(context_, rect.x, rect.y, rect.width, rect.height);
+  cairo_fill(context_);
 }
 
 void Canvas::frame(const Rect& rect, const Colour& colour, double line_width) {
-  cairo_t* context = handles_->context.get();
-  set_colour(context, colour);
-  cairo_set_line_width(context, line_width);
-  cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height);
-  cairo_stroke(context);
+  set_colour(context_, colour);
+  cairo_set_line_width(context_, line_width);
+  cairo_rectangle(context_, rect.x, rect.y, rect.width, rect.height);
+  cairo_stroke(context_);
 }
 
 void Canvas::line(const std::vector<Point>& points, const Colour& colour, double line_width,
                   bool dashed) {
-  cairo_t* context = handles_->context.get();
-  set_colour(context, colour);
-  cairo_set_line_width(context, line_width);
-  cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+  set_colour(context_, colour);
+  cairo_set_line_width(context_, line_width);
+  cairo_set_line_join(context_, CAIRO_LINE_JOIN_ROUND);
   const double dashes[] = {7, 5};
-  if (dashed) cairo_set_dash(context, dashes, 2, 0);
-  set_path(context, points);
-  cairo_stroke(context);
-  cairo_set_dash(context, nullptr, 0, 0);
+  if (dashed) cairo_set_dash(context_, dashes, 2, 0);
+  set_path(context_, points);
+  cairo_stroke(context_);
+  cairo_set_dash(context_, nullptr, 0, 0);
 }
 
 void Canvas::polygon(const std::vector<Point>& points, const Colour& colour) {
-  cairo_t* context = handles_->context.get();
-  set_colour(context, colour);
-  set_path(context, points);
-  cairo_fill(context);
+  set_colour(context_, colour);
+  set_path(context_, points);
+  cairo_fill(context_);
 }
 
 void Canvas::circle(Point centre, double radius, const Colour& colour, double line_width) {
-  cairo_t* context = handles_->context.get();
-  set_colour(context, colour);
-  cairo_set_line_width(context, line_width);
-  cairo_new_path(context);
-  cairo_arc(context, centre.x, centre.y, radius, 0, 2 * std::numbers::pi);
-  cairo_stroke(context);
+  set_colour(context_, colour);
+  cairo_set_line_width(context_, line_width);
+  cairo_new_path(context_);
+  cairo_arc(context_, centre.x, centre.y, radius, 0, 2 * std::numbers::pi);
+  cairo_stroke(context_);
 }
 
 void Canvas::text(Point at, const std::string& text, const TextStyle& style) {
-  cairo_t* context = handles_->context.get();
   const double width = text_width(text, style);
   const double shift = style.align == Align::kLeft     ? 0.0
                        : style.align == Align::kCentre ? -0.5 * width
                                                        : -width;
-  cairo_save(context);
-  cairo_translate(context, at.x, at.y);
-  if (style.upwards) cairo_rotate(context, -0.5 * std::numbers::pi);
-  set_font(context, style);
+  cairo_save(context_);
+  cairo_translate(context_, at.x, at.y);
+  if (style.upwards) cairo_rotate(context_, -0.5 * std::numbers::pi);
+  set_font(context_, style);
   constexpr double kHalfCapital = 0.36;  // of the font's size
-  cairo_move_to(context, shift, kHalfCapital * style.size);
+  cairo_move_to(context_, shift, kHalfCapital * style.size);
   if (style.halo) {
-    cairo_text_path(context, text.c_str());
-    cairo_set_source_rgba(context, 0, 0, 0, 0.85);
-    cairo_set_line_width(context, 4);
-    cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
-    cairo_stroke_preserve(context);
-    set_colour(context, style.colour);
-    cairo_fill(context);
+    cairo_text_path(context_, text.c_str());
+    cairo_set_source_rgba(context_, 0, 0, 0, 0.85);
+    cairo_set_line_width(context_, 4);
+    cairo_set_line_join(context_, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke_preserve(context_);
+    set_colour(context_, style.colour);
+    cairo_fill(context_);
   } else {
-    set_colour(context, style.colour);
-    cairo_show_text(context, text.c_str());
+    set_colour(context_, style.colour);
+    cairo_show_text(context_, text.c_str());
   }
-  cairo_restore(context);
+  cairo_restore(context_);
 }
 
 double Canvas::text_width(const std::string& text, const TextStyle& style) {
-  cairo_t* context = handles_->context.get();
-  cairo_save(context);
-  set_font(context, style);
+  cairo_save(context_);
+  set_font(context_, style);
   cairo_text_extents_t extents;
-  cairo_text_extents(context, text.c_str(), &extents);
-  cairo_restore(context);
+  cairo_text_extents(context_, text.c_str(), &extents);
+  cairo_restore(context_);
   return extents.x_advance;
 }
 
@@ -181,33 +156,31 @@ void Canvas::image(const Rect& where, const Image& pixels, Colour (*colours)(dou
                             CAIRO_FORMAT_RGB24, pixels.width, pixels.height, 4 * pixels.width),
                         cairo_surface_destroy);
   check(cairo_surface_status(surface.get()));
-  cairo_t* context = handles_->context.get();
   clip(where);
-  cairo_translate(context, where.x, where.y);
-  cairo_scale(context, where.width / pixels.width, where.height / pixels.height);
-  cairo_set_source_surface(context, surface.get(), 0, 0);
+  cairo_translate(context_, where.x, where.y);
+  cairo_scale(context_, where.width / pixels.width, where.height / pixels.height);
+  cairo_set_source_surface(context_, surface.get(), 0, 0);
   // Otherwise the border would fade into the white around it.
-  cairo_pattern_set_extend(cairo_get_source(context), CAIRO_EXTEND_PAD);
-  cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD);
-  cairo_paint(context);
+  cairo_pattern_set_extend(cairo_get_source(context_), CAIRO_EXTEND_PAD);
+  cairo_pattern_set_filter(cairo_get_source(context_), CAIRO_FILTER_GOOD);
+  cairo_paint(context_);
   unclip();
   cairo_surface_finish(surface.get());
 }
 
 void Canvas::clip(const Rect& rect) {
-  cairo_t* context = handles_->context.get();
-  cairo_save(context);
-  cairo_rectangle(context, rect.x, rect.y, rect.width, rect.height);
-  cairo_clip(context);
+  cairo_save(context_);
+  cairo_rectangle(context_, rect.x, rect.y, rect.width, rect.height);
+  cairo_clip(context_);
 }
 
-void Canvas::unclip() { cairo_restore(handles_->context.get()); }
+void Canvas::unclip() { cairo_restore(context_); }
 
 std::string Canvas::png() {
-  check(cairo_status(handles_->context.get()));
-  cairo_surface_flush(handles_->surface.get());
+  check(cairo_status(context_));
+  cairo_surface_flush(surface_.get());
   std::string bytes;
-  check(cairo_surface_write_to_png_stream(handles_->surface.get(), append, &bytes));
+  check(cairo_surface_write_to_png_stream(surface_.get(), append, &bytes));
   return bytes;
 }
 

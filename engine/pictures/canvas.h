@@ -2,6 +2,8 @@
 // right, y downwards from the top-left corner.
 #pragma once
 
+#include <cairo.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,9 +44,6 @@ struct TextStyle {
 class Canvas {
  public:
   Canvas(double width, double height);
-  ~Canvas();
-  Canvas(const Canvas&) = delete;
-  Canvas& operator=(const Canvas&) = delete;
 
   void fill(const Rect& rect, const Colour& colour);
   void frame(const Rect& rect, const Colour& colour, double line_width);
@@ -67,8 +66,11 @@ class Canvas {
   std::string png();
 
  private:
-  struct Handles;
-  std::unique_ptr<Handles> handles_;
+  using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
+
+  const Surface surface_;
+  const std::unique_ptr<cairo_t, decltype(&cairo_destroy)> owner_;
+  cairo_t* const context_ = owner_.get();
 };
 
 }  // namespace engine

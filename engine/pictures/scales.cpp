@@ -9,17 +9,17 @@
 namespace engine {
 namespace {
 
-using Anchor = std::array<double, 3>;
-
+// `anchors`: 0xRRGGBB, evenly spaced.
 template <size_t N>
-Colour between(const std::array<Anchor, N>& anchors, double position) {
+Colour between(const std::array<uint32_t, N>& anchors, double position) {
   const double place = std::clamp(position, 0.0, 1.0) * static_cast<double>(N - 1);
   const size_t first = std::min(static_cast<size_t>(place), N - 2);
   const double part = place - static_cast<double>(first);
-  const auto channel = [&](size_t c) {
-    return (anchors[first][c] * (1 - part) + anchors[first + 1][c] * part) / 255.0;
+  const auto channel = [&](int shift) {
+    const double from = anchors[first] >> shift & 255, to = anchors[first + 1] >> shift & 255;
+    return (from * (1 - part) + to * part) / 255.0;
   };
-  return {channel(0), channel(1), channel(2), 1.0};
+  return {channel(16), channel(8), channel(0), 1.0};
 }
 
 }  // namespace
@@ -30,28 +30,14 @@ Colour grey(double position) {
 }
 
 Colour viridis(double position) {
-  constexpr std::array<Anchor, 16> anchors = {{{68, 1, 84},
-                                               {72, 26, 108},
-                                               {71, 47, 125},
-                                               {65, 68, 135},
-                                               {57, 86, 140},
-                                               {49, 104, 142},
-                                               {42, 120, 142},
-                                               {35, 136, 142},
-                                               {31, 152, 139},
-                                               {34, 168, 132},
-                                               {53, 183, 121},
-                                               {84, 197, 104},
-                                               {122, 209, 81},
-                                               {165, 219, 54},
-                                               {210, 226, 27},
-                                               {253, 231, 37}}};
+  constexpr std::array<uint32_t, 16> anchors = {
+      0x440154, 0x481a6c, 0x472f7d, 0x414487, 0x39568c, 0x31688e, 0x2a788e, 0x23888e,
+      0x1f988b, 0x22a884, 0x35b779, 0x54c568, 0x7ad151, 0xa5db36, 0xd2e21b, 0xfde725};
   return between(anchors, position);
 }
 
 Colour peak_colour(double position) {
-  constexpr std::array<Anchor, 4> anchors = {
-      {{255, 236, 80}, {255, 159, 28}, {255, 78, 66}, {255, 84, 208}}};
+  constexpr std::array<uint32_t, 4> anchors = {0xffec50, 0xff9f1c, 0xff4e42, 0xff54d0};
   return between(anchors, position);
 }
 

@@ -1,5 +1,4 @@
 // Implements the text functions of scales.h: file names are bytes, Cairo draws UTF-8 only.
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -9,8 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr const char* kEllipsis = "\xE2\x80\xA6";     // U+2026
+constexpr const char* kEllipsis = "\xE2\x80\xA6";  // U+2026
 
 bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
@@ -18,16 +16,12 @@ bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC
 
 std::string plain_text(const std::string& bytes) {
   std::string text;
-  for (std::string_view rest = bytes; !rest.empty();) {
-    const size_t size = base::utf8_sequence(rest);
-    const std::string_view sequence = rest.substr(0, std::max<size_t>(size, 1));
-    if (size == 0) {
-      text += kReplacement;
-    } else {
-      const uint32_t code = base::code_point(sequence);
-      const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
-      text += control ? std::string_view(" ") : sequence;
-    }
+  const std::string valid = base::replace_invalid_utf8(bytes);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const std::string_view sequence = rest.substr(0, base::utf8_sequence(rest));
+    const uint32_t code = base::code_point(sequence);
+    const bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    text += control ? std::string_view(" ") : sequence;
     rest.remove_prefix(sequence.size());
   }
   return text;
