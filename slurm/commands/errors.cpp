@@ -4,71 +4,12 @@
 #include <utility>
 
 #include "slurm/commands/parse.h"
+#include "slurm/refusals.h"
 
 namespace slurm {
 namespace {
 
 constexpr std::string_view kFailed = "Batch job submission failed: ";
-
-struct Sentence {
-  std::string_view text;
-  Refusal refusal;
-};
-
-// slurmctld's refusals. Each proves that there is no job; any other message proves nothing.
-constexpr Sentence kAnswers[] = {
-    {"Requested node configuration is not available", Refusal::kJob},
-    {"Requested partition configuration not available now", Refusal::kJob},
-    {"More processors requested than permitted", Refusal::kJob},
-    {"Node count specification invalid", Refusal::kJob},
-    {"Task count specification invalid", Refusal::kJob},
-    {"CPU count specification invalid", Refusal::kJob},
-    {"Requested more tasks than available processors", Refusal::kJob},
-    {"Memory required by task is not available", Refusal::kJob},
-    {"Requested time limit is invalid", Refusal::kJob},
-    {"Invalid time-min specification", Refusal::kJob},
-    {"Pathname of a file, directory or other parameter too long", Refusal::kJob},
-    {"Required partition not available (inactive or drain)", Refusal::kBusy},
-    {"Required node not available (down, drained or reserved)", Refusal::kBusy},
-    {"Unable to create job record, try again", Refusal::kBusy},
-    {"I/O error writing script/environment to file", Refusal::kBusy},
-    {"Job violates accounting/QOS policy", Refusal::kBusy},
-    {"Requested account has breached requested QOS usage threshold", Refusal::kBusy},
-    {"Immediate execution impossible", Refusal::kBusy},
-    {"System submissions disabled", Refusal::kBusy},
-    {"Requested reservation not usable now", Refusal::kBusy},
-    {"Invalid partition name specified", Refusal::kConfiguration},
-    {"No partition specified or system default partition", Refusal::kConfiguration},
-    {"User's group not permitted to use this partition", Refusal::kConfiguration},
-    {"Requested nodes not in this partition", Refusal::kConfiguration},
-    {"Invalid account or account/partition combination specified", Refusal::kConfiguration},
-    {"Invalid qos specification", Refusal::kConfiguration},
-    {"Invalid feature specification", Refusal::kConfiguration},
-    {"Invalid preferred feature specification", Refusal::kConfiguration},
-    {"Invalid license specification", Refusal::kConfiguration},
-    {"Invalid node name specified", Refusal::kConfiguration},
-    {"Invalid generic resource (gres) specification", Refusal::kConfiguration},
-    {"Duplicate generic resource (gres) specification", Refusal::kConfiguration},
-    {"Invalid GRES specification", Refusal::kConfiguration},
-    {"Requested GRES option unsupported", Refusal::kConfiguration},
-    {"Invalid Trackable RESource (TRES) specification", Refusal::kConfiguration},
-    {"Requested reservation is invalid", Refusal::kConfiguration},
-    {"Access denied to requested reservation", Refusal::kConfiguration},
-    {"Job dependency problem", Refusal::kConfiguration},
-    {"Invalid --nice value", Refusal::kConfiguration},
-    {"Invalid wckey specification", Refusal::kConfiguration},
-    {"Invalid mcs_label specification", Refusal::kConfiguration},
-    {"Burst Buffer request invalid", Refusal::kConfiguration},
-    {"Invalid user id", Refusal::kConfiguration},
-    {"Invalid group id", Refusal::kConfiguration},
-    {"Access/permission denied", Refusal::kConfiguration},
-    {"Time limit specification required, but not provided", Refusal::kConfiguration},
-    {"Job size specification needs to be provided", Refusal::kConfiguration},
-    {"Requested operation is presently disabled", Refusal::kConfiguration},
-    {"Multiple partition job request not supported", Refusal::kConfiguration},
-    {"Cannot request more threads per core than the job allocation", Refusal::kConfiguration},
-    {"Environment is missing in job", Refusal::kConfiguration},
-};
 
 // sbatch's own refusals, before it has asked slurmctld.
 constexpr std::string_view kBeforeAsking[] = {
@@ -163,10 +104,7 @@ Refusal refusal_of(std::string_view error) {
   if (answer.starts_with("Job violates accounting/QOS policy")) {
     return refusal_by_limit(error.substr(0, failed));
   }
-  for (const Sentence& sentence : kAnswers) {
-    if (answer.starts_with(sentence.text)) return sentence.refusal;
-  }
-  return Refusal::kNone;
+  return refusal_of_sentence(answer);
 }
 
 // Slurm replaces %x and the like in a path of output; ours is literal. With a backslash anywhere in

@@ -1,15 +1,13 @@
 // Implements json.h: what an answer proves. Slurm's error numbers are in three fields, and a
 // failure may come under HTTP 200.
-#include <set>
-
+#include "slurm/refusals.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
 
 namespace slurm {
 namespace {
 
-constexpr int kHeld = 2042;  // beside an id: not an error at all
-constexpr int kProtocolAuthentication = 1007;
+constexpr int kHeld = 2042;          // beside an id: not an error at all
 constexpr int kNothingFound = 9003;  // accounting's way of an empty answer
 constexpr int kNoSuchJob = 2017;
 constexpr int kUnspecified = -1;
@@ -85,79 +83,6 @@ const char* const kTokenSentence =
 
 // --- submissions -------------------------------------------------------------------------------
 
-// Slurm's error numbers (slurm_errno.h) that prove that no job was made. Any other proves nothing.
-Refusal refusal_of(int64_t code) {
-  static const std::set<int64_t> job = {
-      2005,  // more CPUs than there are
-      2006,  // no such number of nodes
-      2012,  // a name or path is too long
-      2014,  // no node has what is asked for
-      2015,  // no partition has it
-      2025,  // number of tasks
-      2044,  // memory
-      2051,  // time limit
-      2054,  // begin or deadline
-      2069,  // CPUs per task
-  };
-  static const std::set<int64_t> busy = {
-      11,    // MaxJobCount is reached
-      2007,  // the queue is full
-      2013, 2016,
-      2019,  // the controller cannot write: its disk
-      2040,  // licenses in use
-      2050,  // QOS or association: jobs submitted, size, time
-      2055, 2068, 2074, 2078,
-  };
-  static const std::set<int64_t> configuration = {
-      // names that do not exist or may not be used, requests that are malformed
-      2000,
-      2001,
-      2002,
-      2003,
-      2004,
-      2009,
-      2010,
-      2018,
-      2023,
-      2026,
-      2029,
-      2036,
-      2037,
-      2038,
-      2045,
-      2048,
-      2052,
-      2053,
-      2056,
-      2057,
-      2063,
-      2066,
-      2070,
-      2072,
-      2080,
-      2081,
-      2107,
-      2115,
-      2123,
-      2127,
-      2133,
-      9000,
-      9001,
-      9002,
-      9200,
-      9201,
-      9202,
-      9204,
-      9207,
-      9208,
-      kProtocolAuthentication,
-  };
-  if (job.count(code) > 0) return Refusal::kJob;
-  if (busy.count(code) > 0) return Refusal::kBusy;
-  if (configuration.count(code) > 0) return Refusal::kConfiguration;
-  return Refusal::kNone;
-}
-
 int64_t job_id_of(const Json& document) {
   const int64_t id = number_of(member(document, "job_id")).value_or(0);
   return id > 0 ? id : number_of(member(document, {"result", "job_id"})).value_or(0);
@@ -209,9 +134,9 @@ SubmitResult classify_without_id(const RestAnswer& answer, const Json& document)
   const std::vector<ErrorItem> errors = errors_of(document);
   const std::string text = sentences_of(errors);
   for (const ErrorItem& error : errors) {
-    const Refusal refusal = refusal_of(error.code.value_or(0));
+    const Refusal refusal = refusal_of_code(error.code.value_or(0));
     if (refusal == Refusal::kNone) continue;
-    if (error.code == kProtocolAuthentication) return refused_token();
+    if (error.code == kBadAuthentication) return refused_token();
     const std::string site = text_of(member(document, "job_submit_user_msg"));
     return SubmitResult::rejected(refusal, site.empty() ? text : text + "; " + site);
   }
@@ -237,7 +162,7 @@ Problem problem_of_code(ApiVersion version, const RestAnswer& answer, const Erro
                         const std::string& text) {
   const bool quick = answer.seconds < kQuickSeconds;
   const int code = static_cast<int>(error.code.value_or(0));
-  if (code == kProtocolAuthentication) return token_problem(code);
+  if (code == kBadAuthentication) return token_problem(code);
   if (code == kUnspecified && version == ApiVersion::kV38 && quick) return token_problem(code);
   if (is_of_controller(code)) return controller_problem(code, error.text);
   // A lost controller shows as -1, or as 1 in a DELETE, but only after the time-out.
