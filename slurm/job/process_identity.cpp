@@ -103,13 +103,13 @@ bool ProcessTable::handles(const ProcessIdentity& process, int signal_number) co
   if (std::filesystem::read_symlink(folder / "exe", gone).filename() == "bash" || gone)
     return false;
   std::istringstream lines(read_file(folder / "status").value_or(""));
-  const std::string key = "SigCgt:";
+  uint64_t handled = 0;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(key)) continue;
-    const uint64_t caught = std::strtoull(line.c_str() + key.size(), nullptr, 16);
-    return ((caught >> (signal_number - 1)) & 1U) != 0;
+    for (const std::string_view key : {"SigBlk:", "SigCgt:"}) {
+      if (line.starts_with(key)) handled |= std::strtoull(line.c_str() + key.size(), nullptr, 16);
+    }
   }
-  return false;
+  return ((handled >> (signal_number - 1)) & 1U) != 0;
 }
 
 bool ProcessTable::signal(const ProcessIdentity& process, int signal_number) const {

@@ -34,9 +34,11 @@ class ProcessTable {
   // those that carry `mark` in their environment: the session's number may be another's by then.
   std::vector<ProcessIdentity> session_of(const ProcessIdentity& leader,
                                           const std::string& mark) const;
-  // Whether the process has a handler for the signal and is not merely a script's shell, which
-  // would die of it. This is who a request for a checkpoint is for, as with Slurm, which asks the
-  // steps.
+  // Whether the process has a handler for the signal, or its first thread blocks it to read it
+  // otherwise (signalfd, sigwait), and is not merely a script's shell, which would die of it. This
+  // is who a request for a checkpoint is for, as with Slurm, which asks the steps. A process that
+  // blocks all signals for a moment, such as a child before its exec, is taken for one that reads
+  // the signal: it may die of it, which margay-job reports as a stop on request.
   bool handles(const ProcessIdentity& process, int signal_number) const;
   // False when the process is gone.
   bool signal(const ProcessIdentity& process, int signal_number) const;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +76,56 @@ TEST(ProcessRecord, ProcessesThatEndDuringALookDoNotDisturbIt) {
   for (int i = 0; i < 500; ++i) EXPECT_NO_THROW(table.session_of(leader, "MARK=1"));
   kill(crowd, SIGKILL);
   waitpid(crowd, nullptr, 0);
+}
+
+// A process that reads SIGUSR1 from the signalfd that `prepare` makes, and ends with 0 when it
+// came.
+template <typename Prepare>
+ProcessIdentity waiting_process(Prepare prepare) {
+  int ready[2];
+  EXPECT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int signals = prepare();
+    [[maybe_unused]] const ssize_t written = write(ready[1], "r", 1);
+    signalfd_siginfo info;
+    const bool came = read(signals, &info, sizeof info) == sizeof info;
+    _exit(came && info.ssi_signo == SIGUSR1 ? 0 : 1);
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  close(ready[0]);
+  close(ready[1]);
+  return ProcessTable().identify(child).value();
+}
+
+TEST(ProcessTable, ASignalThatIsBlockedAndReadByADescriptorIsHandled) {
+  const ProcessIdentity reader = waiting_process([] {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    return signalfd(-1, &set, 0);
+  });
+  const ProcessTable table;
+  EXPECT_TRUE(table.handles(reader, SIGUSR1));
+  EXPECT_FALSE(table.handles(reader, SIGUSR2));
+  EXPECT_TRUE(table.signal(reader, SIGUSR1));
+  int status = 0;
+  waitpid(reader.pid, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(ProcessTable, ASignalThatAProcessWouldDieOfIsNotHandled) {
+  const ProcessIdentity deaf = waiting_process([] {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    return signalfd(-1, &none, 0);
+  });
+  EXPECT_FALSE(ProcessTable().handles(deaf, SIGUSR1));
+  kill(deaf.pid, SIGKILL);
+  waitpid(deaf.pid, nullptr, 0);
 }
 
 TEST(ProcessRecord, ARecordThatIsNotThereIsNotAnErrorButAnUnreadableFolderIs) {
