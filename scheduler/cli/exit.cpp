@@ -6,7 +6,7 @@
 namespace scheduler::cli {
 namespace {
 
-constexpr std::array<std::pair<Exit, const char*>, 9> kKinds = {{
+constexpr std::array<std::pair<Exit, const char*>, 8> kKinds = {{
     {Exit::kFailed, "failed"},
     {Exit::kUsage, "usage"},
     {Exit::kPartial, "partial"},
@@ -15,7 +15,6 @@ constexpr std::array<std::pair<Exit, const char*>, 9> kKinds = {{
     {Exit::kConflict, "conflict"},
     {Exit::kUnreachable, "unreachable"},
     {Exit::kTimedOut, "timed_out"},
-    {Exit::kTemporary, "temporary"},
 }};
 
 }  // namespace

@@ -17,7 +17,6 @@ enum class Exit {
   kConflict = 6,
   kUnreachable = 7,
   kTimedOut = 9,
-  kTemporary = 75,
 };
 
 // To and from the API's word for a kind of error.

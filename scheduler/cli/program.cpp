@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kExits =
     "Exit codes: 0 success, 1 failed, 2 usage, 3 some of many failed, 4 not found, 5 not "
     "permitted,\n"
-    "6 already exists, 7 no daemon, 9 wait timed out, 75 try again later.";
+    "6 already exists, 7 no daemon, 9 wait timed out.";
 constexpr std::chrono::seconds kStopTimeout{10};
 
 std::string default_socket() {

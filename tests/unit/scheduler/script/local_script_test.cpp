@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <map>
-#include <thread>
 #include <vector>
 
 #include "scheduler/script/template_file.h"
 #include "tests/scratch_folder.h"
+#include "tests/unit/scheduler/script/script_process.h"
 
 namespace scheduler {
 namespace {
@@ -57,22 +55,11 @@ class LocalScriptTest : public testing::Test {
     return child;
   }
 
-  static int wait_for(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
   int run(const std::map<std::string, std::string>& changed = {}) {
     return wait_for(start(changed));
   }
 
   std::string arguments() { return tests::text_of(folder_.file("arguments")); }
-  void wait_for_file(const std::string& name) {
-    while (!std::filesystem::exists(folder_.file(name))) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  }
 
   tests::ScratchFolder folder_;
   const std::string item_ = folder_.file("it em");
@@ -139,7 +126,7 @@ TEST_F(LocalScriptTest, AnOlderAttemptDoesNotStartWhenANewerOneBeginsWhileItTake
   ASSERT_EQ(mkfifo(fence.c_str(), 0600), 0);
   const pid_t script = start();
   std::ofstream(fence) << "1\n";
-  wait_for_file("it em/a'1/claim");
+  wait_for_file(folder_.file("it em/a'1/claim"));
   std::ofstream(fence) << "2\n";
   EXPECT_EQ(wait_for(script), 75);
   EXPECT_EQ(arguments(), "");
@@ -160,7 +147,7 @@ TEST_F(LocalScriptTest, ASignalReachesTheEngineAndItsAnswerIsWaitedFor) {
     engine("trap 'sleep 0.2; exit 85' TERM USR1\ntouch '" + folder_.file("ready") +
            "'\nwhile :; do sleep 0.05; done");
     const pid_t script = start();
-    wait_for_file("ready");
+    wait_for_file(folder_.file("ready"));
     kill(script, number);
     EXPECT_EQ(wait_for(script), 85);
   }

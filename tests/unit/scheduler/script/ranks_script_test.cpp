@@ -151,7 +151,7 @@ TEST_P(EachLauncherTest, ASignalReachesEveryRank) {
                        "touch \"$SCRATCH/ready." + rank_ + "\"\nset -- \"$SCRATCH\"/ready.*\n" +
                        "[ $# -lt 4 ] || touch \"$SCRATCH/ready\"\nwhile :; do sleep 0.05; done");
   const pid_t script = start("nodes");
-  wait_for_file("ready");
+  wait_for_file(folder_.file("ready"));
   kill(script, SIGUSR1);
   EXPECT_EQ(wait_for(script), 85);
   const std::string stopped = tests::text_of(folder_.file("stopped"));

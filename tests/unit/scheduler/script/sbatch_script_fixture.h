@@ -4,20 +4,18 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "scheduler/script/job_script.h"
 #include "tests/scratch_folder.h"
+#include "tests/unit/scheduler/script/script_process.h"
 
 namespace scheduler {
 
@@ -135,12 +133,6 @@ class SbatchScriptTest : public testing::Test {
     return child;
   }
 
-  static int wait_for(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
   // Without the traces of the last run.
   int run(const std::string& shape = "gpu") {
     std::filesystem::remove_all(attempt_ + "/claim");
@@ -148,12 +140,6 @@ class SbatchScriptTest : public testing::Test {
       std::filesystem::remove(folder_.file(name));
     }
     return wait_for(start(shape));
-  }
-
-  void wait_for_file(const std::string& name) {
-    while (!std::filesystem::exists(folder_.file(name))) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
   }
 
   std::string calls() { return tests::text_of(folder_.file("engine_calls")); }

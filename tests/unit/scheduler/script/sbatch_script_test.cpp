@@ -105,7 +105,7 @@ TEST_F(SbatchScriptTest, AnOlderAttemptDoesNotStartOnceANewerOneHasBegun) {
 TEST_F(SbatchScriptTest, AnOlderAttemptStopsWhenANewerOneBegins) {
   engine("exit 0", "trap 'exit 85' USR1\ntouch \"$SCRATCH/ready\"\nwhile :; do sleep 0.05; done");
   const pid_t script = start();
-  wait_for_file("ready");
+  wait_for_file(folder_.file("ready"));
   current(2);
   EXPECT_EQ(wait_for(script), 85);
 }
@@ -120,7 +120,7 @@ TEST_P(EachSbatchScriptTest, ASignalReachesTheEngineAsARequestAndItsCheckpointIs
            "[ $# -lt \"${WORLD_SIZE:-$SLURM_NTASKS}\" ] || touch \"$SCRATCH/ready\"\n"
            "while :; do sleep 0.05; done");
     const pid_t script = start(GetParam());
-    wait_for_file("ready");
+    wait_for_file(folder_.file("ready"));
     kill(script, number);
     EXPECT_EQ(wait_for(script), 85);
     EXPECT_FALSE(std::filesystem::exists(folder_.file("forced")))
