@@ -1,19 +1,14 @@
 #include "base/nearest_name.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
+
+#include "base/text.h"
 
 namespace base {
 namespace {
 
 constexpr size_t kLongestName = 200;  // nobody meant a known name by a longer one
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 // Optimal string alignment.
 size_t edit_distance(const std::string& a, const std::string& b) {

@@ -1,7 +1,6 @@
 #include "base/yaml_section.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -10,6 +9,7 @@
 
 #include "base/duration.h"
 #include "base/nearest_name.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace base {
@@ -25,19 +25,6 @@ int line_of(const YAML::Node& node) {
 
 std::string place(const std::string& file, int line) {
   return line > 0 ? "'" + file + "' line " + std::to_string(line) : "'" + file + "'";
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const char* blanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(blanks);
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 std::string number_text(double value) {

@@ -5,23 +5,12 @@
 namespace db {
 namespace {
 
-std::string attempt_state_word(const Attempt& attempt) { return to_string(attempt.state); }
-
-void set_attempt_state(const std::string& word, Attempt& attempt) {
-  const auto state = parse_attempt_state(word);
-  if (!state) {
-    throw DatabaseError("attempt " + attempt.token + " has the unknown state '" + word +
-                        "': it was written by a newer margayd");
-  }
-  attempt.state = *state;
-}
-
 const Table<Attempt> kAttempts("attempts",
                                {{"id", &Attempt::id, Use::kKey},
                                 {"item_id", &Attempt::item_id},
                                 {"number", &Attempt::number},
                                 {"token", &Attempt::token},
-                                {"state", attempt_state_word, set_attempt_state, Use::kChanges},
+                                {"state", &Attempt::state, Use::kChanges},
                                 {"cause", &Attempt::cause, Use::kChanges},
                                 {"message", &Attempt::message, Use::kChanges},
                                 {"shape", &Attempt::shape},

@@ -8,37 +8,19 @@ namespace db {
 namespace {
 
 // Lines "name=value": neither has a newline in it.
-std::string options_text(const std::map<std::string, std::string>& options) {
+std::string options_text(const Item& item) {
   std::string text;
-  for (const auto& [name, value] : options) text += name + "=" + value + "\n";
+  for (const auto& [name, value] : item.options) text += name + "=" + value + "\n";
   return text;
 }
 
-std::map<std::string, std::string> options_of(const std::string& text) {
-  std::map<std::string, std::string> options;
+void set_options(const std::string& text, Item& item) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t equals = line.find('=');
-    if (equals != std::string::npos) options[line.substr(0, equals)] = line.substr(equals + 1);
+    if (equals != line.npos) item.options[line.substr(0, equals)] = line.substr(equals + 1);
   }
-  return options;
 }
-
-std::string priority_word(const Item& item) { return to_string(item.priority); }
-
-void set_priority(const std::string& word, Item& item) {
-  item.priority = known(parse_priority(word), item.id);
-}
-
-std::string item_state_word(const Item& item) { return to_string(item.state); }
-
-void set_item_state(const std::string& word, Item& item) {
-  item.state = known(parse_item_state(word), item.id);
-}
-
-std::string lines_of_options(const Item& item) { return options_text(item.options); }
-
-void set_options(const std::string& text, Item& item) { item.options = options_of(text); }
 
 // A field of the item's CTF, as a function that Column takes.
 template <typename Value>
@@ -52,8 +34,8 @@ const Table<Item> kItems("items",
                           {"micrograph_path", &Item::micrograph_path},
                           {"template_id", &Item::template_id},
                           {"repeat", &Item::repeat},
-                          {"priority", priority_word, set_priority, Use::kChanges},
-                          {"state", item_state_word, set_item_state, Use::kChanges},
+                          {"priority", &Item::priority, Use::kChanges},
+                          {"state", &Item::state, Use::kChanges},
                           {"reason", &Item::reason, Use::kChanges},
                           {"defocus_u", of_ctf(&Ctf::defocus_u), Use::kChanges},
                           {"defocus_v", of_ctf(&Ctf::defocus_v), Use::kChanges},
@@ -70,7 +52,7 @@ const Table<Item> kItems("items",
                           {"changed", &Item::changed, Use::kChanges},
                           {"not_before", &Item::not_before, Use::kChanges},
                           {"forgiven", &Item::exempt_through, Use::kChanges},
-                          {"options", lines_of_options, set_options, Use::kChanges}});
+                          {"options", options_text, set_options, Use::kChanges}});
 
 std::string marks(size_t count) {
   std::string list;
@@ -128,7 +110,7 @@ std::map<ItemState, int64_t> ItemStore::counts() const {
   Statement query(database_.connection(), "SELECT state, count(*) FROM items GROUP BY state");
   std::map<ItemState, int64_t> counts;
   while (query.step()) {
-    if (const auto state = parse_item_state(query.text(0))) counts[*state] = query.integer(1);
+    if (const auto state = parse<ItemState>(query.text(0))) counts[*state] = query.integer(1);
   }
   return counts;
 }

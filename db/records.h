@@ -149,13 +149,12 @@ struct AuditEntry {
 std::string token_prefix(const std::string& instance);
 std::string make_token(const std::string& instance, int64_t item_id, int number);
 
-// Upper-case words for states, lower-case ones for priorities. parse_* return nullopt for others.
+// Upper-case words for states, lower-case ones for priorities; nullopt for other words.
 std::string to_string(ItemState state);
 std::string to_string(AttemptState state);
 std::string to_string(Priority priority);
+template <typename Value>
+std::optional<Value> parse(const std::string& word);
 const std::vector<ItemState>& item_states();
-std::optional<ItemState> parse_item_state(const std::string& word);
-std::optional<AttemptState> parse_attempt_state(const std::string& word);
-std::optional<Priority> parse_priority(const std::string& word);
 
 }  // namespace db

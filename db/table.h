@@ -7,10 +7,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "db/database.h"
+#include "db/records.h"
 
 namespace db {
 
@@ -23,19 +25,33 @@ enum class Use {
 
 template <typename Record>
 struct Column {
-  // `field` is a pointer to the member, or a function from the record to a reference.
+  // `field` is a pointer to the member, or a function from the record to a reference. A state or
+  // priority is stored as its word.
   template <typename Field>
   Column(const char* column, Field field, Use use_of_it = Use::kFixed)
       : name(column),
         use(use_of_it),
         bind([field](Statement& statement, const Record& record) {
-          statement.bind(std::invoke(field, record));
+          const auto& value = std::invoke(field, record);
+          if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
+            statement.bind(to_string(value));
+          } else {
+            statement.bind(value);
+          }
         }),
         read([field](const Statement& row, int at, Record& record) {
-          row.read(at, std::invoke(field, record));
+          auto& value = std::invoke(field, record);
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_enum_v<Value>) {
+            const auto known = parse<Value>(row.text(at));
+            if (known) value = *known;
+            return known.has_value();
+          } else {
+            row.read(at, value);
+            return true;
+          }
         }) {}
-  // A field that is stored as text: its text, and the field from its text. Columns are read in
-  // their order, so that the latter may name the record.
+  // A field that is stored as text: its text, and the field from its text.
   Column(const char* column, std::function<std::string(const Record&)> text,
          std::function<void(const std::string&, Record&)> set, Use use_of_it)
       : name(column),
@@ -45,15 +61,17 @@ struct Column {
         }),
         read([set = std::move(set)](const Statement& row, int at, Record& record) {
           set(row.text(at), record);
+          return true;
         }) {}
 
   std::string name;
   Use use;
   std::function<void(Statement&, const Record&)> bind;
-  std::function<void(const Statement&, int, Record&)> read;
+  std::function<bool(const Statement&, int, Record&)> read;  // false: a word without a value
 };
 
-// Every method locks the database for one statement and throws DatabaseError.
+// Every method locks the database for one statement and throws DatabaseError, also for a word that
+// this version does not know.
 template <typename Record>
 class Table {
  public:
@@ -120,7 +138,10 @@ class Table {
       Record& record = records.emplace_back();
       int at = 0;
       for (const Column<Record>& column : columns_) {
-        if (column.use != Use::kKept) column.read(query, at++, record);
+        if (column.use == Use::kKept || column.read(query, at++, record)) continue;
+        throw DatabaseError("table " + name_ + ", " + columns_.front().name + " " + query.text(0) +
+                            ": unknown " + column.name + " '" + query.text(at - 1) +
+                            "': it was written by a newer margayd");
       }
     }
     return records;
@@ -145,13 +166,5 @@ class Table {
   std::string name_;
   std::vector<Column<Record>> columns_;
 };
-
-// The value of a word in the database. Throws DatabaseError when the word has none.
-template <typename Value>
-Value known(const std::optional<Value>& value, int64_t item_id) {
-  if (value) return *value;
-  throw DatabaseError("the database holds an unknown state or priority for item " +
-                      std::to_string(item_id) + ": it was written by a newer margayd");
-}
 
 }  // namespace db

@@ -8,41 +8,37 @@
 
 namespace scheduler {
 
+enum class CommandFault {
+  kNotFound,
+  kNotPermitted,
+  kInvalid,
+  kBadOption,  // a cluster option that is invalid or not allowed for this item
+  kConflict,
+};
+
 class CommandError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
-};
-
-class NotFound : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-
-class NotPermitted : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-
-class Invalid : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-
-// A cluster option that is invalid or not allowed for this item.
-class BadOption : public CommandError {
- public:
-  using CommandError::CommandError;
-};
-
-class Conflict : public CommandError {
- public:
-  Conflict(const std::string& message, int64_t item_id)
-      : CommandError(message), item_id_(item_id) {}
+  CommandError(CommandFault fault, const std::string& message, int64_t item_id)
+      : std::runtime_error(message), fault_(fault), item_id_(item_id) {}
+  CommandFault fault() const { return fault_; }
   // The item that is in the way; 0 when there is none.
   int64_t item_id() const { return item_id_; }
 
  private:
+  CommandFault fault_;
   int64_t item_id_;
 };
+
+template <CommandFault kFault>
+class CommandErrorOf : public CommandError {
+ public:
+  explicit CommandErrorOf(const std::string& message, int64_t item_id = 0)
+      : CommandError(kFault, message, item_id) {}
+};
+using NotFound = CommandErrorOf<CommandFault::kNotFound>;
+using NotPermitted = CommandErrorOf<CommandFault::kNotPermitted>;
+using Invalid = CommandErrorOf<CommandFault::kInvalid>;
+using BadOption = CommandErrorOf<CommandFault::kBadOption>;
+using Conflict = CommandErrorOf<CommandFault::kConflict>;
 
 }  // namespace scheduler

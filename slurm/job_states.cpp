@@ -3,9 +3,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <vector>
+
+#include "base/text.h"
 
 namespace slurm {
 namespace {
@@ -65,14 +66,10 @@ std::optional<JobState> find_in(const std::map<std::string, JobState>& table,
 
 bool is_alive(JobState state) { return state == JobState::kPending || state == JobState::kRunning; }
 
-std::string trimmed_upper(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return "";
-  const size_t last = text.find_last_not_of(" \t\r\n");
-  std::string word = text.substr(first, last - first + 1);
-  word = word.substr(0, word.find(" by "));  // "CANCELLED by 1000"
-  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return word;
+// "CANCELLED by 1000" -> "CANCELLED".
+std::string plain_word(const std::string& text) {
+  const std::string word = base::trimmed(text);
+  return base::upper(word.substr(0, word.find(" by ")));
 }
 
 bool is_known(const std::string& word) {
@@ -122,7 +119,7 @@ std::set<std::string> split_words(const std::string& text) {
       word += c;
       continue;
     }
-    word = trimmed_upper(word);
+    word = plain_word(word);
     if (!word.empty()) words.insert(word);
     word.clear();
   }
@@ -134,9 +131,7 @@ std::string join_words(const std::set<std::string>& words) {
   std::vector<std::string> order(words.begin(), words.end());
   std::stable_partition(order.begin(), order.end(),
                         [](const std::string& word) { return base_states().count(word) > 0; });
-  std::string text;
-  for (const std::string& word : order) text += (text.empty() ? "" : "+") + word;
-  return text;
+  return base::joined(order, "+");
 }
 
 void set_exit_of_wait_status(int wait_status, JobStatus& job) {

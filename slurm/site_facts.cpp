@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace slurm {
 namespace {
 
@@ -112,11 +114,7 @@ void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& find
 
 }  // namespace
 
-std::string list_of(const Names& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
-}
+std::string list_of(const Names& names) { return names.empty() ? "none" : base::joined(names); }
 
 void judge_site(const SiteFacts& facts, const Examination& what, Findings& findings) {
   judge_clock(facts, findings);

@@ -6,11 +6,11 @@
 
 #include <array>
 #include <map>
-#include <sstream>
 
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
 #include "base/read_file.h"
+#include "base/text.h"
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
@@ -31,32 +31,27 @@ constexpr int64_t kMostListed = 1000;
 
 struct Refusal {
   int status = 500;
-  std::string kind{};
-  std::string message{};
-  int64_t item = 0;
+  const char* kind = "internal";
 };
 
-json error_of(const Refusal& refusal) {
-  return error_json(refusal.kind, refusal.message, refusal.item);
+Refusal refusal_of(CommandFault fault) {
+  switch (fault) {
+    case CommandFault::kNotFound:
+      return {404, "not_found"};
+    case CommandFault::kNotPermitted:
+      return {403, "not_permitted"};
+    case CommandFault::kInvalid:
+      return {400, "invalid"};
+    case CommandFault::kBadOption:
+      return {400, "usage"};
+    case CommandFault::kConflict:
+      return {409, "conflict"};
+  }
+  return {};
 }
 
-// The answer to what was thrown.
-Refusal refusal_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const NotFound& error) {
-    return {.status = 404, .kind = "not_found", .message = error.what()};
-  } catch (const NotPermitted& error) {
-    return {.status = 403, .kind = "not_permitted", .message = error.what()};
-  } catch (const Conflict& error) {
-    return {.status = 409, .kind = "conflict", .message = error.what(), .item = error.item_id()};
-  } catch (const BadOption& error) {
-    return {.status = 400, .kind = "usage", .message = error.what()};
-  } catch (const Invalid& error) {
-    return {.status = 400, .kind = "invalid", .message = error.what()};
-  } catch (const std::exception& error) {
-    return {.status = 500, .kind = "internal", .message = error.what()};
-  }
+json error_of(const CommandError& error) {
+  return {{"error", error_json(refusal_of(error.fault()).kind, error.what(), error.item_id())}};
 }
 
 int64_t integer(const std::string& text, const std::string& what) {
@@ -67,12 +62,10 @@ int64_t integer(const std::string& text, const std::string& what) {
   return *value;
 }
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, separator);) {
-    if (!word.empty()) words.push_back(word);
-  }
+// The words between the separators, which may stand at the ends and doubled.
+std::vector<std::string> words_of(const std::string& text, char separator) {
+  std::vector<std::string> words = base::split(text, separator);
+  std::erase(words, "");
   return words;
 }
 
@@ -89,18 +82,18 @@ std::string nearest_state(const std::string& word) {
 
 db::ItemQuery item_query(const Request& request) {
   db::ItemQuery query;
-  for (const std::string& word : split(parameter(request, "state"), ',')) {
-    const auto state = db::parse_item_state(word);
+  for (const std::string& word : words_of(parameter(request, "state"), ',')) {
+    const auto state = db::parse<db::ItemState>(word);
     if (!state) throw Invalid("unknown state '" + word + "'" + nearest_state(word));
     query.states.push_back(*state);
   }
-  for (const std::string& word : split(parameter(request, "priority"), ',')) {
-    const auto priority = db::parse_priority(word);
+  for (const std::string& word : words_of(parameter(request, "priority"), ',')) {
+    const auto priority = db::parse<db::Priority>(word);
     if (!priority)
       throw Invalid("unknown priority '" + word + "'; use low, normal, high or urgent");
     query.priorities.push_back(*priority);
   }
-  for (const std::string& word : split(parameter(request, "ids"), ',')) {
+  for (const std::string& word : words_of(parameter(request, "ids"), ',')) {
     query.ids.push_back(integer(word, "item"));
   }
   query.label = parameter(request, "label");
@@ -138,17 +131,17 @@ Caller caller_of(const Peer& peer) {
 Response Service::handle(Request& request) {
   try {
     return answer(route(request), 200);
-  } catch (...) {
-    const Refusal refusal = refusal_of(std::current_exception());
-    if (refusal.status == 500) {
-      spdlog::error("{} {}: {}", request.method, request.path, refusal.message);
-    }
-    return answer({{"error", error_of(refusal)}}, refusal.status);
+  } catch (const CommandError& error) {
+    return answer(error_of(error), refusal_of(error.fault()).status);
+  } catch (const std::exception& error) {
+    spdlog::error("{} {}: {}", request.method, request.path, error.what());
+    const Refusal internal;
+    return answer({{"error", error_json(internal.kind, error.what(), 0)}}, internal.status);
   }
 }
 
 json Service::route(Request& request) {
-  const std::vector<std::string> path = split(request.path, '/');
+  const std::vector<std::string> path = words_of(request.path, '/');
   const bool post = request.method == "POST";
   if (path.size() >= 2 && path[0] == "v1") {
     if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
@@ -226,8 +219,8 @@ json Service::enqueue(const Request& request) {
     try {
       const db::Item item = commands_.enqueue(caller, enqueue_request(request, body, entry));
       answers.push_back({{"item", item_json(item, template_name(item.template_id))}});
-    } catch (const CommandError&) {
-      answers.push_back({{"error", error_of(refusal_of(std::current_exception()))}});
+    } catch (const CommandError& error) {
+      answers.push_back(error_of(error));
     }
   }
   hooks_.wake();

@@ -77,7 +77,7 @@ std::string required_text(const nlohmann::json& object, const std::string& key) 
 
 db::Priority priority_of(const nlohmann::json& object) {
   const std::string word = required_text(object, "priority");
-  const std::optional<db::Priority> priority = db::parse_priority(word);
+  const std::optional<db::Priority> priority = db::parse<db::Priority>(word);
   if (!priority || *priority == db::Priority::kLive) {
     throw Invalid("unknown priority '" + word + "'; use low, normal, high or urgent");
   }

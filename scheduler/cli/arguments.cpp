@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "scheduler/config/config.h"
 
 namespace scheduler::cli {
@@ -118,12 +119,8 @@ CLI::Validator duration() {
 
 CLI::Validator one_of(const std::vector<std::string>& words) {
   const auto check = [words](std::string& text) -> std::string {
-    std::string known;
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == text) return "";
-      known += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-    }
-    return expected(known, text);
+    if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+    return expected(base::alternatives(words), text);
   };
   return CLI::Validator(check, "");
 }

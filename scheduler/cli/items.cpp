@@ -1,10 +1,10 @@
 #include "scheduler/cli/items.h"
 
 #include <algorithm>
-#include <cctype>
 #include <ctime>
 #include <ostream>
 
+#include "base/text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/progress.h"
 
@@ -16,12 +16,6 @@ using nlohmann::json;
 constexpr int64_t kPage = 1000;
 constexpr int kRoomForAll = 100;  // columns of a terminal
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 std::string progress_word(const json& item) {
   const std::optional<Progress> progress = progress_of(item);
   const bool known = progress && progress->total > 0;
@@ -30,7 +24,7 @@ std::string progress_word(const json& item) {
 
 std::string query_of(const ListOptions& options) {
   std::string query = "explain=1&progress=1";
-  if (!options.state.empty()) query += "&state=" + api::percent_encode(upper(options.state));
+  if (!options.state.empty()) query += "&state=" + api::percent_encode(base::upper(options.state));
   if (!options.priority.empty()) query += "&priority=" + api::percent_encode(options.priority);
   if (!options.label.empty()) query += "&label=" + api::percent_encode(options.label);
   return query;
@@ -72,7 +66,7 @@ std::string what_happened(const json& attempt) {
   const std::string state = attempt.at("state");
   std::string cause = attempt.at("cause");
   const std::string message = text_of(attempt, "message");
-  if (!message.empty() && upper(cause) == state) cause.clear();  // it would repeat the state
+  if (!message.empty() && base::upper(cause) == state) cause.clear();  // it would repeat the state
   std::string text = cause.empty() || message.empty() ? cause + message : cause + ": " + message;
   // Slurm reports FAILED for a job that was stopped on purpose.
   const bool well = state == "DONE" || state == "CHECKPOINTED";

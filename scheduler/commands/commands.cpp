@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/sha256.h"
+#include "base/text.h"
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/results.h"
@@ -62,20 +63,19 @@ std::string option_text(const std::string& name, const std::string& value) {
 
 // "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.
 std::string change_of_options(const ItemOptions& before, const ItemOptions& after) {
-  std::string text;
-  const auto add = [&](const std::string& piece) { text += (text.empty() ? "" : ", ") + piece; };
+  std::vector<std::string> changes;
   for (const auto& [name, value] : after) {
     const auto old = before.find(name);
     if (old == before.end()) {
-      add(option_text(name, value));
+      changes.push_back(option_text(name, value));
     } else if (old->second != value) {
-      add(option_text(name, value) + " (was " + old->second + ")");
+      changes.push_back(option_text(name, value) + " (was " + old->second + ")");
     }
   }
   for (const auto& [name, value] : before) {
-    if (after.count(name) == 0) add("without " + option_text(name, value));
+    if (after.count(name) == 0) changes.push_back("without " + option_text(name, value));
   }
-  return text;
+  return base::joined(changes);
 }
 
 }  // namespace
@@ -201,79 +201,78 @@ db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
   return *item;
 }
 
-void Commands::store(const Caller& caller, const std::string& action, const std::string& detail,
-                     db::Item& item, db::Transaction& transaction) {
+db::Item Commands::change(const Caller& caller, int64_t item_id, const std::string& action,
+                          const ItemChange& change) {
+  db::Transaction transaction(database_);
+  db::Item item = changeable(caller, item_id);
+  const std::optional<std::string> detail = change(item);
+  if (!detail) return item;
   item.changed = clock_.now();
   db::ItemStore(database_).update(item);
-  audit(caller, action, item.id, detail);
+  audit(caller, action, item.id, *detail);
   commit(transaction);
+  return item;
 }
 
 db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority priority) {
-  db::Transaction transaction(database_);
-  db::Item item = changeable(caller, item_id);
-  if (has_ended(item.state)) {
-    throw Conflict(item_name(item) + " has ended: its priority cannot be changed", item.id);
-  }
-  if (item.cancel_requested) {
-    throw Conflict(item_name(item) + " is being cancelled: its priority cannot be changed",
-                   item.id);
-  }
-  const std::string change = to_string(item.priority) + " -> " + to_string(priority);
-  item.priority = priority;
-  store(caller, "promote", change, item, transaction);
-  return item;
+  return change(caller, item_id, "promote", [&](db::Item& item) {
+    const std::string why = has_ended(item.state)   ? " has ended"
+                            : item.cancel_requested ? " is being cancelled"
+                                                    : "";
+    if (!why.empty()) {
+      throw Conflict(item_name(item) + why + ": its priority cannot be changed", item.id);
+    }
+    const db::Priority before = std::exchange(item.priority, priority);
+    return to_string(before) + " -> " + to_string(priority);
+  });
 }
 
 db::Item Commands::hold(const Caller& caller, int64_t item_id) {
-  db::Transaction transaction(database_);
-  db::Item item = changeable(caller, item_id);
-  if (item.state == ItemState::kHeld) return item;
-  if (item.state != ItemState::kQueued) {
-    throw Conflict(item_name(item) + ": only a waiting item can be held", item.id);
-  }
-  item.state = ItemState::kHeld;
-  item.reason = "held by " + caller.name;
-  store(caller, "hold", "", item, transaction);
-  return item;
+  return change(caller, item_id, "hold", [&](db::Item& item) -> std::optional<std::string> {
+    if (item.state == ItemState::kHeld) return std::nullopt;
+    if (item.state != ItemState::kQueued) {
+      throw Conflict(item_name(item) + ": only a waiting item can be held", item.id);
+    }
+    item.state = ItemState::kHeld;
+    item.reason = "held by " + caller.name;
+    return "";
+  });
 }
 
 db::Item Commands::release(const Caller& caller, int64_t item_id) {
-  db::Transaction transaction(database_);
-  db::Item item = changeable(caller, item_id);
-  if (item.state == ItemState::kQueued) return item;
-  if (item.state != ItemState::kHeld) {
-    throw Conflict(item_name(item) + ": only a held item can be released", item.id);
-  }
-  item.state = ItemState::kQueued;
-  item.reason.clear();
-  store(caller, "release", "", item, transaction);
-  return item;
+  return change(caller, item_id, "release", [&](db::Item& item) -> std::optional<std::string> {
+    if (item.state == ItemState::kQueued) return std::nullopt;
+    if (item.state != ItemState::kHeld) {
+      throw Conflict(item_name(item) + ": only a held item can be released", item.id);
+    }
+    item.state = ItemState::kQueued;
+    item.reason.clear();
+    return "";
+  });
 }
 
 db::Item Commands::cancel(const Caller& caller, int64_t item_id) {
-  db::Transaction transaction(database_);
-  db::Item item = changeable(caller, item_id);
-  switch (item.state) {
-    case ItemState::kCancelled:
-      return item;
-    case ItemState::kDone:
-    case ItemState::kFailed:
-    case ItemState::kQuarantined:
-      throw Conflict(item_name(item) + " has ended: it cannot be cancelled", item.id);
-    case ItemState::kQueued:
-    case ItemState::kHeld:
-      item.state = ItemState::kCancelled;
-      item.reason = "cancelled by " + caller.name;
-      break;
-    case ItemState::kActive:
-      if (item.cancel_requested) return item;
-      item.cancel_requested = true;
-      item.reason = "cancel requested by " + caller.name + ": waiting for its job to stop";
-      break;
-  }
-  store(caller, "cancel", "", item, transaction);
-  return item;
+  return change(caller, item_id, "cancel", [&](db::Item& item) -> std::optional<std::string> {
+    switch (item.state) {
+      case ItemState::kCancelled:
+        return std::nullopt;
+      case ItemState::kDone:
+      case ItemState::kFailed:
+      case ItemState::kQuarantined:
+        throw Conflict(item_name(item) + " has ended: it cannot be cancelled", item.id);
+      case ItemState::kQueued:
+      case ItemState::kHeld:
+        item.state = ItemState::kCancelled;
+        item.reason = "cancelled by " + caller.name;
+        break;
+      case ItemState::kActive:
+        if (item.cancel_requested) return std::nullopt;
+        item.cancel_requested = true;
+        item.reason = "cancel requested by " + caller.name + ": waiting for its job to stop";
+        break;
+    }
+    return "";
+  });
 }
 
 std::string Commands::change_options(const Caller& caller, const RetryRequest& request,
@@ -290,31 +289,30 @@ std::string Commands::change_options(const Caller& caller, const RetryRequest& r
 }
 
 db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryRequest& request) {
-  db::Item before = changeable(caller, item_id);
   // Reading the file may take long on a slow disk: not inside the transaction.
-  const FileFacts facts = file_facts(before.micrograph_path);
-  db::Transaction transaction(database_);
-  db::Item item = changeable(caller, item_id);
-  if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
-      item.state != ItemState::kCancelled) {
-    throw Conflict(
-        item_name(item) + ": only a failed, quarantined or cancelled item can be retried", item.id);
-  }
-  std::string what = "was " + to_string(item.state);
-  if (!item.reason.empty()) what += " (" + item.reason + ")";
-  what += "; " + change_of_file(item, facts);
-  const std::string options = change_options(caller, request, item);
-  if (!options.empty()) what += "; Slurm options: " + options;
-  const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
-  item.exempt_through = newest ? newest->number : 0;
-  item.micrograph_bytes = facts.bytes;
-  item.micrograph_mtime_ns = facts.mtime_ns;
-  item.state = ItemState::kQueued;
-  item.cancel_requested = false;
-  item.not_before = 0;
-  item.reason = "requeued by " + caller.name + ": " + what;
-  store(caller, "retry", what, item, transaction);
-  return item;
+  const FileFacts facts = file_facts(changeable(caller, item_id).micrograph_path);
+  return change(caller, item_id, "retry", [&](db::Item& item) {
+    if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
+        item.state != ItemState::kCancelled) {
+      throw Conflict(
+          item_name(item) + ": only a failed, quarantined or cancelled item can be retried",
+          item.id);
+    }
+    std::string what = "was " + to_string(item.state);
+    if (!item.reason.empty()) what += " (" + item.reason + ")";
+    what += "; " + change_of_file(item, facts);
+    const std::string options = change_options(caller, request, item);
+    if (!options.empty()) what += "; Slurm options: " + options;
+    const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
+    item.exempt_through = newest ? newest->number : 0;
+    item.micrograph_bytes = facts.bytes;
+    item.micrograph_mtime_ns = facts.mtime_ns;
+    item.state = ItemState::kQueued;
+    item.cancel_requested = false;
+    item.not_before = 0;
+    item.reason = "requeued by " + caller.name + ": " + what;
+    return what;
+  });
 }
 
 std::map<int64_t, Decision> Commands::decisions() const {

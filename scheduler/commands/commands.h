@@ -116,8 +116,10 @@ class Commands {
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,
                              db::Item& item) const;
-  void store(const Caller& caller, const std::string& action, const std::string& detail,
-             db::Item& item, db::Transaction& transaction);
+  // Changes the item and returns the detail for the audit; nullopt: nothing is to be changed.
+  using ItemChange = std::function<std::optional<std::string>(db::Item&)>;
+  db::Item change(const Caller& caller, int64_t item_id, const std::string& action,
+                  const ItemChange& change);
   void commit(db::Transaction& transaction);
   void audit(const Caller& caller, const std::string& action, int64_t item_id,
              const std::string& detail);

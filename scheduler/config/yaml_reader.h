@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "base/yaml_section.h"
 #include "scheduler/config/config.h"
 
@@ -31,16 +32,15 @@ template <typename Value>
 Reader word_into(Value& target, const std::vector<std::pair<std::string, Value>>& words) {
   return [&target, words](const base::YamlValue& value) {
     const std::string text = value.text();
-    std::string known;
-    for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i].first == text) {
-        target = words[i].second;
+    std::vector<std::string> known;
+    for (const auto& [word, meant] : words) {
+      if (word == text) {
+        target = meant;
         return;
       }
-      const std::string link = i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
-      known += link + words[i].first;
+      known.push_back(word);
     }
-    value.refuse("must be " + known + ", not '" + text + "'");
+    value.refuse("must be " + base::alternatives(known) + ", not '" + text + "'");
   };
 }
 

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <thread>
 
 #include "base/size_text.h"
+#include "base/text.h"
 #include "db/database.h"
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/files/disk_space.h"
@@ -162,8 +162,9 @@ void insert_names(std::set<std::string>& names, const slurm::Directives& directi
                   const std::string& option) {
   const auto found = directives.find(option);
   if (found == directives.end()) return;
-  std::istringstream list(found->second);
-  for (std::string name; std::getline(list, name, ',');) names.insert(name);
+  for (const std::string& name : base::split(found->second, ',')) {
+    if (!name.empty()) names.insert(name);
+  }
 }
 
 class Doctor {

@@ -1,11 +1,11 @@
 #include "scheduler/policy/transition.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <csignal>
 #include <set>
 
+#include "base/text.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
@@ -321,9 +321,7 @@ Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
 
 // Slurm's refusals name what is wrong by these words, mostly the option's name.
 bool is_about(const std::string& message, const std::string& option) {
-  std::string text = message;
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = base::lower(message);
   static const std::map<std::string, const char*> words = {{"constraint", "feature"},
                                                            {"licenses", "license"}};
   const auto word = words.find(option);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/text.h"
 #include "scheduler/script/substitute.h"
 #include "scheduler/script/template_file.h"
 #include "slurm/sbatch/values.h"
@@ -95,19 +96,17 @@ Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& 
 // A host that the item itself asks for stays, or the job could never start.
 void exclude_hosts(Directives& asks, const std::set<std::string>& hosts) {
   const auto wanted = asks.count("nodelist") == 0 ? std::vector<std::string>{}
-                                                  : slurm::split(asks.at("nodelist"), ',');
+                                                  : base::split(asks.at("nodelist"), ',');
   std::vector<std::string> out;
-  if (asks.count("exclude") != 0) out = slurm::split(asks.at("exclude"), ',');
+  if (asks.count("exclude") != 0) out = base::split(asks.at("exclude"), ',');
   for (const std::string& host : hosts) {
     const auto is_host = [&](const std::string& name) { return name == host; };
     if (std::any_of(wanted.begin(), wanted.end(), is_host)) continue;
     if (std::none_of(out.begin(), out.end(), is_host)) out.push_back(host);
   }
-  std::string list;
-  for (const std::string& host : out) list += (list.empty() ? "" : ",") + host;
-  if (list.empty()) return;
+  if (out.empty()) return;
   asks.erase("exclude");
-  slurm::add_directive(asks, "exclude", list, "hosts with failures");
+  slurm::add_directive(asks, "exclude", base::joined(out, ","), "hosts with failures");
 }
 
 // Never beyond `longest`, where the partition would not take the job any more (-1: no bound).

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <kainjow/mustache.hpp>
 
+#include "base/text.h"
+
 namespace scheduler {
 namespace {
-
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool is_name(const std::string& text) {
   return !text.empty() &&
@@ -35,7 +31,7 @@ bool is_plain(const std::string& value) {
 void check_tag(const std::string& name, const std::string& text, size_t position,
                const std::string& tag, const std::map<std::string, std::string>& values) {
   if (!tag.empty() && tag[0] == '!') return;  // a comment
-  const std::string key = trimmed(tag);
+  const std::string key = base::trimmed(tag, " \t");
   if (!is_name(key)) {
     fail(name, text, position,
          "only {{name}} is allowed, which quotes for the shell, not '{{" + tag + "}}'");

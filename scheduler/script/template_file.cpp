@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "base/read_file.h"
+#include "base/text.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/sbatch/values.h"
 
@@ -30,7 +31,7 @@ bool is_file_name(const std::string& name) {
 // Refuses an included file with a #MARGAY or #SBATCH line: neither would be read there.
 std::string included(const ScriptTemplate& script, const Values& values) {
   size_t number = 0;
-  for (const std::string& line : slurm::split(script.text, '\n')) {
+  for (const std::string& line : base::split(script.text, '\n')) {
     ++number;
     if (line.starts_with(kMark)) {
       fail(script.path(), number, "an included file has no #MARGAY lines of its own");
@@ -57,7 +58,7 @@ bool is_outdated(const std::string& line) {
 
 void check_is_current(const ScriptTemplate& script) {
   size_t number = 0;
-  for (const std::string& line : slurm::split(script.text, '\n')) {
+  for (const std::string& line : base::split(script.text, '\n')) {
     ++number;
     if (!is_outdated(line)) continue;
     fail(script.path(), number,
@@ -76,7 +77,7 @@ class Renderer {
 
   std::string render() {
     size_t number = 0;
-    auto lines = slurm::split(script_.text, '\n');
+    auto lines = base::split(script_.text, '\n');
     if (lines.back().empty()) lines.pop_back();
     for (const std::string& line : lines) {
       ++number;

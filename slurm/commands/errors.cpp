@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "slurm/commands/parse.h"
 #include "slurm/refusals.h"
 
@@ -39,9 +40,7 @@ std::string job_id_in(std::string_view output) {
   while (const size_t end = output.find('\n') + 1) {
     const std::string_view line = output.substr(0, end - 1);
     const std::string_view number = line.substr(0, line.find(';'));
-    if (!number.empty() && number != "0" && number.find_first_not_of("0123456789") == number.npos) {
-      id = number;
-    }
+    if (number != "0" && base::is_digits(number)) id = number;
     output.remove_prefix(end);
   }
   return id;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
@@ -125,15 +126,11 @@ bool read_times(std::string_view submit, std::string_view start, std::string_vie
   return true;
 }
 
-bool is_id(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-}
-
 std::optional<JobStatus> read_queued(const Fields& fields) {
   JobStatus job;
   const auto restarts = parse_number<int>(fields[kRestarts]);
   const std::set<std::string> words = split_words(std::string(fields[kState]));
-  if (!is_id(fields[kId]) || !restarts || words.empty()) return std::nullopt;
+  if (!base::is_digits(fields[kId]) || !restarts || words.empty()) return std::nullopt;
   job.job_id = fields[kId];
   job.name = fields[kName];
   job.state = state_of(words);
@@ -169,7 +166,7 @@ enum RecordField : size_t {
 std::optional<JobStatus> read_record(const Fields& fields) {
   JobStatus job;
   const std::set<std::string> words = split_words(std::string(fields[kRecordState]));
-  if (!is_id(fields[kRecordId]) || words.empty()) return std::nullopt;
+  if (!base::is_digits(fields[kRecordId]) || words.empty()) return std::nullopt;
   job.job_id = fields[kRecordId];
   job.name = fields[kRecordName];
   job.state = state_of(words);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/spawn.h"
 
 namespace slurm {
 namespace {
@@ -39,54 +39,20 @@ struct Pipe {
 };
 
 // The child inherits none of the daemon's files and signal settings, and leads a process group, so
-// that all its processes can be killed.
-class Start {
- public:
-  Start(int output, int error) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, error, STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-    posix_spawn_file_actions_addchdir_np(&actions_, "/");
-    posix_spawnattr_init(&attributes_);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~Start() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  Start(const Start&) = delete;
-  Start& operator=(const Start&) = delete;
-
-  int run(const Command& command, pid_t& child) const {
-    std::vector<std::string> words = command.arguments;
-    words.insert(words.begin(), command.program);
-    std::vector<std::string> settings;
-    for (const auto& [name, value] : command.environment) settings.push_back(name + "=" + value);
-    return posix_spawnp(&child, command.program.c_str(), &actions_, &attributes_,
-                        pointers_to(words).data(), pointers_to(settings).data());
-  }
-
- private:
-  static std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    for (std::string& text : texts) pointers.push_back(text.data());
-    pointers.push_back(nullptr);
-    return pointers;
-  }
-
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
+// that all its processes can be killed. Returns 0 or the error number of the start.
+int start(const Command& command, int output, int error, pid_t& child) {
+  base::Spawn spawn(POSIX_SPAWN_SETPGROUP);
+  spawn.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  spawn.duplicate(output, STDOUT_FILENO);
+  spawn.duplicate(error, STDERR_FILENO);
+  spawn.close_from(STDERR_FILENO + 1);
+  spawn.enter("/");
+  std::vector<std::string> words = command.arguments;
+  words.insert(words.begin(), command.program);
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : command.environment) settings.push_back(name + "=" + value);
+  return spawn.run(std::move(words), std::move(settings), child);
+}
 
 // Reads what is there now, and closes the pipe at its end.
 void drain(Descriptor& pipe, size_t most, std::string& text, bool& cut) {
@@ -199,7 +165,7 @@ CommandResult run_command(const Command& command) {
   Pipe output;
   Pipe error;
   pid_t child = 0;
-  const int failure = Start(output.write.get(), error.write.get()).run(command, child);
+  const int failure = start(command, output.write.get(), error.write.get(), child);
   if (failure != 0) {
     CommandResult result;
     result.why = "cannot start " + command.program + ": " + std::strerror(failure);

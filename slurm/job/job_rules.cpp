@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 
 namespace slurm {
 namespace {
@@ -13,10 +14,7 @@ namespace {
 constexpr int kSignalled = 128;
 
 std::optional<int64_t> parse_number(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) return std::nullopt;
-  return base::parse_number<int64_t>(
-      text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first));
+  return base::parse_number<int64_t>(base::trimmed(text));
 }
 
 // "margay-engine: rank 2 on a.host was lost: its device hangs"; nullopt for another line.

@@ -19,6 +19,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/spawn.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
 
@@ -112,17 +113,12 @@ void record_itself(const JobFolder& folder) {
     }
     std::vector<std::string> pairs;
     for (const auto& [key, value] : request.environment) pairs.push_back(key + "=" + value);
-    std::vector<char*> environment;
-    for (std::string& pair : pairs) environment.push_back(pair.data());
-    environment.push_back(nullptr);
-    std::string shell = "/bin/bash";
-    std::string script = prepared.script;
-    char* const arguments[] = {shell.data(), script.data(), nullptr};
+    std::vector<std::string> command = {"/bin/bash", prepared.script};
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
-    execve(shell.c_str(), arguments, environment.data());
-    base::throw_errno("cannot start " + shell);
+    execve(command[0].c_str(), base::pointers_to(command).data(), base::pointers_to(pairs).data());
+    base::throw_errno("cannot start " + command[0]);
   } catch (const std::exception& error) {
     dprintf(STDERR_FILENO, "margay-job: %s\n", error.what());
   }

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sstream>
 #include <thread>
 
+#include "base/text.h"
 #include "slurm/job/attempt_claim.h"
 #include "slurm/job/child_process.h"
 #include "slurm/job/job_rules.h"
@@ -72,9 +72,8 @@ int run_one(const RankOptions& options, int rank) {
 }
 
 Words devices_of_task() {
-  Words devices;
-  std::istringstream list(variable("CUDA_VISIBLE_DEVICES"));
-  for (std::string device; std::getline(list, device, ',');) devices.push_back(device);
+  Words devices = base::split(variable("CUDA_VISIBLE_DEVICES"), ',');
+  std::erase(devices, "");
   return devices;
 }
 

@@ -11,13 +11,13 @@
 
 #include "base/base64.h"
 #include "base/descriptor.h"
+#include "base/text.h"
 
 namespace slurm {
 namespace {
 
 constexpr size_t kLongestFile = size_t{64} << 10;
 constexpr const char* kPrefix = "SLURM_JWT=";
-constexpr const char* kBlanks = " \t\r\n";
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw std::runtime_error("the token file " + path + " " + why);
@@ -36,10 +36,8 @@ std::string read_token(int file, const std::string& path) {
 }
 
 std::string token_in(const std::string& text, const std::string& path) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == text.npos)
-    fail(path, "is empty: write the JSON Web Token of `scontrol token` there");
-  std::string token = text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+  std::string token = base::trimmed(text);
+  if (token.empty()) fail(path, "is empty: write the JSON Web Token of `scontrol token` there");
   if (token.starts_with(kPrefix)) token.erase(0, std::strlen(kPrefix));
   if (token.find('\n') != token.npos) {
     fail(path, "has more than one line: only the JSON Web Token belongs there");

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/text.h"
+
 namespace slurm {
 namespace {
 
@@ -85,12 +87,7 @@ size_t on_header(char* data, size_t, size_t size, void* context) {
   constexpr std::string_view kName = "date:";
   const std::string_view line(data, size);
   if (size < kName.size() || strncasecmp(data, kName.data(), kName.size()) != 0) return size;
-  const size_t begin = line.find_first_not_of(" \t", kName.size());
-  const size_t end = line.find_last_not_of(" \t\r\n");
-  auto& transfer = *static_cast<Transfer*>(context);
-  if (begin != line.npos && end >= begin) {
-    transfer.answer->date = line.substr(begin, end - begin + 1);
-  }
+  static_cast<Transfer*>(context)->answer->date = base::trimmed(line.substr(kName.size()));
   return size;
 }
 

@@ -1,7 +1,6 @@
 // HTTP by libcurl, which no other file includes.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>

@@ -1,22 +1,14 @@
 // Implements json.h: the request that submits a job. slurmrestd 22.05 refuses a field that it does
 // not know, later ones ignore it with a warning, so every version gets only what it was seen to
 // obey.
-#include <cctype>
 #include <stdexcept>
 
+#include "base/text.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
 
 namespace slurm {
 namespace {
-
-bool is_digits(const std::string& text) {
-  if (text.empty()) return false;
-  for (const char c : text) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return false;
-  }
-  return true;
-}
 
 // Cut at commas outside of brackets: "n[01-02,04],n09".
 Json list_of(const std::string& text) {
@@ -94,7 +86,9 @@ Json common_fields(const JobRequest& request, const Resources& resources) {
 }
 
 // v0.0.38: a time as a string only; "uts" is Slurm's own prefix of seconds since the epoch.
-std::string time_text(const std::string& time) { return is_digits(time) ? "uts" + time : time; }
+std::string time_text(const std::string& time) {
+  return base::is_digits(time) ? "uts" + time : time;
+}
 
 Json body_of_22_05(const JobRequest& request, const Resources& resources) {
   Json job = common_fields(request, resources);
@@ -176,12 +170,12 @@ void put_times(Json& job, const Resources& resources) {
     job["time_limit"] = *resources.time_minutes < 0 ? Json{{"infinite", true}}
                                                     : set_number(*resources.time_minutes);
   }
-  if (is_digits(resources.begin)) {
+  if (base::is_digits(resources.begin)) {
     job["begin_time"] = set_number(std::stoll(resources.begin));
   } else {
     put_text(job, "begin_time", resources.begin);
   }
-  if (is_digits(resources.deadline)) {
+  if (base::is_digits(resources.deadline)) {
     job["deadline"] = std::stoll(resources.deadline);
   } else {
     put_text(job, "deadline", resources.deadline);

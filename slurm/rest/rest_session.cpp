@@ -1,7 +1,6 @@
 #include "slurm/rest/rest_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <exception>
 #include <utility>

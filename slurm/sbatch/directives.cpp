@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "slurm/sbatch/options.h"
 #include "slurm/sbatch/values.h"
 
@@ -110,7 +111,7 @@ class LineReader {
 };
 
 std::vector<std::string> lines_of(const std::string& script) {
-  auto lines = split(script, '\n');
+  auto lines = base::split(script, '\n');
   if (lines.back().empty()) lines.pop_back();
   return lines;
 }

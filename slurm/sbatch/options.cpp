@@ -7,6 +7,7 @@
 
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "slurm/sbatch/values.h"
 
 namespace slurm {
@@ -103,19 +104,16 @@ Canonical mail_type(const std::string& value) {
       "ALL",           "STAGE_OUT",   "TIME_LIMIT",    "TIME_LIMIT_90", "TIME_LIMIT_80",
       "TIME_LIMIT_50", "ARRAY_TASKS", "INVALID_DEPEND"};
   std::set<std::string> given;
-  for (std::string type : split(value, ',')) {
-    std::transform(type.begin(), type.end(), type.begin(), [](char c) {
-      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
+  for (const std::string& type : base::split(base::upper(value), ',')) {
     if (std::find(words.begin(), words.end(), type) == words.end()) return std::nullopt;
     given.insert(type);
   }
   if (given.count("NONE") != 0) return "NONE";
-  std::string text;
+  std::vector<std::string> types;
   for (const std::string& type : words) {
-    if (given.count(type) != 0) text += (text.empty() ? "" : ",") + type;
+    if (given.count(type) != 0) types.push_back(type);
   }
-  return text;
+  return base::joined(types, ",");
 }
 
 Canonical moment(const std::string& value) {
@@ -174,7 +172,7 @@ constexpr std::string_view kForeignOptions =
 
 // The long name of a foreign option, by its long name or its letter; empty: sbatch has none such.
 std::string foreign_option(const std::string& name, char letter) {
-  for (const std::string& word : split(std::string(kForeignOptions), ' ')) {
+  for (const std::string& word : base::split(std::string(kForeignOptions), ' ')) {
     const std::string known = word.substr(0, word.find('/'));
     if (!known.empty() && (known == name || (letter != 0 && word == known + '/' + letter))) {
       return known;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/text.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
 
@@ -110,8 +111,8 @@ class Checker {
 
   // Hosts are compared by their spelling, since only the cluster knows what a range expands to.
   void check_hosts() const {
-    const auto out = split(wanted_.exclude, ',');
-    for (const std::string& host : split(wanted_.nodelist, ',')) {
+    const auto out = base::split(wanted_.exclude, ',');
+    for (const std::string& host : base::split(wanted_.nodelist, ',')) {
       if (!host.empty() && std::find(out.begin(), out.end(), host) != out.end()) {
         fail("'" + host + "' is both in --nodelist and in --exclude");
       }

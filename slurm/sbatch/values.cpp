@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 
 namespace slurm {
 namespace {
@@ -19,13 +20,6 @@ constexpr int64_t kMostCount = 1'000'000;
 constexpr int64_t kMostGpus = 65'536;
 constexpr int64_t kMostMegabytes = 100'000'000;
 
-std::string upper(std::string text) {
-  for (char& c : text) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return text;
-}
-
 bool is_word(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -35,7 +29,7 @@ bool is_word(const std::string& text) {
 
 std::optional<std::vector<int64_t>> parse_fields(const std::string& text) {
   std::vector<int64_t> fields;
-  for (const std::string& field : split(text, ':')) {
+  for (const std::string& field : base::split(text, ':')) {
     const auto count = parse_count(field);
     if (!count) return std::nullopt;
     fields.push_back(*count);
@@ -47,16 +41,6 @@ bool is_within(int64_t count, int64_t most) { return count >= 1 && count <= most
 
 }  // namespace
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  size_t start = 0;
-  for (size_t end = 0; end != std::string::npos; start = end + 1) {
-    end = text.find(separator, start);
-    parts.push_back(text.substr(start, end == std::string::npos ? end : end - start));
-  }
-  return parts;
-}
-
 std::optional<int64_t> parse_count(const std::string& text) {
   const auto count = base::parse_number<int64_t>(text);
   if (!count || text[0] == '-') return std::nullopt;
@@ -66,7 +50,7 @@ std::optional<int64_t> parse_count(const std::string& text) {
 }
 
 std::optional<int64_t> parse_time(const std::string& text) {
-  const std::string word = upper(text);
+  const std::string word = base::upper(text);
   if (word == "UNLIMITED" || word == "INFINITE" || word == "-1") return -1;
   const size_t dash = text.find('-');
   int64_t days = 0;
@@ -99,7 +83,7 @@ std::string time_text(int64_t seconds) {
 }
 
 std::optional<int64_t> parse_memory(const std::string& text) {
-  std::string word = upper(text);
+  std::string word = base::upper(text);
   const auto ends_with = [&](char c) { return !word.empty() && word.back() == c; };
   const bool bytes = ends_with('B');
   if (bytes) word.pop_back();
@@ -128,7 +112,7 @@ std::string memory_text(int64_t megabytes) {
 }
 
 std::optional<NodeRange> parse_nodes(const std::string& text) {
-  const auto ends = split(text, '-');
+  const auto ends = base::split(text, '-');
   const auto least = parse_count(ends[0]);
   const auto most = ends.size() == 1 ? least : parse_count(ends[1]);
   if (ends.size() > 2 || !least || !most || !is_within(*least, kMostCount) ||
@@ -140,12 +124,12 @@ std::optional<NodeRange> parse_nodes(const std::string& text) {
 
 std::optional<std::vector<Gres>> parse_gres(const std::string& text) {
   std::vector<Gres> entries;
-  if (upper(text) == "NONE") return entries;
-  for (std::string entry : split(text, ',')) {
+  if (base::upper(text) == "NONE") return entries;
+  for (std::string entry : base::split(text, ',')) {
     for (const char* prefix : {"gres:", "gres/"}) {
       if (entry.starts_with(prefix)) entry.erase(0, 5);
     }
-    const auto parts = split(entry, ':');
+    const auto parts = base::split(entry, ':');
     Gres gres{.name = parts[0]};
     const auto count = parts.size() > 1 ? parse_count(parts.back()) : std::nullopt;
     const size_t named = parts.size() - (count ? 1 : 0);
@@ -170,7 +154,7 @@ std::string gres_text(const std::vector<Gres>& entries) {
 }
 
 std::optional<Gres> parse_gpus(const std::string& text) {
-  const auto parts = split(text, ':');
+  const auto parts = base::split(text, ':');
   const auto count = parse_count(parts.back());
   if (parts.size() > 2 || !count || !is_within(*count, kMostGpus)) return std::nullopt;
   Gres gpus{.name = "gpu", .type = parts.size() == 2 ? parts[0] : "", .count = *count};
@@ -191,9 +175,9 @@ std::optional<EarlySignal> parse_signal(const std::string& text) {
       {"1", "HUP"},   {"2", "INT"},   {"3", "QUIT"},  {"6", "ABRT"},  {"9", "KILL"},
       {"10", "USR1"}, {"12", "USR2"}, {"14", "ALRM"}, {"15", "TERM"}, {"18", "CONT"},
       {"19", "STOP"}, {"20", "TSTP"}, {"21", "TTIN"}, {"22", "TTOU"}, {"23", "URG"}};
-  const auto parts = split(text, '@');
+  const auto parts = base::split(text, '@');
   if (parts.size() > 2) return std::nullopt;
-  std::string name = upper(parts[0]);
+  std::string name = base::upper(parts[0]);
   if (name.starts_with("SIG")) name.erase(0, 3);
   const auto numbered = numbers.find(name);
   if (numbered != numbers.end()) name = numbered->second;

@@ -9,8 +9,6 @@
 
 namespace slurm {
 
-std::vector<std::string> split(const std::string& text, char separator);
-
 // Plain decimal, no sign; nullopt for anything else.
 std::optional<int64_t> parse_count(const std::string& text);
 

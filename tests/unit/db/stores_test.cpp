@@ -284,17 +284,37 @@ TEST_F(StoresTest, WhoDidWhatIsKeptInOrder) {
 TEST(Words, EveryStateHasAWordThatLeadsBackToIt) {
   for (int i = 0; i <= static_cast<int>(ItemState::kQuarantined); ++i) {
     const auto state = static_cast<ItemState>(i);
-    EXPECT_EQ(parse_item_state(to_string(state)), state);
+    EXPECT_EQ(parse<ItemState>(to_string(state)), state);
   }
   for (int i = 0; i <= static_cast<int>(AttemptState::kNeverStarted); ++i) {
     const auto state = static_cast<AttemptState>(i);
-    EXPECT_EQ(parse_attempt_state(to_string(state)), state);
+    EXPECT_EQ(parse<AttemptState>(to_string(state)), state);
   }
   for (int i = 0; i <= static_cast<int>(Priority::kLow); ++i) {
     const auto priority = static_cast<Priority>(i);
-    EXPECT_EQ(parse_priority(to_string(priority)), priority);
+    EXPECT_EQ(parse<Priority>(to_string(priority)), priority);
   }
-  EXPECT_FALSE(parse_priority("URGENT"));
+  EXPECT_FALSE(parse<Priority>("URGENT"));
+}
+
+TEST_F(StoresTest, AWordOfANewerVersionIsNamedWithItsRecord) {
+  const int64_t item = add_item("/a");
+  add_attempt(item, 1);
+  database_.connection().execute("UPDATE items SET state = 'ASLEEP'");
+  database_.connection().execute("UPDATE attempts SET state = 'DREAMING'");
+  const auto message_of = [](auto action) -> std::string {
+    try {
+      action();
+    } catch (const DatabaseError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string newer = "': it was written by a newer margayd";
+  EXPECT_EQ(message_of([&] { items_.find(item); }),
+            "table items, id " + std::to_string(item) + ": unknown state 'ASLEEP" + newer);
+  EXPECT_EQ(message_of([&] { attempts_.of_item(item); }),
+            "table attempts, id 1: unknown state 'DREAMING" + newer);
 }
 
 TEST_F(StoresTest, TheQueueHasWhatHasNotEndedAndNoMoreOfIt) {

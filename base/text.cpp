@@ -1,0 +1,44 @@
+#include "base/text.h"
+
+namespace base {
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+std::string upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
+std::string trimmed(std::string_view text, std::string_view blanks) {
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == text.npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  for (size_t end = 0; end != text.npos; start = end + 1) {
+    end = text.find(separator, start);
+    parts.push_back(text.substr(start, end == text.npos ? end : end - start));
+  }
+  return parts;
+}
+
+std::string alternatives(const std::vector<std::string>& words) {
+  if (words.size() < 2) return joined(words);
+  return joined(std::vector(words.begin(), words.end() - 1)) + " or " + words.back();
+}
+
+}  // namespace base

@@ -1,0 +1,46 @@
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace base {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Text, HasOnePartMoreThanSeparators) {
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+}
+
+TEST(Text, IsJoinedAsItWasSplit) {
+  EXPECT_EQ(joined(split("a,b,c", ','), ","), "a,b,c");
+  EXPECT_EQ(joined(std::vector<std::string>{}), "");
+}
+
+TEST(Text, OffersAlternativesAsASentenceDoes) {
+  EXPECT_EQ(alternatives({"cpu", "gpu", "node"}), "cpu, gpu or node");
+  EXPECT_EQ(alternatives({"rest", "cli"}), "rest or cli");
+  EXPECT_EQ(alternatives({"one"}), "one");
+  EXPECT_EQ(alternatives({}), "");
+}
+
+TEST(Text, LosesTheBlanksAtItsEndsAlone) {
+  EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
+  EXPECT_EQ(trimmed("\na\n", " "), "\na\n");
+  EXPECT_EQ(trimmed(" \n"), "");
+}
+
+TEST(Text, ChangesTheCaseOfAsciiAlone) {
+  EXPECT_EQ(upper("aZ-\xc3\xa4"), "AZ-\xc3\xa4");
+  EXPECT_EQ(lower("aZ-\xc3\x84"), "az-\xc3\x84");
+}
+
+TEST(Text, IsANumberOnlyWithADigit) {
+  EXPECT_TRUE(is_digits("0123456789"));
+  EXPECT_FALSE(is_digits(""));
+  EXPECT_FALSE(is_digits("-1"));
+}
+
+}  // namespace
+}  // namespace base
