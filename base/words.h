@@ -4,8 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "base/text.h"
 
 namespace base {
 
@@ -28,6 +32,14 @@ constexpr std::optional<Value> value_of(const Words<Value, kCount>& words,
     if (word == wanted) return value;
   }
   return std::nullopt;
+}
+
+// All of them in the table's order, as "cpu, gpu or node".
+template <typename Value, size_t kCount>
+std::string alternatives(const Words<Value, kCount>& words) {
+  std::vector<std::string> all;
+  for (const auto& [value, word] : words) all.emplace_back(word);
+  return alternatives(all);
 }
 
 }  // namespace base

@@ -1,56 +1,41 @@
 #include "slurm/api_version.h"
 
+#include "base/words.h"
+
 namespace slurm {
 namespace {
 
-struct VersionFacts {
-  ApiVersion version;
-  const char* word;
-  bool seen;
-};
-
 // Newest first.
-constexpr VersionFacts kVersions[] = {
-    {ApiVersion::kV44, "v0.0.44", false}, {ApiVersion::kV43, "v0.0.43", false},
-    {ApiVersion::kV42, "v0.0.42", true},  {ApiVersion::kV41, "v0.0.41", true},
-    {ApiVersion::kV40, "v0.0.40", true},  {ApiVersion::kV38, "v0.0.38", true},
-};
-
-const VersionFacts& facts_of(ApiVersion version) {
-  for (const VersionFacts& facts : kVersions) {
-    if (facts.version == version) return facts;
-  }
-  return kVersions[0];
-}
+constexpr base::Words<ApiVersion, 6> kVersions = {{{ApiVersion::kV44, "v0.0.44"},
+                                                   {ApiVersion::kV43, "v0.0.43"},
+                                                   {ApiVersion::kV42, "v0.0.42"},
+                                                   {ApiVersion::kV41, "v0.0.41"},
+                                                   {ApiVersion::kV40, "v0.0.40"},
+                                                   {ApiVersion::kV38, "v0.0.38"}}};
 
 }  // namespace
 
-std::string word_of(ApiVersion version) { return facts_of(version).word; }
+std::string word_of(ApiVersion version) { return base::word_of(kVersions, version); }
 
 std::optional<ApiVersion> parse_api_version(const std::string& word) {
-  for (const VersionFacts& facts : kVersions) {
-    if (word == facts.word) return facts.version;
-  }
-  return std::nullopt;
+  return base::value_of(kVersions, word);
 }
 
 const std::vector<ApiVersion>& api_versions() {
   static const std::vector<ApiVersion> versions = [] {
     std::vector<ApiVersion> all;
-    for (const VersionFacts& facts : kVersions) all.push_back(facts.version);
+    for (const auto& [version, word] : kVersions) all.push_back(version);
     return all;
   }();
   return versions;
 }
 
 std::string known_api_versions() {
-  std::string words;
-  for (const VersionFacts& facts : kVersions) {
-    words += (words.empty() ? "" : ", ") + std::string(facts.word);
-  }
-  return words;
+  std::vector<std::string> words;
+  for (const auto& [version, word] : kVersions) words.emplace_back(word);
+  return base::joined(words);
 }
 
-bool was_seen(ApiVersion version) { return facts_of(version).seen; }
+bool was_seen(ApiVersion version) { return version <= ApiVersion::kV42; }
 
 }  // namespace slurm

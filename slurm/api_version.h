@@ -7,7 +7,7 @@
 
 namespace slurm {
 
-enum class ApiVersion { kV38, kV40, kV41, kV42, kV43, kV44 };
+enum class ApiVersion { kV38, kV40, kV41, kV42, kV43, kV44 };  // oldest first
 
 // "v0.0.38", as it stands in slurmrestd's paths and in the configuration.
 std::string word_of(ApiVersion version);

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "base/text.h"
@@ -11,55 +10,67 @@
 namespace slurm {
 namespace {
 
-// Base states: a job has one of them, and flags beside it.
-const std::map<std::string, JobState>& base_states() {
-  static const std::map<std::string, JobState> states = {
-      {"PENDING", JobState::kPending},     {"RUNNING", JobState::kRunning},
-      {"SUSPENDED", JobState::kRunning},   {"COMPLETED", JobState::kCompleted},
-      {"CANCELLED", JobState::kCancelled}, {"FAILED", JobState::kFailed},
-      {"TIMEOUT", JobState::kTimeout},     {"DEADLINE", JobState::kTimeout},
-      {"NODE_FAIL", JobState::kNodeFail},  {"BOOT_FAIL", JobState::kNodeFail},
-      {"PREEMPTED", JobState::kPreempted}, {"OUT_OF_MEMORY", JobState::kOutOfMemory},
-  };
-  return states;
+enum class Kind {
+  kBase,   // a job has one of these, and flags beside it
+  kFlag,   // its state counts for a job that has it beside an end or without a base state
+  kCause,  // gives a cause and does not show whether the job is over
+};
+
+struct Word {
+  const char* word;
+  Kind kind;
+  JobState state;
+};
+
+constexpr Word kWords[] = {
+    {"PENDING", Kind::kBase, JobState::kPending},
+    {"RUNNING", Kind::kBase, JobState::kRunning},
+    {"SUSPENDED", Kind::kBase, JobState::kRunning},
+    {"COMPLETED", Kind::kBase, JobState::kCompleted},
+    {"CANCELLED", Kind::kBase, JobState::kCancelled},
+    {"FAILED", Kind::kBase, JobState::kFailed},
+    {"TIMEOUT", Kind::kBase, JobState::kTimeout},
+    {"DEADLINE", Kind::kBase, JobState::kTimeout},
+    {"NODE_FAIL", Kind::kBase, JobState::kNodeFail},
+    {"BOOT_FAIL", Kind::kBase, JobState::kNodeFail},
+    {"PREEMPTED", Kind::kBase, JobState::kPreempted},
+    {"OUT_OF_MEMORY", Kind::kBase, JobState::kOutOfMemory},
+    {"COMPLETING", Kind::kFlag, JobState::kCompleting},
+    {"STAGE_OUT", Kind::kFlag, JobState::kCompleting},
+    {"CONFIGURING", Kind::kFlag, JobState::kRunning},
+    {"POWER_UP_NODE", Kind::kFlag, JobState::kRunning},
+    {"RESIZING", Kind::kFlag, JobState::kRunning},
+    {"SIGNALING", Kind::kFlag, JobState::kRunning},
+    {"STOPPED", Kind::kFlag, JobState::kRunning},
+    {"UPDATE_DB", Kind::kFlag, JobState::kRunning},
+    {"REQUEUED", Kind::kFlag, JobState::kPending},
+    {"REQUEUE_HOLD", Kind::kFlag, JobState::kPending},
+    {"REQUEUE_FED", Kind::kFlag, JobState::kPending},
+    {"SPECIAL_EXIT", Kind::kFlag, JobState::kPending},
+    {"RESV_DEL_HOLD", Kind::kFlag, JobState::kPending},
+    {"EXPEDITING", Kind::kFlag, JobState::kPending},
+    // Another cluster of the federation started it, and its end is not known here.
+    {"REVOKED", Kind::kFlag, JobState::kUnknownAlive},
+    {"LAUNCH_FAILED", Kind::kCause, JobState::kNodeFail},
+    {"RECONFIG_FAIL", Kind::kCause, JobState::kNodeFail},
+};
+
+const Word* find_word(const std::string& word) {
+  const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
+                                   [&](const Word& known) { return known.word == word; });
+  return found == std::end(kWords) ? nullptr : found;
 }
 
-// Flags, with the state of a job that has one of them beside an end or without a base state.
-const std::map<std::string, JobState>& flags() {
-  static const std::map<std::string, JobState> states = {
-      {"COMPLETING", JobState::kCompleting},
-      {"STAGE_OUT", JobState::kCompleting},
-      {"CONFIGURING", JobState::kRunning},
-      {"POWER_UP_NODE", JobState::kRunning},
-      {"RESIZING", JobState::kRunning},
-      {"SIGNALING", JobState::kRunning},
-      {"STOPPED", JobState::kRunning},
-      {"UPDATE_DB", JobState::kRunning},
-      {"REQUEUED", JobState::kPending},
-      {"REQUEUE_HOLD", JobState::kPending},
-      {"REQUEUE_FED", JobState::kPending},
-      {"SPECIAL_EXIT", JobState::kPending},
-      {"RESV_DEL_HOLD", JobState::kPending},
-      {"EXPEDITING", JobState::kPending},
-      // Another cluster of the federation started it, and its end is not known here.
-      {"REVOKED", JobState::kUnknownAlive},
-  };
-  return states;
+bool is_base(const std::string& word) {
+  const Word* known = find_word(word);
+  return known != nullptr && known->kind == Kind::kBase;
 }
 
-// Flags that give a cause and do not show whether the job is over.
-const std::map<std::string, JobState>& causes() {
-  static const std::map<std::string, JobState> states = {
-      {"LAUNCH_FAILED", JobState::kNodeFail},
-      {"RECONFIG_FAIL", JobState::kNodeFail},
-  };
-  return states;
-}
-
-std::optional<JobState> find_in(const std::map<std::string, JobState>& table,
-                                const std::set<std::string>& words) {
+// Of the first of the words, by the alphabet, that is of this kind.
+std::optional<JobState> find_in(Kind kind, const std::set<std::string>& words) {
   for (const std::string& word : words) {
-    if (const auto found = table.find(word); found != table.end()) return found->second;
+    const Word* known = find_word(word);
+    if (known != nullptr && known->kind == kind) return known->state;
   }
   return std::nullopt;
 }
@@ -72,24 +83,20 @@ std::string plain_word(const std::string& text) {
   return base::upper(word.substr(0, word.find(" by ")));
 }
 
-bool is_known(const std::string& word) {
-  return base_states().count(word) > 0 || flags().count(word) > 0 || causes().count(word) > 0;
-}
-
 }  // namespace
 
 JobState state_of(const std::set<std::string>& words) {
-  const std::optional<JobState> base = find_in(base_states(), words);
+  const std::optional<JobState> base = find_in(Kind::kBase, words);
   // "COMPLETED+COMPLETING" has not ended, but "PENDING+COMPLETING" waits for its next run already.
   if (base && is_alive(*base)) {
     return *base == JobState::kRunning && words.count("COMPLETING") > 0 ? JobState::kCompleting
                                                                         : *base;
   }
   if (words.count("COMPLETING") > 0) return JobState::kCompleting;
-  if (const auto flag = find_in(flags(), words)) return *flag;
-  const bool all_known = std::all_of(words.begin(), words.end(), is_known);
+  if (const auto flag = find_in(Kind::kFlag, words)) return *flag;
+  const bool all_known = std::all_of(words.begin(), words.end(), find_word);
   if (!all_known || words.empty()) return JobState::kUnknownAlive;
-  return base ? *base : find_in(causes(), words).value_or(JobState::kUnknownAlive);
+  return base ? *base : find_in(Kind::kCause, words).value_or(JobState::kUnknownAlive);
 }
 
 bool is_over(JobState state) {
@@ -129,8 +136,7 @@ std::set<std::string> split_words(const std::string& text) {
 std::string join_words(const std::set<std::string>& words) {
   // The base state first, as squeue has it.
   std::vector<std::string> order(words.begin(), words.end());
-  std::stable_partition(order.begin(), order.end(),
-                        [](const std::string& word) { return base_states().count(word) > 0; });
+  std::stable_partition(order.begin(), order.end(), is_base);
   return base::joined(order, "+");
 }
 

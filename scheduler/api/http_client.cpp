@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::string_view kLengthHeader = "\r\nContent-Length: ";
 constexpr std::string_view kStart = "HTTP/1.1 ";
-constexpr std::string_view kHex = "0123456789ABCDEF";
-constexpr std::string_view kPlain =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 std::string advice(const std::string& socket, int error) {
   switch (error) {
@@ -95,21 +92,6 @@ Answer HttpClient::call(const Call& call) const {
   }
   throw Unreachable("the answer at '" + socket_ +
                     "' is cut short or not HTTP; is it margayd's socket?");
-}
-
-std::string percent_encode(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) {
-    if (kPlain.find(byte) != std::string_view::npos) {
-      text += byte;
-      continue;
-    }
-    const auto value = static_cast<unsigned char>(byte);
-    text += '%';
-    text += kHex[value >> 4U];
-    text += kHex[value & 15U];
-  }
-  return text;
 }
 
 }  // namespace scheduler::api

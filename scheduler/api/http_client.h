@@ -42,7 +42,4 @@ class HttpClient {
   std::chrono::milliseconds timeout_;
 };
 
-// Encodes a value of a query: everything but letters, digits and -._~ becomes %XX.
-std::string percent_encode(const std::string& bytes);
-
 }  // namespace scheduler::api

@@ -1,5 +1,6 @@
 #include "scheduler/api/records_json.h"
 
+#include "base/words.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/commands/job_state_text.h"
 
@@ -12,17 +13,11 @@ nlohmann::json options_json(const ItemOptions& options) {
   return json;
 }
 
-const char* word_of(slurm::Finding::Level level) {
-  switch (level) {
-    case slurm::Finding::Level::kGood:
-      return "ok";
-    case slurm::Finding::Level::kWarning:
-      return "warning";
-    case slurm::Finding::Level::kBad:
-      return "bad";
-  }
-  return "";
-}
+constexpr base::Words<slurm::Finding::Level, 3> kLevels = {{
+    {slurm::Finding::Level::kGood, "ok"},
+    {slurm::Finding::Level::kWarning, "warning"},
+    {slurm::Finding::Level::kBad, "bad"},
+}};
 
 }  // namespace
 
@@ -141,11 +136,19 @@ nlohmann::json status_json(const DaemonStatus& status) {
 }
 
 nlohmann::json finding_json(const slurm::Finding& finding) {
-  nlohmann::json json = {{"level", word_of(finding.level)}};
+  nlohmann::json json = {{"level", base::word_of(kLevels, finding.level)}};
   put_text(json, "subject", finding.subject);
   put_text(json, "says", finding.says);
   put_text(json, "advice", finding.advice);
   return json;
+}
+
+slurm::Finding finding_of(const nlohmann::json& json) {
+  return {.level = base::value_of(kLevels, json.at("level").get<std::string>())
+                       .value_or(slurm::Finding::Level::kBad),
+          .subject = get_text(json, "subject").value_or(""),
+          .says = get_text(json, "says").value_or(""),
+          .advice = get_text(json, "advice").value_or("")};
 }
 
 }  // namespace scheduler::api

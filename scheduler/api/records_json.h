@@ -19,6 +19,7 @@ nlohmann::json view_json(const ItemView& view);
 nlohmann::json status_json(const DaemonStatus& status);
 // "level" is ok, warning or bad.
 nlohmann::json finding_json(const slurm::Finding& finding);
+slurm::Finding finding_of(const nlohmann::json& json);
 
 std::string versioned_name(const db::Template& record);
 

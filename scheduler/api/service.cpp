@@ -324,8 +324,9 @@ json Service::results(int64_t item) const {
 json Service::script(const Request& request, int64_t item) const {
   ScriptRequest wanted{.item = item, .test_only = parameter(request, "test_only") == "1"};
   if (const std::string word = parameter(request, "shape"); !word.empty()) {
-    wanted.shape = parse_shape(word);
-    if (!wanted.shape) throw Invalid("unknown shape '" + word + "'; use cpu, gpu, node or nodes");
+    wanted.shape = base::value_of(kShapes, word);
+    if (!wanted.shape)
+      throw Invalid("unknown shape '" + word + "'; use " + base::alternatives(kShapes));
   }
   const RenderedScript script = hooks_.script(wanted);
   json answer = {{"item", item},

@@ -1,12 +1,11 @@
 #include "scheduler/cli/exit.h"
 
-#include <array>
-#include <utility>
+#include "base/words.h"
 
 namespace scheduler::cli {
 namespace {
 
-constexpr std::array<std::pair<Exit, const char*>, 8> kKinds = {{
+constexpr base::Words<Exit, 8> kKinds = {{
     {Exit::kFailed, "failed"},
     {Exit::kUsage, "usage"},
     {Exit::kPartial, "partial"},
@@ -19,18 +18,10 @@ constexpr std::array<std::pair<Exit, const char*>, 8> kKinds = {{
 
 }  // namespace
 
-std::string kind_of(Exit exit) {
-  for (const auto& [code, kind] : kKinds) {
-    if (code == exit) return kind;
-  }
-  return "ok";
-}
+std::string kind_of(Exit exit) { return exit == Exit::kOk ? "ok" : base::word_of(kKinds, exit); }
 
 Exit exit_of_kind(const std::string& kind) {
-  for (const auto& [code, word] : kKinds) {
-    if (word == kind) return code;
-  }
-  return Exit::kFailed;
+  return base::value_of(kKinds, kind).value_or(Exit::kFailed);
 }
 
 void Tally::failed(Exit exit) {

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <ostream>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/progress.h"
@@ -24,9 +25,9 @@ std::string progress_word(const json& item) {
 
 std::string query_of(const ListOptions& options) {
   std::string query = "explain=1&progress=1";
-  if (!options.state.empty()) query += "&state=" + api::percent_encode(base::upper(options.state));
-  if (!options.priority.empty()) query += "&priority=" + api::percent_encode(options.priority);
-  if (!options.label.empty()) query += "&label=" + api::percent_encode(options.label);
+  if (!options.state.empty()) query += "&state=" + base::percent_encode(base::upper(options.state));
+  if (!options.priority.empty()) query += "&priority=" + base::percent_encode(options.priority);
+  if (!options.label.empty()) query += "&label=" + base::percent_encode(options.label);
   return query;
 }
 

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "scheduler/api/records_json.h"
 #include "scheduler/cli/findings.h"
 
 namespace scheduler::cli {
@@ -11,11 +12,6 @@ using nlohmann::json;
 using slurm::Finding;
 
 constexpr std::chrono::minutes kTimeout{10};  // a slow site takes minutes to examine
-
-Finding::Level level_of(const std::string& word) {
-  if (word == "ok") return Finding::Level::kGood;
-  return word == "warning" ? Finding::Level::kWarning : Finding::Level::kBad;
-}
 
 }  // namespace
 
@@ -44,10 +40,7 @@ Exit doctor(const Context& context) {
   std::vector<Finding> findings;
   bool bad = false;
   for (const json& entry : answer.at("findings")) {
-    findings.push_back({.level = level_of(entry.at("level")),
-                        .subject = text_of(entry, "subject"),
-                        .says = text_of(entry, "says"),
-                        .advice = text_of(entry, "advice")});
+    findings.push_back(api::finding_of(entry));
     bad = bad || findings.back().level == Finding::Level::kBad;
   }
   if (!context.print_if_json(answer)) {

@@ -19,16 +19,6 @@ std::string meaning_of_reason(const db::Attempt& attempt) {
   return slurm::meaning_of_reason(attempt.cluster_reason);
 }
 
-std::string cluster_state_text(const db::Attempt& attempt) {
-  std::string text = attempt.cluster_words;
-  if (!has_reason(attempt)) return text;
-  if (!text.empty()) text += ": ";
-  text += attempt.cluster_reason;
-  const std::string meaning = meaning_of_reason(attempt);
-  if (meaning != attempt.cluster_reason) text += ": " + meaning;
-  return text;
-}
-
 std::string why_it_waits(const db::Attempt& attempt) {
   if (attempt.state != db::AttemptState::kPending || attempt.cluster_words.empty()) return "";
   const std::string job = "job " + attempt.job_id;

@@ -7,10 +7,6 @@
 
 namespace scheduler {
 
-// "PENDING: Resources: waits for nodes to become free"; empty when the cluster has reported
-// nothing.
-std::string cluster_state_text(const db::Attempt& attempt);
-
 // The meaning of the cluster's reason; empty when there is none.
 std::string meaning_of_reason(const db::Attempt& attempt);
 

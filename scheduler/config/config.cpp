@@ -9,27 +9,6 @@ std::string Config::job_program() const {
   return (std::filesystem::path(engine).parent_path() / "margay-job").string();
 }
 
-std::string to_string(Shape shape) {
-  switch (shape) {
-    case Shape::kCpu:
-      return "cpu";
-    case Shape::kGpu:
-      return "gpu";
-    case Shape::kNode:
-      return "node";
-    case Shape::kNodes:
-      return "nodes";
-  }
-  return "";
-}
-
-std::optional<Shape> parse_shape(const std::string& word) {
-  for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
-    if (word == to_string(shape)) return shape;
-  }
-  return std::nullopt;
-}
-
 int gpus_of(const SlurmOptions& slurm, Shape shape) {
   switch (shape) {
     case Shape::kCpu:

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.h"
 #include "scheduler/config/cluster_kind.h"
 #include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
@@ -33,6 +34,9 @@ struct LocalOptions {
 enum class Transport { kRest, kCli };
 // The resources of a job; the script template of a shape is <shape>.sbatch.
 enum class Shape { kCpu, kGpu, kNode, kNodes };
+inline constexpr base::Words<Shape, 4> kShapes = {
+    {{Shape::kCpu, "cpu"}, {Shape::kGpu, "gpu"}, {Shape::kNode, "node"}, {Shape::kNodes, "nodes"}}};
+inline std::string to_string(Shape shape) { return base::word_of(kShapes, shape); }
 // What starts the ranks of the shapes node and nodes: Slurm, one task for each rank; or one task on
 // each node, which starts all ranks of that node.
 enum class RankLauncher { kTask, kNode };
@@ -112,8 +116,6 @@ struct Config {
 };
 
 // "cpu", "gpu", "node", "nodes"; nullopt for any other word.
-std::string to_string(Shape shape);
-std::optional<Shape> parse_shape(const std::string& word);
 
 // GPUs of a job of this shape; 0 for CPU jobs.
 int gpus_of(const SlurmOptions& slurm, Shape shape);

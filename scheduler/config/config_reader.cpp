@@ -4,10 +4,16 @@
 
 #include "base/read_file.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "scheduler/config/yaml_reader.h"
 
 namespace scheduler {
 namespace {
+
+constexpr base::Words<ResultsKeep, 3> kKeeps = {
+    {{ResultsKeep::kAll, "all"}, {ResultsKeep::kScores, "scores"}, {ResultsKeep::kPeaks, "peaks"}}};
+constexpr base::Words<ClusterKind, 2> kClusters = {
+    {{ClusterKind::kLocal, "local"}, {ClusterKind::kSlurm, "slurm"}}};
 
 void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
@@ -19,12 +25,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                              {"retry_longest", duration_into(config.intervals.retry_longest)},
                              {"files", duration_into(config.intervals.files)},
                              {"strikes", duration_into(config.intervals.host_failures)}};
-  const Readers results = {
-      {"keep", word_into<ResultsKeep>(config.keep, {{"all", ResultsKeep::kAll},
-                                                    {"scores", ResultsKeep::kScores},
-                                                    {"peaks", ResultsKeep::kPeaks}})}};
-  const std::vector<std::pair<std::string, ClusterKind>> kinds = {{"local", ClusterKind::kLocal},
-                                                                  {"slurm", ClusterKind::kSlurm}};
+  const Readers results = {{"keep", word_into(config.keep, kKeeps)}};
   read_section(top, {{"state", text_into(config.state)},
                      {"jobs", text_into(config.jobs_folder)},
                      {"socket", text_into(config.socket)},
@@ -32,7 +33,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"engine", text_into(config.engine)},
                      {"job", text_into(config.job)},
                      {"templates", text_into(config.templates)},
-                     {"cluster", word_into<ClusterKind>(config.cluster, kinds)},
+                     {"cluster", word_into(config.cluster, kClusters)},
                      {"tick", duration_into(config.intervals.tick)},
                      {"checkpoint_every", duration_into(config.checkpoint_every)},
                      {"slurm", slurm_into(config.slurm)},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/words.h"
 #include "scheduler/config/yaml_reader.h"
 #include "slurm/api_version.h"
 #include "slurm/sbatch/options.h"
@@ -37,8 +38,8 @@ Reader directives_into(slurm::Directives& target) {
 Reader shapes_into(std::map<Shape, slurm::Directives>& target) {
   return [&target](const base::YamlValue& value) {
     Readers readers;
-    for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
-      readers[to_string(shape)] = [&target, shape](const base::YamlValue& options) {
+    for (const auto& [shape, word] : kShapes) {
+      readers[word] = [&target, shape = shape](const base::YamlValue& options) {
         directives_into(target[shape])(options);
       };
     }
@@ -94,24 +95,18 @@ Reader time_limit_into(int64_t& target) {
   };
 }
 
-std::vector<std::pair<std::string, Shape>> shape_words() {
-  return {
-      {"cpu", Shape::kCpu}, {"gpu", Shape::kGpu}, {"node", Shape::kNode}, {"nodes", Shape::kNodes}};
-}
-
-std::vector<std::pair<std::string, RankLauncher>> launcher_words() {
-  return {{"task", RankLauncher::kTask}, {"node", RankLauncher::kNode}};
-}
-
-std::vector<std::pair<std::string, EngineBackend>> backend_words() {
-  return {
-      {"auto", EngineBackend::kAuto}, {"cuda", EngineBackend::kCuda}, {"cpu", EngineBackend::kCpu}};
-}
+constexpr base::Words<Transport, 2> kTransports = {
+    {{Transport::kRest, "rest"}, {Transport::kCli, "cli"}}};
+constexpr base::Words<RankLauncher, 2> kLaunchers = {
+    {{RankLauncher::kTask, "task"}, {RankLauncher::kNode, "node"}}};
+constexpr base::Words<EngineBackend, 3> kBackends = {
+    {{EngineBackend::kAuto, "auto"}, {EngineBackend::kCuda, "cuda"}, {EngineBackend::kCpu, "cpu"}}};
+constexpr base::Words<slurm::Accounting, 3> kAccounting = {{{slurm::Accounting::kAuto, "auto"},
+                                                            {slurm::Accounting::kOn, "on"},
+                                                            {slurm::Accounting::kOff, "off"}}};
 
 Reader urgent_shape_into(std::optional<Shape>& target) {
-  return [&target](const base::YamlValue& value) {
-    word_into<Shape>(target.emplace(), shape_words())(value);
-  };
+  return [&target](const base::YamlValue& value) { word_into(target.emplace(), kShapes)(value); };
 }
 
 void check_between(const std::string& key, int value, int least, int most) {
@@ -210,37 +205,32 @@ Reader slurm_into(SlurmOptions& slurm) {
                        {"certificate", text_into(http.certificate)},
                        {"key", text_into(http.key)},
                        {"verify", flag_into(http.verify)}};
-  return section_into(
-      {{"transport", word_into<Transport>(slurm.transport,
-                                          {{"rest", Transport::kRest}, {"cli", Transport::kCli}})},
-       {"url", text_into(http.url)},
-       {"user", text_into(slurm.user)},
-       {"token_file", text_into(slurm.token_file)},
-       {"api_version", text_into(slurm.api_version)},
-       {"connect_timeout", duration_into(http.connect_timeout)},
-       {"timeout", duration_into(http.timeout)},
-       {"tls", section_into(tls)},
-       {"proxy", text_into(http.proxy)},
-       {"commands", text_into(slurm.commands)},
-       {"poll", duration_into(slurm.access.poll)},
-       {"requests_per_minute", number_into(slurm.access.requests_per_minute)},
-       {"accounting",
-        word_into<slurm::Accounting>(slurm.access.accounting, {{"auto", slurm::Accounting::kAuto},
-                                                               {"on", slurm::Accounting::kOn},
-                                                               {"off", slurm::Accounting::kOff}})},
-       {"max_jobs", number_into(slurm.max_jobs)},
-       {"max_pending", number_into(slurm.max_pending)},
-       {"shape", word_into<Shape>(slurm.shape, shape_words())},
-       {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
-       {"gpus_per_node", number_into(slurm.gpus_per_node)},
-       {"nodes", number_into(slurm.nodes)},
-       {"launcher", word_into<RankLauncher>(slurm.launcher, launcher_words())},
-       {"backend", word_into<EngineBackend>(slurm.backend, backend_words())},
-       {"longest_time", time_limit_into(slurm.longest_time)},
-       {"options", directives_into(slurm.options)},
-       {"shapes", shapes_into(slurm.shape_options)},
-       {"user_options", option_names_into(slurm.user_options)},
-       {"setup", lines_into(slurm.setup)}});
+  return section_into({{"transport", word_into(slurm.transport, kTransports)},
+                       {"url", text_into(http.url)},
+                       {"user", text_into(slurm.user)},
+                       {"token_file", text_into(slurm.token_file)},
+                       {"api_version", text_into(slurm.api_version)},
+                       {"connect_timeout", duration_into(http.connect_timeout)},
+                       {"timeout", duration_into(http.timeout)},
+                       {"tls", section_into(tls)},
+                       {"proxy", text_into(http.proxy)},
+                       {"commands", text_into(slurm.commands)},
+                       {"poll", duration_into(slurm.access.poll)},
+                       {"requests_per_minute", number_into(slurm.access.requests_per_minute)},
+                       {"accounting", word_into(slurm.access.accounting, kAccounting)},
+                       {"max_jobs", number_into(slurm.max_jobs)},
+                       {"max_pending", number_into(slurm.max_pending)},
+                       {"shape", word_into(slurm.shape, kShapes)},
+                       {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
+                       {"gpus_per_node", number_into(slurm.gpus_per_node)},
+                       {"nodes", number_into(slurm.nodes)},
+                       {"launcher", word_into(slurm.launcher, kLaunchers)},
+                       {"backend", word_into(slurm.backend, kBackends)},
+                       {"longest_time", time_limit_into(slurm.longest_time)},
+                       {"options", directives_into(slurm.options)},
+                       {"shapes", shapes_into(slurm.shape_options)},
+                       {"user_options", option_names_into(slurm.user_options)},
+                       {"setup", lines_into(slurm.setup)}});
 }
 
 void complete_slurm(SlurmOptions& slurm) {

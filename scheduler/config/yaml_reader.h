@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "base/yaml_section.h"
 #include "scheduler/config/config.h"
 
@@ -28,19 +29,13 @@ Reader duration_into(std::chrono::milliseconds& target);
 Reader section_into(Readers readers);
 
 // One of some words.
-template <typename Value>
-Reader word_into(Value& target, const std::vector<std::pair<std::string, Value>>& words) {
+template <typename Value, size_t kCount>
+Reader word_into(Value& target, const base::Words<Value, kCount>& words) {
   return [&target, words](const base::YamlValue& value) {
     const std::string text = value.text();
-    std::vector<std::string> known;
-    for (const auto& [word, meant] : words) {
-      if (word == text) {
-        target = meant;
-        return;
-      }
-      known.push_back(word);
-    }
-    value.refuse("must be " + base::alternatives(known) + ", not '" + text + "'");
+    const auto meant = base::value_of(words, text);
+    if (!meant) value.refuse("must be " + base::alternatives(words) + ", not '" + text + "'");
+    target = *meant;
   };
 }
 

@@ -30,12 +30,13 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
           {.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
   if (!context_.log) context_.log = [](const std::string&) {};
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
-  status_.version = MARGAY_VERSION;
-  status_.pid = getpid();
-  status_.since = clock.now();
-  status_.instance = database.instance();
-  status_.database = database.path();
-  status_.device_slots = limits_.slots;
+  next_.version = MARGAY_VERSION;
+  next_.pid = getpid();
+  next_.since = clock.now();
+  next_.instance = database.instance();
+  next_.database = database.path();
+  next_.device_slots = limits_.slots;
+  status_ = next_;
 }
 
 // One item's fault must not stop the others; the next tick is the retry.
@@ -43,7 +44,7 @@ void Daemon::guarded(const std::string& what, const std::function<void()>& actio
   try {
     action();
   } catch (const std::exception& error) {
-    if (problem_.empty()) problem_ = what + ": " + error.what();
+    if (next_.problem.empty()) next_.problem = what + ": " + error.what();
   }
 }
 
@@ -98,7 +99,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
   const bool complete = snapshot.complete;
   if (complete) {
     if (!snapshot_.complete) breaker_.retry_now(context_.clock.now_ms());
-    last_snapshot_ = context_.clock.now();
+    next_.last_snapshot = context_.clock.now();
     awaits_snapshot_ = false;
   }
   snapshot_ = {ours(std::move(snapshot)), complete};
@@ -106,7 +107,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
   stop_orphans(open);
   if (complete) forget_ended();
   forget_host_failures();
-  snapshot_problem_ = problem_;
+  snapshot_problem_ = next_.problem;
 }
 
 bool Daemon::may_ask() {
@@ -114,7 +115,7 @@ bool Daemon::may_ask() {
          context_.cluster.allowance() > kKeptBySubmissions;
 }
 
-bool Daemon::may_submit() { return busy_ < limits_.slots && may_ask(); }
+bool Daemon::may_submit() { return next_.busy_slots < limits_.slots && may_ask(); }
 
 // Returns false when nothing more is to be launched in this tick.
 bool Daemon::launch(const Decision& decision) {
@@ -133,14 +134,15 @@ void Daemon::widen(const Decision& decision) {
     const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
     if (job == nullptr || !can_be_stopped(*job)) return;
     const auto item = db::ItemStore(context_.database).find(decision.item_id).value();
-    directives_of(context_.config, parse_shape(decision.shape->name).value(), item.options);
+    directives_of(context_.config, base::value_of(kShapes, decision.shape->name).value(),
+                  item.options);
     begin_to_stop(context_, *attempt, *job);
   });
 }
 
 void Daemon::submit() {
   launch_pause_.clear();
-  busy_ =
+  next_.busy_slots =
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
   // A widened job frees its own slot for the wider one, so that full slots are no obstacle to it.
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
@@ -157,41 +159,37 @@ void Daemon::submit() {
 
 void Daemon::round() {
   slurm::Snapshot snapshot = context_.cluster.states();
-  described_ = context_.cluster.describe();
-  degraded_ = !snapshot.complete;
+  next_.cluster = context_.cluster.describe();
+  next_.degraded = !snapshot.complete;
   const bool complete = snapshot.complete;
-  if (!complete) problem_ = snapshot.problem;
+  if (!complete) next_.problem = snapshot.problem;
   if (snapshot.fresh) {
     look_at(std::move(snapshot));
   } else {
-    if (!snapshot_problem_.empty()) problem_ = snapshot_problem_;
+    if (!snapshot_problem_.empty()) next_.problem = snapshot_problem_;
     guarded("cancels", [&] { tracker_.stop_cancelled(snapshot_); });
   }
   // Without a complete snapshot nothing is added to the cluster.
   if (complete) submit();
-  busy_ = static_cast<int>(db::QueueStore(context_.database).count_attempts());
+  next_.busy_slots = static_cast<int>(db::QueueStore(context_.database).count_attempts());
 }
 
 void Daemon::publish() {
-  if (problem_ != last_problem_) context_.log(problem_.empty() ? "recovered" : problem_);
-  last_problem_ = problem_;
-  const std::scoped_lock lock(mutex_);
-  status_.cluster = described_;
-  status_.busy_slots = busy_;
-  status_.ticks = ticks_;
-  status_.last_tick = context_.clock.now();
-  status_.last_snapshot = last_snapshot_;
-  status_.degraded = degraded_;
-  status_.problem = problem_;
-  status_.orphans = orphans_.stopped();
-  status_.pause_reason =
+  if (next_.problem != last_problem_)
+    context_.log(next_.problem.empty() ? "recovered" : next_.problem);
+  last_problem_ = next_.problem;
+  next_.last_tick = context_.clock.now();
+  next_.orphans = orphans_.stopped();
+  next_.pause_reason =
       launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
+  const std::scoped_lock lock(mutex_);
+  status_ = next_;
 }
 
 void Daemon::tick() {
-  problem_.clear();
+  next_.problem.clear();
   guarded("tick", [this] { round(); });
-  ++ticks_;
+  ++next_.ticks;
   publish();
 }
 

@@ -70,21 +70,16 @@ class Daemon {
   Launcher launcher_{context_, breaker_};
   Orphans orphans_{context_};
   JobSnapshot snapshot_;  // the last fresh one
-  bool awaits_snapshot_ =
-      false;  // the last submission got no answer: only a snapshot shows its job
-  bool degraded_ = false;
-  std::string problem_;           // the first of this tick
+  // The last submission got no answer: only a snapshot shows its job.
+  bool awaits_snapshot_ = false;
   std::string snapshot_problem_;  // the first of the last snapshot
   std::string last_problem_;
   std::string launch_pause_;  // why the last launch stopped; asked again at every tick
-  int64_t last_snapshot_ = 0;
   int64_t host_failures_forgotten_ = 0;
-  int64_t ticks_ = 0;
-  int busy_ = 0;
-  std::string described_;
+  DaemonStatus next_;  // of this tick; its problem is the first one
 
   mutable std::mutex mutex_;
-  DaemonStatus status_;  // guarded by mutex_
+  DaemonStatus status_;  // guarded by mutex_: of the last tick
 };
 
 }  // namespace scheduler

@@ -67,7 +67,8 @@ void Launcher::forget_hosts(const db::Item& item) const {
 
 db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
                               const Decision& decision) const {
-  AttemptPlan plan = plan_attempt(plan_context(), item, parse_shape(decision.shape->name));
+  AttemptPlan plan =
+      plan_attempt(plan_context(), item, base::value_of(kShapes, decision.shape->name));
   db::Attempt attempt = std::move(plan.attempt);
   attempt.shape = decision.shape->text;
   attempt.explanation = decision.explanation;
@@ -199,7 +200,7 @@ LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decis
   db::Item plain = item;
   plain.options.clear();
   try {
-    plan_attempt(plan_context(), plain, parse_shape(decision.shape->name));
+    plan_attempt(plan_context(), plain, base::value_of(kShapes, decision.shape->name));
   } catch (const slurm::DirectiveError& error) {
     return {.hold = error.what()};
   } catch (const ScriptError& error) {

@@ -229,9 +229,7 @@ void check_job_program(const Config& config) {
 
 void check_script_templates(const Config& config) {
   if (facts_of(config.cluster).takes_options) {
-    for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
-      check_template(config, shape);
-    }
+    for (const auto& [shape, word] : kShapes) check_template(config, shape);
     return;
   }
   try {

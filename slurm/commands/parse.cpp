@@ -126,22 +126,31 @@ bool read_times(std::string_view submit, std::string_view start, std::string_vie
   return true;
 }
 
+// What squeue and sacct show alike. nullopt: it is not a job.
+std::optional<JobStatus> read_job(std::string_view id, std::string_view name,
+                                  std::string_view state, std::string_view host) {
+  const std::set<std::string> words = split_words(std::string(state));
+  if (!base::is_digits(id) || words.empty()) return std::nullopt;
+  return JobStatus{.job_id = std::string(id),
+                   .name = std::string(name),
+                   .state = state_of(words),
+                   .words = join_words(words),
+                   .exit_code = {},
+                   .signal = {},
+                   .reason = "",
+                   .host = present(host)};
+}
+
 std::optional<JobStatus> read_queued(const Fields& fields) {
-  JobStatus job;
+  auto job = read_job(fields[kId], fields[kName], fields[kState], fields[kHost]);
   const auto restarts = parse_number<int>(fields[kRestarts]);
-  const std::set<std::string> words = split_words(std::string(fields[kState]));
-  if (!base::is_digits(fields[kId]) || !restarts || words.empty()) return std::nullopt;
-  job.job_id = fields[kId];
-  job.name = fields[kName];
-  job.state = state_of(words);
-  job.words = join_words(words);
-  job.reason = present(fields[kReason]);
-  job.host = present(fields[kHost]);
-  job.restarts = *restarts;
-  job.held = is_held(job, fields[kPriority]);
-  job.gpus = gpus_asked(fields);
-  if (!read_times(fields[kSubmit], fields[kStart], fields[kEnd], job)) return std::nullopt;
-  if (is_over(job.state) && !read_exit(fields[kExit], job)) return std::nullopt;
+  if (!job || !restarts) return std::nullopt;
+  job->reason = present(fields[kReason]);
+  job->restarts = *restarts;
+  job->held = is_held(*job, fields[kPriority]);
+  job->gpus = gpus_asked(fields);
+  if (!read_times(fields[kSubmit], fields[kStart], fields[kEnd], *job)) return std::nullopt;
+  if (is_over(job->state) && !read_exit(fields[kExit], *job)) return std::nullopt;
   return job;
 }
 
@@ -164,19 +173,14 @@ enum RecordField : size_t {
 };
 
 std::optional<JobStatus> read_record(const Fields& fields) {
-  JobStatus job;
-  const std::set<std::string> words = split_words(std::string(fields[kRecordState]));
-  if (!base::is_digits(fields[kRecordId]) || words.empty()) return std::nullopt;
-  job.job_id = fields[kRecordId];
-  job.name = fields[kRecordName];
-  job.state = state_of(words);
-  job.words = join_words(words);
-  job.host = present(fields[kRecordHost]);
-  job.gpus = gpus_in(fields[kRecordTres]).value_or(0);
-  if (!read_times(fields[kRecordSubmit], fields[kRecordStart], fields[kRecordEnd], job)) {
+  auto job =
+      read_job(fields[kRecordId], fields[kRecordName], fields[kRecordState], fields[kRecordHost]);
+  if (!job) return std::nullopt;
+  job->gpus = gpus_in(fields[kRecordTres]).value_or(0);
+  if (!read_times(fields[kRecordSubmit], fields[kRecordStart], fields[kRecordEnd], *job)) {
     return std::nullopt;
   }
-  if (is_over(job.state) && !read_exit_pair(fields[kRecordExit], job)) return std::nullopt;
+  if (is_over(job->state) && !read_exit_pair(fields[kRecordExit], *job)) return std::nullopt;
   return job;
 }
 

@@ -170,30 +170,15 @@ std::string problem_of(CURLcode code, const Transfer& transfer, const HttpOption
          curl_easy_strerror(code) + ")";
 }
 
-struct CurlLibrary {
-  CurlLibrary() {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-      throw std::runtime_error("libcurl cannot be started");
-    }
-  }
-};
-
-void start_curl() { static const CurlLibrary kOnce; }
+void start_curl() {
+  static const CURLcode kStarted = curl_global_init(CURL_GLOBAL_DEFAULT);
+  if (kStarted != CURLE_OK) throw std::runtime_error("libcurl cannot be started");
+}
 
 }  // namespace
 
-struct HttpClient::Handle {
-  Handle() : curl(curl_easy_init()) {
-    if (curl == nullptr) throw std::runtime_error("libcurl cannot make a connection handle");
-  }
-  ~Handle() { curl_easy_cleanup(curl); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  CURL* curl;
-};
-
-HttpClient::HttpClient(HttpOptions options) : options_(std::move(options)) {
+HttpClient::HttpClient(HttpOptions options)
+    : options_(std::move(options)), handle_(nullptr, curl_easy_cleanup) {
   const std::string& url = options_.url;
   const bool local = url.starts_with(kUnixScheme) && url.size() > std::strlen(kUnixScheme);
   if (!local && !url.starts_with("http://") && !url.starts_with("https://")) {
@@ -202,15 +187,14 @@ HttpClient::HttpClient(HttpOptions options) : options_(std::move(options)) {
                              "https://host:port or unix:/path/of/the/socket");
   }
   start_curl();
-  handle_ = std::make_unique<Handle>();
+  handle_.reset(curl_easy_init());
+  if (!handle_) throw std::runtime_error("libcurl cannot make a connection handle");
 }
-
-HttpClient::~HttpClient() = default;
 
 HttpAnswer HttpClient::ask(const HttpRequest& request,
                            const std::function<void(std::string_view)>& sink) {
   const HeaderList headers = header_list(request);
-  CURL* curl = handle_->curl;
+  CURL* curl = handle_.get();
   HttpAnswer answer;
   Transfer transfer{.curl = curl, .answer = &answer, .sink = &sink};
   char said[CURL_ERROR_SIZE] = {};

@@ -37,9 +37,6 @@ struct HttpAnswer {
 class HttpClient {
  public:
   explicit HttpClient(HttpOptions options);
-  ~HttpClient();
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
 
   // Blocks for the time-out at most. `sink` gets the body of an answer with status 200 in pieces;
   // other bodies are kept. Throws std::runtime_error for a header with a control character, and
@@ -48,9 +45,8 @@ class HttpClient {
                  const std::function<void(std::string_view)>& sink = {});
 
  private:
-  struct Handle;
   HttpOptions options_;
-  std::unique_ptr<Handle> handle_;
+  std::unique_ptr<void, void (*)(void*)> handle_;  // libcurl's, which is a void*
 };
 
 }  // namespace slurm

@@ -1,56 +1,28 @@
 #include "slurm/rest/json.h"
 
+#include "base/hex.h"
 #include "slurm/rest/json_values.h"
 
 namespace slurm {
-namespace {
 
 std::string controller_path(ApiVersion version, const std::string& rest) {
   return "/slurm/" + word_of(version) + "/" + rest;
 }
-
 std::string accounting_path(ApiVersion version, const std::string& rest) {
   return "/slurmdb/" + word_of(version) + "/" + rest;
 }
-
-// Percent-encoded; slurmrestd requires that of ':' and ',' too.
-std::string encoded(const std::string& text) {
-  static const char* digits = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '_' || c == '.';
-    if (plain) {
-      result += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      result += {'%', digits[byte >> 4], digits[byte & 15]};
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
 std::string submit_path(ApiVersion version) { return controller_path(version, "job/submit"); }
 std::string jobs_path(ApiVersion version) { return controller_path(version, "jobs"); }
 std::string job_path(ApiVersion version, const std::string& job_id) {
-  return controller_path(version, "job/" + encoded(job_id));
+  return controller_path(version, "job/" + base::percent_encode(job_id));
 }
 std::string signal_path(ApiVersion version, const std::string& job_id, const std::string& signal) {
-  return job_path(version, job_id) + "?signal=" + encoded(signal);
+  return job_path(version, job_id) + "?signal=" + base::percent_encode(signal);
 }
-std::string ping_path(ApiVersion version) { return controller_path(version, "ping"); }
-std::string diag_path(ApiVersion version) { return controller_path(version, "diag"); }
-std::string partitions_path(ApiVersion version) { return controller_path(version, "partitions"); }
-std::string nodes_path(ApiVersion version) { return controller_path(version, "nodes"); }
 std::string accounting_jobs_path(ApiVersion version, const std::string& name) {
   // Without the steps the answer is a third smaller.
-  return accounting_path(version, "jobs?job_name=" + encoded(name) + "&skip_steps=true");
-}
-std::string accounting_qos_path(ApiVersion version) { return accounting_path(version, "qos"); }
-std::string accounting_associations_path(ApiVersion version) {
-  return accounting_path(version, "associations");
+  return accounting_path(version,
+                         "jobs?job_name=" + base::percent_encode(name) + "&skip_steps=true");
 }
 
 std::string slurm_release(const std::string& body) {

@@ -43,18 +43,15 @@ struct Problem {
 // Of any answer but a submission's, for which classify_submit() is.
 Problem problem_of(ApiVersion version, const RestAnswer& answer);
 
-// The addresses, from the root of the server.
+// The addresses, from the root of the server: slurmctld's ("ping", "diag", "nodes" ...), slurmdbd's
+// ("qos", "associations" ...), and those that are more than a word.
+std::string controller_path(ApiVersion version, const std::string& rest);
+std::string accounting_path(ApiVersion version, const std::string& rest);
 std::string submit_path(ApiVersion version);
 std::string jobs_path(ApiVersion version);
 std::string job_path(ApiVersion version, const std::string& job_id);  // GET, POST, DELETE
 std::string signal_path(ApiVersion version, const std::string& job_id, const std::string& signal);
-std::string ping_path(ApiVersion version);
-std::string diag_path(ApiVersion version);
-std::string partitions_path(ApiVersion version);
-std::string nodes_path(ApiVersion version);
 std::string accounting_jobs_path(ApiVersion version, const std::string& name);
-std::string accounting_qos_path(ApiVersion version);
-std::string accounting_associations_path(ApiVersion version);
 
 // Throws std::runtime_error when a text in it is not UTF-8.
 std::string submit_body(ApiVersion version, const JobRequest& request, const Resources& resources);

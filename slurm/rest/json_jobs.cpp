@@ -120,20 +120,17 @@ std::optional<int> gpus_in_accounting(const Json& requested) {
   return gpus;
 }
 
+// The same facts under other names.
 std::optional<JobStatus> accounted_job_of(const Json& object) {
-  JobStatus job;
-  if (!set_identity(object, job)) return std::nullopt;
-  const std::set<std::string> words = words_of(member(object, {"state", "current"}));
-  job.words = join_words(words);
-  job.state = state_of(words);
-  job.reason = text_of(member(object, {"state", "reason"}));
-  job.host = host_of(object);
-  job.submit_time = time_of(member(object, {"time", "submission"}));
-  job.start_time = time_of(member(object, {"time", "start"}));
-  job.end_time = time_of(member(object, {"time", "end"}));
-  job.held = is_held(object, job);
-  job.gpus = gpus_in_accounting(member(object, {"tres", "requested"}));
-  keep_what_happened(member(object, "exit_code"), job);
+  Json renamed = object;
+  renamed["job_state"] = member(object, {"state", "current"});
+  renamed["state_reason"] = member(object, {"state", "reason"});
+  renamed["state_description"] = nullptr;
+  renamed["submit_time"] = member(object, {"time", "submission"});
+  renamed["start_time"] = member(object, {"time", "start"});
+  renamed["end_time"] = member(object, {"time", "end"});
+  std::optional<JobStatus> job = job_of(renamed);
+  if (job) job->gpus = gpus_in_accounting(member(object, {"tres", "requested"}));
   return job;
 }
 

@@ -185,7 +185,7 @@ bool RestCluster::signal_stop(const std::string& job_id) {
 std::optional<int> RestCluster::count_nodes() {
   const auto version = session_.version();
   if (!version) return std::nullopt;
-  const RestReply reply = session_.get(nodes_path(*version));
+  const RestReply reply = session_.get(controller_path(*version, "nodes"));
   if (!reply.ok()) return std::nullopt;
   return parse_node_totals(reply.answer.body).nodes;
 }

@@ -144,10 +144,10 @@ class Inquiry {
   SiteFacts facts(bool controller_answers) {
     SiteFacts facts{.user = session_.user(), .now = session_.now()};
     if (controller_answers) facts.controller_time = controller_time();
-    facts.partitions = ask(partitions_path(version_), parse_partitions);
+    facts.partitions = ask(controller_path(version_, "partitions"), parse_partitions);
     facts.uses_accounting = session_.uses_accounting();
     if (facts.uses_accounting) ask_accounting(facts);
-    facts.nodes = ask(nodes_path(version_), parse_node_totals);
+    facts.nodes = ask(controller_path(version_, "nodes"), parse_node_totals);
     return facts;
   }
 
@@ -165,14 +165,14 @@ class Inquiry {
   }
 
   Fact<int64_t> controller_time() {
-    const RestReply reply = get(diag_path(version_));
+    const RestReply reply = get(controller_path(version_, "diag"));
     auto time = reply.ok() ? slurm::controller_time(reply.answer.body) : std::nullopt;
     if (!time) time = parse_http_date(reply.date);
     return time ? Fact<int64_t>{.value = time} : Fact<int64_t>{.problem = failure_of(reply)};
   }
 
   void ask_accounting(SiteFacts& facts) {
-    facts.qos = ask(accounting_qos_path(version_), parse_qos_names);
+    facts.qos = ask(accounting_path(version_, "qos"), parse_qos_names);
     if (!facts.qos.value) {
       facts.accounting.problem = facts.qos.problem;
       return;
@@ -180,7 +180,7 @@ class Inquiry {
     facts.accounting.value = "slurmdbd";
     if (what_.accounts.empty()) return;
     const auto parse = [&](const std::string& body) { return parse_accounts(body, facts.user); };
-    facts.accounts = ask(accounting_associations_path(version_), parse);
+    facts.accounts = ask(accounting_path(version_, "associations"), parse);
   }
 
   RestSession& session_;
@@ -189,7 +189,8 @@ class Inquiry {
 };
 
 bool check_controller(RestSession& session, ApiVersion version, Findings& findings) {
-  const RestReply ping = session.get(ping_path(version), RestSession::Purpose::kExamination);
+  const RestReply ping =
+      session.get(controller_path(version, "ping"), RestSession::Purpose::kExamination);
   if (!ping.ok()) {
     findings.bad("controller", ping.why, "check the token first, then slurmctld (scontrol ping)");
     return false;

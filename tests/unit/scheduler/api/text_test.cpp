@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/json_text.h"
@@ -35,7 +36,7 @@ TEST(JsonText, AbsentOrOfAnotherTypeIsNothing) {
 }
 
 TEST(PercentEncoding, EverythingButPlainLettersIsEncoded) {
-  EXPECT_EQ(percent_encode("a b&c=\xFF/~"), "a%20b%26c%3D%FF%2F~");
+  EXPECT_EQ(base::percent_encode("a b&c=\xFF/~"), "a%20b%26c%3D%FF%2F~");
 }
 
 TEST(PeakList, QuotedPathsWithCommasQuotesAndLineBreaksDoNotShiftColumns) {

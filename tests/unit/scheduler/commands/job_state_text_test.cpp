@@ -31,14 +31,13 @@ TEST(AttemptWords, AJobThatWeHoldIsOursToRelease) {
   held.release_due = true;
   EXPECT_THAT(why_it_waits(held), AllOf(HasSubstr("held by Margay"), Not(HasSubstr("by itself")),
                                         Not(HasSubstr("by the user"))));
-  EXPECT_THAT(cluster_state_text(held),
-              HasSubstr("PENDING: JobHeldUser: submitted held by Margay"));
+  EXPECT_THAT(meaning_of_reason(held), HasSubstr("submitted held by Margay"));
 }
 
 TEST(AttemptWords, AJobWithoutAReasonSimplyWaits) {
   for (const char* none : {"", "None"}) {
     EXPECT_EQ(why_it_waits(waiting(none)), "job 17 waits in the cluster (PENDING)");
-    EXPECT_EQ(cluster_state_text(waiting(none)), "PENDING");
+    EXPECT_EQ(meaning_of_reason(waiting(none)), "");
   }
 }
 

@@ -109,7 +109,7 @@ class SbatchScriptTest : public testing::Test {
     const ScriptInputs inputs{
         .item = {.id = 7},
         .attempt = {.item_id = 7, .number = 1, .token = "margay-x-7-a1", .directory = attempt_},
-        .shape = parse_shape(shape)};
+        .shape = base::value_of(kShapes, shape)};
     return render_job(config_, inputs).text;
   }
 
