@@ -9,9 +9,9 @@
 namespace slurm {
 
 // Slurm shows a base state and flags at once ({"CANCELLED", "COMPLETING"}). COMPLETING and the
-// flags that mean more to come win over an end, so that a job is over only when it really is; an end
-// beside a word that is not known, or no known word at all, is alive. Words as squeue, sacct and
-// slurmrestd write them, "CANCELLED by 1000" included. A new word goes into one of the tables in
+// flags that mean more to come win over an end, so that a job is over only when it really is; an
+// end beside a word that is not known, or no known word at all, is alive. Words as squeue, sacct
+// and slurmrestd write them, "CANCELLED by 1000" included. A new word goes into the table in
 // job_states.cpp, into job_states_test and into docs/slurm.md.
 JobState state_of(const std::set<std::string>& words);
 // Whether the job is over, however it ended.

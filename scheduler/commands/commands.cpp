@@ -316,7 +316,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
 }
 
 std::map<int64_t, Decision> Commands::decisions() const {
-  Snapshot snapshot = read_queue(database_, clock_.now(), limits_);
+  QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
   if (pause_reason_) snapshot.pause_reason = pause_reason_();
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {

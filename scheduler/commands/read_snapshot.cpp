@@ -67,8 +67,8 @@ Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
   return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
 }
 
-Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
-  Snapshot snapshot;
+QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
+  QueueSnapshot snapshot;
   snapshot.now = now;
   snapshot.limits = limits;
   const db::QueueStore queue(database);

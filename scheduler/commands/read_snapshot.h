@@ -13,6 +13,6 @@ ClusterLimits limits_of(const Config& config);
 Shape shape_for(const SlurmOptions& slurm, db::Priority priority);
 
 // All unfinished items; open attempts count as busy slots. `now` is in seconds since the epoch.
-Snapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
+QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
 
 }  // namespace scheduler

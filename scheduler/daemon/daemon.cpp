@@ -146,7 +146,7 @@ void Daemon::submit() {
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
   // A widened job frees its own slot for the wider one, so that full slots are no obstacle to it.
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
-  Snapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
+  QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {

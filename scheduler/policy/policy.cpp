@@ -33,7 +33,7 @@ std::string queue_before(const ByClass& ahead) {
   return count_of(total, "item") + " before it (" + classes + ")";
 }
 
-std::string slots_busy(int busy, const Snapshot& snapshot) {
+std::string slots_busy(int busy, const QueueSnapshot& snapshot) {
   if (snapshot.limits.queues) {
     return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "job") + " in Slurm";
   }
@@ -48,7 +48,7 @@ std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
 
 // The state of the loop over the ready items.
 struct Filling {
-  const Snapshot& snapshot;
+  const QueueSnapshot& snapshot;
   int busy = 0;
   std::map<db::Priority, int> pending{};
   ByClass left{};   // ready items that the loop has not reached
@@ -57,7 +57,7 @@ struct Filling {
 
 constexpr int kFewestPending = 4;
 
-int pending_limit(const Snapshot& snapshot) {
+int pending_limit(const QueueSnapshot& snapshot) {
   if (snapshot.limits.max_pending > 0) return snapshot.limits.max_pending;
   return std::max(kFewestPending, snapshot.running / 4);
 }
@@ -68,15 +68,15 @@ bool has_its_share(const PlanItem& item, const Filling& filling) {
   return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
 }
 
-bool is_for_urgent(const PlanItem& item, const Snapshot& snapshot) {
+bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
   return item.priority == db::Priority::kUrgent && snapshot.limits.urgent.has_value();
 }
 
-const ShapeOffer& shape_for(const PlanItem& item, const Snapshot& snapshot) {
+const ShapeOffer& shape_for(const PlanItem& item, const QueueSnapshot& snapshot) {
   return is_for_urgent(item, snapshot) ? *snapshot.limits.urgent : snapshot.limits.shape;
 }
 
-std::string why_this_shape(const PlanItem& item, const Snapshot& snapshot) {
+std::string why_this_shape(const PlanItem& item, const QueueSnapshot& snapshot) {
   if (!snapshot.limits.urgent) return "";
   if (is_for_urgent(item, snapshot)) return ", since it is urgent";
   return ", since only urgent items get " + snapshot.limits.urgent->text;
@@ -110,7 +110,7 @@ Decision wait(const PlanItem& item, const Filling& filling) {
   return decision;
 }
 
-std::vector<const PlanItem*> ready_items(const Snapshot& snapshot) {
+std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
   std::vector<const PlanItem*> ready;
   for (const PlanItem& item : snapshot.items) {
     if (is_ready(item, snapshot.now)) ready.push_back(&item);
@@ -120,7 +120,7 @@ std::vector<const PlanItem*> ready_items(const Snapshot& snapshot) {
 }
 
 void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
-  const Snapshot& snapshot = filling.snapshot;
+  const QueueSnapshot& snapshot = filling.snapshot;
   const auto ready = ready_items(snapshot);
   for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
@@ -139,7 +139,7 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
 
 // A job that was started with the urgent shape stays, although the item's own options asked for
 // less.
-bool wants_more(const PlanItem& item, const Snapshot& snapshot) {
+bool wants_more(const PlanItem& item, const QueueSnapshot& snapshot) {
   const ShapeOffer& shape = shape_for(item, snapshot);
   return is_for_urgent(item, snapshot) && item.stoppable && item.shape != shape.text &&
          item.gpus < shape.gpus;
@@ -147,7 +147,7 @@ bool wants_more(const PlanItem& item, const Snapshot& snapshot) {
 
 // Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
 void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
-  const Snapshot& snapshot = filling.snapshot;
+  const QueueSnapshot& snapshot = filling.snapshot;
   decision.shape = shape_for(item, snapshot);
   const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
   const std::string resumes = "it is stopped with a checkpoint and resumes ";
@@ -212,7 +212,7 @@ bool has_ended(db::ItemState state) {
   return true;
 }
 
-std::vector<Decision> plan(const Snapshot& snapshot) {
+std::vector<Decision> plan(const QueueSnapshot& snapshot) {
   std::vector<Decision> decisions;
   Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
   decide_ready(filling, decisions);

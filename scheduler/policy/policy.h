@@ -50,7 +50,7 @@ struct ClusterLimits {
 };
 
 // All that the policy looks at.
-struct Snapshot {
+struct QueueSnapshot {
   int64_t now = 0;
   ClusterLimits limits{};
   int busy_slots = 0;
@@ -82,6 +82,6 @@ bool has_ended(db::ItemState state);
 
 // One decision for each item that has not ended: first the ready ones in their order, then those
 // that wait for a time, run, or are held.
-std::vector<Decision> plan(const Snapshot& snapshot);
+std::vector<Decision> plan(const QueueSnapshot& snapshot);
 
 }  // namespace scheduler

@@ -18,8 +18,8 @@ PlanItem item(int64_t id, Priority priority, int64_t created = 0) {
   return {.id = id, .priority = priority, .created = created};
 }
 
-Snapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
-  Snapshot snapshot;
+QueueSnapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
+  QueueSnapshot snapshot;
   snapshot.now = 1000;
   snapshot.limits.slots = slots;
   snapshot.busy_slots = busy;
@@ -27,7 +27,7 @@ Snapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
   return snapshot;
 }
 
-std::vector<int64_t> started(const Snapshot& snapshot) {
+std::vector<int64_t> started(const QueueSnapshot& snapshot) {
   std::vector<int64_t> ids;
   for (const Decision& decision : plan(snapshot)) {
     if (decision.verdict == Verdict::kStart) ids.push_back(decision.item_id);
@@ -35,7 +35,7 @@ std::vector<int64_t> started(const Snapshot& snapshot) {
   return ids;
 }
 
-std::string explanation(const Snapshot& snapshot, int64_t id) {
+std::string explanation(const QueueSnapshot& snapshot, int64_t id) {
   for (const Decision& decision : plan(snapshot)) {
     if (decision.item_id == id) return decision.explanation;
   }
@@ -83,7 +83,7 @@ TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
     items.push_back(one);
   }
   items.back().cancel_requested = true;
-  const Snapshot snapshot = snapshot_of(items, 10);
+  const QueueSnapshot snapshot = snapshot_of(items, 10);
   EXPECT_THAT(started(snapshot), IsEmpty());
   EXPECT_EQ(plan(snapshot).size(), 3u) << "ended items need no decision";
 }
@@ -91,7 +91,7 @@ TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
 TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
   PlanItem later = item(1, Priority::kUrgent);
   later.not_before = 1060;
-  Snapshot snapshot = snapshot_of({later, item(2, Priority::kLow)}, 1);
+  QueueSnapshot snapshot = snapshot_of({later, item(2, Priority::kLow)}, 1);
   EXPECT_THAT(started(snapshot), ElementsAre(2));
   EXPECT_EQ(explanation(snapshot, 1), "waiting 60 seconds before a retry");
   snapshot.now = 1060;
@@ -99,9 +99,9 @@ TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
 }
 
 TEST(Policy, AWaitingItemShowsWhatIsAheadOfIt) {
-  const Snapshot snapshot = snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh),
-                                         item(3, Priority::kNormal), item(4, Priority::kLow)},
-                                        1, 1);
+  const QueueSnapshot snapshot = snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh),
+                                              item(3, Priority::kNormal), item(4, Priority::kLow)},
+                                             1, 1);
   EXPECT_EQ(explanation(snapshot, 4),
             "waits: 3 items before it (2 high, 1 normal); 1 of 1 device slot busy");
   EXPECT_EQ(explanation(snapshot, 1), "waits: next in the queue; 1 of 1 device slot busy");
@@ -114,14 +114,14 @@ TEST(Policy, AStartedItemShowsWhy) {
 }
 
 TEST(Policy, PausedSubmissionsStartNothingAndGiveTheReason) {
-  Snapshot snapshot = snapshot_of({item(1, Priority::kUrgent)}, 1);
+  QueueSnapshot snapshot = snapshot_of({item(1, Priority::kUrgent)}, 1);
   snapshot.pause_reason = "the disk is full";
   EXPECT_THAT(started(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1), HasSubstr("the disk is full"));
 }
 
-Snapshot queueing(std::vector<PlanItem> items, int slots) {
-  Snapshot snapshot = snapshot_of(std::move(items), slots);
+QueueSnapshot queueing(std::vector<PlanItem> items, int slots) {
+  QueueSnapshot snapshot = snapshot_of(std::move(items), slots);
   snapshot.limits.queues = true;
   snapshot.limits.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
   return snapshot;
@@ -134,7 +134,7 @@ std::vector<PlanItem> many(int count, Priority priority, int64_t first_id = 1) {
 }
 
 TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
-  Snapshot snapshot = queueing(many(30, Priority::kNormal), 100);
+  QueueSnapshot snapshot = queueing(many(30, Priority::kNormal), 100);
   EXPECT_EQ(started(snapshot).size(), 4u);
   snapshot.pending[Priority::kNormal] = 3;
   EXPECT_EQ(started(snapshot).size(), 1u);
@@ -149,7 +149,7 @@ TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
 TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
   auto items = many(6, Priority::kUrgent);
   for (const PlanItem& low : many(6, Priority::kLow, 11)) items.push_back(low);
-  const Snapshot snapshot = queueing(items, 100);
+  const QueueSnapshot snapshot = queueing(items, 100);
   EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 11, 12, 13, 14));
   EXPECT_EQ(explanation(snapshot, 5),
             "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
@@ -160,7 +160,7 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
 }
 
 TEST(Policy, ItemsGetTheSitesShape) {
-  Snapshot snapshot = queueing(many(1, Priority::kNormal), 8);
+  QueueSnapshot snapshot = queueing(many(1, Priority::kNormal), 8);
   snapshot.limits.shape.text = "4 nodes (16 GPUs)";
   EXPECT_EQ(plan(snapshot)[0].shape->text, "4 nodes (16 GPUs)");
   EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
@@ -169,8 +169,8 @@ TEST(Policy, ItemsGetTheSitesShape) {
 const ShapeOffer kOneGpu{.name = "gpu", .text = "1 GPU", .gpus = 1};
 const ShapeOffer kFourNodes{.name = "nodes", .text = "4 nodes (16 GPUs)", .gpus = 16};
 
-Snapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
-  Snapshot snapshot = queueing(std::move(items), slots);
+QueueSnapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
+  QueueSnapshot snapshot = queueing(std::move(items), slots);
   snapshot.limits.shape = kOneGpu;
   snapshot.limits.urgent = kFourNodes;
   return snapshot;
@@ -184,7 +184,7 @@ PlanItem running(int64_t id, Priority priority, const ShapeOffer& shape = kOneGp
   return item;
 }
 
-std::vector<int64_t> widened(const Snapshot& snapshot) {
+std::vector<int64_t> widened(const QueueSnapshot& snapshot) {
   std::vector<int64_t> ids;
   for (const Decision& decision : plan(snapshot)) {
     if (decision.verdict == Verdict::kWiden) ids.push_back(decision.item_id);
@@ -193,8 +193,9 @@ std::vector<int64_t> widened(const Snapshot& snapshot) {
 }
 
 TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
-  const Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
-                                            item(3, Priority::kNormal), item(4, Priority::kLow)});
+  const QueueSnapshot snapshot =
+      with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
+                      item(3, Priority::kNormal), item(4, Priority::kLow)});
   for (const Decision& decision : plan(snapshot)) {
     const bool urgent = decision.item_id == 1;
     EXPECT_EQ(decision.shape->name, urgent ? "nodes" : "gpu") << decision.item_id;
@@ -206,7 +207,7 @@ TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
 }
 
 TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
-  Snapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
+  QueueSnapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
   snapshot.limits.urgent.reset();
   EXPECT_EQ(plan(snapshot)[0].shape->name, "gpu");
   EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
@@ -215,7 +216,7 @@ TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
 }
 
 TEST(Policy, AnItemThatWasPromotedIsStoppedAndResumesWide) {
-  const Snapshot snapshot =
+  const QueueSnapshot snapshot =
       with_wide_jobs({running(1, Priority::kUrgent), running(2, Priority::kNormal),
                       running(3, Priority::kUrgent, kFourNodes)});
   EXPECT_THAT(widened(snapshot), ElementsAre(1));
@@ -225,7 +226,7 @@ TEST(Policy, AnItemThatWasPromotedIsStoppedAndResumesWide) {
 }
 
 TEST(Policy, AJobIsStoppedOnce) {
-  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  QueueSnapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
   snapshot.items[0].stop_asked = true;
   EXPECT_THAT(widened(snapshot), IsEmpty());
   EXPECT_EQ(explanation(snapshot, 1),
@@ -245,7 +246,7 @@ TEST(Policy, AnUrgentItemWhoseOwnOptionsAskForLessIsLeftAlone) {
 }
 
 TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
-  Snapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
+  QueueSnapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
   snapshot.pause_reason = "the disk is full";
   EXPECT_THAT(widened(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1),
