@@ -11,6 +11,7 @@
 #include "db/queue.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/job_requests.h"
+#include "scheduler/daemon/launcher.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/script/job_script.h"
 
@@ -120,7 +121,8 @@ bool Daemon::may_submit() { return next_.busy_slots < limits_.slots && may_ask()
 // Returns false when nothing more is to be launched in this tick.
 bool Daemon::launch(const Decision& decision) {
   LaunchResult result;
-  guarded("item " + std::to_string(decision.item_id), [&] { result = launcher_.launch(decision); });
+  guarded("item " + std::to_string(decision.item_id),
+          [&] { result = launch_item(context_, breaker_, decision); });
   launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
   const bool probes = breaker_.is_probing() && result.submitted;

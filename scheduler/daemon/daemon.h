@@ -17,7 +17,6 @@
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "scheduler/daemon/job_snapshot.h"
-#include "scheduler/daemon/launcher.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
 #include "scheduler/policy/circuit_breaker.h"
@@ -67,7 +66,6 @@ class Daemon {
   ClusterLimits limits_;
   CircuitBreaker breaker_;
   Tracker tracker_{context_, breaker_};
-  Launcher launcher_{context_, breaker_};
   Orphans orphans_{context_};
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.

@@ -24,224 +24,240 @@
 #include "slurm/site_facts.h"
 
 namespace scheduler {
+namespace {
 
 namespace fs = std::filesystem;
 
-std::string Launcher::check_inputs(const db::Item& item,
-                                   const db::Template& search_template) const {
-  const std::string micrograph =
-      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
-  if (!micrograph.empty()) return "micrograph " + micrograph;
-  const std::string volume = how_changed(search_template.volume_path, search_template.volume_bytes,
-                                         search_template.volume_mtime_ns);
-  if (!volume.empty()) return "template volume " + volume + "; register it as a new version";
-  return "";
-}
+class Launcher {
+ public:
+  Launcher(const DaemonContext& context, CircuitBreaker& breaker)
+      : context_(context), breaker_(breaker) {}
 
-std::string Launcher::check_room(const db::Item& item) const {
-  const std::string jobs = context_.config.jobs();
-  fs::create_directories(jobs);
-  const int64_t needed = needed_bytes(item.micrograph_path);
-  const int64_t free = context_.free_bytes(jobs);
-  if (free >= needed) return "";
-  return "the disk of '" + jobs + "' is full: " + base::size_text(free) +
-         " free, the next search (" + "item " + std::to_string(item.id) + ") needs " +
-         base::size_text(needed) + "; nothing is started until there is room";
-}
-
-PlanContext Launcher::plan_context() const {
-  return {.config = context_.config,
-          .database = context_.database,
-          .now = context_.clock.now(),
-          .nodes = [this] { return context_.cluster.nodes(); }};
-}
-
-// A cluster refuses to keep a job away from a node that it does not have any more.
-void Launcher::forget_hosts(const db::Item& item) const {
-  const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
-  if (hosts.empty()) return;
-  db::HostFailureStore(context_.database).remove_hosts(hosts);
-  context_.log("one of " + slurm::list_of(hosts) +
-               " is not a node of the cluster: its failures are dropped");
-}
-
-db::Attempt Launcher::prepare(const db::Item& item, const db::Template& search_template,
-                              const Decision& decision) const {
-  AttemptPlan plan =
-      plan_attempt(plan_context(), item, base::value_of(kShapes, decision.shape->name));
-  db::Attempt attempt = std::move(plan.attempt);
-  attempt.shape = decision.shape->text;
-  attempt.explanation = decision.explanation;
-  if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
-  if (!plan.excluded_hosts.empty()) {
-    attempt.explanation +=
-        "; not at " + slurm::list_of(plan.excluded_hosts) + ", where searches failed";
-  }
-  const std::string config = engine_config({.search_yaml = search_template.search_yaml,
-                                            .template_path = search_template.volume_path,
-                                            .micrograph_path = item.micrograph_path,
-                                            .ctf = item.ctf,
-                                            .folder = attempt.directory});
-  attempt.config_sha256 = base::sha256_of_text(config);
-  make_attempt_folder(attempt.directory);
-  base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config, {.mode = 0640});
-  base::write_file_atomically(attempt.directory + "/" + kScriptFile, attempt.script,
-                              {.mode = 0750});
-  return attempt;
-}
-
-bool Launcher::store_intent(db::Attempt& attempt) const {
-  db::Transaction transaction(context_.database);
-  db::ItemStore items(context_.database);
-  db::Item item = items.find(attempt.item_id).value();
-  // Held or cancelled since the plan was made.
-  if (item.state != db::ItemState::kQueued) return false;
-  attempt.created = context_.clock.now();
-  attempt.id = db::AttemptStore(context_.database).insert(attempt);
-  item.state = db::ItemState::kActive;
-  item.reason = attempt.explanation;
-  item.changed = attempt.created;
-  items.update(item);
-  reach(context_.crash, "before-attempt-commit");
-  transaction.commit();
-  return true;
-}
-
-void Launcher::accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
-  attempt.job_id = answer.job_id;
-  Outcome outcome;
-  outcome.message = answer.message;
-  store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
-  for (const std::string& warning : answer.warnings) {
-    context_.log(attempt.token + ": the cluster warns: " + warning);
-  }
-  breaker_.accepted(attempt.token);
-  // Several nodes are too dear for a job that nobody knows of: it was submitted held.
-  attempt.state = outcome.attempt;
-  attempt.message = outcome.message;
-  if (attempt.release_due) release_job(context_, attempt);
-}
-
-void Launcher::refuse(const db::Attempt& attempt, const db::Item& item,
-                      const slurm::SubmitResult& answer) {
-  if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
-  const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
-  const Outcome outcome =
-      judge_rejected(answer, item.options, failures_of(earlier, item.exempt_through),
-                     retry_rules(context_.config));
-  const bool known =
-      outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
-  store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
-                std::nullopt, known);
-  if (outcome.site_fault == SiteFault::kNone) return;
-  const int64_t now_ms = context_.clock.now_ms();
-  if (breaker_.trip(outcome.site_fault, outcome.pause_reason, attempt.token, now_ms)) {
-    context_.log("submissions paused: " + outcome.pause_reason);
-  }
-}
-
-LaunchResult Launcher::submit(db::Attempt attempt, const db::Item& item) {
-  const slurm::JobRequest request{
-      .name = attempt.token,
-      .comment = job_comment(context_.database.instance(), item, attempt),
-      .script = attempt.script,
-      .directory = attempt.directory,
-      .output_path = attempt.directory + "/" + kLogFile,
-      .environment = job_environment(context_.config),
-      .hold = attempt.release_due};
-  reach(context_.crash, "before-submit");
-  const slurm::SubmitResult answer = context_.cluster.submit(request);
-  reach(context_.crash, "after-submit");
-  attempt.submitted = context_.clock.now();
-  switch (answer.outcome) {
-    case slurm::SubmitOutcome::kAccepted:
-      accept(std::move(attempt), answer);
-      return {.submitted = true};
-    case slurm::SubmitOutcome::kUnknown:
-      store_outcome(context_, attempt,
-                    {.attempt = db::AttemptState::kUnknown, .message = answer.message},
-                    {"before-answer-commit", "after-answer-commit"});
-      breaker_.accepted(attempt.token);
-      return {.submitted = true, .unanswered = true};
-    case slurm::SubmitOutcome::kRejected:
-      refuse(attempt, item, answer);
-      return {.submitted = true};
-  }
-  return {};
-}
-
-void Launcher::end_item(const db::Item& item, db::ItemState state,
-                        const std::string& reason) const {
-  db::Transaction transaction(context_.database);
-  db::ItemStore items(context_.database);
-  if (items.find(item.id).value().state != db::ItemState::kQueued) return;
-  items.set_state(item.id, state, reason, context_.clock.now());
-  transaction.commit();
-  context_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
-}
-
-// A file that cannot be looked at just now (a file server is away) must not stop the others.
-void Launcher::postpone(db::Item item, const std::string& reason) const {
-  db::Transaction transaction(context_.database);
-  db::ItemStore items(context_.database);
-  item = items.find(item.id).value();
-  const int64_t now_ms = context_.clock.now_ms();
-  item.not_before = (now_ms + context_.config.intervals.retry.count()) / 1000 + 1;
-  item.reason = reason + "; will be retried";
-  item.changed = now_ms / 1000;
-  items.update(item);
-  transaction.commit();
-}
-
-// What is wrong with the site's own lines stops everybody; with an item's, that item.
-LaunchResult Launcher::blame_options(const db::Item& item, const Decision& decision,
-                                     const std::string& problem) const {
-  if (item.options.empty()) return {.hold = problem};
-  db::Item plain = item;
-  plain.options.clear();
-  try {
-    plan_attempt(plan_context(), plain, base::value_of(kShapes, decision.shape->name));
-  } catch (const slurm::DirectiveError& error) {
-    return {.hold = error.what()};
-  } catch (const ScriptError& error) {
-    return {.hold = error.what()};
-  }
-  end_item(item, db::ItemState::kFailed,
-           "its options cannot be met: " + problem + "; use `margay retry` with other options");
-  return {};
-}
-
-LaunchResult Launcher::launch(const Decision& decision) {
-  const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
-  const db::Template search_template =
-      db::TemplateStore(context_.database).find(item.template_id).value();
-  try {
-    if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
-      end_item(item, db::ItemState::kQuarantined, changed);
+  LaunchResult launch(const Decision& decision) {
+    const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
+    const db::Template search_template =
+        db::TemplateStore(context_.database).find(item.template_id).value();
+    try {
+      if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
+        end_item(item, db::ItemState::kQuarantined, changed);
+        return {};
+      }
+    } catch (const std::system_error& error) {
+      postpone(item, error.what());
       return {};
     }
-  } catch (const std::system_error& error) {
-    postpone(item, error.what());
+    if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
+    db::Attempt attempt;
+    try {
+      attempt = prepare(item, search_template, decision);
+    } catch (const SearchSettingsError& error) {
+      end_item(item, db::ItemState::kQuarantined,
+               std::string("search settings of its template: ") + error.what());
+      return {};
+    } catch (const slurm::DirectiveError& error) {
+      return blame_options(item, decision, error.what());
+    } catch (const ScriptError& error) {
+      return blame_options(item, decision, error.what());
+    }
+    if (!store_intent(attempt)) return {};
+    reach(context_.crash, "after-attempt-commit");
+    // After the intent, before the submission: from here on an older attempt's script stops.
+    set_fence(item_folder(context_.config.jobs(), item.id), attempt.number);
+    return submit(std::move(attempt), item);
+  }
+
+ private:
+  std::string check_inputs(const db::Item& item, const db::Template& search_template) const {
+    const std::string micrograph =
+        how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
+    if (!micrograph.empty()) return "micrograph " + micrograph;
+    const std::string volume = how_changed(
+        search_template.volume_path, search_template.volume_bytes, search_template.volume_mtime_ns);
+    if (!volume.empty()) return "template volume " + volume + "; register it as a new version";
+    return "";
+  }
+
+  std::string check_room(const db::Item& item) const {
+    const std::string jobs = context_.config.jobs();
+    fs::create_directories(jobs);
+    const int64_t needed = needed_bytes(item.micrograph_path);
+    const int64_t free = context_.free_bytes(jobs);
+    if (free >= needed) return "";
+    return "the disk of '" + jobs + "' is full: " + base::size_text(free) +
+           " free, the next search (" + "item " + std::to_string(item.id) + ") needs " +
+           base::size_text(needed) + "; nothing is started until there is room";
+  }
+
+  PlanContext plan_context() const {
+    return {.config = context_.config,
+            .database = context_.database,
+            .now = context_.clock.now(),
+            .nodes = [this] { return context_.cluster.nodes(); }};
+  }
+
+  // A cluster refuses to keep a job away from a node that it does not have any more.
+  void forget_hosts(const db::Item& item) const {
+    const std::set<std::string> hosts = hosts_to_avoid(plan_context(), item.id);
+    if (hosts.empty()) return;
+    db::HostFailureStore(context_.database).remove_hosts(hosts);
+    context_.log("one of " + slurm::list_of(hosts) +
+                 " is not a node of the cluster: its failures are dropped");
+  }
+
+  db::Attempt prepare(const db::Item& item, const db::Template& search_template,
+                      const Decision& decision) const {
+    AttemptPlan plan =
+        plan_attempt(plan_context(), item, base::value_of(kShapes, decision.shape->name));
+    db::Attempt attempt = std::move(plan.attempt);
+    attempt.shape = decision.shape->text;
+    attempt.explanation = decision.explanation;
+    if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
+    if (!plan.excluded_hosts.empty()) {
+      attempt.explanation +=
+          "; not at " + slurm::list_of(plan.excluded_hosts) + ", where searches failed";
+    }
+    const std::string config = engine_config({.search_yaml = search_template.search_yaml,
+                                              .template_path = search_template.volume_path,
+                                              .micrograph_path = item.micrograph_path,
+                                              .ctf = item.ctf,
+                                              .folder = attempt.directory});
+    attempt.config_sha256 = base::sha256_of_text(config);
+    make_attempt_folder(attempt.directory);
+    base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config,
+                                {.mode = 0640});
+    base::write_file_atomically(attempt.directory + "/" + kScriptFile, attempt.script,
+                                {.mode = 0750});
+    return attempt;
+  }
+
+  bool store_intent(db::Attempt& attempt) const {
+    db::Transaction transaction(context_.database);
+    db::ItemStore items(context_.database);
+    db::Item item = items.find(attempt.item_id).value();
+    // Held or cancelled since the plan was made.
+    if (item.state != db::ItemState::kQueued) return false;
+    attempt.created = context_.clock.now();
+    attempt.id = db::AttemptStore(context_.database).insert(attempt);
+    item.state = db::ItemState::kActive;
+    item.reason = attempt.explanation;
+    item.changed = attempt.created;
+    items.update(item);
+    reach(context_.crash, "before-attempt-commit");
+    transaction.commit();
+    return true;
+  }
+
+  void accept(db::Attempt attempt, const slurm::SubmitResult& answer) {
+    attempt.job_id = answer.job_id;
+    Outcome outcome;
+    outcome.message = answer.message;
+    store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"});
+    for (const std::string& warning : answer.warnings) {
+      context_.log(attempt.token + ": the cluster warns: " + warning);
+    }
+    breaker_.accepted(attempt.token);
+    // Several nodes are too dear for a job that nobody knows of: it was submitted held.
+    attempt.state = outcome.attempt;
+    attempt.message = outcome.message;
+    if (attempt.release_due) release_job(context_, attempt);
+  }
+
+  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer) {
+    if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
+    const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
+    const Outcome outcome =
+        judge_rejected(answer, item.options, failures_of(earlier, item.exempt_through),
+                       retry_rules(context_.config));
+    const bool known =
+        outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
+    store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
+                  std::nullopt, known);
+    if (outcome.site_fault == SiteFault::kNone) return;
+    const int64_t now_ms = context_.clock.now_ms();
+    if (breaker_.trip(outcome.site_fault, outcome.pause_reason, attempt.token, now_ms)) {
+      context_.log("submissions paused: " + outcome.pause_reason);
+    }
+  }
+
+  LaunchResult submit(db::Attempt attempt, const db::Item& item) {
+    const slurm::JobRequest request{
+        .name = attempt.token,
+        .comment = job_comment(context_.database.instance(), item, attempt),
+        .script = attempt.script,
+        .directory = attempt.directory,
+        .output_path = attempt.directory + "/" + kLogFile,
+        .environment = job_environment(context_.config),
+        .hold = attempt.release_due};
+    reach(context_.crash, "before-submit");
+    const slurm::SubmitResult answer = context_.cluster.submit(request);
+    reach(context_.crash, "after-submit");
+    attempt.submitted = context_.clock.now();
+    switch (answer.outcome) {
+      case slurm::SubmitOutcome::kAccepted:
+        accept(std::move(attempt), answer);
+        return {.submitted = true};
+      case slurm::SubmitOutcome::kUnknown:
+        store_outcome(context_, attempt,
+                      {.attempt = db::AttemptState::kUnknown, .message = answer.message},
+                      {"before-answer-commit", "after-answer-commit"});
+        breaker_.accepted(attempt.token);
+        return {.submitted = true, .unanswered = true};
+      case slurm::SubmitOutcome::kRejected:
+        refuse(attempt, item, answer);
+        return {.submitted = true};
+    }
     return {};
   }
-  if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
-  db::Attempt attempt;
-  try {
-    attempt = prepare(item, search_template, decision);
-  } catch (const SearchSettingsError& error) {
-    end_item(item, db::ItemState::kQuarantined,
-             std::string("search settings of its template: ") + error.what());
-    return {};
-  } catch (const slurm::DirectiveError& error) {
-    return blame_options(item, decision, error.what());
-  } catch (const ScriptError& error) {
-    return blame_options(item, decision, error.what());
+
+  void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const {
+    db::Transaction transaction(context_.database);
+    db::ItemStore items(context_.database);
+    if (items.find(item.id).value().state != db::ItemState::kQueued) return;
+    items.set_state(item.id, state, reason, context_.clock.now());
+    transaction.commit();
+    context_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
   }
-  if (!store_intent(attempt)) return {};
-  reach(context_.crash, "after-attempt-commit");
-  // After the intent, before the submission: from here on an older attempt's script stops.
-  set_fence(item_folder(context_.config.jobs(), item.id), attempt.number);
-  return submit(std::move(attempt), item);
+
+  // A file that cannot be looked at just now (a file server is away) must not stop the others.
+  void postpone(db::Item item, const std::string& reason) const {
+    db::Transaction transaction(context_.database);
+    db::ItemStore items(context_.database);
+    item = items.find(item.id).value();
+    const int64_t now_ms = context_.clock.now_ms();
+    item.not_before = (now_ms + context_.config.intervals.retry.count()) / 1000 + 1;
+    item.reason = reason + "; will be retried";
+    item.changed = now_ms / 1000;
+    items.update(item);
+    transaction.commit();
+  }
+
+  // What is wrong with the site's own lines stops everybody; with an item's, that item.
+  LaunchResult blame_options(const db::Item& item, const Decision& decision,
+                             const std::string& problem) const {
+    if (item.options.empty()) return {.hold = problem};
+    db::Item plain = item;
+    plain.options.clear();
+    try {
+      plan_attempt(plan_context(), plain, base::value_of(kShapes, decision.shape->name));
+    } catch (const slurm::DirectiveError& error) {
+      return {.hold = error.what()};
+    } catch (const ScriptError& error) {
+      return {.hold = error.what()};
+    }
+    end_item(item, db::ItemState::kFailed,
+             "its options cannot be met: " + problem + "; use `margay retry` with other options");
+    return {};
+  }
+
+  const DaemonContext& context_;
+  CircuitBreaker& breaker_;
+};
+
+}  // namespace
+
+LaunchResult launch_item(const DaemonContext& context, CircuitBreaker& breaker,
+                         const Decision& decision) {
+  return Launcher(context, breaker).launch(decision);
 }
 
 }  // namespace scheduler

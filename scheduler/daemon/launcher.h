@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include "db/records.h"
-#include "scheduler/commands/plan_attempt.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/policy/circuit_breaker.h"
 #include "scheduler/policy/policy.h"
@@ -19,32 +17,8 @@ struct LaunchResult {
   std::string hold{};
 };
 
-class Launcher {
- public:
-  Launcher(const DaemonContext& context, CircuitBreaker& breaker)
-      : context_(context), breaker_(breaker) {}
-
-  // Quarantines an item that cannot run, and fails one whose own options are wrong.
-  LaunchResult launch(const Decision& decision);
-
- private:
-  std::string check_inputs(const db::Item& item, const db::Template& search_template) const;
-  std::string check_room(const db::Item& item) const;
-  db::Attempt prepare(const db::Item& item, const db::Template& search_template,
-                      const Decision& decision) const;
-  PlanContext plan_context() const;
-  void forget_hosts(const db::Item& item) const;
-  bool store_intent(db::Attempt& attempt) const;
-  LaunchResult submit(db::Attempt attempt, const db::Item& item);
-  void accept(db::Attempt attempt, const slurm::SubmitResult& answer);
-  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer);
-  void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const;
-  void postpone(db::Item item, const std::string& reason) const;
-  LaunchResult blame_options(const db::Item& item, const Decision& decision,
-                             const std::string& problem) const;
-
-  const DaemonContext& context_;
-  CircuitBreaker& breaker_;
-};
+// Quarantines an item that cannot run, and fails one whose own options are wrong.
+LaunchResult launch_item(const DaemonContext& context, CircuitBreaker& breaker,
+                         const Decision& decision);
 
 }  // namespace scheduler

@@ -93,137 +93,124 @@ class CliCluster final : public SlurmCluster {
     prepare_scratch(session_.options().scratch);
   }
 
-  SubmitResult submit(const JobRequest& request) override;
-  bool release(const std::string& job_id) override;
-  bool signal_stop(const std::string& job_id) override;
+  SubmitResult submit(const JobRequest& request) override {
+    SbatchCall call;
+    try {
+      call = prepare(request);
+    } catch (const DirectiveError& error) {
+      return SubmitResult::rejected(Refusal::kConfiguration, error.what());
+    } catch (const std::system_error& error) {
+      return SubmitResult::rejected(Refusal::kBusy, error.what());
+    }
+    try {
+      const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
+      return result ? classify_sbatch(*result) : SubmitResult::rejected(Refusal::kBusy, kNoBudget);
+    } catch (const std::system_error& error) {  // sbatch may have been started
+      return SubmitResult::unknown(error.what());
+    }
+  }
+
+  bool release(const std::string& job_id) override {
+    if (!is_job_id(job_id)) return false;
+    const auto result = session_.run("scontrol", {"release", job_id});
+    return result && result->ok();
+  }
+
+  bool signal_stop(const std::string& job_id) override {
+    if (!is_job_id(job_id)) return false;
+    const auto result = session_.run("scancel", {"--signal=USR1", job_id});
+    return result && result->ok();
+  }
+
   int allowance() override { return session_.allowance(); }
-  std::string test_only(const JobRequest& request) override;
+  std::string test_only(const JobRequest& request) override {
+    SbatchCall call = prepare(request);
+    call.arguments.insert(call.arguments.begin(), "--test-only");
+    const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
+    if (!result) throw std::runtime_error(kNoBudget);
+    const std::string words = words_of(*result);
+    if (result->ending != CommandResult::Ending::kEnded || words.empty()) {
+      throw std::runtime_error("sbatch --test-only gave no answer: " + complaint_of(*result));
+    }
+    return words;
+  }
+
   std::vector<Finding> examine(const Examination& what) override {
     return examine_cli(session_, what);
   }
-  std::string describe() const override;
+  std::string describe() const override {
+    const CliClusterOptions& options = session_.options();
+    return "Slurm through its commands" +
+           (options.commands.empty() ? "" : " in " + options.commands) + ", as " + session_.user() +
+           "; at most " + std::to_string(options.requests_per_minute) + " requests a minute";
+  }
 
  private:
   int64_t steady_ms() const override { return session_.steady_ms(); }
-  Snapshot list() override;
-  std::optional<Jobs> accounting_records(const std::string& name) override;
-  CancelAnswer request_cancel(const std::string& job_id) override;
-  std::optional<int> count_nodes() override;
+  Snapshot list() override {
+    Snapshot snapshot;
+    const auto result = session_.run("squeue", squeue_arguments(), CliSession::Purpose::kListing);
+    if (!result) {
+      snapshot.fresh = false;
+      snapshot.problem = kNoBudget;
+    } else if (result->ok()) {
+      QueueText queue = parse_squeue(result->output, session_.options().name_prefix);
+      snapshot.problem = queue.problem;
+      snapshot.complete = queue.problem.empty();
+      if (snapshot.complete) snapshot.jobs = std::move(queue.jobs);
+    } else {
+      snapshot.problem = complaint_of(*result) + " (squeue)";
+    }
+    return snapshot;
+  }
 
-  SbatchCall prepare(const JobRequest& request) const;
+  std::optional<Jobs> accounting_records(const std::string& name) override {
+    if (session_.options().accounting == Accounting::kOff || accounting_is_off_) return Jobs();
+    const int64_t began = session_.steady_ms();
+    if (accounting_again_ms_ && began < *accounting_again_ms_) return std::nullopt;
+    const auto result = session_.run("sacct", sacct_arguments(name, accounting_days_));
+    if (!result) return std::nullopt;
+    if (result->ok()) return parse_sacct(result->output, name);
+    if (says_accounting_is_off(result->error)) {
+      accounting_is_off_ = session_.options().accounting == Accounting::kAuto;
+      if (accounting_is_off_) return Jobs();
+    } else if (says_too_many_days(result->error)) {
+      accounting_days_ = std::max(1, accounting_days_ / 3);
+    } else if (session_.steady_ms() - began >= kSlowMs) {
+      accounting_again_ms_ = session_.steady_ms() + kMinuteMs;
+    }
+    return std::nullopt;
+  }
+
+  CancelAnswer request_cancel(const std::string& job_id) override {
+    if (!is_job_id(job_id)) return CancelAnswer::kGone;
+    const auto result = session_.run("scancel", {"--verbose", job_id});
+    return result ? classify_scancel(*result) : CancelAnswer::kFailed;
+  }
+
+  std::optional<int> count_nodes() override {
+    const auto result = session_.run("sinfo", sinfo_node_arguments());
+    if (!result || !result->ok()) return std::nullopt;
+    return parse_sinfo_nodes(result->output).nodes;
+  }
+
+  SbatchCall prepare(const JobRequest& request) const {
+    const Directives directives = parse_directives(request.script, "the script of " + request.name);
+    const std::string folder = fs::absolute(session_.options().scratch).string();
+    SbatchCall call;
+    call.script = std::make_unique<ScratchFile>(folder, request.script);
+    // The command line overrides the script's lines, but this folder is only a default.
+    const bool says_chdir = directives.count("chdir") > 0;
+    call.arguments = sbatch_arguments(request, says_chdir ? "" : request.directory);
+    call.arguments.push_back(call.script->path());
+    return call;
+  }
 
   CliSession session_;
   bool accounting_is_off_ = false;
   int accounting_days_ = 90;  // how far back sacct looks; less where the site refuses long queries
   std::optional<int64_t> accounting_again_ms_;
 };
-
-SbatchCall CliCluster::prepare(const JobRequest& request) const {
-  const Directives directives = parse_directives(request.script, "the script of " + request.name);
-  const std::string folder = fs::absolute(session_.options().scratch).string();
-  SbatchCall call;
-  call.script = std::make_unique<ScratchFile>(folder, request.script);
-  // The command line overrides the script's lines, but this folder is only a default.
-  const bool says_chdir = directives.count("chdir") > 0;
-  call.arguments = sbatch_arguments(request, says_chdir ? "" : request.directory);
-  call.arguments.push_back(call.script->path());
-  return call;
-}
-
-SubmitResult CliCluster::submit(const JobRequest& request) {
-  SbatchCall call;
-  try {
-    call = prepare(request);
-  } catch (const DirectiveError& error) {
-    return SubmitResult::rejected(Refusal::kConfiguration, error.what());
-  } catch (const std::system_error& error) {
-    return SubmitResult::rejected(Refusal::kBusy, error.what());
-  }
-  try {
-    const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
-    return result ? classify_sbatch(*result) : SubmitResult::rejected(Refusal::kBusy, kNoBudget);
-  } catch (const std::system_error& error) {  // sbatch may have been started
-    return SubmitResult::unknown(error.what());
-  }
-}
-
-std::string CliCluster::test_only(const JobRequest& request) {
-  SbatchCall call = prepare(request);
-  call.arguments.insert(call.arguments.begin(), "--test-only");
-  const auto result = session_.run_in(request.environment, "sbatch", call.arguments);
-  if (!result) throw std::runtime_error(kNoBudget);
-  const std::string words = words_of(*result);
-  if (result->ending != CommandResult::Ending::kEnded || words.empty()) {
-    throw std::runtime_error("sbatch --test-only gave no answer: " + complaint_of(*result));
-  }
-  return words;
-}
-
-bool CliCluster::release(const std::string& job_id) {
-  if (!is_job_id(job_id)) return false;
-  const auto result = session_.run("scontrol", {"release", job_id});
-  return result && result->ok();
-}
-
-bool CliCluster::signal_stop(const std::string& job_id) {
-  if (!is_job_id(job_id)) return false;
-  const auto result = session_.run("scancel", {"--signal=USR1", job_id});
-  return result && result->ok();
-}
-
-Snapshot CliCluster::list() {
-  Snapshot snapshot;
-  const auto result = session_.run("squeue", squeue_arguments(), CliSession::Purpose::kListing);
-  if (!result) {
-    snapshot.fresh = false;
-    snapshot.problem = kNoBudget;
-  } else if (result->ok()) {
-    QueueText queue = parse_squeue(result->output, session_.options().name_prefix);
-    snapshot.problem = queue.problem;
-    snapshot.complete = queue.problem.empty();
-    if (snapshot.complete) snapshot.jobs = std::move(queue.jobs);
-  } else {
-    snapshot.problem = complaint_of(*result) + " (squeue)";
-  }
-  return snapshot;
-}
-
-std::optional<Jobs> CliCluster::accounting_records(const std::string& name) {
-  if (session_.options().accounting == Accounting::kOff || accounting_is_off_) return Jobs();
-  const int64_t began = session_.steady_ms();
-  if (accounting_again_ms_ && began < *accounting_again_ms_) return std::nullopt;
-  const auto result = session_.run("sacct", sacct_arguments(name, accounting_days_));
-  if (!result) return std::nullopt;
-  if (result->ok()) return parse_sacct(result->output, name);
-  if (says_accounting_is_off(result->error)) {
-    accounting_is_off_ = session_.options().accounting == Accounting::kAuto;
-    if (accounting_is_off_) return Jobs();
-  } else if (says_too_many_days(result->error)) {
-    accounting_days_ = std::max(1, accounting_days_ / 3);
-  } else if (session_.steady_ms() - began >= kSlowMs) {
-    accounting_again_ms_ = session_.steady_ms() + kMinuteMs;
-  }
-  return std::nullopt;
-}
-
-CancelAnswer CliCluster::request_cancel(const std::string& job_id) {
-  if (!is_job_id(job_id)) return CancelAnswer::kGone;
-  const auto result = session_.run("scancel", {"--verbose", job_id});
-  return result ? classify_scancel(*result) : CancelAnswer::kFailed;
-}
-
-std::optional<int> CliCluster::count_nodes() {
-  const auto result = session_.run("sinfo", sinfo_node_arguments());
-  if (!result || !result->ok()) return std::nullopt;
-  return parse_sinfo_nodes(result->output).nodes;
-}
-
-std::string CliCluster::describe() const {
-  const CliClusterOptions& options = session_.options();
-  return "Slurm through its commands" +
-         (options.commands.empty() ? "" : " in " + options.commands) + ", as " + session_.user() +
-         "; at most " + std::to_string(options.requests_per_minute) + " requests a minute";
-}
 
 }  // namespace
 
