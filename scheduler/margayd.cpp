@@ -15,6 +15,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/environment.h"
 #include "db/database.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/api/service.h"
@@ -137,10 +138,7 @@ Config load(const Options& options) {
   return config;
 }
 
-CrashHook crash_hook() {
-  const char* armed = std::getenv("MARGAY_CRASHPOINT");
-  return abort_at(armed == nullptr ? "" : armed);
-}
+CrashHook crash_hook() { return abort_at(base::variable("MARGAY_CRASHPOINT")); }
 
 std::vector<slurm::Finding> examine(const Config& config, const std::string& instance) {
   DoctorOptions options;

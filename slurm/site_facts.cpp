@@ -21,22 +21,15 @@ void judge_clock(const SiteFacts& facts, Findings& findings) {
   const int64_t skew = *facts.controller_time.value - facts.now;
   const std::string says = "the controller's clock is " + std::to_string(std::llabs(skew)) + " s " +
                            (skew < 0 ? "behind" : "ahead of") + " this machine's";
-  if (std::llabs(skew) > kMostSkew) {
-    findings.warn("clock", says, kAdvice);
-  } else {
-    findings.good("clock", says);
-  }
+  findings.judge(std::llabs(skew) <= kMostSkew, Finding::Level::kWarning, "clock", says, kAdvice);
 }
 
 void judge_names(const std::string& kind, const Names& wanted, const Names& there,
                  const std::string& advice, Findings& findings) {
   for (const std::string& name : wanted) {
-    const std::string subject = kind + " '" + name + "'";
-    if (there.count(name) > 0) {
-      findings.good(subject, "exists");
-    } else {
-      findings.bad(subject, "does not exist; there are: " + list_of(there), advice);
-    }
+    const bool exists = there.count(name) > 0;
+    findings.judge(exists, Finding::Level::kBad, kind + " '" + name + "'",
+                   exists ? "exists" : "does not exist; there are: " + list_of(there), advice);
   }
 }
 
@@ -97,19 +90,13 @@ void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& find
   const auto [nodes, gpus] = *facts.nodes.value;
   const std::string says =
       std::to_string(nodes) + " nodes with " + std::to_string(gpus) + " GPUs in all";
-  if (what.gpus && gpus == 0) {
-    findings.bad("GPUs", says, "check GresTypes, gres.conf and the Gres of the nodes");
-  } else {
-    findings.good("GPUs", says);
-  }
+  findings.judge(!what.gpus || gpus > 0, Finding::Level::kBad, "GPUs", says,
+                 "check GresTypes, gres.conf and the Gres of the nodes");
   if (what.nodes == 0 || nodes == 0) return;
   const std::string width = "slurm.nodes is " + std::to_string(what.nodes) +
                             ", and the cluster has " + std::to_string(nodes);
-  if (what.nodes > nodes) {
-    findings.bad("shape nodes", width, "lower slurm.nodes: Slurm refuses every wider job");
-  } else {
-    findings.good("shape nodes", width);
-  }
+  findings.judge(what.nodes <= nodes, Finding::Level::kBad, "shape nodes", width,
+                 "lower slurm.nodes: Slurm refuses every wider job");
 }
 
 }  // namespace

@@ -29,6 +29,11 @@ class Findings {
   void bad(const std::string& subject, const std::string& says, const std::string& advice) {
     add(Finding::Level::kBad, subject, says, advice);
   }
+  // Good, or else as `otherwise` says, with the advice.
+  void judge(bool good, Finding::Level otherwise, const std::string& subject,
+             const std::string& says, const std::string& advice) {
+    add(good ? Finding::Level::kGood : otherwise, subject, says, good ? "" : advice);
+  }
   void append(const std::vector<Finding>& more) {
     all_.insert(all_.end(), more.begin(), more.end());
   }

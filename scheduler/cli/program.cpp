@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <ostream>
 
 #include "base/duration.h"
+#include "base/environment.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/daemon_commands.h"
@@ -28,10 +28,7 @@ constexpr const char* kExits =
     "6 already exists, 7 no daemon, 9 wait timed out.";
 constexpr std::chrono::seconds kStopTimeout{10};
 
-std::string default_socket() {
-  const char* socket = std::getenv("MARGAY_SOCKET");
-  return socket != nullptr && *socket != '\0' ? socket : "/run/margay/margay.sock";
-}
+std::string default_socket() { return base::variable("MARGAY_SOCKET", "/run/margay/margay.sock"); }
 
 // The options of all commands. Parsing stores the action of the chosen command; run() calls it.
 class Program {

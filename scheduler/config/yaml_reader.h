@@ -5,8 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/text.h"
 #include "base/words.h"

@@ -126,12 +126,8 @@ void examine_room(const Config& config, Findings& findings) {
   try {
     const int64_t free = free_bytes(folder);
     const std::string says = base::size_text(free) + " free for results in '" + folder + "'";
-    if (free < kLittleRoom) {
-      findings.warn("disk", says,
-                    "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep");
-    } else {
-      findings.good("disk", says);
-    }
+    findings.judge(free >= kLittleRoom, Finding::Level::kWarning, "disk", says,
+                   "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep");
   } catch (const std::system_error& error) {
     findings.bad("disk", error.what(), "make the folder, owned by the user that runs margayd");
   }

@@ -126,12 +126,8 @@ void check_seconds(const std::string& name, const std::string& text, int64_t lea
                    const std::string& advice, Findings& findings) {
   const auto value = leading_number(text);
   if (!value) return;
-  const std::string says = std::to_string(*value) + " s";
-  if (*value >= least && *value <= most) {
-    findings.good(name, says);
-  } else {
-    findings.warn(name, says, advice);
-  }
+  findings.judge(*value >= least && *value <= most, Finding::Level::kWarning, name,
+                 std::to_string(*value) + " s", advice);
 }
 
 void check_limits(const CliClusterOptions& options, Settings config, Findings& findings) {

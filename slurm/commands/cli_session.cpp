@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
+
+#include "base/environment.h"
 
 namespace slurm {
 namespace {
@@ -23,8 +24,8 @@ std::string name_of(uid_t uid) {
 std::map<std::string, std::string> own_settings() {
   std::map<std::string, std::string> settings;
   for (const char* name : {"PATH", "HOME", "USER", "LOGNAME", "SLURM_CONF"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0') settings[name] = value;
+    const std::string value = base::variable(name);
+    if (!value.empty()) settings[name] = value;
   }
   settings.insert({"PATH", "/usr/local/bin:/usr/bin:/bin"});
   return settings;

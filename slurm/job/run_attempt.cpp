@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 
+#include "base/environment.h"
 #include "slurm/job/attempt_claim.h"
 #include "slurm/job/child_process.h"
 #include "slurm/job/job_rules.h"
@@ -22,33 +22,22 @@ namespace {
 
 constexpr timespec kLookAround = {.tv_sec = 10, .tv_nsec = 0};
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 void set_if_empty(const char* name, const std::string& value) {
-  if (variable(name).empty()) setenv(name, value.c_str(), 1);
+  if (base::variable(name).empty()) setenv(name, value.c_str(), 1);
 }
 
 // slurmrestd gives a job none of these.
 void complete_environment() {
   const passwd* const user = getpwuid(getuid());
   set_if_empty("USER", user == nullptr ? "" : user->pw_name);
-  set_if_empty("LOGNAME", variable("USER"));
+  set_if_empty("LOGNAME", base::variable("USER"));
   set_if_empty("HOME", user == nullptr ? "/" : user->pw_dir);
 }
 
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  gethostname(name, HOST_NAME_MAX);
-  return name;
-}
-
 JobIdentity identity_of_job() {
-  JobIdentity identity{.job = variable("SLURM_JOB_ID"), .host = host_name()};
-  if (identity.job.empty()) identity.job = variable("MARGAY_JOB_ID");
-  if (const std::string restart = variable("SLURM_RESTART_COUNT"); !restart.empty()) {
+  JobIdentity identity{.job = base::variable("SLURM_JOB_ID", base::variable("MARGAY_JOB_ID")),
+                       .host = base::host_name()};
+  if (const std::string restart = base::variable("SLURM_RESTART_COUNT"); !restart.empty()) {
     identity.restart = restart;
   }
   return identity;
@@ -69,7 +58,7 @@ class AttemptRun {
     if (job_ends == kDeviceFault) {
       claim_.blame_host(end.fault_host);
       std::fprintf(stderr, "the device of %s failed its probe (status %d)\n",
-                   (end.fault_host.empty() ? host_name() : end.fault_host).c_str(), end.code);
+                   (end.fault_host.empty() ? base::host_name() : end.fault_host).c_str(), end.code);
     }
     return job_ends;
   }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/environment.h"
 #include "base/text.h"
 #include "slurm/job/attempt_claim.h"
 #include "slurm/job/child_process.h"
@@ -25,14 +26,9 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLastWord{2000};
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 // An empty variable counts as unset, as in the engine.
 int number_in(const char* name, int otherwise) {
-  const std::string value = variable(name);
+  const std::string value = base::variable(name);
   return value.empty() ? otherwise : std::atoi(value.c_str());
 }
 
@@ -51,7 +47,8 @@ int wait_for(pid_t child) {
 // A rank ends with 70 also when another one is gone, which it may know before that one has ended:
 // 70 is recorded last. A rank without others has nobody to wait for.
 void let_others_end_first(const std::filesystem::path& faults) {
-  const bool has_others = !variable("RANK").empty() || number_in("OMPI_COMM_WORLD_SIZE", 1) > 1;
+  const bool has_others =
+      !base::variable("RANK").empty() || number_in("OMPI_COMM_WORLD_SIZE", 1) > 1;
   if (number_in("SLURM_STEP_NUM_TASKS", 0) == 1 && !has_others) return;
   const auto deadline = steady_clock::now() + kLastWord;
   while (steady_clock::now() < deadline && access((faults / "first").c_str(), F_OK) != 0) {
@@ -66,13 +63,13 @@ int run_one(const RankOptions& options, int rank) {
   const std::filesystem::path faults = std::filesystem::path(options.attempt) / "faults";
   if (code == kDeviceFault) let_others_end_first(faults);
   if (code != kDone) {
-    record_fault(faults, rank, {.code = code, .host = variable("SLURMD_NODENAME")});
+    record_fault(faults, rank, {.code = code, .host = base::variable("SLURMD_NODENAME")});
   }
   return code;
 }
 
 Words devices_of_task() {
-  Words devices = base::split(variable("CUDA_VISIBLE_DEVICES"), ',');
+  Words devices = base::split(base::variable("CUDA_VISIBLE_DEVICES"), ',');
   std::erase(devices, "");
   return devices;
 }

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/environment.h"
 #include "slurm/local/detached.h"
 
 namespace slurm {
@@ -34,23 +33,12 @@ bool is_job_name(const std::string& name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-std::string host_name() {
-  char name[HOST_NAME_MAX + 1] = {};
-  gethostname(name, HOST_NAME_MAX);
-  return name;
-}
-
-std::string from_environment(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : otherwise;
-}
-
 // Nothing of the daemon's own environment reaches a job but these.
 std::map<std::string, std::string> environment_of(const JobRequest& request) {
   std::map<std::string, std::string> environment = request.environment;
-  environment.insert({{"PATH", from_environment("PATH", "/usr/local/bin:/usr/bin:/bin")},
-                      {"HOME", from_environment("HOME", "/")},
-                      {"LANG", from_environment("LANG", "C.UTF-8")}});
+  environment.insert({{"PATH", base::variable("PATH", "/usr/local/bin:/usr/bin:/bin")},
+                      {"HOME", base::variable("HOME", "/")},
+                      {"LANG", base::variable("LANG", "C.UTF-8")}});
   environment["MARGAY_JOB_ID"] = request.name;
   environment["MARGAY_JOB_NAME"] = request.name;
   return environment;
@@ -98,7 +86,7 @@ LocalCluster::LocalCluster(LocalClusterOptions options)
     options_.helper = fs::read_symlink("/proc/self/exe").parent_path() / "margay-job";
   }
   options_.helper = fs::absolute(options_.helper);
-  host_ = host_name();
+  host_ = base::host_name();
   fs::create_directories(options_.folder);
   // What a killed daemon had not finished writing was never a job; what it had not finished
   // removing is one no more.
