@@ -6,27 +6,27 @@
 namespace db {
 namespace {
 
-const Table<QueuedItem> kItems("items", {{"id", &QueuedItem::id},
-                                         {"priority", &QueuedItem::priority},
-                                         {"state", &QueuedItem::state},
-                                         {"cancel_requested", &QueuedItem::cancel_requested},
-                                         {"created", &QueuedItem::created},
-                                         {"not_before", &QueuedItem::not_before}});
+const Table<QueuedItem> kQueuedItems("items", {{"id", &QueuedItem::id},
+                                               {"priority", &QueuedItem::priority},
+                                               {"state", &QueuedItem::state},
+                                               {"cancel_requested", &QueuedItem::cancel_requested},
+                                               {"created", &QueuedItem::created},
+                                               {"not_before", &QueuedItem::not_before}});
 
-const Table<OpenAttempt> kAttempts("attempts", {{"item_id", &OpenAttempt::item_id},
-                                                {"state", &OpenAttempt::state},
-                                                {"shape", &OpenAttempt::shape},
-                                                {"gpus", &OpenAttempt::gpus},
-                                                {"stop_asked", &OpenAttempt::stop_asked}});
+const Table<OpenAttempt> kOpenAttempts("attempts", {{"item_id", &OpenAttempt::item_id},
+                                                    {"state", &OpenAttempt::state},
+                                                    {"shape", &OpenAttempt::shape},
+                                                    {"gpus", &OpenAttempt::gpus},
+                                                    {"stop_asked", &OpenAttempt::stop_asked}});
 
 }  // namespace
 
 std::vector<QueuedItem> QueueStore::items() const {
-  return kItems.all(database_, "WHERE state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
+  return kQueuedItems.all(database_, "WHERE state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
 }
 
 std::vector<OpenAttempt> QueueStore::attempts() const {
-  return kAttempts.all(database_, std::string("WHERE state IN ") + kOpenStates);
+  return kOpenAttempts.all(database_, std::string("WHERE state IN ") + kOpenStates);
 }
 
 int64_t QueueStore::count_attempts() const {

@@ -155,6 +155,12 @@ std::string to_string(AttemptState state);
 std::string to_string(Priority priority);
 template <typename Value>
 std::optional<Value> parse(const std::string& word);
+template <>
+std::optional<ItemState> parse(const std::string& word);
+template <>
+std::optional<AttemptState> parse(const std::string& word);
+template <>
+std::optional<Priority> parse(const std::string& word);
 const std::vector<ItemState>& item_states();
 
 }  // namespace db

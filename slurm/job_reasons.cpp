@@ -16,7 +16,7 @@ struct Meaning {
   bool somebody = false;  // somebody has to act, or the job never starts
 };
 
-constexpr Meaning kWords[] = {
+constexpr Meaning kReasons[] = {
     {"None", "Slurm has not looked at it yet"},
     {"Priority", "other jobs are ahead of it"},
     {"Resources", "waits until enough nodes or GPUs are free"},
@@ -92,9 +92,9 @@ std::string plain_word(const std::string& reason) {
 }
 
 const Meaning* meaning_of(const std::string& word) {
-  const auto* found = std::find_if(std::begin(kWords), std::end(kWords),
+  const auto* found = std::find_if(std::begin(kReasons), std::end(kReasons),
                                    [&](const Meaning& meaning) { return meaning.word == word; });
-  return found == std::end(kWords) ? nullptr : found;
+  return found == std::end(kReasons) ? nullptr : found;
 }
 
 // Whose limit a word like QOSMaxJobsPerUserLimit or AssocGrpGRES is about; empty: it is about none.

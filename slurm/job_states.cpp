@@ -78,7 +78,7 @@ std::optional<JobState> find_in(Kind kind, const std::set<std::string>& words) {
 bool is_alive(JobState state) { return state == JobState::kPending || state == JobState::kRunning; }
 
 // "CANCELLED by 1000" -> "CANCELLED".
-std::string plain_word(const std::string& text) {
+std::string state_word(const std::string& text) {
   const std::string word = base::trimmed(text);
   return base::upper(word.substr(0, word.find(" by ")));
 }
@@ -126,7 +126,7 @@ std::set<std::string> split_words(const std::string& text) {
       word += c;
       continue;
     }
-    word = plain_word(word);
+    word = state_word(word);
     if (!word.empty()) words.insert(word);
     word.clear();
   }
