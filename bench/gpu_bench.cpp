@@ -95,6 +95,8 @@ class Runner {
   }
   engine::ExitCode code() const { return code_; }
 
+  // So that the rounds have the rate of a long search, where a new maximum is rare.
+  void seed_statistics() { backend_->restore(noise_.after_a_million()); }
   void calibrate() {
     call();
     wait_for_device();
@@ -207,7 +209,11 @@ void measure(Runners& runners, int rounds) {
   for (auto& runner : runners) {
     if (runner->side().refused.empty()) running.push_back(runner.get());
   }
-  for (Runner* runner : running) runner->calibrate();
+  for (Runner* runner : running) {
+    runner->seed_statistics();
+    runner->calibrate();
+  }
+  start_profiler();
   for (int round = 0; round < rounds; ++round) {
     for (const int i : order_of_round(round, static_cast<int>(running.size()))) {
       running[static_cast<size_t>(i)]->run_round();
@@ -217,19 +223,19 @@ void measure(Runners& runners, int rounds) {
 }
 
 // Throws what a side was refused for where none can run.
-Case run_case(const CaseOptions& wanted, int rounds) {
+Case run_case(const CaseOptions& wanted, const Options& options) {
   // Before noise is made for what does not fit.
   engine::plan_device(Noise::shape_of(wanted), {.backend = "cuda"});
   const Noise noise(wanted);
   Runners runners;
   bool any = false;
-  for (const auto& [fft, precision] : ways_of_transforming()) {
+  for (const auto& [fft, precision] : options.sides) {
     runners.push_back(std::make_unique<Runner>(noise, fft, precision));
     any = runners.back()->start() || any;
   }
   if (!any) throw engine::Error(runners.front()->code(), runners.front()->side().refused);
   compare(runners);
-  measure(runners, rounds);
+  measure(runners, options.rounds);
   Case out{.height = wanted.height,
            .width = wanted.width,
            .n = wanted.n,
@@ -252,12 +258,17 @@ engine::ExitCode run(const Options& options) {
                 .versions = facts.libraries,
                 .open_seconds = watch.seconds()};
   report.versions.emplace_back("margay", MARGAY_VERSION);
+  report.properties = device_properties(facts.number);
   report.copy_bytes_per_second = measure_copy();
   std::cout << report_head(report) << std::flush;
+  if (options.facts) {
+    if (!options.json.empty()) write_json(options.json, report);
+    return engine::ExitCode::kDone;
+  }
   for (const CaseOptions& wanted : options.cases) {
     std::cerr << "gpu_bench: " << wanted.width << " x " << wanted.height << ", template "
               << wanted.n << '\n';
-    report.cases.push_back(run_case(wanted, options.rounds));
+    report.cases.push_back(run_case(wanted, options));
     // Now, so that a run that is stopped leaves what it had.
     std::cout << case_table(report.cases.back(), report.copy_bytes_per_second) << std::flush;
     if (!options.json.empty()) write_json(options.json, report);

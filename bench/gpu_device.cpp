@@ -1,5 +1,6 @@
 #include "bench/gpu_device.h"
 
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -72,6 +73,31 @@ void open_device(int number) {
   check(cudaFree(nullptr), "opening the device");
   wait_for_device();
 }
+
+std::vector<std::pair<std::string, int64_t>> device_properties(int number) {
+  const std::pair<const char*, cudaDeviceAttr> wanted[] = {
+      {"multiProcessorCount", cudaDevAttrMultiProcessorCount},
+      {"l2CacheSize", cudaDevAttrL2CacheSize},
+      {"persistingL2CacheMaxSize", cudaDevAttrMaxPersistingL2CacheSize},
+      {"sharedMemPerMultiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+      {"sharedMemPerBlockOptin", cudaDevAttrMaxSharedMemoryPerBlockOptin},
+      {"reservedSharedMemPerBlock", cudaDevAttrReservedSharedMemoryPerBlock},
+      {"regsPerMultiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor},
+      {"maxThreadsPerMultiProcessor", cudaDevAttrMaxThreadsPerMultiProcessor},
+      {"clockRate", cudaDevAttrClockRate},
+      {"memoryClockRate", cudaDevAttrMemoryClockRate},
+      {"memoryBusWidth", cudaDevAttrGlobalMemoryBusWidth},
+      {"ECCEnabled", cudaDevAttrEccEnabled}};
+  std::vector<std::pair<std::string, int64_t>> properties;
+  for (const auto& [name, attribute] : wanted) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, number), name);
+    properties.emplace_back(name, value);
+  }
+  return properties;
+}
+
+void start_profiler() { check(cudaProfilerStart(), "letting a profiler look"); }
 
 uint64_t free_device_memory() {
   size_t free = 0;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/gpu_report.h"
@@ -12,6 +14,12 @@ namespace bench {
 
 // Opens device `number` and waits for it. Throws engine::Error, like everything here.
 void open_device(int number);
+
+// What the device says of itself: CUDA's name of each property, and its value.
+std::vector<std::pair<std::string, int64_t>> device_properties(int number);
+
+// Lets a profiler look from here on that was told to wait for this.
+void start_profiler();
 
 // Bytes read and written per second by a large copy from the device to itself: the median of
 // several.

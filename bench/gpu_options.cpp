@@ -20,6 +20,21 @@ CaseOptions case_of(const std::string& size, const std::string& n) {
   return c;
 }
 
+std::vector<SideOptions> all_sides() {
+  return {{"cufft", "fp32"}, {"fused", "fp32"}, {"fused", "fp16"}};
+}
+
+// "fused:fp32".
+SideOptions side_of(const std::string& name) {
+  std::string known;
+  for (const SideOptions& side : all_sides()) {
+    const std::string its_name = side.fft + ":" + side.precision;
+    if (name == its_name) return side;
+    known += (known.empty() ? "" : ", ") + its_name;
+  }
+  throw engine::UsageError("--side: '" + name + "' is none of " + known);
+}
+
 std::vector<CaseOptions> usual_cases() {
   return {{4096, 4096, 512}, {4096, 4096, 384}, {4092, 5760, 512}, {4092, 5760, 384}};
 }
@@ -27,9 +42,15 @@ std::vector<CaseOptions> usual_cases() {
 }  // namespace
 
 std::string usage() {
-  return "usage: gpu_bench [--json FILE] [--rounds N] [--case WIDTHxHEIGHT TEMPLATE]...\n\n"
-         "Correlations per second on CUDA device 0, every path and precision in turn.\n"
+  return "usage: gpu_bench [--json FILE] [--rounds N] [--side FFT:PRECISION]...\n"
+         "                 [--case WIDTHxHEIGHT TEMPLATE]...\n"
+         "       gpu_bench --facts [--json FILE]\n\n"
+         "Correlations per second on CUDA device 0, every path and precision in turn, at the rate\n"
+         "of a long search: a new maximum of a pixel is rare.\n"
+         "Without --side: cufft:fp32, fused:fp32, fused:fp16.\n"
          "Without --case: 4096x4096 and 5760x4092 with templates of 512 and 384.\n"
+         "--facts: what the device is, and how fast it copies; no case.\n"
+         "A profiler that begins when the program asks for it sees the rounds alone.\n"
          "Ends with status 70 without a device, 71 for what does not fit its memory.\n";
 }
 
@@ -46,6 +67,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.help = true;
     } else if (argument == "--json") {
       options.json = next(argument);
+    } else if (argument == "--facts") {
+      options.facts = true;
+    } else if (argument == "--side") {
+      options.sides.push_back(side_of(next(argument)));
     } else if (argument == "--case") {
       const std::string size = next(argument);
       options.cases.push_back(case_of(size, next(argument)));
@@ -60,11 +85,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
     }
   }
   if (options.cases.empty()) options.cases = usual_cases();
+  if (options.sides.empty()) options.sides = all_sides();
   return options;
-}
-
-std::vector<std::pair<std::string, std::string>> ways_of_transforming() {
-  return {{"cufft", "fp32"}, {"fused", "fp32"}, {"fused", "fp16"}};
 }
 
 }  // namespace bench

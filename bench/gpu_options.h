@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace bench {
@@ -12,10 +11,17 @@ struct CaseOptions {
   int n = 0;                  // of the template
 };
 
+// One way of correlating.
+struct SideOptions {
+  std::string fft, precision;
+};
+
 struct Options {
   std::vector<CaseOptions> cases;  // by default those of docs/cuda.md
+  std::vector<SideOptions> sides;  // by default all; the first is what the others are compared with
   int rounds = 7;
-  std::string json;  // the report's file; empty: none
+  std::string json;    // the report's file; empty: none
+  bool facts = false;  // measures no case
   bool help = false;
 };
 
@@ -23,8 +29,5 @@ std::string usage();
 
 // Throws UsageError naming the argument.
 Options parse_options(const std::vector<std::string>& arguments);
-
-// --fft and --precision of each side; the first is what the others are compared with.
-std::vector<std::pair<std::string, std::string>> ways_of_transforming();
 
 }  // namespace bench

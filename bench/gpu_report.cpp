@@ -36,7 +36,7 @@ void add_figures(Json& json, const Case& c, const Side& side, double bandwidth) 
   json["gpix_per_second"] =
       spread_json({rate.median * pixels, rate.smallest * pixels, rate.largest * pixels});
   const Side& base = c.sides.front();
-  if (base.refused.empty()) {
+  if (c.sides.size() > 1 && base.refused.empty()) {
     json["ratio_to_" + base.fft] = spread_json(ratio_of(side.rates, base.rates));
   }
   if (side.mip_rms) json["mip_rms_from_" + base.fft] = *side.mip_rms;
@@ -112,9 +112,12 @@ std::string report_json(const Report& report) {
   }
   Json versions = Json::object();
   for (const auto& [name, version] : report.versions) versions[name] = version;
+  Json properties = Json::object();
+  for (const auto& [name, value] : report.properties) properties[name] = value;
   const Json json = {{"program", "gpu_bench"},
                      {"device", report.device},
                      {"versions", std::move(versions)},
+                     {"properties", std::move(properties)},
                      {"copy_gigabytes_per_second", report.copy_bytes_per_second * 1e-9},
                      {"open_seconds", report.open_seconds},
                      {"cases", std::move(cases)}};
@@ -122,8 +125,13 @@ std::string report_json(const Report& report) {
 }
 
 std::string report_head(const Report& report) {
-  return format("%s: a copy moves %.0f GB/s (read and written), open in %.2f s\n",
-                report.device.c_str(), report.copy_bytes_per_second * 1e-9, report.open_seconds);
+  std::string cache;
+  for (const auto& [name, value] : report.properties) {
+    if (name == "l2CacheSize") cache = format("L2 of %.1f MB, ", static_cast<double>(value) * 1e-6);
+  }
+  return format("%s: %sa copy moves %.0f GB/s (read and written), open in %.2f s\n",
+                report.device.c_str(), cache.c_str(), report.copy_bytes_per_second * 1e-9,
+                report.open_seconds);
 }
 
 std::string case_table(const Case& c, double copy_bytes_per_second) {

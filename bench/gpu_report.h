@@ -42,6 +42,7 @@ struct Case {
 struct Report {
   std::string device;
   std::vector<std::pair<std::string, std::string>> versions;  // name, version
+  std::vector<std::pair<std::string, int64_t>> properties;    // CUDA's name of each, value
   double copy_bytes_per_second = 0;  // read and written, of a large copy on the device
   double open_seconds = 0;           // until the device was open
   std::vector<Case> cases;

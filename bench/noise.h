@@ -1,4 +1,5 @@
-// A search in noise, to be timed: speed does not depend on what is found.
+// A search in noise, to be timed: speed does not depend on what is found, but on how often a pixel
+// has a new maximum.
 #pragma once
 
 #include <span>
@@ -18,6 +19,8 @@ class Noise {
   const engine::Problem& problem() const { return problem_; }
   // Pairs of psi and psi + 180.
   std::span<const engine::Unit> units() const { return units_; }
+  // What such a search has accumulated after a million correlations of deviation 1.
+  engine::Accumulators after_a_million() const;
 
  private:
   engine::Problem problem_;

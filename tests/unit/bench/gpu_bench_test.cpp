@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "bench/gpu_options.h"
 #include "bench/gpu_report.h"
 #include "bench/kernel_bytes.h"
+#include "bench/noise.h"
 #include "bench/rounds.h"
+#include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
 
 namespace bench {
@@ -118,11 +121,56 @@ TEST(GpuBenchOptions, ThatAreWrongAreNamed) {
     return "";
   };
   EXPECT_THAT(refusal({"--fast"}), HasSubstr("--fast"));
+  EXPECT_THAT(refusal({"--side"}), HasSubstr("--side"));
+  EXPECT_THAT(refusal({"--side", "fused"}), HasSubstr("cufft:fp32, fused:fp32, fused:fp16"));
   EXPECT_THAT(refusal({"--json"}), HasSubstr("--json"));
   EXPECT_THAT(refusal({"--rounds", "0"}), HasSubstr("--rounds"));
   EXPECT_THAT(refusal({"--case", "512x512", "1024"}), HasSubstr("1024"));
   EXPECT_THAT(refusal({"--case", "512", "128"}), HasSubstr("512"));
   EXPECT_THAT(refusal({"--case", "512x512", "127"}), HasSubstr("127"));
+}
+
+TEST(GpuBenchOptions, AreAllSidesUnlessSomeAreNamed) {
+  ASSERT_EQ(parse_options({}).sides.size(), 3U);
+  EXPECT_EQ(parse_options({}).sides[0].fft, "cufft");
+  const Options one = parse_options({"--side", "fused:fp32"});
+  ASSERT_EQ(one.sides.size(), 1U);
+  EXPECT_EQ(one.sides[0].fft, "fused");
+  EXPECT_EQ(one.sides[0].precision, "fp32");
+  EXPECT_EQ(parse_options({"--side", "fused:fp16", "--side", "cufft:fp32"}).sides.size(), 2U);
+  EXPECT_FALSE(one.facts);
+  EXPECT_TRUE(parse_options({"--facts"}).facts);
+}
+
+// Its statistics before the rounds are those of a long search: hardly a pixel has a new maximum.
+TEST(Noise, CorrelatesWithDeviationOneAndAfterAMillionSeldomHasANewMaximum) {
+  const Noise noise({.height = 96, .width = 80, .n = 16});
+  const auto backend = engine::cpu::make_cpu_backend(
+      noise.problem(), engine::cpu::plan_memory(noise.shape(), {.threads = 1}));
+  const auto units = noise.units().first(12);
+  const int64_t correlations = 2 * 12 * noise.problem().planes();
+  backend->correlate(units);
+  const engine::Accumulators fresh = backend->accumulators();
+  double variance = 0;
+  for (size_t i = 0; i < fresh.sum.size(); ++i) {
+    variance += std::pow(engine::moments(fresh.sum[i], fresh.squares[i], correlations).sd, 2) /
+                static_cast<double>(fresh.sum.size());
+  }
+  EXPECT_NEAR(variance, 1, 0.1);
+
+  const engine::Accumulators seed = noise.after_a_million();
+  backend->restore(seed);
+  backend->correlate(units);
+  const engine::Accumulators later = backend->accumulators();
+  size_t changed = 0;
+  for (size_t i = 0; i < seed.best.size(); ++i) changed += later.best[i] != seed.best[i] ? 1 : 0;
+  // Each pixel has a chance of 264 in a million.
+  EXPECT_LT(changed, seed.best.size() / 200);
+  const auto middle = seed.sum.size() / 2;
+  const engine::Moments moments =
+      engine::moments(later.sum[middle], later.squares[middle], 1'000'000 + correlations);
+  EXPECT_NEAR(moments.sd, 1, 1e-3);
+  EXPECT_LT(engine::best_value(seed.best[middle]), 5);
 }
 
 Report report() {
@@ -153,6 +201,22 @@ TEST(GpuReport, HasTheFiguresOfEverySideAndItsRatioToTheFirst) {
   EXPECT_EQ(sides[1]["ratio_to_cufft"]["largest"], 4.0);
   EXPECT_EQ(sides[1]["mip_rms_from_cufft"], 1e-6);
   EXPECT_EQ(sides[0]["launches_per_correlation"], 0.04);
+}
+
+TEST(GpuReport, OfOneSideHasNoRatio) {
+  Report r = report();
+  r.cases[0].sides = {r.cases[0].sides[1]};
+  r.cases[0].sides[0].mip_rms.reset();
+  const auto json = nlohmann::json::parse(report_json(r));
+  EXPECT_FALSE(json["cases"][0]["sides"][0].contains("ratio_to_fused"));
+}
+
+TEST(GpuReport, HasWhatTheDeviceSaysOfItself) {
+  Report r = report();
+  r.properties = {{"l2CacheSize", 62914560}, {"multiProcessorCount", 132}};
+  const auto json = nlohmann::json::parse(report_json(r));
+  EXPECT_EQ(json["properties"]["l2CacheSize"], 62914560);
+  EXPECT_THAT(report_head(r), HasSubstr("L2 of 62.9 MB"));
 }
 
 TEST(GpuReport, PutsTheFloorBesideTheTimeWhereItIsKnown) {

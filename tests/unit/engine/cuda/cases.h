@@ -3,7 +3,7 @@
 //   using Device                 of engine/cuda/device_concept.h
 //   static std::string missing() why no device can be had here; empty: one can
 //   static std::unique_ptr<Device> make()
-//   static constexpr bool kReal  whether larger cases cost nothing
+//   static bool large_cases()    true where larger cases cost nothing
 #pragma once
 
 #include <gtest/gtest.h>

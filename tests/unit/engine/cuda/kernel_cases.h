@@ -26,7 +26,7 @@ class CudaKernels : public OnDevice<Maker> {
   using Buffer = typename OnDevice<Maker>::template Buffer<T>;
 
   static std::vector<int> sizes() {
-    return Maker::kReal ? std::vector<int>{16, 22, 64, 192} : std::vector<int>{16, 22};
+    return Maker::large_cases() ? std::vector<int>{16, 22, 64, 192} : std::vector<int>{16, 22};
   }
   static size_t half_plane(int n) {
     return static_cast<size_t>(n) * (static_cast<size_t>(n) / 2 + 1);

@@ -199,7 +199,7 @@ class CudaSearch : public OnDevice<Maker> {
          .paired = false,
          .magnified = true,
          .complex_filters = true}};
-    if (Maker::kReal) {
+    if (Maker::large_cases()) {
       out.push_back({.name = "powers of two", .height = 512, .width = 512, .n = 128, .planes = 3});
       out.push_back({.name = "a lengthy prime", .height = 502, .width = 614, .n = 96});
       out.push_back(
@@ -217,7 +217,7 @@ TYPED_TEST_P(CudaSearch, GivesTheMapsOfTheCpu) {
 
 TYPED_TEST_P(CudaSearch, GivesTheMapsOfTheCpuForSizesAtRandom) {
   const auto cases =
-      TypeParam::kReal ? cases_at_random(31, 12, 700, 160) : cases_at_random(32, 3, 44, 20);
+      TypeParam::large_cases() ? cases_at_random(31, 12, 700, 160) : cases_at_random(32, 3, 44, 20);
   int batch = 1;
   for (const SearchCase& c : cases) this->expect_maps_of_the_cpu(c, batch += 2);
 }

@@ -111,7 +111,7 @@ TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpu) {
 
 TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpuForSizesAtRandom) {
   const auto cases =
-      TypeParam::kReal ? cases_at_random(33, 12, 700, 60) : cases_at_random(34, 3, 150, 30);
+      TypeParam::large_cases() ? cases_at_random(33, 12, 700, 60) : cases_at_random(34, 3, 150, 30);
   for (const SearchCase& c : cases) {
     SCOPED_TRACE(text_of(c));
     this->template expect_maps_of_the_cpu<Fused<cuda::SingleStorage, 64, 96>>(c, 3e-6);

@@ -12,7 +12,7 @@ namespace {
 
 struct OnCpu {
   using Device = SimtDevice;
-  static constexpr bool kReal = false;
+  static bool large_cases() { return false; }
   static std::string missing() { return ""; }
   static std::unique_ptr<Device> make() {
     static uint64_t seed = 1;

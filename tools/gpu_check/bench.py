@@ -1,0 +1,133 @@
+"""How fast the device is, and where the two kernels that matter spend their time."""
+import csv
+import json
+import os
+import re
+
+from gpu_check.check import Step, failed, missing, passed, print_tail
+from gpu_check.libraries import find_tool
+
+CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
+KERNELS = "regex:correlate_columns|finish_rows"
+SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Tables",
+            "SchedulerStats", "WarpStateStats", "LaunchStats", "Occupancy")
+METRICS = ("gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
+           "lts__t_sector_hit_rate.pct,smsp__inst_executed.sum")
+# Metrics that are kept as figures; the log has all.
+KEPT = re.compile(r"^(gpu__|dram__|lts__|l1tex__|sm__|smsp__|launch__|derived__)")
+STALL = re.compile(r"issue_stalled_(\w+?)(_per_\w+)?\.")
+
+
+def _json_of(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def _case(size, template, rounds):
+    def run(check):
+        report = os.path.join(check.scratch, "bench.json")
+        if os.path.exists(report):
+            os.remove(report)
+        outcome, finished = check.expect(
+            [check.program("gpu_bench"), "--case", size, template, "--rounds", str(rounds),
+             "--json", report], 0, "CC/s")
+        if outcome.passed:
+            print(finished.text, end="")
+        return outcome._replace(figures=_json_of(report))
+    return run
+
+
+def _number(text):
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
+
+
+def launches_of(table):
+    """From ncu's `--csv --page raw`: for each launch its kernel, and its metrics in base units."""
+    rows = list(csv.reader(line for line in table.splitlines() if line.startswith('"')))
+    if len(rows) < 3:
+        return []
+    names = rows[0]
+    launches = []
+    for row in rows[2:]:  # rows[1] has the units
+        values = dict(zip(names, row))
+        metrics = {name: _number(value) for name, value in values.items()
+                   if KEPT.match(name) and _number(value) is not None}
+        launches.append({"kernel": values.get("Kernel Name", ""),
+                         "grid": values.get("Grid Size", ""), "block": values.get("Block Size", ""),
+                         "metrics": metrics})
+    return launches
+
+
+def _line_of(launch):
+    metrics = launch["metrics"]
+    stalls = sorted(((value, STALL.search(name).group(1)) for name, value in metrics.items()
+                     if STALL.search(name)), reverse=True)
+    known = [("%.1f us", "gpu__time_duration.sum", 1e-3),
+             ("DRAM read %.1f MB", "dram__bytes_read.sum", 1e-6),
+             ("written %.1f MB", "dram__bytes_write.sum", 1e-6),
+             ("L2 hits %.1f %%", "lts__t_sector_hit_rate.pct", 1),
+             ("issue %.2f per cycle", "smsp__issue_active.avg.per_cycle_active", 1)]
+    words = [text % (metrics[name] * scale) for text, name, scale in known if name in metrics]
+    words.append("stalls " + ", ".join("%s %.2f" % (name, value) for value, name in stalls[:5]))
+    return "   %s: %s" % (launch["kernel"][:40], ", ".join(words))
+
+
+def _why_none(finished, table):
+    text = table + finished.text
+    if "ERR_NVGPUCTRPERM" in text:
+        return missing("this user may not read the device's counters (ERR_NVGPUCTRPERM): the driver "
+                       "allows it to root alone")
+    error = re.search(r"==ERROR== (.*)", text)
+    print_tail(text)
+    return missing("ncu has no figures (status %d): %s" %
+                   (finished.status, error.group(1) if error else "no kernel was profiled"))
+
+
+def _profile(side):
+    def run(check):
+        ncu = find_tool("ncu")
+        if not ncu:
+            return missing("ncu (Nsight Compute) is neither in PATH nor in a CUDA toolkit")
+        path = os.path.join(check.scratch, "profile.csv")
+        open(path, "w", encoding="utf-8").close()
+        # The device's clocks stay as they are. gpu_bench switches profiling on before its rounds.
+        command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--log-file", path,
+                   "--clock-control", "none", "--cache-control", "none",
+                   "--profile-from-start", "off", "--kernel-name-base", "function",
+                   "--kernel-name", KERNELS, "--launch-count", "4", "--metrics", METRICS]
+        for section in SECTIONS:
+            command += ["--section", section]
+        finished = check.run(command + [check.program("gpu_bench"), "--side", side, "--rounds", "1",
+                                        "--case", *CASES[0]])
+        with open(path, encoding="utf-8", errors="replace") as file:
+            table = file.read()
+        check.record.log.write(table)
+        launches = launches_of(table)
+        for launch in launches:
+            print(_line_of(launch))
+        if finished.stopped:
+            return check.stopped(finished, launches or None)
+        if not launches:
+            return _why_none(finished, table)
+        if finished.status != 0:
+            return failed("status %d" % finished.status, launches)
+        return passed(launches)
+    return run
+
+
+def first_steps():
+    return [Step("benchmark %s %s, 3 rounds" % CASES[0], 25, 120, _case(*CASES[0], 3))]
+
+
+def profile_steps():
+    return [Step("profile " + side, 25, 120, _profile(side)) for side in ("fused:fp32", "fused:fp16")]
+
+
+def all_steps():
+    return [Step("benchmark %s %s" % case, 30, 150, _case(*case, 7)) for case in CASES]

@@ -1,0 +1,115 @@
+"""Commands with a time limit, whose output goes into the log while they run."""
+import collections
+import ctypes
+import os
+import signal
+import subprocess
+import time
+
+# What a step's output may leave in the log: a sanitizer can write more than a machine brings back.
+MOST_LOGGED = 400_000
+PAUSE = 0.02
+GRACE = 5.0  # seconds from SIGTERM to SIGKILL
+
+Finished = collections.namedtuple("Finished", "status text seconds stopped")
+
+
+class Clock:
+    """Seconds since it was made. MARGAY_GPU_CHECK_CLOCK, for tests, names a file that has them."""
+
+    def __init__(self):
+        self._file = os.environ.get("MARGAY_GPU_CHECK_CLOCK")
+        self._last = 0.0
+        self._start = time.monotonic()
+
+    def now(self):
+        if not self._file:
+            return time.monotonic() - self._start
+        with open(self._file, encoding="ascii") as file:
+            # It is empty while it is being written.
+            self._last = float(file.read().strip() or self._last)
+        return self._last
+
+
+class Log:
+    """A file that commands append to while they run, so that nothing is lost with this process."""
+
+    def __init__(self, path):
+        self._file = open(path, "ab+")
+
+    def fileno(self):
+        return self._file.fileno()
+
+    def write(self, text):
+        os.write(self.fileno(), text.encode("utf-8", "replace"))
+
+    def size(self):
+        return os.fstat(self.fileno()).st_size
+
+    def text_from(self, offset):
+        """What was written since; the middle of more than MOST_LOGGED bytes is removed."""
+        size = self.size() - offset
+        data = os.pread(self.fileno(), min(size, MOST_LOGGED // 2), offset)
+        rest = size - len(data)
+        if rest > 0:
+            kept = min(rest, MOST_LOGGED // 2)
+            tail = os.pread(self.fileno(), kept, offset + size - kept)
+            if rest > kept:
+                gap = b"\n[%d bytes are left out]\n" % (rest - kept)
+                os.ftruncate(self.fileno(), offset + len(data))
+                os.write(self.fileno(), gap + tail)
+                data += gap
+            data += tail
+        return data.decode("utf-8", "replace")
+
+
+def _become_a_group_that_dies_with_its_parent():
+    os.setpgid(0, 0)
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def start(command, log, environment, folder):
+    """Raises OSError where there is no such program."""
+    return subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=log.fileno(), stderr=log.fileno(),
+        env=environment, cwd=folder, preexec_fn=_become_a_group_that_dies_with_its_parent)
+
+
+def end(process):
+    """The whole group of `process`: asked, then killed."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(GRACE)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        pass
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def run(command, limit, log, clock, environment, folder):
+    """`status` is 128 and the signal's number where a signal ended it, 127 where it is not there."""
+    begun = clock.now()
+    log.write("$ %s\n" % " ".join(command))
+    offset = log.size()
+    try:
+        process = start(command, log, environment, folder)
+    except OSError as error:
+        log.write("%s\n" % error)
+        return Finished(127, str(error), 0.0, False)
+    stopped = False
+    try:
+        while process.poll() is None and not stopped:
+            time.sleep(PAUSE)
+            stopped = clock.now() - begun >= limit and process.poll() is None
+    finally:
+        # Also where this process itself is asked to stop.
+        if process.poll() is None:
+            end(process)
+    status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    seconds = clock.now() - begun
+    text = log.text_from(offset)
+    log.write("[status %d, %.1f s%s]\n" % (status, seconds, ", stopped" if stopped else ""))
+    return Finished(status, text, seconds, stopped)
