@@ -22,6 +22,7 @@ value_of() {
   done
 }
 
+# shellcheck source=/dev/null
 [ ! -e "$FAKE_MACHINE/$name.sh" ] || . "$FAKE_MACHINE/$name.sh"
 
 case "$name $*" in

@@ -72,7 +72,9 @@ def _line_of(launch):
              ("DRAM read %.1f MB", "dram__bytes_read.sum", 1e-6),
              ("written %.1f MB", "dram__bytes_write.sum", 1e-6),
              ("L2 hits %.1f %%", "lts__t_sector_hit_rate.pct", 1),
-             ("issue %.2f per cycle", "smsp__issue_active.avg.per_cycle_active", 1)]
+             ("issue %.2f per cycle", "smsp__issue_active.avg.per_cycle_active", 1),
+             ("%.0f registers", "launch__registers_per_thread", 1),
+             ("carve-out %.0f KiB", "launch__shared_mem_config_size", 2.0 ** -10)]
     words = [text % (metrics[name] * scale) for text, name, scale in known if name in metrics]
     words.append("stalls " + ", ".join("%s %.2f" % (name, value) for value, name in stalls[:5]))
     return "   %s: %s" % (launch["kernel"][:40], ", ".join(words))
@@ -81,8 +83,8 @@ def _line_of(launch):
 def _why_none(finished, table):
     text = table + finished.text
     if "ERR_NVGPUCTRPERM" in text:
-        return missing("this user may not read the device's counters (ERR_NVGPUCTRPERM): the driver "
-                       "allows it to root alone")
+        return missing("this user may not read the device's counters (ERR_NVGPUCTRPERM): the "
+                       "driver allows it to root alone")
     error = re.search(r"==ERROR== (.*)", text)
     print_tail(text)
     return missing("ncu has no figures (status %d): %s" %
@@ -126,7 +128,8 @@ def first_steps():
 
 
 def profile_steps():
-    return [Step("profile " + side, 25, 120, _profile(side)) for side in ("fused:fp32", "fused:fp16")]
+    return [Step("profile " + side, 25, 120, _profile(side))
+            for side in ("fused:fp32", "fused:fp16")]
 
 
 def all_steps():

@@ -1,4 +1,4 @@
-"""The steps of a check: each within the time that is left, each recorded as soon as it has ended."""
+"""The steps of a check: each within the time that is left, each recorded when it has ended."""
 import collections
 import json
 import os
@@ -128,7 +128,7 @@ class Check:
             failed=outcome.failed, skipped=outcome.skipped)
         if outcome.reason:
             word = "failed" if outcome.failed else "skipped"
-            print("   %s: %s" % (word, outcome.reason), flush=True)
+            print("   %s: %s" % (word, outcome.reason))
             self.record.log.write("%s: %s\n" % (word, outcome.reason))
             self.complaints.append("%s %s: %s" % (step.name, word, outcome.reason))
             entry["reason"] = outcome.reason

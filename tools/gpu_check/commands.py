@@ -90,7 +90,7 @@ def end(process):
 
 
 def run(command, limit, log, clock, environment, folder):
-    """`status` is 128 and the signal's number where a signal ended it, 127 where it is not there."""
+    """status: 128 and the signal's number where a signal ended it; 127 where it is not there."""
     begun = clock.now()
     log.write("$ %s\n" % " ".join(command))
     offset = log.size()

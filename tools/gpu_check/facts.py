@@ -47,8 +47,8 @@ def _driver(wanted, driver):
             return not_here("the driver's version is not known" if not driver else
                             "what driver the programs want is not known")
         if int(driver.split(".")[0]) < int(wanted):
-            return failed("the programs want driver %s or newer; here is %s: make build/gpu with an "
-                          "older CUDA toolkit" % (wanted, driver))
+            return failed("the programs want driver %s or newer; here is %s: make build/gpu with "
+                          "an older CUDA toolkit" % (wanted, driver))
         return passed({"driver": driver, "wanted": wanted})
     return run
 

@@ -65,7 +65,8 @@ def site_packages():
     folders = list(sys.path)
     for python in ("python3", "python"):
         if shutil.which(python):
-            folders += _printed([python, "-c", "import sys; print('\\n'.join(sys.path))"]).split("\n")
+            words = "import sys; print(*sys.path, sep='\\n')"
+            folders += _printed([python, "-c", words]).splitlines()
     for root in (os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX"),
                  os.path.expanduser("~/.local"), "/opt/*", "/opt/*/.venv", "/opt/*/venv"):
         folders += sorted(glob.glob("%s/lib/python3*/site-packages" % root)) if root else []

@@ -114,9 +114,9 @@ class Programs:
         self._point(check, self.tree, os.path.join(build, "bin"))
         for tool in ("cmake", "ninja", "pkg-config"):
             if not shutil.which(tool):
-                return failed("neither build/gpu nor %s is here: make build/gpu with tools/gpu-check "
-                              "--package on a Debian 12 machine and bring it, or run tools/deps"
-                              % tool)
+                return failed("neither build/gpu nor %s is here: make build/gpu with "
+                              "tools/gpu-check --package on a Debian 12 machine and bring it, or "
+                              "run tools/deps" % tool)
         if not find_tool("nvcc"):
             return failed("the CUDA toolkit's nvcc was not found")
         targets = " ".join(BUILT_FROM_SOURCE)
@@ -125,5 +125,5 @@ class Programs:
             0, "")
         if outcome.passed or finished.stopped:
             return outcome
-        return failed("the preset cuda does not build here: run tools/deps, or bring build/gpu (see "
-                      "--help)")
+        return failed("the preset cuda does not build here: run tools/deps, or bring build/gpu "
+                      "(see --help)")
