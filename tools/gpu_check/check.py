@@ -156,8 +156,8 @@ class Check:
         print_tail(finished.text)
         if finished.stopped:
             return self.stopped(finished), finished
-        return failed("status %d; wanted %d and words like '%s'" %
-                      (finished.status, status, pattern)), finished
+        return failed("status %d; wanted %d and words like '%s': %s" %
+                      (finished.status, status, pattern, last_line(finished.text))), finished
 
     def succeeded(self):
         return self.counts["failed"] == 0 and self.counts["missing"] == 0 and \
@@ -167,6 +167,10 @@ class Check:
 def print_tail(text):
     for line in text.splitlines()[-TAIL_LINES:]:
         print("   | " + line)
+
+
+def last_line(text):
+    return (text.strip().splitlines() or ["nothing was printed"])[-1][:300]
 
 
 def name_of_results(device):
