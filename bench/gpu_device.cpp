@@ -97,7 +97,10 @@ std::vector<std::pair<std::string, int64_t>> device_properties(int number) {
   return properties;
 }
 
-void start_profiler() { check(cudaProfilerStart(), "letting a profiler look"); }
+// Where profilers are not supported there is none to miss it.
+void start_profiler() {
+  if (cudaProfilerStart() != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
 
 uint64_t free_device_memory() {
   size_t free = 0;

@@ -61,6 +61,12 @@ Finished FakeGpuMachine::check(const Strings& arguments, const Strings& more_env
   return run_program(command(arguments, more_environment), scratch_.path());
 }
 
+Finished FakeGpuMachine::check_into(const std::string& reader) const {
+  std::string words;
+  for (const std::string& word : command({}, {})) words += "'" + word + "' ";
+  return run_program({"/bin/sh", "-c", words + "| " + reader}, scratch_.path());
+}
+
 std::unique_ptr<Program> FakeGpuMachine::start(const Strings& arguments) const {
   return std::make_unique<Program>(command(arguments, {}), scratch_.path());
 }

@@ -200,6 +200,12 @@ TEST_F(GpuCheck, ThatIsKilledAtAnyMomentLeavesWholeJson) {
   }
 }
 
+TEST_F(GpuCheck, GoesOnWhenNobodyReadsWhatItPrints) {
+  EXPECT_EQ(machine_.check_into("head -n 1").exit_code, 0);
+  ASSERT_TRUE(becomes_true([&] { return machine_.json()["finished"].get<bool>(); }));
+  EXPECT_EQ(machine_.json()["steps"].size(), 32U);
+}
+
 TEST_F(GpuCheck, ThatIsAskedToStopSaysInWhatStep) {
   machine_.script("gpu_test",
                   "case \"$*\" in *CudaPaths.*) : >$FAKE_MACHINE/hangs; sleep 600;; esac");

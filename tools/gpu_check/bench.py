@@ -4,7 +4,7 @@ import json
 import os
 import re
 
-from gpu_check.check import Step, failed, missing, passed, print_tail
+from gpu_check.check import Step, failed, missing, passed, print_tail, say
 from gpu_check.libraries import find_tool
 
 CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
@@ -35,7 +35,7 @@ def _case(size, template, rounds):
             [check.program("gpu_bench"), "--case", size, template, "--rounds", str(rounds),
              "--json", report], 0, "CC/s")
         if outcome.passed:
-            print(finished.text, end="")
+            say(finished.text.rstrip("\n"))
         return outcome._replace(figures=_json_of(report))
     return run
 
@@ -112,7 +112,7 @@ def _profile(side):
         check.record.log.write(table)
         launches = launches_of(table)
         for launch in launches:
-            print(_line_of(launch))
+            say(_line_of(launch))
         if finished.stopped:
             return check.stopped(finished, launches or None)
         if not launches:

@@ -3,6 +3,7 @@ import collections
 import json
 import os
 import re
+import sys
 import time
 import traceback
 
@@ -121,14 +122,14 @@ class Check:
         seconds = self.clock.now() - begun
         self.counts.update(passed=outcome.passed, failed=outcome.failed, skipped=outcome.skipped,
                            missing=int(outcome.missing))
-        print("== %s: %d passed, %d failed, %d skipped (%d s)" %
+        say("== %s: %d passed, %d failed, %d skipped (%d s)" %
               (step.name, outcome.passed, outcome.failed, outcome.skipped, seconds))
         entry = collections.OrderedDict(
             step=step.name, seconds=round(seconds, 1), passed=outcome.passed,
             failed=outcome.failed, skipped=outcome.skipped)
         if outcome.reason:
             word = "failed" if outcome.failed else "skipped"
-            print("   %s: %s" % (word, outcome.reason))
+            say("   %s: %s" % (word, outcome.reason))
             self.record.log.write("%s: %s\n" % (word, outcome.reason))
             self.complaints.append("%s %s: %s" % (step.name, word, outcome.reason))
             entry["reason"] = outcome.reason
@@ -164,9 +165,17 @@ class Check:
             self.counts["passed"] > 0
 
 
+def say(text):
+    """To whoever reads along. The check goes on without a reader."""
+    try:
+        print(text)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+
+
 def print_tail(text):
     for line in text.splitlines()[-TAIL_LINES:]:
-        print("   | " + line)
+        say("   | " + line)
 
 
 def last_line(text):

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from gpu_check import libraries
-from gpu_check.check import Step, failed, missing, not_here, passed
+from gpu_check.check import Step, failed, missing, not_here, passed, say
 
 QUERY = ("name,driver_version,memory.total,memory.used,clocks.sm,clocks.max.sm,clocks.mem,"
          "clocks.max.mem,temperature.gpu,power.draw,power.limit,compute_mode")
@@ -37,7 +37,7 @@ def _devices(check):
     devices = [dict(zip(rows[0], row)) for row in rows[1:]]
     check.devices = len(devices)
     for device in devices:
-        print("   " + ", ".join("%s %s" % fact for fact in device.items()))
+        say("   " + ", ".join("%s %s" % fact for fact in device.items()))
     return passed(devices)
 
 
@@ -65,7 +65,7 @@ def _nvcc(check):
 def _engine(check):
     outcome, finished = check.expect([check.program("margay-engine"), "info"], 0, ".")
     check.info = finished.text if outcome.passed else ""
-    print(check.info, end="")
+    say(check.info.rstrip("\n"))
     return outcome
 
 
@@ -75,7 +75,7 @@ def _properties(check):
         [check.program("gpu_bench"), "--facts", "--json", report], 0, "L2")
     if not outcome.passed:
         return outcome
-    print(finished.text, end="")
+    say(finished.text.rstrip("\n"))
     with open(report, encoding="utf-8") as file:
         return outcome._replace(figures=json.load(file))
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from gpu_check.check import failed, not_here, passed
+from gpu_check.check import failed, not_here, passed, say
 
 CUFFT = ("libcufft.so.12", "libcufft.so.11")  # in the order in which the engine takes them
 NCCL = ("libnccl.so.2",)
@@ -99,7 +99,7 @@ def _take(check, what, names, where_not_found):
         return where_not_found("none of %s is in the loader's path, a CUDA toolkit or a Python "
                                "environment" % ", ".join(names))
     kind, path = found
-    print("   %s: %s (%s)" % (what, path, kind))
+    say("   %s: %s (%s)" % (what, path, kind))
     check.record.log.write("%s: %s (%s)\n" % (what, path, kind))
     if kind != "the loader's path":
         before = check.environment.get("LD_LIBRARY_PATH")

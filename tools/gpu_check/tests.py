@@ -2,7 +2,8 @@
 import os
 import re
 
-from gpu_check.check import Outcome, Step, failed, missing, not_here, passed, print_tail
+from gpu_check.check import (Outcome, Step, failed, missing, not_here, passed, print_tail,
+                             say)
 from gpu_check.libraries import find_tool
 
 KERNELS = "*CudaKernels*:*CudaFused*"
@@ -34,7 +35,7 @@ def _of_counts(check, finished):
     if finished.stopped:
         return check.stopped(finished)
     if finished.status != 0 or good + idle == 0:
-        print(_failures(finished.text) or finished.text[-2000:])
+        say(_failures(finished.text) or finished.text[-2000:])
         reason = "no test ran" if good + bad + idle == 0 else "%d tests failed" % bad
         return Outcome(good, max(bad, 1), idle, False,
                        "status %d, %s" % (finished.status, reason), None)
