@@ -18,7 +18,7 @@ inline std::string hex_of(std::string_view bytes) {
   return text;
 }
 
-// As in the query of a URL: all bytes but letters, digits and -._~ become %XX.
+// As in a URL: all bytes but letters, digits and -._~ become %XX.
 inline std::string percent_encode(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

@@ -22,8 +22,10 @@ std::string alternatives(const std::vector<std::string>& words);
 template <typename Texts>
 std::string joined(const Texts& texts, std::string_view between = ", ") {
   std::string all;
+  bool first = true;
   for (const auto& text : texts) {
-    if (!all.empty()) all += between;
+    if (!first) all += between;
+    first = false;
     all += text;
   }
   return all;

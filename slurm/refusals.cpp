@@ -22,8 +22,9 @@ constexpr SlurmRefusal kRefusals[] = {
     {2124, "Invalid time-min specification", Refusal::kJob},
     // It is refused for the moment. A partition that is drained, a reservation that is not usable
     // and submissions that are switched off come back without a change of what the site asks for.
-    {11, "",
-     Refusal::kBusy},  // EAGAIN, MaxJobCount is reached; sbatch says it of its own calls too
+    // EAGAIN, MaxJobCount is reached. By its number alone: sbatch has the sentence for its own
+    // calls.
+    {11, "", Refusal::kBusy},
     {2007, "Unable to create job record, try again", Refusal::kBusy},
     {2007, "MaxJobCount limit reached", Refusal::kBusy},
     {2013, "Immediate execution impossible, insufficient priority", Refusal::kBusy},

@@ -21,8 +21,8 @@ struct Direction {
   double phi, theta;  // degrees
 };
 
-// What a group, written as the configuration has it (C4, T), leaves to be searched from 0 on; of C
-// and D the part of the circle that their order leaves.
+// What a group, written as the configuration has it (C4, T), leaves to be searched from 0 on;
+// phi_max is divided by the order, which only C and D have.
 struct Group {
   char letter;
   double phi_max, theta_max;  // degrees

@@ -115,8 +115,6 @@ struct Config {
   std::string jobs() const { return jobs_folder.empty() ? state + "/jobs" : jobs_folder; }
 };
 
-// "cpu", "gpu", "node", "nodes"; nullopt for any other word.
-
 // GPUs of a job of this shape; 0 for CPU jobs.
 int gpus_of(const SlurmOptions& slurm, Shape shape);
 

@@ -17,7 +17,8 @@
 
 namespace scheduler {
 
-// A field comes from db::QueuedItem (db/queue.cpp) by read_queue (commands/read_snapshot.cpp).
+// A field comes from db::QueuedItem or db::OpenAttempt (db/queue.h) by read_queue
+// (commands/read_snapshot.cpp).
 struct PlanItem {
   int64_t id = 0;
   db::Priority priority = db::Priority::kNormal;

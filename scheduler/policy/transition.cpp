@@ -338,17 +338,36 @@ bool own_option_is_wrong(const slurm::SubmitResult& answer,
                      [&](const auto& option) { return is_about(answer.message, option.first); });
 }
 
+Outcome judge_own_option(const slurm::SubmitResult& answer, const Past& past) {
+  Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, past);
+  outcome.reason += "; use `margay retry` with other options";
+  return outcome;
+}
+
 Outcome judge_configuration(const slurm::SubmitResult& answer,
                             const std::map<std::string, std::string>& own_options,
                             const Past& past) {
-  if (own_option_is_wrong(answer, own_options)) {
-    Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, past);
-    outcome.reason += "; use `margay retry` with other options";
-    return outcome;
-  }
+  if (own_option_is_wrong(answer, own_options)) return judge_own_option(answer, past);
   return paused(ended(AttemptState::kRejected, "configuration", answer.message, past),
                 SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
                 "; correct the configuration or the script template");
+}
+
+// A partition that is drained, or a reservation that is not usable, keeps nobody waiting but the
+// item that asked for it.
+bool own_place_is_closed(const slurm::SubmitResult& answer,
+                         const std::map<std::string, std::string>& own_options) {
+  const auto asked_for = [&](const char* option) {
+    return own_options.count(option) > 0 && is_about(answer.message, option);
+  };
+  return asked_for("partition") || asked_for("reservation");
+}
+
+Outcome judge_busy(const slurm::SubmitResult& answer,
+                   const std::map<std::string, std::string>& own_options, const Past& past) {
+  if (own_place_is_closed(answer, own_options)) return judge_own_option(answer, past);
+  return paused(ended(AttemptState::kRejected, "busy", answer.message, past), SiteFault::kTransient,
+                "the cluster takes no more jobs now: ");
 }
 
 Outcome judge_accepted(const Evidence& evidence, const Past& past) {
@@ -391,8 +410,7 @@ Outcome judge_rejected(const slurm::SubmitResult& answer,
       return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
                     SiteFault::kLaunch, "the cluster refused a job: ");
     case slurm::Refusal::kBusy:
-      return paused(ended(AttemptState::kRejected, "busy", answer.message, past),
-                    SiteFault::kTransient, "the cluster takes no more jobs now: ");
+      return judge_busy(answer, own_options, past);
     case slurm::Refusal::kJob:
     case slurm::Refusal::kConfiguration:
       return judge_configuration(answer, own_options, past);

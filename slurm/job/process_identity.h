@@ -38,7 +38,7 @@ class ProcessTable {
   // otherwise (signalfd, sigwait), and is not merely a script's shell, which would die of it. This
   // is who a request for a checkpoint is for, as with Slurm, which asks the steps. A process that
   // blocks all signals for a moment, such as a child before its exec, is taken for one that reads
-  // the signal: it may die of it, which margay-job reports as a stop on request.
+  // the signal, and may die of it.
   bool handles(const ProcessIdentity& process, int signal_number) const;
   // False when the process is gone.
   bool signal(const ProcessIdentity& process, int signal_number) const;

@@ -68,9 +68,10 @@ int run_one(const RankOptions& options, int rank) {
   return code;
 }
 
+// CUDA's list, too, ends at an entry that is no device.
 Words devices_of_task() {
   Words devices = base::split(base::variable("CUDA_VISIBLE_DEVICES"), ',');
-  std::erase(devices, "");
+  devices.erase(std::find(devices.begin(), devices.end(), ""), devices.end());
   return devices;
 }
 

@@ -13,6 +13,7 @@ std::string accounting_path(ApiVersion version, const std::string& rest) {
 }
 std::string submit_path(ApiVersion version) { return controller_path(version, "job/submit"); }
 std::string jobs_path(ApiVersion version) { return controller_path(version, "jobs"); }
+// slurmrestd requires the colon and the comma of a job's id to be encoded, too.
 std::string job_path(ApiVersion version, const std::string& job_id) {
   return controller_path(version, "job/" + base::percent_encode(job_id));
 }

@@ -14,7 +14,9 @@ TEST(Text, HasOnePartMoreThanSeparators) {
 }
 
 TEST(Text, IsJoinedAsItWasSplit) {
-  EXPECT_EQ(joined(split("a,b,c", ','), ","), "a,b,c");
+  for (const char* text : {"a,b,c", ",a", "a,", ",", ""}) {
+    EXPECT_EQ(joined(split(text, ','), ","), text);
+  }
   EXPECT_EQ(joined(std::vector<std::string>{}), "");
 }
 

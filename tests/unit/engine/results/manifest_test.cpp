@@ -92,6 +92,8 @@ TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {
     EXPECT_EQ(text["outputs"][name]["bytes"], 3) << name;
   }
   EXPECT_EQ(text["pictures"]["z_histogram"]["path"], folder.file("z_histogram.png"));
+  EXPECT_EQ(text["counts"]["orientations"], 130);
+  EXPECT_EQ(text["counts"]["defocus_planes"], 3);
   EXPECT_EQ(text["peaks"]["count"], 3);
   EXPECT_EQ(text["peaks"]["metric"], "scaled-mip");
 }

@@ -303,6 +303,22 @@ TEST(Transition, AMisspeltPartitionPausesSubmissionsUnlessItIsTheItemsOwn) {
             SiteFault::kConfiguration);
 }
 
+TEST(Transition, AClosedPartitionOrReservationConcernsTheItemThatAskedForIt) {
+  const std::map<std::string, std::string> sentences = {
+      {"partition", "Required partition not available (inactive or drain)"},
+      {"reservation", "Requested reservation not usable now"}};
+  for (const auto& [option, sentence] : sentences) {
+    const auto busy = refused(slurm::Refusal::kBusy, sentence);
+    const Outcome own = judge_rejected(busy, {{option, "night"}}, {}, kRules);
+    EXPECT_EQ(own.item, ItemState::kFailed);
+    EXPECT_EQ(own.cause, "options");
+    EXPECT_EQ(own.site_fault, SiteFault::kNone);
+    const Outcome other = judge_rejected(busy, {{"time", "10"}}, {}, kRules);
+    EXPECT_EQ(other.item, ItemState::kQueued);
+    EXPECT_EQ(other.site_fault, SiteFault::kTransient);
+  }
+}
+
 TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
   db::Attempt attempt = running();
   attempt.gpus = 4;
