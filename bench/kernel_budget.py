@@ -13,9 +13,12 @@ follows. Needs cuobjdump and nvdisasm of the CUDA toolkit in PATH (or --cuobjdum
 
 import argparse
 import math
+import pathlib
 import re
 import subprocess
 from dataclasses import dataclass
+
+TUNING = pathlib.Path(__file__).resolve().parent.parent / "engine" / "cuda" / "fused_tuning.h"
 
 # Multiprocessors, a sustained clock, and rates in bytes a second: of a copy through the memory, and
 # of reads that hit the L2 cache.
@@ -28,7 +31,6 @@ STORAGES = {
     "SingleStorage": dict(columns=2, rows=2, number=8, name="fp32", pairs=1),
     "HalfArithmetic": dict(columns=4, rows=2, number=4, name="fp16", pairs=2),
 }
-LAST_RADIX = {512: 8, 1024: 4, 1536: 6, 2304: 9, 4096: 16}
 STATISTICS = 24  # bytes of a pixel
 PROJECTIONS_US = 1.5  # slices, filters, back-transforms: not of the fused path, estimated
 REAL = 1.4  # a real time over the sum of the kernels' bounds, estimated
@@ -185,9 +187,14 @@ class Search:
         return math.ceil(self.valid_height / math.ceil(math.sqrt(self.tiles)))
 
 
+def last_radix(length):
+    found = re.search(rf"RadicesOf<{length}> : Radices<\d+, \d+, (\d+)>", TUNING.read_text())
+    return int(found.group(1))
+
+
 def share_of_last_round(kernel, length, per_line):
     """Of a block's warps that have a butterfly in the last round of the last stage."""
-    butterflies = length // LAST_RADIX[length]
+    butterflies = length // last_radix(length)
     active = butterflies % per_line or per_line
     lines = kernel.threads // per_line
     return math.ceil(active * lines / 32) / math.ceil(kernel.threads / 32)
@@ -280,8 +287,8 @@ def microseconds(b, device):
     )
 
 
-def print_table(path, storage, rows, device, alternative):
-    print(f"{path}, {storage}, {device}")
+def print_table(storage, rows, device, alternative):
+    print(f"{storage}, {device}:\n")
     print("| kernel | registers | spills | instructions (floating) | shared accesses |"
           " issue | shared + L1 | L2 | memory | bound |")
     print("| --- |" + " --- |" * 9)
@@ -297,7 +304,7 @@ def print_table(path, storage, rows, device, alternative):
               f" ({loop.floating:.0f}) | {loop.shared:.0f} | {us['issue']:.1f} |"
               f" {us['shared']:.1f} | {us['l2']:.1f} | {us['memory']:.1f} | {bound:.1f} |")
     real = total * REAL + PROJECTIONS_US * REAL
-    print(f"sum of bounds {total:.1f} us; predicted {real:.1f} us, {1e6 / real:,.0f} CC/s\n")
+    print(f"\nsum of bounds {total:.1f} us; predicted {real:.1f} us, {1e6 / real:,.0f} CC/s\n")
 
 
 def main():
@@ -321,7 +328,7 @@ def main():
         kernels = read_kernels(path, o.cuobjdump)
         key = next(s for s in STORAGES if any(s in name for name in kernels))
         for device in o.device or sorted(DEVICES):
-            print_table(path, *measure(kernels, search, key), device, o.in_two)
+            print_table(*measure(kernels, search, key), device, o.in_two)
 
 
 if __name__ == "__main__":

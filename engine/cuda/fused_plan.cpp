@@ -61,8 +61,9 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
   const auto columns = static_cast<uint64_t>(tiling->columns.length);
   const auto tiles = static_cast<uint64_t>(tiling->places().size());
   if (tiles > kMostTiles) return std::nullopt;
-  // Eight rows at a time.
-  const uint64_t kept_rows = (static_cast<uint64_t>(tiling->rows.largest_part()) + 7) / 8 * 8;
+  // In whole chunks.
+  const auto kept = static_cast<uint64_t>(tiling->rows.largest_part());
+  const uint64_t kept_rows = (kept + kChunkLines - 1) / kChunkLines * kChunkLines;
   const uint64_t exchange = tiles * kept_rows * columns * bytes;
   const uint64_t transforms =
       std::clamp<uint64_t>(exchange_bytes / exchange, 1, static_cast<uint64_t>(most));

@@ -9,6 +9,7 @@
 
 #include "engine/backend/backend.h"
 #include "engine/backend/transform_path.h"
+#include "engine/cuda/fused_tuning.h"
 #include "engine/cuda/tiling.h"
 
 namespace engine::cuda {
@@ -49,7 +50,7 @@ struct FusedPlan {
 // `exchange_bytes` have room for, one at least and `most` at most.
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,
                                     int number_bytes, int most,
-                                    uint64_t exchange_bytes = uint64_t{2} << 30);
+                                    uint64_t exchange_bytes = kExchangeBytes);
 
 // "4 tiles of 2304 x 2304 pixels", rows first.
 std::string describe_tiling(const Tiling& tiling);

@@ -194,9 +194,8 @@ class FusedCorrelator {
 
   void correlate_all_columns(int count) {
     const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
-    // Many more blocks than a device holds at once, so that it is busy to the end.
-    constexpr unsigned kBlocks = 4096;
-    const auto groups = std::min(static_cast<unsigned>(count), (kBlocks + chunks - 1) / chunks);
+    const auto groups =
+        std::min(static_cast<unsigned>(count), (kColumnBlocks + chunks - 1) / chunks);
     with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
       device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
                      dim3(chunks, groups), dim3(ColumnFft<length, Storage>::kThreads),

@@ -12,41 +12,9 @@
 // i x L / R2 + b, so that neighbouring threads touch neighbouring words.
 #pragma once
 
+#include "engine/cuda/fused_tuning.h"
+
 namespace engine::cuda {
-
-template <int kR0, int kR1, int kR2>
-struct Radices {
-  static constexpr int kFirst = kR0;
-  static constexpr int kMiddle = kR1;
-  static constexpr int kLast = kR2;
-};
-
-// The lengths that can be transformed. The first is small enough to be tested as a whole; M(0) is a
-// multiple of 8 in all of them.
-template <int kLength>
-struct RadicesOf;
-template <>
-struct RadicesOf<64> : Radices<4, 4, 4> {};
-template <>
-struct RadicesOf<96> : Radices<4, 4, 6> {};
-template <>
-struct RadicesOf<288> : Radices<4, 8, 9> {};
-template <>
-struct RadicesOf<256> : Radices<8, 8, 4> {};
-template <>
-struct RadicesOf<512> : Radices<8, 8, 8> {};
-template <>
-struct RadicesOf<1024> : Radices<16, 16, 4> {};
-template <>
-struct RadicesOf<1536> : Radices<16, 16, 6> {};
-template <>
-struct RadicesOf<2048> : Radices<16, 16, 8> {};
-template <>
-struct RadicesOf<2304> : Radices<16, 16, 9> {};
-template <>
-struct RadicesOf<3072> : Radices<16, 16, 12> {};
-template <>
-struct RadicesOf<4096> : Radices<16, 16, 16> {};
 
 template <int kL>
 struct FftOrder {
@@ -114,7 +82,7 @@ struct FftOrder {
   }
 
   static_assert(R::kFirst * R::kMiddle * R::kLast == kL);
-  static_assert(stride(0) % 8 == 0, "rows of the exchange come in eights");
+  static_assert(stride(0) % kChunkLines == 0, "the exchange has whole chunks of lines");
 };
 
 }  // namespace engine::cuda

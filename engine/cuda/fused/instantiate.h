@@ -31,7 +31,7 @@ FusedKernels fused_kernels_of(Precision precision) {
   return {.precision = precision,
           .lengths = compiled_lengths<Storage, Lengths>(),
           .number_bytes = Storage::kNumberBytes,
-          .most_transforms = kMostAdditions};
+          .most_transforms = kMostTransforms};
 }
 
 }  // namespace engine::cuda

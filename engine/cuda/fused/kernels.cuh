@@ -30,16 +30,6 @@ template <int kLength, typename Storage>
 using ColumnFft = BlockFft<kLength, Storage::kColumns / Storage::kLanes, typename Storage::Point,
                            typename Storage::Root>;
 
-// Blocks that the registers of a multiprocessor are shared among, so that about `threads` work at
-// once: with more the compiler would have to spill. See docs/cuda.md.
-constexpr int blocks_for_registers(int threads, int in_block) {
-  return threads > in_block ? threads / in_block : 1;
-}
-constexpr int kColumnThreads = 896;  // 72 registers each
-// 96 each; or 128 where a thread has the pixels of two rows.
-template <typename Storage>
-constexpr int kRowThreads = Storage::kLanes == 1 ? 640 : 512;
-
 // Bytes of shared memory.
 template <int kLength, typename Storage>
 constexpr size_t template_rows_shared() {
@@ -117,9 +107,9 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
 // Columns kColumns x blockIdx.x ... of the transforms blockIdx.y, blockIdx.y + gridDim.y, ...: the
 // template's transform is made once and multiplied with every tile. Grid: chunks x any number.
 template <int kLength, int kInputs, typename Storage>
-__global__ void __launch_bounds__(ColumnFft<kLength, Storage>::kThreads,
-                                  blocks_for_registers(kColumnThreads,
-                                                       ColumnFft<kLength, Storage>::kThreads))
+__global__ void __launch_bounds__(
+    ColumnFft<kLength, Storage>::kThreads,
+    FusedTuning<kLength, Storage>::blocks_of_columns(ColumnFft<kLength, Storage>::kThreads))
     correlate_columns(FusedShape shape, int transforms, FusedArrays<Storage> arrays) {
   using Fft = ColumnFft<kLength, Storage>;
   using Order = typename Fft::Order;
@@ -173,12 +163,12 @@ __global__ void __launch_bounds__(ColumnFft<kLength, Storage>::kThreads,
   }
 }
 
-// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostAdditions
+// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms
 // transforms. Grid: blocks over the lines of the valid rows x tiles.
 template <int kLength, typename Storage>
-__global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads,
-                                  blocks_for_registers(kRowThreads<Storage>,
-                                                       RowFft<kLength, Storage>::kThreads))
+__global__ void __launch_bounds__(
+    RowFft<kLength, Storage>::kThreads,
+    FusedTuning<kLength, Storage>::blocks_of_rows(RowFft<kLength, Storage>::kThreads))
     finish_rows(FusedShape shape, const TilePlace* __restrict__ places,
                 const Transform* __restrict__ transforms, int count, FusedArrays<Storage> arrays,
                 int valid_width, Statistics statistics) {

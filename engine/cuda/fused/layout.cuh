@@ -7,21 +7,21 @@
 #include <cstdint>
 
 #include "engine/cuda/fused/half_points.cuh"
+#include "engine/cuda/fused_tuning.h"
 
 namespace engine::cuda {
 
 // How complex numbers lie in global memory, and what a thread computes with. A Point holds kLanes
 // lines at once: neighbouring columns, or rows that the thread of a column has (FusedShape::row). A
-// block works on kColumns columns, or kLines lines of rows, at once: together they fill a sector of
-// 32 bytes.
+// block works on kColumns columns, or kLines lines of rows, at once.
 struct SingleStorage {
   using Element = float2;
   using Point = float2;
   using Root = float2;
   static constexpr int kNumberBytes = 8;  // of a complex number in memory
   static constexpr int kLanes = 1;
-  static constexpr int kColumns = 2;
-  static constexpr int kLines = 2;
+  static constexpr int kColumns = StorageTuning<SingleStorage>::kColumns;
+  static constexpr int kLines = StorageTuning<SingleStorage>::kLines;
   __device__ static Point widen(Element element) { return element; }
   __device__ static Element narrow(Point value) { return value; }
   __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
@@ -33,17 +33,14 @@ struct HalfArithmetic {
   using Root = HalfRoot;
   static constexpr int kNumberBytes = 4;
   static constexpr int kLanes = 2;
-  static constexpr int kColumns = 4;
-  static constexpr int kLines = 1;
+  static constexpr int kColumns = StorageTuning<HalfArithmetic>::kColumns;
+  static constexpr int kLines = StorageTuning<HalfArithmetic>::kLines;
   __device__ static Point widen(Element element) { return {{element.x}, {element.y}}; }
   __device__ static Element narrow(Point value) { return make_uint2(value.x.bits, value.y.bits); }
   __device__ static Point point_of(const float2 (&lanes)[2]) {
     return narrowed(lanes[0], lanes[1]);
   }
 };
-
-// Lines of the exchange that lie side by side in every chunk.
-constexpr int kChunkLines = 8;
 
 // What all tiles of a search have in common.
 struct FusedShape {

@@ -6,11 +6,12 @@
 // rest, each exact; both parts are summed as integers, modulo 2^32, the magic numbers with them.
 #pragma once
 
+#include "engine/cuda/fused_tuning.h"
 #include "engine/numerics/statistics.h"
 
 namespace engine::cuda {
 
-// Of one pixel. Exact for up to kMostAdditions correlations, or pairs, below kFastSquareLimit.
+// Of one pixel. Exact for up to kMostTransforms correlations, or pairs, below kFastSquareLimit.
 struct FixedSums {
   // |u + v| < 91, in units of 2^-15, the rest in 2^-24; squares in units of 2^-10 and 2^-20.
   static constexpr float kSumMagic = 384.0f;
@@ -58,7 +59,6 @@ struct FixedSums {
 
 // A square from which on a correlation takes the slow way.
 constexpr float kFastSquareLimit = 4096.0f;
-// So that the rests of the squares, at most 2^9 each, stay within their half.
-constexpr int kMostAdditions = 32;
+static_assert(kMostTransforms <= 32, "rests of squares, at most 2^9 each, stay in their half");
 
 }  // namespace engine::cuda

@@ -25,7 +25,7 @@ struct Fused {
 
   static std::optional<cuda::FusedPlan> plan(const engine::ProblemShape& shape) {
     return cuda::plan_fused(shape, cuda::LengthList<kLengths...>::kLengths, Storage::kNumberBytes,
-                            cuda::kMostAdditions);
+                            cuda::kMostTransforms);
   }
 };
 

@@ -29,7 +29,7 @@ TEST(CudaFusedSums, AreThoseOfTheStatisticsToTheLastBit) {
     cuda::FixedSums fast;
     unsigned rests = 0;
     cuda::PixelStatistics slow;
-    const int count = 1 + round % cuda::kMostAdditions;
+    const int count = 1 + round % cuda::kMostTransforms;
     for (int i = 0; i < count; ++i) {
       // The largest that go the fast way; ties of the rounding; and noise.
       float u = round % 3 == 0 ? 57.2f : normal(random);

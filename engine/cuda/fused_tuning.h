@@ -1,0 +1,91 @@
+// Every number of the fused path that was chosen for speed, for what it costs in registers, shared
+// memory and traffic (docs/cuda.md; bench/kernel_budget.py counts it). The radices decide bits, the
+// others none.
+#pragma once
+
+#include <cstdint>
+
+namespace engine::cuda {
+
+template <int kR0, int kR1, int kR2>
+struct Radices {
+  static constexpr int kFirst = kR0;
+  static constexpr int kMiddle = kR1;
+  static constexpr int kLast = kR2;
+};
+
+// The lengths that can be transformed. The first is small enough to be tested as a whole; all but
+// the first radix multiply to a multiple of kChunkLines.
+template <int kLength>
+struct RadicesOf;
+template <>
+struct RadicesOf<64> : Radices<4, 4, 4> {};
+template <>
+struct RadicesOf<96> : Radices<4, 4, 6> {};
+template <>
+struct RadicesOf<288> : Radices<4, 8, 9> {};
+template <>
+struct RadicesOf<256> : Radices<8, 8, 4> {};
+template <>
+struct RadicesOf<512> : Radices<8, 8, 8> {};
+template <>
+struct RadicesOf<1024> : Radices<16, 16, 4> {};
+template <>
+struct RadicesOf<1536> : Radices<16, 16, 6> {};
+template <>
+struct RadicesOf<2048> : Radices<16, 16, 8> {};
+template <>
+struct RadicesOf<2304> : Radices<16, 16, 9> {};
+template <>
+struct RadicesOf<3072> : Radices<16, 16, 12> {};
+template <>
+struct RadicesOf<4096> : Radices<16, 16, 16> {};
+
+struct SingleStorage;
+struct HalfArithmetic;
+
+// The same for all lengths, since kernels of two lengths may work on one tile: a block has kColumns
+// columns, or kLines lines of rows, which together fill a sector of 32 bytes.
+template <typename Storage>
+struct StorageTuning;
+template <>
+struct StorageTuning<SingleStorage> {
+  static constexpr int kColumns = 2;
+  static constexpr int kLines = 2;
+  static constexpr int kRowThreads = 640;  // 96 registers each
+};
+template <>
+struct StorageTuning<HalfArithmetic> {
+  static constexpr int kColumns = 4;
+  static constexpr int kLines = 1;
+  static constexpr int kRowThreads = 512;  // 128 registers, since each has the pixels of two rows
+};
+
+// kColumnThreads and kRowThreads: so many threads share the registers of a multiprocessor in
+// correlate_columns and finish_rows. With more the compiler would have to spill.
+template <int kLength, typename Storage>
+struct FusedTuning : StorageTuning<Storage> {
+  static constexpr int kColumnThreads = 896;  // 72 registers each
+
+  static constexpr int blocks_of_columns(int threads) { return blocks(kColumnThreads, threads); }
+  static constexpr int blocks_of_rows(int threads) {
+    return blocks(StorageTuning<Storage>::kRowThreads, threads);
+  }
+
+ private:
+  static constexpr int blocks(int threads, int in_block) {
+    return threads > in_block ? threads / in_block : 1;
+  }
+};
+
+// Lines that lie side by side in every chunk of the exchange.
+constexpr int kChunkLines = 8;
+// Blocks of correlate_columns, many more than a device holds at once, so that it is busy to the
+// end.
+constexpr unsigned kColumnBlocks = 4096;
+// Transforms of one pass, over which a pixel's statistics are read and written once.
+constexpr int kMostTransforms = 32;
+// Memory for what goes from columns to rows.
+constexpr uint64_t kExchangeBytes = uint64_t{2} << 30;
+
+}  // namespace engine::cuda
