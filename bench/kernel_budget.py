@@ -95,13 +95,14 @@ class Kernel:
         return any(first <= address <= last for first, last in self.rare)
 
     def partial_rounds(self):
-        """Regions that only some warps take: the last butterflies of a stage."""
+        """Regions that only some warps enter: the last butterflies of a stage."""
         regions = []
         for i in self.instructions:
-            if not i.name.startswith("BSSY"):
+            if not i.name.startswith("BRA") or i.target() is None or i.target() <= i.address:
                 continue
             inside = [j for j in self.instructions if i.address < j.address < i.target()]
-            if sum(j.name.startswith(("LDS", "STS")) for j in inside) >= 4:
+            barrier = any(j.name.startswith("BAR") for j in inside)
+            if not barrier and sum(j.name.startswith(("LDS", "STS")) for j in inside) >= 4:
                 regions.append((i.address, i.target()))
         return regions
 

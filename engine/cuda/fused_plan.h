@@ -40,7 +40,8 @@ std::vector<int> require_lengths(const FusedKernels& kernels, uint64_t shared_by
 
 struct FusedPlan {
   Tiling tiling;
-  int transforms = 1;  // in one pass; decides no bit
+  int transforms = 1;                              // in one pass; decides no bit
+  ColumnGrid grid = ColumnGrid::kTransformsFirst;  // nor does this
   std::vector<MemoryItem> items;
 };
 

@@ -80,11 +80,11 @@ struct FusedTuning : StorageTuning<Storage> {
 
 // Lines that lie side by side in every chunk of the exchange.
 constexpr int kChunkLines = 8;
-// Blocks of correlate_columns, many more than a device holds at once, so that it is busy to the
-// end.
-constexpr unsigned kColumnBlocks = 4096;
 // Transforms of one pass, over which a pixel's statistics are read and written once.
 constexpr int kMostTransforms = 32;
+// Which blocks of correlate_columns run side by side: all transforms of a few columns, which read
+// the same spectra of the tiles; or all columns of a few transforms.
+enum class ColumnGrid { kTransformsFirst, kChunksFirst };
 // Memory for what goes from columns to rows.
 constexpr uint64_t kExchangeBytes = uint64_t{2} << 30;
 

@@ -93,7 +93,7 @@ class FusedCorrelator {
         template_rows_(device, "the template rows",
                        static_cast<size_t>(shape_.transforms) * shape_.template_size<Storage>()),
         exchange_(device, "the correlations on their way",
-                  shape_.exchange_plane<Storage>(shape_.tiles, 0)),
+                  static_cast<size_t>(shape_.tiles) * shape_.exchange_tile<Storage>()),
         list_(device, "the list of transforms", most),
         arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
                 column_roots_.data()} {
@@ -194,12 +194,13 @@ class FusedCorrelator {
 
   void correlate_all_columns(int count) {
     const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
-    const auto groups =
-        std::min(static_cast<unsigned>(count), (kColumnBlocks + chunks - 1) / chunks);
+    const auto transforms = static_cast<unsigned>(count);
+    const bool chunks_first = plan_.grid == ColumnGrid::kChunksFirst;
     with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
       device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
-                     dim3(chunks, groups), dim3(ColumnFft<length, Storage>::kThreads),
-                     columns_shared<length, Storage>(), shape_, count, arrays_);
+                     chunks_first ? dim3(chunks, transforms) : dim3(transforms, chunks),
+                     dim3(ColumnFft<length, Storage>::kThreads), columns_shared<length, Storage>(),
+                     shape_, chunks_first, arrays_);
     });
   }
 

@@ -22,14 +22,20 @@ class BlockFft {
   static constexpr int kThreads = Order::kThreads * kLines;            // of the block
   static constexpr int kSharedPoints = Order::kSharedPoints * kLines;  // of `exchange`
   static constexpr int kFirst = Order::radix(0);
+  static constexpr int kMiddle = Order::radix(1);
   static constexpr int kLast = Order::radix(2);
+  // From a point of a butterfly to the next one where a stored line's points lie side by side.
+  static constexpr int kStoredStep = Order::butterflies(2);
 
   // `roots`: Order::kRoots of them, see fft_roots.cuh.
   __device__ BlockFft(Point* exchange, const Root* roots)
       : line_(static_cast<int>(threadIdx.x) % kLines),
         thread_(static_cast<int>(threadIdx.x) / kLines),
-        exchange_(exchange + line_),
-        roots_(roots) {}
+        first_(place(exchange, 0)),
+        middle_(place(exchange, 1)),
+        last_(place(exchange, 2)),
+        first_roots_(roots + Order::root(0, thread_, 0)),
+        middle_roots_(roots + Order::root(1, thread_, 0)) {}
 
   __device__ int line() const { return line_; }
   __device__ int thread() const { return thread_; }
@@ -39,38 +45,42 @@ class BlockFft {
   template <int kInputs>
   __device__ __forceinline__ void forward_first(Point (&x)[kFirst]) {
     transform_points<kFirst, false, kInputs>(x);
-    turn_and_store<0>(thread_, x);
+    turn_and_store<0>(first_, first_roots_, x);
   }
   __device__ __forceinline__ void forward_middle() {
-    for_each_butterfly<1>([&](int butterfly) {
-      Point x[Order::radix(1)];
-      load<1>(butterfly, x);
-      transform_points<Order::radix(1), false>(x);
-      turn_and_store<1>(butterfly, x);
+    in_rounds<1>([&](auto round) {
+      Point* at = middle_ + round * Order::address_round(1) * kLines;
+      Point x[kMiddle];
+      load<1>(at, x);
+      transform_points<kMiddle, false>(x);
+      turn_and_store<1>(at, middle_roots_, x);
     });
   }
-  // The last stage's butterflies of this thread, one after the other: use(butterfly). Forward:
-  // take_last, then the point x[i] is the frequency stored(butterfly, i). Inverse: give_last.
+  // The last stage's butterflies of this thread, one after the other: use(round). Forward:
+  // take_last, then the point x[i] is the frequency stored(round) + i x kStoredStep. Inverse:
+  // give_last.
   template <typename Use>
   __device__ __forceinline__ void for_each_last(Use&& use) {
-    for_each_butterfly<2>(use);
+    in_rounds<2>(use);
   }
-  __device__ __forceinline__ void take_last(int butterfly, Point (&x)[kLast]) {
-    load<2>(butterfly, x);
+  __device__ __forceinline__ int stored(int round) const {
+    return thread_ + round * Order::kThreads;
+  }
+  __device__ __forceinline__ void take_last(int round, Point (&x)[kLast]) {
+    load<2>(last_ + round * Order::address_round(2) * kLines, x);
     transform_points<kLast, false>(x);
   }
-  __device__ __forceinline__ void give_last(int butterfly, Point (&x)[kLast]) {
+  __device__ __forceinline__ void give_last(int round, Point (&x)[kLast]) {
     transform_points<kLast, true>(x);
-    Point* at = place<2>(butterfly);
-    unrolled<kLast>([&](auto i) { at[i * Order::address_stride(2) * kLines] = x[i]; });
+    store<2>(last_ + round * Order::address_round(2) * kLines, x);
   }
   __device__ __forceinline__ void inverse_middle() {
-    for_each_butterfly<1>([&](int butterfly) {
-      Point x[Order::radix(1)];
-      load_and_turn_back<1>(butterfly, x);
-      transform_points<Order::radix(1), true>(x);
-      Point* at = place<1>(butterfly);
-      unrolled<Order::radix(1)>([&](auto i) { at[i * Order::address_stride(1) * kLines] = x[i]; });
+    in_rounds<1>([&](auto round) {
+      Point* at = middle_ + round * Order::address_round(1) * kLines;
+      Point x[kMiddle];
+      load_and_turn_back<1>(at, middle_roots_, x);
+      transform_points<kMiddle, true>(x);
+      store<1>(at, x);
     });
   }
   // x[i] = point thread() + i x stride(0).
@@ -80,23 +90,25 @@ class BlockFft {
   }
   // What inverse_first transforms.
   __device__ __forceinline__ void take_first(Point (&x)[kFirst]) {
-    load_and_turn_back<0>(thread_, x);
+    load_and_turn_back<0>(first_, first_roots_, x);
   }
 
  private:
-  template <int kStage>
-  __device__ __forceinline__ Point* place(int butterfly) {
-    return exchange_ + Order::address(Order::position(kStage, butterfly, 0)) * kLines;
+  // Of the thread's first butterfly of a stage; all others are constant steps away.
+  __device__ Point* place(Point* exchange, int stage) const {
+    return exchange + Order::address(Order::position(stage, thread_, 0)) * kLines + line_;
   }
   template <int kStage, int kRadix>
-  __device__ __forceinline__ void load(int butterfly, Point (&x)[kRadix]) {
-    const Point* at = place<kStage>(butterfly);
+  __device__ __forceinline__ static void load(const Point* at, Point (&x)[kRadix]) {
     unrolled<kRadix>([&](auto i) { x[i] = at[i * Order::address_stride(kStage) * kLines]; });
   }
   template <int kStage, int kRadix>
-  __device__ __forceinline__ void turn_and_store(int butterfly, const Point (&x)[kRadix]) {
-    Point* at = place<kStage>(butterfly);
-    const Root* roots = roots_ + Order::root(kStage, butterfly, 0);
+  __device__ __forceinline__ static void store(Point* at, const Point (&x)[kRadix]) {
+    unrolled<kRadix>([&](auto i) { at[i * Order::address_stride(kStage) * kLines] = x[i]; });
+  }
+  template <int kStage, int kRadix>
+  __device__ __forceinline__ static void turn_and_store(Point* at, const Root* roots,
+                                                        const Point (&x)[kRadix]) {
     at[0] = x[0];
     unrolled<kRadix - 1>([&](auto before) {
       constexpr int i = before + 1;
@@ -105,9 +117,8 @@ class BlockFft {
     });
   }
   template <int kStage, int kRadix>
-  __device__ __forceinline__ void load_and_turn_back(int butterfly, Point (&x)[kRadix]) {
-    const Point* at = place<kStage>(butterfly);
-    const Root* roots = roots_ + Order::root(kStage, butterfly, 0);
+  __device__ __forceinline__ static void load_and_turn_back(const Point* at, const Root* roots,
+                                                            Point (&x)[kRadix]) {
     x[0] = at[0];
     unrolled<kRadix - 1>([&](auto before) {
       constexpr int i = before + 1;
@@ -115,23 +126,22 @@ class BlockFft {
                                load_root(roots + i * Order::stride(kStage)));
     });
   }
+  // use(round) for each butterfly thread() + round x kThreads of a stage.
   template <int kStage, typename Use>
-  __device__ __forceinline__ void for_each_butterfly(Use&& use) {
+  __device__ __forceinline__ void in_rounds(Use&& use) {
     constexpr int kButterflies = Order::butterflies(kStage);
     unrolled<Order::rounds(kStage)>([&](auto round) {
-      const int butterfly = thread_ + round * Order::kThreads;
       if constexpr ((round + 1) * Order::kThreads <= kButterflies) {
-        use(butterfly);
+        use(round);
       } else {
-        if (butterfly < kButterflies) use(butterfly);
+        if (thread_ + round * Order::kThreads < kButterflies) use(round);
       }
     });
   }
 
-  int line_;
-  int thread_;
-  Point* exchange_;
-  const Root* roots_;
+  int line_, thread_;
+  Point *first_, *middle_, *last_;
+  const Root *first_roots_, *middle_roots_;
 };
 
 }  // namespace engine::cuda

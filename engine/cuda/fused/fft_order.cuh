@@ -62,6 +62,11 @@ struct FftOrder {
     return stage == 0 ? kMiddleRun : stage == 1 ? kLastRun : 1;
   }
 
+  // From a thread's butterfly of a stage to its next one, b + kThreads: kThreads = N(1).
+  __host__ __device__ static constexpr int address_round(int stage) {
+    return radix(stage) * kMiddleRun;
+  }
+
   // The frequency, 0 <= k < L, that a position holds after the last stage.
   __host__ __device__ static constexpr int frequency(int position) {
     return position / run(1) + R::kFirst * (position % run(1) / run(2)) +

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
   Fft fft(shared_memory<Point>(), arrays.row_roots);
   const Transform transform = transforms[blockIdx.y];
   const int line = static_cast<int>(blockIdx.x) * Fft::kLines + fft.line();
+  const int lines = shape.lines<Storage>(shape.n);
   Point x[Fft::kFirst];
   unrolled<kInputs>([&](auto i) {
     const int column = fft.thread() + i * Order::stride(0);
@@ -90,81 +91,83 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
   __syncthreads();
   fft.forward_middle();
   __syncthreads();
-  fft.for_each_last([&](int butterfly) {
+  auto* out = arrays.template_rows +
+              shape.template_place<Storage>(static_cast<int>(blockIdx.y), line, fft.stored(0));
+  fft.for_each_last([&](auto round) {
     Point y[Fft::kLast];
-    fft.take_last(butterfly, y);
-    if (line >= shape.lines<Storage>(shape.n)) return;
+    fft.take_last(round, y);
+    if (line >= lines) return;
     unrolled<Fft::kLast>([&](auto i) {
-      const int column = Order::stored(butterfly, i);
-      const size_t chunk =
-          shape.template_chunk<Storage>(static_cast<int>(blockIdx.y), column / Storage::kColumns);
-      arrays.template_rows[chunk + static_cast<size_t>(line) * Storage::kColumns +
-                           column % Storage::kColumns] = Storage::narrow(y[i]);
+      constexpr int kColumns = round * Order::kThreads + i * Fft::kStoredStep;
+      static_assert(kColumns % Storage::kColumns == 0);
+      out[static_cast<ptrdiff_t>(lines) * kColumns] = Storage::narrow(y[i]);
     });
   });
 }
 
-// Columns kColumns x blockIdx.x ... of the transforms blockIdx.y, blockIdx.y + gridDim.y, ...: the
-// template's transform is made once and multiplied with every tile. Grid: chunks x any number.
+// The columns of one chunk of one transform: the template's transform is made once and multiplied
+// with every tile. Grid: transforms x chunks, or chunks x transforms with `chunks_first`.
 template <int kLength, int kInputs, typename Storage>
 __global__ void __launch_bounds__(
     ColumnFft<kLength, Storage>::kThreads,
     FusedTuning<kLength, Storage>::blocks_of_columns(ColumnFft<kLength, Storage>::kThreads))
-    correlate_columns(FusedShape shape, int transforms, FusedArrays<Storage> arrays) {
+    correlate_columns(FusedShape shape, bool chunks_first, FusedArrays<Storage> arrays) {
   using Fft = ColumnFft<kLength, Storage>;
   using Order = typename Fft::Order;
   using Element = typename Storage::Element;
   using Point = typename Storage::Point;
+  // Between a thread's elements of a stored chunk: from one butterfly to the next, and within one.
+  constexpr int kRound = Fft::kThreads;
+  constexpr int kNext = Fft::kStoredStep * Fft::kLines;
+  const auto chunk = static_cast<int>(chunks_first ? blockIdx.x : blockIdx.y);
+  const auto transform = static_cast<int>(chunks_first ? blockIdx.y : blockIdx.x);
   auto* exchange = shared_memory<Point>();
   Fft fft(exchange, arrays.column_roots);
   // The template's transform waits here for the next tile; no thread reads another's.
-  auto* kept = reinterpret_cast<Element*>(exchange + Fft::kSharedPoints) + fft.line();
-  const int chunk = static_cast<int>(blockIdx.x);
-  // The block's line of columns begins here, within a chunk.
-  const int first_column = fft.line() * Storage::kLanes;
-  const int out_column = shape.exchange_column<Storage>(chunk * Storage::kColumns) + first_column;
+  Element* kept = reinterpret_cast<Element*>(exchange + Fft::kSharedPoints) + threadIdx.x;
+  const Element* spectrum = arrays.spectra + shape.spectrum_chunk<Storage>(chunk) + threadIdx.x;
+  const int column = chunk * Storage::kColumns + fft.line() * Storage::kLanes;
+  Element* out =
+      arrays.exchange + shape.exchange_place<Storage>(0, transform, fft.thread(), column);
 
-  for (int t = static_cast<int>(blockIdx.y); t < transforms; t += static_cast<int>(gridDim.y)) {
-    const Element* in =
-        arrays.template_rows + shape.template_chunk<Storage>(t, chunk) + first_column;
-    Point x[Fft::kFirst];
-    read_column<Storage, kInputs, Order::stride(0)>(in, fft.thread(), shape.n, x);
-    fft.template forward_first<kInputs>(x);
-    __syncthreads();
-    fft.forward_middle();
-    __syncthreads();
-    fft.for_each_last([&](int butterfly) {
+  Point x[Fft::kFirst];
+  read_column<Storage, kInputs, Order::stride(0)>(
+      arrays.template_rows + shape.template_place<Storage>(transform, fft.thread(), column),
+      shape.n - fft.thread(), x);
+  fft.template forward_first<kInputs>(x);
+  __syncthreads();
+  fft.forward_middle();
+  __syncthreads();
+  fft.for_each_last([&](auto round) {
+    Point y[Fft::kLast];
+    fft.take_last(round, y);
+    unrolled<Fft::kLast>([&](auto i) { kept[round * kRound + i * kNext] = Storage::narrow(y[i]); });
+  });
+  for (int tile = 0; tile < shape.tiles; ++tile) {
+    fft.for_each_last([&](auto round) {
       Point y[Fft::kLast];
-      fft.take_last(butterfly, y);
-      unrolled<Fft::kLast>(
-          [&](auto i) { kept[Order::stored(butterfly, i) * Fft::kLines] = Storage::narrow(y[i]); });
-    });
-    for (int tile = 0; tile < shape.tiles; ++tile) {
-      // The tile before has been read to its end. (The first one overwrites what the thread itself
-      // has read.)
-      if (tile > 0) __syncthreads();
-      const Element* spectrum =
-          arrays.spectra + shape.spectrum_chunk<Storage>(tile, chunk) + fft.line();
-      fft.for_each_last([&](int butterfly) {
-        Point y[Fft::kLast];
-        unrolled<Fft::kLast>([&](auto i) {
-          const int at = Order::stored(butterfly, i) * Fft::kLines;
-          y[i] = conjugate_product(Storage::widen(__ldg(spectrum + at)), Storage::widen(kept[at]));
-        });
-        fft.give_last(butterfly, y);
+      unrolled<Fft::kLast>([&](auto i) {
+        constexpr int kAt = round * kRound + i * kNext;
+        y[i] = conjugate_product(Storage::widen(__ldg(spectrum + kAt)), Storage::widen(kept[kAt]));
       });
-      __syncthreads();
-      fft.inverse_middle();
-      __syncthreads();
-      fft.inverse_first(x);
-      Element* out = arrays.exchange + shape.exchange_plane<Storage>(tile, t) + out_column;
-      write_column<Storage, Order::stride(0)>(x, fft.thread(), shape, out);
-    }
+      fft.give_last(round, y);
+    });
+    __syncthreads();
+    fft.inverse_middle();
+    __syncthreads();
+    fft.inverse_first(x);
+    write_column<Storage, Order::stride(0)>(
+        x, shape.exchange_lines<Storage>() - fft.thread(),
+        static_cast<ptrdiff_t>(shape.columns) * Order::stride(0), out);
+    spectrum += shape.spectrum_size<Storage>();
+    out += shape.exchange_tile<Storage>();
+    // The next tile overwrites what other threads may still be reading.
+    __syncthreads();
   }
 }
 
-// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms
-// transforms. Grid: blocks over the lines of the valid rows x tiles.
+// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms transforms.
+// Grid: blocks over the lines of the valid rows x tiles.
 template <int kLength, typename Storage>
 __global__ void __launch_bounds__(
     RowFft<kLength, Storage>::kThreads,
@@ -191,17 +194,17 @@ __global__ void __launch_bounds__(
              .lanes = shape.lanes_below<Storage>(line, place.rows)},
             reinterpret_cast<PixelSlot*>(exchange + Fft::kSharedPoints) + threadIdx.x,
             Fft::kThreads);
+  const auto* in = arrays.exchange + shape.exchange_place<Storage>(tile, 0, line, fft.stored(0));
 
-  for (int t = 0; t < count; ++t) {
-    const auto* in = arrays.exchange + shape.exchange_plane<Storage>(tile, t) +
-                     shape.exchange_line<Storage>(line);
-    fft.for_each_last([&](int butterfly) {
+  for (int t = 0; t < count; ++t, in += shape.exchange_size<Storage>()) {
+    fft.for_each_last([&](auto round) {
       Point y[Fft::kLast];
       unrolled<Fft::kLast>([&](auto i) {
-        y[i] = Storage::widen(
-            __ldcs(in + shape.exchange_column<Storage>(Order::stored(butterfly, i))));
+        constexpr int kColumns = round * Order::kThreads + i * Fft::kStoredStep;
+        static_assert(kColumns % Storage::kColumns == 0);
+        y[i] = Storage::widen(__ldcs(in + kColumns * kChunkLines));
       });
-      fft.give_last(butterfly, y);
+      fft.give_last(round, y);
     });
     __syncthreads();
     fft.inverse_middle();

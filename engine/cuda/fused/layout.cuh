@@ -86,11 +86,12 @@ struct FusedShape {
   __host__ __device__ size_t template_size() const {
     return static_cast<size_t>(columns) * static_cast<size_t>(lines<Storage>(n));
   }
-  // Where a chunk of a transform begins; its lines are kColumns apart.
   template <typename Storage>
-  __host__ __device__ size_t template_chunk(int transform, int chunk) const {
+  __host__ __device__ size_t template_place(int transform, int line, int column) const {
     return static_cast<size_t>(transform) * template_size<Storage>() +
-           static_cast<size_t>(chunk) * static_cast<size_t>(lines<Storage>(n)) * Storage::kColumns;
+           static_cast<size_t>(column / Storage::kColumns * lines<Storage>(n) + line) *
+               Storage::kColumns +
+           static_cast<size_t>(column % Storage::kColumns);
   }
 
   // The tiles' spectra: [tile][chunk][row in stored order][column in chunk], kLanes columns in an
@@ -100,10 +101,9 @@ struct FusedShape {
     return static_cast<size_t>(columns) * static_cast<size_t>(rows) / Storage::kLanes;
   }
   template <typename Storage>
-  __host__ __device__ size_t spectrum_chunk(int tile, int chunk) const {
-    return static_cast<size_t>(tile) * spectrum_size<Storage>() +
-           static_cast<size_t>(chunk) * static_cast<size_t>(rows) * Storage::kColumns /
-               Storage::kLanes;
+  __host__ __device__ size_t spectrum_chunk(int chunk) const {
+    return static_cast<size_t>(chunk) * static_cast<size_t>(rows) * Storage::kColumns /
+           Storage::kLanes;
   }
 
   // What goes from the columns to the last rows:
@@ -113,20 +113,17 @@ struct FusedShape {
     return static_cast<size_t>(columns) * static_cast<size_t>(exchange_lines<Storage>());
   }
   template <typename Storage>
-  __host__ __device__ size_t exchange_plane(int tile, int transform) const {
-    return (static_cast<size_t>(tile) * static_cast<size_t>(transforms) +
-            static_cast<size_t>(transform)) *
-           exchange_size<Storage>();
-  }
-  // Within a plane: the line's first column; and a chunk's distance from the next one.
-  template <typename Storage>
-  __host__ __device__ int exchange_line(int line) const {
-    return line / kChunkLines * columns * kChunkLines + line % kChunkLines * Storage::kColumns;
+  __host__ __device__ size_t exchange_tile() const {
+    return static_cast<size_t>(transforms) * exchange_size<Storage>();
   }
   template <typename Storage>
-  __host__ __device__ static constexpr int exchange_column(int column) {
-    return column / Storage::kColumns * (kChunkLines * Storage::kColumns) +
-           column % Storage::kColumns;
+  __host__ __device__ size_t exchange_place(int tile, int transform, int line, int column) const {
+    return static_cast<size_t>(tile) * exchange_tile<Storage>() +
+           static_cast<size_t>(transform) * exchange_size<Storage>() +
+           static_cast<size_t>(line / kChunkLines * columns +
+                               column / Storage::kColumns * Storage::kColumns) *
+               kChunkLines +
+           static_cast<size_t>(line % kChunkLines * Storage::kColumns + column % Storage::kColumns);
   }
 };
 

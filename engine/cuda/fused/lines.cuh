@@ -11,24 +11,19 @@ __device__ __forceinline__ uint4 side_by_side(HalfPoint a, HalfPoint b) {
   return make_uint4(a.x.bits, a.y.bits, b.x.bits, b.y.bits);
 }
 
-// x[i] = row `thread` + i x kStep of the template of n rows, 0 beyond it, i < kInputs. `in`: of the
-// first line.
+// x[i] = row i x kStep from `in` on, 0 from `rows` on, i < kInputs.
 template <typename Storage, int kInputs, int kStep, int kRadix>
-__device__ __forceinline__ void read_column(const typename Storage::Element* in, int thread, int n,
+__device__ __forceinline__ void read_column(const typename Storage::Element* in, int rows,
                                             typename Storage::Point (&x)[kRadix]) {
   using Point = typename Storage::Point;
+  constexpr int kNext = kStep * Storage::kColumns;
   if constexpr (Storage::kLanes == 1) {
-    unrolled<kInputs>([&](auto i) {
-      const int row = thread + i * kStep;
-      x[i] = row < n ? Storage::widen(__ldg(in + row * Storage::kColumns)) : Point{};
-    });
+    unrolled<kInputs>(
+        [&](auto i) { x[i] = i * kStep < rows ? Storage::widen(__ldg(in + i * kNext)) : Point{}; });
   } else {
     unrolled<(kInputs + 1) / 2>([&](auto i) {
-      const int line = thread + i * kStep;
       uint4 two = make_uint4(0, 0, 0, 0);
-      if (line + i * kStep < n) {
-        two = __ldg(reinterpret_cast<const uint4*>(in + line * Storage::kColumns));
-      }
+      if (2 * i * kStep < rows) two = __ldg(reinterpret_cast<const uint4*>(in + i * kNext));
       const Point a = {{two.x}, {two.y}};
       const Point b = {{two.z}, {two.w}};
       x[2 * i] = firsts_of(a, b);
@@ -37,15 +32,13 @@ __device__ __forceinline__ void read_column(const typename Storage::Element* in,
   }
 }
 
-// The reverse, into a plane of the exchange. `out`: of the first line.
+// The reverse: line i x kStep of `lines` goes to out + i x step.
 template <typename Storage, int kStep, int kRadix>
-__device__ __forceinline__ void write_column(const typename Storage::Point (&x)[kRadix], int thread,
-                                             const FusedShape& shape,
-                                             typename Storage::Element* out) {
+__device__ __forceinline__ void write_column(const typename Storage::Point (&x)[kRadix], int lines,
+                                             ptrdiff_t step, typename Storage::Element* out) {
   unrolled<kRadix / Storage::kLanes>([&](auto i) {
-    const int line = thread + i * kStep;
-    if (line >= shape.exchange_lines<Storage>()) return;
-    auto* at = out + shape.exchange_line<Storage>(line);
+    if (i * kStep >= lines) return;
+    auto* at = out + i * step;
     if constexpr (Storage::kLanes == 1) {
       *at = Storage::narrow(x[i]);
     } else {

@@ -42,6 +42,11 @@ TYPED_TEST(CudaFft, EveryStageOwnsEveryPositionOnce) {
         EXPECT_EQ(Order::address(position),
                   Order::address(Order::position(stage, b, 0)) + i * Order::address_stride(stage));
       }
+      if (b >= Order::kThreads) {
+        EXPECT_EQ(Order::address(Order::position(stage, b, 0)),
+                  Order::address(Order::position(stage, b - Order::kThreads, 0)) +
+                      Order::address_round(stage));
+      }
     }
     EXPECT_EQ(positions.size(), static_cast<size_t>(Order::kLength));
     EXPECT_EQ(*positions.begin(), 0);
@@ -169,11 +174,12 @@ __global__ void forward_kernel(const float2* in, int given, float2* out, const f
   if (kWithBarrier) __syncthreads();
   fft.forward_middle();
   __syncthreads();
-  fft.for_each_last([&](int butterfly) {
+  fft.for_each_last([&](auto round) {
     float2 y[Fft::kLast];
-    fft.take_last(butterfly, y);
-    unrolled<Fft::kLast>(
-        [&](auto i) { out[Fft::Order::stored(butterfly, i) * kLines + fft.line()] = y[i]; });
+    fft.take_last(round, y);
+    unrolled<Fft::kLast>([&](auto i) {
+      out[(fft.stored(round) + i * Fft::kStoredStep) * kLines + fft.line()] = y[i];
+    });
   });
 }
 
@@ -181,11 +187,12 @@ template <int kLength, int kLines>
 __global__ void inverse_kernel(const float2* in, float2* out, const float2* roots) {
   using Fft = BlockFft<kLength, kLines>;
   Fft fft(shared_memory<float2>(), roots);
-  fft.for_each_last([&](int butterfly) {
+  fft.for_each_last([&](auto round) {
     float2 y[Fft::kLast];
-    unrolled<Fft::kLast>(
-        [&](auto i) { y[i] = in[Fft::Order::stored(butterfly, i) * kLines + fft.line()]; });
-    fft.give_last(butterfly, y);
+    unrolled<Fft::kLast>([&](auto i) {
+      y[i] = in[(fft.stored(round) + i * Fft::kStoredStep) * kLines + fft.line()];
+    });
+    fft.give_last(round, y);
   });
   __syncthreads();
   fft.inverse_middle();

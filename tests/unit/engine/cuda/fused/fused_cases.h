@@ -33,11 +33,14 @@ template <typename Maker>
 class CudaFused : public OnDevice<Maker> {
  protected:
   template <typename Path>
-  static std::unique_ptr<engine::Backend> backend(const engine::Search& search, int batch) {
+  static std::unique_ptr<engine::Backend> backend(
+      const engine::Search& search, int batch,
+      cuda::ColumnGrid grid = cuda::ColumnGrid::kTransformsFirst) {
     using FusedBackend = cuda::DeviceBackend<typename Maker::Device, Path::template Correlator>;
     cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), batch);
     plan.projections = 5;
     plan.fused = Path::plan(shape_of(search.problem));
+    plan.fused->grid = grid;
     return std::make_unique<FusedBackend>(Maker::make(), search.problem, plan);
   }
   // How much larger `found` is than `expected`, as a whole.
@@ -291,6 +294,9 @@ TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
     EXPECT_TRUE(same_bits(bits(Single{}, 7), expected));
     EXPECT_TRUE(same_bits(bits(Single{}, 64), expected));
     EXPECT_TRUE(same_bits(bits(Half{}, 64), bits(Half{}, 3)));
+    const auto chunks_first =
+        this->template backend<Single>(search, 7, cuda::ColumnGrid::kChunksFirst);
+    EXPECT_TRUE(same_bits(this->maps(*chunks_first, search, kUnits), expected));
     std::vector<engine::Unit> units(search.space.units.begin(),
                                     search.space.units.begin() + kUnits);
     std::shuffle(units.begin(), units.end(), std::mt19937(5));
