@@ -86,10 +86,15 @@ class Kernel:
         def has_barrier(loop):
             return any(loop[0] <= b <= loop[1] for b in barriers)
 
-        # Loops that all threads of a block go round together, the innermost first; and those for
-        # what is rare, which count for nothing.
+        # Loops that all threads of a block go round together, the innermost first; and short ones
+        # for what is rare, which count for nothing.
         self.loops = sorted((l for l in loops if has_barrier(l)), key=lambda l: l[1] - l[0])
-        self.rare = [l for l in loops if not has_barrier(l)]
+        self.rare = [l for l in loops if not has_barrier(l) and not self.has_floats(l)]
+
+    def has_floats(self, loop):
+        """Whether a loop is one of a transform, gone through a second time where a sum is large."""
+        inside = [i for i in self.instructions if loop[0] <= i.address <= loop[1]]
+        return sum(i.name.startswith(("FADD", "HADD2")) for i in inside) > 100
 
     def is_rare(self, address):
         return any(first <= address <= last for first, last in self.rare)
@@ -101,8 +106,9 @@ class Kernel:
             if not i.name.startswith("BRA") or i.target() is None or i.target() <= i.address:
                 continue
             inside = [j for j in self.instructions if i.address < j.address < i.target()]
-            barrier = any(j.name.startswith("BAR") for j in inside)
-            if not barrier and sum(j.name.startswith(("LDS", "STS")) for j in inside) >= 4:
+            # Others skip whole transforms, or compare correlations.
+            other = any(j.name.startswith(("BAR", "FSETP")) for j in inside)
+            if not other and sum(j.name.startswith(("LDS", "STS")) for j in inside) >= 4:
                 regions.append((i.address, i.target()))
         return regions
 
@@ -184,18 +190,26 @@ class Search:
     in_pass: int
     transforms_first: bool  # in the order of the blocks of correlate_columns
 
+    def kept(self):
+        """Points of a thread of finish_rows, where a kernel for fewer than all is compiled."""
+        first = radices(self.length)[0]
+        step = self.length // first
+        few = (13 * first + 15) // 16
+        columns = math.ceil(self.valid_width / math.ceil(math.sqrt(self.tiles)))
+        return few if columns <= few * step else first
+
     def rows_per_tile(self):
         return math.ceil(self.valid_height / math.ceil(math.sqrt(self.tiles)))
 
 
-def last_radix(length):
-    found = re.search(rf"RadicesOf<{length}> : Radices<\d+, \d+, (\d+)>", TUNING.read_text())
-    return int(found.group(1))
+def radices(length):
+    found = re.search(rf"RadicesOf<{length}> : Radices<(\d+), (\d+), (\d+)>", TUNING.read_text())
+    return tuple(int(x) for x in found.groups())
 
 
 def share_of_last_round(kernel, length, per_line):
     """Of a block's warps that have a butterfly in the last round of the last stage."""
-    butterflies = length // last_radix(length)
+    butterflies = length // radices(length)[2]
     active = butterflies % per_line or per_line
     lines = kernel.threads // per_line
     return math.ceil(active * lines / 32) / math.ceil(kernel.threads / 32)
@@ -254,10 +268,11 @@ def measure(kernels, search, storage_key):
         ("transform_template_rows", (search.length, inputs)),
         ("correlate_columns", (search.length, inputs)),
         ("correlate_columns_in_two", (search.length,)),
+        ("finish_rows", (search.length, search.kept())),
         ("finish_rows", (search.length,)),
     ):
         kernel = find(kernels, function, *arguments)
-        if kernel is None:
+        if kernel is None or any(function == done[0] for done in out):
             continue
         plain = function.replace("_in_two", "")
         in_block = storage["columns"] if plain == "correlate_columns" else storage["rows"]

@@ -51,33 +51,61 @@ void multiply_conjugate_loop(const float* a, const float* b, float* out, size_t 
   std::copy_n(rest_a, 2 * (count - i), out + 2 * i);
 }
 
-// value x 2^bits rounded to an integer, for |value x 2^bits| < 2^51: adding 1.5 x 2^52 leaves the
-// integer in the low bits of the double.
-template <class V>
-HWY_INLINE hn::Vec<Longs> to_fixed(V values, double scale) {
-  const Doubles dd;
-  const Longs dl;
-  const auto magic = hn::Set(dd, 6755399441055744.0);
-  const auto shifted = hn::Add(hn::Mul(hn::PromoteTo(dd, values), hn::Set(dd, scale)), magic);
-  return hn::Sub(hn::BitCast(dl, shifted), hn::BitCast(dl, magic));
-}
+// A double that holds an integer k as 1.5 x 2^52 + k, for |k| < 2^51: what is added to it is
+// rounded to an integer.
+constexpr double kMagic = 6755399441055744.0;
 
 template <class V>
-HWY_INLINE hn::Vec<Longs> add_fixed(V half, double scale, int64_t* target) {
+HWY_INLINE hn::Vec<Longs> add_to_target(V with_magic, int64_t* target) {
+  const Doubles dd;
   const Longs dl;
-  const auto total = hn::Add(hn::LoadU(dl, target), to_fixed(half, scale));
+  const auto value = hn::Sub(hn::BitCast(dl, with_magic), hn::BitCast(dl, hn::Set(dd, kMagic)));
+  const auto total = hn::Add(hn::LoadU(dl, target), value);
   hn::StoreU(total, dl, target);
   return total;
 }
 
-// Adds one vector of values to as many integers; returns the bits of the new sums.
-HWY_INLINE hn::Vec<Longs> add_vector(hn::Vec<Floats> values, double scale, int64_t* target) {
+template <class V>
+HWY_INLINE hn::Vec<Longs> add_sums(V sum, int64_t* target) {
+  constexpr double kScale = static_cast<double>(int64_t{1} << kSumBits);
+  const Doubles dd;
+  const auto scaled = hn::Mul(hn::PromoteTo(dd, sum), hn::Set(dd, kScale));
+  return add_to_target(hn::Add(scaled, hn::Set(dd, kMagic)), target);
+}
+
+// The squares of floats are exact in double, so that MulAdd rounds alike with and without a fused
+// instruction.
+template <bool kPair, class V>
+HWY_INLINE hn::Vec<Longs> add_squares(V u, V v, int64_t* target) {
+  constexpr double kRootOfScale = static_cast<double>(int64_t{1} << (kSquareBits / 2));
+  static_assert(kSquareBits % 2 == 0);
+  const Doubles dd;
+  const auto root = hn::Set(dd, kRootOfScale);
+  auto total = hn::Set(dd, kMagic);
+  if (kPair) {
+    const auto scaled = hn::Mul(hn::PromoteTo(dd, v), root);
+    total = hn::MulAdd(scaled, scaled, total);
+  }
+  const auto scaled = hn::Mul(hn::PromoteTo(dd, u), root);
+  return add_to_target(hn::MulAdd(scaled, scaled, total), target);
+}
+
+// Adds one vector of correlations, or pairs, to as many integers each; returns the bits of the new
+// sums of squares.
+template <bool kPair>
+HWY_INLINE hn::Vec<Longs> add_vector(hn::Vec<Floats> u, hn::Vec<Floats> v, hn::Vec<Floats> sum,
+                                     int64_t* sums, int64_t* squares) {
 #if HWY_TARGET == HWY_SCALAR
-  return add_fixed(values, scale, target);
+  add_sums(sum, sums);
+  return add_squares<kPair>(u, v, squares);
 #else
   const hn::Half<Floats> half;
-  return hn::Or(add_fixed(hn::LowerHalf(half, values), scale, target),
-                add_fixed(hn::UpperHalf(half, values), scale, target + hn::Lanes(half)));
+  const size_t lanes = hn::Lanes(half);
+  add_sums(hn::LowerHalf(half, sum), sums);
+  add_sums(hn::UpperHalf(half, sum), sums + lanes);
+  return hn::Or(
+      add_squares<kPair>(hn::LowerHalf(half, u), hn::LowerHalf(half, v), squares),
+      add_squares<kPair>(hn::UpperHalf(half, u), hn::UpperHalf(half, v), squares + lanes));
 #endif
 }
 
@@ -87,16 +115,16 @@ struct Checked {
   hn::Mask<Floats> ordered;  // no NaN so far
 };
 
-// One vector of pixels: sums, squares and the maximum.
-template <class V>
-HWY_INLINE void update(V sum, V square, V value, hn::Vec<Ints> index, size_t i,
-                       const StatisticsRow& s, Checked& checked) {
+// One vector of pixels: sums, squares and the maximum, `value` with `index`. Without a pair `v` is
+// not read.
+template <bool kPair>
+HWY_INLINE void update(hn::Vec<Floats> u, hn::Vec<Floats> v, hn::Vec<Floats> value,
+                       hn::Vec<Ints> index, size_t i, const StatisticsRow& s, Checked& checked) {
   const Floats d;
   const Ints di;
-  constexpr double kSumScale = static_cast<double>(int64_t{1} << kSumBits);
-  constexpr double kSquareScale = static_cast<double>(int64_t{1} << kSquareBits);
-  add_vector(sum, kSumScale, s.sum + i);
-  checked.bits = hn::Or(checked.bits, add_vector(square, kSquareScale, s.squares + i));
+  const auto sum = kPair ? hn::Add(u, v) : u;
+  const auto square = kPair ? hn::Add(hn::Mul(u, u), hn::Mul(v, v)) : hn::Mul(u, u);
+  checked.bits = hn::Or(checked.bits, add_vector<kPair>(u, v, sum, s.sum + i, s.squares + i));
   checked.largest = hn::Max(checked.largest, square);
   checked.ordered = hn::And(checked.ordered, hn::Eq(square, square));
 
@@ -160,10 +188,9 @@ bool accumulate_row(const float* HWY_RESTRICT row, size_t count, int32_t first, 
       const auto later = hn::Gt(v, u);
       const auto index =
           hn::IfThenElse(hn::RebindMask(di, later), hn::Set(di, second), hn::Set(di, first));
-      update(hn::Add(u, v), hn::Add(hn::Mul(u, u), hn::Mul(v, v)), hn::IfThenElse(later, v, u),
-             index, at, to, checked);
+      update<true>(u, v, hn::IfThenElse(later, v, u), index, at, to, checked);
     } else {
-      update(u, hn::Mul(u, u), u, hn::Set(di, first), at, to, checked);
+      update<false>(u, v, u, hn::Set(di, first), at, to, checked);
     }
   };
   for (; i + lanes <= count; i += lanes) {

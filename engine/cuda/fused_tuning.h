@@ -78,6 +78,10 @@ struct FusedTuning : StorageTuning<Storage> {
   }
 };
 
+// Of `points` of a thread of finish_rows, how many a tile keeps at most where the template is about
+// a quarter of its length; a kernel that has no more is compiled beside that which has all.
+constexpr int points_usually_kept(int points) { return (13 * points + 15) / 16; }
+
 // Lines that lie side by side in every chunk of the exchange.
 constexpr int kChunkLines = 8;
 // Transforms of one pass, over which a pixel's statistics are read and written once.

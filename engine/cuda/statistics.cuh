@@ -25,30 +25,72 @@ __device__ inline unsigned long long best_key(float value, int index) {
          (0xffffffffu - static_cast<unsigned>(index));
 }
 
+// Adding a magic number 1.5 x 2^(23 - bits) makes a float's last bit worth 2^-bits: what is added
+// is rounded to that, and the bits of the result count it, beyond those of the magic number.
+constexpr float kSquareMagic = 1.5f * (1 << (23 - kSquareBits));
+// From here on a square, or u^2 + v^2, would leave the magic number's binade.
+constexpr float kMagicLimit = kSquareMagic / 3.0f;
+
+// A sum as the statistics round it, right where magic_fits.
+__device__ __forceinline__ int rounded_sum(float sum) {
+  constexpr float kScale = 1 << kSumBits;  // of which products are exact
+  return __float2int_rn(sum * kScale);
+}
+// u^2 + v^2 as they round it, in bits from which those of the magic number are to be subtracted.
+__device__ __forceinline__ unsigned square_with_magic(float u, float v) {
+  return __float_as_uint(fmaf(u, u, fmaf(v, v, kSquareMagic)));
+}
+// Of several squares the largest decides. One of what is no number is larger than all.
+__device__ __forceinline__ bool magic_fits(unsigned square) {
+  return square < __float_as_uint(kSquareMagic + kMagicLimit);
+}
+__device__ __forceinline__ long long square_without_magic(unsigned square, unsigned additions = 1) {
+  return static_cast<int>(square - additions * __float_as_uint(kSquareMagic));
+}
+
 // One pixel's share of the statistics, while its correlations are counted.
 struct PixelStatistics {
   unsigned long long best = 0;
   long long sum = 0, squares = 0;
   unsigned severity = 0;  // 0: all is in range
 
-  __device__ void add(float sum_of_values, float sum_of_squares, unsigned long long key) {
-    constexpr float kSumScale = static_cast<float>(int64_t{1} << kSumBits);
-    constexpr float kSquareScale = static_cast<float>(int64_t{1} << kSquareBits);
-    // The same limit as on the processor, beyond which a conversion may not fit. NaN is beyond.
-    if (!(sum_of_squares < 2147483648.0f)) {
-      severity = max(severity, __float_as_uint(sum_of_squares) & 0x7fffffffu);
-      return;
+  // The sums alone. v is 0 where there is no second correlation.
+  __device__ void add_sums(float u, float v) {
+    const unsigned square = square_with_magic(u, v);
+    if (magic_fits(square)) {
+      sum += rounded_sum(u + v);
+      squares += square_without_magic(square);
+    } else {
+      add_large(u, v);
     }
-    // Powers of two: the products are exact.
-    sum += __float2ll_rn(sum_of_values * kSumScale);
-    squares += __float2ll_rn(sum_of_squares * kSquareScale);
-    best = max(best, key);
     if (static_cast<unsigned long long>(squares) >= kSquareLimit) severity = max(severity, 1u);
   }
-  __device__ void add_pair(float u, float v, const Transform& t) {
-    add(u + v, fmaf(u, u, v * v), max(best_key(u, t.first), best_key(v, t.second)));
+  // Any values, in double; rounded in the same way.
+  __device__ void add_large(float u, float v) {
+    const float square = fmaf(u, u, v * v);
+    // The same limit as on the processor, beyond which a conversion may not fit. NaN is beyond.
+    if (!(square < 2147483648.0f)) {
+      severity = max(severity, __float_as_uint(square) & 0x7fffffffu);
+      return;
+    }
+    constexpr double kMagic = 6755399441055744.0;  // 1.5 x 2^52
+    constexpr double kScale = static_cast<double>(int64_t{1} << kSquareBits);
+    const double wide_u = u;
+    const double wide_v = v;
+    // The products are exact.
+    const double total = fma(wide_u * kScale, wide_u, fma(wide_v * kScale, wide_v, kMagic));
+    squares += __double_as_longlong(total) - __double_as_longlong(kMagic);
+    // So is this one, of a power of two.
+    sum += __float2ll_rn((u + v) * static_cast<float>(int64_t{1} << kSumBits));
   }
-  __device__ void add_single(float u, const Transform& t) { add(u, u * u, best_key(u, t.first)); }
+  __device__ void add_pair(float u, float v, const Transform& t) {
+    add_sums(u, v);
+    best = max(best, max(best_key(u, t.first), best_key(v, t.second)));
+  }
+  __device__ void add_single(float u, const Transform& t) {
+    add_sums(u, 0.0f);
+    best = max(best, best_key(u, t.first));
+  }
 };
 
 __device__ inline PixelStatistics load_pixel(const Statistics& s, size_t pixel) {

@@ -12,9 +12,11 @@
 
 namespace engine {
 
-// Fixed-point scales: a correlation is stored to 2^-24, a squared one to 2^-20.
-constexpr int kSumBits = 24;
-constexpr int kSquareBits = 20;
+// Fixed-point scales: a correlation is stored to 2^-20, a squared one to 2^-12. Of two correlations
+// u and v of one transform, u + v is rounded once; v^2 is, and then the sum of that and u^2. All to
+// the nearest, ties to even.
+constexpr int kSumBits = 20;
+constexpr int kSquareBits = 12;
 // A sum of squares at or above this could leave the range with the next addition.
 constexpr uint64_t kSquareLimit = uint64_t{1} << 62;
 

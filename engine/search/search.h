@@ -19,7 +19,7 @@
 namespace engine {
 
 // Raised only when the bits of the maps change.
-constexpr int kNumericsVersion = 1;
+constexpr int kNumericsVersion = 2;
 
 // What is known from the configuration alone.
 struct SearchSpace {

@@ -154,6 +154,22 @@ class FusedCorrelator {
     });
   }
 
+  // use(length, kKept): the points of a thread that a row of `columns` valid ones reaches into, or
+  // all.
+  template <typename Use>
+  static void with_kept(int length, int columns, const Use& use) {
+    Lengths::with(length, [&](auto known) {
+      constexpr int kFirst = FftOrder<known>::radix(0);
+      constexpr int kFew = points_usually_kept(kFirst);
+      const int step = FftOrder<known>::stride(0);
+      if (columns <= kFew * step) {
+        use(known, std::integral_constant<int, kFew>{});
+      } else {
+        use(known, std::integral_constant<int, kFirst>{});
+      }
+    });
+  }
+
   void upload_roots(int length, Buffer<Root>& roots) {
     Lengths::with(length, [&](auto known) {
       const std::vector<Root> values = make_roots<known, Root>();
@@ -205,12 +221,13 @@ class FusedCorrelator {
   }
 
   void finish(const Transform* transforms, int count, const Statistics& statistics) {
-    Lengths::with(shape_.columns, [&](auto length) {
+    with_kept(shape_.columns, plan_.tiling.columns.largest_part(), [&](auto length, auto kept) {
       const unsigned blocks = row_blocks(shape_.valid_rows);
-      device_.launch("finish_rows", finish_rows<length, Storage>,
+      device_.launch("finish_rows", finish_rows<length, kept, Storage>,
                      dim3(blocks, static_cast<unsigned>(shape_.tiles)),
-                     dim3(RowFft<length, Storage>::kThreads), last_rows_shared<length, Storage>(),
-                     shape_, places_.data(), transforms, count, arrays_, valid_width_, statistics);
+                     dim3(RowFft<length, Storage>::kThreads),
+                     last_rows_shared<length, Storage, kept>(), shape_, places_.data(), transforms,
+                     count, arrays_, valid_width_, statistics);
     });
   }
 

@@ -41,11 +41,11 @@ constexpr size_t columns_shared() {
   return Fft::kSharedPoints * sizeof(typename Storage::Point) +
          static_cast<size_t>(kLength) * Fft::kLines * sizeof(typename Storage::Element);
 }
-template <int kLength, typename Storage>
+template <int kLength, typename Storage, int kKept = RadicesOf<kLength>::kFirst>
 constexpr size_t last_rows_shared() {
   using Fft = RowFft<kLength, Storage>;
   return Fft::kSharedPoints * sizeof(typename Storage::Point) +
-         static_cast<size_t>(kLength) * Fft::kLines * Storage::kLanes * sizeof(PixelSlot);
+         static_cast<size_t>(kKept) * Fft::kThreads * Storage::kLanes * sizeof(PixelSlot);
 }
 
 // Stores `count` Elements of kLanes values each. Grid: blocks over them.
@@ -166,9 +166,10 @@ __global__ void __launch_bounds__(
   }
 }
 
-// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms transforms.
-// Grid: blocks over the lines of the valid rows x tiles.
-template <int kLength, typename Storage>
+// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms transforms. No
+// tile keeps more than the first kKept points of a thread. Grid: blocks over the lines of the valid
+// rows x tiles.
+template <int kLength, int kKept, typename Storage>
 __global__ void __launch_bounds__(
     RowFft<kLength, Storage>::kThreads,
     FusedTuning<kLength, Storage>::blocks_of_rows(RowFft<kLength, Storage>::kThreads))
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(
   const TilePlace place = places[tile];
   const int line = static_cast<int>(blockIdx.x) * Fft::kLines + fft.line();
   const int row = shape.row<Storage>(line, 0);
-  using Sums = PixelSums<Fft::kFirst, Storage::kLanes>;
+  using Sums = PixelSums<kKept, Storage::kLanes>;
   Sums sums(statistics,
             {.first = static_cast<size_t>(place.row + row) * static_cast<size_t>(valid_width) +
                       static_cast<size_t>(place.column + fft.thread()),
@@ -197,6 +198,7 @@ __global__ void __launch_bounds__(
   const auto* in = arrays.exchange + shape.exchange_place<Storage>(tile, 0, line, fft.stored(0));
 
   for (int t = 0; t < count; ++t, in += shape.exchange_size<Storage>()) {
+    const Transform transform = transforms[t];
     fft.for_each_last([&](auto round) {
       Point y[Fft::kLast];
       unrolled<Fft::kLast>([&](auto i) {
@@ -209,11 +211,11 @@ __global__ void __launch_bounds__(
     __syncthreads();
     fft.inverse_middle();
     __syncthreads();
-    add_correlations<Storage>(fft, transforms[t], sums);
+    add_correlations<Storage>(fft, transform, sums);
     // The next transform overwrites what the others may still be reading.
     __syncthreads();
   }
-  sums.store();
+  sums.store(static_cast<unsigned>(count));
 }
 
 }  // namespace engine::cuda

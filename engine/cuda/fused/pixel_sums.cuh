@@ -1,19 +1,30 @@
 // The statistics of the pixels that a thread of the last rows has, and how they get their values.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/cuda/fused/fft_block.cuh"
 #include "engine/cuda/fused/layout.cuh"
-#include "engine/cuda/fused/sums.cuh"
+#include "engine/cuda/fused_tuning.h"
 #include "engine/cuda/statistics.cuh"
 
 namespace engine::cuda {
 
-// What shared memory keeps of a pixel, to save registers: the value from which on a correlation
-// may be the new best one, and what FixedSums leaves to others.
+// The best correlation of a pixel, in shared memory to save registers.
 struct alignas(8) PixelSlot {
-  float to_beat;
-  unsigned rests;
+  float best;
+  int index;
 };
+
+// Sums of up to kMostTransforms correlations, or pairs, modulo 2^32; of squares with their magic
+// numbers.
+struct FixedSums {
+  unsigned sum = 0;
+  unsigned squares = 0;
+};
+// Of what fits: a square is at most 2^22 steps, and a sum's square at most twice as large as it.
+static_assert(kMostTransforms <= 256 && kSquareBits == 12 && kSumBits == 20 &&
+              kMostTransforms * 45.3f < 1 << (31 - kSumBits));
 
 // Where a thread's pixels are in the statistics.
 struct PixelPlaces {
@@ -24,8 +35,8 @@ struct PixelPlaces {
   int lanes = 1;      // that are valid
 };
 
-// The pixels of one thread in the last rows, kPoints of each lane, while the transforms of a batch
-// pass by.
+// The pixels of one thread in the last rows, the first kPoints of each lane, while the transforms
+// of a batch pass by.
 template <int kPoints, int kLanes>
 class PixelSums {
  public:
@@ -34,51 +45,69 @@ class PixelSums {
                                        PixelSlot* slots, int threads)
       : statistics_(statistics), places_(places), slots_(slots), threads_(threads) {
     if (places_.lanes == 0) places_.count = 0;
-    unrolled<kPixels>([&](auto i) { slots_[i * threads_] = {beaten_from(i), 0}; });
+    unrolled<kPixels>([&](auto i) { slots_[i * threads_] = slot_of(i); });
   }
 
-  // Begins with the next transform.
-  __device__ __forceinline__ void begin() { ++additions_; }
-
-  // Its correlations at the points kFrom, kFrom + kBy, ... of a lane.
+  // The next transform's correlations at the points kFrom, kFrom + kBy, ... of a lane. Returns
+  // their largest square_with_magic: where that does not fit, `correct` has to follow.
   template <int kLane, int kFrom, int kBy, int kCount>
-  __device__ __forceinline__ void add(float2 (&x)[kCount], const Transform& transform) {
+  __device__ __forceinline__ unsigned add(const float2 (&x)[kCount], const Transform& transform) {
     constexpr int kBase = kLane * kPoints + kFrom;
-    if (transform.second < 0) {
-      unrolled<kCount>([&](auto i) { x[i].y = 0.0f; });
-    }
-    unsigned rare = 0;
-    unrolled<kCount>([&](auto i) {
+    const bool pair = transform.second >= 0;
+    const float weight = weight_of_second(transform);
+    unsigned largest = 0;
+    unrolled<kKept<kFrom, kBy, kCount>>([&](auto i) {
       constexpr int kPixel = kBase + i * kBy;
-      const float sum = x[i].x + x[i].y;
-      const float square = fmaf(x[i].x, x[i].x, x[i].y * x[i].y);
-      const bool fits = square < kFastSquareLimit;
-      PixelSlot slot = slots_[kPixel * threads_];
-      // Also what is not a number.
-      if (!fits || fmaxf(x[i].x, x[i].y) >= slot.to_beat) rare |= 1u << i;
-      sums_[kPixel].add(fits ? sum : 0.0f, fits ? square : 0.0f, slot.rests);
-      slots_[kPixel * threads_].rests = slot.rests;
+      const bool later = pair && x[i].y > x[i].x;
+      const float value = later ? x[i].y : x[i].x;
+      const int index = later ? transform.second : transform.first;
+      const PixelSlot slot = slots_[kPixel * threads_];
+      if (value > slot.best || (value == slot.best && index < slot.index)) {
+        slots_[kPixel * threads_] = {value, index};
+      }
+      const unsigned square = square_with_magic(x[i].x, x[i].y);
+      largest = max(largest, square);
+      sums_[kPixel].sum += static_cast<unsigned>(rounded_sum(fmaf(x[i].y, weight, x[i].x)));
+      sums_[kPixel].squares += square;
     });
-    while (rare != 0) {
-      const int which = __ffs(static_cast<int>(rare)) - 1;
-      rare &= rare - 1;
+    return largest;
+  }
+  // Takes back those of the same correlations that the magic numbers had no room for, and adds them
+  // in double.
+  template <int kLane, int kFrom, int kBy, int kCount>
+  __device__ __forceinline__ void correct(const float2 (&x)[kCount], const Transform& transform) {
+    constexpr int kBase = kLane * kPoints + kFrom;
+    const float weight = weight_of_second(transform);
+#pragma unroll 1
+    for (int which = 0; which < kKept<kFrom, kBy, kCount>; ++which) {
       float2 value = x[0];
-      unrolled<kCount>([&](auto i) {
-        if (i == which) value = x[i];
+      unrolled<kKept<kFrom, kBy, kCount>>([&](auto i) {
+        if (i != which) return;
+        value = x[i];
+        if (magic_fits(square_with_magic(value.x, value.y))) return;
+        sums_[kBase + i * kBy].sum -=
+            static_cast<unsigned>(rounded_sum(fmaf(value.y, weight, value.x)));
+        sums_[kBase + i * kBy].squares -=
+            square_with_magic(value.x, value.y) - __float_as_uint(kSquareMagic);
       });
       const int pixel = kBase + which * kBy;
-      if (valid(pixel)) note(pixel, value, transform);
+      if (!valid(pixel) || magic_fits(square_with_magic(value.x, value.y))) continue;
+      PixelStatistics p = load_pixel(statistics_, place_of(pixel));
+      p.add_sums(value.x, weight == 0.0f ? 0.0f : value.y);
+      store_pixel(p, statistics_, place_of(pixel));
     }
   }
 
-  __device__ __forceinline__ void store() const {
+  // Of `additions` transforms, to the statistics.
+  __device__ __forceinline__ void store(unsigned additions) const {
     unrolled<kPixels>([&](auto i) {
       if (!valid(i)) return;
       const size_t at = place_of(i);
       PixelStatistics p = load_pixel(statistics_, at);
-      const unsigned rests = slots_[i * threads_].rests;
-      p.sum += sums_[i].sum(additions_, rests);
-      p.squares += sums_[i].squares(additions_, rests);
+      const PixelSlot slot = slots_[i * threads_];
+      p.best = max(p.best, best_key(slot.best, slot.index));
+      p.sum += static_cast<int>(sums_[i].sum);
+      p.squares += square_without_magic(sums_[i].squares, additions);
       if (static_cast<unsigned long long>(p.squares) >= kSquareLimit) p.severity = 1;
       store_pixel(p, statistics_, at);
     });
@@ -86,6 +115,15 @@ class PixelSums {
 
  private:
   static constexpr int kPixels = kPoints * kLanes;
+  // How many of kCount points kFrom, kFrom + kBy, ... there are.
+  template <int kFrom, int kBy, int kCount>
+  static constexpr int kKept = std::min(kCount, (kPoints - kFrom + kBy - 1) / kBy);
+
+  // Without a second correlation the imaginary part is what rounding left, and its square is below
+  // half a step.
+  __device__ static float weight_of_second(const Transform& t) {
+    return t.second >= 0 ? 1.0f : 0.0f;
+  }
 
   __device__ __forceinline__ bool valid(int pixel) const {
     if constexpr (kLanes == 1) return pixel < places_.count;
@@ -96,51 +134,49 @@ class PixelSums {
     return places_.first + static_cast<size_t>(pixel % kPoints * places_.step +
                                                pixel / kPoints * places_.lane_step);
   }
-  __device__ __forceinline__ float beaten_from(int pixel) const {
-    if (!valid(pixel)) return INFINITY;
+  // What is not valid has a best one that nothing beats.
+  __device__ __forceinline__ PixelSlot slot_of(int pixel) const {
+    if (!valid(pixel)) return {INFINITY, -1};
     const unsigned long long key = statistics_.best[place_of(pixel)];
-    return key == 0 ? -INFINITY : value_of_key(key);
-  }
-
-  // A value that may be the best one, or is too large for the fast sums.
-  __device__ __forceinline__ void note(int pixel, float2 value, const Transform& t) {
-    const float square = fmaf(value.x, value.x, value.y * value.y);
-    const size_t at = place_of(pixel);
-    PixelStatistics p = load_pixel(statistics_, at);
-    unsigned long long key = best_key(value.x, t.first);
-    if (t.second >= 0) key = max(key, best_key(value.y, t.second));
-    if (square < kFastSquareLimit) {
-      p.best = max(p.best, key);
-    } else {
-      p.add(value.x + value.y, square, key);
-    }
-    store_pixel(p, statistics_, at);
-    slots_[pixel * threads_].to_beat = beaten_from(pixel);
+    if (key == 0) return {-INFINITY, 0x7fffffff};
+    return {value_of_key(key), static_cast<int>(0xffffffffu - static_cast<unsigned>(key))};
   }
 
   Statistics statistics_;
   PixelPlaces places_;
   PixelSlot* slots_;
   int threads_;
-  unsigned additions_ = 0;
   FixedSums sums_[kPixels];
 };
 
 // What the block transform's last stage leaves, back in order: into the statistics.
 template <typename Storage, typename Fft, typename Sums>
 __device__ __forceinline__ void add_correlations(Fft& fft, const Transform& transform, Sums& sums) {
-  typename Storage::Point x[Fft::kFirst];
-  sums.begin();
-  if constexpr (Storage::kLanes == 1) {
-    fft.inverse_first(x);
-    sums.template add<0, 0, 1>(x, transform);
-  } else {
-    fft.take_first(x);
-    finish_inverse<Fft::kFirst>(x, [&](auto k, auto& first, auto& second) {
-      constexpr int kBy = Fft::kFirst / kGroup<Fft::kFirst>;
-      sums.template add<0, k, kBy>(first, transform);
-      sums.template add<1, k, kBy>(second, transform);
-    });
+  // A second time where a correlation is too large for the fast sums: so nothing has to be kept.
+#pragma unroll 1
+  for (bool again = false;; again = true) {
+    typename Storage::Point x[Fft::kFirst];
+    unsigned largest = 0;
+    const auto use = [&]<int kLane, int kFrom, int kBy>(Index<kLane>, Index<kFrom>, Index<kBy>,
+                                                        auto& part) {
+      if (again) {
+        sums.template correct<kLane, kFrom, kBy>(part, transform);
+      } else {
+        largest = max(largest, sums.template add<kLane, kFrom, kBy>(part, transform));
+      }
+    };
+    if constexpr (Storage::kLanes == 1) {
+      fft.inverse_first(x);
+      use(Index<0>{}, Index<0>{}, Index<1>{}, x);
+    } else {
+      fft.take_first(x);
+      finish_inverse<Fft::kFirst>(x, [&](auto k, auto& first, auto& second) {
+        constexpr Index<Fft::kFirst / kGroup<Fft::kFirst>> kBy;
+        use(Index<0>{}, k, kBy, first);
+        use(Index<1>{}, k, kBy, second);
+      });
+    }
+    if (again || magic_fits(largest)) return;
   }
 }
 

@@ -44,6 +44,12 @@ int64_t fixed(float value, int bits) {
   return static_cast<int64_t>(std::nearbyint(std::ldexp(static_cast<double>(value), bits)));
 }
 
+// v^2 rounded, and then the sum of that and u^2: the squares of floats are exact in double.
+int64_t fixed_square(float u, float v) {
+  const auto square = [](float x) { return std::ldexp(double{x} * double{x}, kSquareBits); };
+  return static_cast<int64_t>(std::nearbyint(square(u) + std::nearbyint(square(v))));
+}
+
 void offer(Row& row, size_t i, float value, int32_t index) {
   if (value > row.best[i] || (value == row.best[i] && index < row.index[i])) {
     row.best[i] = value;
@@ -57,7 +63,7 @@ void plain(const std::vector<Complex>& values, int32_t first, int32_t second, Ro
     const float u = values[i].real();
     const float v = second >= 0 ? values[i].imag() : 0.0f;
     row.sum[i] += fixed(u + v, kSumBits);
-    row.squares[i] += fixed(u * u + v * v, kSquareBits);
+    row.squares[i] += fixed_square(u, v);
     offer(row, i, u, first);
     if (second >= 0) offer(row, i, v, second);
   }

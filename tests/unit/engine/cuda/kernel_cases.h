@@ -314,6 +314,7 @@ TYPED_TEST_P(CudaKernels, StatisticsAreThoseOfThePlainLoop) {
       const double u = v.real();
       const double w = pair ? v.imag() : 0;
       expected.sum[i] += 2 * fixed(u + w, engine::kSumBits);
+      // Exact, so that it is rounded once.
       expected.squares[i] += 2 * fixed(u * u + w * w, engine::kSquareBits);
       const auto key = [](float value, int32_t index) {
         return engine::pack_best(value, static_cast<uint32_t>(index));

@@ -317,7 +317,7 @@ TYPED_TEST_P(CudaFused, CountsWhatIsTooLargeForTheFastSums) {
   const Deviations d = deviations(found, expected, search.space.correlations());
   const float largest =
       engine::best_value(*std::max_element(expected.best.begin(), expected.best.end()));
-  EXPECT_GT(largest * largest, cuda::kFastSquareLimit);
+  EXPECT_GT(largest * largest, cuda::kMagicLimit);
   EXPECT_LT(d.mip, 6e-4);
   EXPECT_LT(d.mean, 6e-4);
   EXPECT_LT(d.sd, 6e-4);

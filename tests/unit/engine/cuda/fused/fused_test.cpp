@@ -22,26 +22,37 @@ struct OnCpu {
 INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaFused, OnCpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 
-TEST(CudaFusedSums, AreThoseOfTheStatisticsToTheLastBit) {
+TEST(CudaStatistics, AreRoundedAlikeInSingleAndInDouble) {
   std::mt19937 random(3);
   std::normal_distribution<float> normal(0, 4);
-  for (int round = 0; round < 2000; ++round) {
-    cuda::FixedSums fast;
-    unsigned rests = 0;
-    cuda::PixelStatistics slow;
-    const int count = 1 + round % cuda::kMostTransforms;
-    for (int i = 0; i < count; ++i) {
-      // The largest that go the fast way; ties of the rounding; and noise.
-      float u = round % 3 == 0 ? 57.2f : normal(random);
-      if (round % 3 == 1) u = std::ldexp(std::round(u * 64), -6) + 0x1p-25f;
-      const float v = round % 2 == 0 ? -u / 2 : u / 16;
-      fast.add(u + v, u * u + v * v, rests);
-      slow.add(u + v, u * u + v * v, 0);
-    }
-    const auto additions = static_cast<unsigned>(count);
-    ASSERT_EQ(fast.sum(additions, rests), slow.sum) << round;
-    ASSERT_EQ(fast.squares(additions, rests), slow.squares) << round;
+  for (int round = 0; round < 20000; ++round) {
+    // The largest that fit; ties of the rounding of sums, and of squares; and noise.
+    float u = round % 4 == 0 ? 28.6f : normal(random);
+    if (round % 4 == 1) u = std::ldexp(std::round(u * 64), -6) + 0x1p-21f;
+    if (round % 4 == 2) u = std::ldexp(std::round(u * 32) * 2 + 1, -7) * 0x1p1f;
+    const float v = round % 3 == 0 ? 0 : round % 3 == 1 ? -u / 2 : u / 2;
+    cuda::PixelStatistics fast;
+    cuda::PixelStatistics wide;
+    ASSERT_TRUE(cuda::magic_fits(cuda::square_with_magic(u, v))) << u << " " << v;
+    fast.add_sums(u, v);
+    wide.add_large(u, v);
+    ASSERT_EQ(fast.sum, wide.sum) << u << " " << v;
+    ASSERT_EQ(fast.squares, wide.squares) << u << " " << v;
   }
+}
+
+TEST(CudaStatistics, AreNotAddedInSingleBeyondItsRange) {
+  const auto fits = [](float u, float v) {
+    return cuda::magic_fits(cuda::square_with_magic(u, v));
+  };
+  EXPECT_TRUE(fits(31.99f, 0));
+  EXPECT_FALSE(fits(32, 0));
+  EXPECT_TRUE(fits(-22.62f, -22.62f));
+  EXPECT_FALSE(fits(22.63f, 22.63f));
+  EXPECT_FALSE(fits(1e30f, 0));
+  EXPECT_FALSE(fits(NAN, 0));
+  EXPECT_FALSE(fits(0, -NAN));
+  EXPECT_FALSE(fits(INFINITY, -INFINITY));
 }
 
 TEST(CudaFusedRows, OfALineAreEachInOneLaneOnce) {
