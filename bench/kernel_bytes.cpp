@@ -52,7 +52,9 @@ std::optional<int64_t> fused_bytes(const std::string& name, const Work& w) {
   const int64_t spectra = w.tiles * w.row_length * w.column_length * w.number_bytes;
   const int64_t exchange = w.tiles * w.kept_rows * w.row_length * w.number_bytes;
   if (name == "transform_template_rows") return w.transforms * (w.n * w.n * kReal + rows);
-  if (name == "correlate_columns") return w.transforms * (rows + exchange) + w.passes() * spectra;
+  if (name == "correlate_columns" || name == "correlate_columns_in_two") {
+    return w.transforms * (rows + exchange) + w.passes() * spectra;
+  }
   if (name == "finish_rows") {
     return w.transforms * exchange + w.passes() * valid_pixels(w) * 2 * kStatistics;
   }

@@ -42,6 +42,7 @@ struct FusedPlan {
   Tiling tiling;
   int transforms = 1;                              // in one pass; decides no bit
   ColumnGrid grid = ColumnGrid::kTransformsFirst;  // nor does this
+  ColumnKernel columns = ColumnKernel::kInThree;   // columns_of_length
   std::vector<MemoryItem> items;
 };
 

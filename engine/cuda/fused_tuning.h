@@ -41,6 +41,24 @@ struct RadicesOf<3072> : Radices<16, 16, 12> {};
 template <>
 struct RadicesOf<4096> : Radices<16, 16, 16> {};
 
+// Which kernel works on columns: correlate_columns, in three stages, or correlate_columns_in_two.
+// Each rounds in its own way.
+enum class ColumnKernel { kInThree, kInTwo };
+// Points of a thread of correlate_columns_in_two; 0: it has no kernel for this length, which is not
+// the square of what fits a thread's registers. The first length is there to be tested.
+constexpr int radix_in_two(int length) { return length == 64 ? 8 : length == 2304 ? 48 : 0; }
+// For 2304 the kernel in two stages has 166 registers, no spills, and three accesses of shared
+// memory for each point in place of five.
+constexpr ColumnKernel columns_of_length(int length) {
+  return length == 2304 ? ColumnKernel::kInTwo : ColumnKernel::kInThree;
+}
+// How far apart the points of a thread are in a column.
+template <int kLength>
+constexpr int column_step(ColumnKernel kernel) {
+  return kernel == ColumnKernel::kInTwo ? radix_in_two(kLength)
+                                        : kLength / RadicesOf<kLength>::kFirst;
+}
+
 struct SingleStorage;
 struct HalfArithmetic;
 
@@ -61,13 +79,17 @@ struct StorageTuning<HalfArithmetic> {
   static constexpr int kRowThreads = 512;  // 128 registers, since each has the pixels of two rows
 };
 
-// kColumnThreads and kRowThreads: so many threads share the registers of a multiprocessor in
-// correlate_columns and finish_rows. With more the compiler would have to spill.
+// kColumnThreads and the like: so many threads share the registers of a multiprocessor in each
+// kernel. With more the compiler would have to spill.
 template <int kLength, typename Storage>
 struct FusedTuning : StorageTuning<Storage> {
-  static constexpr int kColumnThreads = 896;  // 72 registers each
+  static constexpr int kColumnThreads = 896;       // 72 registers each
+  static constexpr int kColumnThreadsInTwo = 288;  // 224
 
   static constexpr int blocks_of_columns(int threads) { return blocks(kColumnThreads, threads); }
+  static constexpr int blocks_of_columns_in_two(int threads) {
+    return blocks(kColumnThreadsInTwo, threads);
+  }
   static constexpr int blocks_of_rows(int threads) {
     return blocks(StorageTuning<Storage>::kRowThreads, threads);
   }

@@ -7,7 +7,9 @@
 #include <array>
 #include <complex>
 #include <cstdint>
+#include <numeric>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "engine/backend/backend.h"
 #include "engine/cuda/cuda_memory.h"
 #include "engine/cuda/device_concept.h"
+#include "engine/cuda/fused/columns_in_two.cuh"
 #include "engine/cuda/fused/fft_roots.cuh"
 #include "engine/cuda/fused/half_gain.h"
 #include "engine/cuda/fused/kernels.cuh"
@@ -46,30 +49,49 @@ inline std::vector<int> stored_frequencies(int length, auto lengths) {
   return out;
 }
 
-// How far apart the points of a thread are in the first stage.
-inline int first_step(int length, auto lengths) {
+inline int step_of_columns(int length, ColumnKernel kernel, auto lengths) {
   int step = 0;
-  decltype(lengths)::with(length, [&](auto known) { step = FftOrder<known>::stride(0); });
+  decltype(lengths)::with(length, [&](auto known) { step = column_step<known>(kernel); });
   return step;
+}
+
+// The frequency of every row of a stored tile.
+inline std::vector<int> frequencies_of_rows(int length, ColumnKernel kernel, auto lengths) {
+  if (kernel == ColumnKernel::kInThree) return stored_frequencies(length, lengths);
+  std::vector<int> natural(static_cast<size_t>(length));
+  std::iota(natural.begin(), natural.end(), 0);
+  return natural;
 }
 
 // By which correlations in this storage are too large.
 template <typename Storage>
-double gain_of_storage(const FusedShape& shape, auto lengths) {
+double gain_of_storage(const FusedShape& shape, ColumnKernel kernel, auto lengths) {
   double gain = 1;
   if constexpr (Storage::kLanes > 1) {
     decltype(lengths)::with(shape.rows, [&](auto rows) {
-      decltype(lengths)::with(
-          shape.columns, [&](auto columns) { gain = gain_of_correlation<rows, columns>(shape.n); });
+      decltype(lengths)::with(shape.columns, [&](auto columns) {
+        gain = gain_of_correlation<rows, columns>(shape.n, kernel);
+      });
     });
   }
   return gain;
 }
 
-inline int roots_of_length(int length, auto lengths) {
-  int count = 0;
-  decltype(lengths)::with(length, [&](auto known) { count = FftOrder<known>::kRoots; });
-  return count;
+template <typename Root>
+std::vector<Root> roots_of_length(int length, auto lengths) {
+  std::vector<Root> roots;
+  decltype(lengths)::with(length, [&](auto known) { roots = make_roots<known, Root>(); });
+  return roots;
+}
+
+template <typename Root>
+std::vector<Root> roots_of_columns(int length, ColumnKernel kernel, auto lengths) {
+  if (kernel == ColumnKernel::kInThree) return roots_of_length<Root>(length, lengths);
+  std::vector<Root> roots;
+  decltype(lengths)::with(length, [&](auto known) {
+    if constexpr (radix_in_two(known) > 0) roots = make_roots_in_two<known, Root>();
+  });
+  return roots;
 }
 
 template <typename Device, typename Storage, typename Lengths = FusedLengths>
@@ -83,10 +105,10 @@ class FusedCorrelator {
         plan_(std::move(plan)),
         shape_(shape_of(problem.template_size, plan_)),
         valid_width_(problem.valid_width()),
-        row_roots_(device, "the roots of the rows",
-                   static_cast<size_t>(roots_of_length(shape_.columns, Lengths{}))),
-        column_roots_(device, "the roots of the columns",
-                      static_cast<size_t>(roots_of_length(shape_.rows, Lengths{}))),
+        row_roots_(
+            on_device("the roots of the rows", roots_of_length<Root>(shape_.columns, Lengths{}))),
+        column_roots_(on_device("the roots of the columns",
+                                roots_of_columns<Root>(shape_.rows, plan_.columns, Lengths{}))),
         places_(device, "the tiles' places", static_cast<size_t>(shape_.tiles)),
         spectra_(device, "the tiles' spectra",
                  static_cast<size_t>(shape_.tiles) * shape_.spectrum_size<Storage>()),
@@ -97,8 +119,6 @@ class FusedCorrelator {
         list_(device, "the list of transforms", most),
         arrays_{template_rows_.data(), spectra_.data(), exchange_.data(), row_roots_.data(),
                 column_roots_.data()} {
-    upload_roots(shape_.columns, row_roots_);
-    upload_roots(shape_.rows, column_roots_);
     const std::vector<TilePlace> places = plan_.tiling.places();
     device_.upload(places_, places.data(), places.size());
     upload_spectra(problem);
@@ -125,13 +145,16 @@ class FusedCorrelator {
   using Buffer = typename Device::template Buffer<T>;
 
   static FusedShape shape_of(int n, const FusedPlan& plan) {
+    if (plan.columns == ColumnKernel::kInTwo && radix_in_two(plan.tiling.rows.length) == 0) {
+      throw std::logic_error("no kernel in two stages for this length");
+    }
     return {.n = n,
             .columns = plan.tiling.columns.length,
             .rows = plan.tiling.rows.length,
             .tiles = static_cast<int>(plan.tiling.places().size()),
             .valid_rows = plan.tiling.rows.largest_part(),
             .transforms = plan.transforms,
-            .lane_step = first_step(plan.tiling.rows.length, Lengths{})};
+            .lane_step = step_of_columns(plan.tiling.rows.length, plan.columns, Lengths{})};
   }
 
   unsigned row_blocks(int rows) const {
@@ -139,17 +162,16 @@ class FusedCorrelator {
     return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
 
-  // use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
+  // use(length, how many quarters of it n points reach into: 1, 2 or 4).
   template <typename Use>
-  static void with_inputs(int length, int n, const Use& use) {
+  static void with_quarters(int length, int n, const Use& use) {
     Lengths::with(length, [&](auto known) {
-      constexpr int kFirst = FftOrder<known>::radix(0);
       if (4 * n <= length) {
-        use(known, std::integral_constant<int, kFirst / 4>{});
+        use(known, std::integral_constant<int, 1>{});
       } else if (2 * n <= length) {
-        use(known, std::integral_constant<int, kFirst / 2>{});
+        use(known, std::integral_constant<int, 2>{});
       } else {
-        use(known, std::integral_constant<int, kFirst>{});
+        use(known, std::integral_constant<int, 4>{});
       }
     });
   }
@@ -170,19 +192,19 @@ class FusedCorrelator {
     });
   }
 
-  void upload_roots(int length, Buffer<Root>& roots) {
-    Lengths::with(length, [&](auto known) {
-      const std::vector<Root> values = make_roots<known, Root>();
-      device_.upload(roots, values.data(), values.size());
-    });
+  template <typename T>
+  Buffer<T> on_device(const char* what, const std::vector<T>& values) {
+    Buffer<T> buffer(device_, what, values.size());
+    device_.upload(buffer, values.data(), values.size());
+    return buffer;
   }
 
   void upload_spectra(const Problem& problem) {
     const TileSpectra spectra(problem, plan_.tiling,
-                              {.rows = stored_frequencies(shape_.rows, Lengths{}),
+                              {.rows = frequencies_of_rows(shape_.rows, plan_.columns, Lengths{}),
                                .columns = stored_frequencies(shape_.columns, Lengths{}),
                                .columns_in_chunk = Storage::kColumns,
-                               .gain = gain_of_storage<Storage>(shape_, Lengths{})});
+                               .gain = gain_of_storage<Storage>(shape_, plan_.columns, Lengths{})});
     template_scale_ = static_cast<float>(spectra.template_scale());
     const auto count = static_cast<int>(shape_.spectrum_size<Storage>());
     Buffer<float2> staging(device_, "a tile's spectrum",
@@ -198,9 +220,10 @@ class FusedCorrelator {
   }
 
   void transform_rows(const Projections& projections, const Transform* transforms, int count) {
-    with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
+    with_quarters(shape_.columns, shape_.n, [&](auto length, auto quarters) {
+      constexpr int kInputs = FftOrder<length>::radix(0) / 4 * quarters;
       const unsigned blocks = row_blocks(shape_.n);
-      device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
+      device_.launch("transform_template_rows", transform_template_rows<length, kInputs, Storage>,
                      dim3(blocks, static_cast<unsigned>(count)),
                      dim3(RowFft<length, Storage>::kThreads),
                      template_rows_shared<length, Storage>(), shape_, projections, transforms,
@@ -209,15 +232,30 @@ class FusedCorrelator {
   }
 
   void correlate_all_columns(int count) {
+    with_quarters(shape_.rows, shape_.n, [&](auto length, auto quarters) {
+      if constexpr (radix_in_two(length) > 0) {
+        if (plan_.columns == ColumnKernel::kInTwo) {
+          using Layout = InTwo<length, Storage>;
+          launch_columns("correlate_columns_in_two",
+                         correlate_columns_in_two<length, Layout::kRadix / 4 * quarters, Storage>,
+                         Layout::kThreads, Layout::kSharedBytes, count);
+          return;
+        }
+      }
+      constexpr int kInputs = FftOrder<length>::radix(0) / 4 * quarters;
+      launch_columns("correlate_columns", correlate_columns<length, kInputs, Storage>,
+                     ColumnFft<length, Storage>::kThreads, columns_shared<length, Storage>(),
+                     count);
+    });
+  }
+  void launch_columns(const char* name, void (*kernel)(FusedShape, bool, FusedArrays<Storage>),
+                      int threads, size_t shared_bytes, int count) {
     const auto chunks = static_cast<unsigned>(shape_.columns / Storage::kColumns);
     const auto transforms = static_cast<unsigned>(count);
     const bool chunks_first = plan_.grid == ColumnGrid::kChunksFirst;
-    with_inputs(shape_.rows, shape_.n, [&](auto length, auto inputs) {
-      device_.launch("correlate_columns", correlate_columns<length, inputs, Storage>,
-                     chunks_first ? dim3(chunks, transforms) : dim3(transforms, chunks),
-                     dim3(ColumnFft<length, Storage>::kThreads), columns_shared<length, Storage>(),
-                     shape_, chunks_first, arrays_);
-    });
+    device_.launch(name, kernel, chunks_first ? dim3(chunks, transforms) : dim3(transforms, chunks),
+                   dim3(static_cast<unsigned>(threads)), shared_bytes, shape_, chunks_first,
+                   arrays_);
   }
 
   void finish(const Transform* transforms, int count, const Statistics& statistics) {

@@ -49,6 +49,12 @@ double gain_of_points(int inputs = kPoints) {
   return sum / (inputs * kPoints);
 }
 
+inline double gain_of_root(int turn, int turns) {
+  const double cosine = roots::cosine(turn, turns);
+  const double sine = roots::sine(turn, turns);
+  return cosine * RoundedToHalf(cosine).value + sine * RoundedToHalf(sine).value;
+}
+
 // The mean gain of the roots between two stages.
 template <int kLength>
 double gain_of_roots(int stage) {
@@ -57,9 +63,7 @@ double gain_of_roots(int stage) {
   double sum = 0;
   for (int i = 0; i < Order::radix(stage); ++i) {
     for (int offset = 0; offset < Order::stride(stage); ++offset) {
-      const double cosine = roots::cosine(i * offset, run);
-      const double sine = roots::sine(i * offset, run);
-      sum += cosine * RoundedToHalf(cosine).value + sine * RoundedToHalf(sine).value;
+      sum += gain_of_root(i * offset, run);
     }
   }
   return sum / run;
@@ -74,12 +78,35 @@ double gain_of_line(int given = kLength) {
          gain_of_points<Order::radix(2)>() * gain_of_roots<kLength>(0) * gain_of_roots<kLength>(1);
 }
 
+// The same of a line in two stages (columns_in_two.cuh).
+template <int kLength>
+double gain_of_line_in_two(int given = kLength) {
+  constexpr int kRadix = radix_in_two(kLength);
+  double sum = 0;
+  for (int i = 0; i < kRadix; ++i) {
+    for (int r = 0; r < kRadix; ++r) sum += gain_of_root(i * r, kLength);
+  }
+  return gain_of_points<kRadix>((given + kRadix - 1) / kRadix) * gain_of_points<kRadix>() * sum /
+         kLength;
+}
+
+// Of a column there and back.
+template <int kRows>
+double gain_of_column(int n, ColumnKernel kernel) {
+  if constexpr (radix_in_two(kRows) > 0) {
+    if (kernel == ColumnKernel::kInTwo) {
+      return gain_of_line_in_two<kRows>(n) * gain_of_line_in_two<kRows>();
+    }
+  }
+  return gain_of_line<kRows>(n) * gain_of_line<kRows>();
+}
+
 // The mean gain of a correlation with a template of n pixels in tiles of kRows x kColumns. What the
 // first stage's butterflies multiply by, the last rows do in single precision (finish_inverse).
 template <int kRows, int kColumns>
-double gain_of_correlation(int n) {
-  return gain_of_line<kRows>(n) * gain_of_line<kRows>() * gain_of_line<kColumns>(n) *
-         gain_of_line<kColumns>() / gain_of_points<FftOrder<kColumns>::radix(0)>();
+double gain_of_correlation(int n, ColumnKernel kernel) {
+  return gain_of_column<kRows>(n, kernel) * gain_of_line<kColumns>(n) * gain_of_line<kColumns>() /
+         gain_of_points<FftOrder<kColumns>::radix(0)>();
 }
 
 }  // namespace engine::cuda

@@ -16,11 +16,14 @@ std::vector<CompiledLength> compiled_lengths() {
   std::vector<CompiledLength> out;
   for (const int each : Lengths::kLengths) {
     Lengths::with(each, [&](auto length) {
-      out.push_back(
-          {each,
-           std::max({template_rows_shared<length, Storage>(), columns_shared<length, Storage>(),
-                     last_rows_shared<length, Storage>()}),
-           Storage::kLanes == 1 ? 0 : FftOrder<length>::stride(0)});
+      size_t shared =
+          std::max({template_rows_shared<length, Storage>(), columns_shared<length, Storage>(),
+                    last_rows_shared<length, Storage>()});
+      if constexpr (radix_in_two(length) > 0) {
+        shared = std::max(shared, InTwo<length, Storage>::kSharedBytes);
+      }
+      out.push_back({each, shared,
+                     Storage::kLanes == 1 ? 0 : column_step<length>(columns_of_length(length))});
     });
   }
   return out;

@@ -137,6 +137,7 @@ TEST(CudaFft, AFewPointsAreTransformedInRegisters) {
   both_ways(std::integral_constant<int, 9>{});
   both_ways(std::integral_constant<int, 12>{});
   both_ways(std::integral_constant<int, 16>{});
+  both_ways(std::integral_constant<int, 48>{});
 }
 
 TEST(CudaFft, PrunedInputsAreNotRead) {
@@ -148,6 +149,8 @@ TEST(CudaFft, PrunedInputsAreNotRead) {
   EXPECT_LT((error_of_points<8, false, 4>()), bound);
   EXPECT_LT((error_of_points<16, false, 4>()), bound);
   EXPECT_LT((error_of_points<16, false, 8>()), bound);
+  EXPECT_LT((error_of_points<48, false, 12>()), bound);
+  EXPECT_LT((error_of_points<48, false, 24>()), bound);
 }
 
 TEST(CudaFft, RootsAreMadeInDouble) {

@@ -18,8 +18,9 @@
 
 namespace tests {
 
-template <typename Storage, int... kLengths>
-struct Fused {
+template <cuda::ColumnKernel kKernel, typename Storage, int... kLengths>
+struct FusedBy {
+  static constexpr cuda::ColumnKernel kColumns = kKernel;
   template <typename Device>
   using Correlator = cuda::FusedCorrelator<Device, Storage, cuda::LengthList<kLengths...>>;
 
@@ -29,18 +30,25 @@ struct Fused {
   }
 };
 
+template <typename Storage, int... kLengths>
+using Fused = FusedBy<cuda::ColumnKernel::kInThree, Storage, kLengths...>;
+template <typename Storage, int... kLengths>
+using FusedInTwo = FusedBy<cuda::ColumnKernel::kInTwo, Storage, kLengths...>;
+
 template <typename Maker>
 class CudaFused : public OnDevice<Maker> {
  protected:
   template <typename Path>
   static std::unique_ptr<engine::Backend> backend(
       const engine::Search& search, int batch,
-      cuda::ColumnGrid grid = cuda::ColumnGrid::kTransformsFirst) {
+      cuda::ColumnGrid grid = cuda::ColumnGrid::kTransformsFirst,
+      cuda::ColumnKernel columns = Path::kColumns) {
     using FusedBackend = cuda::DeviceBackend<typename Maker::Device, Path::template Correlator>;
     cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), batch);
     plan.projections = 5;
     plan.fused = Path::plan(shape_of(search.problem));
     plan.fused->grid = grid;
+    plan.fused->columns = columns;
     return std::make_unique<FusedBackend>(Maker::make(), search.problem, plan);
   }
   // How much larger `found` is than `expected`, as a whole.
@@ -110,6 +118,21 @@ TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpu) {
                                                         3e-6);
   F::template expect_maps_of_the_cpu<Fused<Single, 288>>(
       {.name = "a radix of nine", .height = 330, .width = 290, .n = 40}, 3e-6);
+}
+
+TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpuWithColumnsInTwoStages) {
+  using Single = FusedInTwo<cuda::SingleStorage, 64>;
+  using Half = FusedInTwo<cuda::HalfArithmetic, 64>;
+  using F = CudaFused<TypeParam>;
+  const auto expect = [](const SearchCase& c) {
+    F::template expect_maps_of_the_cpu<Single>(c, 3e-6);
+    F::template expect_maps_of_the_cpu<Half>(c, 5e-3, 3);
+  };
+  expect({.name = "a quarter of the length", .height = 117, .width = 90, .n = 16, .planes = 2});
+  expect({.name = "half of it", .height = 80, .width = 70, .n = 30, .paired = false});
+  expect({.name = "nearly all of it", .height = 66, .width = 65, .n = 58});
+  F::template expect_maps_of_the_cpu<FusedInTwo<cuda::SingleStorage, 64, 96>>(
+      {.name = "rows of another length", .height = 50, .width = 90, .n = 20}, 3e-6);
 }
 
 TYPED_TEST_P(CudaFused, GivesTheMapsOfTheCpuForSizesAtRandom) {
@@ -259,6 +282,7 @@ TYPED_TEST_P(CudaFused, HalfArithmeticMakesNothingLarger) {
     return this->gain(this->maps(*this->template backend<Path>(search, 1), search, 1), expected);
   };
   EXPECT_NEAR(gain_of(Short{}), 1, 1e-4);
+  EXPECT_NEAR(gain_of(FusedInTwo<cuda::HalfArithmetic, 64>{}), 1, 1e-4);
   EXPECT_NEAR(gain_of(Long{}), 1, 1e-4);
 }
 
@@ -297,6 +321,8 @@ TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
     const auto chunks_first =
         this->template backend<Single>(search, 7, cuda::ColumnGrid::kChunksFirst);
     EXPECT_TRUE(same_bits(this->maps(*chunks_first, search, kUnits), expected));
+    using InTwo = FusedInTwo<cuda::SingleStorage, 64>;
+    EXPECT_TRUE(same_bits(bits(InTwo{}, 2), bits(InTwo{}, 64)));
     std::vector<engine::Unit> units(search.space.units.begin(),
                                     search.space.units.begin() + kUnits);
     std::shuffle(units.begin(), units.end(), std::mt19937(5));
@@ -348,7 +374,8 @@ TYPED_TEST_P(CudaFused, EndsWhenAValueIsNoNumber) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(
-    CudaFused, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuForSizesAtRandom, HalfArithmeticCostsMore,
+    CudaFused, GivesTheMapsOfTheCpu, GivesTheMapsOfTheCpuWithColumnsInTwoStages,
+    GivesTheMapsOfTheCpuForSizesAtRandom, HalfArithmeticCostsMore,
     HalfArithmeticLeavesParticlesWhereAndAsStrongAsTheyAre, HalfArithmeticOverflowsForNoMicrograph,
     HalfArithmeticMakesNothingLarger, HalfArithmeticEndsWhenAValueIsInfinite,
     GivesTheSameBitsForEveryBatchAndEveryOrder, CountsWhatIsTooLargeForTheFastSums,

@@ -142,6 +142,90 @@ TEST(CudaHalfPoints, TheLastStageGivesBothLinesInSinglePrecision) {
   expect_inverse_of_two_lines<16>();
 }
 
+// One chunk of columns, two tiles: the largest error of the kept rows, in deviations of the
+// correlation, against a plain sum in double.
+template <int kLength, cuda::ColumnKernel kKernel>
+double error_of_columns(int n) {
+  using Storage = cuda::SingleStorage;
+  using Wide = std::complex<double>;
+  constexpr int kColumns = Storage::kColumns;
+  constexpr bool kInTwo = kKernel == cuda::ColumnKernel::kInTwo;
+  const cuda::FusedShape shape{.n = n,
+                               .columns = kColumns,
+                               .rows = kLength,
+                               .tiles = 2,
+                               .valid_rows = kLength - n + 1,
+                               .transforms = 1,
+                               .lane_step = cuda::column_step<kLength>(kKernel)};
+  std::vector<float2> rows, spectra;
+  for (const Complex v : random_complex(shape.template_size<Storage>(), 1)) {
+    rows.push_back({v.real(), v.imag()});
+  }
+  for (const Complex v : random_complex(2 * shape.spectrum_size<Storage>(), 2)) {
+    spectra.push_back({v.real(), v.imag()});
+  }
+  std::vector<float2> exchange(2 * shape.exchange_tile<Storage>());
+  const std::vector<float2> roots = [] {
+    if constexpr (kInTwo) return cuda::make_roots_in_two<kLength>();
+    if constexpr (!kInTwo) return cuda::make_roots<kLength>();
+  }();
+  const cuda::FusedArrays<Storage> arrays{rows.data(), spectra.data(), exchange.data(), nullptr,
+                                          roots.data()};
+  if constexpr (kInTwo) {
+    using Layout = cuda::InTwo<kLength, Storage>;
+    simt::launch(cuda::correlate_columns_in_two<kLength, Layout::kRadix / 4, Storage>, 1,
+                 Layout::kThreads, Layout::kSharedBytes, shape, false, arrays);
+  } else {
+    using Fft = cuda::ColumnFft<kLength, Storage>;
+    simt::launch(cuda::correlate_columns<kLength, Fft::kFirst / 4, Storage>, 1, Fft::kThreads,
+                 cuda::columns_shared<kLength, Storage>(), shape, false, arrays);
+  }
+
+  const std::vector<int> frequencies =
+      cuda::frequencies_of_rows(kLength, kKernel, cuda::LengthList<kLength>{});
+  std::vector<Wide> turns;
+  for (int i = 0; i < kLength; ++i) {
+    turns.push_back(std::polar(1.0, 2 * std::numbers::pi * i / kLength));
+  }
+  const auto turn = [&](int64_t i) { return turns[static_cast<size_t>(i % kLength)]; };
+  const auto wide = [](float2 v) { return Wide(v.x, v.y); };
+  double worst = 0;
+  for (int column = 0; column < kColumns; ++column) {
+    std::vector<Wide> transformed;
+    for (const int frequency : frequencies) {
+      Wide sum = 0;
+      for (int row = 0; row < n; ++row) {
+        sum += wide(rows[shape.template_place<Storage>(0, row, column)]) *
+               std::conj(turn(int64_t{row} * frequency));
+      }
+      transformed.push_back(sum);
+    }
+    for (int tile = 0; tile < 2; ++tile) {
+      for (int row = 0; row < shape.valid_rows; row += 37) {
+        Wide sum = 0;
+        for (size_t i = 0; i < frequencies.size(); ++i) {
+          const size_t at = static_cast<size_t>(tile) * shape.spectrum_size<Storage>() +
+                            i * kColumns + static_cast<size_t>(column);
+          sum +=
+              wide(spectra[at]) * std::conj(transformed[i]) * turn(int64_t{row} * frequencies[i]);
+        }
+        const float2 got = exchange[shape.exchange_place<Storage>(tile, 0, row, column)];
+        // Real and imaginary parts of noise, of deviation 1 each.
+        worst = std::max(worst, std::abs(sum - wide(got)) / (2 * std::sqrt(double{kLength} * n)));
+      }
+    }
+  }
+  return worst;
+}
+
+TEST(CudaFusedColumns, AreCorrelatedInTwoStagesAsInThree) {
+  using enum cuda::ColumnKernel;
+  EXPECT_LT((error_of_columns<64, kInThree>(16)), 1e-6);
+  EXPECT_LT((error_of_columns<64, kInTwo>(16)), 1e-6);
+  EXPECT_LT((error_of_columns<2304, kInThree>(512)), 1e-6);
+  EXPECT_LT((error_of_columns<2304, kInTwo>(512)), 1e-6);
+}
+
 template <typename Storage>
 size_t largest_shared_memory() {
   size_t largest = 0;
