@@ -266,8 +266,9 @@ def measure(kernels, search, storage_key):
     out = []
     for function, arguments in (
         ("transform_template_rows", (search.length, inputs)),
+        ("correlate_columns", (search.length, inputs, search.kept())),
         ("correlate_columns", (search.length, inputs)),
-        ("correlate_columns_in_two", (search.length,)),
+        ("correlate_columns_in_two", (search.length, 12, 39)),
         ("finish_rows", (search.length, search.kept())),
         ("finish_rows", (search.length,)),
     ):

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "engine/cuda/cuda_device.h"
@@ -125,6 +126,7 @@ CudaDevice::CudaDevice(const DeviceFacts& facts, LaunchWatch* watch)
 }
 
 CudaDevice::~CudaDevice() {
+  stages_.clear();
   cudaFree(workspace_);
   cudaStreamDestroy(stream_);
 }
@@ -158,6 +160,10 @@ void CudaDevice::allow_shared(const char* name, const void* kernel, size_t bytes
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              static_cast<int>(bytes)),
         std::string("shared memory for kernel ") + name);
+  // Rather more blocks at once than a larger L1 cache.
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared),
+        std::string("the share of shared memory for kernel ") + name);
 }
 
 void CudaDevice::launched(const char* name) {
@@ -172,29 +178,37 @@ void CudaDevice::wait() {
         last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 tells which");
 }
 
-CudaDevice::Arrival::Arrival(CudaDevice& device, size_t bytes) : device_(device) {
+CudaDevice::Stage::Stage(CudaDevice& device, size_t bytes) : device_(device) {
   device.check(cudaMallocHost(&data_, bytes), "taking memory of the host");
-  const cudaError_t code = cudaEventCreateWithFlags(&here_, cudaEventDisableTiming);
+  const cudaError_t code = cudaEventCreateWithFlags(&copied_, cudaEventDisableTiming);
   if (code == cudaSuccess) return;
   cudaFreeHost(data_);
   device.check(code, "making an event");
 }
 
-CudaDevice::Arrival::~Arrival() {
-  cudaEventSynchronize(here_);
-  cudaEventDestroy(here_);
+CudaDevice::Stage::~Stage() {
+  cudaEventSynchronize(copied_);
+  cudaEventDestroy(copied_);
   cudaFreeHost(data_);
 }
 
-const void* CudaDevice::Arrival::wait() const {
-  device_.check(cudaEventSynchronize(here_),
+void* CudaDevice::Stage::wait() const {
+  device_.check(cudaEventSynchronize(copied_),
                 "kernels of an earlier batch; CUDA_LAUNCH_BLOCKING=1 tells which");
   return data_;
 }
 
-void CudaDevice::send(const void* from, size_t bytes, Arrival& to) {
+void CudaDevice::send(const void* from, size_t bytes, Stage& to) {
   copy(to.data_, from, bytes, cudaMemcpyDeviceToHost);
-  check(cudaEventRecord(to.here_, stream_), "copying after " + last_);
+  check(cudaEventRecord(to.copied_, stream_), "copying after " + last_);
+}
+
+void CudaDevice::send_staged(const void* from, size_t bytes, void* to) {
+  if (stages_.size() < kStages) stages_.emplace_back(*this, kStageBytes);
+  const Stage& stage = stages_[uploads_++ % kStages];
+  std::memcpy(stage.wait(), from, bytes);
+  copy(to, stage.data_, bytes, cudaMemcpyHostToDevice);
+  check(cudaEventRecord(stage.copied_, stream_), "copying after " + last_);
 }
 
 CudaDevice::Plan::Plan(CudaDevice& device, std::string name)

@@ -6,6 +6,7 @@
 #include <cufft.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -52,27 +53,28 @@ class CudaDevice {
     size_t size_;
   };
 
-  // A few bytes on their way to the host, in memory that the device writes to while it works.
-  class Arrival {
+  // A few bytes of the host's memory that the device copies from or to while it works.
+  class Stage {
    public:
-    Arrival(CudaDevice& device, size_t bytes);
-    ~Arrival();
-    Arrival(const Arrival&) = delete;
-    Arrival& operator=(const Arrival&) = delete;
+    Stage(CudaDevice& device, size_t bytes);
+    ~Stage();
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
 
    protected:
-    const void* wait() const;
+    // For the last copy; returns the bytes.
+    void* wait() const;
 
    private:
     friend class CudaDevice;
     CudaDevice& device_;
     void* data_ = nullptr;
-    cudaEvent_t here_ = nullptr;
+    cudaEvent_t copied_ = nullptr;
   };
   template <typename T>
-  class Later : public Arrival {
+  class Later : public Stage {
    public:
-    explicit Later(CudaDevice& device) : Arrival(device, sizeof(T)) {}
+    explicit Later(CudaDevice& device) : Stage(device, sizeof(T)) {}
     T get() const { return *static_cast<const T*>(wait()); }
   };
   template <typename T>
@@ -82,10 +84,12 @@ class CudaDevice {
 
   template <typename T>
   void upload(Buffer<T>& to, const T* from, size_t count) {
-    copy(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice);
-    // What is small has been staged by the driver when the call returns.
-    constexpr size_t kStaged = 64 * 1024;
-    if (count * sizeof(T) > kStaged) wait();
+    if (count * sizeof(T) <= kStageBytes) {
+      send_staged(from, count * sizeof(T), to.data());
+    } else {
+      copy(to.data(), from, count * sizeof(T), cudaMemcpyHostToDevice);
+      wait();
+    }
   }
   template <typename T>
   void download(const Buffer<T>& from, T* to, size_t count) {
@@ -142,7 +146,9 @@ class CudaDevice {
   void fill_with_zeros(void* data, size_t bytes);
   void allow_shared(const char* name, const void* kernel, size_t bytes);
   void launched(const char* name);
-  void send(const void* from, size_t bytes, Arrival& to);
+  void send(const void* from, size_t bytes, Stage& to);
+  // Waits for none but the copy kStages before this one.
+  void send_staged(const void* from, size_t bytes, void* to);
   void wait();
   template <typename Function, typename... Arguments>
   void transform(const Plan& plan, Function function, Arguments... arguments);
@@ -155,6 +161,11 @@ class CudaDevice {
   std::string last_;  // what was started last
   LaunchWatch* watch_;
   cudaStream_t stream_ = nullptr;
+  // What a batch uploads is small, in two pieces: two batches have room.
+  static constexpr size_t kStages = 4;
+  static constexpr size_t kStageBytes = 64 * 1024;
+  std::deque<Stage> stages_;
+  size_t uploads_ = 0;
   std::vector<Plan*> plans_;
   size_t workspace_bytes_ = 0;
   void* workspace_ = nullptr;

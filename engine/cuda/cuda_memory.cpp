@@ -134,9 +134,13 @@ void list_items(const ProblemShape& s, const Extras& extras, const std::vector<M
   if (extras.exchange > 0) plan.items.push_back({"exchange with other ranks", extras.exchange});
 }
 
+// `free`: bytes that the device has, 0: no limit.
 FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
-                      std::span<const int> lengths, int most) {
-  std::optional<FusedPlan> plan = plan_fused(shape, lengths, kernels.number_bytes, most);
+                      std::span<const int> lengths, int most, uint64_t free) {
+  const uint64_t exchange_bytes =
+      free == 0 ? UINT64_MAX : static_cast<uint64_t>(kExchangePart * static_cast<double>(free));
+  std::optional<FusedPlan> plan =
+      plan_fused(shape, lengths, kernels.number_bytes, most, exchange_bytes);
   if (!plan) {
     throw InputError(
         "the fused path would cut this image into too many tiles: search with --fft "
@@ -180,15 +184,16 @@ MemoryPlan plan_fused_memory(const ProblemShape& shape, const FusedKernels& kern
   MemoryPlan plan;
   plan.precision = kernels.precision;
   plan.projections = plan_projections(shape);
-  plan.fused = plan_passes(shape, kernels, lengths, kernels.most_transforms);
+  plan.fused = plan_passes(shape, kernels, lengths, kernels.most_transforms, free);
   plan.batch = limit_batch(shape, batch, units_for_fused_passes(planes, plan.fused->transforms));
   // A batch has no more.
-  plan.fused =
-      plan_passes(shape, kernels, lengths, std::min(plan.fused->transforms, plan.batch * planes));
+  plan.fused = plan_passes(shape, kernels, lengths,
+                           std::min(plan.fused->transforms, plan.batch * planes), free);
   list_items(shape, {workspace, exchange}, fused_items(shape, kernels, *plan.fused), plan);
   while (free > 0 && plan.total() > free && (plan.fused->transforms > 1 || plan.batch > 1)) {
     plan.batch = std::max(1, plan.batch / 2);
-    plan.fused = plan_passes(shape, kernels, lengths, std::max(1, plan.fused->transforms / 2));
+    plan.fused =
+        plan_passes(shape, kernels, lengths, std::max(1, plan.fused->transforms / 2), free);
     list_items(shape, {workspace, exchange}, fused_items(shape, kernels, *plan.fused), plan);
   }
   return plan;

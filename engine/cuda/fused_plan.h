@@ -52,7 +52,7 @@ struct FusedPlan {
 // `exchange_bytes` have room for, one at least and `most` at most.
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,
                                     int number_bytes, int most,
-                                    uint64_t exchange_bytes = kExchangeBytes);
+                                    uint64_t exchange_bytes = UINT64_MAX);
 
 // "4 tiles of 2304 x 2304 pixels", rows first.
 std::string describe_tiling(const Tiling& tiling);

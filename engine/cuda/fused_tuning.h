@@ -100,8 +100,8 @@ struct FusedTuning : StorageTuning<Storage> {
   }
 };
 
-// Of `points` of a thread of finish_rows, how many a tile keeps at most where the template is about
-// a quarter of its length; a kernel that has no more is compiled beside that which has all.
+// Of `points` of a thread, how many a tile keeps at most where the template is about a quarter of
+// its length or longer; kernels that have no more are compiled beside those that have all.
 constexpr int points_usually_kept(int points) { return (13 * points + 15) / 16; }
 
 // Lines that lie side by side in every chunk of the exchange.
@@ -111,7 +111,7 @@ constexpr int kMostTransforms = 32;
 // Which blocks of correlate_columns run side by side: all transforms of a few columns, which read
 // the same spectra of the tiles; or all columns of a few transforms.
 enum class ColumnGrid { kTransformsFirst, kChunksFirst };
-// Memory for what goes from columns to rows.
-constexpr uint64_t kExchangeBytes = uint64_t{2} << 30;
+// Of the device's free memory, the part for what goes from columns to rows.
+constexpr double kExchangePart = 0.5;
 
 }  // namespace engine::cuda

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -160,6 +161,18 @@ inline int __clzll(long long x) { return std::countl_zero(static_cast<unsigned l
 inline int __ffs(int x) { return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1; }
 unsigned __brev(unsigned x);
 
+namespace tests::simt {
+
+// Bytes that kernels have moved by words with a hint on caching, all together.
+struct Traffic {
+  std::atomic<uint64_t> read_once = 0;     // __ldcs
+  std::atomic<uint64_t> read_from_l2 = 0;  // __ldcg
+  std::atomic<uint64_t> written_once = 0;  // __stcs
+};
+inline Traffic traffic;
+
+}  // namespace tests::simt
+
 // A cache hint changes no value.
 template <typename T>
 T __ldg(const T* address) {
@@ -167,14 +180,17 @@ T __ldg(const T* address) {
 }
 template <typename T>
 T __ldcs(const T* address) {
+  tests::simt::traffic.read_once.fetch_add(sizeof(T), std::memory_order_relaxed);
   return *address;
 }
 template <typename T>
 T __ldcg(const T* address) {
+  tests::simt::traffic.read_from_l2.fetch_add(sizeof(T), std::memory_order_relaxed);
   return *address;
 }
 template <typename T>
 void __stcs(T* address, std::type_identity_t<T> value) {
+  tests::simt::traffic.written_once.fetch_add(sizeof(T), std::memory_order_relaxed);
   *address = value;
 }
 template <typename T>

@@ -50,7 +50,7 @@ std::vector<Root> make_roots_in_two() {
 }
 
 // See correlate_columns.
-template <int kLength, int kInputs, typename Storage>
+template <int kLength, int kInputs, int kKept, typename Storage>
 __global__ void __launch_bounds__(
     InTwo<kLength, Storage>::kThreads,
     FusedTuning<kLength, Storage>::blocks_of_columns_in_two(InTwo<kLength, Storage>::kThreads))
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(
     __syncthreads();
     unrolled<kRadix>([&](auto i) { x[i] = column[i * kDown]; });
     transform_points<kRadix, true>(x);
-    write_column<Storage, kRadix>(x, shape.exchange_lines<Storage>() - thread,
-                                  static_cast<ptrdiff_t>(shape.columns) * kRadix, out);
+    write_column<Storage, kRadix, kKept>(x, shape.exchange_lines<Storage>() - thread,
+                                         static_cast<ptrdiff_t>(shape.columns) * kRadix, out);
     spectrum += shape.spectrum_size<Storage>();
     out += shape.exchange_tile<Storage>();
     // The next tile overwrites what other threads may still be reading.

@@ -162,20 +162,20 @@ class FusedCorrelator {
     return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
 
-  // use(length, how many quarters of it n points reach into: 1, 2 or 4).
+  // use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
   template <typename Use>
-  static void with_quarters(int length, int n, const Use& use) {
+  static void with_inputs(int length, int n, const Use& use) {
     Lengths::with(length, [&](auto known) {
+      constexpr int kFirst = FftOrder<known>::radix(0);
       if (4 * n <= length) {
-        use(known, std::integral_constant<int, 1>{});
+        use(known, std::integral_constant<int, kFirst / 4>{});
       } else if (2 * n <= length) {
-        use(known, std::integral_constant<int, 2>{});
+        use(known, std::integral_constant<int, kFirst / 2>{});
       } else {
-        use(known, std::integral_constant<int, 4>{});
+        use(known, std::integral_constant<int, kFirst>{});
       }
     });
   }
-
   // use(length, kKept): the points of a thread that a row of `columns` valid ones reaches into, or
   // all.
   template <typename Use>
@@ -220,10 +220,9 @@ class FusedCorrelator {
   }
 
   void transform_rows(const Projections& projections, const Transform* transforms, int count) {
-    with_quarters(shape_.columns, shape_.n, [&](auto length, auto quarters) {
-      constexpr int kInputs = FftOrder<length>::radix(0) / 4 * quarters;
+    with_inputs(shape_.columns, shape_.n, [&](auto length, auto inputs) {
       const unsigned blocks = row_blocks(shape_.n);
-      device_.launch("transform_template_rows", transform_template_rows<length, kInputs, Storage>,
+      device_.launch("transform_template_rows", transform_template_rows<length, inputs, Storage>,
                      dim3(blocks, static_cast<unsigned>(count)),
                      dim3(RowFft<length, Storage>::kThreads),
                      template_rows_shared<length, Storage>(), shape_, projections, transforms,
@@ -232,21 +231,39 @@ class FusedCorrelator {
   }
 
   void correlate_all_columns(int count) {
-    with_quarters(shape_.rows, shape_.n, [&](auto length, auto quarters) {
+    Lengths::with(shape_.rows, [&](auto length) {
       if constexpr (radix_in_two(length) > 0) {
         if (plan_.columns == ColumnKernel::kInTwo) {
           using Layout = InTwo<length, Storage>;
-          launch_columns("correlate_columns_in_two",
-                         correlate_columns_in_two<length, Layout::kRadix / 4 * quarters, Storage>,
-                         Layout::kThreads, Layout::kSharedBytes, count);
+          with_points_of_column<length, Layout::kRadix>([&](auto inputs, auto kept) {
+            launch_columns("correlate_columns_in_two",
+                           correlate_columns_in_two<length, inputs, kept, Storage>,
+                           Layout::kThreads, Layout::kSharedBytes, count);
+          });
           return;
         }
       }
-      constexpr int kInputs = FftOrder<length>::radix(0) / 4 * quarters;
-      launch_columns("correlate_columns", correlate_columns<length, kInputs, Storage>,
-                     ColumnFft<length, Storage>::kThreads, columns_shared<length, Storage>(),
-                     count);
+      with_points_of_column<length, FftOrder<length>::radix(0)>([&](auto inputs, auto kept) {
+        launch_columns("correlate_columns", correlate_columns<length, inputs, kept, Storage>,
+                       ColumnFft<length, Storage>::kThreads, columns_shared<length, Storage>(),
+                       count);
+      });
     });
+  }
+  // use(kInputs, kKept) of a thread's kRadix points.
+  template <int kLength, int kRadix, typename Use>
+  void with_points_of_column(const Use& use) const {
+    constexpr int kFew = points_usually_kept(kRadix);
+    static_assert(4 * kFew >= 3 * kRadix, "a template longer than a quarter leaves no more");
+    if (2 * shape_.n > kLength) {
+      use(std::integral_constant<int, kRadix>{}, std::integral_constant<int, kFew>{});
+    } else if (4 * shape_.n > kLength) {
+      use(std::integral_constant<int, kRadix / 2>{}, std::integral_constant<int, kFew>{});
+    } else if (shape_.valid_rows <= kFew * (kLength / kRadix)) {
+      use(std::integral_constant<int, kRadix / 4>{}, std::integral_constant<int, kFew>{});
+    } else {
+      use(std::integral_constant<int, kRadix / 4>{}, std::integral_constant<int, kRadix>{});
+    }
   }
   void launch_columns(const char* name, void (*kernel)(FusedShape, bool, FusedArrays<Storage>),
                       int threads, size_t shared_bytes, int count) {

@@ -106,8 +106,9 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
 }
 
 // The columns of one chunk of one transform: the template's transform is made once and multiplied
-// with every tile. Grid: transforms x chunks, or chunks x transforms with `chunks_first`.
-template <int kLength, int kInputs, typename Storage>
+// with every tile, none of which keeps more than the first kKept points of a thread. Grid:
+// transforms x chunks, or chunks x transforms with `chunks_first`.
+template <int kLength, int kInputs, int kKept, typename Storage>
 __global__ void __launch_bounds__(
     ColumnFft<kLength, Storage>::kThreads,
     FusedTuning<kLength, Storage>::blocks_of_columns(ColumnFft<kLength, Storage>::kThreads))
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(
       Point y[Fft::kLast];
       unrolled<Fft::kLast>([&](auto i) {
         constexpr int kAt = round * kRound + i * kNext;
-        y[i] = conjugate_product(Storage::widen(__ldg(spectrum + kAt)), Storage::widen(kept[kAt]));
+        y[i] = conjugate_product(Storage::widen(__ldcg(spectrum + kAt)), Storage::widen(kept[kAt]));
       });
       fft.give_last(round, y);
     });
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(
     fft.inverse_middle();
     __syncthreads();
     fft.inverse_first(x);
-    write_column<Storage, Order::stride(0)>(
+    write_column<Storage, Order::stride(0), kKept>(
         x, shape.exchange_lines<Storage>() - fft.thread(),
         static_cast<ptrdiff_t>(shape.columns) * Order::stride(0), out);
     spectrum += shape.spectrum_size<Storage>();

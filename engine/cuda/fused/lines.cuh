@@ -1,3 +1,5 @@
+// What is read once goes past the caches, which are for roots and, in L2, for the tiles' spectra.
+//
 // Between memory and the registers of the columns' threads: where lines of rows become columns and
 // columns lines of rows again.
 #pragma once
@@ -18,12 +20,13 @@ __device__ __forceinline__ void read_column(const typename Storage::Element* in,
   using Point = typename Storage::Point;
   constexpr int kNext = kStep * Storage::kColumns;
   if constexpr (Storage::kLanes == 1) {
-    unrolled<kInputs>(
-        [&](auto i) { x[i] = i * kStep < rows ? Storage::widen(__ldg(in + i * kNext)) : Point{}; });
+    unrolled<kInputs>([&](auto i) {
+      x[i] = i * kStep < rows ? Storage::widen(__ldcs(in + i * kNext)) : Point{};
+    });
   } else {
     unrolled<(kInputs + 1) / 2>([&](auto i) {
       uint4 two = make_uint4(0, 0, 0, 0);
-      if (2 * i * kStep < rows) two = __ldg(reinterpret_cast<const uint4*>(in + i * kNext));
+      if (2 * i * kStep < rows) two = __ldcs(reinterpret_cast<const uint4*>(in + i * kNext));
       const Point a = {{two.x}, {two.y}};
       const Point b = {{two.z}, {two.w}};
       x[2 * i] = firsts_of(a, b);
@@ -32,18 +35,18 @@ __device__ __forceinline__ void read_column(const typename Storage::Element* in,
   }
 }
 
-// The reverse: line i x kStep of `lines` goes to out + i x step.
-template <typename Storage, int kStep, int kRadix>
+// The reverse, of the first kKept: line i x kStep of `lines` goes to out + i x step.
+template <typename Storage, int kStep, int kKept, int kRadix>
 __device__ __forceinline__ void write_column(const typename Storage::Point (&x)[kRadix], int lines,
                                              ptrdiff_t step, typename Storage::Element* out) {
-  unrolled<kRadix / Storage::kLanes>([&](auto i) {
+  unrolled<(kKept + Storage::kLanes - 1) / Storage::kLanes>([&](auto i) {
     if (i * kStep >= lines) return;
     auto* at = out + i * step;
     if constexpr (Storage::kLanes == 1) {
-      *at = Storage::narrow(x[i]);
+      __stcs(at, Storage::narrow(x[i]));
     } else {
-      *reinterpret_cast<uint4*>(at) =
-          side_by_side(firsts_of(x[2 * i], x[2 * i + 1]), seconds_of(x[2 * i], x[2 * i + 1]));
+      __stcs(reinterpret_cast<uint4*>(at),
+             side_by_side(firsts_of(x[2 * i], x[2 * i + 1]), seconds_of(x[2 * i], x[2 * i + 1])));
     }
   });
 }

@@ -68,11 +68,11 @@ TEST(CudaFusedLengths, ThatTheBuildLacksAreRefused) {
 TEST(CudaFusedMemory, ShrinksBatchAndPassesUntilTheyFitAndNothingThatDecidesBits) {
   const MemoryPlan whole = plan_fused_memory(kLarge, kernels(), kAll, 64);
   EXPECT_EQ(whole.batch, 64);
-  EXPECT_EQ(whole.fused->transforms, 16) << "2 GiB of correlations on their way";
-  const uint64_t less = whole.total() - (uint64_t{1} << 30);
+  EXPECT_EQ(whole.fused->transforms, 32) << "as many as a pass takes";
+  const uint64_t less = whole.total() - (uint64_t{4} << 30);
   const MemoryPlan shrunk = plan_fused_memory(kLarge, kernels(), kAll, 64, 0, less);
   EXPECT_LT(shrunk.batch, 64);
-  EXPECT_LT(shrunk.fused->transforms, 16);
+  EXPECT_LT(shrunk.fused->transforms, 32);
   EXPECT_LE(shrunk.total(), less);
   EXPECT_EQ(shrunk.fused->tiling.rows.length, whole.fused->tiling.rows.length);
   EXPECT_EQ(shrunk.projections, whole.projections);
@@ -81,6 +81,15 @@ TEST(CudaFusedMemory, ShrinksBatchAndPassesUntilTheyFitAndNothingThatDecidesBits
   EXPECT_EQ(tiny.batch, 1);
   EXPECT_EQ(tiny.fused->transforms, 1);
   EXPECT_GT(tiny.total(), 1000u) << "the caller has to see that it does not fit";
+}
+
+TEST(CudaFusedMemory, GivesHalfOfWhatIsFreeToTheExchange) {
+  const MemoryPlan plan = plan_fused_memory(kLarge, kernels(), kAll, 1, 0, uint64_t{6} << 30);
+  EXPECT_EQ(plan.fused->transforms, 13) << "a batch has no more";
+  // 4 tiles of 1800 lines of 2304 points are 133 MB a transform.
+  const MemoryPlan small = plan_fused_memory(kLarge, kernels(), kAll, 1, 0, 2400000000);
+  EXPECT_EQ(small.fused->transforms, 9);
+  EXPECT_EQ(small.batch, 1);
 }
 
 TEST(CudaFusedMemory, HasTheTilesInPlaceOfTheLibrarysPasses) {
@@ -114,8 +123,8 @@ TEST(CudaFusedMemory, CountsTheLinesOfTwoLanesThatAreNotFull) {
 }
 
 TEST(CudaFusedMemory, TakesAsManyUnitsAsFillThePasses) {
-  // 6 x 13 transforms are 4 passes of 16 and one of 14; 4 x 13 would leave a pass with 4.
-  EXPECT_EQ(plan_fused_memory(kLarge, kernels(), kAll, 0).batch, 6);
+  // 7 x 13 transforms are 2 passes of 32 and one of 27; 5 x 13 would leave a pass with 1.
+  EXPECT_EQ(plan_fused_memory(kLarge, kernels(), kAll, 0).batch, 7);
   ProblemShape few = kLarge;
   few.orientations = 3;
   few.planes = 2;

@@ -3,7 +3,10 @@
 #include "tests/fakes/simt_device.h"
 //
 #include <array>
+#include <map>
 #include <numbers>
+#include <span>
+#include <string>
 
 #include "tests/unit/engine/cuda/fused/fused_cases.h"
 
@@ -173,12 +176,13 @@ double error_of_columns(int n) {
                                           roots.data()};
   if constexpr (kInTwo) {
     using Layout = cuda::InTwo<kLength, Storage>;
-    simt::launch(cuda::correlate_columns_in_two<kLength, Layout::kRadix / 4, Storage>, 1,
-                 Layout::kThreads, Layout::kSharedBytes, shape, false, arrays);
+    simt::launch(
+        cuda::correlate_columns_in_two<kLength, Layout::kRadix / 4, Layout::kRadix, Storage>, 1,
+        Layout::kThreads, Layout::kSharedBytes, shape, false, arrays);
   } else {
     using Fft = cuda::ColumnFft<kLength, Storage>;
-    simt::launch(cuda::correlate_columns<kLength, Fft::kFirst / 4, Storage>, 1, Fft::kThreads,
-                 cuda::columns_shared<kLength, Storage>(), shape, false, arrays);
+    simt::launch(cuda::correlate_columns<kLength, Fft::kFirst / 4, Fft::kFirst, Storage>, 1,
+                 Fft::kThreads, cuda::columns_shared<kLength, Storage>(), shape, false, arrays);
   }
 
   const std::vector<int> frequencies =
@@ -224,6 +228,41 @@ TEST(CudaFusedColumns, AreCorrelatedInTwoStagesAsInThree) {
   EXPECT_LT((error_of_columns<64, kInTwo>(16)), 1e-6);
   EXPECT_LT((error_of_columns<2304, kInThree>(512)), 1e-6);
   EXPECT_LT((error_of_columns<2304, kInTwo>(512)), 1e-6);
+}
+
+// What the kernels move through memory, against what the plan of the search says that they need.
+template <typename Path>
+void expect_bytes_of_the_plan() {
+  // 48 rows are kept: whole chunks of lines.
+  const engine::Search search =
+      search_of({.name = "", .height = 63, .width = 110, .n = 16, .planes = 3});
+  cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), 4);
+  plan.fused = Path::plan(shape_of(search.problem));
+  plan.fused->columns = Path::kColumns;
+  cuda::DeviceBackend<SimtDevice, Path::template Correlator> backend(std::make_unique<SimtDevice>(),
+                                                                     search.problem, plan);
+  simt::Traffic& traffic = simt::traffic;
+  traffic.read_once = traffic.read_from_l2 = traffic.written_once = 0;
+  const std::span<const engine::Unit> units(search.space.units);
+  backend.correlate(units.first(4));
+  const auto transforms = static_cast<uint64_t>(
+      engine::list_transforms(units.first(4), search.problem.planes(), 1000000).size());
+  ASSERT_GT(transforms, 4u);
+  std::map<std::string, uint64_t> bytes;
+  for (const engine::MemoryItem& item : plan.fused->items) bytes[item.name] = item.bytes;
+  const auto in_pass = static_cast<uint64_t>(plan.fused->transforms);
+  const uint64_t exchange = bytes.at("correlations on their way") / in_pass * transforms;
+  EXPECT_EQ(traffic.written_once, exchange);
+  EXPECT_EQ(traffic.read_once, exchange + bytes.at("template rows") / in_pass * transforms);
+  EXPECT_EQ(traffic.read_from_l2, bytes.at("tile spectra") * transforms);
+}
+
+TEST(CudaFusedTraffic, IsThatOfThePlan) {
+  using Single = cuda::SingleStorage;
+  using Half = cuda::HalfArithmetic;
+  expect_bytes_of_the_plan<Fused<Single, 64>>();
+  expect_bytes_of_the_plan<FusedInTwo<Single, 64>>();
+  expect_bytes_of_the_plan<FusedInTwo<Half, 64>>();
 }
 
 template <typename Storage>
