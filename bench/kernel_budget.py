@@ -8,7 +8,7 @@ follows. Needs cuobjdump and nvdisasm of the CUDA toolkit in PATH (or --cuobjdum
 
   nvcc -std=c++20 -O2 -DNDEBUG -arch=sm_90 -I. -DMARGAY_FUSED_LENGTHS='"2304"' \\
        -c engine/cuda/fused/fp32.cu -o fp32.o
-  bench/kernel_budget.py fp32.o --length 2304 --tiles 4 --pixels 3585x3585
+  bench/kernel_budget.py fp32.o --length 2304 --tiles 2x2 --pixels 3585x3585
 """
 
 import argparse
@@ -184,22 +184,27 @@ def find(kernels, function, *arguments):
 class Search:
     n: int
     length: int  # of both axes of a tile
-    tiles: int
+    tiles_down: int
+    tiles_along: int
     valid_width: int
     valid_height: int
     in_pass: int
     transforms_first: bool  # in the order of the blocks of correlate_columns
+
+    @property
+    def tiles(self):
+        return self.tiles_down * self.tiles_along
 
     def kept(self):
         """Points of a thread of finish_rows, where a kernel for fewer than all is compiled."""
         first = radices(self.length)[0]
         step = self.length // first
         few = (13 * first + 15) // 16
-        columns = math.ceil(self.valid_width / math.ceil(math.sqrt(self.tiles)))
+        columns = math.ceil(self.valid_width / self.tiles_along)
         return few if columns <= few * step else first
 
     def rows_per_tile(self):
-        return math.ceil(self.valid_height / math.ceil(math.sqrt(self.tiles)))
+        return math.ceil(self.valid_height / self.tiles_down)
 
 
 def radices(length):
@@ -329,7 +334,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("objects", nargs="+", help="compiled fp32.cu or fp16.cu")
     parser.add_argument("--length", type=int, default=2304)
-    parser.add_argument("--tiles", type=int, default=4)
+    parser.add_argument("--tiles", default="2x2", help="down x along")
     parser.add_argument("--pixels", default="3585x3585", help="valid width x height")
     parser.add_argument("--template", type=int, default=512)
     parser.add_argument("--in-pass", type=int, default=32, help="transforms of one pass")
@@ -340,7 +345,9 @@ def main():
     parser.add_argument("--cuobjdump", default="cuobjdump")
     o = parser.parse_args()
     width, height = (int(x) for x in o.pixels.split("x"))
-    search = Search(o.template, o.length, o.tiles, width, height, o.in_pass, not o.chunks_first)
+    down, along = (int(x) for x in o.tiles.split("x"))
+    search = Search(o.template, o.length, down, along, width, height, o.in_pass,
+                    not o.chunks_first)
     for path in o.objects:
         kernels = read_kernels(path, o.cuobjdump)
         key = next(s for s in STORAGES if any(s in name for name in kernels))

@@ -83,8 +83,9 @@ struct StorageTuning<HalfArithmetic> {
 // kernel. With more the compiler would have to spill.
 template <int kLength, typename Storage>
 struct FusedTuning : StorageTuning<Storage> {
-  static constexpr int kColumnThreads = 896;       // 72 registers each
-  static constexpr int kColumnThreadsInTwo = 288;  // 224
+  // 72 registers each; or 80, where shared memory has room for no more blocks.
+  static constexpr int kColumnThreads = kLength == 1024 ? 768 : 896;
+  static constexpr int kColumnThreadsInTwo = 288;  // up to 224
 
   static constexpr int blocks_of_columns(int threads) { return blocks(kColumnThreads, threads); }
   static constexpr int blocks_of_columns_in_two(int threads) {

@@ -1,0 +1,74 @@
+// Whole searches by the fused path on the CPU, with every compiled length along either axis.
+#include "tests/fakes/half_words.h"
+#include "tests/fakes/simt_device.h"
+//
+#include <array>
+#include <string>
+
+#include "tests/unit/engine/cuda/fused/fused_cases.h"
+
+namespace tests {
+namespace {
+
+struct OnCpu {
+  using Device = SimtDevice;
+  static bool large_cases() { return false; }
+  static std::string missing() { return ""; }
+  static std::unique_ptr<Device> make() { return std::make_unique<Device>(); }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaFused);
+
+constexpr int kOther = 64;  // the length along the other axis, so that a search stays small
+
+// One tile of kRows x kWidth.
+template <typename Storage, int kRows, int kWidth,
+          cuda::ColumnKernel kKernel = cuda::columns_of_length(kRows)>
+struct OneTile : FusedBy<kKernel, Storage, kOther, kRows + kWidth - kOther> {
+  static cuda::FusedPlan plan(const engine::ProblemShape& shape) {
+    const auto axis = [&](int extent, int length) {
+      return cuda::tile_axis(extent, shape.template_size, std::array{length}).value();
+    };
+    return {.tiling = {.rows = axis(shape.height, kRows), .columns = axis(shape.width, kWidth)},
+            .transforms = 3};
+  }
+};
+
+template <typename Length>
+class CudaFusedLength : public CudaFused<OnCpu> {
+ protected:
+  static constexpr int kLength = Length::value;
+
+  // All that a thread has is kept, or what usually is.
+  template <typename Storage>
+  static void expect_maps(double bound, size_t units) {
+    for (const int extent : {kLength - 30, kLength * 3 / 4}) {
+      SCOPED_TRACE(std::to_string(extent) + " of " + std::to_string(kLength));
+      expect_maps_of_the_cpu<OneTile<Storage, kOther, kLength>>(
+          {.name = "rows", .height = 56, .width = extent, .n = 16}, bound, units);
+      const SearchCase columns{.name = "columns", .height = extent, .width = 56, .n = 16};
+      expect_maps_of_the_cpu<OneTile<Storage, kLength, kOther>>(columns, bound, units);
+      if constexpr (cuda::columns_of_length(kLength) == cuda::ColumnKernel::kInTwo) {
+        expect_maps_of_the_cpu<OneTile<Storage, kLength, kOther, cuda::ColumnKernel::kInThree>>(
+            columns, bound, units);
+      }
+    }
+  }
+};
+
+template <int kLength>
+using OfLength = std::integral_constant<int, kLength>;
+using CompiledOnes =
+    testing::Types<OfLength<512>, OfLength<1024>, OfLength<1536>, OfLength<2304>, OfLength<4096>>;
+TYPED_TEST_SUITE(CudaFusedLength, CompiledOnes);
+
+TYPED_TEST(CudaFusedLength, GivesTheMapsOfTheCpu) {
+  // Enough units for the steps of the sums of squares, 2^-12, to even out.
+  this->template expect_maps<cuda::SingleStorage>(3e-6, 8);
+}
+TYPED_TEST(CudaFusedLength, GivesThemInHalfPrecision) {
+  this->template expect_maps<cuda::HalfArithmetic>(5e-3, 2);
+}
+
+}  // namespace
+}  // namespace tests
