@@ -109,9 +109,7 @@ class CpuBackend : public Backend {
       const auto columns = static_cast<size_t>(valid_width_);
       for (size_t i = row * columns; i < (row + 1) * columns; ++i) {
         const Moments m = moments(sum_[i], squares_[i], correlations);
-        if (m.sd > 0) {
-          per_row[row] = std::max(per_row[row], (static_cast<double>(best_[i]) - m.mean) / m.sd);
-        }
+        per_row[row] = std::max(per_row[row], z_score(best_[i], m));
       }
     });
     return *std::max_element(per_row.begin(), per_row.end());

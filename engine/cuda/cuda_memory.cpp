@@ -13,7 +13,7 @@ using Complex = std::complex<float>;
 
 constexpr int64_t kPassBudget = int64_t{1} << 29;        // bytes of one of the two passes' arrays
 constexpr int64_t kProjectionBudget = int64_t{1} << 23;  // bytes of one plan's back-transforms
-constexpr int kMostTransforms = 16;
+constexpr int kMostInPass = 16;
 constexpr int kMostProjections = 16;
 constexpr int64_t kProjectionsInFlight = 64;
 // A grid of blocks has no more rows.
@@ -23,7 +23,7 @@ int64_t round_up(int64_t value, int64_t step) { return (value + step - 1) / step
 
 int pass_transforms(const ProblemShape& s) {
   const int64_t bytes = int64_t{s.height} * s.width * static_cast<int64_t>(sizeof(Complex));
-  int count = kMostTransforms;
+  int count = kMostInPass;
   while (count > 1 && count * bytes > kPassBudget) count /= 2;
   return count;
 }

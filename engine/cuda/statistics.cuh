@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(kThreads)
     const double mean = static_cast<double>(s.sum[i]) * kSumUnit / correlations;
     const double mean_square = static_cast<double>(s.squares[i]) * kSquareUnit / correlations;
     const double sd = sqrt(fmax(mean_square - mean * mean, 0.0));
-    if (sd > 0) mine = fmax(mine, (value_of_key(s.best[i]) - mean) / sd);
+    if (sd >= kSmallestDeviation) mine = fmax(mine, (value_of_key(s.best[i]) - mean) / sd);
   }
   best[thread] = mine;
   for (int width = kThreads / 2; width > 0; width /= 2) {

@@ -62,12 +62,16 @@ Moments moments(const std::vector<float>& values) {
   return {mean, std::sqrt(std::max(squares / count - mean * mean, 0.0))};
 }
 
+double z_score(double value, const Moments& moments) {
+  return moments.sd < kSmallestDeviation ? 0.0 : (value - moments.mean) / moments.sd;
+}
+
 double best_z(const Accumulators& a, int64_t correlations) {
   if (correlations < 2) return 0;
   double best = 0;
   for (size_t i = 0; i < a.best.size(); ++i) {
     const Moments m = moments(a.sum[i], a.squares[i], correlations);
-    if (m.sd > 0) best = std::max(best, (best_value(a.best[i]) - m.mean) / m.sd);
+    best = std::max(best, z_score(best_value(a.best[i]), m));
   }
   return best;
 }
@@ -92,7 +96,7 @@ Maps finalise(const Accumulators& a, const std::vector<Orientation>& orientation
     maps.mip.pixels[i] = mip;
     maps.mean.pixels[i] = static_cast<float>(m.mean);
     maps.sd.pixels[i] = static_cast<float>(m.sd);
-    maps.scaled_mip.pixels[i] = m.sd > 0 ? static_cast<float>((mip - m.mean) / m.sd) : 0.0f;
+    maps.scaled_mip.pixels[i] = static_cast<float>(z_score(mip, m));
     maps.psi.pixels[i] = o.psi;
     maps.theta.pixels[i] = o.theta;
     maps.phi.pixels[i] = o.phi;

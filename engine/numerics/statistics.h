@@ -12,11 +12,11 @@
 
 namespace engine {
 
-// Fixed-point scales: a correlation is stored to 2^-20, a squared one to 2^-12. Of two correlations
+// Fixed-point scales: a correlation is stored to 2^-20, a squared one to 2^-16. Of two correlations
 // u and v of one transform, u + v is rounded once; v^2 is, and then the sum of that and u^2. All to
 // the nearest, ties to even.
 constexpr int kSumBits = 20;
-constexpr int kSquareBits = 12;
+constexpr int kSquareBits = 16;
 // A sum of squares at or above this could leave the range with the next addition.
 constexpr uint64_t kSquareLimit = uint64_t{1} << 62;
 
@@ -54,6 +54,11 @@ struct Moments {
   double mean = 0;
   double sd = 0;
 };
+// Rounding makes deviations below this too small by more than 0.3 %. Noise has about 1: this is a
+// blank part of the micrograph, where no correlation is a z-score of anything.
+constexpr double kSmallestDeviation = 0x1p-7;
+// (value - mean) / sd; 0 where the deviation is below kSmallestDeviation.
+double z_score(double value, const Moments& moments);
 // From one pixel's sums; `correlations` is how many were added, 1 or more.
 Moments moments(int64_t sum, int64_t squares, int64_t correlations);
 

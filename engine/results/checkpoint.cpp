@@ -236,9 +236,6 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
   }
   if (found.backend != wanted.backend) note("backend (" + found.backend + ")");
   if (found.precision != wanted.precision) note("precision (" + found.precision + ")");
-  if (found.numerics_version != wanted.numerics_version) {
-    note("numerics version (" + std::to_string(found.numerics_version) + ")");
-  }
   const bool same_shape = found.finished.size() == wanted.finished.size() &&
                           found.accumulators.height == wanted.accumulators.height &&
                           found.accumulators.width == wanted.accumulators.width;
@@ -247,6 +244,12 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
     throw InputError("checkpoint '" + path +
                      "' belongs to another search; it differs in: " + differences +
                      ". Start without --resume, or give the checkpoint of this search");
+  }
+  if (found.numerics_version != wanted.numerics_version) {
+    throw DamagedCheckpoint("checkpoint '" + path + "' is of numerics version " +
+                            std::to_string(found.numerics_version) +
+                            ", which another version of this program has; this one has " +
+                            std::to_string(wanted.numerics_version));
   }
 }
 

@@ -149,11 +149,11 @@ class Run {
     try {
       const auto busy = leader_.watchdog().busy(Activity::kFiles);
       found = read_checkpoint(options_.resume);
+      check_same_search(options_.resume, found, state_);
     } catch (const DamagedCheckpoint& damage) {
       set_aside(damage.what());
       return;
     }
-    check_same_search(options_.resume, found, state_);
     kept_ = options_.resume;
     state_.accumulators = std::move(found.accumulators);
     state_.finished = std::move(found.finished);

@@ -23,8 +23,8 @@ struct FixedSums {
   unsigned squares = 0;
 };
 // Of what fits: a square is at most 2^22 steps, and a sum's square at most twice as large as it.
-static_assert(kMostTransforms <= 256 && kSquareBits == 12 && kSumBits == 20 &&
-              kMostTransforms * 45.3f < 1 << (31 - kSumBits));
+static_assert(kMostTransforms <= 256 && kSumBits == 20 &&
+              2 * kMagicLimit * kMostTransforms * kMostTransforms < 1 << 2 * (31 - kSumBits));
 
 // Where a thread's pixels are in the statistics.
 struct PixelPlaces {
@@ -65,9 +65,10 @@ class PixelSums {
       if (value > slot.best || (value == slot.best && index < slot.index)) {
         slots_[kPixel * threads_] = {value, index};
       }
-      const unsigned square = square_with_magic(x[i].x, x[i].y);
+      const float second = weight * x[i].y;
+      const unsigned square = square_with_magic(x[i].x, second);
       largest = max(largest, square);
-      sums_[kPixel].sum += static_cast<unsigned>(rounded_sum(fmaf(x[i].y, weight, x[i].x)));
+      sums_[kPixel].sum += static_cast<unsigned>(rounded_sum(x[i].x + second));
       sums_[kPixel].squares += square;
     });
     return largest;
@@ -83,10 +84,9 @@ class PixelSums {
       float2 value = x[0];
       unrolled<kKept<kFrom, kBy, kCount>>([&](auto i) {
         if (i != which) return;
-        value = x[i];
+        value = {x[i].x, weight * x[i].y};
         if (magic_fits(square_with_magic(value.x, value.y))) return;
-        sums_[kBase + i * kBy].sum -=
-            static_cast<unsigned>(rounded_sum(fmaf(value.y, weight, value.x)));
+        sums_[kBase + i * kBy].sum -= static_cast<unsigned>(rounded_sum(value.x + value.y));
         sums_[kBase + i * kBy].squares -=
             square_with_magic(value.x, value.y) - __float_as_uint(kSquareMagic);
       });
@@ -119,8 +119,7 @@ class PixelSums {
   template <int kFrom, int kBy, int kCount>
   static constexpr int kKept = std::min(kCount, (kPoints - kFrom + kBy - 1) / kBy);
 
-  // Without a second correlation the imaginary part is what rounding left, and its square is below
-  // half a step.
+  // Without a second correlation the imaginary part is what rounding left.
   __device__ static float weight_of_second(const Transform& t) {
     return t.second >= 0 ? 1.0f : 0.0f;
   }

@@ -196,6 +196,33 @@ TEST_F(EndToEnd, CorrelationIsTheReferences) {
   EXPECT_NEAR(m.mean, at(10, 20), 1e-6);
 }
 
+// The sums of many correlations with a normal distribution, rounded as the backends round them.
+Moments moments_of_noise(double sd) {
+  constexpr int kCount = 200'000;
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(0.0, sd);
+  int64_t sum = 0;
+  int64_t squares = 0;
+  for (int i = 0; i < kCount; ++i) {
+    const double value = noise(random);
+    sum += std::llrint(std::ldexp(value, kSumBits));
+    squares += std::llrint(std::ldexp(value * value, kSquareBits));
+  }
+  return moments(sum, squares, kCount);
+}
+
+TEST(Moments, TellNoZScoreWhereTheirStepsSpoilTheDeviation) {
+  for (const double sd : {1.0, 0.1, 0.02, 0.01}) {
+    const Moments m = moments_of_noise(sd);
+    EXPECT_NEAR(m.sd / sd, 1.0, 0.006) << sd;
+    EXPECT_NEAR(z_score(5 * sd, m), 5.0, 0.03) << sd;
+  }
+  // Where it would be far too large.
+  for (const double sd : {0.005, 0.002, 0.0005, 0.0}) {
+    EXPECT_EQ(z_score(5 * sd, moments_of_noise(sd)), 0.0) << sd;
+  }
+}
+
 TEST(Projection, SlicesOfEveryPairOfUnitsAreFriedelMates) {
   const int n = 16;
   const auto volume = volume_spectrum(test_volume());

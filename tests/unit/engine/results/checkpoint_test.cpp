@@ -221,7 +221,7 @@ TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
   EXPECT_EQ(refusal("cuda", "fp8"), "none");
 }
 
-TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {
+TEST_F(Checkpoints, DamagedOrOlderAreSetAsideAndSaidAndTheSearchStartsAnew) {
   const SmallSearch f;
   const Accumulators reference = run_whole(f, 1, 1);
   std::atomic<bool> stop = false;
@@ -246,6 +246,11 @@ TEST_F(Checkpoints, DamagedAreSetAsideAndSaidAndTheSearchStartsAnew) {
   damage("long", [&](const std::string& p) { std::ofstream(p, std::ios::app) << "more"; });
   damage("zeros", [&](const std::string& p) {
     std::ofstream(p, std::ios::binary) << std::string(size, '\0');
+  });
+  damage("older", [&](const std::string& p) {
+    Checkpoint older = read_checkpoint(p);
+    older.numerics_version = kNumericsVersion - 1;
+    write_checkpoint(p, older);
   });
   damage("empty", [&](const std::string& p) { std::filesystem::resize_file(p, 0); });
   damage("flipped", [&](const std::string& p) {

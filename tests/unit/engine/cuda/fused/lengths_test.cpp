@@ -63,7 +63,7 @@ using CompiledOnes =
 TYPED_TEST_SUITE(CudaFusedLength, CompiledOnes);
 
 TYPED_TEST(CudaFusedLength, GivesTheMapsOfTheCpu) {
-  // Enough units for the steps of the sums of squares, 2^-12, to even out.
+  // Enough units for the steps of the sums of squares, 2^-16, to even out.
   this->template expect_maps<cuda::SingleStorage>(3e-6, 8);
 }
 TYPED_TEST(CudaFusedLength, GivesThemInHalfPrecision) {
