@@ -68,7 +68,6 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
   const uint64_t transforms =
       std::clamp<uint64_t>(exchange_bytes / exchange, 1, static_cast<uint64_t>(most));
   FusedPlan plan{.tiling = std::move(*tiling), .transforms = static_cast<int>(transforms)};
-  plan.columns = columns_of_length(plan.tiling.rows.length);
   plan.items = {
       {"tile spectra", tiles * rows * columns * bytes},
       {"template rows", transforms * static_cast<uint64_t>(shape.template_size) * columns * bytes},

@@ -18,7 +18,8 @@ namespace engine::cuda {
 struct CompiledLength {
   int length = 0;
   uint64_t shared_bytes = 0;  // that a block of the hungriest of them asks for
-  int lane_step = 0;          // FusedShape::lane_step where a line has two lanes; 0: it has one
+  int lane_step =
+      0;  // FusedShape::lane_step of correlate_columns where a line has two lanes; 0: one
 };
 
 // What a build has for one precision.
@@ -27,6 +28,7 @@ struct FusedKernels {
   std::vector<CompiledLength> lengths;  // ascending; none: nothing
   int number_bytes = 8;                 // of a stored complex number
   int most_transforms = 1;              // in one pass
+  uint64_t block_bytes = UINT64_MAX;    // of shared memory that the device gives a block
 };
 
 // The lengths whose kernels run where a block may have `shared_bytes`.
@@ -46,8 +48,8 @@ struct FusedPlan {
   std::vector<MemoryItem> items;
 };
 
-// With one of the `lengths` for each axis; nothing when the template is longer than all of them, or
-// when there would be more tiles than a launch has room for.
+// With one of the `lengths` for each axis, columns in three stages; nothing when the template is
+// longer than all of them, or when there would be more tiles than a launch has room for.
 // `number_bytes` is the size of a stored complex number. A pass has as many transforms as
 // `exchange_bytes` have room for, one at least and `most` at most.
 std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const int> lengths,

@@ -48,9 +48,12 @@ enum class ColumnKernel { kInThree, kInTwo };
 // the square of what fits a thread's registers. The first length is there to be tested.
 constexpr int radix_in_two(int length) { return length == 64 ? 8 : length == 2304 ? 48 : 0; }
 // For 2304 the kernel in two stages has 166 registers, no spills, and three accesses of shared
-// memory for each point in place of five.
-constexpr ColumnKernel columns_of_length(int length) {
-  return length == 2304 ? ColumnKernel::kInTwo : ColumnKernel::kInThree;
+// memory for each point in place of five; but three warps in a block, too few where a
+// multiprocessor has no room for three blocks. `block_bytes`: of shared memory that a block may
+// have.
+constexpr ColumnKernel columns_of_length(int length, uint64_t block_bytes = UINT64_MAX) {
+  return length == 2304 && block_bytes >= 200 * 1024 ? ColumnKernel::kInTwo
+                                                     : ColumnKernel::kInThree;
 }
 // How far apart the points of a thread are in a column.
 template <int kLength>

@@ -90,6 +90,7 @@ class CudaPlanner {
         batch_(options.batch),
         exchange_(options.exchange),
         kernels_(cuda::fused_kernels(path.precision)) {
+    kernels_.block_bytes = facts.shared_bytes;
     if (path.fft == "fused") {
       lengths_ = cuda::require_lengths(kernels_, facts.shared_bytes, shape.template_size,
                                        facts.name + " (" + facts.architecture + ")");

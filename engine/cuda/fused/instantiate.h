@@ -22,8 +22,7 @@ std::vector<CompiledLength> compiled_lengths() {
       if constexpr (radix_in_two(length) > 0) {
         shared = std::max(shared, InTwo<length, Storage>::kSharedBytes);
       }
-      out.push_back({each, shared,
-                     Storage::kLanes == 1 ? 0 : column_step<length>(columns_of_length(length))});
+      out.push_back({each, shared, Storage::kLanes == 1 ? 0 : FftOrder<length>::stride(0)});
     });
   }
   return out;
