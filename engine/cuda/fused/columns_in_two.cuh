@@ -73,33 +73,45 @@ __global__ void __launch_bounds__(
   Element* kept = reinterpret_cast<Element*>(exchange + Layout::kSharedPoints) + threadIdx.x;
   const auto* roots = arrays.column_roots + thread;
   const Element* spectrum = arrays.spectra + shape.spectrum_chunk<Storage>(chunk) + threadIdx.x;
-  const int at = chunk * Storage::kColumns + line * Storage::kLanes;
-  Element* out = arrays.exchange + shape.exchange_place<Storage>(0, transform, thread, at);
+  const int first = chunk * Storage::kColumns + line * Storage::kLanes;
+  Element* out = arrays.exchange + shape.exchange_place<Storage>(0, transform, thread, first);
 
   Point x[kRadix];
   read_column<Storage, kInputs, kRadix>(
-      arrays.template_rows + shape.template_place<Storage>(transform, thread, at), shape.n - thread,
-      x);
+      arrays.template_rows + shape.template_place<Storage>(transform, thread, first),
+      shape.n - thread, x);
   transform_points<kRadix, false, kInputs>(x);
-  unrolled<kRadix>([&](auto i) {
+#pragma unroll
+  for (int i = 0; i < kRadix; ++i) {
     column[i * kDown] = i == 0 ? x[i] : fused_product(x[i], load_root(roots + i * kRadix));
-  });
+  }
   __syncthreads();
-  unrolled<kRadix>([&](auto i) { x[i] = row[i * kLines]; });
+#pragma unroll
+  for (int i = 0; i < kRadix; ++i) {
+    x[i] = row[i * kLines];
+  }
   transform_points<kRadix, false>(x);
-  unrolled<kRadix>([&](auto i) { kept[i * kNext] = Storage::narrow(x[i]); });
+#pragma unroll
+  for (int i = 0; i < kRadix; ++i) {
+    kept[i * kNext] = Storage::narrow(x[i]);
+  }
 
   for (int tile = 0; tile < shape.tiles; ++tile) {
-    unrolled<kRadix>([&](auto i) {
+#pragma unroll
+    for (int i = 0; i < kRadix; ++i) {
       x[i] = conjugate_product(Storage::widen(__ldcg(spectrum + i * kNext)),
                                Storage::widen(kept[i * kNext]));
-    });
+    }
     transform_points<kRadix, true>(x);
-    unrolled<kRadix>([&](auto i) {
+#pragma unroll
+    for (int i = 0; i < kRadix; ++i) {
       row[i * kLines] = i == 0 ? x[i] : conjugate_product(x[i], load_root(roots + i * kRadix));
-    });
+    }
     __syncthreads();
-    unrolled<kRadix>([&](auto i) { x[i] = column[i * kDown]; });
+#pragma unroll
+    for (int i = 0; i < kRadix; ++i) {
+      x[i] = column[i * kDown];
+    }
     transform_points<kRadix, true>(x);
     write_column<Storage, kRadix, kKept>(x, shape.exchange_lines<Storage>() - thread,
                                          static_cast<ptrdiff_t>(shape.columns) * kRadix, out);

@@ -30,6 +30,11 @@ template <int kLength, typename Storage>
 using ColumnFft = BlockFft<kLength, Storage::kColumns / Storage::kLanes, typename Storage::Point,
                            typename Storage::Root>;
 
+// A thread's next element of a stored line is whole chunks away.
+template <int kLength, typename Storage>
+constexpr bool kStepsAreChunks = FftOrder<kLength>::kThreads % Storage::kColumns == 0 &&
+                                 FftOrder<kLength>::butterflies(2) % Storage::kColumns == 0;
+
 // Bytes of shared memory.
 template <int kLength, typename Storage>
 constexpr size_t template_rows_shared() {
@@ -55,7 +60,10 @@ __global__ void store_values(const float2* __restrict__ values, int count,
   const auto i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i >= count) return;
   float2 lanes[Storage::kLanes];
-  unrolled<Storage::kLanes>([&](auto lane) { lanes[lane] = values[Storage::kLanes * i + lane]; });
+#pragma unroll
+  for (int lane = 0; lane < Storage::kLanes; ++lane) {
+    lanes[lane] = values[Storage::kLanes * i + lane];
+  }
   out[i] = Storage::narrow(Storage::point_of(lanes));
 }
 
@@ -69,6 +77,7 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
   using Fft = RowFft<kLength, Storage>;
   using Order = typename Fft::Order;
   using Point = typename Storage::Point;
+  static_assert(kStepsAreChunks<kLength, Storage>);
   Fft fft(shared_memory<Point>(), arrays.row_roots);
   const Transform transform = transforms[blockIdx.y];
   const int line = static_cast<int>(blockIdx.x) * Fft::kLines + fft.line();
@@ -97,11 +106,11 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
     Point y[Fft::kLast];
     fft.take_last(round, y);
     if (line >= lines) return;
-    unrolled<Fft::kLast>([&](auto i) {
-      constexpr int kColumns = round * Order::kThreads + i * Fft::kStoredStep;
-      static_assert(kColumns % Storage::kColumns == 0);
-      out[static_cast<ptrdiff_t>(lines) * kColumns] = Storage::narrow(y[i]);
-    });
+#pragma unroll
+    for (int i = 0; i < Fft::kLast; ++i) {
+      const int columns = round * Order::kThreads + i * Fft::kStoredStep;
+      out[static_cast<ptrdiff_t>(lines) * columns] = Storage::narrow(y[i]);
+    }
   });
 }
 
@@ -142,15 +151,19 @@ __global__ void __launch_bounds__(
   fft.for_each_last([&](auto round) {
     Point y[Fft::kLast];
     fft.take_last(round, y);
-    unrolled<Fft::kLast>([&](auto i) { kept[round * kRound + i * kNext] = Storage::narrow(y[i]); });
+#pragma unroll
+    for (int i = 0; i < Fft::kLast; ++i) {
+      kept[round * kRound + i * kNext] = Storage::narrow(y[i]);
+    }
   });
   for (int tile = 0; tile < shape.tiles; ++tile) {
     fft.for_each_last([&](auto round) {
       Point y[Fft::kLast];
-      unrolled<Fft::kLast>([&](auto i) {
-        constexpr int kAt = round * kRound + i * kNext;
-        y[i] = conjugate_product(Storage::widen(__ldcg(spectrum + kAt)), Storage::widen(kept[kAt]));
-      });
+#pragma unroll
+      for (int i = 0; i < Fft::kLast; ++i) {
+        const int at = round * kRound + i * kNext;
+        y[i] = conjugate_product(Storage::widen(__ldcg(spectrum + at)), Storage::widen(kept[at]));
+      }
       fft.give_last(round, y);
     });
     __syncthreads();
@@ -180,6 +193,7 @@ __global__ void __launch_bounds__(
   using Fft = RowFft<kLength, Storage>;
   using Order = typename Fft::Order;
   using Point = typename Storage::Point;
+  static_assert(kStepsAreChunks<kLength, Storage>);
   auto* exchange = shared_memory<Point>();
   Fft fft(exchange, arrays.row_roots);
   const auto tile = static_cast<int>(blockIdx.y);
@@ -202,11 +216,11 @@ __global__ void __launch_bounds__(
     const Transform transform = transforms[t];
     fft.for_each_last([&](auto round) {
       Point y[Fft::kLast];
-      unrolled<Fft::kLast>([&](auto i) {
-        constexpr int kColumns = round * Order::kThreads + i * Fft::kStoredStep;
-        static_assert(kColumns % Storage::kColumns == 0);
-        y[i] = Storage::widen(__ldcs(in + kColumns * kChunkLines));
-      });
+#pragma unroll
+      for (int i = 0; i < Fft::kLast; ++i) {
+        const int columns = round * Order::kThreads + i * Fft::kStoredStep;
+        y[i] = Storage::widen(__ldcs(in + columns * kChunkLines));
+      }
       fft.give_last(round, y);
     });
     __syncthreads();
