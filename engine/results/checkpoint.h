@@ -43,7 +43,8 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 Checkpoint read_checkpoint(const std::string& path);
 
 // Throws InputError naming every part in which `found` is another search than `wanted`, or is of
-// another backend or precision; DamagedCheckpoint when the same search has another numerics version.
+// another backend or precision; DamagedCheckpoint when the same search has another numerics
+// version.
 void check_same_search(const std::string& path, const Checkpoint& found, const Checkpoint& wanted);
 
 }  // namespace engine

@@ -1,5 +1,5 @@
-// What is read once is the first to leave the caches, which are for roots and, in L2, for the tiles'
-// spectra.
+// What is read once is the first to leave the caches, which are for roots and, in L2, for the
+// tiles' spectra.
 //
 // Between memory and the registers of the columns' threads: where lines of rows become columns and
 // columns lines of rows again.

@@ -5,12 +5,15 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdint>
+#include <random>
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/numerics/ctf.h"
 #include "engine/numerics/fft_plan.h"
 #include "engine/numerics/preprocess.h"
 #include "engine/numerics/projection.h"
+#include "engine/numerics/statistics.h"
 
 namespace engine {
 namespace {
