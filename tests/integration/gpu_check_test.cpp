@@ -1,17 +1,13 @@
-// The real tools/gpu-check, on a machine whose programs are all fakes: in what order it goes, what
-// it leaves when it is killed, and what it makes of programs that fail, hang, or are not there.
+// The real tools/gpu-check, on a machine whose programs are all fakes: in what order it goes, and
+// what it makes of programs that fail, or are not there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <random>
-#include <thread>
+#include <fstream>
 
-#include "tests/integration/fake_gpu_machine.h"
-#include "tests/require.h"
-#include "tests/wait_until.h"
+#include "tests/integration/gpu_check_fixture.h"
 
 namespace tests {
 namespace {
@@ -19,30 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::Contains;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
-using Json = nlohmann::json;
-using Strings = FakeGpuMachine::Strings;
-
-Strings names_of(const Json& results) {
-  Strings names;
-  for (const Json& step : results["steps"]) names.push_back(step["step"]);
-  return names;
-}
-
-Json step_of(const Json& results, const std::string& name) {
-  for (const Json& step : results["steps"]) {
-    if (step["step"] == name) return step;
-  }
-  ADD_FAILURE() << "there is no step " << name;
-  return {{"reason", ""}, {"passed", -1}, {"failed", -1}, {"skipped", -1}};
-}
-
-std::string reason_of(const Json& results, const std::string& name) {
-  return step_of(results, name).value("reason", "");
-}
 
 // What every run begins with.
 const Strings kFacts = {"unpack", "the device", "the driver",  "nvcc",
@@ -53,15 +28,6 @@ Strings with_facts(const Strings& more) {
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
-
-class GpuCheck : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!fs::exists(kPython)) MARGAY_SKIP_FOR_WANT_OF("python3", "there is no /usr/bin/python3");
-  }
-
-  FakeGpuMachine machine_;
-};
 
 TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
   const Finished f = machine_.check();
@@ -139,136 +105,6 @@ TEST_F(GpuCheck, DoesTheNamedPartsAlone) {
   EXPECT_EQ(machine_.check({"--fast"}).exit_code, 2);
   EXPECT_EQ(machine_.check({"--seconds", "many"}).exit_code, 2);
   EXPECT_THAT(machine_.check({"--help"}).output, HasSubstr("driver 580 or newer"));
-}
-
-// --------------------------------------------------------------------------- What is killed ---
-
-struct Victim {
-  const char* program;
-  const char* call;  // it hangs in the first call whose arguments have this
-  const char* step;
-  std::string before;  // a step that had ended
-};
-
-TEST_F(GpuCheck, ThatIsKilledLeavesTheFiguresOfAllStepsBefore) {
-  const Victim victims[] = {
-      {"gpu_bench", "--rounds 3", "benchmark 4096x4096 512, 3 rounds", "self-test fused fp16"},
-      {"ncu", "fused:fp16", "profile fused:fp16", "profile fused:fp32"},
-      {"gpu_test", "CudaPaths", "path tests", "benchmark 4096x4096 512, 3 rounds"}};
-  for (const Victim& victim : victims) {
-    SCOPED_TRACE(victim.step);
-    const FakeGpuMachine machine;
-    machine.script(victim.program, "case \"$*\" in *'" + std::string(victim.call) +
-                                       "'*) echo half way; echo $$ >$FAKE_MACHINE/hangs.new; mv "
-                                       "$FAKE_MACHINE/hangs.new $FAKE_MACHINE/hangs; exec sleep "
-                                       "600;; esac");
-    const auto running = machine.start();
-    ASSERT_TRUE(becomes_true([&] { return fs::exists(machine.file("hangs")); }));
-    running->signal(SIGKILL);
-    EXPECT_THAT(running->wait().output, HasSubstr("== the device: 1 passed"));
-    const Json results = machine.json();
-    EXPECT_EQ(results["running"], victim.step);
-    EXPECT_FALSE(results["finished"]);
-    EXPECT_GT(step_of(results, victim.before)["passed"], 0);
-    EXPECT_EQ(step_of(results, "the device's properties")["figures"]["properties"]["l2CacheSize"],
-              62914560);
-    EXPECT_THAT(names_of(results), Not(Contains(victim.step)));
-    EXPECT_THAT(machine.log(), HasSubstr("half way"));
-    // It does not keep the device.
-    const std::string process =
-        "/proc/" + std::to_string(std::stoi(text_of(machine.file("hangs"))));
-    EXPECT_TRUE(becomes_true([&] {
-      return !fs::exists(process) ||
-             text_of_process(process + "/stat").find(") Z") != std::string::npos;
-    }));
-  }
-}
-
-TEST_F(GpuCheck, ThatIsKilledAtAnyMomentLeavesWholeJson) {
-  std::mt19937 random(7);
-  for (int i = 0; i < 12; ++i) {
-    const FakeGpuMachine machine;
-    const auto running = machine.start();
-    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 1500));
-    running->signal(SIGKILL);
-    running->wait();
-    if (machine.result(".json").empty()) continue;  // killed before it began
-    EXPECT_NO_THROW({
-      const Json results = machine.json();
-      EXPECT_LE(results["steps"].size(), 32U);
-    });
-  }
-}
-
-TEST_F(GpuCheck, GoesOnWhenNobodyReadsWhatItPrints) {
-  EXPECT_EQ(machine_.check_into("head -n 1").exit_code, 0);
-  ASSERT_TRUE(becomes_true([&] { return machine_.json()["finished"].get<bool>(); }));
-  EXPECT_EQ(machine_.json()["steps"].size(), 32U);
-}
-
-TEST_F(GpuCheck, ThatIsAskedToStopSaysInWhatStep) {
-  machine_.script("gpu_test",
-                  "case \"$*\" in *CudaPaths.*) : >$FAKE_MACHINE/hangs; sleep 600;; esac");
-  const auto running = machine_.start({"--rest"});
-  ASSERT_TRUE(becomes_true([&] { return fs::exists(machine_.file("hangs")); }));
-  running->signal(SIGTERM);
-  EXPECT_EQ(running->wait().exit_code, 1);
-  EXPECT_THAT(reason_of(machine_.json(), "path tests"), HasSubstr("stopped during it"));
-  EXPECT_EQ(names_of(machine_.json()).back(), "path tests");
-}
-
-// -------------------------------------------------------------------------------- The time ---
-
-TEST_F(GpuCheck, CountsTheTimeFromItsStartTheRebuildIncluded) {
-  machine_.add("package/rebuild");
-  machine_.script("rebuild", "pass_time 300");
-  machine_.script("gpu_test", "pass_time 40");
-  machine_.script("gpu_bench", "case \"$*\" in *rounds*) pass_time 25;; esac");
-  const Finished f = machine_.check({"--rebuild"});
-  EXPECT_EQ(f.exit_code, 1);
-  const Json results = machine_.json();
-  EXPECT_EQ(step_of(results, "rebuild")["seconds"], 300);
-  EXPECT_EQ(results["from"],
-            "abcdef glibc 2.36 or newer driver 580 or newer, kernels compiled again");
-  EXPECT_EQ(step_of(results, "profile fused:fp32")["passed"], 1);
-  // 540 - 300 - 4 x 40 of the tests - 25 of the benchmark, of which 6 are kept for the end.
-  EXPECT_EQ(step_of(results, "other tests")["passed"], 3);
-  EXPECT_EQ(reason_of(results, "compute-sanitizer memcheck"),
-            "it needs about 25 s, and 9 of the 540 s are left");
-  EXPECT_EQ(reason_of(results, "benchmark 4096x4096 384"),
-            "it needs about 30 s, and 9 of the 540 s are left");
-  // What is short still fits.
-  EXPECT_EQ(step_of(results, "no device is visible")["passed"], 1);
-  EXPECT_THAT(f.output, HasSubstr("525 s\n"));
-}
-
-TEST_F(GpuCheck, WithoutTimeSkipsEveryStepWithItsReason) {
-  EXPECT_EQ(machine_.check({"--seconds", "0"}).exit_code, 1);
-  const Json results = machine_.json();
-  EXPECT_EQ(results["steps"].size(), 32U);
-  for (const Json& step : results["steps"]) {
-    EXPECT_EQ(step["skipped"], 1) << step;
-    EXPECT_THAT(step["reason"].get<std::string>(), HasSubstr("0 of the 0 s are left"));
-  }
-}
-
-TEST_F(GpuCheck, StopsAProgramThatHangsAndGoesOn) {
-  machine_.script("gpu_test",
-                  "case \"$*\" in *CudaPaths.*) pass_time 151; echo $$ "
-                  ">$FAKE_MACHINE/hangs; exec sleep 600;; esac");
-  EXPECT_EQ(machine_.check().exit_code, 1);
-  const Json results = machine_.json();
-  EXPECT_EQ(step_of(results, "path tests")["failed"], 1);
-  EXPECT_EQ(reason_of(results, "path tests"), "stopped after 151 s");
-  EXPECT_EQ(step_of(results, "reference tests")["passed"], 3);
-  EXPECT_FALSE(fs::exists("/proc/" + std::to_string(std::stoi(text_of(machine_.file("hangs"))))));
-}
-
-TEST_F(GpuCheck, EndsAStepForWhichTheTimeWasShortWithoutCallingItAFailure) {
-  machine_.script("gpu_test", "case \"$*\" in *CudaPaths.*) pass_time 151; sleep 600;; esac");
-  EXPECT_EQ(machine_.check({"--rest", "--seconds", "100"}).exit_code, 1);
-  EXPECT_EQ(step_of(machine_.json(), "path tests")["failed"], 0);
-  EXPECT_EQ(reason_of(machine_.json(), "path tests"), "it did not end in the 151 s that were left");
 }
 
 // ---------------------------------------------------------------------- What is not there ---

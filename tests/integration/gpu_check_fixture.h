@@ -1,0 +1,48 @@
+// What the tests of tools/gpu-check share.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/integration/fake_gpu_machine.h"
+#include "tests/require.h"
+
+namespace tests {
+
+using Json = nlohmann::json;
+using Strings = FakeGpuMachine::Strings;
+
+inline Strings names_of(const Json& results) {
+  Strings names;
+  for (const Json& step : results["steps"]) names.push_back(step["step"]);
+  return names;
+}
+
+inline Json step_of(const Json& results, const std::string& name) {
+  for (const Json& step : results["steps"]) {
+    if (step["step"] == name) return step;
+  }
+  ADD_FAILURE() << "there is no step " << name;
+  return {{"reason", ""}, {"passed", -1}, {"failed", -1}, {"skipped", -1}};
+}
+
+inline std::string reason_of(const Json& results, const std::string& name) {
+  return step_of(results, name).value("reason", "");
+}
+
+class GpuCheck : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(kPython)) {
+      MARGAY_SKIP_FOR_WANT_OF("python3", "there is no /usr/bin/python3");
+    }
+  }
+
+  FakeGpuMachine machine_;
+};
+
+}  // namespace tests
