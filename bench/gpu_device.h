@@ -15,7 +15,8 @@ namespace bench {
 // Opens device `number` and waits for it. Throws engine::Error, like everything here.
 void open_device(int number);
 
-// What the device says of itself: CUDA's name of each property, and its value.
+// What the device says of itself: CUDA's name of each property, and its value. What its driver does
+// not know is left out.
 std::vector<std::pair<std::string, int64_t>> device_properties(int number);
 
 // Lets a profiler look from here on that was told to wait for this.
