@@ -61,10 +61,10 @@ Finished FakeGpuMachine::check(const Strings& arguments, const Strings& more_env
   return run_program(command(arguments, more_environment), scratch_.path());
 }
 
-Finished FakeGpuMachine::check_into(const std::string& reader) const {
+Finished FakeGpuMachine::check_in_shell(const std::string& before, const std::string& after) const {
   std::string words;
   for (const std::string& word : command({}, {})) words += "'" + word + "' ";
-  return run_program({"/bin/sh", "-c", words + "| " + reader}, scratch_.path());
+  return run_program({"/bin/sh", "-c", before + words + after}, scratch_.path());
 }
 
 std::unique_ptr<Program> FakeGpuMachine::start(const Strings& arguments) const {

@@ -29,8 +29,8 @@ class FakeGpuMachine {
   std::string file(const std::string& name) const { return scratch_ / name; }
 
   Finished check(const Strings& arguments = {}, const Strings& more_environment = {}) const;
-  // The same into a pipe that this shell command reads.
-  Finished check_into(const std::string& reader) const;
+  // The same in a shell, between these words.
+  Finished check_in_shell(const std::string& before, const std::string& after) const;
   std::unique_ptr<Program> start(const Strings& arguments = {}) const;
 
   // The results' file with this extension; empty where there is none.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/integration/fake_gpu_machine.h"
+#include "tests/program.h"
 #include "tests/require.h"
 
 namespace tests {
@@ -32,6 +33,13 @@ inline Json step_of(const Json& results, const std::string& name) {
 
 inline std::string reason_of(const Json& results, const std::string& name) {
   return step_of(results, name).value("reason", "");
+}
+
+// Where `number` is that of a process that has not ended.
+inline bool lives(const std::string& number) {
+  const std::string process = "/proc/" + std::to_string(std::stoi(number));
+  return std::filesystem::exists(process) &&
+         text_of_process(process + "/stat").find(") Z") == std::string::npos;
 }
 
 class GpuCheck : public testing::Test {

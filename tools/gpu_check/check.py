@@ -85,6 +85,7 @@ class Check:
         self.devices = 0
         self.info = ""  # what margay-engine info prints
         self.environment = dict(os.environ)
+        self.commands = commands.Commands()
         self.counts = collections.Counter()
         self.complaints = []
         self._deadline = 0.0
@@ -137,21 +138,29 @@ class Check:
             entry["figures"] = outcome.figures
         self.record.add(entry)
 
-    def run(self, command, more=None):
-        """Within the time of the step that is running."""
-        limit = max(self._deadline - self.clock.now(), 0)
-        return commands.run(command, limit, self.record.log, self.clock,
-                            dict(self.environment, **(more or {})), self.folder)
+    def left_of_step(self):
+        return max(self._deadline - self.clock.now(), 0)
 
-    def stopped(self, finished, figures=None):
-        """The outcome of a command that took too long."""
+    def run(self, command, more=None, limit=None):
+        """Within the time of the step that is running, and within `limit`."""
+        left = self.left_of_step()
+        return self.commands.run(command, left if limit is None else min(left, limit),
+                                 self.record.log, self.clock,
+                                 dict(self.environment, **(more or {})), self.folder)
+
+    def stopped(self, finished, figures=None, slow=False):
+        """The outcome of a command that took too long. slow: where that proves nothing wrong."""
+        rest = "" if finished.died else ", and it does not die"
         if self._cut_short:
-            return missing("it did not end in the %d s that were left" % finished.seconds, figures)
-        return failed("stopped after %d s" % finished.seconds, figures)
+            return missing("it did not end in the %d s that were left%s" %
+                           (finished.seconds, rest), figures)
+        if slow:
+            return missing("not finished after %d s%s" % (finished.seconds, rest), figures)
+        return failed("stopped after %d s%s" % (finished.seconds, rest), figures)
 
-    def expect(self, command, status, pattern, more=None):
+    def expect(self, command, status, pattern, more=None, limit=None):
         """Passes where the command ends with `status` and its output matches `pattern`."""
-        finished = self.run(command, more)
+        finished = self.run(command, more, limit)
         if finished.status == status and re.search(pattern, finished.text, re.MULTILINE):
             return passed(), finished
         print_tail(finished.text)
@@ -169,7 +178,7 @@ def say(text):
     """To whoever reads along. The check goes on without a reader."""
     try:
         print(text)
-    except BrokenPipeError:
+    except OSError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
 
 

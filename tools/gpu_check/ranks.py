@@ -112,7 +112,7 @@ def _kill_one(check):
     command = _match(check, config, ranks)
     check.record.log.write("$ %s\n" % " ".join(command))
     offset = check.record.log.size()
-    search = commands.start(command, check.record.log, check.environment, check.folder)
+    search = check.commands.start(command, check.record.log, check.environment, check.folder)
     try:
         progress = os.path.join(results, "progress.json")
         _wait(check, TO_WORK, lambda: os.path.exists(progress) or search.poll() is not None)
@@ -132,8 +132,7 @@ def _kill_one(check):
         return passed({"ranks": ranks, "seconds_to_end": round(seconds, 1),
                        "status": search.returncode})
     finally:
-        if search.poll() is None:
-            commands.end(search)
+        check.commands.end(search)
 
 
 def steps():
