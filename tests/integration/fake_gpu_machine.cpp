@@ -18,7 +18,8 @@ FakeGpuMachine::FakeGpuMachine() {
   fs::copy(source / "tests/data/lsu_crop.yaml", file("package/share/margay/selftest"));
   scratch_.write("package/FROM", "abcdef glibc 2.36 or newer driver 580 or newer");
   scratch_.write("clock", "0");
-  for (const std::string tool : {"sh", "sleep", "cat", "mv", "sed", "head", "tr", "env"}) {
+  for (const std::string tool :
+       {"sh", "sleep", "cat", "mv", "sed", "head", "tr", "env", "readlink"}) {
     const fs::path bin = fs::exists("/bin/" + tool) ? "/bin" : "/usr/bin";
     fs::create_symlink(bin / tool, file("path/" + tool));
   }
@@ -49,6 +50,7 @@ FakeGpuMachine::Strings FakeGpuMachine::command(const Strings& arguments,
                    "HOME=" + file("home"),
                    "TMPDIR=" + scratch_.path(),
                    "CUDA_HOME=" + file("cuda"),
+                   "MARGAY_GPU_CHECK_ROOT=" + file("root"),
                    "FAKE_MACHINE=" + scratch_.path(),
                    "MARGAY_GPU_CHECK_CLOCK=" + file("clock")};
   words.insert(words.end(), more_environment.begin(), more_environment.end());

@@ -140,32 +140,50 @@ TEST_F(GpuCheck, TakesAProfileThatIsNotPermittedForALine) {
 
 TEST_F(GpuCheck, TakesLibrariesFromWhereTheyAreAndSaysWhich) {
   machine_.script("ldconfig", "exit 0");
-  machine_.script("margay-engine", "echo \"libraries: $LD_LIBRARY_PATH\"");
+  machine_.script("margay-engine",
+                  "for l in \"$LD_LIBRARY_PATH\"/*; do echo \"${l##*/}: $(readlink $l)\"; done");
   const std::string packages = machine_.file("venv/lib/python3.12/site-packages/nvidia");
   fs::create_directories(packages + "/cu13/lib");
   fs::create_directories(packages + "/nccl/lib");
   std::ofstream(packages + "/cu13/lib/libcufft.so.12") << "x";
+  std::ofstream(packages + "/cu13/lib/libnvperf_host.so") << "x";
   std::ofstream(packages + "/nccl/lib/libnccl.so.2") << "x";
   const Strings environment = {"VIRTUAL_ENV=" + machine_.file("venv")};
   EXPECT_EQ(machine_.check({"--quick"}, environment).exit_code, 0);
   Json cufft = step_of(machine_.json(), "cuFFT")["figures"];
   EXPECT_EQ(cufft["found_in"], "a Python environment");
   EXPECT_EQ(cufft["path"], packages + "/cu13/lib/libcufft.so.12");
+  // Nothing else of those folders reaches a program.
   EXPECT_THAT(machine_.log(),
-              HasSubstr("libraries: " + packages + "/nccl/lib:" + packages + "/cu13/lib\n"));
+              HasSubstr("info\nlibcufft.so.12: " + packages + "/cu13/lib/libcufft.so.12\n" +
+                        "libnccl.so.2: " + packages + "/nccl/lib/libnccl.so.2\n  transforms"));
+}
 
+TEST_F(GpuCheck, LooksForLibrariesInEveryPlaceInTurn) {
+  machine_.script("ldconfig", "exit 0");
+  const Strings environment = {"CONDA_PREFIX=" + machine_.file("conda")};
+  const auto found = [&](const std::string& step) {
+    machine_.remove("results");
+    machine_.check({"--quick"}, environment);
+    return step_of(machine_.json(), step)["figures"];
+  };
+  const auto put = [&](const std::string& path) {
+    fs::create_directories(fs::path(machine_.file(path)).parent_path());
+    std::ofstream(machine_.file(path)) << "x";
+  };
+  put("conda/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2");
+  put("conda/lib/libcufft.so.12");
+  EXPECT_EQ(found("cuFFT")["found_in"], "a Conda environment");
+  EXPECT_EQ(found("NCCL")["found_in"], "a Python environment");
+  // CUDA_HOME names a toolkit, and hides no other.
   fs::create_directories(machine_.file("cuda/lib64"));
-  std::ofstream(machine_.file("cuda/lib64/libcufft.so.12")) << "x";
-  machine_.remove("results");
-  machine_.check({"--quick"}, environment);
-  EXPECT_EQ(step_of(machine_.json(), "cuFFT")["figures"]["found_in"], "a CUDA toolkit");
-  EXPECT_EQ(step_of(machine_.json(), "NCCL")["figures"]["found_in"], "a Python environment");
-
+  put("root/usr/local/cuda-13.0/lib64/libcufft.so.12");
+  EXPECT_EQ(found("cuFFT")["path"], machine_.file("root/usr/local/cuda-13.0/lib64/libcufft.so.12"));
+  put("cuda/lib64/libcufft.so.12");
+  EXPECT_EQ(found("cuFFT")["path"], machine_.file("cuda/lib64/libcufft.so.12"));
   machine_.script("ldconfig", "");
-  machine_.remove("results");
-  machine_.check({"--quick"}, environment);
-  EXPECT_EQ(step_of(machine_.json(), "cuFFT")["figures"]["found_in"], "the loader's path");
-  EXPECT_EQ(step_of(machine_.json(), "cuFFT")["figures"]["path"], "/fake/libcufft.so.12");
+  EXPECT_EQ(found("cuFFT")["found_in"], "the loader's path");
+  EXPECT_EQ(found("cuFFT")["path"], "/fake/libcufft.so.12");
 }
 
 TEST_F(GpuCheck, WithoutCufftFailsInThatLineAndGoesOn) {

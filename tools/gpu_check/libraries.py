@@ -11,12 +11,17 @@ CUFFT = ("libcufft.so.12", "libcufft.so.11")  # in the order in which the engine
 NCCL = ("libnccl.so.2",)
 
 
+def _usual(pattern):
+    """Folders of a machine, the newest first. MARGAY_GPU_CHECK_ROOT, for tests, names another
+    root."""
+    return sorted(glob.glob(os.environ.get("MARGAY_GPU_CHECK_ROOT", "") + pattern), reverse=True)
+
+
 def toolkits():
-    """Folders of CUDA toolkits: those that CUDA_HOME or CUDA_PATH names, else the usual ones."""
+    """Folders of CUDA toolkits: those that CUDA_HOME or CUDA_PATH names, then the usual ones."""
     named = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
-    newest_first = sorted(glob.glob("/usr/local/cuda-*"), reverse=True)
-    return named or ["/usr/local/cuda", *newest_first, "/opt/cuda",
-                     *sorted(glob.glob("/opt/nvidia/nsight-compute/*"), reverse=True)]
+    return [*named, *_usual("/usr/local/cuda"), *_usual("/usr/local/cuda-*"), *_usual("/opt/cuda"),
+            *_usual("/opt/nvidia/nsight-compute/*")]
 
 
 def find_tool(name):
@@ -68,7 +73,8 @@ def site_packages():
             words = "import sys; print(*sys.path, sep='\\n')"
             folders += _printed([python, "-c", words]).splitlines()
     for root in (os.environ.get("VIRTUAL_ENV"), os.environ.get("CONDA_PREFIX"),
-                 os.path.expanduser("~/.local"), "/opt/*", "/opt/*/.venv", "/opt/*/venv"):
+                 os.path.expanduser("~/.local"), *_usual("/opt/*"), *_usual("/opt/*/.venv"),
+                 *_usual("/opt/*/venv")):
         folders += sorted(glob.glob("%s/lib/python3*/site-packages" % root)) if root else []
     return [folder for folder in dict.fromkeys(folders) if folder.endswith("-packages")]
 
@@ -82,10 +88,16 @@ def _of_python(name):
     return None
 
 
+def _of_conda(name):
+    path = os.path.join(os.environ.get("CONDA_PREFIX", ""), "lib", name)
+    return path if os.environ.get("CONDA_PREFIX") and os.path.exists(path) else None
+
+
 def find_library(names):
     """(kind of place, path) of the first name that is anywhere; None."""
     for name in names:
         for kind, look in (("the loader's path", _of_loader), ("a CUDA toolkit", _of_toolkits),
+                           ("a Conda environment", _of_conda),
                            ("a Python environment", _of_python)):
             path = look(name)
             if path:
@@ -93,18 +105,26 @@ def find_library(names):
     return None
 
 
+def _make_known(check, library):
+    """By a link: what else is in its folder must reach neither the programs nor the tools."""
+    folder = os.path.join(check.scratch, "lib")
+    os.makedirs(folder, exist_ok=True)
+    os.symlink(os.path.abspath(library), os.path.join(folder, os.path.basename(library)))
+    before = check.environment.get("LD_LIBRARY_PATH", "").split(":")
+    check.environment["LD_LIBRARY_PATH"] = ":".join(
+        [folder] + [other for other in before if other and other != folder])
+
+
 def _take(check, what, names, where_not_found):
     found = find_library(names)
     if not found:
-        return where_not_found("none of %s is in the loader's path, a CUDA toolkit or a Python "
-                               "environment" % ", ".join(names))
+        return where_not_found("none of %s is in the loader's path, a CUDA toolkit or a Conda or "
+                               "Python environment" % ", ".join(names))
     kind, path = found
     say("   %s: %s (%s)" % (what, path, kind))
     check.record.log.write("%s: %s (%s)\n" % (what, path, kind))
     if kind != "the loader's path":
-        before = check.environment.get("LD_LIBRARY_PATH")
-        check.environment["LD_LIBRARY_PATH"] = ":".join(
-            filter(None, [os.path.dirname(path), before]))
+        _make_known(check, path)
     return passed({"path": path, "found_in": kind})
 
 
