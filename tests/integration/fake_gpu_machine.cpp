@@ -36,6 +36,16 @@ void FakeGpuMachine::add(const std::string& path) const {
   fs::create_symlink(fs::path(MARGAY_SOURCE_DIR) / "tests/fakes/fake_gpu_machine.sh", file(path));
 }
 
+void FakeGpuMachine::move_into_a_tree() {
+  fs::create_directories(file("tree/tools"));
+  fs::create_directories(file("tree/build"));
+  fs::rename(file("package/gpu-check"), file("tree/tools/gpu-check"));
+  fs::rename(file("package/gpu_check"), file("tree/tools/gpu_check"));
+  fs::rename(file("package"), file("tree/build/gpu"));
+  check_ = "tree/tools/gpu-check";
+  add("path/git");
+}
+
 void FakeGpuMachine::remove(const std::string& path) const { fs::remove_all(file(path)); }
 
 void FakeGpuMachine::script(const std::string& name, const std::string& text) const {
@@ -54,7 +64,7 @@ FakeGpuMachine::Strings FakeGpuMachine::command(const Strings& arguments,
                    "FAKE_MACHINE=" + scratch_.path(),
                    "MARGAY_GPU_CHECK_CLOCK=" + file("clock")};
   words.insert(words.end(), more_environment.begin(), more_environment.end());
-  words.insert(words.end(), {file("package/gpu-check"), "--results", file("results")});
+  words.insert(words.end(), {file(check_), "--results", file("results")});
   words.insert(words.end(), arguments.begin(), arguments.end());
   return words;
 }

@@ -26,6 +26,9 @@ class FakeGpuMachine {
   void remove(const std::string& path) const;
   // What this program does before what it always does; where it exits, instead of that.
   void script(const std::string& name, const std::string& text) const;
+  // The package becomes build/gpu of a source tree, whose commit git says, and whose gpu-check
+  // runs.
+  void move_into_a_tree();
   std::string file(const std::string& name) const { return scratch_ / name; }
 
   Finished check(const Strings& arguments = {}, const Strings& more_environment = {}) const;
@@ -45,6 +48,7 @@ class FakeGpuMachine {
   Strings command(const Strings& arguments, const Strings& more_environment) const;
 
   ScratchFolder scratch_;
+  std::string check_ = "package/gpu-check";
 };
 
 }  // namespace tests

@@ -20,8 +20,8 @@ using testing::IsSupersetOf;
 using testing::Not;
 
 // What every run begins with.
-const Strings kFacts = {"unpack", "the device", "the driver",  "nvcc",
-                        "cuFFT",  "NCCL",       "the program", "the device's properties"};
+const Strings kFacts = {"the device", "nvcc", "the driver",  "unpack",
+                        "cuFFT",      "NCCL", "the program", "the device's properties"};
 
 Strings with_facts(const Strings& more) {
   Strings all = kFacts;
@@ -39,8 +39,10 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "self-test fused fp32",
                                                     "self-test fused fp16",
                                                     "benchmark 4096x4096 512, 3 rounds",
-                                                    "profile fused:fp32",
-                                                    "profile fused:fp16",
+                                                    "profile fused:fp32 correlate_columns",
+                                                    "profile fused:fp32 finish_rows",
+                                                    "profile fused:fp16 correlate_columns",
+                                                    "profile fused:fp16 finish_rows",
                                                     "search tests",
                                                     "path tests",
                                                     "reference tests",
@@ -62,7 +64,7 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
   EXPECT_EQ(results["driver"], "580.95");
   EXPECT_EQ(results["from"], "abcdef glibc 2.36 or newer driver 580 or newer");
   EXPECT_TRUE(results["finished"]);
-  EXPECT_THAT(f.output, HasSubstr("\n40 passed, 0 failed, 2 skipped\n"));
+  EXPECT_THAT(f.output, HasSubstr("\n42 passed, 0 failed, 2 skipped\n"));
 }
 
 TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
@@ -71,18 +73,29 @@ TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
   EXPECT_EQ(step_of(results, "the device's properties")["figures"]["properties"]["l2CacheSize"],
             62914560);
   EXPECT_EQ(step_of(results, "benchmark 5760x4092 384")["figures"]["cases"][0]["rate"], 12000);
-  const Json profile = step_of(results, "profile fused:fp32")["figures"];
+  const Json first = step_of(results, "benchmark 4096x4096 512, 3 rounds")["figures"];
+  EXPECT_EQ(first.size(), 3U);
+  EXPECT_EQ(first["fused:fp16"]["cases"][0]["rate"], 12000);
+  const Json profile = step_of(results, "profile fused:fp32 correlate_columns")["figures"];
   ASSERT_EQ(profile.size(), 2U);
   EXPECT_EQ(profile[0]["kernel"], "correlate_columns");
   EXPECT_EQ(profile[0]["metrics"]["dram__bytes_read.sum"], 1234567);
   EXPECT_EQ(profile[1]["metrics"].begin().key(), "dram__bytes_read.sum");
+  EXPECT_EQ(step_of(results, "profile fused:fp16 finish_rows")["figures"][0]["kernel"],
+            "finish_rows");
+}
+
+TEST_F(GpuCheck, CallsNoStallWhatIsNone) {
+  EXPECT_THAT(machine_.check({"--profile"}).output, HasSubstr("stalls barrier 2.50\n"));
 }
 
 TEST_F(GpuCheck, AsksToolsForWhatChangesNoSetting) {
   machine_.script("compute-sanitizer", "echo \"small cases: $MARGAY_SMALL_CASES\"");
+  machine_.script("ncu", "echo \"locks: $TMPDIR\"");
   machine_.check();
+  EXPECT_THAT(machine_.log(), HasSubstr("locks: " + machine_.file("margay-gpu-check.")));
   EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("ncu "), HasSubstr("--clock-control none"),
-                                               HasSubstr("correlate_columns|finish_rows"),
+                                               HasSubstr("regex:finish_rows"),
                                                HasSubstr("gpu_bench --side fused:fp32"))));
   EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("compute-sanitizer --tool racecheck"),
                                                HasSubstr("*CudaKernels*:*CudaFused*"))));
@@ -97,11 +110,12 @@ TEST_F(GpuCheck, DoesTheNamedPartsAlone) {
                                             "self-test fused fp32", "self-test fused fp16"})));
   machine_.remove("results");
   EXPECT_EQ(machine_.check({"--profile", "--bench"}).exit_code, 0);
-  EXPECT_THAT(
-      names_of(machine_.json()),
-      testing::ElementsAreArray(with_facts(
-          {"profile fused:fp32", "profile fused:fp16", "benchmark 4096x4096 512",
-           "benchmark 4096x4096 384", "benchmark 5760x4092 512", "benchmark 5760x4092 384"})));
+  EXPECT_THAT(names_of(machine_.json()),
+              testing::ElementsAreArray(with_facts(
+                  {"profile fused:fp32 correlate_columns", "profile fused:fp32 finish_rows",
+                   "profile fused:fp16 correlate_columns", "profile fused:fp16 finish_rows",
+                   "benchmark 4096x4096 512", "benchmark 4096x4096 384", "benchmark 5760x4092 512",
+                   "benchmark 5760x4092 384"})));
   EXPECT_EQ(machine_.check({"--fast"}).exit_code, 2);
   EXPECT_EQ(machine_.check({"--seconds", "many"}).exit_code, 2);
   EXPECT_THAT(machine_.check({"--help"}).output, HasSubstr("driver 580 or newer"));
@@ -115,10 +129,11 @@ TEST_F(GpuCheck, SaysWhichToolsAreMissingAndGoesOn) {
   }
   EXPECT_EQ(machine_.check().exit_code, 1);
   const Json results = machine_.json();
-  EXPECT_EQ(results["steps"].size(), 32U);
+  EXPECT_EQ(results["steps"].size(), 34U);
   EXPECT_THAT(reason_of(results, "the device"), HasSubstr("nvidia-smi is not in PATH"));
   EXPECT_THAT(reason_of(results, "nvcc"), HasSubstr("only --rebuild needs it"));
-  EXPECT_THAT(reason_of(results, "profile fused:fp32"), HasSubstr("ncu (Nsight Compute)"));
+  EXPECT_THAT(reason_of(results, "profile fused:fp32 correlate_columns"),
+              HasSubstr("ncu (Nsight Compute)"));
   EXPECT_THAT(reason_of(results, "compute-sanitizer memcheck"), HasSubstr("neither in PATH"));
   EXPECT_EQ(step_of(results, "benchmark 5760x4092 384")["passed"], 1);
   for (const Json& step : results["steps"]) EXPECT_EQ(step["failed"], 0) << step;
@@ -129,13 +144,26 @@ TEST_F(GpuCheck, TakesAProfileThatIsNotPermittedForALine) {
                   "echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission' "
                   ">\"$(value_of --log-file \"$@\")\"; exit 1");
   EXPECT_EQ(machine_.check({"--profile", "--bench"}).exit_code, 1);
-  EXPECT_THAT(reason_of(machine_.json(), "profile fused:fp32"), HasSubstr("ERR_NVGPUCTRPERM"));
-  EXPECT_EQ(step_of(machine_.json(), "profile fused:fp32")["skipped"], 1);
+  EXPECT_THAT(reason_of(machine_.json(), "profile fused:fp32 correlate_columns"),
+              HasSubstr("ERR_NVGPUCTRPERM"));
+  EXPECT_EQ(step_of(machine_.json(), "profile fused:fp32 correlate_columns")["skipped"], 1);
   EXPECT_EQ(step_of(machine_.json(), "benchmark 4096x4096 512")["passed"], 1);
   machine_.remove("results");
   machine_.script("ncu", "echo '==ERROR== LibraryNotLoaded'; exit 1");
   machine_.check({"--profile"});
-  EXPECT_THAT(reason_of(machine_.json(), "profile fused:fp16"), HasSubstr("LibraryNotLoaded"));
+  EXPECT_THAT(reason_of(machine_.json(), "profile fused:fp16 finish_rows"),
+              HasSubstr("LibraryNotLoaded"));
+}
+
+TEST_F(GpuCheck, ProfilesWithoutAMetricThatTheDeviceDoesNotHave) {
+  machine_.script("ncu",
+                  "case \"$*\" in *--metrics*) echo '==ERROR== Failed to find metric "
+                  "dram__bytes_read.sum' >\"$(value_of --log-file \"$@\")\"; exit 1;; esac");
+  EXPECT_EQ(machine_.check({"--profile"}).exit_code, 0);
+  const Json step = step_of(machine_.json(), "profile fused:fp32 finish_rows");
+  EXPECT_EQ(step["passed"], 1);
+  EXPECT_EQ(step["figures"].size(), 2U);
+  EXPECT_THAT(machine_.log(), HasSubstr("Failed to find metric"));
 }
 
 TEST_F(GpuCheck, TakesLibrariesFromWhereTheyAreAndSaysWhich) {
@@ -237,9 +265,33 @@ TEST_F(GpuCheck, CountsAndShowsWhatFails) {
 TEST_F(GpuCheck, SaysThatTheDriverIsTooOldForThePackage) {
   machine_.script("nvidia-smi",
                   "case \"$*\" in *noheader) echo 'Old GPU, 535.183.01'; exit 0;; esac");
-  EXPECT_EQ(machine_.check({"--quick"}).exit_code, 1);
+  // The device's properties decide.
+  EXPECT_EQ(machine_.check({"--quick"}).exit_code, 0);
   EXPECT_THAT(reason_of(machine_.json(), "the driver"),
               AllOf(HasSubstr("want driver 580"), HasSubstr("535.183.01")));
+  // Kernels that are compiled here want what this toolkit wants.
+  machine_.add("package/rebuild");
+  machine_.script("nvcc", "echo release 12.4, V12.4; exit 0");
+  machine_.remove("results");
+  machine_.check({"--quick", "--rebuild"});
+  EXPECT_EQ(step_of(machine_.json(), "the driver")["figures"]["wanted"], 525);
+}
+
+TEST_F(GpuCheck, SaysThatThePackageIsOfAnotherCommit) {
+  machine_.move_into_a_tree();
+  machine_.add("tree/build/gpu/rebuild");
+  const char* step = "the programs' commit";
+  EXPECT_EQ(machine_.check({"--quick"}).exit_code, 1);
+  EXPECT_THAT(reason_of(machine_.json(), step), HasSubstr("is of abcdef and this tree of 012345"));
+  EXPECT_EQ(step_of(machine_.json(), "kernel tests")["passed"], 3);
+  machine_.remove("results");
+  EXPECT_EQ(machine_.check({"--quick", "--rebuild"}).exit_code, 0);
+  EXPECT_EQ(machine_.json()["from"],
+            "abcdef glibc 2.36 or newer driver 580 or newer, kernels compiled again from 012345");
+  machine_.script("git", "case \"$*\" in *rev-parse*) echo 6789; exit 0;; esac");
+  machine_.remove("results");
+  EXPECT_EQ(machine_.check({"--quick"}).exit_code, 1);
+  EXPECT_THAT(reason_of(machine_.json(), step), HasSubstr("is of 012345 and this tree of 6789"));
 }
 
 TEST_F(GpuCheck, KeepsTheFiguresOfABenchmarkThatComplains) {
@@ -250,6 +302,23 @@ TEST_F(GpuCheck, KeepsTheFiguresOfABenchmarkThatComplains) {
   const Json step = step_of(machine_.json(), "benchmark 5760x4092 512");
   EXPECT_EQ(step["failed"], 1);
   EXPECT_EQ(step["figures"]["cases"][0], 7);
+}
+
+TEST_F(GpuCheck, KeepsTheFiguresOfTheSidesBesideABadOne) {
+  machine_.script("gpu_bench",
+                  "case \"$*\" in *fused:fp32*) pass_time 76; exec sleep 600;; "
+                  "*fused:fp16*) kill -SEGV $$;; *--side*) ;; *'5760x4092 384'*) exit 70;; esac");
+  EXPECT_EQ(machine_.check({"--seconds", "2000"}).exit_code, 1);
+  for (const char* name : {"benchmark 4096x4096 512, 3 rounds", "benchmark 5760x4092 384"}) {
+    const Json step = step_of(machine_.json(), name);
+    EXPECT_EQ(step["failed"], 1) << step;
+    EXPECT_EQ(step["figures"].size(), 1U);
+    EXPECT_EQ(step["figures"]["cufft:fp32"]["cases"][0]["rate"], 12000);
+    EXPECT_THAT(
+        step["reason"].get<std::string>(),
+        AllOf(HasSubstr("fused:fp32: stopped after 76 s"), HasSubstr("fused:fp16: status 139")));
+  }
+  EXPECT_EQ(step_of(machine_.json(), "benchmark 4096x4096 384")["passed"], 1);
 }
 
 TEST_F(GpuCheck, KeepsOfALongOutputItsBeginningAndItsEnd) {
@@ -298,6 +367,15 @@ TEST_F(GpuCheckOfTwo, SeesThatRanksHaveOtherMapsAndThatOneIsLeftOver) {
   EXPECT_THAT(reason_of(results, "ranks against one"), HasSubstr("2 ranks have other maps"));
   EXPECT_THAT(reason_of(results, "a killed rank ends the others"), HasSubstr("1 ranks were left"));
   EXPECT_TRUE(becomes_true([&] { return !lives(text_of(machine_.file("left"))); }));
+}
+
+TEST_F(GpuCheckOfTwo, CountsTheDevicesThatAreVisible) {
+  machine_.check({"--rest"}, {"FAKE_DEVICES=0 1", "CUDA_VISIBLE_DEVICES=1"});
+  EXPECT_EQ(reason_of(machine_.json(), "ranks against one"), "one device is visible");
+  machine_.remove("results");
+  machine_.check({"--rest"}, {"FAKE_DEVICES=0 1", "CUDA_VISIBLE_DEVICES=-1,0"});
+  EXPECT_EQ(reason_of(machine_.json(), "ranks against one"),
+            "CUDA_VISIBLE_DEVICES leaves no device");
 }
 
 TEST_F(GpuCheckOfTwo, SeesThatTheOthersDoNotEnd) {

@@ -8,14 +8,18 @@ from gpu_check.check import Step, failed, missing, passed, print_tail, say
 from gpu_check.libraries import find_tool
 
 CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
-KERNELS = "regex:correlate_columns|finish_rows"
+SIDES = ("cufft:fp32", "fused:fp32", "fused:fp16")
+ENOUGH_FOR_A_CASE = 60  # seconds
+KERNELS = ("correlate_columns", "finish_rows")
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Tables",
             "SchedulerStats", "WarpStateStats", "LaunchStats", "Occupancy")
 METRICS = ("gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
            "lts__t_sector_hit_rate.pct,smsp__inst_executed.sum")
 # Metrics that are kept as figures; the log has all.
 KEPT = re.compile(r"^(gpu__|dram__|lts__|l1tex__|sm__|smsp__|launch__|derived__)")
-STALL = re.compile(r"issue_stalled_(\w+?)(_per_\w+)?\.")
+# `selected` and `not_selected` are no stalls.
+STALL = re.compile(r"issue_stalled_(?!(?:not_)?selected)(\w+?)(_per_\w+)?\.")
+NO_SUCH_METRIC = re.compile(r"(?i)\b(?:fail\w*|unable|cannot|could not)\b.*\bmetrics?\b")
 
 
 def _json_of(path):
@@ -26,17 +30,48 @@ def _json_of(path):
         return None
 
 
-def _case(size, template, rounds):
+def _measure(check, case, rounds, limit, sides=()):
+    report = os.path.join(check.scratch, "bench.json")
+    if os.path.exists(report):
+        os.remove(report)
+    command = [check.program("gpu_bench"), "--case", *case, "--rounds", str(rounds),
+               "--json", report]
+    for side in sides:
+        command += ["--side", side]
+    outcome, finished = check.expect(command, 0, "CC/s", limit=limit)
+    if outcome.passed:
+        say(finished.text.rstrip("\n"))
+    return outcome._replace(figures=_json_of(report))
+
+
+def _each_side_alone(case, rounds):
+    """In a process each: a side that faults or hangs leaves the others their figures."""
     def run(check):
-        report = os.path.join(check.scratch, "bench.json")
-        if os.path.exists(report):
-            os.remove(report)
-        outcome, finished = check.expect(
-            [check.program("gpu_bench"), "--case", size, template, "--rounds", str(rounds),
-             "--json", report], 0, "CC/s")
-        if outcome.passed:
-            say(finished.text.rstrip("\n"))
-        return outcome._replace(figures=_json_of(report))
+        outcomes = {}
+        for done, side in enumerate(SIDES):
+            limit = check.left_of_step() / (len(SIDES) - done)
+            outcomes[side] = _measure(check, case, rounds, limit, [side])
+        figures = {side: outcome.figures for side, outcome in outcomes.items() if outcome.figures}
+        reason = "; ".join("%s: %s" % (side, outcome.reason)
+                           for side, outcome in outcomes.items() if not outcome.passed)
+        if not reason:
+            return passed(figures)
+        end = failed if any(outcome.failed for outcome in outcomes.values()) else missing
+        return end(reason, figures)
+    return run
+
+
+def _case(case, rounds):
+    """All sides in turn; each alone where they give no figures together."""
+    def run(check):
+        limit = max(check.left_of_step() / 2, ENOUGH_FOR_A_CASE)
+        together = _measure(check, case, rounds, limit)
+        if together.figures:
+            return together
+        alone = _each_side_alone(case, rounds)(check)
+        reason = "; ".join(filter(None, [together.reason or "no figures", alone.reason]))
+        return (failed if together.failed or alone.failed else missing)(
+            "together: " + reason, alone.figures)
     return run
 
 
@@ -91,26 +126,32 @@ def _why_none(finished, table):
                    (finished.status, error.group(1) if error else "no kernel was profiled"))
 
 
-def _profile(side):
+def _profile(side, kernel):
     def run(check):
         ncu = find_tool("ncu")
         if not ncu:
             return missing("ncu (Nsight Compute) is neither in PATH nor in a CUDA toolkit")
         path = os.path.join(check.scratch, "profile.csv")
-        open(path, "w", encoding="utf-8").close()
         # The device's clocks stay as they are. gpu_bench switches profiling on before its rounds.
         command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--log-file", path,
                    "--clock-control", "none", "--cache-control", "none",
                    "--profile-from-start", "off", "--kernel-name-base", "function",
-                   "--kernel-name", KERNELS, "--launch-count", "4", "--metrics", METRICS]
+                   "--kernel-name", "regex:" + kernel, "--launch-count", "2"]
         for section in SECTIONS:
             command += ["--section", section]
-        finished = check.run(command + [check.program("gpu_bench"), "--side", side, "--rounds", "1",
-                                        "--case", *CASES[0]])
-        with open(path, encoding="utf-8", errors="replace") as file:
-            table = file.read()
-        check.record.log.write(table)
-        launches = launches_of(table)
+        # Not every device has each of these metrics.
+        for metrics in (["--metrics", METRICS], []):
+            open(path, "w", encoding="utf-8").close()
+            # Another user's lock file in /tmp would stop ncu.
+            finished = check.run(
+                command + metrics + [check.program("gpu_bench"), "--side", side, "--rounds", "1",
+                                     "--case", *CASES[0]], {"TMPDIR": check.scratch})
+            with open(path, encoding="utf-8", errors="replace") as file:
+                table = file.read()
+            check.record.log.write(table)
+            launches = launches_of(table)
+            if launches or not NO_SUCH_METRIC.search(table + finished.text):
+                break
         for launch in launches:
             say(_line_of(launch))
         if finished.stopped:
@@ -124,13 +165,13 @@ def _profile(side):
 
 
 def first_steps():
-    return [Step("benchmark %s %s, 3 rounds" % CASES[0], 25, 120, _case(*CASES[0], 3))]
+    return [Step("benchmark %s %s, 3 rounds" % CASES[0], 25, 120, _each_side_alone(CASES[0], 3))]
 
 
 def profile_steps():
-    return [Step("profile " + side, 25, 120, _profile(side))
-            for side in ("fused:fp32", "fused:fp16")]
+    return [Step("profile %s %s" % (side, kernel), 20, 90, _profile(side, kernel))
+            for side in ("fused:fp32", "fused:fp16") for kernel in KERNELS]
 
 
 def all_steps():
-    return [Step("benchmark %s %s" % case, 30, 150, _case(*case, 7)) for case in CASES]
+    return [Step("benchmark %s %s" % case, 30, 150, _case(case, 7)) for case in CASES]

@@ -84,6 +84,7 @@ class Check:
         self.scratch = ""
         self.devices = 0
         self.info = ""  # what margay-engine info prints
+        self.toolkit = ""  # nvcc's release
         self.environment = dict(os.environ)
         self.commands = commands.Commands()
         self.counts = collections.Counter()

@@ -42,8 +42,10 @@ def _match(check, config, ranks):
 
 def _unable(check):
     if check.devices < 2:
-        return not_here("this machine has %s" %
-                        ("one device" if check.devices == 1 else "no device that nvidia-smi shows"))
+        if check.devices == 1:
+            return not_here("one device is visible")
+        return not_here("CUDA_VISIBLE_DEVICES leaves no device"
+                        if "CUDA_VISIBLE_DEVICES" in os.environ else "nvidia-smi shows no device")
     if not find_library(NCCL):
         return not_here("NCCL was not found, by which ranks on devices exchange their results")
     return None

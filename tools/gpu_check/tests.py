@@ -1,4 +1,4 @@
-"""The GPU tests, the self-tests, faults that are caused on purpose, and compute-sanitizer."""
+"""The GPU tests, the self-tests, deliberate faults, and compute-sanitizer."""
 import os
 import re
 
@@ -12,6 +12,10 @@ GROUPS = (("search tests", "*CudaSearch*:*CudaPrecision*:Gpu.*"),
           ("path tests", "CudaPaths.*"),
           ("reference tests", "*CudaReference*:*CudaPeaks*"))
 OTHERS = "-" + ":".join([KERNELS] + [tests for _, tests in GROUPS])
+
+# What a sanitizer prints of a fault that it found, before its summary.
+FINDING = re.compile(
+    r"(?m)^=+ (?:Invalid|Error: Race|Warning: Race|Barrier error|Uninitialized|Program hit).*")
 
 REQUIRED = {"MARGAY_REQUIRE": "gpu"}
 
@@ -30,10 +34,21 @@ def _failures(text):
     return "\n".join(lines[:60])
 
 
+def _of_stopped(check, finished):
+    """The tests that had ended count."""
+    outcome = check.stopped(finished, slow=True)._replace(
+        passed=len(re.findall(r"(?m)^\[       OK \]", finished.text)))
+    bad = len(re.findall(r"(?m)^\[  FAILED  \] .* ms\)$", finished.text))
+    if not bad:
+        return outcome
+    say(_failures(finished.text))
+    return outcome._replace(failed=bad, reason="%d tests failed; %s" % (bad, outcome.reason))
+
+
 def _of_counts(check, finished):
     good, bad, idle = (_count(word, finished.text) for word in ("PASSED", "FAILED", "SKIPPED"))
     if finished.stopped:
-        return check.stopped(finished)
+        return _of_stopped(check, finished)
     if finished.status != 0 or good + idle == 0:
         say(_failures(finished.text) or finished.text[-2000:])
         reason = "no test ran" if good + bad + idle == 0 else "%d tests failed" % bad
@@ -95,7 +110,9 @@ def _sanitizer(tool):
              "--gtest_filter=%s:-*AtRandom*" % KERNELS],
             dict(REQUIRED, MARGAY_SMALL_CASES="1"))
         if finished.stopped:
-            return check.stopped(finished)
+            found = FINDING.search(finished.text)
+            outcome = check.stopped(finished, slow=True)
+            return failed("%s; %s" % (found.group(0), outcome.reason)) if found else outcome
         refused = re.search(r".*(Device not supported|not supported on this device).*",
                             finished.text)
         if refused:
@@ -127,5 +144,5 @@ def other_steps():
         Step("a search that fits no device", 5, 30, _too_large)]
 
 
-def sanitizer_steps(tools):
-    return [Step("compute-sanitizer " + tool, 25, 90, _sanitizer(tool)) for tool in tools]
+def sanitizer_steps(tools, limit):
+    return [Step("compute-sanitizer " + tool, 25, limit, _sanitizer(tool)) for tool in tools]
