@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
@@ -167,18 +168,24 @@ class Nccl : public Communicator {
     if (result == ncclSuccess) {
       library_.destroy(communicator_);
     } else {
-      library_.abort(communicator_);
+      abort();
     }
   }
 
   template <typename T, typename Call>
   void in_pieces(std::span<T> values, const Call& call) {
     if (communicator_ == nullptr) lose("its connections were lost before");
-    stage_.take_device();
-    while (!values.empty()) {
-      const size_t count = std::min(values.size(), kStage / sizeof(T));
-      call(values.first(count));
-      values = values.subspan(count);
+    try {
+      stage_.take_device();
+      while (!values.empty()) {
+        const size_t count = std::min(values.size(), kStage / sizeof(T));
+        call(values.first(count));
+        values = values.subspan(count);
+      }
+    } catch (...) {
+      // After a fault of this device the others would wait for it until their timeouts.
+      abort();
+      throw;
     }
   }
 
@@ -222,9 +229,12 @@ class Nccl : public Communicator {
     return words;
   }
 
+  void abort() noexcept {
+    if (communicator_ != nullptr) library_.abort(std::exchange(communicator_, nullptr));
+  }
+
   [[noreturn]] void lose(const std::string& why) {
-    if (communicator_ != nullptr) library_.abort(communicator_);
-    communicator_ = nullptr;
+    abort();
     throw CommunicatorLost("the group " + config_.name + " is lost to rank " +
                            std::to_string(config_.rank) + " (NCCL): " + why);
   }
