@@ -16,7 +16,6 @@ namespace tests {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;

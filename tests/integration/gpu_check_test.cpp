@@ -17,7 +17,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
-using testing::Not;
 
 // What every run begins with.
 const Strings kFacts = {"the device", "nvcc", "the driver",  "unpack",
