@@ -176,7 +176,7 @@ class Check:
 
 
 def say(text):
-    """To whoever reads along. The check goes on without a reader."""
+    """Prints a line. The check continues when nobody reads its output."""
     try:
         print(text)
     except OSError:

@@ -1,5 +1,5 @@
 // Whole searches on the CPU.
-#include "tests/fakes/simt_device.h"
+#include "tests/unit/engine/cuda/on_cpu.h"
 //
 #include <gmock/gmock.h>
 
@@ -15,12 +15,6 @@
 namespace tests {
 namespace {
 
-struct OnCpu {
-  using Device = SimtDevice;
-  static bool large_cases() { return false; }
-  static std::string missing() { return ""; }
-  static std::unique_ptr<Device> make() { return std::make_unique<Device>(); }
-};
 INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaSearch, OnCpu);
 
 // Is lost after some launches.

@@ -1,6 +1,6 @@
 // Whole searches by the fused path on the CPU, with every compiled length along either axis.
 #include "tests/fakes/half_words.h"
-#include "tests/fakes/simt_device.h"
+#include "tests/unit/engine/cuda/on_cpu.h"
 //
 #include <array>
 #include <string>
@@ -10,12 +10,6 @@
 namespace tests {
 namespace {
 
-struct OnCpu {
-  using Device = SimtDevice;
-  static bool large_cases() { return false; }
-  static std::string missing() { return ""; }
-  static std::unique_ptr<Device> make() { return std::make_unique<Device>(); }
-};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaFused);
 
