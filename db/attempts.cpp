@@ -23,6 +23,7 @@ const Table<Attempt> kAttempts("attempts",
                                 {"job_id", &Attempt::job_id, Use::kChanges},
                                 {"host", &Attempt::host, Use::kChanges},
                                 {"exit_code", &Attempt::exit_code, Use::kChanges},
+                                {"exempt", &Attempt::exempt},
                                 {"created", &Attempt::created},
                                 {"submitted", &Attempt::submitted, Use::kChanges},
                                 {"started", &Attempt::started, Use::kChanges},
@@ -97,6 +98,11 @@ void AttemptStore::mark_forgotten(int64_t id) {
   Statement(database_.connection(), "UPDATE attempts SET forgotten = 1 WHERE id = ?")
       .bind(id)
       .run();
+}
+
+void AttemptStore::mark_exempt(int64_t id) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(), "UPDATE attempts SET exempt = 1 WHERE id = ?").bind(id).run();
 }
 
 bool AttemptStore::update(const Attempt& attempt) {

@@ -35,6 +35,8 @@ class AttemptStore {
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
   void mark_forgotten(int64_t id);
+  // Its failure does not count against its item, although it has ended.
+  void mark_exempt(int64_t id);
   // Stores state, cause, message, job_id, host, exit_code, the cluster's words and reason,
   // restarts, release_due, stop_asked and the times. Returns false, and changes nothing, when the
   // stored attempt has ended: terminal states never flip.

@@ -9,7 +9,8 @@ const Table<HostFailure> kFailures("host_failures", {{"host", &HostFailure::host
                                                      {"item_id", &HostFailure::item_id},
                                                      {"attempt_id", &HostFailure::attempt_id},
                                                      {"cause", &HostFailure::cause},
-                                                     {"time", &HostFailure::time}});
+                                                     {"time", &HostFailure::time},
+                                                     {"row_start", &HostFailure::row_start}});
 
 }  // namespace
 
@@ -21,9 +22,23 @@ std::vector<HostFailure> HostFailureStore::since(int64_t time) const {
   return kFailures.all(database_, "WHERE time >= ? ORDER BY time, id", time);
 }
 
+std::vector<HostFailure> HostFailureStore::in_row() const {
+  return kFailures.all(database_, "WHERE row_start > 0 ORDER BY row_start, id");
+}
+
+void HostFailureStore::end_row(int64_t time) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(),
+            "UPDATE host_failures SET row_start = 0 WHERE row_start > 0 AND row_start <= ?")
+      .bind(time)
+      .run();
+}
+
 void HostFailureStore::remove_before(int64_t time) {
   const std::scoped_lock lock(database_.mutex());
-  Statement(database_.connection(), "DELETE FROM host_failures WHERE time < ?").bind(time).run();
+  Statement(database_.connection(), "DELETE FROM host_failures WHERE time < ? AND row_start = 0")
+      .bind(time)
+      .run();
 }
 
 void HostFailureStore::remove_hosts(const std::set<std::string>& hosts) {

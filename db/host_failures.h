@@ -18,7 +18,11 @@ class HostFailureStore {
   void insert(const HostFailure& failure);
   // Failures of this time (seconds since the epoch) and later, oldest first.
   std::vector<HostFailure> since(int64_t time) const;
-  // Removes failures before this time.
+  // Failed probes since which no search has passed its probe, oldest first.
+  std::vector<HostFailure> in_row() const;
+  // A search that began at this time has passed its probe: those that began before are in no row.
+  void end_row(int64_t time);
+  // Removes failures before this time, but none that is in a row.
   void remove_before(int64_t time);
   void remove_hosts(const std::set<std::string>& hosts);
 

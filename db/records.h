@@ -102,6 +102,7 @@ struct Attempt {
   int gpus = 0;                  // asked for
   bool release_due = false;      // submitted held; released once its id is stored
   int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume in another shape
+  bool exempt = false;     // failed by the site's fault: does not count against its item
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;
@@ -115,6 +116,9 @@ struct HostFailure {
   int64_t attempt_id = 0;
   std::string cause{};
   int64_t time = 0;
+  // When the search began whose device failed its probe, while no later search has passed its
+  // probe; else 0.
+  int64_t row_start = 0;
 };
 
 // The accepted manifest of a finished item.

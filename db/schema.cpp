@@ -125,8 +125,17 @@ constexpr const char* kThird = R"sql(
 ALTER TABLE attempts ADD COLUMN stop_asked INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// attempts.exempt: it failed by the site's fault and does not count against its item.
+// host_failures.row_start: when the search began whose device failed its probe, while no later
+// search has passed its probe; else 0.
+constexpr const char* kFourth = R"sql(
+ALTER TABLE attempts ADD COLUMN exempt INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE host_failures ADD COLUMN row_start INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX host_failures_in_row ON host_failures (row_start) WHERE row_start > 0;
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird};
+constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

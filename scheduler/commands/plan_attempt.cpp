@@ -90,8 +90,10 @@ std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through) {
   Failures failures;
   for (const db::Attempt& attempt : attempts) {
-    if (attempt.number <= exempt_through || attempt.cause.empty() || db::is_open(attempt.state))
+    if (attempt.number <= exempt_through || attempt.exempt || attempt.cause.empty() ||
+        db::is_open(attempt.state)) {
       continue;
+    }
     ++failures[attempt.cause];
   }
   return failures;

@@ -40,7 +40,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
 // The hosts that the next job of this item is kept away from.
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);
 
-// By cause, of the item's attempts since the last `retry`.
+// By cause, of the item's attempts since the last `retry`, without exempt ones.
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through);
 
 }  // namespace scheduler

@@ -143,6 +143,7 @@ void Daemon::widen(const Decision& decision) {
 }
 
 void Daemon::submit() {
+  hardware_.recover();
   launch_pause_.clear();
   next_.busy_slots =
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();

@@ -16,6 +16,7 @@
 #include "scheduler/crash_point.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
@@ -65,7 +66,8 @@ class Daemon {
   DaemonContext context_;
   ClusterLimits limits_;
   CircuitBreaker breaker_;
-  Tracker tracker_{context_, breaker_};
+  HardwareFaults hardware_{context_, breaker_};
+  Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.

@@ -8,6 +8,7 @@
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/results.h"
+#include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/file_io.h"
 #include "scheduler/policy/host_exclusion.h"
@@ -38,10 +39,39 @@ std::string line_of(const db::Attempt& attempt, const Outcome& outcome) {
   return line;
 }
 
-// Empty when no single host is known. For a job on several, the script leaves the name of the one
-// that failed, if it knows.
-std::string host_to_blame(const db::Attempt& attempt) {
-  if (!indicates_bad_host(attempt.cause)) return "";
+// A device that failed its probe may be the site's fault: its failures are kept as a row until a
+// search passes its probe.
+int64_t start_in_row(const db::Attempt& attempt) {
+  return attempt.cause == "hardware" && !has_passed_probe(attempt) ? start_of(attempt) : 0;
+}
+
+void blame_host(const DaemonContext& context, const db::Attempt& attempt, const std::string& host,
+                int64_t row_start) {
+  if (host.empty()) return;
+  db::HostFailureStore(context.database)
+      .insert({.host = host,
+               .item_id = attempt.item_id,
+               .attempt_id = attempt.id,
+               .cause = attempt.cause,
+               .time = context.clock.now(),
+               .row_start = row_start});
+}
+
+void exempt_row(const DaemonContext& context, const db::Attempt& attempt) {
+  db::AttemptStore attempts(context.database);
+  attempts.mark_exempt(attempt.id);
+  for (const db::HostFailure& failure : db::HostFailureStore(context.database).in_row()) {
+    attempts.mark_exempt(failure.attempt_id);
+  }
+}
+
+// The API waits while a transaction is open: thousands go in several.
+constexpr size_t kAtOnce = 500;
+
+}  // namespace
+
+// For a job on several hosts, the script leaves the name of the one that failed, if it knows.
+std::string host_of(const db::Attempt& attempt) {
   if (is_one_host(attempt.host)) return attempt.host;
   std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
   host.erase(host.find_last_not_of('\n') + 1);
@@ -50,21 +80,6 @@ std::string host_to_blame(const db::Attempt& attempt) {
   });
   return is_name ? host : "";
 }
-
-void blame_host(const DaemonContext& context, const db::Attempt& attempt, const std::string& host) {
-  if (host.empty()) return;
-  db::HostFailureStore(context.database)
-      .insert({.host = host,
-               .item_id = attempt.item_id,
-               .attempt_id = attempt.id,
-               .cause = attempt.cause,
-               .time = context.clock.now()});
-}
-
-// The API waits while a transaction is open: thousands go in several.
-constexpr size_t kAtOnce = 500;
-
-}  // namespace
 
 RetryRules retry_rules(const Config& config) {
   return {.first = config.intervals.retry, .longest = config.intervals.retry_longest};
@@ -77,7 +92,9 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
   attempt.state = outcome.attempt;
   attempt.cause = outcome.cause;
   attempt.message = outcome.message;
-  const std::string host = outcome.item ? host_to_blame(attempt) : "";
+  const bool blames = outcome.item && indicates_bad_host(attempt.cause);
+  const std::string host = blames ? host_of(attempt) : "";
+  const int64_t row_start = blames ? start_in_row(attempt) : 0;
   if (outcome.item && attempt.ended == 0) attempt.ended = now_ms / 1000;
   {
     db::Transaction transaction(context.database);
@@ -87,7 +104,8 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
       db::Item item = items.find(attempt.item_id).value();
       end_item(item, outcome, now_ms);
       items.update(item);
-      blame_host(context, attempt, host);
+      blame_host(context, attempt, host, row_start);
+      if (outcome.exempt) exempt_row(context, attempt);
     }
     if (result) db::ResultStore(context.database).insert(*result);
     reach(context.crash, points.before);

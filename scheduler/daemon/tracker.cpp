@@ -22,14 +22,20 @@ using db::AttemptState;
 // Folders that are looked into at each snapshot although the cluster reports nothing new.
 constexpr int kLooks = 200;
 
+// How the job script reports a device that failed.
+constexpr int kDeviceFailed = 70;
+
 bool is_unanswered(const db::Attempt& attempt) {
   return attempt.state == AttemptState::kSubmitting || attempt.state == AttemptState::kUnknown;
 }
 
 }  // namespace
 
-Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker)
-    : context_(context), breaker_(breaker), rules_(retry_rules(context.config)) {}
+Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker, HardwareFaults& hardware)
+    : context_(context),
+      breaker_(breaker),
+      hardware_(hardware),
+      rules_(retry_rules(context.config)) {}
 
 void Tracker::begin(const JobSnapshot& snapshot) {
   snapshot_ = &snapshot;
@@ -127,6 +133,7 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
     changed.release_due = false;
   }
   breaker_.observe(changed.token, changed.state, true, "");
+  if (changed.state == AttemptState::kRunning) hardware_.note(changed);
   if (differs(attempt, changed)) changes_.push_back({changed, attempt.state != changed.state});
 }
 
@@ -232,6 +239,11 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   Evidence evidence = gather_evidence(context_, attempt, item, manifest, found.job);
   evidence.vanished = found.vanished;
   evidence.files_may_come = found.job && files_may_come(attempt, *found.job);
+  db::Attempt changed = attempt;
+  if (evidence.job) copy_facts(*evidence.job, changed);
+  if (evidence.job && evidence.job->exit_code == kDeviceFailed) {
+    evidence.hardware_pause = hardware_.pause_reason(changed, evidence.error);
+  }
   const auto earlier = db::AttemptStore(context_.database).of_item(item.id);
   const Outcome outcome =
       judge(attempt, evidence, failures_of(earlier, item.exempt_through), rules_);
@@ -239,8 +251,6 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
     if (evidence.job) keep(attempt, *evidence.job, outcome);
     return;
   }
-  db::Attempt changed = attempt;
-  if (evidence.job) copy_facts(*evidence.job, changed);
   const bool done = outcome.attempt == AttemptState::kDone;
   conclude(changed, outcome, done ? std::optional(manifest.result) : std::nullopt);
 }
@@ -252,6 +262,7 @@ void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
   store_outcome(context_, attempt, outcome, {"before-outcome-commit", "after-outcome-commit"},
                 result, quiet);
   report_to_breaker(attempt.token, outcome, true);
+  hardware_.note(attempt);
   forget(attempt.id);
   moved_ = true;
 }

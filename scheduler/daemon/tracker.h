@@ -15,6 +15,7 @@
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
+#include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/policy/circuit_breaker.h"
@@ -24,7 +25,7 @@ namespace scheduler {
 
 class Tracker {
  public:
-  Tracker(const DaemonContext& context, CircuitBreaker& breaker);
+  Tracker(const DaemonContext& context, CircuitBreaker& breaker, HardwareFaults& hardware);
 
   // For each new snapshot: begin(), track() for each open attempt in the order of their ids,
   // finish(). `snapshot` must live until finish(). track() throws what the database and the file
@@ -70,6 +71,7 @@ class Tracker {
 
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
+  HardwareFaults& hardware_;
   const RetryRules rules_;
   const JobSnapshot* snapshot_ = nullptr;
   bool moved_ = false;

@@ -37,7 +37,7 @@ bool CircuitBreaker::trip(SiteFault fault, const std::string& why, const std::st
   }
   if (is_late(fault, token, now_ms)) return news;
   const auto longest =
-      fault == SiteFault::kLaunch ? rules_.longest_launch : rules_.longest_configuration;
+      fault == SiteFault::kConfiguration ? rules_.longest_configuration : rules_.longest_launch;
   const bool again = fault_ == fault && wait_.count() > 0;
   wait_ = again ? std::min(wait_ * 2, std::max(longest, rules_.first)) : rules_.first;
   fault_ = fault;
@@ -54,6 +54,12 @@ void CircuitBreaker::retry_now(int64_t now_ms) {
   wait_ = std::chrono::milliseconds{0};
 }
 
+bool CircuitBreaker::device_works() {
+  if (fault_ != SiteFault::kHardware) return false;
+  reset();
+  return true;
+}
+
 void CircuitBreaker::accepted(const std::string& token) {
   if (fault_ == SiteFault::kNone) {
     known_.clear();
@@ -67,14 +73,15 @@ void CircuitBreaker::observe(const std::string& token, db::AttemptState state, b
                              const std::string& cause) {
   if (token != probe_ || fault_ == SiteFault::kNone) return;
   if (!db::is_open(state)) {
-    if (proves_nothing(cause)) {
+    if (proves_nothing(cause) || fault_ == SiteFault::kHardware) {
       probe_.clear();
     } else {
       reset();
     }
     return;
   }
-  if (!seen) return;
+  // A job that runs may still be at its probe of the device.
+  if (!seen || fault_ == SiteFault::kHardware) return;
   if (state == db::AttemptState::kRunning) ++seen_running_;
   if (fault_ == SiteFault::kConfiguration || seen_running_ >= kRunningSnapshots) reset();
 }

@@ -17,6 +17,7 @@ enum class SiteFault {
   kNone,
   kTransient,      // passes by itself, without a probe: a full disk, a limit of the moment
   kLaunch,         // the engine cannot be started anywhere
+  kHardware,       // the device fails on one node after another
   kConfiguration,  // the cluster refuses what we send, or runs it otherwise than asked
 };
 
@@ -35,6 +36,9 @@ class CircuitBreaker {
   bool trip(SiteFault fault, const std::string& why, const std::string& token, int64_t now_ms);
   // Probes a configuration fault at once: the cluster answers again, or answers differently.
   void retry_now(int64_t now_ms);
+  // Ends a hardware fault: a search has passed the probe of its device. Returns true when there was
+  // such a fault.
+  bool device_works();
   // A job was accepted; while the breaker is tripped, that job becomes the probe.
   void accepted(const std::string& token);
   // Takes note of an attempt's state. `seen` means that its job is in the cluster's snapshot;
@@ -58,7 +62,7 @@ class CircuitBreaker {
   BreakerRules rules_;
   std::string transient_why_;
   int64_t transient_until_ms_ = 0;
-  SiteFault fault_ = SiteFault::kNone;  // kLaunch or kConfiguration while tripped
+  SiteFault fault_ = SiteFault::kNone;  // not kTransient
   std::string why_;
   std::chrono::milliseconds wait_{0};
   int64_t until_ms_ = 0;

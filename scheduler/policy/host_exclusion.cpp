@@ -43,6 +43,8 @@ bool is_one_host(const std::string& host) {
   return !host.empty() && host.find_first_of("[], ") == std::string::npos;
 }
 
+int most_excluded(int nodes) { return nodes / 4; }
+
 std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failures, int64_t item_id,
                                      int64_t now, int nodes, const HostExclusionRules& rules) {
   const int64_t since = now - rules.window.count();
@@ -63,7 +65,7 @@ std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failure
   std::sort(worst.rbegin(), worst.rend());
   std::set<std::string> excluded;
   for (const auto& [own, items, newest, host] : worst) {
-    if (static_cast<int>(excluded.size()) >= nodes / 4) break;
+    if (static_cast<int>(excluded.size()) >= most_excluded(nodes)) break;
     excluded.insert(host);
   }
   return excluded;

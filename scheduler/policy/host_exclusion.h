@@ -24,9 +24,13 @@ bool indicates_bad_host(const std::string& cause);
 // False for Slurm's lists of several hosts ("n[01-04]"), which single out no host.
 bool is_one_host(const std::string& host);
 
+// How many of the cluster's nodes may be excluded at once: a quarter, and none when their number is
+// unknown (0).
+int most_excluded(int nodes);
+
 // The hosts to exclude from the next job of this item: first those where the item itself failed,
-// then those where most items did. At most a quarter of the cluster's `nodes`, and none when their
-// number is unknown (0). `now` is in seconds since the epoch.
+// then those where most items did. At most most_excluded(nodes). `now` is in seconds since the
+// epoch.
 std::set<std::string> excluded_hosts(const std::vector<db::HostFailure>& failures, int64_t item_id,
                                      int64_t now, int nodes, const HostExclusionRules& rules);
 

@@ -203,6 +203,20 @@ std::string message_of(const Evidence& evidence) {
   return evidence.error;
 }
 
+// No try is spent, and the circuit breaker spaces the next ones.
+Outcome hardware_of_the_site(const Evidence& evidence, const Past& past) {
+  Outcome outcome = ended(AttemptState::kFailed, "hardware", message_of(evidence), past);
+  outcome.item = ItemState::kQueued;
+  outcome.wait = milliseconds{0};
+  outcome.reason =
+      "the device failed: " + outcome.message +
+      "; will be retried; it does not count, since the device fails on other nodes, too";
+  outcome.exempt = true;
+  outcome.site_fault = SiteFault::kHardware;
+  outcome.pause_reason = evidence.hardware_pause;
+  return outcome;
+}
+
 Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
@@ -219,6 +233,9 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
                          evidence.error.find("oom-kill") != std::string::npos;
   const std::string cause = no_memory ? "memory" : cause_of_exit(job);
+  if (cause == "hardware" && !evidence.hardware_pause.empty()) {
+    return hardware_of_the_site(evidence, past);
+  }
   const Outcome outcome = ended(AttemptState::kFailed, cause, message_of(evidence), past);
   if (cause != "launch") return outcome;
   return paused(outcome, SiteFault::kLaunch, "the engine cannot be launched: ");

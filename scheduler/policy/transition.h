@@ -30,8 +30,11 @@ struct Evidence {
   bool files_may_come = false;  // a shared file system may show a finished job's files late
   bool never_ran = false;       // no script of this attempt has begun
   bool no_progress = false;     // stopped, and no further than the checkpoint it began with
-  bool disk_full = false;       // the engine or the file system reports it
-  std::string error;            // the engine's message, or the last line of the log
+  // Why submissions pause if its device failed: it failed on other nodes, too. Empty: the item or
+  // the host may be to blame.
+  std::string hardware_pause;
+  bool disk_full = false;  // the engine or the file system reports it
+  std::string error;       // the engine's message, or the last line of the log
   bool cancel_requested = false;
   std::string micrograph_changed;  // how, since it was enqueued; empty when it did not
 };
@@ -52,6 +55,8 @@ struct Outcome {
   std::optional<db::ItemState> item{};
   std::string reason{};
   std::chrono::milliseconds wait{0};
+  // The site's fault: neither this attempt nor the others of the row count against their items.
+  bool exempt = false;
   // Other than kNone when the fault is the site's and all submissions pause, with the reason.
   SiteFault site_fault = SiteFault::kNone;
   std::string pause_reason{};

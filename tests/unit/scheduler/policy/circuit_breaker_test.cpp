@@ -76,6 +76,21 @@ TEST_F(CircuitBreakerTest, AnEngineThatMayNotStartMustBeSeenRunningTwice) {
   EXPECT_FALSE(breaker_.is_probing());
 }
 
+TEST_F(CircuitBreakerTest, OnlyADeviceThatWorksEndsAHardwareFault) {
+  breaker_.trip(SiteFault::kHardware, "no driver", "t1", 0);
+  breaker_.accepted("t2");
+  for (int i = 0; i < 5; ++i) breaker_.observe("t2", AttemptState::kRunning, true, "");
+  EXPECT_TRUE(breaker_.is_probing());
+  breaker_.observe("t2", AttemptState::kFailed, true, "unknown");
+  EXPECT_TRUE(breaker_.is_probing());
+  EXPECT_EQ(breaker_.pause(kMinute), "") << "another one tries";
+  EXPECT_TRUE(breaker_.device_works());
+  EXPECT_FALSE(breaker_.is_probing());
+  breaker_.trip(SiteFault::kLaunch, "no engine", "t3", kMinute);
+  EXPECT_FALSE(breaker_.device_works()) << "another fault";
+  EXPECT_TRUE(breaker_.is_probing());
+}
+
 TEST_F(CircuitBreakerTest, ATryThatNeverRanProvesNothingAndAnotherOneFollows) {
   breaker_.trip(SiteFault::kLaunch, "no engine", "t1", 0);
   breaker_.accepted("t2");

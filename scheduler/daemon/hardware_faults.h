@@ -1,0 +1,44 @@
+// Devices that fail on one node after another. The row of failures is in the database, so that it
+// survives a restart. Not thread-safe; the tick is the only caller.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/daemon/context.h"
+#include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/hardware_row.h"
+
+namespace scheduler {
+
+// True when the attempt's search has passed the probe of its device, whatever became of it: it has
+// reported progress.
+bool has_passed_probe(const db::Attempt& attempt);
+
+// When the search began, in seconds since the epoch.
+int64_t start_of(const db::Attempt& attempt);
+
+class HardwareFaults {
+ public:
+  HardwareFaults(const DaemonContext& context, CircuitBreaker& breaker);
+
+  // Before the first submission: pauses submissions when the last daemon left such a row.
+  void recover();
+  // Why submissions pause if the attempt failed its probe, with this message; empty when its item
+  // or its host may be to blame.
+  std::string pause_reason(const db::Attempt& attempt, const std::string& message);
+  // To be called for attempts whose job runs and for those that have ended: a search that passed
+  // its probe ends the row, and submissions resume.
+  void note(const db::Attempt& attempt);
+
+ private:
+  void read();
+
+  const DaemonContext& context_;
+  CircuitBreaker& breaker_;
+  std::vector<db::HostFailure> row_;
+  bool recovered_ = false;
+};
+
+}  // namespace scheduler
