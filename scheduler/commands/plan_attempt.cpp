@@ -70,7 +70,9 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                                                  .batch = batch_after(failures),
                                                  .threads = threads_of(context.config.local),
                                                  .excluded_hosts = plan.excluded_hosts,
-                                                 .time_factor = time_factor(failures)});
+                                                 .time_factor = time_factor(failures),
+                                                 .memory_factor = memory_factor(failures)});
+  plan.raised = std::move(script.raised);
   plan.attempt.script = std::move(script.text);
   plan.attempt.script_sha256 = base::sha256_of_text(plan.attempt.script);
   plan.attempt.gpus = script.gpus;

@@ -29,11 +29,13 @@ struct AttemptPlan {
   // item_id, number, token, directory, resume_from, script and its hash, gpus and release_due.
   db::Attempt attempt{};
   std::set<std::string> excluded_hosts{};
+  slurm::Directives raised{};  // what it asks for more of than the item's and the site's options
 };
 
 // `shape`: none stands for the configuration's. Its values come from the earlier attempts since the
-// last `retry`: the newest checkpoint of any of them, a smaller batch after the memory did not
-// suffice, a longer time after a time limit. Throws ScriptError or slurm::DirectiveError.
+// last `retry`: the newest checkpoint of any of them, a smaller batch and more memory after the
+// memory did not suffice, a longer time after a time limit. Throws ScriptError or
+// slurm::DirectiveError.
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                          std::optional<Shape> shape);
 

@@ -62,6 +62,7 @@ struct SlurmOptions {
   RankLauncher launcher = RankLauncher::kTask;
   EngineBackend backend = EngineBackend::kAuto;
   int64_t longest_time = -1;    // seconds that a time limit is stretched to at most; -1: no bound
+  int64_t largest_memory = -1;  // megabytes of a node that a retry asks for at most; -1: no bound
   slurm::Directives options{};  // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
   // Options that users other than root and the daemon's own may give with an item.

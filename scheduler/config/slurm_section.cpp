@@ -95,6 +95,17 @@ Reader time_limit_into(int64_t& target) {
   };
 }
 
+Reader memory_into(int64_t& target) {
+  return [&target](const base::YamlValue& value) {
+    const std::string text = value.text();
+    const auto megabytes = slurm::parse_memory(text);
+    if (!megabytes || *megabytes == 0) {
+      value.refuse("is '" + text + "', which is no amount of memory; e.g. 240G");
+    }
+    target = *megabytes;
+  };
+}
+
 constexpr base::Words<Transport, 2> kTransports = {
     {{Transport::kRest, "rest"}, {Transport::kCli, "cli"}}};
 constexpr base::Words<RankLauncher, 2> kLaunchers = {
@@ -227,6 +238,7 @@ Reader slurm_into(SlurmOptions& slurm) {
                        {"launcher", word_into(slurm.launcher, kLaunchers)},
                        {"backend", word_into(slurm.backend, kBackends)},
                        {"longest_time", time_limit_into(slurm.longest_time)},
+                       {"largest_memory", memory_into(slurm.largest_memory)},
                        {"options", directives_into(slurm.options)},
                        {"shapes", shapes_into(slurm.shape_options)},
                        {"user_options", option_names_into(slurm.user_options)},

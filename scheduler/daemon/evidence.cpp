@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 
 #include "scheduler/files/attempt_folder.h"
@@ -55,14 +56,27 @@ bool has_begun(const db::Attempt& attempt) {
          access((attempt.directory + "/" + kClaimFolder).c_str(), F_OK) == 0;
 }
 
+// The last line that says that the job's memory did not suffice; empty when none does.
+std::string memory_error(const std::string& log) {
+  std::istringstream lines(log);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    if (says_out_of_memory(line)) found = line;
+  }
+  return found;
+}
+
 // What matters only once the job is over.
 void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
-  evidence.error = last_error(read_end(attempt.directory + "/" + kLogFile, kLogEnd));
+  const std::string log = read_end(attempt.directory + "/" + kLogFile, kLogEnd);
+  evidence.error = last_error(log);
+  evidence.memory_error = memory_error(log);
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(context, attempt);
   evidence.never_ran = !has_begun(attempt);
-  if (evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
+  const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;
+  if (at_limit || evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }
 
 }  // namespace

@@ -47,9 +47,9 @@ class Launcher {
       return {};
     }
     if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
-    db::Attempt attempt;
+    AttemptPlan plan;
     try {
-      attempt = prepare(item, search_template, decision);
+      plan = prepare(item, search_template, decision);
     } catch (const SearchSettingsError& error) {
       end_item(item, db::ItemState::kQuarantined,
                std::string("search settings of its template: ") + error.what());
@@ -59,11 +59,11 @@ class Launcher {
     } catch (const ScriptError& error) {
       return blame_options(item, decision, error.what());
     }
-    if (!store_intent(attempt)) return {};
+    if (!store_intent(plan.attempt)) return {};
     reach(context_.crash, "after-attempt-commit");
     // After the intent, before the submission: from here on an older attempt's script stops.
-    set_fence(item_folder(context_.config.jobs(), item.id), attempt.number);
-    return submit(std::move(attempt), item);
+    set_fence(item_folder(context_.config.jobs(), item.id), plan.attempt.number);
+    return submit(plan, item);
   }
 
  private:
@@ -104,17 +104,21 @@ class Launcher {
                  " is not a node of the cluster: its failures are dropped");
   }
 
-  db::Attempt prepare(const db::Item& item, const db::Template& search_template,
+  AttemptPlan prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const {
     AttemptPlan plan =
         plan_attempt(plan_context(), item, base::value_of(kShapes, decision.shape->name));
-    db::Attempt attempt = std::move(plan.attempt);
+    db::Attempt& attempt = plan.attempt;
     attempt.shape = decision.shape->text;
     attempt.explanation = decision.explanation;
     if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
     if (!plan.excluded_hosts.empty()) {
       attempt.explanation +=
           "; not at " + slurm::list_of(plan.excluded_hosts) + ", where searches failed";
+    }
+    for (const auto& [option, value] : plan.raised) {
+      attempt.explanation += "; with --" + option + "=" + value + ", since the last one " +
+                             (option == "time" ? "was stopped for its time" : "ran out of memory");
     }
     const std::string config = engine_config({.search_yaml = search_template.search_yaml,
                                               .template_path = search_template.volume_path,
@@ -127,7 +131,7 @@ class Launcher {
                                 {.mode = 0640});
     base::write_file_atomically(attempt.directory + "/" + kScriptFile, attempt.script,
                                 {.mode = 0750});
-    return attempt;
+    return plan;
   }
 
   bool store_intent(db::Attempt& attempt) const {
@@ -162,12 +166,13 @@ class Launcher {
     if (attempt.release_due) release_job(context_, attempt);
   }
 
-  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer) {
+  void refuse(const AttemptPlan& plan, const db::Attempt& attempt, const db::Item& item,
+              const slurm::SubmitResult& answer) {
     if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
     const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
     const Outcome outcome =
-        judge_rejected(answer, item.options, failures_of(earlier, item.exempt_through),
-                       retry_rules(context_.config));
+        judge_rejected(answer, {.own_options = item.options, .raised = !plan.raised.empty()},
+                       failures_of(earlier, item.exempt_through), retry_rules(context_.config));
     const bool known =
         outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
     store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
@@ -179,7 +184,8 @@ class Launcher {
     }
   }
 
-  LaunchResult submit(db::Attempt attempt, const db::Item& item) {
+  LaunchResult submit(const AttemptPlan& plan, const db::Item& item) {
+    db::Attempt attempt = plan.attempt;
     const slurm::JobRequest request{
         .name = attempt.token,
         .comment = job_comment(context_.database.instance(), item, attempt),
@@ -203,7 +209,7 @@ class Launcher {
         breaker_.accepted(attempt.token);
         return {.submitted = true, .unanswered = true};
       case slurm::SubmitOutcome::kRejected:
-        refuse(attempt, item, answer);
+        refuse(plan, attempt, item, answer);
         return {.submitted = true};
     }
     return {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <csignal>
 #include <set>
+#include <vector>
 
 #include "base/text.h"
 #include "slurm/job_states.h"
@@ -16,6 +17,9 @@ using db::ItemState;
 using std::chrono::milliseconds;
 
 constexpr int kUnlimited = -1;
+// The engine's exit codes.
+constexpr int kBadInput = 64;
+constexpr int kDeviceMemory = 71;
 constexpr const char* kVanished = "neither the queue nor accounting knows it any more";
 
 // What the outcome of a failed attempt depends on besides the attempt itself.
@@ -32,7 +36,10 @@ struct CauseRule {
   bool free_first;  // the first retry does not wait
   ItemState exhausted;
   const char* says;
+  const char* gives_up = nullptr;  // added when no try is left
 };
+
+constexpr const char* kTooShort = "the time limit is too short for any progress";
 
 constexpr CauseRule kRules[] = {
     {"preempted", kUnlimited, true, true, ItemState::kFailed, "preempted"},
@@ -41,19 +48,23 @@ constexpr CauseRule kRules[] = {
     {"never_started", kUnlimited, true, true, ItemState::kFailed, "its job was never started"},
     {"disk_full", kUnlimited, true, false, ItemState::kFailed, "the disk is full"},
     {"hardware", 3, true, true, ItemState::kFailed, "the device failed"},
-    {"timeout", 2, false, false, ItemState::kFailed, "it ran into its time limit"},
+    {"timeout", 2, false, false, ItemState::kFailed, "it ran into its time limit", kTooShort},
+    {"timeout_with_progress", kUnlimited, false, false, ItemState::kFailed,
+     "it ran into its time limit"},
     {"device_memory", 2, false, false, ItemState::kFailed, "the device's memory was too small"},
-    {"memory", 2, false, false, ItemState::kFailed, "the machine's memory was too small"},
+    {"memory", 2, false, false, ItemState::kFailed, "it used more memory than its job asked for"},
     {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
     {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
     {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
     {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
-    {"stopped_early", kUnlimited, true, true, ItemState::kFailed,
-     "it was stopped before it got any further"},
+    {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
+     kTooShort},
     {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
     {"configuration", kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not take the site's jobs"},
+    {"raise_refused", kUnlimited, false, false, ItemState::kFailed,
+     "the cluster does not give it more time or memory than before"},
     {"options", 0, false, false, ItemState::kFailed,
      "the cluster cannot give it what its options ask for"},
 };
@@ -98,6 +109,7 @@ Outcome ended(AttemptState state, const std::string& cause, const std::string& m
     outcome.item = rule.exhausted;
     outcome.reason = says;
     if (earlier > 0) outcome.reason += " (" + std::to_string(earlier + 1) + " times)";
+    if (rule.gives_up != nullptr) outcome.reason += std::string("; ") + rule.gives_up;
   }
   return outcome;
 }
@@ -167,11 +179,11 @@ std::string cause_of_signal(int signal) {
 
 std::string cause_of_exit(const slurm::JobStatus& job) {
   switch (job.exit_code.value_or(-1)) {
-    case 64:
+    case kBadInput:
       return "bad_input";
     case 70:
       return "hardware";
-    case 71:
+    case kDeviceMemory:
       return "device_memory";
     case 75:
       return "claimed";
@@ -203,6 +215,20 @@ std::string message_of(const Evidence& evidence) {
   return evidence.error;
 }
 
+// For a step that used too much memory, Slurm reports only that it failed, and OverMemoryKill
+// cancels the whole job. The engine's own codes for its input and its device say more.
+bool ran_out_of_memory(const Evidence& evidence) {
+  const int exit_code = evidence.job->exit_code.value_or(0);
+  if (exit_code == kBadInput || exit_code == kDeviceMemory) return false;
+  return !evidence.memory_error.empty() || says_out_of_memory(evidence.error) ||
+         says_out_of_memory(evidence.job->reason);
+}
+
+Outcome out_of_memory(const Evidence& evidence, const Past& past) {
+  const std::string& said = evidence.memory_error;
+  return ended(AttemptState::kFailed, "memory", said.empty() ? message_of(evidence) : said, past);
+}
+
 // No try is spent, and the circuit breaker spaces the next ones.
 Outcome hardware_of_the_site(const Evidence& evidence, const Past& past) {
   Outcome outcome = ended(AttemptState::kFailed, "hardware", message_of(evidence), past);
@@ -229,10 +255,8 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
     return {.attempt = AttemptState::kRunning,
             .message = "another run of the same script holds the claim: waiting for its result"};
   }
-  // For a step that used too much memory, Slurm reports only that it failed.
-  const bool no_memory = evidence.error.find("Out Of Memory") != std::string::npos ||
-                         evidence.error.find("oom-kill") != std::string::npos;
-  const std::string cause = no_memory ? "memory" : cause_of_exit(job);
+  if (ran_out_of_memory(evidence)) return out_of_memory(evidence, past);
+  const std::string cause = cause_of_exit(job);
   if (cause == "hardware" && !evidence.hardware_pause.empty()) {
     return hardware_of_the_site(evidence, past);
   }
@@ -279,6 +303,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence, co
     return widened(AttemptState::kCancelled, "cancelled for a job with more devices",
                    "resumes from its last checkpoint, if it has one");
   }
+  if (ran_out_of_memory(evidence)) return out_of_memory(evidence, past);
   if (could_not_be_started(evidence)) {
     return ended(AttemptState::kNeverStarted, "never_started",
                  "Slurm gave its job to " + job.host + " and ended it before the script began",
@@ -310,9 +335,11 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Pa
     case slurm::JobState::kFailed:
       return judge_failed(attempt, evidence, past);
     case slurm::JobState::kTimeout:
-      return ended(AttemptState::kFailed, "timeout", message_of(evidence), past);
+      return ended(AttemptState::kFailed,
+                   evidence.no_progress ? "timeout" : "timeout_with_progress", message_of(evidence),
+                   past);
     case slurm::JobState::kOutOfMemory:
-      return ended(AttemptState::kFailed, "memory", message_of(evidence), past);
+      return out_of_memory(evidence, past);
     case slurm::JobState::kNodeFail:
       return ended(AttemptState::kFailed, "node_failed", reason_of(job), past);
     case slurm::JobState::kPreempted:
@@ -387,6 +414,25 @@ Outcome judge_busy(const slurm::SubmitResult& answer,
                 "the cluster takes no more jobs now: ");
 }
 
+// Slurm's one sentence for the limits of accounts and QOS covers the size of a job and the number
+// of jobs alike.
+bool may_be_about_size(const slurm::SubmitResult& answer) {
+  return answer.refusal == slurm::Refusal::kJob ||
+         answer.message.find("accounting/QOS policy") != std::string::npos;
+}
+
+// 1.5 for each of these failures, up to a limit, unless the cluster has refused more.
+double raised_after(const Failures& failures, const std::vector<const char*>& causes) {
+  constexpr int kMost = 4;
+  if (failures.count("raise_refused") != 0) return 1;
+  int times = 0;
+  for (const char* cause : causes) {
+    const auto found = failures.find(cause);
+    if (found != failures.end()) times += found->second;
+  }
+  return std::pow(1.5, std::min(times, kMost));
+}
+
 Outcome judge_accepted(const Evidence& evidence, const Past& past) {
   if (!evidence.micrograph_changed.empty()) {
     return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, past);
@@ -418,27 +464,43 @@ Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
   return ended(AttemptState::kNeverStarted, "never_started", "", {failures, rules});
 }
 
-Outcome judge_rejected(const slurm::SubmitResult& answer,
-                       const std::map<std::string, std::string>& own_options,
+Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules) {
   const Past past{failures, rules};
+  if (asked.raised && may_be_about_size(answer)) {
+    return ended(AttemptState::kRejected, "raise_refused", answer.message, past);
+  }
   switch (answer.refusal) {
     case slurm::Refusal::kNone:
       return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
                     SiteFault::kLaunch, "the cluster refused a job: ");
     case slurm::Refusal::kBusy:
-      return judge_busy(answer, own_options, past);
+      return judge_busy(answer, asked.own_options, past);
     case slurm::Refusal::kJob:
     case slurm::Refusal::kConfiguration:
-      return judge_configuration(answer, own_options, past);
+      return judge_configuration(answer, asked.own_options, past);
   }
   return {};
 }
 
 double time_factor(const Failures& failures) {
-  constexpr int kMost = 4;
-  const auto found = failures.find("timeout");
-  return std::pow(1.5, found == failures.end() ? 0 : std::min(found->second, kMost));
+  return raised_after(failures, {"timeout", "timeout_with_progress", "stopped_early"});
+}
+
+double memory_factor(const Failures& failures) { return raised_after(failures, {"memory"}); }
+
+bool says_out_of_memory(const std::string& line) {
+  static const std::vector<std::string> words = {"exceeded memory limit",
+                                                 "exceeded job memory limit",
+                                                 "exceeded step memory limit",
+                                                 "exceeded virtual",
+                                                 "oom-kill",
+                                                 "oom_kill",
+                                                 "Out Of Memory",
+                                                 "cgroup out-of-memory",
+                                                 "OutOfMemory"};
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return line.find(word) != std::string::npos; });
 }
 
 }  // namespace scheduler

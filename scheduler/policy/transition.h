@@ -29,12 +29,13 @@ struct Evidence {
   bool claim_alive = false;     // a process still writes into the attempt's folder
   bool files_may_come = false;  // a shared file system may show a finished job's files late
   bool never_ran = false;       // no script of this attempt has begun
-  bool no_progress = false;     // stopped, and no further than the checkpoint it began with
+  bool no_progress = false;     // stopped no further than the checkpoint it began with
   // Why submissions pause if its device failed: it failed on other nodes, too. Empty: the item or
   // the host may be to blame.
   std::string hardware_pause;
-  bool disk_full = false;  // the engine or the file system reports it
-  std::string error;       // the engine's message, or the last line of the log
+  bool disk_full = false;    // the engine or the file system reports it
+  std::string error;         // the engine's message, or the last line of the log
+  std::string memory_error;  // the log's line that says so, if its memory did not suffice
   bool cancel_requested = false;
   std::string micrograph_changed;  // how, since it was enqueued; empty when it did not
 };
@@ -69,12 +70,22 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
 // For a submission that got no answer and of which the cluster proved to know nothing.
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 
-// For a submission that the cluster refused; `own_options` are the item's, not the site's.
-Outcome judge_rejected(const slurm::SubmitResult& answer,
-                       const std::map<std::string, std::string>& own_options,
+// What a refused job asked for besides what every job of the site asks for.
+struct Asked {
+  std::map<std::string, std::string> own_options{};  // the item's, not the site's
+  bool raised = false;  // more time or memory than at first, after earlier attempts
+};
+
+// For a submission that the cluster refused.
+Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules);
 
-// The factor by which the next job's time limit exceeds the site's, after time-outs.
+// The factors by which the next job's time limit and memory exceed what its options ask for, after
+// attempts that these ended. 1 once the cluster has refused more.
 double time_factor(const Failures& failures);
+double memory_factor(const Failures& failures);
+
+// Whether a line of a job's log, or Slurm's reason, says that the job used more memory than it had.
+bool says_out_of_memory(const std::string& line);
 
 }  // namespace scheduler

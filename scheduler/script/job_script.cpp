@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "base/text.h"
 #include "scheduler/script/substitute.h"
@@ -120,6 +121,31 @@ void stretch_time(Directives& asks, double factor, int64_t longest) {
   limit->second = slurm::time_text(stretched);
 }
 
+// By how much the memory of a node is divided for one option. 0: not known before the job runs.
+int64_t parts_of_node(const std::string& option, const slurm::Resources& wanted) {
+  if (option == "mem-per-gpu") return gpus_on_each_node(wanted);
+  if (option == "mem-per-cpu") {
+    return int64_t{wanted.cpus_per_task.value_or(1)} * wanted.tasks_per_node.value_or(1);
+  }
+  return 1;
+}
+
+// Never beyond `largest`, the megabytes of a node (-1: no bound). "0" is all that the node has.
+void raise_memory(Directives& asks, double factor, int64_t largest, const std::string& where) {
+  if (factor == 1) return;
+  const slurm::Resources wanted = slurm::resources_of(asks, where);
+  for (const char* option : {"mem", "mem-per-cpu", "mem-per-gpu"}) {
+    const auto asked = asks.find(option);
+    if (asked == asks.end()) continue;
+    const int64_t megabytes = slurm::parse_memory(asked->second).value();
+    if (megabytes == 0) continue;
+    auto raised = static_cast<int64_t>(std::ceil(static_cast<double>(megabytes) * factor));
+    const int64_t parts = parts_of_node(option, wanted);
+    if (largest >= 0 && parts > 0) raised = std::max(megabytes, std::min(raised, largest / parts));
+    asked->second = slurm::memory_text(raised);
+  }
+}
+
 // A warning that is longer than the job would come at its start, again and again.
 void shorten_warning(Directives& asks) {
   if (asks.count("signal") == 0 || asks.count("time") == 0) return;
@@ -163,7 +189,12 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const ScriptTemplate script = read_template(config.templates, template_name(shape));
   Directives asks = merged_asks(config, shape, script, inputs.item.options);
   exclude_hosts(asks, inputs.excluded_hosts);
+  const Directives before = asks;
   stretch_time(asks, inputs.time_factor, config.slurm.longest_time);
+  raise_memory(asks, inputs.memory_factor, config.slurm.largest_memory, place_of(shape));
+  Directives raised;
+  std::set_difference(asks.begin(), asks.end(), before.begin(), before.end(),
+                      std::inserter(raised, raised.end()));
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
   auto values = common_values(config, inputs);
@@ -173,7 +204,8 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const std::string text = render_template(script, values, config.slurm.setup);
   return {.text = slurm::with_directives(text, asks),
           .gpus = slurm::gpus_of(wanted),
-          .wide = wanted.max_nodes.value_or(1) > 1};
+          .wide = wanted.max_nodes.value_or(1) > 1,
+          .raised = raised};
 }
 
 void check_template(const Config& config, Shape shape) {

@@ -20,13 +20,15 @@ struct ScriptInputs {
   std::string batch{};           // of correlations, empty: the engine's choice
   int threads = 1;               // of a local job
   std::set<std::string> excluded_hosts{};
-  double time_factor = 1;  // of the time limit, after jobs that ran into it
+  double time_factor = 1;    // of the time limit, after jobs that ran into it
+  double memory_factor = 1;  // of the memory, after jobs that needed more
 };
 
 struct JobScript {
   std::string text{};
-  int gpus = 0;       // of the whole job
-  bool wide = false;  // several nodes: submitted held, released when its id is stored
+  int gpus = 0;                // of the whole job
+  bool wide = false;           // several nodes: submitted held, released when its id is stored
+  slurm::Directives raised{};  // what it asks for more of than its options do: time, memory
 };
 
 // Throws ScriptError or slurm::DirectiveError.

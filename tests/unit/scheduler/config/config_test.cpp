@@ -104,6 +104,7 @@ slurm:
   max_jobs: 200
   max_pending: 20
   longest_time: 1-12:00:00
+  largest_memory: 120G
   shape: node
   gpus_per_node: 8
   nodes: 3
@@ -140,6 +141,7 @@ slurm:
   EXPECT_EQ(slurm.max_jobs, 200);
   EXPECT_EQ(slurm.max_pending, 20);
   EXPECT_EQ(slurm.longest_time, 36 * 3600);
+  EXPECT_EQ(slurm.largest_memory, 120 * 1024);
   EXPECT_EQ(slurm.shape, Shape::kNode);
   EXPECT_EQ(slurm.gpus_per_node, 8);
   EXPECT_EQ(slurm.nodes, 3);
@@ -217,6 +219,10 @@ TEST(SlurmConfig, BadValuesAreRefusedByName) {
   }
   EXPECT_THAT(refusal(kSlurm + "  longest_time: soon\n"),
               AllOf(HasSubstr("slurm.longest_time "), HasSubstr("'soon'")));
+  for (const char* memory : {"much", "0"}) {
+    EXPECT_THAT(refusal(kSlurm + "  largest_memory: " + memory + "\n"),
+                AllOf(HasSubstr("slurm.largest_memory "), HasSubstr(memory)));
+  }
   for (const char* key : {"poll", "timeout", "connect_timeout"}) {
     EXPECT_THAT(refusal(kSlurm + "  " + key + ": 0s\n"), HasSubstr("slurm." + std::string(key)));
   }

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "db/host_failures.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "tests/unit/scheduler/daemon/slurm_fixture.h"
 
@@ -289,6 +292,49 @@ TEST_F(DaemonSlurmSubmitTest, AHostThatTheClusterDoesNotHaveAnyMoreHoldsNothingF
   EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
+TEST_F(DaemonSlurmSubmitTest, AJobThatSlurmKilledForItsMemoryIsTriedTwiceWithMore) {
+  config_.slurm.options = {{"mem", "32G"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  give_options(id, {{"mem", "16G"}});
+  std::vector<std::string> asked;
+  for (int i = 0; i < 3; ++i) {
+    ticks(2);
+    const std::string script = attempt(id).script;
+    asked.push_back(script.substr(script.find("--mem="), 9));
+    std::ofstream(attempt(id).directory + "/job.log")
+        << "slurmstepd: error: StepId=7.0 exceeded memory limit (9 > 8), being killed\n"
+           "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-01T00:00:00 ***\n"
+           "srun: error: n1: task 0: Killed\n";
+    job_of(id).host = "n1";
+    job_of(id).signal = 9;
+    cluster_.end(attempt(id).token, slurm::JobState::kFailed, std::nullopt);
+    ticks(1);
+  }
+  EXPECT_THAT(asked, ElementsAre("--mem=16G", "--mem=24G", "--mem=36G"));
+  EXPECT_EQ(item(id).state, ItemState::kFailed);
+  EXPECT_THAT(attempt(id).message, HasSubstr("exceeded memory limit"));
+  EXPECT_THAT(attempt(id).explanation, HasSubstr("with --mem=36G, since the last one"));
+  EXPECT_THAT(db::HostFailureStore(*database_).since(0), IsEmpty());
+}
+
+TEST_F(DaemonSlurmSubmitTest, MoreMemoryThanANodeHasPausesNothingAndIsAskedForOnce) {
+  config_.slurm.options = {{"mem", "32G"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  cluster_.end(attempt(id).token, slurm::JobState::kOutOfMemory, std::nullopt);
+  cluster_.faults = {Fault::kReject};
+  cluster_.refusal = slurm::Refusal::kJob;
+  cluster_.refusal_message = "Memory required by task is not available";
+  ticks(1);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=48G"));
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  ticks(2);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=32G"));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
 TEST_F(DaemonSlurmSubmitTest, ATimeLimitStretchesTheNextTry) {
   config_.slurm.options = {{"time", "02:00:00"}};
   restart();
@@ -299,6 +345,7 @@ TEST_F(DaemonSlurmSubmitTest, ATimeLimitStretchesTheNextTry) {
   ticks(2);
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_THAT(attempt(id).script, HasSubstr("--time=03:00:00"));
+  EXPECT_THAT(attempt(id).explanation, HasSubstr("with --time=03:00:00"));
 }
 
 }  // namespace

@@ -318,6 +318,47 @@ TEST_F(DaemonSlurmTrackTest, ASearchThatIsStoppedWithoutGettingFurtherWaitsLonge
   EXPECT_EQ(attempt(id).number, 5);
 }
 
+TEST_F(DaemonSlurmTrackTest, ATimeLimitTooShortForAnyProgressFailsInTheEndAndOneWithProgressNever) {
+  config_.slurm.options = {{"time", "00:10:00"}};
+  restart();
+  const auto run_into_limit = [&](int64_t id, std::optional<int> done) {
+    ticks(2);
+    if (done) {
+      std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+      std::ofstream(attempt(id).directory + "/progress.json") << R"({"done": )" << *done << "}";
+    }
+    cluster_.end(attempt(id).token, JobState::kTimeout, std::nullopt);
+    ticks(1);
+  };
+  const auto far = enqueue("far.mrc").id;
+  for (int i = 1; i <= 7; ++i) run_into_limit(far, 10 * i);
+  EXPECT_EQ(item(far).state, ItemState::kActive);
+  commands_->cancel(user_, far);
+  const auto stuck = enqueue("stuck.mrc").id;
+  for (int i = 0; i < 3; ++i) run_into_limit(stuck, std::nullopt);
+  EXPECT_EQ(item(stuck).state, ItemState::kFailed);
+  EXPECT_THAT(item(stuck).reason, HasSubstr("the time limit is too short for any progress"));
+  EXPECT_THAT(attempt(stuck).script, HasSubstr("--time=00:22:30"));
+}
+
+TEST_F(DaemonSlurmTrackTest, StopsWithoutAnyProgressFailInTheEndAndAskForMoreTimeBefore) {
+  config_.slurm.options = {{"time", "00:10:00"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  for (int i = 0; i < 4; ++i) {
+    ticks(2);
+    clock_.pass(config_.intervals.retry_longest);
+    ticks(2);
+    fail(attempt(id), 85);
+    ticks(1);
+  }
+  ASSERT_THAT(attempts(id), SizeIs(4));
+  EXPECT_THAT(attempts(id)[1].script, HasSubstr("--time=00:15:00"));
+  EXPECT_THAT(attempts(id)[3].script, HasSubstr("--time=00:33:45"));
+  EXPECT_EQ(item(id).state, ItemState::kFailed);
+  EXPECT_THAT(item(id).reason, HasSubstr("the time limit is too short for any progress"));
+}
+
 TEST_F(DaemonSlurmTrackTest, AnOutageShowsTheAgeOfTheDataAndEndsNothing) {
   const auto ids = enqueue_many(3);
   ticks(2);

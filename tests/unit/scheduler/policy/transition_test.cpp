@@ -149,13 +149,16 @@ TEST(Transition, EachCauseIsRetriedAsOftenAsTheTableAllows) {
   vanished.vanished = true;
   Evidence full = with_job(JobState::kFailed, 1);
   full.disk_full = true;
+  Evidence stuck = with_job(JobState::kTimeout);
+  stuck.no_progress = true;
   const std::vector<RetryCase> table = {
       {"preempted", with_job(JobState::kPreempted), -1, ItemState::kFailed},
       {"node_failed", with_job(JobState::kNodeFail), -1, ItemState::kFailed},
       {"vanished", vanished, -1, ItemState::kFailed},
       {"disk_full", full, -1, ItemState::kFailed},
       {"hardware", with_job(JobState::kFailed, 70), 3, ItemState::kFailed},
-      {"timeout", with_job(JobState::kTimeout), 2, ItemState::kFailed},
+      {"timeout", stuck, 2, ItemState::kFailed},
+      {"timeout_with_progress", with_job(JobState::kTimeout), -1, ItemState::kFailed},
       {"device_memory", with_job(JobState::kFailed, 71), 2, ItemState::kFailed},
       {"memory", with_job(JobState::kOutOfMemory), 2, ItemState::kFailed},
       {"launch", with_job(JobState::kFailed, 127), 5, ItemState::kFailed},
@@ -287,19 +290,21 @@ TEST(Transition, ABusyClusterOrABadConfigurationIsNeverHeldAgainstTheItem) {
 
 TEST(Transition, OptionsThatCannotBeHadFailTheirItemAndPauseNothing) {
   const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
-  const Outcome outcome = judge_rejected(large, {{"nodes", "400"}}, {}, kRules);
+  const Outcome outcome = judge_rejected(large, {.own_options = {{"nodes", "400"}}}, {}, kRules);
   EXPECT_EQ(outcome.item, ItemState::kFailed);
   EXPECT_EQ(outcome.cause, "options");
   EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
   EXPECT_THAT(outcome.reason, HasSubstr("More nodes requested"));
-  EXPECT_EQ(judge_rejected(large, {{"job-name", "grid 1"}}, {}, kRules).item, ItemState::kQueued)
+  EXPECT_EQ(judge_rejected(large, {.own_options = {{"job-name", "grid 1"}}}, {}, kRules).item,
+            ItemState::kQueued)
       << "a label asks for nothing";
 }
 
 TEST(Transition, AMisspeltPartitionPausesSubmissionsUnlessItIsTheItemsOwn) {
   const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
-  EXPECT_EQ(judge_rejected(bad, {{"partition", "gpuu"}}, {}, kRules).item, ItemState::kFailed);
-  EXPECT_EQ(judge_rejected(bad, {{"time", "10"}}, {}, kRules).site_fault,
+  EXPECT_EQ(judge_rejected(bad, {.own_options = {{"partition", "gpuu"}}}, {}, kRules).item,
+            ItemState::kFailed);
+  EXPECT_EQ(judge_rejected(bad, {.own_options = {{"time", "10"}}}, {}, kRules).site_fault,
             SiteFault::kConfiguration);
 }
 
@@ -309,11 +314,11 @@ TEST(Transition, AClosedPartitionOrReservationConcernsTheItemThatAskedForIt) {
       {"reservation", "Requested reservation not usable now"}};
   for (const auto& [option, sentence] : sentences) {
     const auto busy = refused(slurm::Refusal::kBusy, sentence);
-    const Outcome own = judge_rejected(busy, {{option, "night"}}, {}, kRules);
+    const Outcome own = judge_rejected(busy, {.own_options = {{option, "night"}}}, {}, kRules);
     EXPECT_EQ(own.item, ItemState::kFailed);
     EXPECT_EQ(own.cause, "options");
     EXPECT_EQ(own.site_fault, SiteFault::kNone);
-    const Outcome other = judge_rejected(busy, {{"time", "10"}}, {}, kRules);
+    const Outcome other = judge_rejected(busy, {.own_options = {{"time", "10"}}}, {}, kRules);
     EXPECT_EQ(other.item, ItemState::kQueued);
     EXPECT_EQ(other.site_fault, SiteFault::kTransient);
   }
@@ -340,13 +345,27 @@ TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
   EXPECT_EQ(judge(attempt, evidence, {}, kRules).item, ItemState::kDone);
 }
 
-TEST(Transition, AStopWithoutProgressIsSpacedAndNeverCounted) {
+TEST(Transition, AfterThreeRetriesWithoutAnyProgressTheTimeLimitIsTooShort) {
   Evidence evidence = with_job(JobState::kFailed, 85);
   evidence.no_progress = true;
   EXPECT_EQ(judged(evidence).attempt, AttemptState::kCheckpointed);
   EXPECT_EQ(judged(evidence).wait, minutes(0));
   EXPECT_EQ(judged(evidence, {{"stopped_early", 2}}).wait, minutes(2));
-  EXPECT_EQ(judged(evidence, {{"stopped_early", 1000}}).item, ItemState::kQueued);
+  EXPECT_EQ(judged(evidence, {{"stopped_early", 2}}).item, ItemState::kQueued);
+  const Outcome last = judged(evidence, {{"stopped_early", 3}});
+  EXPECT_EQ(last.item, ItemState::kFailed);
+  EXPECT_THAT(last.reason, HasSubstr("the time limit is too short for any progress"));
+}
+
+TEST(Transition, ATimeLimitThatASearchGetsFurtherInIsRetriedWithoutEnd) {
+  const Evidence further = with_job(JobState::kTimeout);
+  EXPECT_EQ(judged(further, {{"timeout_with_progress", 1000}}).item, ItemState::kQueued);
+  Evidence stuck = further;
+  stuck.no_progress = true;
+  EXPECT_EQ(judged(stuck, {{"timeout_with_progress", 1000}}).item, ItemState::kQueued);
+  const Outcome last = judged(stuck, {{"timeout", 2}});
+  EXPECT_EQ(last.item, ItemState::kFailed);
+  EXPECT_THAT(last.reason, HasSubstr("the time limit is too short for any progress"));
 }
 
 TEST(Transition, AManifestMayBeSeenLateOnASharedFileSystem) {
@@ -363,6 +382,9 @@ TEST(Transition, EachTimeLimitStretchesTheNextOne) {
   EXPECT_EQ(time_factor({{"timeout", 1}}), 1.5);
   EXPECT_EQ(time_factor({{"timeout", 2}}), 2.25);
   EXPECT_EQ(time_factor({{"timeout", 1000}}), time_factor({{"timeout", 4}}));
+  EXPECT_EQ(time_factor({{"stopped_early", 1}}), 1.5);
+  EXPECT_EQ(time_factor({{"timeout_with_progress", 1}, {"stopped_early", 1}}), 2.25);
+  EXPECT_EQ(time_factor({{"timeout", 2}, {"raise_refused", 1}}), 1);
 }
 
 TEST(Transition, ASignalIsNamed) {
@@ -388,9 +410,57 @@ TEST(Transition, AStepThatUsedTooMuchMemoryIsKnownByItsLog) {
     evidence.error = said;
     EXPECT_EQ(judged(evidence).cause, "memory") << said;
   }
+  EXPECT_EQ(judged(with_job(JobState::kFailed, 1)).cause, "unknown");
   evidence = with_job(JobState::kOutOfMemory);
   evidence.job->signal = 125;
   EXPECT_THAT(judged(evidence).message, testing::Not(HasSubstr("125")));
+}
+
+TEST(Transition, AJobThatSlurmKilledForItsMemoryRanOutOfMemoryHoweverItEnded) {
+  const std::string said =
+      "slurmstepd: error: StepId=7.0 exceeded memory limit (1288490188 > 1073741824), being killed";
+  for (const JobState state : {JobState::kFailed, JobState::kCancelled, JobState::kOutOfMemory}) {
+    Evidence evidence = with_job(state);
+    evidence.job->signal = 9;
+    evidence.job->host = "n1";
+    evidence.memory_error = said;
+    evidence.error = "srun: error: n1: task 0: Killed";
+    const Outcome outcome = judged(evidence);
+    EXPECT_EQ(outcome.cause, "memory");
+    EXPECT_EQ(outcome.item, ItemState::kQueued);
+    EXPECT_THAT(outcome.reason, HasSubstr("more memory than its job asked for"));
+    EXPECT_EQ(outcome.message, said);
+    EXPECT_EQ(judged(evidence, {{"memory", 2}}).item, ItemState::kFailed);
+  }
+  Evidence reason_only = with_job(JobState::kCancelled);
+  reason_only.job->reason = "OutOfMemory";
+  EXPECT_EQ(judged(reason_only).cause, "memory");
+}
+
+TEST(Transition, ADevicesMemoryIsNotTheMachines) {
+  Evidence evidence = with_job(JobState::kFailed, 71);
+  evidence.memory_error = "exceeded memory limit";
+  EXPECT_EQ(judged(evidence).cause, "device_memory");
+}
+
+TEST(Transition, EachTimeThatTheMemoryDidNotSufficeTheNextJobAsksForMore) {
+  EXPECT_EQ(memory_factor({}), 1);
+  EXPECT_EQ(memory_factor({{"memory", 1}}), 1.5);
+  EXPECT_EQ(memory_factor({{"memory", 2}, {"timeout", 1}}), 2.25);
+  EXPECT_EQ(memory_factor({{"memory", 1}, {"raise_refused", 1}}), 1);
+}
+
+TEST(Transition, WhatSlurmRefusesOnlySinceMoreWasAskedForIsTriedWithoutThat) {
+  const auto large = refused(slurm::Refusal::kJob, "Memory required by task is not available");
+  const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy (size)");
+  for (const auto& answer : {large, limit}) {
+    const Outcome outcome = judge_rejected(answer, {.raised = true}, {}, kRules);
+    EXPECT_EQ(outcome.item, ItemState::kQueued);
+    EXPECT_EQ(outcome.cause, "raise_refused");
+    EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
+  }
+  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
+  EXPECT_EQ(judge_rejected(bad, {.raised = true}, {}, kRules).cause, "configuration");
 }
 
 TEST(Transition, TheReasonNoneIsNotReported) {

@@ -145,6 +145,44 @@ TEST(JobScripts, ATimeLimitIsNotStretchedBeyondTheLongest) {
   EXPECT_EQ(asks(config, given).at("time"), "01:00:00");
 }
 
+TEST(JobScripts, WhicheverMemoryIsAskedForIsRaised) {
+  ScriptInputs given = inputs();
+  given.memory_factor = 1.5;
+  for (const char* option : {"mem", "mem-per-cpu", "mem-per-gpu"}) {
+    Config config = slurm_config();
+    config.slurm.options = {{option, "32G"}};
+    EXPECT_EQ(asks(config, given).at(option), "48G") << option;
+    EXPECT_EQ(render_job(config, given).raised, (Directives{{option, "48G"}}));
+  }
+  Config config = slurm_config();
+  config.slurm.options = {{"mem", "32G"}};
+  EXPECT_EQ(render_job(config, inputs()).raised, Directives());
+  given.item.options = {{"mem", "3M"}};
+  EXPECT_EQ(asks(config, given).at("mem"), "5M") << "the item's own, rounded up";
+  given.item.options = {{"mem", "0"}};
+  EXPECT_EQ(asks(config, given).at("mem"), "0") << "all of the node's";
+  config.slurm.options.clear();
+  given.item.options.clear();
+  EXPECT_EQ(asks(config, given).count("mem"), 0U);
+}
+
+TEST(JobScripts, MemoryIsNotRaisedBeyondTheLargestOfANode) {
+  ScriptInputs given = inputs();
+  given.memory_factor = 2.25;
+  const std::vector<std::pair<Directives, Directives>> table = {
+      {{{"mem", "32G"}}, {{"mem", "64G"}}},
+      {{{"mem", "100G"}}, {{"mem", "100G"}}},  // what was asked for stays
+      {{{"mem-per-cpu", "4G"}, {"cpus-per-task", "8"}}, {{"mem-per-cpu", "8G"}}},
+      {{{"mem-per-gpu", "20G"}, {"gres", "gpu:2"}}, {{"mem-per-gpu", "32G"}}},
+  };
+  for (const auto& [options, raised] : table) {
+    Config config = slurm_config();
+    config.slurm.largest_memory = 64 * 1024;
+    config.slurm.options = options;
+    EXPECT_EQ(asks(config, given).at(raised.begin()->first), raised.begin()->second);
+  }
+}
+
 TEST(JobScripts, TheWarningIsNeverLongerThanHalfOfTheTime) {
   const std::map<std::string, std::string> warnings = {
       {"01:00:00", "USR1@120"}, {"00:04:00", "USR1@120"}, {"00:03:00", "USR1@90"},
