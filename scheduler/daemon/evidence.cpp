@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
@@ -11,12 +12,14 @@
 
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/file_io.h"
+#include "scheduler/policy/host_exclusion.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
 namespace {
 
 constexpr int64_t kLogEnd = 64 * 1024;
+constexpr int64_t kLongestHost = 256;
 constexpr int64_t kFullDisk = 1 << 20;
 
 int64_t modified_ms(const std::string& path) {
@@ -106,6 +109,25 @@ bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt) {
     newest = std::max(newest, modified_ms(attempt.directory + "/" + file));
   }
   return context.clock.now_ms() - newest < context.config.intervals.vanish_running.count();
+}
+
+// For a job on several hosts, the script leaves the name of the one that failed, if it knows.
+std::string host_of(const db::Attempt& attempt) {
+  if (is_one_host(attempt.host)) return attempt.host;
+  std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
+  host.erase(host.find_last_not_of('\n') + 1);
+  const bool is_name = std::all_of(host.begin(), host.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+  return is_name ? host : "";
+}
+
+bool has_passed_probe(const db::Attempt& attempt) {
+  return access((attempt.directory + "/" + kProgressFile).c_str(), F_OK) == 0;
+}
+
+int64_t start_of(const db::Attempt& attempt) {
+  return attempt.started > 0 ? attempt.started : attempt.submitted;
 }
 
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,

@@ -27,6 +27,16 @@ bool has_manifest(const db::Attempt& attempt);
 // True while some process still writes into the attempt's folder.
 bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt);
 
+// The single host that the attempt ran or failed on; empty when it is not known.
+std::string host_of(const db::Attempt& attempt);
+
+// True when the attempt's search has passed the probe of its device, whatever became of it: it has
+// reported progress.
+bool has_passed_probe(const db::Attempt& attempt);
+
+// When the search began, in seconds since the epoch.
+int64_t start_of(const db::Attempt& attempt);
+
 // All that the files, the item and its job, if one is known, prove. The caller adds what depends on
 // earlier snapshots: `vanished` and `files_may_come`. Throws std::system_error when the micrograph
 // cannot be looked at.

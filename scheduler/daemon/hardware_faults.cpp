@@ -1,21 +1,10 @@
 #include "scheduler/daemon/hardware_faults.h"
 
-#include <unistd.h>
-
 #include "db/attempts.h"
 #include "db/host_failures.h"
-#include "scheduler/daemon/outcomes.h"
-#include "scheduler/files/attempt_folder.h"
+#include "scheduler/daemon/evidence.h"
 
 namespace scheduler {
-
-bool has_passed_probe(const db::Attempt& attempt) {
-  return access((attempt.directory + "/" + kProgressFile).c_str(), F_OK) == 0;
-}
-
-int64_t start_of(const db::Attempt& attempt) {
-  return attempt.started > 0 ? attempt.started : attempt.submitted;
-}
 
 HardwareFaults::HardwareFaults(const DaemonContext& context, CircuitBreaker& breaker)
     : context_(context), breaker_(breaker) {

@@ -12,13 +12,6 @@
 
 namespace scheduler {
 
-// True when the attempt's search has passed the probe of its device, whatever became of it: it has
-// reported progress.
-bool has_passed_probe(const db::Attempt& attempt);
-
-// When the search began, in seconds since the epoch.
-int64_t start_of(const db::Attempt& attempt);
-
 class HardwareFaults {
  public:
   HardwareFaults(const DaemonContext& context, CircuitBreaker& breaker);

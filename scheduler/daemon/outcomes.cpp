@@ -1,22 +1,17 @@
 #include "scheduler/daemon/outcomes.h"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/results.h"
-#include "scheduler/daemon/hardware_faults.h"
-#include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/file_io.h"
+#include "scheduler/daemon/evidence.h"
 #include "scheduler/policy/host_exclusion.h"
 
 namespace scheduler {
 namespace {
-
-constexpr int64_t kLongestHost = 256;
 
 // The item as it is in the transaction: the user may have changed it since the evidence was taken.
 void end_item(db::Item& item, const Outcome& outcome, int64_t now_ms) {
@@ -69,17 +64,6 @@ void exempt_row(const DaemonContext& context, const db::Attempt& attempt) {
 constexpr size_t kAtOnce = 500;
 
 }  // namespace
-
-// For a job on several hosts, the script leaves the name of the one that failed, if it knows.
-std::string host_of(const db::Attempt& attempt) {
-  if (is_one_host(attempt.host)) return attempt.host;
-  std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
-  host.erase(host.find_last_not_of('\n') + 1);
-  const bool is_name = std::all_of(host.begin(), host.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-  });
-  return is_name ? host : "";
-}
 
 RetryRules retry_rules(const Config& config) {
   return {.first = config.intervals.retry, .longest = config.intervals.retry_longest};

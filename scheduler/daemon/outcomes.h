@@ -12,9 +12,6 @@ namespace scheduler {
 
 RetryRules retry_rules(const Config& config);
 
-// The single host that the attempt ran or failed on; empty when it is not known.
-std::string host_of(const db::Attempt& attempt);
-
 // Names of the crash points around a commit.
 struct CommitPoints {
   const char* before;
