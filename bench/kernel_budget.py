@@ -89,7 +89,17 @@ class Kernel:
         # Loops that all threads of a block go round together, the innermost first; and short ones
         # for what is rare, which count for nothing.
         self.loops = sorted((l for l in loops if has_barrier(l)), key=lambda l: l[1] - l[0])
-        self.rare = [l for l in loops if not has_barrier(l) and not self.has_floats(l)]
+        short = [l for l in loops if not has_barrier(l) and not self.has_floats(l)]
+        self.rare = [(self.entrance(l, barriers), l[1]) for l in short]
+
+    def entrance(self, loop, barriers):
+        """Where what leads into a loop begins: after the last branch that goes round all of it."""
+        for i in reversed(self.instructions):
+            target = i.target() if i.name.startswith("BRA") and i.address < loop[0] else None
+            if target is not None and target > loop[1]:
+                between = any(i.address < b < loop[0] for b in barriers)
+                return loop[0] if between else i.address + 1
+        return loop[0]
 
     def has_floats(self, loop):
         """Whether a loop is one of a transform, gone through a second time where a sum is large."""

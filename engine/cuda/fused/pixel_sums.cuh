@@ -48,13 +48,13 @@ class PixelSums {
     unrolled<kPixels>([&](auto i) { slots_[i * threads_] = slot_of(i); });
   }
 
-  // The next transform's correlations at the points kFrom, kFrom + kBy, ... of a lane. Returns
-  // their largest square_with_magic: where that does not fit, `correct` has to follow.
+  // The next transform's correlations at the points kFrom, kFrom + kBy, ... of a lane; the second
+  // is 0 where the transform has none. Returns their largest square_with_magic: where that does not
+  // fit, `correct` has to follow.
   template <int kLane, int kFrom, int kBy, int kCount>
   __device__ __forceinline__ unsigned add(const float2 (&x)[kCount], const Transform& transform) {
     constexpr int kBase = kLane * kPoints + kFrom;
     const bool pair = transform.second >= 0;
-    const float weight = weight_of_second(transform);
     unsigned largest = 0;
     unrolled<kKept<kFrom, kBy, kCount>>([&](auto i) {
       constexpr int kPixel = kBase + i * kBy;
@@ -65,10 +65,9 @@ class PixelSums {
       if (value > slot.best || (value == slot.best && index < slot.index)) {
         slots_[kPixel * threads_] = {value, index};
       }
-      const float second = weight * x[i].y;
-      const unsigned square = square_with_magic(x[i].x, second);
+      const unsigned square = square_with_magic(x[i].x, x[i].y);
       largest = max(largest, square);
-      sums_[kPixel].sum += static_cast<unsigned>(rounded_sum(x[i].x + second));
+      sums_[kPixel].sum += static_cast<unsigned>(rounded_sum(x[i].x + x[i].y));
       sums_[kPixel].squares += square;
     });
     return largest;
@@ -76,15 +75,14 @@ class PixelSums {
   // Takes back those of the same correlations that the magic numbers had no room for, and adds them
   // in double.
   template <int kLane, int kFrom, int kBy, int kCount>
-  __device__ __forceinline__ void correct(const float2 (&x)[kCount], const Transform& transform) {
+  __device__ __forceinline__ void correct(const float2 (&x)[kCount]) {
     constexpr int kBase = kLane * kPoints + kFrom;
-    const float weight = weight_of_second(transform);
 #pragma unroll 1
     for (int which = 0; which < kKept<kFrom, kBy, kCount>; ++which) {
       float2 value = x[0];
       unrolled<kKept<kFrom, kBy, kCount>>([&](auto i) {
         if (i != which) return;
-        value = {x[i].x, weight * x[i].y};
+        value = x[i];
         if (magic_fits(square_with_magic(value.x, value.y))) return;
         sums_[kBase + i * kBy].sum -= static_cast<unsigned>(rounded_sum(value.x + value.y));
         sums_[kBase + i * kBy].squares -=
@@ -93,7 +91,7 @@ class PixelSums {
       const int pixel = kBase + which * kBy;
       if (!valid(pixel) || magic_fits(square_with_magic(value.x, value.y))) continue;
       PixelStatistics p = load_pixel(statistics_, place_of(pixel));
-      p.add_sums(value.x, weight == 0.0f ? 0.0f : value.y);
+      p.add_sums(value.x, value.y);
       store_pixel(p, statistics_, place_of(pixel));
     }
   }
@@ -119,11 +117,6 @@ class PixelSums {
   template <int kFrom, int kBy, int kCount>
   static constexpr int kKept = std::min(kCount, (kPoints - kFrom + kBy - 1) / kBy);
 
-  // Without a second correlation the imaginary part is what rounding left.
-  __device__ static float weight_of_second(const Transform& t) {
-    return t.second >= 0 ? 1.0f : 0.0f;
-  }
-
   __device__ __forceinline__ bool valid(int pixel) const {
     if constexpr (kLanes == 1) return pixel < places_.count;
     return pixel % kPoints < places_.count && pixel / kPoints < places_.lanes;
@@ -148,6 +141,12 @@ class PixelSums {
   FixedSums sums_[kPixels];
 };
 
+// Of correlations without a second one: their imaginary part is what rounding left.
+template <int kCount>
+__device__ __forceinline__ void clear_second(float2 (&x)[kCount]) {
+  unrolled<kCount>([&](auto i) { x[i].y = 0.0f; });
+}
+
 // What the block transform's last stage leaves, back in order: into the statistics.
 template <typename Storage, typename Fft, typename Sums>
 __device__ __forceinline__ void add_correlations(Fft& fft, const Transform& transform, Sums& sums) {
@@ -156,21 +155,27 @@ __device__ __forceinline__ void add_correlations(Fft& fft, const Transform& tran
   for (bool again = false;; again = true) {
     typename Storage::Point x[Fft::kFirst];
     unsigned largest = 0;
+    const bool single = transform.second < 0;
     const auto use = [&]<int kLane, int kFrom, int kBy>(Index<kLane>, Index<kFrom>, Index<kBy>,
                                                         auto& part) {
       if (again) {
-        sums.template correct<kLane, kFrom, kBy>(part, transform);
+        sums.template correct<kLane, kFrom, kBy>(part);
       } else {
         largest = max(largest, sums.template add<kLane, kFrom, kBy>(part, transform));
       }
     };
     if constexpr (Storage::kLanes == 1) {
       fft.inverse_first(x);
+      if (single) clear_second(x);
       use(Index<0>{}, Index<0>{}, Index<1>{}, x);
     } else {
       fft.take_first(x);
       finish_inverse<Fft::kFirst>(x, [&](auto k, auto& first, auto& second) {
         constexpr Index<Fft::kFirst / kGroup<Fft::kFirst>> kBy;
+        if (single) {
+          clear_second(first);
+          clear_second(second);
+        }
         use(Index<0>{}, k, kBy, first);
         use(Index<1>{}, k, kBy, second);
       });
