@@ -38,6 +38,11 @@ DeviceFacts facts_of(int number) {
   facts.name = properties.name;
   facts.architecture = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
   facts.shared_bytes = properties.sharedMemPerBlockOptin;
+  facts.multiprocessor = {.shared_bytes = properties.sharedMemPerMultiprocessor,
+                          .reserved_bytes = properties.reservedSharedMemPerBlock,
+                          .registers = properties.regsPerMultiprocessor,
+                          .threads = properties.maxThreadsPerMultiProcessor,
+                          .blocks = properties.maxBlocksPerMultiProcessor};
   facts.libraries = {{"cuda", version_text(CUDART_VERSION)},
                      {"cuda driver", driver_version_text()},
                      {"cufft", cufft_version()}};

@@ -120,7 +120,7 @@ std::string device_text(const DeviceFacts& facts) {
 }
 
 CudaDevice::CudaDevice(const DeviceFacts& facts, LaunchWatch* watch)
-    : text_(device_text(facts)), watch_(watch) {
+    : text_(device_text(facts)), multiprocessor_(facts.multiprocessor), watch_(watch) {
   check(cudaSetDevice(facts.number), "opening the device");
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "making a stream");
 }
@@ -154,16 +154,25 @@ void CudaDevice::fill_with_zeros(void* data, size_t bytes) {
   check(cudaMemsetAsync(data, 0, bytes, stream_), "clearing an array after " + last_);
 }
 
-void CudaDevice::allow_shared(const char* name, const void* kernel, size_t bytes) {
+void CudaDevice::allow_shared(const char* name, const void* kernel, int threads, size_t bytes) {
+  if (bytes == 0) return;
   constexpr size_t kWithoutAsking = 48 * 1024;
-  if (bytes <= kWithoutAsking) return;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        std::string("shared memory for kernel ") + name);
+  if (bytes > kWithoutAsking) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          std::string("shared memory for kernel ") + name);
+  }
+  const std::string activity = std::string("the share of shared memory for kernel ") + name;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), activity);
   // Rather more blocks at once than a larger L1 cache.
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             cudaSharedmemCarveoutMaxShared),
-        std::string("the share of shared memory for kernel ") + name);
+  const BlockNeeds needs{.shared_bytes = bytes + attributes.sharedSizeBytes,
+                         .threads = threads,
+                         .registers = attributes.numRegs};
+  if (const std::optional<int> percent = shared_percent(multiprocessor_, needs)) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, *percent),
+          activity);
+  }
 }
 
 void CudaDevice::launched(const char* name) {

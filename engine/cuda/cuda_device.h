@@ -104,7 +104,8 @@ class CudaDevice {
   template <typename... Parameters, typename... Arguments>
   void launch(const char* name, void (*kernel)(Parameters...), dim3 grid, dim3 block,
               size_t shared_bytes, Arguments... arguments) {
-    allow_shared(name, reinterpret_cast<const void*>(kernel), shared_bytes);
+    const auto threads = static_cast<int>(block.x * block.y * block.z);
+    allow_shared(name, reinterpret_cast<const void*>(kernel), threads, shared_bytes);
     if (watch_ != nullptr) watch_->before(name, stream_);
     kernel<<<grid, block, shared_bytes, stream_>>>(arguments...);
     launched(name);
@@ -144,7 +145,7 @@ class CudaDevice {
   void* take(const char* what, size_t bytes);
   void copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
   void fill_with_zeros(void* data, size_t bytes);
-  void allow_shared(const char* name, const void* kernel, size_t bytes);
+  void allow_shared(const char* name, const void* kernel, int threads, size_t bytes);
   void launched(const char* name);
   void send(const void* from, size_t bytes, Stage& to);
   // Waits for none but the copy kStages before this one.
@@ -158,6 +159,7 @@ class CudaDevice {
 
   TransformLibrary library_;
   std::string text_;
+  Multiprocessor multiprocessor_;
   std::string last_;  // what was started last
   LaunchWatch* watch_;
   cudaStream_t stream_ = nullptr;

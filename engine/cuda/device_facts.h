@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/cuda/residence.h"
+
 namespace engine::cuda {
 
 // A device that was found to work.
@@ -15,6 +17,7 @@ struct DeviceFacts {
   std::string architecture;   // "sm_90"
   uint64_t free_memory = 0;   // bytes
   uint64_t shared_bytes = 0;  // that a block may have of shared memory
+  Multiprocessor multiprocessor;
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version
 };
 
