@@ -77,9 +77,10 @@ Work work_of(const engine::Problem& p, const engine::DevicePlan& device,
 // One side of a case, at work.
 class Runner {
  public:
-  Runner(const Noise& noise, const std::string& fft, const std::string& precision) : noise_(noise) {
-    side_.fft = fft;
-    side_.precision = precision;
+  Runner(const Noise& noise, const SideOptions& wanted) : noise_(noise), wishes_(wanted.columns) {
+    side_.fft = wanted.fft;
+    side_.precision = wanted.precision;
+    side_.columns = words_of(wishes_);
   }
 
   // Returns false where this side cannot run; `side_.refused` has the reason.
@@ -147,7 +148,12 @@ class Runner {
     const uint64_t free_before = free_device_memory();
     plan_ = engine::plan_device(
         noise_.shape(), {.backend = "cuda", .fft = side_.fft, .precision = side_.precision});
-    std::get<engine::cuda::MemoryPlan>(plan_.work).watch = &times_;
+    auto& work = std::get<engine::cuda::MemoryPlan>(plan_.work);
+    work.watch = &times_;
+    if (work.fused) {
+      engine::cuda::grant(wishes_, *work.fused);
+      side_.columns = words_of({work.fused->grid, work.fused->columns});
+    }
     backend_ = engine::make_backend(noise_.problem(), plan_);
     const std::span<const Unit> units = noise_.units();
     backend_->correlate(units.first(std::min(kComparedUnits, units.size())));
@@ -174,6 +180,7 @@ class Runner {
   }
 
   const Noise& noise_;
+  const engine::cuda::ColumnWishes wishes_;
   KernelTimes times_;
   engine::DevicePlan plan_;
   std::unique_ptr<engine::Backend> backend_;
@@ -229,8 +236,8 @@ Case run_case(const CaseOptions& wanted, const Options& options) {
   const Noise noise(wanted);
   Runners runners;
   bool any = false;
-  for (const auto& [fft, precision] : options.sides) {
-    runners.push_back(std::make_unique<Runner>(noise, fft, precision));
+  for (const SideOptions& side : options.sides) {
+    runners.push_back(std::make_unique<Runner>(noise, side));
     any = runners.back()->start() || any;
   }
   if (!any) throw engine::Error(runners.front()->code(), runners.front()->side().refused);

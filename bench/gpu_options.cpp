@@ -1,6 +1,7 @@
 #include "bench/gpu_options.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "engine/error.h"
 
@@ -24,8 +25,28 @@ std::vector<SideOptions> all_sides() {
   return {{"cufft", "fp32"}, {"fused", "fp32"}, {"fused", "fp16"}};
 }
 
+using engine::cuda::ColumnGrid;
+using engine::cuda::ColumnKernel;
+
+constexpr std::pair<const char*, ColumnGrid> kGrids[] = {
+    {"transforms-first", ColumnGrid::kTransformsFirst}, {"chunks-first", ColumnGrid::kChunksFirst}};
+constexpr std::pair<const char*, ColumnKernel> kKernels[] = {{"in-two", ColumnKernel::kInTwo},
+                                                             {"in-three", ColumnKernel::kInThree}};
+
+// Returns false where `word` is not among the words; throws where another of them came before.
+template <typename Words, typename Value>
+bool take_word(const std::string& word, const Words& words, std::optional<Value>& value) {
+  for (const auto& [known, meaning] : words) {
+    if (word != known) continue;
+    if (value) throw engine::UsageError("--side: '" + word + "' comes after its alternative");
+    value = meaning;
+    return true;
+  }
+  return false;
+}
+
 // "fused:fp32".
-SideOptions side_of(const std::string& name) {
+SideOptions plain_side_of(const std::string& name) {
   std::string known;
   for (const SideOptions& side : all_sides()) {
     const std::string its_name = side.fft + ":" + side.precision;
@@ -35,19 +56,57 @@ SideOptions side_of(const std::string& name) {
   throw engine::UsageError("--side: '" + name + "' is none of " + known);
 }
 
+// "fused:fp32:chunks-first:in-three".
+SideOptions side_of(const std::string& name) {
+  size_t end = name.find(':', name.find(':') + 1);
+  SideOptions side = plain_side_of(name.substr(0, end));
+  while (end != std::string::npos) {
+    const size_t begin = end + 1;
+    end = name.find(':', begin);
+    const std::string word = name.substr(begin, end - begin);
+    if (side.fft != "fused") {
+      throw engine::UsageError("--side: '" + name + "': '" + word +
+                               "' is for the columns of the fused path alone");
+    }
+    if (!take_word(word, kGrids, side.columns.grid) &&
+        !take_word(word, kKernels, side.columns.columns)) {
+      throw engine::UsageError("--side: '" + word +
+                               "' is none of transforms-first, chunks-first, in-two, in-three");
+    }
+  }
+  return side;
+}
+
 std::vector<CaseOptions> usual_cases() {
   return {{4096, 4096, 512}, {4096, 4096, 384}, {4092, 5760, 512}, {4092, 5760, 384}};
 }
 
 }  // namespace
 
+std::string words_of(const engine::cuda::ColumnWishes& columns) {
+  std::string text;
+  for (const auto& [word, grid] : kGrids) {
+    if (columns.grid == grid) text = word;
+  }
+  for (const auto& [word, kernel] : kKernels) {
+    if (columns.columns == kernel) text += (text.empty() ? "" : " ") + std::string(word);
+  }
+  return text;
+}
+
 std::string usage() {
-  return "usage: gpu_bench [--json FILE] [--rounds N] [--side FFT:PRECISION]...\n"
+  return "usage: gpu_bench [--json FILE] [--rounds N] [--side FFT:PRECISION[:WORD]...]...\n"
          "                 [--case WIDTHxHEIGHT TEMPLATE]...\n"
          "       gpu_bench --facts [--json FILE]\n\n"
          "Correlations per second on CUDA device 0, every path and precision in turn, at the rate\n"
          "of a long search: a new maximum of a pixel is rare.\n"
          "Without --side: cufft:fp32, fused:fp32, fused:fp16.\n"
+         "A side of the fused path may choose how its columns are correlated; without these words\n"
+         "the plan chooses:\n"
+         "  transforms-first, chunks-first  which blocks of the columns run side by side\n"
+         "  in-two, in-three                the stages of their transforms: 2304 points have "
+         "both,\n"
+         "                                  other lengths three\n"
          "Without --case: 4096x4096 and 5760x4092 with templates of 512 and 384.\n"
          "--facts: what the device is, and how fast it copies; no case.\n"
          "A profiler that begins when the program asks for it sees the rounds alone.\n"

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/fused_plan.h"
+
 namespace bench {
 
 struct CaseOptions {
@@ -14,7 +16,11 @@ struct CaseOptions {
 // One way of correlating.
 struct SideOptions {
   std::string fft, precision;
+  engine::cuda::ColumnWishes columns;  // of the fused path
 };
+
+// "chunks-first in-two": what of the two is known.
+std::string words_of(const engine::cuda::ColumnWishes& columns);
 
 struct Options {
   std::vector<CaseOptions> cases;  // by default those of docs/cuda.md

@@ -55,8 +55,14 @@ void add_figures(Json& json, const Case& c, const Side& side, double bandwidth) 
   json["kernels"] = std::move(kernels);
 }
 
+// "fused fp32 chunks-first in-three".
+std::string name_of(const Side& side) {
+  return side.fft + " " + side.precision + (side.columns.empty() ? "" : " " + side.columns);
+}
+
 Json side_json(const Case& c, const Side& side, double bandwidth) {
   Json json = {{"fft", side.fft}, {"precision", side.precision}};
+  if (!side.columns.empty()) json["columns"] = side.columns;
   if (!side.refused.empty()) {
     json["refused"] = side.refused;
     return json;
@@ -71,7 +77,7 @@ Json side_json(const Case& c, const Side& side, double bandwidth) {
 double most_mip_rms(const std::string& precision) { return precision == "fp16" ? 1e-2 : 1e-4; }
 
 std::string side_lines(const Case& c, const Side& side, double bandwidth) {
-  const std::string name = side.fft + " " + side.precision;
+  const std::string name = name_of(side);
   if (!side.refused.empty()) return format("  %-20s %s\n", name.c_str(), side.refused.c_str());
   const Spread rate = spread_of(side.rates);
   std::string text =
@@ -144,8 +150,8 @@ std::vector<std::string> complaints(const Report& report) {
   std::vector<std::string> out;
   for (const Case& c : report.cases) {
     for (const Side& side : c.sides) {
-      const std::string name = format("%d x %d, template %d, %s %s: ", c.width, c.height, c.n,
-                                      side.fft.c_str(), side.precision.c_str());
+      const std::string name =
+          format("%d x %d, template %d, %s: ", c.width, c.height, c.n, name_of(side).c_str());
       if (!side.refused.empty()) out.push_back(name + "did not run: " + side.refused);
       const double most = most_mip_rms(side.precision);
       if (side.mip_rms && !(*side.mip_rms <= most)) {

@@ -22,6 +22,8 @@ struct KernelTime {
 // One way of correlating.
 struct Side {
   std::string fft, precision;
+  // Of the fused path, how columns are correlated; of a refused side what was asked for.
+  std::string columns;
   std::string refused;  // why it could not run here; then nothing below is filled
   std::string tiling;
   std::vector<std::string> notes;  // of the plan: a batch that was shrunk

@@ -76,6 +76,16 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
   return plan;
 }
 
+void grant(const ColumnWishes& wishes, FusedPlan& plan) {
+  const int length = plan.tiling.rows.length;
+  if (wishes.columns == ColumnKernel::kInTwo && radix_in_two(length) == 0) {
+    throw UsageError("columns of " + std::to_string(length) +
+                     " points have no kernel in two stages: ask for in-three");
+  }
+  plan.grid = wishes.grid.value_or(plan.grid);
+  plan.columns = wishes.columns.value_or(plan.columns);
+}
+
 std::string describe_tiling(const Tiling& tiling) {
   const size_t tiles = tiling.rows.parts.size() * tiling.columns.parts.size();
   return std::to_string(tiles) + (tiles == 1 ? " tile of " : " tiles of ") +

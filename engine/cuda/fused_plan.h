@@ -56,6 +56,15 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
                                     int number_bytes, int most,
                                     uint64_t exchange_bytes = UINT64_MAX);
 
+// What a measurement wants otherwise than a plan has it. It changes the memory that the plan counts
+// by a few rows at most.
+struct ColumnWishes {
+  std::optional<ColumnGrid> grid;
+  std::optional<ColumnKernel> columns;
+};
+// Throws UsageError where the tiles' length has no kernel in two stages.
+void grant(const ColumnWishes& wishes, FusedPlan& plan);
+
 // "4 tiles of 2304 x 2304 pixels", rows first.
 std::string describe_tiling(const Tiling& tiling);
 

@@ -63,13 +63,13 @@ case "$name $*" in
     echo '{"cases": [{"rate": 12000}]}' >"$(value_of --json "$@")"
     ;;
   ncu*)
-    kernel=$(value_of --kernel-name "$@")
+    kernel=$(value_of --kernel-name "$@" | sed 's/^regex:^//; s/[($].*//')
     {
       echo '==PROF== Connected to process 1'
       echo '"ID","Kernel Name","Grid Size","dram__bytes_read.sum","smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio","smsp__average_warps_issue_stalled_not_selected_per_issue_active.ratio","smsp__average_warps_issue_stalled_selected_per_issue_active.ratio"'
       echo '"","","","byte","","",""'
-      echo "\"0\",\"${kernel#regex:}\",\"(16, 1152, 1)\",\"1,234,567\",\"2.5\",\"4.5\",\"1.0\""
-      echo "\"1\",\"${kernel#regex:}\",\"(16, 1152, 1)\",\"7654321\",\"0.5\",\"4.5\",\"1.0\""
+      echo "\"0\",\"$kernel\",\"(16, 1152, 1)\",\"1,234,567\",\"2.5\",\"4.5\",\"1.0\""
+      echo "\"1\",\"$kernel\",\"(16, 1152, 1)\",\"7654321\",\"0.5\",\"4.5\",\"1.0\""
     } >"$(value_of --log-file "$@")"
     ;;
   git*rev-parse*) echo "012345" ;;

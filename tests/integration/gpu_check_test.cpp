@@ -42,6 +42,9 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "profile fused:fp32 finish_rows",
                                                     "profile fused:fp16 correlate_columns",
                                                     "profile fused:fp16 finish_rows",
+                                                    "profile fused:fp32:in-three correlate_columns",
+                                                    "profile fused:fp32:chunks-first "
+                                                    "correlate_columns",
                                                     "search tests",
                                                     "path tests",
                                                     "reference tests",
@@ -51,6 +54,7 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "a search that fits no device",
                                                     "compute-sanitizer memcheck",
                                                     "compute-sanitizer racecheck",
+                                                    "columns 4096x4096 512",
                                                     "benchmark 4096x4096 512",
                                                     "benchmark 4096x4096 384",
                                                     "benchmark 5760x4092 512",
@@ -63,7 +67,7 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
   EXPECT_EQ(results["driver"], "580.95");
   EXPECT_EQ(results["from"], "abcdef glibc 2.36 or newer driver 580 or newer");
   EXPECT_TRUE(results["finished"]);
-  EXPECT_THAT(f.output, HasSubstr("\n42 passed, 0 failed, 2 skipped\n"));
+  EXPECT_THAT(f.output, HasSubstr("\n45 passed, 0 failed, 2 skipped\n"));
 }
 
 TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
@@ -84,6 +88,22 @@ TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
             "finish_rows");
 }
 
+TEST_F(GpuCheck, MeasuresAndProfilesBothOrdersAndBothKernelsOfColumns) {
+  machine_.check({"--profile", "--bench"});
+  for (const std::string precision : {"fp32", "fp16"}) {
+    for (const char* columns : {":transforms-first:in-two", ":transforms-first:in-three",
+                                ":chunks-first:in-two", ":chunks-first:in-three"}) {
+      EXPECT_THAT(machine_.calls(),
+                  Contains(AllOf(HasSubstr("gpu_bench --case 4096x4096 512"),
+                                 HasSubstr("--side fused:" + precision + columns))));
+    }
+  }
+  for (const char* side : {"fused:fp32", "fused:fp32:in-three", "fused:fp32:chunks-first"}) {
+    EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("regex:^correlate_columns(_in_two)?$"),
+                                                 HasSubstr(std::string("--side ") + side + " "))));
+  }
+}
+
 TEST_F(GpuCheck, CallsNoStallWhatIsNone) {
   EXPECT_THAT(machine_.check({"--profile"}).output, HasSubstr("stalls barrier 2.50\n"));
 }
@@ -94,7 +114,7 @@ TEST_F(GpuCheck, AsksToolsForWhatChangesNoSetting) {
   machine_.check();
   EXPECT_THAT(machine_.log(), HasSubstr("locks: " + machine_.file("margay-gpu-check.")));
   EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("ncu "), HasSubstr("--clock-control none"),
-                                               HasSubstr("regex:finish_rows"),
+                                               HasSubstr("regex:^finish_rows$"),
                                                HasSubstr("gpu_bench --side fused:fp32"))));
   EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("compute-sanitizer --tool racecheck"),
                                                HasSubstr("*CudaKernels*:*CudaFused*"))));
@@ -113,6 +133,8 @@ TEST_F(GpuCheck, DoesTheNamedPartsAlone) {
               testing::ElementsAreArray(with_facts(
                   {"profile fused:fp32 correlate_columns", "profile fused:fp32 finish_rows",
                    "profile fused:fp16 correlate_columns", "profile fused:fp16 finish_rows",
+                   "profile fused:fp32:in-three correlate_columns",
+                   "profile fused:fp32:chunks-first correlate_columns", "columns 4096x4096 512",
                    "benchmark 4096x4096 512", "benchmark 4096x4096 384", "benchmark 5760x4092 512",
                    "benchmark 5760x4092 384"})));
   EXPECT_EQ(machine_.check({"--fast"}).exit_code, 2);
@@ -128,7 +150,7 @@ TEST_F(GpuCheck, SaysWhichToolsAreMissingAndGoesOn) {
   }
   EXPECT_EQ(machine_.check().exit_code, 1);
   const Json results = machine_.json();
-  EXPECT_EQ(results["steps"].size(), 34U);
+  EXPECT_EQ(results["steps"].size(), 37U);
   EXPECT_THAT(reason_of(results, "the device"), HasSubstr("nvidia-smi is not in PATH"));
   EXPECT_THAT(reason_of(results, "nvcc"), HasSubstr("only --rebuild needs it"));
   EXPECT_THAT(reason_of(results, "profile fused:fp32 correlate_columns"),

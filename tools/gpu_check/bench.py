@@ -9,8 +9,17 @@ from gpu_check.libraries import find_tool
 
 CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
 SIDES = ("cufft:fp32", "fused:fp32", "fused:fp16")
+# Orders of the blocks that correlate columns, and both kernels for columns of 2304.
+COLUMN_SIDES = tuple("fused:%s:%s:%s" % (precision, grid, kernel)
+                     for precision in ("fp32", "fp16")
+                     for grid in ("transforms-first", "chunks-first")
+                     for kernel in ("in-two", "in-three"))
 ENOUGH_FOR_A_CASE = 60  # seconds
-KERNELS = ("correlate_columns", "finish_rows")
+# What ncu looks for: the plan chooses one of the two kernels of columns.
+KERNELS = {"correlate_columns": "^correlate_columns(_in_two)?$", "finish_rows": "^finish_rows$"}
+# What differs from the plan's choice on a device with room for three blocks of columns in two.
+PROFILED_ASIDE = (("fused:fp32:in-three", "correlate_columns"),
+                  ("fused:fp32:chunks-first", "correlate_columns"))
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Tables",
             "SchedulerStats", "WarpStateStats", "LaunchStats", "Occupancy")
 METRICS = ("gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
@@ -30,7 +39,7 @@ def _json_of(path):
         return None
 
 
-def _measure(check, case, rounds, limit, sides=()):
+def _measure(check, case, rounds, limit, sides):
     report = os.path.join(check.scratch, "bench.json")
     if os.path.exists(report):
         os.remove(report)
@@ -44,12 +53,12 @@ def _measure(check, case, rounds, limit, sides=()):
     return outcome._replace(figures=_json_of(report))
 
 
-def _each_side_alone(case, rounds):
+def _each_side_alone(case, rounds, sides):
     """In a process each: a side that faults or hangs leaves the others their figures."""
     def run(check):
         outcomes = {}
-        for done, side in enumerate(SIDES):
-            limit = check.left_of_step() / (len(SIDES) - done)
+        for done, side in enumerate(sides):
+            limit = check.left_of_step() / (len(sides) - done)
             outcomes[side] = _measure(check, case, rounds, limit, [side])
         figures = {side: outcome.figures for side, outcome in outcomes.items() if outcome.figures}
         reason = "; ".join("%s: %s" % (side, outcome.reason)
@@ -61,14 +70,15 @@ def _each_side_alone(case, rounds):
     return run
 
 
-def _case(case, rounds):
-    """All sides in turn; each alone where they give no figures together."""
+def _case(case, rounds, sides=()):
+    """The sides in turn, those of gpu_bench by itself where none are named; each alone where they
+    give no figures together."""
     def run(check):
         limit = max(check.left_of_step() / 2, ENOUGH_FOR_A_CASE)
-        together = _measure(check, case, rounds, limit)
+        together = _measure(check, case, rounds, limit, sides)
         if together.figures:
             return together
-        alone = _each_side_alone(case, rounds)(check)
+        alone = _each_side_alone(case, rounds, sides or SIDES)(check)
         reason = "; ".join(filter(None, [together.reason or "no figures", alone.reason]))
         return (failed if together.failed or alone.failed else missing)(
             "together: " + reason, alone.figures)
@@ -136,7 +146,7 @@ def _profile(side, kernel):
         command = [ncu, "--csv", "--page", "raw", "--print-units", "base", "--log-file", path,
                    "--clock-control", "none", "--cache-control", "none",
                    "--profile-from-start", "off", "--kernel-name-base", "function",
-                   "--kernel-name", "regex:" + kernel, "--launch-count", "2"]
+                   "--kernel-name", "regex:" + KERNELS[kernel], "--launch-count", "2"]
         for section in SECTIONS:
             command += ["--section", section]
         # Not every device has each of these metrics.
@@ -165,13 +175,15 @@ def _profile(side, kernel):
 
 
 def first_steps():
-    return [Step("benchmark %s %s, 3 rounds" % CASES[0], 25, 120, _each_side_alone(CASES[0], 3))]
+    return [Step("benchmark %s %s, 3 rounds" % CASES[0], 25, 120, _each_side_alone(CASES[0], 3, SIDES))]
 
 
 def profile_steps():
     return [Step("profile %s %s" % (side, kernel), 20, 90, _profile(side, kernel))
-            for side in ("fused:fp32", "fused:fp16") for kernel in KERNELS]
+            for side, kernel in [(side, kernel) for side in ("fused:fp32", "fused:fp16")
+                                 for kernel in KERNELS] + list(PROFILED_ASIDE)]
 
 
 def all_steps():
-    return [Step("benchmark %s %s" % case, 30, 150, _case(case, 7)) for case in CASES]
+    columns = Step("columns %s %s" % CASES[0], 40, 150, _case(CASES[0], 3, COLUMN_SIDES))
+    return [columns] + [Step("benchmark %s %s" % case, 30, 150, _case(case, 7)) for case in CASES]

@@ -142,6 +142,43 @@ TEST(GpuBenchOptions, AreAllSidesUnlessSomeAreNamed) {
   EXPECT_TRUE(parse_options({"--facts"}).facts);
 }
 
+TEST(GpuBenchOptions, MayChooseHowASideCorrelatesColumns) {
+  using enum engine::cuda::ColumnGrid;
+  using enum engine::cuda::ColumnKernel;
+  const auto columns_of = [](const std::string& side) {
+    return parse_options({"--side", side}).sides.at(0).columns;
+  };
+  EXPECT_FALSE(columns_of("fused:fp32").grid);
+  EXPECT_FALSE(columns_of("fused:fp32").columns);
+  EXPECT_EQ(columns_of("fused:fp32:chunks-first:in-three").grid, kChunksFirst);
+  EXPECT_EQ(columns_of("fused:fp32:chunks-first:in-three").columns, kInThree);
+  EXPECT_EQ(columns_of("fused:fp16:in-two:transforms-first").grid, kTransformsFirst);
+  EXPECT_EQ(columns_of("fused:fp16:in-two").columns, kInTwo);
+  EXPECT_FALSE(columns_of("fused:fp16:in-two").grid);
+  EXPECT_EQ(words_of({kChunksFirst, kInTwo}), "chunks-first in-two");
+  EXPECT_EQ(words_of({.columns = kInThree}), "in-three");
+  EXPECT_EQ(words_of({}), "");
+}
+
+TEST(GpuBenchOptions, NameTheWordOfASideThatIsWrong) {
+  const auto refusal = [](const std::string& side) -> std::string {
+    try {
+      parse_options({"--side", side});
+    } catch (const engine::UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal("fused:fp32:in-four"),
+            "--side: 'in-four' is none of transforms-first, chunks-first, in-two, in-three");
+  EXPECT_EQ(refusal("fused:fp32:"),
+            "--side: '' is none of transforms-first, chunks-first, in-two, in-three");
+  EXPECT_EQ(refusal("fused:fp32:in-two:in-three"),
+            "--side: 'in-three' comes after its alternative");
+  EXPECT_THAT(refusal("cufft:fp32:in-two"), HasSubstr("'in-two' is for the columns of the fused"));
+  EXPECT_THAT(refusal("fused:fp8:in-two"), HasSubstr("'fused:fp8' is none of"));
+}
+
 // Its statistics before the rounds are those of a long search: hardly a pixel has a new maximum.
 TEST(Noise, CorrelatesWithDeviationOneAndAfterAMillionSeldomHasANewMaximum) {
   const Noise noise({.height = 96, .width = 80, .n = 16});
@@ -201,6 +238,17 @@ TEST(GpuReport, HasTheFiguresOfEverySideAndItsRatioToTheFirst) {
   EXPECT_EQ(sides[1]["ratio_to_cufft"]["largest"], 4.0);
   EXPECT_EQ(sides[1]["mip_rms_from_cufft"], 1e-6);
   EXPECT_EQ(sides[0]["launches_per_correlation"], 0.04);
+}
+
+TEST(GpuReport, TellsSidesApartByTheirColumns) {
+  Report r = report();
+  r.cases[0].sides[1].columns = "chunks-first in-three";
+  r.cases[0].sides[1].mip_rms = 1;
+  const auto json = nlohmann::json::parse(report_json(r));
+  EXPECT_EQ(json["cases"][0]["sides"][1]["columns"], "chunks-first in-three");
+  EXPECT_FALSE(json["cases"][0]["sides"][0].contains("columns"));
+  EXPECT_THAT(case_table(r.cases[0], 4e12), HasSubstr("  fused fp32 chunks-first in-three "));
+  EXPECT_THAT(complaints(r)[0], HasSubstr("fused fp32 chunks-first in-three: the MIP's rms"));
 }
 
 TEST(GpuReport, OfOneSideHasNoRatio) {

@@ -140,6 +140,25 @@ TEST(CudaFusedPlan, HasColumnsInTwoStagesWhereAMultiprocessorHoldsEnoughOfThem) 
   EXPECT_EQ(columns(227 * kKib, 1536), ColumnKernel::kInThree);
 }
 
+TEST(CudaFusedPlan, GrantsAMeasurementAnotherOrderAndAnotherKernelOfColumns) {
+  FusedPlan plan = *plan_fused_memory(kLarge, kernels(), std::vector<int>{2304}, 4).fused;
+  ASSERT_EQ(plan.columns, ColumnKernel::kInTwo);
+  grant({}, plan);
+  EXPECT_EQ(plan.grid, ColumnGrid::kTransformsFirst);
+  EXPECT_EQ(plan.columns, ColumnKernel::kInTwo);
+  grant({.grid = ColumnGrid::kChunksFirst, .columns = ColumnKernel::kInThree}, plan);
+  EXPECT_EQ(plan.grid, ColumnGrid::kChunksFirst);
+  EXPECT_EQ(plan.columns, ColumnKernel::kInThree);
+  FusedPlan other = *plan_fused_memory(kLarge, kernels(), std::vector<int>{1536}, 4).fused;
+  try {
+    grant({.columns = ColumnKernel::kInTwo}, other);
+    FAIL() << "columns of 1536 were granted a kernel that there is not";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "columns of 1536 points have no kernel in two stages: ask for in-three");
+  }
+}
+
 TEST(CudaFusedMemory, TakesAsManyUnitsAsFillThePasses) {
   // 7 x 13 transforms are 2 passes of 32 and one of 27; 5 x 13 would leave a pass with 1.
   EXPECT_EQ(plan_fused_memory(kLarge, kernels(), kAll, 0).batch, 7);
