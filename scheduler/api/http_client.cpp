@@ -1,5 +1,8 @@
 #include "scheduler/api/http_client.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -72,6 +75,19 @@ std::optional<Answer> parse(const std::string& text) {
   return answer;
 }
 
+// Every answer ends with the connection, which the daemon may close before it has read a request
+// that it refuses: the system then reports a reset behind the answer.
+std::string receive(int connection) {
+  std::string text;
+  std::array<char, 65536> block;
+  for (;;) {
+    const ssize_t count = ::read(connection, block.data(), block.size());
+    if (count > 0) text.append(block.data(), static_cast<size_t>(count));
+    if (count == 0 || (count < 0 && errno == ECONNRESET && !text.empty())) return text;
+    if (count < 0 && errno != EINTR) base::throw_errno("receive");
+  }
+}
+
 }  // namespace
 
 Answer HttpClient::call(const Call& call) const {
@@ -83,10 +99,7 @@ Answer HttpClient::call(const Call& call) const {
       // The daemon refused before it had read all: its answer has the reason.
       if (error.code().value() != EPIPE) throw;
     }
-    // Every answer ends with the connection.
-    const std::optional<std::string> text = base::read_all(connection.get());
-    if (!text) base::throw_errno("receive");
-    if (const std::optional<Answer> answer = parse(*text)) return *answer;
+    if (const std::optional<Answer> answer = parse(receive(connection.get()))) return *answer;
   } catch (const std::system_error& error) {
     throw Unreachable(advice(socket_, error.code().value()));
   }

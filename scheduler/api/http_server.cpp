@@ -1,7 +1,8 @@
 #include "scheduler/api/http_server.h"
 
-#include <httplib.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,98 +11,30 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstring>
+#include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "scheduler/api/connection.h"
+#include "scheduler/api/listener.h"
+#include "scheduler/api/worker_threads.h"
 
 namespace scheduler::api {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using Phase = Connection::Phase;
+using Progress = Connection::Progress;
+
 constexpr size_t kLongestPath = 200;  // no route is longer
-constexpr size_t kLargestBody = 16U << 20U;
-constexpr int kLookForStop = 100;  // ms
+constexpr int kAcceptedAtOnce = 64;
 constexpr std::chrono::milliseconds kShortagePause{10};
+constexpr std::chrono::milliseconds kDrainTime{1'000};
+constexpr std::chrono::milliseconds kLastAnswers{1'000};
 
-// Reads ahead like httplib's own stream, and keeps the files that come with the bytes.
-class PeerStream : public httplib::Stream {
- public:
-  PeerStream(int socket, std::chrono::seconds timeout) : socket_(socket), timeout_(timeout) {}
-
-  bool is_readable() const override { return position_ < filled_ || wait_for(POLLIN); }
-  bool is_writable() const override { return wait_for(POLLOUT); }
-
-  ssize_t read(char* out, size_t size) override {
-    if (position_ == filled_) {
-      if (!wait_for(POLLIN)) return -1;
-      const Received received = receive_with_files(socket_, buffer_.data(), buffer_.size(), files_);
-      files_lost_ = files_lost_ || received.files_lost || files_.size() > kMostFilesPassed;
-      if (received.bytes <= 0) return received.bytes;
-      if (files_lost_) files_.clear();
-      position_ = 0;
-      filled_ = static_cast<size_t>(received.bytes);
-    }
-    const size_t count = std::min(size, filled_ - position_);
-    std::memcpy(out, buffer_.data() + position_, count);
-    position_ += count;
-    return static_cast<ssize_t>(count);
-  }
-
-  ssize_t write(const char* bytes, size_t size) override {
-    if (!wait_for(POLLOUT)) return -1;
-    return ::send(socket_, bytes, size, MSG_NOSIGNAL);
-  }
-
-  // The "port" that httplib copies into each request is our socket: the key to its connection. A
-  // client has no way to set it.
-  void get_remote_ip_and_port(std::string& ip, int& port) const override {
-    ip.clear();
-    port = socket_;
-  }
-  void get_local_ip_and_port(std::string& ip, int& port) const override {
-    ip.clear();
-    port = 0;
-  }
-  socket_t socket() const override { return socket_; }
-
-  std::vector<Descriptor> take_files() { return std::move(files_); }
-  bool files_lost() const { return files_lost_; }
-
- private:
-  bool wait_for(short event) const {
-    pollfd entry{.fd = socket_, .events = event, .revents = 0};
-    const auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count();
-    int ready = 0;
-    do {
-      ready = ::poll(&entry, 1, static_cast<int>(wait));
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
-  }
-
-  int socket_;
-  std::chrono::seconds timeout_;
-  std::array<char, 16384> buffer_{};
-  size_t position_ = 0;
-  size_t filled_ = 0;
-  std::vector<Descriptor> files_;
-  bool files_lost_ = false;
-};
-
-struct Connection {
-  PeerStream* stream = nullptr;
-  Peer peer;
-};
-
-Response refusal(int status, const std::string& kind, const std::string& message) {
-  return {.status = status,
-          .body = R"({"error":{"kind":")" + kind + R"(","message":")" + message + R"("}})"};
-}
-
-void put(const Response& from, httplib::Response& to) {
-  to.status = from.status;
-  to.set_content(from.body, from.content_type);
-}
-
-// Batches of passed files are open at the same time in every thread.
+// Batches of passed files are open at the same time.
 void raise_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -109,118 +42,345 @@ void raise_file_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+short events_of(Phase phase) {
+  switch (phase) {
+    case Phase::kReading:
+    case Phase::kDraining:
+      return POLLIN;
+    case Phase::kWriting:
+      return POLLOUT;
+    case Phase::kQueued:
+    case Phase::kRunning:
+      return 0;
+  }
+  return 0;
+}
+
+int wait_of(Time until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
+}
+
+// An answer at once; the connection is closed after it. What has arrived is taken from the socket,
+// since a client whose bytes stay unread may lose the answer.
+void turn_away(int socket, const NoRoom& why) {
+  const std::string text = answer_text(refusal(why.status, why.sentence));
+  ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  std::array<char, 4096> unread;
+  for (int i = 0; i < 16; ++i) {
+    if (::recv(socket, unread.data(), unread.size(), MSG_DONTWAIT) <= 0) return;
+  }
+}
+
 }  // namespace
 
-class HttpServer::Implementation : private httplib::Server {
+class HttpServer::Loop {
  public:
-  Implementation(const ServerOptions& options, api::Handler handler)
+  Loop(const ServerOptions& options, Handler handler)
       : options_(options),
         handler_(std::move(handler)),
-        listener_(listen_at(options.socket, options.group)),
-        pool_(static_cast<size_t>(options.threads)) {
+        listener_(options.socket, options.group),
+        wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        next_check_(Clock::now() + options.socket_check),
+        quick_(options.threads.quick),
+        slow_(options.threads.slow) {
+    if (!wake_) base::throw_errno("eventfd");
     raise_file_limit();
-    add_routes();
-    thread_ = std::thread([this] { accept_connections(); });
+    thread_ = std::thread([this] { run(); });
   }
 
-  ~Implementation() override {
-    ::unlink(options_.socket.c_str());
+  ~Loop() {
     stopping_ = true;
+    wake();
     thread_.join();
-    {
-      // Silent callers would keep us waiting; requests that are being answered continue.
-      const std::lock_guard lock(mutex_);
-      for (const auto& [socket, connection] : connections_) ::shutdown(socket, SHUT_RD);
-    }
-    pool_.shutdown();
   }
 
  private:
-  void add_routes() {
-    set_payload_max_length(kLargestBody);
-    set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-      if (request.path.size() <= kLongestPath) return HandlerResponse::Unhandled;
-      put(refusal(404, "not_found", "no such address"), response);
-      return HandlerResponse::Handled;
-    });
-    set_error_handler([](const httplib::Request&, httplib::Response& response) {
-      if (!response.body.empty()) return;
-      if (response.status == 404) put(refusal(404, "not_found", "no such address"), response);
-      if (response.status == 413)
-        put(refusal(413, "invalid", "the request is too large"), response);
-      if (response.status == 400) put(refusal(400, "invalid", "not a valid request"), response);
-    });
-    const auto route = [this](const httplib::Request& request, httplib::Response& response) {
-      serve(request, response);
-    };
-    Get(R"(/[A-Za-z0-9/_.-]*)", route);
-    Post(R"(/[A-Za-z0-9/_.-]*)", route);
-  }
+  struct Client {
+    Connection connection;
+    Time deadline = Time::max();
+    Time turn{};
+    bool takes_long = false;
+  };
+  struct Answer {
+    uint64_t id = 0;
+    std::string text;
+  };
+  using Clients = std::map<uint64_t, Client>;
 
-  void serve(const httplib::Request& from, httplib::Response& to) {
-    Request request{.method = from.method, .path = from.path, .body = from.body};
-    for (const auto& [key, value] : from.params) request.query[key] = value;
-    {
-      const std::lock_guard lock(mutex_);
-      const Connection& connection = connections_.at(from.remote_port);
-      request.peer = connection.peer;
-      request.files = connection.stream->take_files();
-      request.files_lost = connection.stream->files_lost();
+  void run() {
+    while (!is_finished()) {
+      wait_for_events();
+      if (!stopping_ && Clock::now() >= next_check_) look_after_socket();
+      take_answers();
+      expire();
+      if (!stopping_) start_requests();
     }
-    put(handler_(request), to);
   }
 
-  // Replaces the base class's loop, which ends for good at a transient shortage of descriptors and
-  // lets child processes inherit the connections.
-  void accept_connections() {
-    while (!stopping_) {
-      pollfd entry{.fd = listener_.get(), .events = POLLIN, .revents = 0};
-      if (::poll(&entry, 1, kLookForStop) <= 0) continue;
-      const int socket = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
-      if (socket >= 0) {
-        pool_.enqueue([this, socket] { process_and_close_socket(socket); });
+  // Stopping, those are forgotten whose request nobody has begun to answer.
+  bool is_finished() {
+    if (!stopping_) return false;
+    if (last_answers_ == Time::max()) {
+      last_answers_ = Clock::now() + kLastAnswers;
+      listener_.remove_file();
+    }
+    std::erase_if(clients_, [this](const auto& entry) {
+      const Phase phase = entry.second.connection.phase();
+      if (phase == Phase::kRunning) return false;
+      return phase != Phase::kWriting || Clock::now() >= last_answers_;
+    });
+    return clients_.empty();
+  }
+
+  void wait_for_events() {
+    std::vector<pollfd> entries = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
+    const bool accepts = !stopping_ && Clock::now() >= accept_again_;
+    entries.push_back({.fd = accepts ? listener_.socket() : -1, .events = POLLIN, .revents = 0});
+    std::vector<uint64_t> ids;
+    for (const auto& [id, client] : clients_) {
+      const Phase phase = client.connection.phase();
+      // A running request is finished even when its client has gone.
+      const int socket = phase == Phase::kRunning ? -1 : client.connection.socket();
+      entries.push_back({.fd = socket, .events = events_of(phase), .revents = 0});
+      ids.push_back(id);
+    }
+    if (::poll(entries.data(), entries.size(), wait_of(next_event())) <= 0) return;
+    if (entries[0].revents != 0) {
+      uint64_t count = 0;
+      while (::read(wake_.get(), &count, sizeof(count)) > 0) {
+      }
+    }
+    for (size_t i = 0; i < ids.size(); ++i) {
+      if (entries[i + 2].revents != 0) serve(clients_.find(ids[i]));
+    }
+    if (entries[1].revents != 0) accept_clients();
+  }
+
+  Time next_event() const {
+    const Time now = Clock::now();
+    Time next = stopping_ ? last_answers_ : next_check_;
+    if (accept_again_ > now) next = std::min(next, accept_again_);
+    for (const auto& [id, client] : clients_) {
+      next = std::min(next, client.deadline);
+      const bool waits = client.connection.phase() == Phase::kQueued && client.turn > now;
+      if (waits) next = std::min(next, client.turn);
+    }
+    return next;
+  }
+
+  void accept_clients() {
+    for (int i = 0; i < kAcceptedAtOnce; ++i) {
+      Descriptor socket(
+          ::accept4(listener_.socket(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!socket) {
+        const bool shortage = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
+        if (shortage) accept_again_ = Clock::now() + kShortagePause;
+        return;
+      }
+      const std::optional<Peer> peer = options_.peer(socket.get());
+      if (!peer) continue;
+      const auto refused = no_room_for_connection(options_.limits, held_by(peer->uid),
+                                                  static_cast<int>(clients_.size()));
+      if (refused) {
+        turn_away(socket.get(), *refused);
+        continue;
+      }
+      clients_.emplace(++last_id_, Client{.connection = Connection(std::move(socket), *peer),
+                                          .deadline = Clock::now() + options_.read_timeout});
+    }
+  }
+
+  std::map<uid_t, Held> held() const {
+    std::map<uid_t, Held> users;
+    for (const auto& [id, client] : clients_) {
+      const Connection& connection = client.connection;
+      Held& user = users[connection.peer().uid];
+      ++user.connections;
+      user.body_bytes += connection.body_bytes();
+      user.files += connection.files();
+      user.answer_bytes += connection.answer_bytes();
+      if (connection.phase() == Phase::kRunning) {
+        ++(client.takes_long ? user.running_long : user.running);
+      }
+    }
+    return users;
+  }
+
+  Held held_by(uid_t uid) const {
+    const auto users = held();
+    const auto found = users.find(uid);
+    return found == users.end() ? Held() : found->second;
+  }
+
+  // Does what the client is ready for.
+  void serve(Clients::iterator entry) {
+    Client& client = entry->second;
+    switch (client.connection.phase()) {
+      case Phase::kReading:
+        return read(entry);
+      case Phase::kWriting:
+        return write(entry);
+      case Phase::kDraining:
+        if (client.connection.drain() == Progress::kGone) clients_.erase(entry);
+        return;
+      case Phase::kQueued:  // it has hung up
+        clients_.erase(entry);
+        return;
+      case Phase::kRunning:
+        return;
+    }
+  }
+
+  void read(Clients::iterator entry) {
+    Client& client = entry->second;
+    try {
+      const Progress progress = client.connection.read(options_.limits.body);
+      if (progress == Progress::kGone) {
+        clients_.erase(entry);
+        return;
+      }
+      if (progress != Progress::kWaits || client.connection.files() > 0) check_room(client);
+      if (progress == Progress::kDone) queue(client);
+    } catch (const RequestRefused& refused) {
+      answer(entry, answer_text(refusal(refused.status(), refused.what())));
+    }
+  }
+
+  void check_room(const Client& client) const {
+    const Held user = held_by(client.connection.peer().uid);
+    const auto refused = no_room_for_request(options_.limits, user);
+    if (refused) throw RequestRefused(refused->status, refused->sentence);
+  }
+
+  void queue(Client& client) {
+    const Connection& connection = client.connection;
+    if (connection.head().path.size() > kLongestPath) throw RequestRefused(404, "no such address");
+    const int rate = options_.limits.requests_per_second;
+    const auto turn = rate_.turn(connection.peer().uid, Clock::now(), rate);
+    if (!turn) {
+      throw RequestRefused(429, "you send more than " + std::to_string(rate) +
+                                    " requests each second, as many as "
+                                    "limits.requests_per_second allows; send fewer");
+    }
+    client.turn = *turn;
+    client.deadline = Time::max();
+    client.takes_long = options_.takes_long && options_.takes_long(connection.head());
+  }
+
+  void start_requests() {
+    for (;;) {
+      std::vector<Waiting> waiting;
+      for (const auto& [id, client] : clients_) {
+        if (client.connection.phase() != Phase::kQueued) continue;
+        waiting.push_back({.id = id,
+                           .uid = client.connection.peer().uid,
+                           .turn = client.turn,
+                           .takes_long = client.takes_long});
+      }
+      if (waiting.empty()) return;
+      const auto next = next_to_run(waiting, held(), options_.threads, Clock::now());
+      if (!next) return;
+      start(*next);
+    }
+  }
+
+  void start(uint64_t id) {
+    Client& client = clients_.at(id);
+    auto request = std::make_shared<Request>(client.connection.take_request());
+    (client.takes_long ? slow_ : quick_).give([this, id, request]() mutable {
+      Answer answer{.id = id, .text = answer_text(handler_(*request))};
+      request.reset();  // its files are closed before the client has its answer
+      const std::scoped_lock lock(mutex_);
+      answers_.push_back(std::move(answer));
+      wake();
+    });
+  }
+
+  void take_answers() {
+    std::vector<Answer> answers;
+    {
+      const std::scoped_lock lock(mutex_);
+      answers.swap(answers_);
+    }
+    for (Answer& ready : answers) answer(clients_.find(ready.id), std::move(ready.text));
+  }
+
+  void answer(Clients::iterator entry, std::string text) {
+    entry->second.connection.start_answer(std::move(text));
+    entry->second.deadline = Clock::now() + options_.write_timeout;
+    write(entry);
+  }
+
+  void write(Clients::iterator entry) {
+    Connection& connection = entry->second.connection;
+    const Progress progress = connection.write();
+    if (progress != Progress::kWaits) {
+      clients_.erase(entry);
+    } else if (connection.phase() == Phase::kDraining) {
+      entry->second.deadline = Clock::now() + kDrainTime;
+    }
+  }
+
+  void expire() {
+    const Time now = Clock::now();
+    for (auto entry = clients_.begin(); entry != clients_.end();) {
+      const auto current = entry++;
+      if (current->second.deadline > now) continue;
+      if (current->second.connection.phase() == Phase::kReading) {
+        answer(current, answer_text(refusal(408, "the request did not arrive whole in time")));
       } else {
-        std::this_thread::sleep_for(kShortagePause);
+        clients_.erase(current);
       }
     }
   }
 
-  // One request for each connection, so that passed files cannot belong to another request.
-  bool process_and_close_socket(socket_t socket) override {
-    const Descriptor owner(socket);
-    const std::optional<Peer> peer = peer_of(socket);
-    if (!peer || stopping_) return false;
-    PeerStream stream(socket, options_.read_timeout);
-    remember(socket, {.stream = &stream, .peer = *peer});
-    bool closed = false;
-    const bool served = process_request(stream, true, closed, nullptr);
-    forget(socket);
-    ::shutdown(socket, SHUT_RDWR);
-    return served;
+  void look_after_socket() {
+    next_check_ = Clock::now() + options_.socket_check;
+    rate_.forget_quiet(Clock::now());
+    if (listener_.is_in_place()) {
+      trouble_.clear();
+      return;
+    }
+    accept_clients();  // who has connected to the old one already
+    try {
+      listener_.restore();
+      spdlog::warn("socket {}: its file was removed or replaced; made again", listener_.path());
+    } catch (const std::runtime_error& error) {
+      if (trouble_ != error.what()) spdlog::error("{}; trying again", error.what());
+      trouble_ = error.what();
+    }
   }
 
-  void remember(int socket, const Connection& connection) {
-    const std::lock_guard lock(mutex_);
-    connections_[socket] = connection;
-  }
-
-  void forget(int socket) {
-    const std::lock_guard lock(mutex_);
-    connections_.erase(socket);
+  void wake() const {
+    const uint64_t one = 1;
+    // A full counter wakes as well.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));
   }
 
   ServerOptions options_;
-  api::Handler handler_;
-  std::mutex mutex_;
-  std::map<int, Connection> connections_;
+  Handler handler_;
+  Listener listener_;
+  Descriptor wake_;
+  // Only the loop's thread uses these.
+  Clients clients_;
+  RateLimit rate_;
+  uint64_t last_id_ = 0;
+  Time accept_again_{};
+  Time next_check_;
+  Time last_answers_ = Time::max();
+  std::string trouble_;  // why the socket cannot be made again
+
   std::atomic<bool> stopping_ = false;
-  Descriptor listener_;
-  httplib::ThreadPool pool_;
+  std::mutex mutex_;
+  std::vector<Answer> answers_;
+  WorkerThreads quick_;
+  WorkerThreads slow_;
   std::thread thread_;
 };
 
-HttpServer::HttpServer(const ServerOptions& options, api::Handler handler)
-    : implementation_(std::make_unique<Implementation>(options, std::move(handler))) {}
+HttpServer::HttpServer(const ServerOptions& options, Handler handler)
+    : loop_(std::make_unique<Loop>(options, std::move(handler))) {}
 
 HttpServer::~HttpServer() = default;
 

@@ -1,32 +1,23 @@
 // HTTP/1.1 over a Unix socket. The caller's identity comes from the socket, never from the request.
+//
+// One thread holds all connections: it reads requests and writes answers as far as each client is
+// ready, and gives whole requests to a few threads, whose answers it takes back. So a client that
+// sends slowly or does not read costs a descriptor and its bytes, never a thread, and what a user
+// may hold of those is limited. (A thread for each connection would need the same limits, hundreds
+// of threads under attack, and time limits that each blocking call must keep.)
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "scheduler/api/admission.h"
+#include "scheduler/api/http_message.h"
 #include "scheduler/api/unix_socket.h"
 
 namespace scheduler::api {
-
-struct Request {
-  std::string method{};  // GET or POST
-  std::string path{};    // decoded, without the query
-  std::map<std::string, std::string> query{};
-  std::string body{};
-  Peer peer{};
-  std::vector<Descriptor> files{};  // passed along, in the order sent
-  bool files_lost = false;          // some were dropped on the way
-};
-
-struct Response {
-  int status = 200;
-  std::string body{};
-  std::string content_type = "application/json";
-};
 
 // Called from several threads at once; must not throw.
 using Handler = std::function<Response(Request&)>;
@@ -34,21 +25,28 @@ using Handler = std::function<Response(Request&)>;
 struct ServerOptions {
   std::string socket{};
   std::string group{};  // owns the socket; empty: the process's own group
-  int threads = 8;
-  std::chrono::seconds read_timeout{5};
+  Threads threads{};
+  ServerLimits limits{};
+  std::chrono::milliseconds read_timeout{10'000};   // for a whole request to arrive
+  std::chrono::milliseconds write_timeout{30'000};  // for a whole answer to be taken
+  std::chrono::milliseconds socket_check{2'000};    // a lost socket file is made again so often
+  std::function<std::optional<Peer>(int)> peer = peer_of;
+  // Whether a request may take longer than moments: those have threads of their own.
+  std::function<bool(const Head&)> takes_long{};
 };
 
 // Listens from construction to destruction, on its own threads.
 class HttpServer {
  public:
   HttpServer(const ServerOptions& options, Handler handler);
+  // Requests that are being answered are finished.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
  private:
-  class Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  class Loop;
+  std::unique_ptr<Loop> loop_;
 };
 
 }  // namespace scheduler::api

@@ -122,7 +122,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"cairo", {"engine/pictures/", "tests/unit/engine/pictures/"}},
       {"openssl/", {"base/sha256.", "base/base64."}},
       {"kainjow/", {"scheduler/script/substitute."}},
-      {"httplib", {"scheduler/api/", "scheduler/cli/", "tests/fakes/"}},
+      {"httplib", {"tests/fakes/"}},
       {"CLI/", {"engine/commands/", "scheduler/margayd.", "scheduler/margay.", "scheduler/cli/"}},
       {"yaml-cpp/",
        {"base/yaml_section.", "engine/config/with_results_in.", "scheduler/script/engine_config.",

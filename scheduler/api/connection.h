@@ -1,0 +1,73 @@
+// One client's connection: reads one whole request and writes one whole answer, and never waits for
+// the client. Who calls it decides how much it may hold and how long it may take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/api/http_message.h"
+
+namespace scheduler::api {
+
+class Connection {
+ public:
+  enum class Phase {
+    kReading,   // the request has not arrived whole
+    kQueued,    // it has, and waits for a thread
+    kRunning,   // a thread answers it
+    kWriting,   // the client has not taken the whole answer
+    kDraining,  // the answer is written and the request had not arrived whole: what still comes is
+                // dropped, since a client whose bytes stay unread may lose the answer
+  };
+  enum class Progress {
+    kWaits,  // for the client
+    kHead,   // the head has just arrived, and the body is still to be read
+    kDone,   // the request, or the answer, is whole
+    kGone,   // the client has closed the connection
+  };
+
+  // `socket` does not block.
+  Connection(Descriptor socket, const Peer& peer) : socket_(std::move(socket)), peer_(peer) {}
+
+  // Reads what has arrived; from kDone on the phase is kQueued. Throws RequestRefused.
+  Progress read(size_t largest_body);
+  // The whole request; the phase becomes kRunning.
+  Request take_request();
+  // `text` as answer_text() makes it; the phase becomes kWriting. A request that is still here is
+  // dropped.
+  void start_answer(std::string text);
+  // Writes what the client takes; the phase may become kDraining.
+  Progress write();
+  // Drops what arrives; kWaits or kGone.
+  Progress drain();
+
+  int socket() const { return socket_.get(); }
+  const Peer& peer() const { return peer_; }
+  Phase phase() const { return phase_; }
+  // What the request holds of the daemon until it is answered: its body as announced, its files.
+  size_t body_bytes() const { return is_answered() ? 0 : head_.body_bytes; }
+  size_t files() const { return is_answered() ? 0 : files_received_; }
+  const Head& head() const { return head_; }
+  size_t answer_bytes() const { return answer_.size(); }
+
+ private:
+  bool is_answered() const { return phase_ == Phase::kWriting || phase_ == Phase::kDraining; }
+  Progress take(std::string_view bytes, size_t largest_body);
+
+  Descriptor socket_;
+  Peer peer_;
+  Phase phase_ = Phase::kReading;
+  std::string received_;
+  size_t head_length_ = 0;  // 0: the head has not arrived whole
+  Head head_;
+  std::vector<Descriptor> files_;
+  size_t files_received_ = 0;
+  bool files_lost_ = false;
+  bool request_is_whole_ = false;
+  std::string answer_;
+  size_t written_ = 0;
+};
+
+}  // namespace scheduler::api
