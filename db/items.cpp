@@ -115,6 +115,19 @@ std::map<ItemState, int64_t> ItemStore::counts() const {
   return counts;
 }
 
+Unfinished ItemStore::unfinished_of(int64_t owner_uid, const std::string& label) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT count(*), count(DISTINCT nullif(nullif(label, ''), ?)) FROM items "
+                  "WHERE owner_uid = ? AND state IN (?, ?, ?)");
+  query.bind(label).bind(owner_uid);
+  for (const ItemState state : {ItemState::kQueued, ItemState::kHeld, ItemState::kActive}) {
+    query.bind(to_string(state));
+  }
+  query.step();
+  return {.items = query.integer(0), .labels = query.integer(1) + (label.empty() ? 0 : 1)};
+}
+
 void ItemStore::update(const Item& item) { kItems.update(database_, item); }
 
 void ItemStore::set_state(int64_t id, ItemState state, const std::string& reason, int64_t now) {

@@ -24,6 +24,12 @@ struct ItemQuery {
   int64_t limit = 0;     // 0 = all
 };
 
+// Of one owner's items that have not ended.
+struct Unfinished {
+  int64_t items = 0;
+  int64_t labels = 0;  // different ones
+};
+
 class ItemStore {
  public:
   explicit ItemStore(Database& database) : database_(database) {}
@@ -35,6 +41,8 @@ class ItemStore {
   // By id.
   std::vector<Item> list(const ItemQuery& query) const;
   std::map<ItemState, int64_t> counts() const;
+  // `label` counts as one of the labels, unless it is empty.
+  Unfinished unfinished_of(int64_t owner_uid, const std::string& label) const;
   // Stores what can change: priority, state, reason, cancel_requested, changed, not_before,
   // exempt_through, options, ctf and the micrograph's size and time.
   void update(const Item& item);

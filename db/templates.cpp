@@ -36,6 +36,14 @@ std::optional<Template> TemplateStore::find_version(const std::string& name, int
   return kTemplates.one(database_, "WHERE name = ? AND version = ?", name, version);
 }
 
+int64_t TemplateStore::count_of(int64_t owner_uid) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(), "SELECT count(*) FROM templates WHERE owner_uid = ?");
+  query.bind(owner_uid);
+  query.step();
+  return query.integer(0);
+}
+
 std::vector<Template> TemplateStore::list() const {
   return kTemplates.all(database_, "ORDER BY name, version");
 }

@@ -20,6 +20,8 @@ class TemplateStore {
   // The newest version.
   std::optional<Template> find_newest(const std::string& name) const;
   std::optional<Template> find_version(const std::string& name, int version) const;
+  // Versions count.
+  int64_t count_of(int64_t owner_uid) const;
   // By name, then version.
   std::vector<Template> list() const;
 

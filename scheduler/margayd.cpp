@@ -178,6 +178,13 @@ std::string why_nothing_starts(const DaemonStatus& status) {
   return status.pause_reason.empty() && status.degraded ? status.problem : status.pause_reason;
 }
 
+api::ServerLimits server_limits(const Limits& limits) {
+  return {.connections = limits.connections,
+          .connections_per_user = limits.connections_per_user,
+          .requests_per_second = limits.requests_per_second,
+          .body = static_cast<size_t>(limits.body)};
+}
+
 void serve(const Config& config, db::Database& database) {
   const SystemClock clock;
   const auto cluster = make_cluster(config, database.instance());
@@ -186,7 +193,8 @@ void serve(const Config& config, db::Database& database) {
   Daemon daemon(config, database, *cluster, clock, options);
   Commands commands(
       database, clock, limits_of(config), options.crash,
-      [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config));
+      [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),
+      config.limits);
   TickSignal tick_signal;
   const EndThread end(tick_signal);
   api::Service service(
@@ -198,7 +206,10 @@ void serve(const Config& config, db::Database& database) {
            [&](const api::ScriptRequest& request) { return script_of(config, database, request); },
        .examine = [&] { return examine(config, database.instance()); }});
   const api::HttpServer server(
-      {.socket = config.socket, .group = config.socket_group},
+      {.socket = config.socket,
+       .group = config.socket_group,
+       .limits = server_limits(config.limits),
+       .takes_long = api::takes_long},
       [&service](api::Request& request) { return service.handle(request); });
   std::printf("margayd ready: socket %s, database %s\n", config.socket.c_str(),
               config.database().c_str());

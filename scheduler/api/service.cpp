@@ -128,6 +128,11 @@ Caller caller_of(const Peer& peer) {
   return caller;
 }
 
+bool takes_long(const Head& head) {
+  const bool adds_template = head.method == "POST" && head.path.starts_with("/v1/templates");
+  return adds_template || head.path.ends_with("/script");
+}
+
 Response Service::handle(Request& request) {
   try {
     return answer(route(request), 200);
@@ -213,6 +218,8 @@ json Service::enqueue(const Request& request) {
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
   const Caller caller = caller_of(request.peer);
   commands_.checked(caller, options_of(body));  // all files share them: one error for all
+  commands_.check_quota(caller, static_cast<int64_t>(entries->size()),
+                        get_text(body, "label").value_or(""));
   json answers = json::array();
   // Each file is enqueued by itself: a refused one does not keep the others out.
   for (const json& entry : *entries) {

@@ -63,6 +63,9 @@ class Service {
   std::atomic<bool> examining_ = false;
 };
 
+// Whether the request reads a whole file or waits for a cluster.
+bool takes_long(const Head& head);
+
 // The caller behind a connection; root and the daemon's own user are privileged.
 Caller caller_of(const Peer& peer);
 

@@ -13,6 +13,9 @@
 namespace scheduler::api {
 namespace {
 
+constexpr int kDeepest = 16;
+constexpr int kMostValues = 50'000;
+
 bool same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
@@ -64,7 +67,16 @@ void set_template(const std::string& word, EnqueueRequest& request) {
 }  // namespace
 
 nlohmann::json body_of(const Request& request) {
-  nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
+  int values = 0;
+  // A few bytes of text may become a hundred times as many of values.
+  const auto bounded = [&values](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > kDeepest || ++values > kMostValues) {
+      throw Invalid("the request's body is nested deeper than " + std::to_string(kDeepest) +
+                    " levels or has more than " + std::to_string(kMostValues) + " values");
+    }
+    return true;
+  };
+  nlohmann::json body = nlohmann::json::parse(request.body, bounded, false);
   if (!body.is_object()) throw Invalid("the request's body is not a JSON object");
   return body;
 }

@@ -16,7 +16,8 @@
 namespace scheduler::api {
 namespace {
 
-constexpr int kBacklog = 128;
+// A client that does not wait fails to connect while so many have not been accepted.
+constexpr int kBacklog = 1024;
 
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};

@@ -1,6 +1,7 @@
 #include "scheduler/cli/templates.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <ostream>
@@ -12,6 +13,9 @@
 
 namespace scheduler::cli {
 namespace {
+
+// The daemon reads the whole volume, perhaps after others'.
+constexpr std::chrono::hours kHashing{1};
 
 using nlohmann::json;
 
@@ -35,7 +39,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   api::put_text(body, "name", options.name);
   api::put_text(body, "path", volume.path);
   api::put_text(body, "search_yaml", read_text(options.config));
-  const json answer = context.post("/v1/templates", body, {volume.descriptor.get()});
+  const json answer = context.post("/v1/templates", body, {volume.descriptor.get()}, kHashing);
   if (context.print_if_json(answer)) return Exit::kOk;
   const json& entry = answer.at("template");
   const bool existed = answer.value("existed", false);

@@ -11,6 +11,7 @@
 #include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/commands/job_state_text.h"
+#include "scheduler/commands/quotas.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/sbatch/directives.h"
@@ -101,6 +102,8 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
     throw Invalid("template name '" + request.name +
                   "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
   }
+  check_settings(quotas_, request.search_yaml);
+  check_path(quotas_, request.volume.path);
   try {
     check_search_settings(request.search_yaml);
   } catch (const SearchSettingsError& error) {
@@ -118,6 +121,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
     throw NotPermitted("template '" + request.name + "' belongs to " + newest->owner +
                        ": only its owner may add a version; choose another name");
   }
+  if (!caller.privileged) check_templates(quotas_, templates.count_of(caller.uid));
   db::Template record{.name = request.name,
                       .version = newest ? newest->version + 1 : 1,
                       .volume_path = request.volume.path,
@@ -155,8 +159,17 @@ ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) 
   return check_options_(caller, options);
 }
 
+void Commands::check_quota(const Caller& caller, int64_t items, const std::string& label) const {
+  check_label(quotas_, label);
+  if (caller.privileged) return;
+  check_items(quotas_, db::ItemStore(database_).unfinished_of(caller.uid, label), items);
+}
+
 db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
   check_ctf(request.ctf);
+  check_label(quotas_, request.label);
+  check_path(quotas_, request.micrograph.path);
+  check_path(quotas_, request.ctf.source);
   const ItemOptions options = checked(caller, request.options);
   db::Transaction transaction(database_);
   const db::Template found = find_template(request);
@@ -298,6 +311,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
           item_name(item) + ": only a failed, quarantined or cancelled item can be retried",
           item.id);
     }
+    check_quota(caller, 1, item.label);
     std::string what = "was " + to_string(item.state);
     if (!item.reason.empty()) what += " (" + item.reason + ")";
     what += "; " + change_of_file(item, facts);

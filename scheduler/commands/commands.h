@@ -16,6 +16,7 @@
 #include "db/items.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/config/limits.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/file_io.h"
@@ -78,19 +79,26 @@ class Commands {
  public:
   // The database and the clock must outlive the object. `limits` are for the explanations.
   // `pause_reason` returns why nothing is submitted at present, empty when submissions are allowed.
-  // Without `check_options`, every option is refused: there is no Slurm to give it to.
+  // Without `check_options`, every option is refused: there is no Slurm to give it to. `quotas` are
+  // for users who are not privileged, but for the lengths.
   Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
-           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {})
+           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {},
+           const Limits& quotas = {})
       : database_(database),
         clock_(clock),
         limits_(std::move(limits)),
         crash_(std::move(crash)),
         pause_reason_(std::move(pause_reason)),
-        check_options_(std::move(check_options)) {}
+        check_options_(std::move(check_options)),
+        quotas_(quotas) {}
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
 
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
+
+  // Throws NotPermitted when the caller may not have so many more items, or this label. Once for
+  // many items, since it counts; requests at the same moment may exceed the quota by theirs.
+  void check_quota(const Caller& caller, int64_t items, const std::string& label) const;
 
   // Throws Conflict when this micrograph was enqueued with this template version already.
   db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
@@ -130,6 +138,7 @@ class Commands {
   CrashHook crash_;
   std::function<std::string()> pause_reason_;
   OptionsCheck check_options_;
+  Limits quotas_;
 };
 
 }  // namespace scheduler

@@ -12,6 +12,7 @@
 
 #include "base/words.h"
 #include "scheduler/config/cluster_kind.h"
+#include "scheduler/config/limits.h"
 #include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
 
@@ -105,6 +106,7 @@ struct Config {
   LocalOptions local;
   SlurmOptions slurm;
   Intervals intervals;
+  Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
 

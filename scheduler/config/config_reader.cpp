@@ -15,6 +15,19 @@ constexpr base::Words<ResultsKeep, 3> kKeeps = {
 constexpr base::Words<ClusterKind, 2> kClusters = {
     {{ClusterKind::kLocal, "local"}, {ClusterKind::kSlurm, "slurm"}}};
 
+Readers limits_into(Limits& limits) {
+  return {{"items_per_user", number_into(limits.items_per_user)},
+          {"labels_per_user", number_into(limits.labels_per_user)},
+          {"templates_per_user", number_into(limits.templates_per_user)},
+          {"label_length", number_into(limits.label_length)},
+          {"path_length", number_into(limits.path_length)},
+          {"settings_length", number_into(limits.settings_length)},
+          {"body", number_into(limits.body)},
+          {"requests_per_second", number_into(limits.requests_per_second)},
+          {"connections_per_user", number_into(limits.connections_per_user)},
+          {"connections", number_into(limits.connections)}};
+}
+
 void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
                          {"threads", number_into(config.local.threads)}};
@@ -39,10 +52,32 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"slurm", slurm_into(config.slurm)},
                      {"local", section_into(local)},
                      {"intervals", section_into(intervals)},
+                     {"limits", section_into(limits_into(config.limits))},
                      {"results", section_into(results)}});
 }
 
+void check_limits(const Limits& limits) {
+  const auto check = [](const char* key, int value, int least, int most) {
+    if (value >= least && value <= most) return;
+    throw ConfigError(std::string("limits.") + key + " must be between " + std::to_string(least) +
+                      " and " + std::to_string(most));
+  };
+  constexpr int kMost = 1'000'000'000;
+  check("items_per_user", limits.items_per_user, 1, kMost);
+  check("labels_per_user", limits.labels_per_user, 1, kMost);
+  check("templates_per_user", limits.templates_per_user, 1, kMost);
+  check("label_length", limits.label_length, 1, 65'536);
+  check("path_length", limits.path_length, 1, 4'096);
+  check("settings_length", limits.settings_length, 1, 1'000'000);
+  // The names and CTFs of 250 files with long paths fit.
+  check("body", limits.body, 2'000'000, 100'000'000);
+  check("requests_per_second", limits.requests_per_second, 1, 1'000'000);
+  check("connections_per_user", limits.connections_per_user, 1, 10'000);
+  check("connections", limits.connections, 1, 10'000);
+}
+
 void check_ranges(const Config& config) {
+  check_limits(config.limits);
   if (config.local.slots < 1 || config.local.slots > 1024) {
     throw ConfigError("local.slots must be between 1 and 1024");
   }

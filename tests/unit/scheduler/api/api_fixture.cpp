@@ -54,8 +54,9 @@ ApiFixture::ApiFixture() {
   folder_ = std::filesystem::canonical(name).string();
   ::chmod(folder_.c_str(), 0711);
   database_ = std::make_unique<db::Database>(file("margay.db"));
-  commands_ = std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, CrashHook(),
-                                         std::function<std::string()>(), check_sbatch_options);
+  commands_ =
+      std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, CrashHook(),
+                                 std::function<std::string()>(), check_sbatch_options, quotas_);
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,
       api::DaemonHooks{.status = [this] { return status_; },
@@ -70,7 +71,8 @@ ApiFixture::ApiFixture() {
   // Members of this group may connect: `nobody` here, a facility's users elsewhere.
   const bool root = ::geteuid() == 0;
   server_ = std::make_unique<api::HttpServer>(
-      api::ServerOptions{.socket = file("s.sock"), .group = root ? "nogroup" : ""},
+      api::ServerOptions{
+          .socket = file("s.sock"), .group = root ? "nogroup" : "", .takes_long = api::takes_long},
       [this](api::Request& request) { return service_->handle(request); });
 }
 

@@ -53,6 +53,8 @@ class ApiFixture : public testing::Test {
 
   std::string folder_;
   SystemClock clock_;
+  // For users who are not privileged.
+  Limits quotas_{.items_per_user = 3, .labels_per_user = 2, .templates_per_user = 2};
   std::unique_ptr<db::Database> database_;
   std::unique_ptr<Commands> commands_;
   std::unique_ptr<api::Service> service_;

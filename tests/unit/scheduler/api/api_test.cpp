@@ -293,6 +293,47 @@ TEST_F(ApiTest, AnItemBelongsToWhoEnqueuedIt) {
   EXPECT_EQ(margay({"release", "1"}).exit, 0);  // root may
 }
 
+TEST_F(ApiTest, AQuotaThatIsUsedUpRefusesAllFilesOfARequest) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const auto enqueued = [&](const std::string& label) {
+    return as_nobody([&] {
+      std::vector<Descriptor> files;
+      std::vector<int> numbers;
+      json entries = json::array();
+      for (const std::string name : {"one.mrc", "two.mrc"}) {
+        files.push_back(open_file(file(name)));
+        entries.push_back(entry(file(name), numbers.size()));
+        numbers.push_back(files.back().get());
+      }
+      json body = enqueue_body(entries);
+      body["label"] = label;
+      body["again"] = true;
+      return post("/v1/items", body, numbers).at("status").get<int>();
+    });
+  };
+  write("one.mrc");
+  write("two.mrc");
+  EXPECT_EQ(enqueued("first"), 200);
+  EXPECT_EQ(enqueued("second"), 403) << "3 items allowed";
+  EXPECT_EQ(get("/v1/items").at("items").size(), 2U);
+  EXPECT_EQ(margay({"cancel", "1", "2"}).exit, 0);
+  EXPECT_EQ(enqueued("second"), 200);
+  EXPECT_EQ(enqueued(std::string(300, 'x')), 400);
+}
+
+TEST_F(ApiTest, ABodyOfManyOrDeepValuesIsRefused) {
+  std::string many = "[0";
+  for (int i = 0; i < 60'000; ++i) many += ",0";
+  for (const std::string& value : {std::string(100, '[') + std::string(100, ']'), many + "]"}) {
+    const api::Answer answer =
+        api::HttpClient(file("s.sock"))
+            .call({.method = "POST", .target = "/v1/items", .body = "{\"items\":" + value + "}"});
+    EXPECT_EQ(answer.status, 400);
+    EXPECT_THAT(answer.body, HasSubstr("nested deeper than 16 levels or has more than 50000"));
+  }
+}
+
 TEST_F(ApiTest, AFileThatTheCallerMayNotReadCannotBeEnqueued) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
   register_template();

@@ -53,6 +53,71 @@ TEST_F(CommandsTest, TheSameMicrographAndTemplateNamesTheItemThatIsThere) {
   }
 }
 
+TEST_F(CommandsTest, LongTextsAreRefusedWithTheLimitsName) {
+  EnqueueRequest wanted = request("a.mrc");
+  wanted.label = std::string(201, 'x');
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(root_, wanted); }),
+              AllOf(HasSubstr("'xxx"), HasSubstr("201 bytes"), HasSubstr("limits.label_length")));
+  wanted.label = std::string(200, 'x');
+  wanted.ctf.source = std::string(1025, 'x');
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(root_, wanted); }),
+              HasSubstr("limits.path_length"));
+  wanted.ctf.source = std::string(1024, 'x');
+  EXPECT_GT(commands_->enqueue(root_, wanted).id, 0);
+  EXPECT_THAT(refusal<Invalid>([&] {
+                commands_->add_template(root_, {.name = "a",
+                                                .volume = file_facts(folder_.write("v.mrc", "v")),
+                                                .search_yaml = "# " + std::string(65536, 'x')});
+              }),
+              HasSubstr("limits.settings_length"));
+}
+
+TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.items_per_user = 2});
+  const auto ask = [&](const Caller& caller, int64_t items) {
+    return refusal<NotPermitted>([&] { commands.check_quota(caller, items, ""); });
+  };
+  const auto first = commands.enqueue(user_, request("a.mrc")).id;
+  EXPECT_EQ(ask(user_, 1), "not refused");
+  EXPECT_THAT(ask(user_, 2), AllOf(HasSubstr("you have 1 items"), HasSubstr("2 more"),
+                                   HasSubstr("limits.items_per_user")));
+  commands.enqueue(user_, request("b.mrc"));
+  EXPECT_THAT(ask(user_, 1), HasSubstr("limits.items_per_user"));
+  EXPECT_EQ(ask(other_, 2), "not refused");
+  EXPECT_EQ(ask(root_, 1000), "not refused");
+  set_state(first, ItemState::kFailed);
+  EXPECT_EQ(ask(user_, 1), "not refused");
+  commands.enqueue(user_, request("c.mrc"));
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands.retry(user_, first); }),
+              HasSubstr("limits.items_per_user"));
+  EXPECT_EQ(item(first).state, ItemState::kFailed);
+}
+
+TEST_F(CommandsTest, LabelsAndTemplatesOfOneUserAreCounted) {
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {},
+                    {.labels_per_user = 1, .templates_per_user = 1});
+  EnqueueRequest labelled = request("a.mrc");
+  labelled.label = "one";
+  commands.enqueue(user_, labelled);
+  commands.check_quota(user_, 1, "");
+  commands.check_quota(user_, 1, "one");
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands.check_quota(user_, 1, "two"); }),
+              HasSubstr("limits.labels_per_user"));
+  const std::string settings = db::TemplateStore(*database_).list().at(0).search_yaml;
+  const auto add = [&](const Caller& caller, const std::string& name) {
+    return refusal<NotPermitted>([&] {
+      commands.add_template(caller, {.name = name,
+                                     .volume = file_facts(folder_.write("v.mrc", "v")),
+                                     .search_yaml = settings});
+    });
+  };
+  EXPECT_EQ(add(other_, "mine"), "not refused");
+  EXPECT_EQ(add(other_, "mine"), "not refused") << "it exists";
+  EXPECT_THAT(add(other_, "second"), HasSubstr("limits.templates_per_user"));
+  EXPECT_EQ(add(root_, "second"), "not refused");
+  EXPECT_EQ(add(root_, "third"), "not refused");
+}
+
 TEST_F(CommandsTest, AgainMakesAnotherItem) {
   const auto first = enqueue("a.mrc");
   EnqueueRequest again = request("a.mrc");

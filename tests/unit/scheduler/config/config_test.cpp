@@ -67,6 +67,32 @@ TEST(Config, AnUnknownKeyIsRefusedWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("zzzzzzzzzzzz: 2"), HasSubstr("unknown key 'zzzzzzzzzzzz'; known here: "));
 }
 
+TEST(Config, LimitsHaveDefaultsAndAreReadAndChecked) {
+  EXPECT_EQ(parse_config("", "x").limits.connections_per_user, 64);
+  const Limits limits =
+      parse_config(
+          "limits: {items_per_user: 7, labels_per_user: 6, templates_per_user: 5, "
+          "label_length: 4, path_length: 3, settings_length: 2, body: 3000000, "
+          "requests_per_second: 9, connections_per_user: 8, connections: 10}",
+          "x")
+          .limits;
+  EXPECT_EQ(limits.items_per_user, 7);
+  EXPECT_EQ(limits.labels_per_user, 6);
+  EXPECT_EQ(limits.templates_per_user, 5);
+  EXPECT_EQ(limits.label_length, 4);
+  EXPECT_EQ(limits.path_length, 3);
+  EXPECT_EQ(limits.settings_length, 2);
+  EXPECT_EQ(limits.body, 3'000'000);
+  EXPECT_EQ(limits.requests_per_second, 9);
+  EXPECT_EQ(limits.connections_per_user, 8);
+  EXPECT_EQ(limits.connections, 10);
+  EXPECT_THAT(refusal("limits: {item_per_user: 2}"),
+              AllOf(HasSubstr("'limits.item_per_user'"), HasSubstr("'items_per_user'")));
+  EXPECT_THAT(refusal("limits: {requests_per_second: 0}"),
+              HasSubstr("limits.requests_per_second must be between 1 and "));
+  EXPECT_THAT(refusal("limits: {body: 100}"), HasSubstr("limits.body must be between "));
+}
+
 TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("tick: 5"), AllOf(HasSubstr("tick "), HasSubstr("500ms")));
   EXPECT_THAT(refusal("tick: 0s"), HasSubstr("tick"));

@@ -1,0 +1,21 @@
+// What one user may put into the database. The sentences name the limit and its key in the
+// daemon's configuration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "db/items.h"
+#include "scheduler/config/limits.h"
+
+namespace scheduler {
+
+// All throw: Invalid for a text that is too long, NotPermitted for a quota that is used up.
+void check_path(const Limits& limits, const std::string& path);
+void check_label(const Limits& limits, const std::string& label);
+void check_settings(const Limits& limits, const std::string& settings);
+// `used` has the items that have not ended and their labels, `label` among them or empty.
+void check_items(const Limits& limits, const db::Unfinished& used, int64_t added);
+void check_templates(const Limits& limits, int64_t registered);
+
+}  // namespace scheduler

@@ -1,0 +1,21 @@
+// How much one user may ask of the daemon, the section `limits` of the configuration.
+#pragma once
+
+namespace scheduler {
+
+// Lengths are in bytes. Root and the daemon's user may have any number of items, labels and
+// templates.
+struct Limits {
+  int items_per_user = 100'000;    // that have not ended
+  int labels_per_user = 1'000;     // different ones, of items that have not ended
+  int templates_per_user = 1'000;  // versions count
+  int label_length = 200;
+  int path_length = 1'024;
+  int settings_length = 65'536;  // the search settings of a template
+  int body = 4'000'000;          // of one request
+  int requests_per_second = 100;
+  int connections_per_user = 64;  // at once
+  int connections = 512;          // of all users at once
+};
+
+}  // namespace scheduler
