@@ -4,9 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
 #include "base/parse_number.h"
 #include "scheduler/api/json_text.h"
 
@@ -16,8 +13,12 @@ namespace {
 constexpr int kDeepest = 16;
 constexpr int kMostValues = 50'000;
 
-bool same_file(const struct stat& one, const struct stat& other) {
-  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+// Whether the daemon finds this open file at the path.
+bool names_file(const std::string& path, int descriptor) {
+  struct stat named {};
+  struct stat open {};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(descriptor, &open) == 0 &&
+         named.st_dev == open.st_dev && named.st_ino == open.st_ino;
 }
 
 // A descriptor with O_PATH can be opened without the right to read the file.
@@ -114,20 +115,19 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
   if (!opened_for_reading(descriptor)) {
     throw Invalid(path + ": the file that was passed is not open for reading");
   }
-  struct stat passed {};
-  struct stat named {};
-  if (::fstat(descriptor, &passed) != 0 || ::stat(path.c_str(), &named) != 0) {
-    throw Invalid(path + ": the daemon cannot find it: " + std::strerror(errno) +
-                  "; searches run as the daemon's user, which needs access to the folder");
+  const FileFacts facts = file_facts(descriptor);
+  // The daemon finds more files than the caller may: whether there is one at the path, and why it
+  // cannot be reached, is not told.
+  if (!names_file(path, descriptor)) {
+    throw Invalid(path +
+                  ": a different file was passed open, or the daemon does not find this one; "
+                  "searches run as the daemon's user, which needs access to the folder");
   }
-  if (!same_file(passed, named)) {
-    throw Invalid(path + ": a different file was passed open");
+  const bool readable = ::faccessat(AT_FDCWD, facts.path.c_str(), R_OK, AT_EACCESS) == 0;
+  if (!readable || !names_file(facts.path, descriptor)) {
+    throw Invalid(path + ": the daemon cannot read it; searches run as the daemon's user");
   }
-  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) {
-    throw Invalid(path + ": the daemon cannot read it: " + std::strerror(errno) +
-                  "; searches run as the daemon's user");
-  }
-  return file_facts(descriptor);
+  return facts;
 }
 
 ItemOptions options_of(const nlohmann::json& body) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <future>
+#include <set>
 
 #include "base/sha256.h"
 #include "db/attempts.h"
@@ -86,6 +87,22 @@ TEST_F(ApiTest, AnotherFileThanTheOneNamedIsRefused) {
   EXPECT_EQ(answer.at("error").at("kind"), "invalid");
   EXPECT_THAT(answer.at("error").at("message").get<std::string>(), HasSubstr("a different file"));
   EXPECT_TRUE(get("/v1/items").at("items").empty());
+}
+
+TEST_F(ApiTest, WhetherAnotherFileExistsIsNotAnswered) {
+  register_template();
+  const Descriptor own = open_file(write("own.mrc"));
+  write("secret.mrc");
+  std::filesystem::create_directory(file("folder"));
+  std::filesystem::create_symlink("loop", file("loop"));
+  std::set<std::string> sentences;
+  for (const std::string name :
+       {"secret.mrc", "missing.mrc", "missing/secret.mrc", "own.mrc/x", "folder", "loop"}) {
+    std::string message = enqueue_one(file(name), own.get()).at("error").at("message");
+    ASSERT_TRUE(message.starts_with(file(name))) << message;
+    sentences.insert(message.substr(file(name).size()));
+  }
+  EXPECT_EQ(sentences.size(), 1U) << testing::PrintToString(sentences);
 }
 
 TEST_F(ApiTest, ADescriptorWithoutTheRightToReadIsRefused) {
