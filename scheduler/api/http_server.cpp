@@ -81,7 +81,7 @@ class HttpServer::Loop {
         handler_(std::move(handler)),
         listener_(options.socket, options.group),
         wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        next_check_(Clock::now() + options.socket_check),
+        next_check_(Clock::now() + options.check_interval),
         quick_(options.threads.quick),
         slow_(options.threads.slow) {
     if (!wake_) base::throw_errno("eventfd");
@@ -111,7 +111,7 @@ class HttpServer::Loop {
   void run() {
     while (!is_finished()) {
       wait_for_events();
-      if (!stopping_ && Clock::now() >= next_check_) look_after_socket();
+      if (!stopping_ && Clock::now() >= next_check_) look_around();
       take_answers();
       expire();
       if (!stopping_) start_requests();
@@ -307,6 +307,7 @@ class HttpServer::Loop {
   }
 
   void answer(Clients::iterator entry, std::string text) {
+    has_answered_ = true;
     entry->second.connection.start_answer(std::move(text));
     entry->second.deadline = Clock::now() + options_.write_timeout;
     write(entry);
@@ -335,9 +336,19 @@ class HttpServer::Loop {
     }
   }
 
-  void look_after_socket() {
-    next_check_ = Clock::now() + options_.socket_check;
+  void look_around() {
+    next_check_ = Clock::now() + options_.check_interval;
     rate_.forget_quiet(Clock::now());
+    look_after_socket();
+    const bool is_quiet = std::none_of(clients_.begin(), clients_.end(), [](const auto& entry) {
+      return entry.second.connection.phase() == Phase::kRunning;
+    });
+    if (!has_answered_ || !is_quiet || !options_.when_quiet) return;
+    has_answered_ = false;
+    options_.when_quiet();
+  }
+
+  void look_after_socket() {
     if (listener_.is_in_place()) {
       trouble_.clear();
       return;
@@ -369,7 +380,8 @@ class HttpServer::Loop {
   Time accept_again_{};
   Time next_check_;
   Time last_answers_ = Time::max();
-  std::string trouble_;  // why the socket cannot be made again
+  bool has_answered_ = false;  // since when_quiet
+  std::string trouble_;        // why the socket cannot be made again
 
   std::atomic<bool> stopping_ = false;
   std::mutex mutex_;

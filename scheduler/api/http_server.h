@@ -29,8 +29,10 @@ struct ServerOptions {
   ServerLimits limits{};
   std::chrono::milliseconds read_timeout{10'000};   // for a whole request to arrive
   std::chrono::milliseconds write_timeout{30'000};  // for a whole answer to be taken
-  std::chrono::milliseconds socket_check{2'000};    // a lost socket file is made again so often
+  std::chrono::milliseconds check_interval{2'000};  // how often a lost socket file is noticed
   std::function<std::optional<Peer>(int)> peer = peer_of;
+  // Called now and then when nothing is being answered and something was since the last time.
+  std::function<void()> when_quiet{};
   // Whether a request may take longer than moments: those have threads of their own.
   std::function<bool(const Head&)> takes_long{};
 };

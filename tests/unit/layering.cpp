@@ -147,10 +147,10 @@ bool begins_with_one_of(const std::string& text, const Strings& beginnings) {
 bool is_system_header(const std::string& name) {
   if (name.find('.') == std::string::npos && name.find('/') == std::string::npos) return true;
   static const std::set<std::string> posix = {
-      "dirent.h", "dlfcn.h",    "endian.h", "errno.h",   "fcntl.h", "fnmatch.h", "glob.h",
-      "grp.h",    "link.h",     "poll.h",   "pthread.h", "pwd.h",   "sched.h",   "signal.h",
-      "spawn.h",  "termios.h",  "time.h",   "unistd.h",  "cpuid.h", "fnmatch.h", "immintrin.h",
-      "math.h",   "ucontext.h", "netdb.h",  "ifaddrs.h", "net/if.h"};
+      "dirent.h", "dlfcn.h",   "endian.h",   "errno.h",   "fcntl.h",   "fnmatch.h", "glob.h",
+      "grp.h",    "link.h",    "poll.h",     "pthread.h", "pwd.h",     "sched.h",   "signal.h",
+      "spawn.h",  "termios.h", "time.h",     "unistd.h",  "cpuid.h",   "fnmatch.h", "immintrin.h",
+      "malloc.h", "math.h",    "ucontext.h", "netdb.h",   "ifaddrs.h", "net/if.h"};
   return posix.count(name) > 0 || begins_with_one_of(name, {"sys/", "linux/", "arpa/", "netinet/"});
 }
 

@@ -347,9 +347,22 @@ TEST_F(HttpLimitsTest, LargeBodiesOfOneUserAtOnceAreLimited) {
               AllOf(StartsWith("HTTP/1.1 429 "), HasSubstr("limits.body")));
 }
 
+TEST_F(HttpLimitsTest, QuietAfterAnswersIsReportedOnce) {
+  std::atomic<int> quiet = 0;
+  ServerOptions watchful = options();
+  watchful.check_interval = std::chrono::milliseconds(5);
+  watchful.when_quiet = [&] { ++quiet; };
+  const HttpServer server(watchful, answer);
+  EXPECT_EQ(quiet, 0);
+  ask(kStatus);
+  EXPECT_TRUE(tests::becomes_true([&] { return quiet == 1; }));
+  ask(kStatus);
+  EXPECT_TRUE(tests::becomes_true([&] { return quiet == 2; }));
+}
+
 TEST_F(HttpLimitsTest, ALostSocketFileIsMadeAgain) {
   ServerOptions watchful = options();
-  watchful.socket_check = std::chrono::milliseconds(20);
+  watchful.check_interval = std::chrono::milliseconds(20);
   const HttpServer server(watchful, answer);
   const auto answers = [&] {
     try {
@@ -367,7 +380,7 @@ TEST_F(HttpLimitsTest, ALostSocketFileIsMadeAgain) {
 
 TEST_F(HttpLimitsTest, AFileThatTookTheSocketsPlaceIsLeftAlone) {
   ServerOptions watchful = options();
-  watchful.socket_check = std::chrono::milliseconds(20);
+  watchful.check_interval = std::chrono::milliseconds(20);
   const Descriptor before = [&] {
     const HttpServer server(watchful, answer);
     Descriptor connection = start("GET /x HTTP/1.1\r\n");
