@@ -21,6 +21,33 @@ INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaFused, OnGpu);
 INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaPrecision, OnGpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 
+// The length for which a plan chooses columns in two stages; small enough for compute-sanitizer.
+class CudaFusedColumnsInTwo : public CudaFused<OnGpu> {
+ protected:
+  template <typename Storage>
+  using Path = OneTile<Storage, 2304, kShort, cuda::ColumnKernel::kInTwo>;
+  static constexpr SearchCase kCase{.name = "2304 points", .height = 2274, .width = 56, .n = 16};
+};
+
+TEST_F(CudaFusedColumnsInTwo, GiveTheMapsOfTheCpu) {
+  // Enough units for the steps of the sums of squares, 2^-16, to even out.
+  expect_maps_of_the_cpu<Path<cuda::SingleStorage>>(kCase, 3e-6, 8);
+  expect_maps_of_the_cpu<Path<cuda::HalfArithmetic>>(kCase, 5e-3, 2);
+}
+
+TEST_F(CudaFusedColumnsInTwo, MakeNothingLargerInHalfPrecision) {
+  expect_the_gain_of_one<Path<cuda::HalfArithmetic>>(kCase);
+}
+
+TEST_F(CudaFusedColumnsInTwo, GiveTheSameBitsInEitherOrderOfTheirBlocks) {
+  const engine::Search search = search_of(kCase);
+  const auto bits = [&](cuda::ColumnGrid grid) {
+    return maps(*backend<Path<cuda::SingleStorage>>(search, 4, grid), search, 4);
+  };
+  EXPECT_TRUE(
+      same_bits(bits(cuda::ColumnGrid::kTransformsFirst), bits(cuda::ColumnGrid::kChunksFirst)));
+}
+
 struct Path {
   const char* fft;
   const char* precision;

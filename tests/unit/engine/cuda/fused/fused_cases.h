@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <memory>
@@ -34,6 +35,21 @@ template <typename Storage, int... kLengths>
 using Fused = FusedBy<cuda::ColumnKernel::kInThree, Storage, kLengths...>;
 template <typename Storage, int... kLengths>
 using FusedInTwo = FusedBy<cuda::ColumnKernel::kInTwo, Storage, kLengths...>;
+
+constexpr int kShort = 64;  // the length along one axis, so that a search stays small
+
+// One tile of kRows x kWidth, one of them kShort.
+template <typename Storage, int kRows, int kWidth,
+          cuda::ColumnKernel kKernel = cuda::columns_of_length(kRows)>
+struct OneTile : FusedBy<kKernel, Storage, kShort, kRows + kWidth - kShort> {
+  static cuda::FusedPlan plan(const engine::ProblemShape& shape) {
+    const auto axis = [&](int extent, int length) {
+      return cuda::tile_axis(extent, shape.template_size, std::array{length}).value();
+    };
+    return {.tiling = {.rows = axis(shape.height, kRows), .columns = axis(shape.width, kWidth)},
+            .transforms = 3};
+  }
+};
 
 template <typename Maker>
 class CudaFused : public OnDevice<Maker> {
@@ -85,6 +101,18 @@ class CudaFused : public OnDevice<Maker> {
     EXPECT_LT(d.sd, bound) << c.name;
     EXPECT_LT(d.other_index, 30 * bound) << c.name;
     EXPECT_GT(engine::best_z(expected, count), 0.5) << c.name << ": nothing to compare";
+  }
+  // Of each of the paths.
+  template <typename... Paths>
+  static void expect_the_gain_of_one(const SearchCase& c) {
+    const engine::Search search = search_of(c);
+    const auto cpu = engine::cpu::make_cpu_backend(
+        search.problem, engine::cpu::plan_memory(shape_of(search.problem), {.threads = 1}));
+    const engine::Accumulators expected = maps(*cpu, search, 1);
+    const auto expect = [&](engine::Backend& path) {
+      EXPECT_NEAR(gain(maps(path, search, 1), expected), 1, 1e-4) << c.name;
+    };
+    (expect(*backend<Paths>(search, 1)), ...);
   }
 };
 
@@ -271,19 +299,9 @@ TYPED_TEST_P(CudaFused, HalfArithmeticOverflowsForNoMicrograph) {
 
 // Roots and constants are rounded: all of a length the same way, so that a peak of 30 would suffer.
 TYPED_TEST_P(CudaFused, HalfArithmeticMakesNothingLarger) {
-  using Short = Fused<cuda::HalfArithmetic, 64>;
-  using Long = Fused<cuda::HalfArithmetic, 288>;
-  const engine::Search search =
-      search_of({.name = "", .height = 270, .width = 280, .n = 32, .paired = false});
-  const auto cpu = engine::cpu::make_cpu_backend(
-      search.problem, engine::cpu::plan_memory(shape_of(search.problem), {.threads = 1}));
-  const engine::Accumulators expected = this->maps(*cpu, search, 1);
-  const auto gain_of = [&]<typename Path>(Path) {
-    return this->gain(this->maps(*this->template backend<Path>(search, 1), search, 1), expected);
-  };
-  EXPECT_NEAR(gain_of(Short{}), 1, 1e-4);
-  EXPECT_NEAR(gain_of(FusedInTwo<cuda::HalfArithmetic, 64>{}), 1, 1e-4);
-  EXPECT_NEAR(gain_of(Long{}), 1, 1e-4);
+  using Half = cuda::HalfArithmetic;
+  this->template expect_the_gain_of_one<Fused<Half, 64>, FusedInTwo<Half, 64>, Fused<Half, 288>>(
+      {.name = "", .height = 270, .width = 280, .n = 32, .paired = false});
 }
 
 TYPED_TEST_P(CudaFused, HalfArithmeticEndsWhenAValueIsInfinite) {

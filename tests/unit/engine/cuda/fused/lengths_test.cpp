@@ -2,7 +2,6 @@
 #include "tests/fakes/half_words.h"
 #include "tests/unit/engine/cuda/on_cpu.h"
 //
-#include <array>
 #include <string>
 
 #include "tests/unit/engine/cuda/fused/fused_cases.h"
@@ -12,21 +11,6 @@ namespace {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaFused);
-
-constexpr int kOther = 64;  // the length along the other axis, so that a search stays small
-
-// One tile of kRows x kWidth.
-template <typename Storage, int kRows, int kWidth,
-          cuda::ColumnKernel kKernel = cuda::columns_of_length(kRows)>
-struct OneTile : FusedBy<kKernel, Storage, kOther, kRows + kWidth - kOther> {
-  static cuda::FusedPlan plan(const engine::ProblemShape& shape) {
-    const auto axis = [&](int extent, int length) {
-      return cuda::tile_axis(extent, shape.template_size, std::array{length}).value();
-    };
-    return {.tiling = {.rows = axis(shape.height, kRows), .columns = axis(shape.width, kWidth)},
-            .transforms = 3};
-  }
-};
 
 template <typename Length>
 class CudaFusedLength : public CudaFused<OnCpu> {
@@ -38,15 +22,22 @@ class CudaFusedLength : public CudaFused<OnCpu> {
   static void expect_maps(double bound, size_t units) {
     for (const int extent : {kLength - 30, kLength * 3 / 4}) {
       SCOPED_TRACE(std::to_string(extent) + " of " + std::to_string(kLength));
-      expect_maps_of_the_cpu<OneTile<Storage, kOther, kLength>>(
+      expect_maps_of_the_cpu<OneTile<Storage, kShort, kLength>>(
           {.name = "rows", .height = 56, .width = extent, .n = 16}, bound, units);
       const SearchCase columns{.name = "columns", .height = extent, .width = 56, .n = 16};
-      expect_maps_of_the_cpu<OneTile<Storage, kLength, kOther>>(columns, bound, units);
+      expect_maps_of_the_cpu<OneTile<Storage, kLength, kShort>>(columns, bound, units);
       if constexpr (cuda::columns_of_length(kLength) == cuda::ColumnKernel::kInTwo) {
-        expect_maps_of_the_cpu<OneTile<Storage, kLength, kOther, cuda::ColumnKernel::kInThree>>(
+        expect_maps_of_the_cpu<OneTile<Storage, kLength, kShort, cuda::ColumnKernel::kInThree>>(
             columns, bound, units);
       }
     }
+  }
+
+  template <cuda::ColumnKernel kKernel>
+  static void expect_no_gain() {
+    using Half = cuda::HalfArithmetic;
+    expect_the_gain_of_one<OneTile<Half, kLength, kShort, kKernel>>(
+        {.name = "columns", .height = kLength - 30, .width = 56, .n = 32, .paired = false});
   }
 };
 
@@ -62,6 +53,13 @@ TYPED_TEST(CudaFusedLength, GivesTheMapsOfTheCpu) {
 }
 TYPED_TEST(CudaFusedLength, GivesThemInHalfPrecision) {
   this->template expect_maps<cuda::HalfArithmetic>(5e-3, 2);
+}
+
+TYPED_TEST(CudaFusedLength, MakesNothingLargerInHalfPrecision) {
+  this->template expect_no_gain<cuda::ColumnKernel::kInThree>();
+  if constexpr (cuda::radix_in_two(TypeParam::value) > 0) {
+    this->template expect_no_gain<cuda::ColumnKernel::kInTwo>();
+  }
 }
 
 }  // namespace
