@@ -129,8 +129,9 @@ Caller caller_of(const Peer& peer) {
 }
 
 bool takes_long(const Head& head) {
-  const bool adds_template = head.method == "POST" && head.path.starts_with("/v1/templates");
-  return adds_template || head.path.ends_with("/script");
+  const std::vector<std::string> path = words_of(head.path, '/');
+  if (path.size() < 2) return false;
+  return (head.method == "POST" && path[1] == "templates") || path.back() == "script";
 }
 
 Response Service::handle(Request& request) {

@@ -6,12 +6,12 @@ namespace scheduler {
 // Lengths are in bytes. Root and the daemon's user may have any number of items, labels and
 // templates.
 struct Limits {
-  int items_per_user = 100'000;    // that have not ended
-  int labels_per_user = 1'000;     // different ones, of items that have not ended
-  int templates_per_user = 1'000;  // versions count
+  int items_per_user = 100'000;  // that have not ended
+  int labels_per_user = 1'000;   // different ones, of items that have not ended
+  int templates_per_user = 500;  // versions count
   int label_length = 200;
   int path_length = 1'024;
-  int settings_length = 65'536;  // the search settings of a template
+  int settings_length = 16'384;  // the search settings of a template
   int body = 4'000'000;          // of one request
   int requests_per_second = 100;
   int connections_per_user = 64;  // at once

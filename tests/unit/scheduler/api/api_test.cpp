@@ -273,6 +273,18 @@ TEST_F(ApiTest, WhatIsNotJsonOrHasNoAddressIsAnswered) {
   EXPECT_EQ(post("/v1/items/7/explode", json::object()).at("error").at("kind"), "not_found");
 }
 
+TEST_F(ApiTest, HashingAndRenderingAreKnownToTakeLongHoweverTheirAddressIsWritten) {
+  const auto takes_long = [](const std::string& method, const std::string& path) {
+    return api::takes_long({.method = method, .path = path});
+  };
+  EXPECT_TRUE(takes_long("POST", "/v1/templates"));
+  EXPECT_TRUE(takes_long("POST", "//v1//templates/"));
+  EXPECT_TRUE(takes_long("GET", "/v1/items/7//script/"));
+  EXPECT_FALSE(takes_long("GET", "/v1/templates"));
+  EXPECT_FALSE(takes_long("POST", "/v1/items"));
+  EXPECT_FALSE(takes_long("GET", "/"));
+}
+
 TEST_F(ApiTest, OthersMayLookButNotTouch) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
   register_template();

@@ -67,7 +67,7 @@ TEST_F(CommandsTest, LongTextsAreRefusedWithTheLimitsName) {
   EXPECT_THAT(refusal<Invalid>([&] {
                 commands_->add_template(root_, {.name = "a",
                                                 .volume = file_facts(folder_.write("v.mrc", "v")),
-                                                .search_yaml = "# " + std::string(65536, 'x')});
+                                                .search_yaml = "# " + std::string(16384, 'x')});
               }),
               HasSubstr("limits.settings_length"));
 }
