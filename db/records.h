@@ -147,6 +147,15 @@ struct AuditEntry {
   std::string detail{};
 };
 
+// Why an administrator lets no job start. There is one at most.
+struct Pause {
+  int64_t id = 1;
+  int64_t uid = 0;
+  std::string who{};
+  std::string reason{};  // may be empty
+  int64_t since = 0;
+};
+
 // The names that our jobs have in the cluster: "margay-<instance>-" and, for an attempt,
 // "margay-<instance>-<item>-a<number>". `instance` is Database::instance(), so that the jobs of two
 // daemons in one cluster are never mistaken for each other's.

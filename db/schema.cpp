@@ -134,8 +134,18 @@ ALTER TABLE host_failures ADD COLUMN row_start INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX host_failures_in_row ON host_failures (row_start) WHERE row_start > 0;
 )sql";
 
+constexpr const char* kFifth = R"sql(
+CREATE TABLE pauses (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  uid INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  since INTEGER NOT NULL
+);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth};
+constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

@@ -152,6 +152,8 @@ json Service::route(Request& request) {
   if (path.size() >= 2 && path[0] == "v1") {
     if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
+    if (path.size() == 2 && path[1] == "pause" && post) return pause(request);
+    if (path.size() == 2 && path[1] == "resume" && post) return resume(request);
     if (path.size() == 2 && path[1] == "doctor" && post) return doctor(request);
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
@@ -370,6 +372,18 @@ json Service::stop(const Request& request) {
   const DaemonStatus status = hooks_.status();
   hooks_.stop();
   return {{"stopping", true}, {"pid", status.pid}};
+}
+
+json Service::pause(const Request& request) {
+  commands_.pause(caller_of(request.peer), get_text(body_of(request), "reason").value_or(""));
+  hooks_.wake();
+  return {{"paused", true}};
+}
+
+json Service::resume(const Request& request) {
+  const bool was_paused = commands_.resume(caller_of(request.peer));
+  hooks_.wake();
+  return {{"paused", false}, {"was_paused", was_paused}};
 }
 
 }  // namespace scheduler::api

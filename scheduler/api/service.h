@@ -54,6 +54,8 @@ class Service {
   nlohmann::json script(const Request& request, int64_t item) const;
   nlohmann::json doctor(const Request& request);
   nlohmann::json stop(const Request& request);
+  nlohmann::json pause(const Request& request);
+  nlohmann::json resume(const Request& request);
 
   std::string template_name(int64_t id) const;
 

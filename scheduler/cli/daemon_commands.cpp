@@ -4,6 +4,8 @@
 #include <ostream>
 #include <thread>
 
+#include "scheduler/api/json_text.h"
+
 namespace scheduler::cli {
 namespace {
 
@@ -112,6 +114,25 @@ Exit status(const Context& context) {
   line("data", age_of_data(status));
   line("database", text_of(status, "database"));
   line("socket", context.socket());
+  return Exit::kOk;
+}
+
+Exit pause(const Context& context, const std::string& reason) {
+  json body;
+  api::put_text(body, "reason", reason);
+  const json answer = context.post("/v1/pause", body);
+  if (context.print_if_json(answer)) return Exit::kOk;
+  context.out()
+      << "Paused: no job starts until 'margay resume'. Jobs that were submitted continue; "
+         "items can be enqueued.\n";
+  return Exit::kOk;
+}
+
+Exit resume(const Context& context) {
+  const json answer = context.post("/v1/resume", json::object());
+  if (context.print_if_json(answer)) return Exit::kOk;
+  context.out() << (answer.at("was_paused").get<bool>() ? "Resumed: jobs start again.\n"
+                                                        : "Nothing was paused.\n");
   return Exit::kOk;
 }
 

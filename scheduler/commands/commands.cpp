@@ -8,9 +8,11 @@
 #include "base/text.h"
 #include "db/attempts.h"
 #include "db/audit.h"
+#include "db/pauses.h"
 #include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/commands/job_state_text.h"
+#include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/quotas.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/script/engine_config.h"
@@ -45,6 +47,13 @@ void check_ctf(const db::Ctf& ctf) {
   check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
   check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
   check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
+}
+
+constexpr size_t kLongestReason = 200;
+
+void check_may_pause(const Caller& caller) {
+  if (caller.privileged) return;
+  throw NotPermitted("only root or the daemon's own user may pause and resume the queue");
 }
 
 // How the micrograph changed since the item was enqueued.
@@ -329,9 +338,32 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   });
 }
 
+void Commands::pause(const Caller& caller, const std::string& reason) {
+  check_may_pause(caller);
+  if (reason.size() > kLongestReason) {
+    throw Invalid("the reason has " + std::to_string(reason.size()) + " bytes; at most " +
+                  std::to_string(kLongestReason) + " are kept");
+  }
+  db::Transaction transaction(database_);
+  db::PauseStore(database_).set(
+      {.uid = caller.uid, .who = caller.name, .reason = reason, .since = clock_.now()});
+  audit(caller, "pause", 0, reason);
+  commit(transaction);
+}
+
+bool Commands::resume(const Caller& caller) {
+  check_may_pause(caller);
+  db::Transaction transaction(database_);
+  if (!db::PauseStore(database_).clear()) return false;
+  audit(caller, "resume", 0, "");
+  commit(transaction);
+  return true;
+}
+
 std::map<int64_t, Decision> Commands::decisions() const {
   QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
-  if (pause_reason_) snapshot.pause_reason = pause_reason_();
+  snapshot.pause_reason = pause_text(database_);
+  if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {
     decisions.emplace(decision.item_id, std::move(decision));

@@ -113,6 +113,12 @@ class Commands {
   // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer names what changed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
+  // Lets no further job start, also after the daemon's next start; jobs that were submitted
+  // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.
+  void pause(const Caller& caller, const std::string& reason);
+  // Returns false when nothing was paused. Throws NotPermitted.
+  bool resume(const Caller& caller);
+
   // Throws NotFound.
   ItemView show(int64_t item_id) const;
   // Why each unfinished item waits or runs, by item.

@@ -9,6 +9,7 @@
 #include "db/host_failures.h"
 #include "db/items.h"
 #include "db/queue.h"
+#include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/launcher.h"
@@ -118,8 +119,14 @@ bool Daemon::may_ask() {
 
 bool Daemon::may_submit() { return next_.busy_slots < limits_.slots && may_ask(); }
 
+bool Daemon::is_paused() {
+  pause_ = pause_text(context_.database);
+  return !pause_.empty();
+}
+
 // Returns false when nothing more is to be launched in this tick.
 bool Daemon::launch(const Decision& decision) {
+  if (is_paused()) return false;
   LaunchResult result;
   guarded("item " + std::to_string(decision.item_id),
           [&] { result = launch_item(context_, breaker_, decision); });
@@ -147,6 +154,7 @@ void Daemon::submit() {
   launch_pause_.clear();
   next_.busy_slots =
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
+  if (is_paused()) return;
   // A widened job frees its own slot for the wider one, so that full slots are no obstacle to it.
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
@@ -161,6 +169,7 @@ void Daemon::submit() {
 }
 
 void Daemon::round() {
+  is_paused();  // for the status, also while the cluster does not answer
   slurm::Snapshot snapshot = context_.cluster.states();
   next_.cluster = context_.cluster.describe();
   next_.degraded = !snapshot.complete;
@@ -183,8 +192,9 @@ void Daemon::publish() {
   last_problem_ = next_.problem;
   next_.last_tick = context_.clock.now();
   next_.orphans = orphans_.stopped();
-  next_.pause_reason =
+  const std::string site_pause =
       launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
+  next_.pause_reason = pause_.empty() ? site_pause : pause_;
   const std::scoped_lock lock(mutex_);
   status_ = next_;
 }

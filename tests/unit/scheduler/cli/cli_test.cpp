@@ -5,6 +5,7 @@
 
 #include "db/attempts.h"
 #include "db/items.h"
+#include "db/pauses.h"
 #include "tests/unit/scheduler/cli/cli_fixture.h"
 
 namespace scheduler {
@@ -303,6 +304,8 @@ TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
                                                  {"logs"},
                                                  {"results"},
                                                  {"status"},
+                                                 {"pause"},
+                                                 {"resume"},
                                                  {"stop"}}) {
     Words arguments = command;
     arguments.push_back("--help");
@@ -311,6 +314,17 @@ TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
     EXPECT_THAT(outcome.out,
                 AllOf(HasSubstr("Example:\n  margay " + command[0]), HasSubstr("--json")));
   }
+}
+
+TEST_F(CliTest, TheQueueIsPausedAndResumed) {
+  EXPECT_THAT(margay({"resume"}).out, HasSubstr("Nothing was paused"));
+  const Outcome paused = margay({"pause", "--reason", "new driver \xff"});
+  EXPECT_EQ(paused.exit, 0) << paused.error;
+  EXPECT_THAT(paused.out, HasSubstr("no job starts until 'margay resume'"));
+  EXPECT_EQ(db::PauseStore(*database_).find()->reason, "new driver \xff");
+  EXPECT_EQ(margay({"resume", "--json"}).document().at("was_paused"), true);
+  EXPECT_FALSE(db::PauseStore(*database_).find());
+  EXPECT_EQ(wakes_, 3);
 }
 
 TEST_F(CliTest, WrongUseIsTwo) {

@@ -307,6 +307,18 @@ TEST_F(CommandsTest, EveryChangeIsAudited) {
                                             "ann hold ", "ann release ", "ann cancel "));
 }
 
+TEST_F(CommandsTest, OnlyThePrivilegedPauseAndResume) {
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands_->pause(user_, ""); }), HasSubstr("only root"));
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands_->resume(user_); }), HasSubstr("only root"));
+  EXPECT_FALSE(commands_->resume(root_)) << "nothing was paused";
+  commands_->pause(root_, "first");
+  commands_->pause(root_, "second");
+  EXPECT_TRUE(commands_->resume(root_));
+  EXPECT_FALSE(commands_->resume(root_));
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->pause(root_, std::string(201, 'x')); }),
+              HasSubstr("201 bytes"));
+}
+
 TEST_F(CommandsTest, ShowExplainsWhyAnItemWaits) {
   enqueue("a.mrc", Priority::kHigh);
   const auto id = enqueue("b.mrc").id;

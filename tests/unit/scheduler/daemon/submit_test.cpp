@@ -10,6 +10,7 @@ namespace {
 using db::AttemptState;
 using db::ItemState;
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -32,6 +33,29 @@ TEST_F(DaemonSubmitTest, TheAttemptIsOnTheDiskBeforeItIsSubmitted) {
   EXPECT_EQ(tests::text_of(config_.jobs() + "/" + std::to_string(id) + "/current"), "1\n");
   EXPECT_THAT(tests::text_of(first.directory + "/config.yaml"), HasSubstr("it's a b.mrc"));
   EXPECT_THAT(first.explanation, HasSubstr("only ready item"));
+}
+
+TEST_F(DaemonSubmitTest, WhilePausedNothingStartsAndWhatRunsContinues) {
+  const auto running = enqueue("a.mrc").id;
+  ticks(1);
+  const Caller root{.uid = 0, .name = "root", .privileged = true};
+  commands_->pause(root, "new driver");
+  const auto waiting = enqueue("b.mrc").id;
+  ticks(3);
+  EXPECT_THAT(attempts(waiting), IsEmpty());
+  EXPECT_THAT(daemon_->status().pause_reason,
+              AllOf(HasSubstr("paused by root: new driver"), HasSubstr("margay resume")));
+  EXPECT_THAT(commands_->show(waiting).explanation, HasSubstr("new driver"));
+  finish(attempt(running));
+  ticks(1);
+  EXPECT_EQ(item(running).state, ItemState::kDone);
+  restart();
+  ticks(2);
+  EXPECT_THAT(attempts(waiting), IsEmpty()) << "a pause outlives the daemon";
+  EXPECT_TRUE(commands_->resume(root));
+  ticks(1);
+  EXPECT_THAT(attempts(waiting), SizeIs(1));
+  EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
 TEST_F(DaemonSubmitTest, AJobIsSubmittedOnceAlthoughTheAnswerGotLost) {
