@@ -1,63 +1,80 @@
 #include "scheduler/api/job_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <optional>
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/untrusted_file.h"
 #include "base/utf8.h"
 #include "scheduler/api/json_text.h"
+#include "scheduler/daemon/job_json.h"
 
 namespace scheduler::api {
 namespace {
 
 constexpr size_t kLongestPiece = size_t{256} * 1024;
+constexpr size_t kLongestWord = 64;  // of a report's state and time
 
 nlohmann::json paths_there(const nlohmann::json& files) {
   nlohmann::json there = nlohmann::json::object();
   if (!files.is_object()) return there;
   for (const auto& [key, entry] : files.items()) {
-    const std::string path = entry.is_string() ? entry.get<std::string>() : entry.value("path", "");
-    if (!path.empty() && ::access(path.c_str(), F_OK) == 0) put_text(there, key, path);
+    const bool named = entry.is_string();
+    const auto path = named ? std::optional(entry.get<std::string>()) : get_text(entry, "path");
+    if (path && ::access(path->c_str(), F_OK) == 0) put_text(there, key, *path);
   }
   return there;
 }
 
+// Of what the engine reports, what is of the engine's type: the job's user may write anything.
+nlohmann::json reported(const nlohmann::json& file) {
+  nlohmann::json progress = nlohmann::json::object();
+  for (const char* key : {"done", "total", "rate", "eta_seconds", "best_z"}) {
+    const auto found = file.find(key);
+    if (found != file.end() && found->is_number()) progress[key] = *found;
+  }
+  for (const char* key : {"state", "time"}) {
+    const auto text = get_text(file, key);
+    if (text && text->size() <= kLongestWord) put_text(progress, key, *text);
+  }
+  return progress;
+}
+
 }  // namespace
 
-nlohmann::json progress_of(const db::Attempt& attempt) {
-  const std::string path = attempt.directory + "/progress.json";
-  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno == ENOENT) return nullptr;
-  // The job's user may write anything there: the daemon's memory is not theirs to fill.
-  const auto text = file ? base::read_all(file.get(), kLongestPiece) : std::nullopt;
-  if (!text) base::throw_errno(path);
-  nlohmann::json progress = nlohmann::json::parse(*text, nullptr, false);
-  return progress.is_object() ? progress : nlohmann::json(nullptr);
+void put_progress(const db::Attempt& attempt, nlohmann::json& entry) {
+  entry["progress"] = nullptr;
+  const auto refuse = [&](const std::exception& error) {
+    put_text(entry, "progress_problem", error.what());
+  };
+  try {
+    const auto file = read_job_json(attempt.directory, "progress.json", kLongestProgress);
+    if (file && file->is_object()) entry["progress"] = reported(*file);
+  } catch (const base::UnfitFile& error) {
+    refuse(error);
+  } catch (const base::FileError& error) {
+    refuse(error);
+  }
 }
 
 nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset) {
   const std::string path = attempt.directory + "/job.log";
-  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file && errno != ENOENT) base::throw_errno(path);
-  struct stat status {};
-  if (file && ::fstat(file.get(), &status) != 0) base::throw_errno(path);
+  const auto file = base::open_untrusted_in(attempt.directory, "job.log");
+  const int64_t size = file ? file->size : 0;
   std::optional<std::string> text = "";
-  if (offset < status.st_size) {
-    if (::lseek(file.get(), offset, SEEK_SET) < 0) base::throw_errno(path);
-    const auto rest = static_cast<size_t>(status.st_size - offset);
-    text = base::read_all(file.get(), std::min(kLongestPiece, rest));
+  if (offset < size) {
+    if (::lseek(file->descriptor.get(), offset, SEEK_SET) < 0) base::throw_errno(path);
+    const auto rest = static_cast<size_t>(size - offset);
+    text = base::read_all(file->descriptor.get(), std::min(kLongestPiece, rest));
     if (!text) base::throw_errno(path);
     base::drop_cut_character(*text);  // it waits for the next piece
   }
   nlohmann::json piece = {{"offset", offset},
                           {"next_offset", offset + static_cast<int64_t>(text->size())},
-                          {"size", int64_t{status.st_size}}};
+                          {"size", size}};
   put_text(piece, "text", *text);
   put_text(piece, "path", path);
   return piece;

@@ -9,11 +9,14 @@
 
 namespace scheduler::api {
 
-// The engine's progress.json; null while there is none.
-nlohmann::json progress_of(const db::Attempt& attempt);
+// Sets "progress" to what the engine's progress.json reports, null while there is none. Where the
+// file is not one of the engine's, it is null and "progress_problem" says why: one attempt's folder
+// spoils no answer about other items.
+void put_progress(const db::Attempt& attempt, nlohmann::json& entry);
 
 // A piece of job.log from `offset` (bytes): {"offset","next_offset","size","text"}; all 0 while
-// there is no log. Throws std::system_error when it cannot be read.
+// there is no log. Throws base::UnfitFile for what is no log, std::system_error when it cannot be
+// read.
 nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset);
 
 // The paths of a result's files, without those that were removed: {"maps":{},"pictures":{}}.

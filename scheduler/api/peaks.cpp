@@ -1,7 +1,10 @@
 #include "scheduler/api/peaks.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "base/parse_number.h"
 
@@ -10,12 +13,13 @@ namespace {
 
 class CsvReader {
  public:
-  explicit CsvReader(const std::string& text) : text_(text) {}
+  using Row = std::vector<std::string>;
+  CsvReader(const std::string& text, std::function<void(const Row&)> take_row)
+      : text_(text), take_row_(std::move(take_row)) {}
 
-  std::vector<std::vector<std::string>> rows() {
+  void read() {
     for (; at_ < text_.size(); ++at_) take(text_[at_]);
     if (!field_.empty() || !row_.empty()) end_row();
-    return std::move(rows_);
   }
 
  private:
@@ -51,7 +55,7 @@ class CsvReader {
 
   void end_row() {
     end_field();
-    rows_.push_back(std::move(row_));
+    take_row_(row_);
     row_.clear();
   }
 
@@ -59,14 +63,14 @@ class CsvReader {
   size_t at_ = 0;
   bool quoted_ = false;
   std::string field_;
-  std::vector<std::string> row_;
-  std::vector<std::vector<std::string>> rows_;
+  Row row_;
+  std::function<void(const Row&)> take_row_;
 };
 
 class Columns {
  public:
-  Columns(const std::vector<std::string>& header, const std::string& name)
-      : header_(header), name_(name) {}
+  Columns(std::vector<std::string> header, const std::string& name)
+      : header_(std::move(header)), name_(name) {}
 
   double number(const std::vector<std::string>& row, const std::string& column) const {
     const auto found = std::find(header_.begin(), header_.end(), column);
@@ -82,32 +86,37 @@ class Columns {
   }
 
  private:
-  const std::vector<std::string>& header_;
+  std::vector<std::string> header_;
   const std::string& name_;
 };
 
 }  // namespace
 
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
-  return CsvReader(text).rows();
+  std::vector<std::vector<std::string>> rows;
+  CsvReader(text, [&](const CsvReader::Row& row) { rows.push_back(row); }).read();
+  return rows;
 }
 
 std::vector<PeakRow> read_peaks(const std::string& csv, const std::string& name) {
-  const auto rows = parse_csv(csv);
-  if (rows.empty()) throw std::runtime_error(name + ": the peak list is empty");
-  const Columns columns(rows.front(), name);
+  // Row by row: as many texts as a job can put into a file do not fit into the daemon.
+  std::optional<Columns> columns;
   std::vector<PeakRow> peaks;
-  for (size_t i = 1; i < rows.size(); ++i) {
-    const auto& row = rows[i];
-    peaks.push_back({.x = columns.number(row, "pos_x_img"),
-                     .y = columns.number(row, "pos_y_img"),
-                     .z = columns.number(row, "scaled_mip"),
-                     .mip = columns.number(row, "mip"),
-                     .phi = columns.number(row, "phi"),
-                     .theta = columns.number(row, "theta"),
-                     .psi = columns.number(row, "psi"),
-                     .relative_defocus = columns.number(row, "relative_defocus")});
-  }
+  CsvReader(csv, [&](const CsvReader::Row& row) {
+    if (!columns) {
+      columns.emplace(row, name);
+      return;
+    }
+    peaks.push_back({.x = columns->number(row, "pos_x_img"),
+                     .y = columns->number(row, "pos_y_img"),
+                     .z = columns->number(row, "scaled_mip"),
+                     .mip = columns->number(row, "mip"),
+                     .phi = columns->number(row, "phi"),
+                     .theta = columns->number(row, "theta"),
+                     .psi = columns->number(row, "psi"),
+                     .relative_defocus = columns->number(row, "relative_defocus")});
+  }).read();
+  if (!columns) throw std::runtime_error(name + ": the peak list is empty");
   return peaks;
 }
 

@@ -5,12 +5,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <map>
 
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
-#include "base/read_file.h"
 #include "base/text.h"
+#include "base/untrusted_file.h"
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
@@ -28,6 +29,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostListed = 1000;
+constexpr size_t kLongestPeakList = size_t{64} << 20;  // bytes
 
 struct Refusal {
   int status = 500;
@@ -254,7 +256,8 @@ json Service::list(const Request& request) const {
     }
     if (with_progress && item.state == db::ItemState::kActive) {
       const auto attempt = db::AttemptStore(database_).newest_of_item(item.id);
-      entry["progress"] = attempt ? progress_of(*attempt) : json(nullptr);
+      entry["progress"] = nullptr;
+      if (attempt) put_progress(*attempt, entry);
     }
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);
@@ -269,7 +272,8 @@ json Service::show(int64_t item) const {
   const ItemView view = commands_.show(item);
   json entry = view_json(view);
   const bool running = view.item.state == db::ItemState::kActive && !view.attempts.empty();
-  entry["progress"] = running ? progress_of(view.attempts.back()) : json(nullptr);
+  entry["progress"] = nullptr;
+  if (running) put_progress(view.attempts.back(), entry);
   entry["history"] = json::array();
   for (const db::AuditEntry& line : db::AuditStore(database_).of_item(item)) {
     json event = {{"time", line.time}, {"uid", line.uid}, {"action", line.action}};
@@ -316,7 +320,8 @@ json Service::results(int64_t item) const {
   result["item"] = item_json(view.item, versioned_name(view.search_template));
   result["peak_list"] = json::array();
   const std::string& list = view.result->peaks_csv;
-  const auto csv = base::read_file(list);
+  const std::filesystem::path path = list;
+  const auto csv = base::read_untrusted_in(path.parent_path(), path.filename(), kLongestPeakList);
   if (!csv) throw std::runtime_error(list + ": No such file or directory");
   for (const PeakRow& peak : read_peaks(*csv, list)) {
     result["peak_list"].push_back({{"x", peak.x},

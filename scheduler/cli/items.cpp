@@ -229,6 +229,7 @@ Exit show(const Context& context, int64_t item) {
   field(context, "Slurm options", options_text(entry.at("options")));
   field(context, "enqueued",
         time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
+  field(context, "progress", text_of(entry, "progress_problem"));
   if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {
     field(context, "cancelling", "its job was asked to stop");
   }

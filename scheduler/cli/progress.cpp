@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/api/json_text.h"
 #include "scheduler/cli/text_format.h"
 
 namespace scheduler::cli {
@@ -14,6 +15,11 @@ using nlohmann::json;
 constexpr int kTailCells = 33;
 constexpr int kBestCells = 14;
 constexpr int kRoomForBest = 100;
+
+double number_in(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
 
 double fraction_of(const Progress& progress) {
   return progress.total > 0 ? std::clamp(progress.done / progress.total, 0.0, 1.0) : 0;
@@ -49,12 +55,12 @@ std::optional<Progress> progress_of(const json& item) {
   const auto found = item.find("progress");
   if (found == item.end() || !found->is_object()) return std::nullopt;
   Progress progress;
-  progress.done = found->value("done", 0.0);
-  progress.total = found->value("total", 0.0);
-  progress.rate = found->value("rate", 0.0);
-  progress.eta_seconds = found->value("eta_seconds", 0.0);
-  progress.best_z = found->value("best_z", 0.0);
-  progress.state = found->value("state", "");
+  progress.done = number_in(*found, "done");
+  progress.total = number_in(*found, "total");
+  progress.rate = number_in(*found, "rate");
+  progress.eta_seconds = number_in(*found, "eta_seconds");
+  progress.best_z = number_in(*found, "best_z");
+  progress.state = api::get_text(*found, "state").value_or("");
   return progress;
 }
 

@@ -10,16 +10,16 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/file_io.h"
 #include "scheduler/policy/host_exclusion.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
 namespace {
 
-constexpr int64_t kLogEnd = 64 * 1024;
-constexpr int64_t kLongestHost = 256;
+constexpr size_t kLogEnd = 64 * 1024;
+constexpr size_t kLongestHost = 256;
 constexpr int64_t kFullDisk = 1 << 20;
 
 int64_t modified_ms(const std::string& path) {
@@ -69,11 +69,20 @@ std::string memory_error(const std::string& log) {
   return found;
 }
 
+// A log that is no file is itself what went wrong.
+void add_log(const db::Attempt& attempt, Evidence& evidence) {
+  try {
+    const std::string log = base::read_end_untrusted_in(attempt.directory, kLogFile, kLogEnd);
+    evidence.error = last_error(log);
+    evidence.memory_error = memory_error(log);
+  } catch (const base::UnfitFile& error) {
+    evidence.error = std::string("its log ") + error.what();
+  }
+}
+
 // What matters only once the job is over.
 void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
-  const std::string log = read_end(attempt.directory + "/" + kLogFile, kLogEnd);
-  evidence.error = last_error(log);
-  evidence.memory_error = memory_error(log);
+  add_log(attempt, evidence);
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(context, attempt);
@@ -114,7 +123,12 @@ bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt) {
 // For a job on several hosts, the script leaves the name of the one that failed, if it knows.
 std::string host_of(const db::Attempt& attempt) {
   if (is_one_host(attempt.host)) return attempt.host;
-  std::string host = read_end(attempt.directory + "/" + kFailedHostFile, kLongestHost);
+  std::string host;
+  try {
+    host = base::read_end_untrusted_in(attempt.directory, kFailedHostFile, kLongestHost);
+  } catch (const base::UnfitFile&) {
+    return "";  // margay-job did not write it
+  }
   host.erase(host.find_last_not_of('\n') + 1);
   const bool is_name = std::all_of(host.begin(), host.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/read_file.h"
+#include "scheduler/daemon/job_json.h"
 #include "scheduler/files/attempt_folder.h"
 
 namespace scheduler {
@@ -100,28 +100,31 @@ ManifestReading refused(const std::string& why) {
 
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
                               int64_t now) {
-  const auto text = base::read_file(attempt.directory + "/" + kManifestFile);
-  if (!text) return {};
   try {
-    const Json manifest = Json::parse(*text);
-    std::string problem = refuse_identity(manifest, attempt, search_template);
-    if (problem.empty()) problem = refuse_outputs(manifest, attempt.directory);
+    const auto manifest = read_job_json(attempt.directory, kManifestFile, kLongestManifest);
+    if (!manifest) return {};
+    std::string problem = refuse_identity(*manifest, attempt, search_template);
+    if (problem.empty()) problem = refuse_outputs(*manifest, attempt.directory);
     if (!problem.empty()) return refused(problem);
     return {.witness = ManifestWitness::kAccepted,
             .problem = "",
-            .result = result_of(manifest, attempt, now)};
+            .result = result_of(*manifest, attempt, now)};
+  } catch (const base::UnfitFile& error) {
+    return refused(error.what());
   } catch (const Json::exception& error) {
     return refused(std::string("is damaged: ") + error.what());
   }
 }
 
 int64_t done_units(const std::string& folder) {
-  const auto text = base::read_file(folder + "/" + kProgressFile);
-  if (!text) return 0;
-  const Json progress = Json::parse(*text, nullptr, false);
-  const bool known =
-      progress.is_object() && progress.contains("done") && progress.at("done").is_number_integer();
-  return known ? progress.at("done").get<int64_t>() : 0;
+  try {
+    const auto progress = read_job_json(folder, kProgressFile, kLongestProgress);
+    const bool known = progress && progress->is_object() && progress->contains("done") &&
+                       progress->at("done").is_number_integer();
+    return known ? progress->at("done").get<int64_t>() : 0;
+  } catch (const base::UnfitFile&) {
+    return 0;  // what the engine did not write reports no progress
+  }
 }
 
 void remove_leftovers(const std::string& folder, ResultsKeep keep) {

@@ -7,8 +7,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "base/read_file.h"
-#include "scheduler/files/file_io.h"
+#include "base/untrusted_file.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/job_states.h"
@@ -22,7 +21,8 @@ using slurm::Finding;
 using Report = std::map<std::string, std::string>;
 
 constexpr int64_t kClockTolerance = 2;  // seconds
-constexpr int64_t kLogEnd = 300;        // bytes of a failed job's output that are shown
+constexpr size_t kLogEnd = 300;         // bytes of a failed job's output that are shown
+constexpr size_t kLongestReport = 64 << 10;
 constexpr int kLooksAtItsEnd = 10;
 
 constexpr const char* kScript = R"sh(#!/bin/bash
@@ -37,8 +37,8 @@ folder={{folder}}
 } > "$folder/report.new" && mv "$folder/report.new" "$folder/report"
 )sh";
 
-std::optional<Report> read_report(const std::string& path) {
-  const auto text = base::read_file(path);
+std::optional<Report> read_report(const std::string& folder) {
+  const auto text = base::read_untrusted_in(folder, "report", kLongestReport);
   if (!text) return std::nullopt;
   Report report;
   std::istringstream lines(*text);
@@ -141,7 +141,7 @@ class Probe {
   }
 
   void look() {
-    if (!report_) report_ = read_report(folder_ + "/report");
+    if (!report_) report_ = read_report(folder_);
     if (report_ && seen_ == 0) seen_ = clock_.now();
     for (const slurm::JobStatus& job : cluster_.states().jobs) {
       if (job.job_id == job_.job_id && job.name == options_.name) job_ = job;
@@ -167,7 +167,7 @@ class Probe {
     if (report_) return judge_report();
     const std::string where = job_.host.empty() ? "" : " on " + job_.host;
     if (is_over(job_.state)) {
-      const std::string log = read_end(folder_ + "/job.log", kLogEnd);
+      const std::string log = base::read_end_untrusted_in(folder_, "job.log", kLogEnd);
       findings_.bad(
           "job",
           "job " + job_.job_id + " ran" + where + " (" + state_words() + ") and left nothing in '" +

@@ -10,6 +10,8 @@ namespace scheduler {
 
 namespace fs = std::filesystem;
 
+constexpr int kMostAttempts = 1'000'000;  // of one item
+
 std::string item_folder(const std::string& jobs, int64_t item_id) {
   return jobs + "/" + std::to_string(item_id);
 }
@@ -25,7 +27,9 @@ int highest_claimed(const std::string& jobs, int64_t item_id) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const auto number = name[0] == 'a' ? base::parse_number<int>(name.substr(1)) : std::nullopt;
-    if (number && fs::exists(entry.path() / kClaimFolder)) highest = std::max(highest, *number);
+    // A folder of no attempt may bear any number; counting on from the largest would overflow.
+    const bool counts = number && *number < kMostAttempts;
+    if (counts && fs::exists(entry.path() / kClaimFolder)) highest = std::max(highest, *number);
   }
   return highest;
 }

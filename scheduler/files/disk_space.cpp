@@ -1,14 +1,17 @@
 #include "scheduler/files/disk_space.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
+
+#include "base/descriptor.h"
 
 namespace scheduler {
 namespace {
@@ -23,12 +26,12 @@ constexpr int64_t kLongestSide = 1 << 17;
 // Columns and rows come first in an MRC header, in either byte order. 0 for other and for truncated
 // files: the engine reports those better, and a bad header must not stop other items.
 int64_t pixels_of(const std::string& path) {
-  std::error_code error;
-  const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  if (error) return 0;
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts {};
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return 0;
+  const int64_t bytes = facts.st_size;
   std::array<char, 8> header{};
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(header.data(), header.size())) return 0;
+  if (::pread(file.get(), header.data(), header.size(), 0) != ssize_t{header.size()}) return 0;
   for (int order = 0; order < 2; ++order) {
     int32_t columns = 0;
     int32_t rows = 0;

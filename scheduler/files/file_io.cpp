@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -55,14 +54,6 @@ std::string hash_file(int descriptor) {
   } catch (const base::FileError& error) {
     throw Invalid(error.what());
   }
-}
-
-std::string read_end(const std::string& path, int64_t limit) {
-  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat facts {};
-  if (!file || fstat(file.get(), &facts) != 0) return "";
-  if (lseek(file.get(), std::max<off_t>(0, facts.st_size - limit), SEEK_SET) < 0) return "";
-  return base::read_all(file.get(), static_cast<size_t>(limit)).value_or("");
 }
 
 }  // namespace scheduler

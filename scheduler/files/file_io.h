@@ -21,7 +21,4 @@ FileFacts file_facts(int descriptor);
 // SHA-256 of an open file in lower-case hex. Throws Invalid.
 std::string hash_file(int descriptor);
 
-// The last `limit` bytes, empty when there is none.
-std::string read_end(const std::string& path, int64_t limit);
-
 }  // namespace scheduler

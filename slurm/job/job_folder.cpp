@@ -8,12 +8,13 @@
 #include <ctime>
 
 #include "base/error.h"
-#include "base/read_file.h"
+#include "base/untrusted_file.h"
 
 namespace slurm {
 namespace {
 
 constexpr const char* kEnvironmentPrefix = "env.";
+constexpr size_t kLongestRecord = size_t{4} << 20;  // of a request with its environment
 
 // A lock of the open file description: gone with its last holder, whatever ends it.
 struct flock whole_file() {
@@ -77,8 +78,9 @@ ExitRecord to_exit_record(const Record& record) {
 }
 
 std::optional<Record> JobFolder::read(const std::string& name) const {
-  const auto text = base::read_file_at(folder_.get(), name);
-  return text ? decode(*text) : std::nullopt;
+  const std::string path = path_ + "/" + name;
+  const auto file = base::open_untrusted_at(folder_.get(), name, path);
+  return file ? decode(base::read_whole(*file, kLongestRecord, path)) : std::nullopt;
 }
 
 bool JobFolder::has(const std::string& name) const {
@@ -95,7 +97,11 @@ void JobFolder::write(const std::string& name, const Record& record) const {
 }
 
 base::Descriptor JobFolder::open_lock() const {
-  base::Descriptor file(openat(folder_.get(), "lock", O_RDWR | O_CLOEXEC));
+  base::Descriptor file(
+      openat(folder_.get(), "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && (errno == ENOENT || errno == ELOOP)) {
+    throw base::UnfitFile("'" + path_ + "/lock' is missing, or a symbolic link");
+  }
   if (!file) base::throw_errno("cannot open the job's lock");
   return file;
 }

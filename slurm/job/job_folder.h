@@ -51,9 +51,12 @@ ExitRecord to_exit_record(const Record& record);
 class JobFolder {
  public:
   // Throws std::system_error when the folder is not there.
-  explicit JobFolder(const std::filesystem::path& path) : folder_(base::open_folder(path)) {}
+  explicit JobFolder(const std::filesystem::path& path)
+      : path_(path), folder_(base::open_folder(path)) {}
 
   int descriptor() const { return folder_.get(); }
+  // nullopt when there is no such record, or none that is whole. Throws base::UnfitFile for what is
+  // no record (a pipe, a link, a file too long), and std::system_error.
   std::optional<Record> read(const std::string& name) const;
   bool has(const std::string& name) const;
   // Atomic and durable. Throws std::system_error naming the file.
@@ -61,12 +64,14 @@ class JobFolder {
   void write(const std::string& name, const Record& record) const;
 
   // The wrapper's lock, held until the descriptor is closed; nullopt when another one holds it.
+  // Both throw base::UnfitFile where the lock is missing or no file, and std::system_error.
   std::optional<base::Descriptor> take_lock() const;
   bool is_locked() const;  // asks only: a wrapper that starts at this instant is not disturbed
 
  private:
   base::Descriptor open_lock() const;
 
+  std::string path_;
   base::Descriptor folder_;
 };
 

@@ -83,11 +83,11 @@ struct Prepared {
 };
 
 Prepared prepare(const LocalRequest& request, const std::string& folder_path) {
-  Prepared prepared{
-      .directory = base::open_folder(request.directory),
-      .output = base::Descriptor(
-          open(request.output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
-      .script = folder_path + "/job.sh"};
+  Prepared prepared{.directory = base::open_folder(request.directory),
+                    .output = base::Descriptor(open(
+                        request.output_path.c_str(),
+                        O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)),
+                    .script = folder_path + "/job.sh"};
   if (!prepared.output) {
     base::throw_errno("cannot open the job's output " + request.output_path);
   }

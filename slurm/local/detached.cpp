@@ -17,7 +17,7 @@ int run_detached(std::vector<std::string> command, const std::filesystem::path& 
   // First: a daemon killed at this instant must not leave its database locked by us.
   spawn.close_from(STDERR_FILENO + 1);
   spawn.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  spawn.open(STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  spawn.open(STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0644);
   spawn.duplicate(STDOUT_FILENO, STDERR_FILENO);
   spawn.enter("/");
   pid_t child = 0;

@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/environment.h"
+#include "base/untrusted_file.h"
 #include "slurm/local/detached.h"
 
 namespace slurm {
@@ -58,6 +59,15 @@ std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs:
            "configuration says";
   }
   return std::nullopt;
+}
+
+// What cannot be read was asked for long ago.
+Record cancel_record(const JobFolder& folder) {
+  try {
+    return folder.read("cancel").value_or(Record{});
+  } catch (const base::UnfitFile&) {
+    return {};
+  }
 }
 
 void apply_exit(const ExitRecord& end, bool cancelled, JobStatus& status) {
@@ -179,6 +189,19 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   return job;
 }
 
+// A job in whose folder something is no record has failed: its fault is not that of the others.
+LocalCluster::Job LocalCluster::look_at(const std::string& name, const JobFolder& folder) const {
+  try {
+    return observe(name, folder);
+  } catch (const base::UnfitFile& error) {
+    Job job;
+    job.ended = true;
+    job.status = {.job_id = name, .name = name, .state = JobState::kFailed};
+    job.status.reason = std::string("its folder was changed: ") + error.what();
+    return job;
+  }
+}
+
 // The wrapper is gone without an exit record: the script may still be there.
 void LocalCluster::judge_vanished(Job& job) const {
   if (!processes_of(job).empty()) {
@@ -199,14 +222,14 @@ std::vector<ProcessIdentity> LocalCluster::processes_of(const Job& job) const {
 
 std::optional<LocalCluster::Job> LocalCluster::find(const std::string& name) const {
   if (!is_job_name(name) || !fs::exists(path_of(name))) return std::nullopt;
-  return observe(name, JobFolder(path_of(name)));
+  return look_at(name, JobFolder(path_of(name)));
 }
 
 std::vector<LocalCluster::Job> LocalCluster::all_jobs() const {
   std::vector<Job> jobs;
   for (const auto& entry : fs::directory_iterator(options_.folder)) {
     const std::string name = entry.path().filename().string();
-    if (is_job_name(name) && entry.is_directory()) jobs.push_back(observe(name, JobFolder(entry)));
+    if (is_job_name(name) && entry.is_directory()) jobs.push_back(look_at(name, JobFolder(entry)));
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
     return std::pair(a.request.submitted_ns, a.status.name) <
@@ -288,10 +311,10 @@ bool LocalCluster::cancel(const std::string& job_id) {
   const JobFolder folder(path_of(job_id));
   if (!folder.has("cancel")) {
     folder.write("cancel", {{"boot_clock_ms", std::to_string(boot_clock_ms())}});
-    job = observe(job_id, folder);
+    job = look_at(job_id, folder);
     return job->ended;
   }
-  const int64_t asked = number_of(folder.read("cancel").value_or(Record{}), "boot_clock_ms");
+  const int64_t asked = number_of(cancel_record(folder), "boot_clock_ms");
   if (boot_clock_ms() - asked >= options_.kill_wait.count()) {
     for (const ProcessIdentity& process : processes_of(*job)) processes_.signal(process, SIGKILL);
   }

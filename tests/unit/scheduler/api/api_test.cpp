@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -411,6 +412,77 @@ TEST_F(ApiTest, ProgressIsWhatTheEngineWrote) {
   EXPECT_EQ(get("/v1/items?progress=1").at("items").at(0).at("progress").at("total"), 10);
   write("a" + std::to_string(item) + "/progress.json", R"({"done":)");
   EXPECT_TRUE(get(target).at("item").at("progress").is_null());
+}
+
+TEST_F(ApiTest, WhateverAJobLeavesAsItsProgressSpoilsNoAnswerAboutOthers) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  enqueue("two.mrc");
+  activate(item);
+  const std::string progress = "a" + std::to_string(item) + "/progress.json";
+  const auto listed = [&] {
+    const json items = get("/v1/items?progress=1").at("items");
+    EXPECT_EQ(items.size(), 2U);
+    EXPECT_EQ(margay({"list"}).exit, 0);
+    return items.at(0);
+  };
+  write(progress, std::string(30'000, '[') + std::string(30'000, ']'));
+  EXPECT_THAT(listed().at("progress_problem"), HasSubstr("nests lists and objects"));
+  write(progress, std::string(200'000, ' '));
+  EXPECT_THAT(listed().at("progress_problem"), HasSubstr("is longer than"));
+  std::filesystem::remove(file(progress));
+  std::filesystem::create_symlink(write("secret.json", R"({"state":"secret"})"), file(progress));
+  EXPECT_THAT(listed().at("progress_problem"), HasSubstr("is a symbolic link"));
+  EXPECT_TRUE(listed().at("progress").is_null());
+  std::filesystem::remove(file(progress));
+  ASSERT_EQ(::mkfifo(file(progress).c_str(), 0666), 0);
+  EXPECT_THAT(listed().at("progress_problem"), HasSubstr("is not a regular file"));
+  EXPECT_THAT(margay({"show", std::to_string(item)}).out, HasSubstr("is not a regular file"));
+}
+
+TEST_F(ApiTest, OfAReportOfProgressOnlyWhatHasTheRightTypeIsPassedOn) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  activate(item);
+  write("a" + std::to_string(item) + "/progress.json", json{{"done", 5},
+                                                            {"total", "ten"},
+                                                            {"rate", json::array()},
+                                                            {"state", std::string(10'000, 'x')},
+                                                            {"own", "words"}}
+                                                           .dump());
+  EXPECT_EQ(get("/v1/items?progress=1").at("items").at(0).at("progress"), json({{"done", 5}}));
+  EXPECT_EQ(margay({"list"}).exit, 0);
+}
+
+TEST_F(ApiTest, ALogOrAPeakListThatIsNoFileOfTheJobsOwnIsNotServed) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const db::Attempt attempt = activate(item);
+  const std::string target = "/v1/items/" + std::to_string(item);
+  const std::string log = attempt.directory + "/job.log";
+  const auto message = [&](const std::string& of) {
+    const json answer = get(target + of);
+    return answer.contains("error") ? answer.at("error").at("message").get<std::string>()
+                                    : "served";
+  };
+  std::filesystem::create_symlink(write("secret", "secret"), log);
+  EXPECT_EQ(message("/log"), "'" + log + "' is a symbolic link, which is not followed");
+  std::filesystem::remove(log);
+  ASSERT_EQ(::mkfifo(log.c_str(), 0666), 0);
+  EXPECT_EQ(message("/log"), "'" + log + "' is not a regular file");
+  std::filesystem::remove_all(attempt.directory);
+  std::filesystem::create_directory(file("elsewhere"));
+  write("elsewhere/job.log", "secret");
+  std::filesystem::create_directory_symlink(file("elsewhere"), attempt.directory);
+  EXPECT_EQ(message("/log"), "'" + attempt.directory + "' is a symbolic link or no folder");
+  db::Result result;
+  result.item_id = item;
+  result.attempt_id = attempt.id;
+  result.peaks_csv = file("list.csv");
+  std::filesystem::create_symlink(file("secret"), result.peaks_csv);
+  db::ResultStore(*database_).insert(result);
+  EXPECT_EQ(message("/results"),
+            "'" + result.peaks_csv + "' is a symbolic link, which is not followed");
 }
 
 TEST_F(ApiTest, ALogIsReadInPiecesWithoutCuttingLetters) {

@@ -62,6 +62,11 @@ TEST(PeakList, ColumnsAreFoundByName) {
 
 TEST(PeakList, AListWithoutPeaksIsNoError) { EXPECT_TRUE(read_peaks(kHeader, "p.csv").empty()); }
 
+TEST(PeakList, MillionsOfFieldsAreRefusedAtTheFirstThatIsWrong) {
+  EXPECT_THAT([] { read_peaks(kHeader + std::string(1'000'000, '\n'), "p.csv"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("p.csv: column pos_x_img")));
+}
+
 TEST(PeakList, AFileCutShortOrOfAnotherKindIsRefusedByName) {
   EXPECT_THAT([] { read_peaks(kHeader + "0,0,14.3\n", "p.csv"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("p.csv")));

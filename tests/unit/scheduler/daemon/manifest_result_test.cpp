@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/sha256.h"
 #include "db/templates.h"
@@ -52,6 +53,37 @@ TEST_F(ResultsTest, ADamagedOneIsRefused) {
   replace("{", "");
   EXPECT_EQ(read().witness, ManifestWitness::kRefused);
   EXPECT_THAT(read().problem, HasSubstr("damaged"));
+}
+
+TEST_F(ResultsTest, OneNestedTooDeepIsRefusedUnparsed) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  replace("{", "{\"deep\":" + deep + ",");
+  EXPECT_EQ(read().witness, ManifestWitness::kRefused);
+  EXPECT_THAT(read().problem, HasSubstr("nests lists and objects in more than 64 levels"));
+}
+
+TEST_F(ResultsTest, WhatIsNoFileOrLongerThanAManifestIsRefusedUnread) {
+  const std::string path = attempt_.directory + "/manifest.json";
+  std::filesystem::resize_file(path, uintmax_t{8} << 30);
+  EXPECT_THAT(read().problem, HasSubstr("is longer than 4.2 MB"));
+  std::filesystem::rename(path, attempt_.directory + "/other.json");
+  std::filesystem::create_symlink("other.json", path);
+  EXPECT_THAT(read().problem, HasSubstr("is a symbolic link"));
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(read().problem, "its manifest '" + path + "' is not a regular file");
+  EXPECT_EQ(read().witness, ManifestWitness::kRefused);
+}
+
+TEST_F(ResultsTest, WhatTheEngineDidNotWriteReportsNoProgress) {
+  const std::string path = attempt_.directory + "/progress.json";
+  std::ofstream(path) << R"({"done":7})";
+  EXPECT_EQ(done_units(attempt_.directory), 7);
+  std::ofstream(path) << std::string(30'000, '[');
+  EXPECT_EQ(done_units(attempt_.directory), 0);
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(done_units(attempt_.directory), 0);
 }
 
 TEST_F(ResultsTest, AnotherConfigurationIsRefused) {

@@ -1,6 +1,7 @@
 // Attempts against the evidence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
@@ -101,6 +102,25 @@ TEST_F(DaemonTrackTest, BadInputIsQuarantinedWithTheEnginesError) {
   EXPECT_EQ(attempt(id).exit_code, 64);
   ticks(5);
   EXPECT_THAT(attempts(id), SizeIs(1));
+}
+
+TEST_F(DaemonTrackTest, FilesThatAreNoneSpoilTheItemWhoseFolderHoldsThem) {
+  config_.local.slots = 2;
+  restart();
+  const auto spoiled = enqueue("a.mrc").id;
+  const auto other = enqueue("b.mrc").id;
+  ticks(2);
+  for (const char* name : {"manifest.json", "job.log", "failed_host", "progress.json"}) {
+    const std::string path = attempt(spoiled).directory + "/" + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  }
+  cluster_.end(attempt(spoiled).token, slurm::JobState::kFailed, 70);
+  finish(attempt(other));
+  ticks(1);
+  EXPECT_EQ(item(other).state, ItemState::kDone);
+  EXPECT_EQ(attempts(spoiled)[0].state, AttemptState::kFailed);
+  EXPECT_THAT(attempts(spoiled)[0].message, HasSubstr("job.log' is not a regular file"));
 }
 
 TEST_F(DaemonTrackTest, AStoppedSearchResumesFromItsCheckpoint) {

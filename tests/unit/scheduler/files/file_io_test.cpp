@@ -9,6 +9,7 @@
 
 #include "base/descriptor.h"
 #include "scheduler/errors.h"
+#include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
 #include "tests/scratch_folder.h"
 
@@ -63,10 +64,11 @@ TEST(Files, AnOpenFileIsHashedAndOneThatCannotBeIsRefusedByName) {
   EXPECT_THAT(refusal([&] { hash_file(no_file.get()); }), HasSubstr("'" + folder.path() + "'"));
 }
 
-TEST(Files, TheEndOfAFileIsReadAndNothingOfAnAbsentOne) {
-  const tests::ScratchFolder folder;
-  EXPECT_EQ(read_end(folder.write("f", "two"), 2), "wo");
-  EXPECT_EQ(read_end(folder.file("none"), 2), "");
+TEST(AttemptFolder, AFolderWithANumberOfNoAttemptCountsForNothing) {
+  const tests::ScratchFolder jobs;
+  std::filesystem::create_directories(jobs.file("7/a3/claim"));
+  std::filesystem::create_directories(jobs.file("7/a2147483647/claim"));
+  EXPECT_EQ(highest_claimed(jobs.path(), 7), 3);
 }
 
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {

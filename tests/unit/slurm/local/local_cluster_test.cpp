@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,30 @@ TEST_F(LocalClusterTest, AJobThatEndsWellIsCompleted) {
   EXPECT_GE(job.start_time, job.submit_time);
   EXPECT_GE(job.end_time, job.start_time);
   EXPECT_FALSE(job.host.empty());
+}
+
+TEST_F(LocalClusterTest, WhatIsNoRecordFailsTheJobInWhoseFolderItIs) {
+  LocalCluster cluster(options());
+  for (const char* name : {"pipe", "link", "long", "unlocked", "good"}) {
+    cluster.submit(request(name, "exit 0"));
+    ASSERT_TRUE(ends(cluster, name));
+  }
+  for (const char* name : {"pipe", "link", "long"}) fs::remove(job_folder(name) / "exit");
+  ASSERT_EQ(mkfifo((job_folder("pipe") / "exit").c_str(), 0600), 0);
+  fs::create_symlink(job_folder("good") / "exit", job_folder("link") / "exit");
+  std::ofstream(job_folder("long") / "exit");
+  fs::resize_file(job_folder("long") / "exit", uintmax_t{8} << 30);
+  fs::remove(job_folder("unlocked") / "lock");
+  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_EQ(status_of(cluster, "good").state, JobState::kCompleted);
+  EXPECT_THAT(status_of(cluster, "pipe").reason, HasSubstr("exit' is not a regular file"));
+  EXPECT_THAT(status_of(cluster, "link").reason, HasSubstr("exit' is a symbolic link"));
+  EXPECT_THAT(status_of(cluster, "long").reason, HasSubstr("exit' is longer than"));
+  EXPECT_THAT(status_of(cluster, "unlocked").reason, HasSubstr("lock' is missing"));
+  for (const char* name : {"pipe", "link", "long", "unlocked"}) {
+    EXPECT_EQ(status_of(cluster, name).state, JobState::kFailed) << name;
+    EXPECT_TRUE(cluster.cancel(name)) << name;
+  }
 }
 
 TEST_F(LocalClusterTest, TheExitCodeOfAFailedJobIsKept) {
