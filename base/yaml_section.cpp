@@ -10,7 +10,6 @@
 #include "base/duration.h"
 #include "base/nearest_name.h"
 #include "base/text.h"
-#include "base/utf8.h"
 
 namespace base {
 namespace {
@@ -21,10 +20,6 @@ constexpr int kDeepestMerge = 16;
 int line_of(const YAML::Node& node) {
   const YAML::Mark mark = node.Mark();
   return mark.is_null() ? 0 : mark.line + 1;
-}
-
-std::string place(const std::string& file, int line) {
-  return line > 0 ? "'" + file + "' line " + std::to_string(line) : "'" + file + "'";
 }
 
 std::string number_text(double value) {
@@ -65,19 +60,6 @@ ParsedNumber parse_number(const std::string& written, bool quoted) {
   if (error == std::errc::result_out_of_range) return {0, "is out of range"};
   if (error != std::errc() || stop != end || digits.empty()) return {0, "must be a number"};
   return {value, ""};
-}
-
-// Where `text` stops being UTF-8 without control characters, which the YAML library would replace
-// or take for the end of the file; npos where it does not.
-size_t first_bad_byte(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const size_t length = utf8_sequence(text.substr(i));
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const bool blank = lead == '\t' || lead == '\n' || lead == '\r';
-    if (length == 0 || (lead < 0x20 && !blank)) return i;
-    i += length;
-  }
-  return std::string_view::npos;
 }
 
 }  // namespace
@@ -127,7 +109,7 @@ std::string YamlSection::key_path(const std::string& key) const {
 void YamlSection::refuse(const std::string& key, const std::string& problem) const {
   const Entry* entry = key.empty() ? nullptr : find(key);
   const std::string name = key_path(key);
-  throw YamlError(place(file_, entry != nullptr ? entry->line : line_) + ": " +
+  throw YamlError(yaml_place(file_, entry != nullptr ? entry->line : line_) + ": " +
                   (name.empty() ? "it" : name) + " " + problem);
 }
 
@@ -140,7 +122,7 @@ std::vector<std::string> YamlSection::unknown_keys(const std::vector<std::string
       hint = "; known here:";
       for (const std::string& key : known) hint += " " + key;
     }
-    result.push_back(place(file_, entry.line) + ": unknown key '" + key_path(entry.key) + "'" +
+    result.push_back(yaml_place(file_, entry.line) + ": unknown key '" + key_path(entry.key) + "'" +
                      hint);
   }
   return result;
@@ -202,7 +184,7 @@ std::optional<double> YamlSection::optional_number(const std::string& key) const
 std::string YamlSection::text(const std::string& key) const { return value(key).text(); }
 
 void YamlValue::refuse(const std::string& problem) const {
-  throw YamlError(place(file_, line_) + ": " + path_ + " " + problem);
+  throw YamlError(yaml_place(file_, line_) + ": " + path_ + " " + problem);
 }
 
 std::string YamlValue::scalar(const std::string& wanted) const {
@@ -286,26 +268,7 @@ YamlSection YamlValue::as_section() const {
 }
 
 YamlSection parse_yaml(const std::string& text, const std::string& file) {
-  const size_t bad = first_bad_byte(text);
-  if (bad != std::string::npos) {
-    const auto lines =
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
-    throw YamlError(place(file, static_cast<int>(lines) + 1) +
-                    ": not YAML in UTF-8: a byte there is no text");
-  }
-  std::vector<YAML::Node> documents;
-  try {
-    documents = YAML::LoadAll(text);
-  } catch (const YAML::Exception& error) {
-    const int line = error.mark.is_null() ? 0 : error.mark.line + 1;
-    throw YamlError(place(file, line) + ": not YAML: " + error.msg);
-  }
-  if (documents.empty()) return {YAML::Node(), file, ""};
-  if (documents.size() > 1) {
-    throw YamlError(place(file, 0) + " holds " + std::to_string(documents.size()) +
-                    " YAML documents; one is wanted");
-  }
-  return {documents[0], file, ""};
+  return {load_yaml(text, file), file, ""};
 }
 
 }  // namespace base

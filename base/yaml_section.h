@@ -9,18 +9,13 @@
 
 #include <chrono>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace base {
+#include "base/yaml_load.h"
 
-// What is wrong with the file; the message names it.
-class YamlError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+namespace base {
 
 class YamlValue;
 

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include "base/yaml_load.h"
 #include "engine/config/named_maps.h"
 
 namespace engine {
@@ -11,7 +12,7 @@ std::string with_results_in(const std::string& folder, const std::string& yaml_t
   for (const NamedMap& map : kMaps) {
     results[std::string(map.name) + "_path"] = folder + "/" + map.name + ".mrc";
   }
-  YAML::Node config = YAML::Load(yaml_text);
+  YAML::Node config = base::load_yaml(yaml_text, "the configuration");
   config["match_template_result"] = results;
   YAML::Emitter text;
   text << config;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/size_text.h"
+#include "base/yaml_load.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/micrographs.h"
 
@@ -27,6 +28,17 @@ std::string read_text(const std::string& path) {
   return text.str();
 }
 
+// Refused here by the name of the file, which the daemon does not know.
+std::string read_settings(const std::string& path) {
+  std::string text = read_text(path);
+  try {
+    base::load_yaml(text, path);
+  } catch (const base::YamlError& error) {
+    throw Failure(Exit::kFailed, error.what());
+  }
+  return text;
+}
+
 std::string versioned(const json& entry) {
   return text_of(entry, "name") + "@" + std::to_string(entry.at("version").get<int>());
 }
@@ -38,7 +50,7 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   json body = {{"file", 0}};
   api::put_text(body, "name", options.name);
   api::put_text(body, "path", volume.path);
-  api::put_text(body, "search_yaml", read_text(options.config));
+  api::put_text(body, "search_yaml", read_settings(options.config));
   const json answer = context.post("/v1/templates", body, {volume.descriptor.get()}, kHashing);
   if (context.print_if_json(answer)) return Exit::kOk;
   const json& entry = answer.at("template");

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/yaml_load.h"
+
 namespace scheduler {
 namespace {
 
@@ -77,9 +79,9 @@ YAML::Node quoted(const std::string& text) {
 YAML::Node load(const std::string& search_yaml) {
   YAML::Node root;
   try {
-    root = YAML::Load(search_yaml);
-  } catch (const YAML::Exception& error) {
-    throw SearchSettingsError(std::string("not YAML: ") + error.what());
+    root = base::load_yaml(search_yaml, "search_yaml");
+  } catch (const base::YamlError& error) {
+    throw SearchSettingsError(error.what());
   }
   if (!root.IsMap()) throw SearchSettingsError("must be a mapping of keys to values");
   return root;

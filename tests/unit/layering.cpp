@@ -125,7 +125,7 @@ const std::vector<ThirdParty>& third_parties() {
       {"httplib", {"tests/fakes/"}},
       {"CLI/", {"engine/commands/", "scheduler/margayd.", "scheduler/margay.", "scheduler/cli/"}},
       {"yaml-cpp/",
-       {"base/yaml_section.", "engine/config/with_results_in.",
+       {"base/yaml_load.", "base/yaml_section.", "engine/config/with_results_in.",
         "scheduler/script/engine_config.", "tests/"}},
       {"spdlog/", {"scheduler/margayd.", "scheduler/daemon/", "scheduler/api/"}},
       {"nlohmann/",

@@ -417,6 +417,8 @@ TEST(Config, WhatIsNotOneYamlMapIsRefusedByName) {
   EXPECT_THAT(text_refusal("- 1\n- 2\n"), HasSubstr("map"));
   EXPECT_THAT(text_refusal("a: [1, 2\n"), AllOf(HasSubstr("search.yaml"), HasSubstr("not YAML")));
   EXPECT_THAT(text_refusal("a: 1\n---\nb: 1\n"), HasSubstr("2 YAML documents"));
+  EXPECT_THAT(text_refusal(",\n"), HasSubstr("line 1: not YAML"));
+  EXPECT_THAT(text_refusal("a: 1\nx: &x [*x]\n"), HasSubstr("line 2: an alias"));
   EXPECT_THAT(text_refusal("a: 1\nb: \xff\n"), AllOf(HasSubstr("line 2"), HasSubstr("UTF-8")));
   EXPECT_THAT(text_refusal(std::string("a: 1\n\0", 6)), HasSubstr("UTF-8"));
   EXPECT_THAT(text_refusal("optics_group: {<<: &a {<<: *a}}\n"), Not(IsEmpty()));

@@ -548,6 +548,14 @@ TEST_F(ApiTest, ATemplateIsKnownByTheBytesOfTheFileThatWasPassed) {
   json broken = body;
   broken["search_yaml"] = "a: [";
   EXPECT_EQ(post("/v1/templates", broken, {file.get()}).at("error").at("kind"), "invalid");
+  broken["search_yaml"] = search_settings() + "x: &x [*x]\n";
+  EXPECT_THAT(
+      post("/v1/templates", broken, {file.get()}).at("error").at("message"),
+      HasSubstr("'search_yaml' line 12: an alias there stands for a value that contains it"));
+  const Outcome refused = margay({"template", "add", volume, "--name", "cyclic", "--config",
+                                  write("cyclic.yaml", "a: 1\nx: &x [*x]\n")});
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_THAT(refused.error, HasSubstr("cyclic.yaml' line 2: an alias there stands for"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -18,6 +19,25 @@ using testing::SizeIs;
 using Fault = tests::FakeCluster::Fault;
 
 class DaemonSubmitTest : public DaemonFixture {};
+
+// As a database holds them that an older margayd wrote.
+TEST_F(DaemonSubmitTest, ATemplateThatContainsItselfQuarantinesItsItemsAndStopsNobodyElse) {
+  config_.local.slots = 2;
+  restart();
+  db::Template cyclic = db::TemplateStore(*database_).list()[0];
+  cyclic.name = "cyclic";
+  cyclic.search_yaml = "optics_group: {pixel_size: 2.0, voltage: 300.0}\nx: &x [*x]\n";
+  db::TemplateStore(*database_).insert(cyclic);
+  const auto poison =
+      commands_->enqueue(user_, {.micrograph = file_facts(folder_.write("p.mrc", "p")),
+                                 .template_name = "cyclic",
+                                 .ctf = {.defocus_u = 1, .defocus_v = 1}});
+  const auto other = enqueue("a.mrc");
+  ticks(2);
+  EXPECT_EQ(item(poison.id).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(poison.id).reason, HasSubstr("an alias there stands for a value"));
+  EXPECT_EQ(item(other.id).state, ItemState::kActive);
+}
 
 TEST_F(DaemonSubmitTest, TheAttemptIsOnTheDiskBeforeItIsSubmitted) {
   const auto id = enqueue("it's a b.mrc").id;

@@ -102,6 +102,21 @@ TEST(EngineConfig, AnchorsOfTheTemplateAreWrittenOut) {
   EXPECT_EQ(config["extra"]["voltage"].as<double>(), 300);
 }
 
+TEST(EngineConfig, AStoredTemplateThatContainsItselfOrGrowsIsRefusedAndNotWrittenOut) {
+  EngineInput input = input_for("/m.mrc");
+  const std::string optics = "optics_group: {pixel_size: 2.0, voltage: 300.0}\n";
+  input.search_yaml = optics + "x: &x [*x]\n";
+  EXPECT_THROW(engine_config(input), SearchSettingsError);
+  input.search_yaml = optics + "a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    const std::string last = std::string("*") + static_cast<char>(c - 1);
+    input.search_yaml += std::string(1, c) + ": &" + c + " [";
+    for (int i = 0; i < 9; ++i) input.search_yaml += last + ", ";
+    input.search_yaml += last + "]\n";
+  }
+  EXPECT_THROW(engine_config(input), SearchSettingsError);
+}
+
 TEST(EngineConfig, TheSameInputGivesTheSameTextEveryTime) {
   EXPECT_EQ(engine_config(input_for("/m.mrc")), engine_config(input_for("/m.mrc")));
 }
@@ -117,6 +132,9 @@ TEST(SearchSettings, AreRefusedWhenTheOpticsAreMissing) {
   };
   EXPECT_THAT(refusal("- a\n- b\n"), HasSubstr("mapping"));
   EXPECT_THAT(refusal("a: [1"), HasSubstr("not YAML"));
+  EXPECT_THAT(refusal(",\n"), HasSubstr("line 1: not YAML"));
+  EXPECT_THAT(refusal("optics_group: {voltage: 300, pixel_size: 1}\nx: &x [*x]\n"),
+              HasSubstr("line 2: an alias"));
   EXPECT_THAT(refusal("a: 1"), HasSubstr("optics_group is missing"));
   EXPECT_THAT(refusal("optics_group: {voltage: 300}"), HasSubstr("optics_group.pixel_size"));
   EXPECT_THAT(refusal("optics_group: {voltage: 300, pixel_size: -1}"), HasSubstr("pixel_size"));
