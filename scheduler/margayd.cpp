@@ -195,6 +195,7 @@ void serve(const Config& config, db::Database& database) {
   DaemonOptions options{.crash = crash_hook(),
                         .log = [](const std::string& line) { spdlog::info("{}", line); }};
   Daemon daemon(config, database, *cluster, clock, options);
+  daemon.note_crashes();
   Commands commands(
       database, clock, limits_of(config), options.crash,
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),

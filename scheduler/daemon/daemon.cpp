@@ -13,6 +13,7 @@
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/launcher.h"
+#include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/script/job_script.h"
 
@@ -28,8 +29,8 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
                std::move(options.log),
                std::move(options.free_bytes)},
       limits_(limits_of(config)),
-      breaker_(
-          {.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}) {
+      breaker_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}),
+      in_hand_(config.state + "/in-hand") {
   if (!context_.log) context_.log = [](const std::string&) {};
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
   next_.version = MARGAY_VERSION;
@@ -39,6 +40,20 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
   next_.database = database.path();
   next_.device_slots = limits_.slots;
   status_ = next_;
+  set_poison_aside();
+}
+
+// An item whose work ends the daemon ends the next one too, and nothing else is ever done.
+void Daemon::set_poison_aside() {
+  const Suspect suspect = in_hand_.suspect();
+  if (suspect.item != 0) {
+    context_.log("the last margayd ended abnormally while it had item " +
+                 std::to_string(suspect.item) + " in hand");
+  }
+  if (!in_hand_.problem().empty()) context_.log(in_hand_.problem());
+  if (!is_poison(suspect)) return;
+  quarantine_poison(context_, suspect);
+  in_hand_.acquit();
 }
 
 // One item's fault must not stop the others; the next tick is the retry.
@@ -67,8 +82,10 @@ std::vector<db::Attempt> Daemon::track() {
   std::vector<db::Attempt> open = attempts.open();
   tracker_.begin(snapshot_);
   for (const db::Attempt& attempt : open) {
+    in_hand_.take(attempt.item_id, Work::kTrack);
     guarded(attempt.token, [&] { tracker_.track(attempt); });
   }
+  in_hand_.put_down();
   guarded("states of jobs", [&] { tracker_.finish(); });
   return tracker_.moved() ? attempts.open() : std::move(open);
 }
@@ -128,8 +145,10 @@ bool Daemon::is_paused() {
 bool Daemon::launch(const Decision& decision) {
   if (is_paused()) return false;
   LaunchResult result;
+  in_hand_.take(decision.item_id, Work::kLaunch);
   guarded("item " + std::to_string(decision.item_id),
           [&] { result = launch_item(context_, breaker_, decision); });
+  in_hand_.put_down();
   launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
   const bool probes = breaker_.is_probing() && result.submitted;

@@ -17,6 +17,7 @@
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "scheduler/daemon/hardware_faults.h"
+#include "scheduler/daemon/in_hand.h"
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
@@ -43,11 +44,14 @@ class Daemon {
 
   // One round. Faults do not leave it: the next round is the retry, and status() has the first one.
   void tick();
+  // Before the first tick, by the thread that ticks: see InHand.
+  void note_crashes() const { in_hand_.note_crashes(); }
   DaemonStatus status() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;
 
  private:
+  void set_poison_aside();
   void round();
   void look_at(slurm::Snapshot&& snapshot);
   Jobs ours(slurm::Snapshot&& snapshot) const;
@@ -70,6 +74,7 @@ class Daemon {
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
+  InHand in_hand_;
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;

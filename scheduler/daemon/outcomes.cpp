@@ -60,6 +60,15 @@ void exempt_row(const DaemonContext& context, const db::Attempt& attempt) {
   }
 }
 
+std::string poison_text(const Suspect& suspect) {
+  const int times = suspect.crashes + suspect.kills;
+  const std::string work = suspect.work == Work::kLaunch ? "prepared this item's job"
+                                                         : "looked at the files of this item's job";
+  return "margayd ended abnormally " + std::to_string(times) + " times in a row while it " + work +
+         ": the item is kept out of the queue; report the fault, and use `margay retry` once its "
+         "cause is gone";
+}
+
 // The API waits while a transaction is open: thousands go in several.
 constexpr size_t kAtOnce = 500;
 
@@ -97,6 +106,27 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
   }
   reach(context.crash, points.after);
   if (changed && !quiet) context.log(line_of(attempt, outcome));
+}
+
+void quarantine_poison(const DaemonContext& context, const Suspect& suspect) {
+  db::ItemStore items(context.database);
+  const auto item = items.find(suspect.item);
+  if (!item) return;
+  const std::string reason = poison_text(suspect);
+  const auto attempt = db::AttemptStore(context.database).newest_of_item(suspect.item);
+  if (item->state == db::ItemState::kActive && attempt && db::is_open(attempt->state)) {
+    store_outcome(context, *attempt,
+                  {.attempt = db::AttemptState::kFailed,
+                   .cause = "daemon",
+                   .message = reason,
+                   .item = db::ItemState::kQuarantined,
+                   .reason = reason},
+                  {"before-outcome-commit", "after-outcome-commit"});
+  } else if (item->state == db::ItemState::kQueued) {
+    items.set_state(suspect.item, db::ItemState::kQuarantined, reason, context.clock.now());
+    context.log("item " + std::to_string(suspect.item) + ": " +
+                to_string(db::ItemState::kQuarantined) + ": " + reason);
+  }
 }
 
 void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes) {

@@ -6,6 +6,7 @@
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
+#include "scheduler/daemon/in_hand.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {
@@ -24,6 +25,10 @@ struct CommitPoints {
 void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outcome& outcome,
                    CommitPoints points, const std::optional<db::Result>& result = std::nullopt,
                    bool quiet = false);
+
+// Quarantines the item, and ends its open attempt, without a look at its files. An item that has
+// ended stays as it is.
+void quarantine_poison(const DaemonContext& context, const Suspect& suspect);
 
 // An attempt that stays open, with what the cluster reports of it.
 struct OpenChange {

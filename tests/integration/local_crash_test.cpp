@@ -1,5 +1,6 @@
 // The real daemon with jobs on this machine, ended at every crash point: every item is searched
 // once.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -44,6 +45,25 @@ TEST_P(CrashPoint, IsSurvivedWithEveryItemSearchedOnce) {
   queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("first.mrc")));
   queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("second.mrc")));
   expect_each_searched_once(queue, 2);
+}
+
+TEST(CrashAtOneItem, TwiceInARowPutsThatItemAsideAndTheOthersAreSearched) {
+  QueueAtWork queue;
+  queue.start_daemon();
+  queue.add_template();
+  queue.kill_daemon(SIGTERM);
+  for (int crash = 0; crash < 2; ++crash) {
+    queue.start_daemon("before-attempt-commit");
+    if (crash == 0) queue.margay(queue.enqueue_command(queue.make_micrograph("poison.mrc")));
+    ASSERT_TRUE(queue.daemon_ends());
+    EXPECT_EQ(queue.wait_for_daemon().signal, SIGABRT);
+  }
+  queue.start_daemon();
+  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("other.mrc")));
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return queue.all_ended(); }));
+  EXPECT_EQ(queue.item_states(), (std::map<int, std::string>{{1, "QUARANTINED"}, {2, "DONE"}}));
+  EXPECT_THAT(queue.margay({"show", "1"}).output,
+              ::testing::HasSubstr("2 times in a row while it prepared this item's job"));
 }
 
 // Nothing is submitted held here, nothing is wider than this machine, and nobody cancels: those
