@@ -6,31 +6,19 @@
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 
 #include "base/descriptor.h"
-#include "base/error.h"
-#include "base/untrusted_file.h"
 
 namespace slurm {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestNote = 4096;             // of a fence, an owner or a fault
-constexpr size_t kLongestLog = size_t{64} << 20;  // that is looked through for its last words
-
-// Its last `most` bytes; empty when it is not there or cannot be read.
-std::string text_of_file(const fs::path& path, size_t most = kLongestNote) {
-  try {
-    const auto file = base::open_untrusted(path);
-    const auto beyond = file ? file->size - static_cast<int64_t>(most) : 0;
-    if (beyond > 0) lseek(file->descriptor.get(), beyond, SEEK_SET);
-    return file ? base::read_all(file->descriptor.get(), most).value_or("") : "";
-  } catch (const base::UnfitFile&) {
-    return "";
-  } catch (const base::FileError&) {
-    return "";
-  }
+// Empty when it is not there or cannot be read.
+std::string text_of_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 bool write_file(const fs::path& path, const std::string& text) {
@@ -96,7 +84,7 @@ void AttemptClaim::blame_host(const std::string& host) const {
   if (!host.empty()) write_file(folder_ / "failed_host", host + "\n");
 }
 
-std::string AttemptClaim::log() const { return text_of_file(folder_ / "job.log", kLongestLog); }
+std::string AttemptClaim::log() const { return text_of_file(folder_ / "job.log"); }
 
 std::string AttemptClaim::own_checkpoint() const {
   const fs::path checkpoint = folder_ / "checkpoint.mgc";
