@@ -176,6 +176,11 @@ double YamlSection::number_at_least(const std::string& key, double missing, doub
   return has(key) ? value(key).number_at_least(smallest) : missing;
 }
 
+double YamlSection::number_within(const std::string& key, double missing,
+                                  const Limits& limits) const {
+  return has(key) ? value(key).number_within(limits) : missing;
+}
+
 std::optional<double> YamlSection::optional_number(const std::string& key) const {
   if (!has(key)) return std::nullopt;
   return value(key).number();
@@ -204,6 +209,17 @@ double YamlValue::number_at_least(double smallest) const {
   if (result < smallest) {
     refuse("must be at least " + number_text(smallest) + ", but is " + number_text(result));
   }
+  return result;
+}
+
+double YamlValue::number_within(const Limits& limits) const {
+  const double result = number();
+  if (limits.least > 0 && result <= 0) {
+    refuse("must be greater than 0, but is " + number_text(result));
+  }
+  const std::string but = limits.unit + (", but is " + number_text(result));
+  if (result < limits.least) refuse("must be at least " + number_text(limits.least) + but);
+  if (result > limits.most) refuse("must be at most " + number_text(limits.most) + but);
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/optics_limits.h"
 #include "base/yaml_load.h"
 
 namespace base {
@@ -45,6 +46,7 @@ class YamlSection {
   int integer(const std::string& key, int missing, int smallest) const;
   double number_at_least(const std::string& key, double missing, double smallest) const;
   std::optional<double> optional_number(const std::string& key) const;
+  double number_within(const std::string& key, double missing, const Limits& limits) const;
   std::string text(const std::string& key) const;
 
   // Whether the key is written at all, null included.
@@ -79,6 +81,7 @@ class YamlValue {
   double number() const;  // finite
   double number_at_least(double smallest) const;
   double positive_number() const;
+  double number_within(const Limits& limits) const;
   int integer(int smallest) const;
   bool flag() const;
   std::string text() const;

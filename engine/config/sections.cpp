@@ -88,20 +88,17 @@ OpticsGroup read_optics(const YamlSection& section, Notes& notes) {
   refuse_old_zernikes(section);
   OpticsGroup optics;
   optics.label = section.text("label");
-  optics.pixel_size = section.value("pixel_size").positive_number();
-  optics.voltage = section.value("voltage").positive_number();
-  optics.spherical_aberration =
-      section.number_at_least("spherical_aberration", optics.spherical_aberration, 0.0);
-  optics.amplitude_contrast_ratio =
-      section.number_at_least("amplitude_contrast_ratio", optics.amplitude_contrast_ratio, 0.0);
-  if (optics.amplitude_contrast_ratio > 1.0) {
-    section.refuse("amplitude_contrast_ratio", "must be at most 1");
-  }
-  optics.phase_shift = section.number("phase_shift", optics.phase_shift);
-  optics.defocus_u = section.value("defocus_u").number();
-  optics.defocus_v = section.value("defocus_v").number();
-  optics.astigmatism_angle = section.value("astigmatism_angle").number();
-  optics.ctf_b_factor = section.number_at_least("ctf_B_factor", optics.ctf_b_factor, 0.0);
+  optics.pixel_size = section.value("pixel_size").number_within(base::kPixelSize);
+  optics.voltage = section.value("voltage").number_within(base::kVoltage);
+  optics.spherical_aberration = section.number_within(
+      "spherical_aberration", optics.spherical_aberration, base::kSphericalAberration);
+  optics.amplitude_contrast_ratio = section.number_within(
+      "amplitude_contrast_ratio", optics.amplitude_contrast_ratio, base::kAmplitudeContrast);
+  optics.phase_shift = section.number_within("phase_shift", optics.phase_shift, base::kAngle);
+  optics.defocus_u = section.value("defocus_u").number_within(base::kDefocus);
+  optics.defocus_v = section.value("defocus_v").number_within(base::kDefocus);
+  optics.astigmatism_angle = section.value("astigmatism_angle").number_within(base::kAngle);
+  optics.ctf_b_factor = section.number_within("ctf_B_factor", optics.ctf_b_factor, base::kBFactor);
   optics.even_zernikes = read_zernikes(section, "even_zernikes", {"Z44c", "Z44s", "Z60"});
   optics.odd_zernikes = read_zernikes(section, "odd_zernikes", {"Z31c", "Z31s", "Z33c", "Z33s"});
   optics.mag_matrix = read_mag_matrix(section);

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <charconv>
+#include <sstream>
 #include <utility>
 
+#include "base/optics_limits.h"
 #include "base/yaml_load.h"
 
 namespace scheduler {
@@ -87,20 +89,36 @@ YAML::Node load(const std::string& search_yaml) {
   return root;
 }
 
+// One that must be there is positive.
+void check_number(const YAML::Node& optics, const std::string& key, const base::Limits& limits,
+                  bool optional) {
+  const YAML::Node value = optics[key];
+  if (optional && (!value || value.IsNull())) return;
+  const std::string name = "optics_group." + key;
+  double number = 0;
+  if (!value || !value.IsScalar() || !YAML::convert<double>::decode(value, number) ||
+      !(number > 0 || (optional && number == 0))) {
+    throw SearchSettingsError(name + " is missing or is not a positive number");
+  }
+  const auto refuse = [&](const char* most, double limit) {
+    std::ostringstream text;
+    text << name << " must be at " << most << ' ' << limit << limits.unit << ", but is "
+         << value.Scalar();
+    throw SearchSettingsError(text.str());
+  };
+  if (number < limits.least) refuse("least", limits.least);
+  if (number > limits.most) refuse("most", limits.most);
+}
+
 void check_optics(const YAML::Node& root) {
   const YAML::Node optics = root["optics_group"];
   if (!optics || !optics.IsMap()) {
     throw SearchSettingsError("optics_group is missing: it gives pixel_size and voltage");
   }
-  for (const char* key : {"pixel_size", "voltage"}) {
-    const YAML::Node value = optics[key];
-    double positive = 0;
-    if (!value || !value.IsScalar() || !YAML::convert<double>::decode(value, positive) ||
-        !(positive > 0)) {
-      throw SearchSettingsError(std::string("optics_group.") + key +
-                                " is missing or is not a positive number");
-    }
-  }
+  check_number(optics, "pixel_size", base::kPixelSize, false);
+  check_number(optics, "voltage", base::kVoltage, false);
+  check_number(optics, "spherical_aberration", base::kSphericalAberration, true);
+  check_number(optics, "amplitude_contrast_ratio", base::kAmplitudeContrast, true);
 }
 
 }  // namespace

@@ -218,6 +218,25 @@ TEST(Config, NumbersOutOfRangeOrNotNumbersAreRefused) {
   EXPECT_THAT(zero.refusal(), HasSubstr("optics_group.pixel_size must be greater than 0"));
 }
 
+TEST(Config, OpticsThatNoMicroscopeHasAreRefused) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    Yaml yaml;
+    yaml.optics.replace(yaml.optics.find(from), from.size(), to);
+    return yaml.refusal();
+  };
+  EXPECT_THAT(with("1.06", "1e30"),
+              HasSubstr("optics_group.pixel_size must be at most 100 A, but is 1e+30"));
+  EXPECT_THAT(with("1.06", "1e-9"), HasSubstr("optics_group.pixel_size must be at least 0.01 A"));
+  EXPECT_THAT(with("300.0", "1e300"), HasSubstr("optics_group.voltage must be at most 10000 kV"));
+  EXPECT_THAT(with("300.0", "300000"), HasSubstr("at most 10000 kV, but is 300000"));
+  EXPECT_THAT(with("defocus_u: 5200.0", "defocus_u: 1e200"),
+              HasSubstr("optics_group.defocus_u must be at most 1e+06 A"));
+  EXPECT_THAT(with_optics("spherical_aberration: 1e200").refusal(),
+              HasSubstr("optics_group.spherical_aberration must be at most 100 mm"));
+  EXPECT_THAT(with_optics("phase_shift: 1e200").refusal(), HasSubstr("at most 3600 degrees"));
+  EXPECT_THAT(with_optics("ctf_B_factor: 1e200").refusal(), HasSubstr("at most 1e+06 A^2"));
+}
+
 TEST(Config, ZernikesAreReadAndTheirNamesCheckedEarly) {
   const SearchConfig config =
       with_optics("even_zernikes: {Z44c: 0.4, Z60: -1}\n  odd_zernikes: {Z31s: 2}").parse();

@@ -140,6 +140,14 @@ TEST(SearchSettings, AreRefusedWhenTheOpticsAreMissing) {
   EXPECT_THAT(refusal("optics_group: {voltage: 300, pixel_size: -1}"), HasSubstr("pixel_size"));
   EXPECT_THAT(refusal("optics_group: {voltage: abc, pixel_size: 1}"), HasSubstr("voltage"));
   EXPECT_EQ(refusal("optics_group: {voltage: 300, pixel_size: 1}"), "not refused");
+  EXPECT_EQ(refusal("optics_group: {voltage: 300, pixel_size: 1e30}"),
+            "optics_group.pixel_size must be at most 100 A, but is 1e30");
+  EXPECT_THAT(refusal("optics_group: {voltage: 1e300, pixel_size: 1}"),
+              HasSubstr("optics_group.voltage must be at most 10000 kV"));
+  EXPECT_THAT(refusal("optics_group: {voltage: 300, pixel_size: 1, spherical_aberration: 1e200}"),
+              HasSubstr("optics_group.spherical_aberration must be at most 100 mm"));
+  EXPECT_EQ(refusal("optics_group: {voltage: 300, pixel_size: 1, spherical_aberration: null}"),
+            "not refused");
 }
 
 }  // namespace
