@@ -100,6 +100,11 @@ void AttemptStore::mark_forgotten(int64_t id) {
       .run();
 }
 
+void AttemptStore::remove(int64_t id) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(), "DELETE FROM attempts WHERE id = ?").bind(id).run();
+}
+
 void AttemptStore::mark_exempt(int64_t id) {
   const std::scoped_lock lock(database_.mutex());
   Statement(database_.connection(), "UPDATE attempts SET exempt = 1 WHERE id = ?").bind(id).run();

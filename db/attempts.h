@@ -35,6 +35,8 @@ class AttemptStore {
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
   void mark_forgotten(int64_t id);
+  // For an attempt that the cluster refused and of which nothing is to be remembered.
+  void remove(int64_t id);
   // Its failure does not count against its item, although it has ended.
   void mark_exempt(int64_t id);
   // Stores state, cause, message, job_id, host, exit_code, the cluster's words and reason,

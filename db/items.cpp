@@ -7,21 +7,6 @@
 namespace db {
 namespace {
 
-// Lines "name=value": neither has a newline in it.
-std::string options_text(const Item& item) {
-  std::string text;
-  for (const auto& [name, value] : item.options) text += name + "=" + value + "\n";
-  return text;
-}
-
-void set_options(const std::string& text, Item& item) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find('=');
-    if (equals != line.npos) item.options[line.substr(0, equals)] = line.substr(equals + 1);
-  }
-}
-
 // A field of the item's CTF, as a function that Column takes.
 template <typename Value>
 auto of_ctf(Value Ctf::*field) {
@@ -29,30 +14,32 @@ auto of_ctf(Value Ctf::*field) {
 }
 
 // The column `forgiven` is the field exempt_through: a released schema keeps its names.
-const Table<Item> kItems("items",
-                         {{"id", &Item::id, Use::kKey},
-                          {"micrograph_path", &Item::micrograph_path},
-                          {"template_id", &Item::template_id},
-                          {"repeat", &Item::repeat},
-                          {"priority", &Item::priority, Use::kChanges},
-                          {"state", &Item::state, Use::kChanges},
-                          {"reason", &Item::reason, Use::kChanges},
-                          {"defocus_u", of_ctf(&Ctf::defocus_u), Use::kChanges},
-                          {"defocus_v", of_ctf(&Ctf::defocus_v), Use::kChanges},
-                          {"astigmatism_angle", of_ctf(&Ctf::astigmatism_angle), Use::kChanges},
-                          {"phase_shift", of_ctf(&Ctf::phase_shift), Use::kChanges},
-                          {"ctf_source", of_ctf(&Ctf::source), Use::kChanges},
-                          {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
-                          {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
-                          {"owner_uid", &Item::owner_uid},
-                          {"owner", &Item::owner},
-                          {"label", &Item::label},
-                          {"cancel_requested", &Item::cancel_requested, Use::kChanges},
-                          {"created", &Item::created},
-                          {"changed", &Item::changed, Use::kChanges},
-                          {"not_before", &Item::not_before, Use::kChanges},
-                          {"forgiven", &Item::exempt_through, Use::kChanges},
-                          {"options", options_text, set_options, Use::kChanges}});
+const Table<Item> kItems(
+    "items", {{"id", &Item::id, Use::kKey},
+              {"micrograph_path", &Item::micrograph_path},
+              {"template_id", &Item::template_id},
+              {"repeat", &Item::repeat},
+              {"priority", &Item::priority, Use::kChanges},
+              {"state", &Item::state, Use::kChanges},
+              {"reason", &Item::reason, Use::kChanges},
+              {"defocus_u", of_ctf(&Ctf::defocus_u), Use::kChanges},
+              {"defocus_v", of_ctf(&Ctf::defocus_v), Use::kChanges},
+              {"astigmatism_angle", of_ctf(&Ctf::astigmatism_angle), Use::kChanges},
+              {"phase_shift", of_ctf(&Ctf::phase_shift), Use::kChanges},
+              {"ctf_source", of_ctf(&Ctf::source), Use::kChanges},
+              {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
+              {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
+              {"owner_uid", &Item::owner_uid},
+              {"owner", &Item::owner},
+              {"label", &Item::label},
+              {"cancel_requested", &Item::cancel_requested, Use::kChanges},
+              {"created", &Item::created},
+              {"changed", &Item::changed, Use::kChanges},
+              {"not_before", &Item::not_before, Use::kChanges},
+              {"forgiven", &Item::exempt_through, Use::kChanges},
+              {"options", [](const Item& item) { return options_text(item.options); },
+               [](const std::string& text, Item& item) { item.options = parse_options(text); },
+               Use::kChanges}});
 
 std::string marks(size_t count) {
   std::string list;
@@ -85,6 +72,23 @@ void bind_query(Statement& statement, const ItemQuery& query) {
 }
 
 }  // namespace
+
+// Lines "name=value": neither has a newline in it.
+std::string options_text(const std::map<std::string, std::string>& options) {
+  std::string text;
+  for (const auto& [name, value] : options) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::map<std::string, std::string> parse_options(const std::string& text) {
+  std::map<std::string, std::string> options;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals != line.npos) options[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return options;
+}
 
 int64_t ItemStore::insert(const Item& item) { return kItems.insert(database_, item); }
 

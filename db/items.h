@@ -12,6 +12,10 @@
 
 namespace db {
 
+// Item::options as the database stores them, and back.
+std::string options_text(const std::map<std::string, std::string>& options);
+std::map<std::string, std::string> parse_options(const std::string& text);
+
 // Selects items; empty fields do not restrict.
 struct ItemQuery {
   std::vector<int64_t> ids;

@@ -11,7 +11,8 @@ const Table<QueuedItem> kQueuedItems("items", {{"id", &QueuedItem::id},
                                                {"state", &QueuedItem::state},
                                                {"cancel_requested", &QueuedItem::cancel_requested},
                                                {"created", &QueuedItem::created},
-                                               {"not_before", &QueuedItem::not_before}});
+                                               {"not_before", &QueuedItem::not_before},
+                                               {"options", &QueuedItem::options}});
 
 const Table<OpenAttempt> kOpenAttempts("attempts", {{"item_id", &OpenAttempt::item_id},
                                                     {"state", &OpenAttempt::state},

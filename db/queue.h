@@ -19,6 +19,7 @@ struct QueuedItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
+  std::string options{};  // as stored: parse_options() of items.h
 };
 
 struct OpenAttempt {

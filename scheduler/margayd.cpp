@@ -196,10 +196,12 @@ void serve(const Config& config, db::Database& database) {
                         .log = [](const std::string& line) { spdlog::info("{}", line); }};
   Daemon daemon(config, database, *cluster, clock, options);
   daemon.note_crashes();
+  ClusterLimits limits = limits_of(config);
+  limits.plain_place = plain_place_of(config);
   Commands commands(
-      database, clock, limits_of(config), options.crash,
+      database, clock, limits, options.crash,
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),
-      config.limits);
+      config.limits, [&daemon] { return daemon.status().held_lanes; });
   TickSignal tick_signal;
   const EndThread end(tick_signal);
   api::Service service(

@@ -364,6 +364,7 @@ std::map<int64_t, Decision> Commands::decisions() const {
   QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
   snapshot.pause_reason = pause_text(database_);
   if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
+  if (held_lanes_) snapshot.held_lanes = held_lanes_();
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {
     decisions.emplace(decision.item_id, std::move(decision));
@@ -398,6 +399,8 @@ ItemView Commands::show(int64_t item_id) const {
   const auto all = decisions();
   const auto decision = all.find(item_id);
   if (decision != all.end()) view.explanation = decision->second.explanation;
+  const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
+  if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
   const bool stays = decision == all.end() || !decision->second.shape;
   const bool runs = item->state == ItemState::kActive && !item->cancel_requested && stays;
   if (runs && !view.attempts.empty()) {

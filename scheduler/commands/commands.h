@@ -79,18 +79,21 @@ class Commands {
  public:
   // The database and the clock must outlive the object. `limits` are for the explanations.
   // `pause_reason` returns why nothing is submitted at present, empty when submissions are allowed.
+  // `held_lanes` returns why no jobs of a lane are submitted, by lane.
   // Without `check_options`, every option is refused: there is no Slurm to give it to. `quotas` are
   // for users who are not privileged, but for the lengths.
   Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
            std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {},
-           const Limits& quotas = {})
+           const Limits& quotas = {},
+           std::function<std::map<std::string, std::string>()> held_lanes = {})
       : database_(database),
         clock_(clock),
         limits_(std::move(limits)),
         crash_(std::move(crash)),
         pause_reason_(std::move(pause_reason)),
         check_options_(std::move(check_options)),
-        quotas_(quotas) {}
+        quotas_(quotas),
+        held_lanes_(std::move(held_lanes)) {}
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
 
   // Returns the options with canonical values. Throws BadOption.
@@ -145,6 +148,7 @@ class Commands {
   std::function<std::string()> pause_reason_;
   OptionsCheck check_options_;
   Limits quotas_;
+  std::function<std::map<std::string, std::string>()> held_lanes_;
 };
 
 }  // namespace scheduler

@@ -1,6 +1,9 @@
 #include "scheduler/commands/read_snapshot.h"
 
+#include "db/items.h"
 #include "db/queue.h"
+#include "scheduler/policy/lanes.h"
+#include "scheduler/script/job_script.h"
 
 namespace scheduler {
 namespace {
@@ -33,6 +36,12 @@ bool waits(db::AttemptState state) {
          state == db::AttemptState::kPending;
 }
 
+std::string lane_of_item(const db::QueuedItem& item, const ClusterLimits& limits) {
+  const bool own_shape = limits.urgent && item.priority == db::Priority::kUrgent;
+  return lane_of(db::parse_options(item.options), limits.plain_place,
+                 own_shape ? limits.urgent->name : "");
+}
+
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.shape = attempt.shape;
   item.gpus = attempt.gpus;
@@ -63,6 +72,17 @@ ClusterLimits limits_of(const Config& config) {
   return {};
 }
 
+std::map<std::string, std::string> plain_place_of(const Config& config) {
+  std::map<std::string, std::string> place;
+  if (!facts_of(config.cluster).takes_options) return place;
+  const slurm::Directives asks = directives_of(config, config.slurm.shape, {});
+  for (const char* option : {"account", "partition", "qos", "reservation"}) {
+    const auto asked = asks.find(option);
+    if (asked != asks.end()) place.insert(*asked);
+  }
+  return place;
+}
+
 Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
   return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
 }
@@ -79,7 +99,8 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .state = item.state,
                               .cancel_requested = item.cancel_requested,
                               .created = item.created,
-                              .not_before = item.not_before});
+                              .not_before = item.not_before,
+                              .lane = lane_of_item(item, limits)});
   }
   std::map<int64_t, PlanItem*> active;
   for (PlanItem& item : snapshot.items) {

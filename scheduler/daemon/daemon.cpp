@@ -30,7 +30,9 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
                std::move(options.free_bytes)},
       limits_(limits_of(config)),
       breaker_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}),
+      lanes_(config.intervals.retry, config.intervals.retry_longest),
       in_hand_(config.state + "/in-hand") {
+  limits_.plain_place = plain_place_of(config);
   if (!context_.log) context_.log = [](const std::string&) {};
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
   next_.version = MARGAY_VERSION;
@@ -123,6 +125,10 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
   }
   snapshot_ = {ours(std::move(snapshot)), complete};
   const std::vector<db::Attempt> open = track();
+  if (tracker_.jobs_ended()) {
+    breaker_.job_ended();
+    lanes_.job_ended();
+  }
   stop_orphans(open);
   if (complete) forget_ended();
   forget_host_failures();
@@ -146,8 +152,9 @@ bool Daemon::launch(const Decision& decision) {
   if (is_paused()) return false;
   LaunchResult result;
   in_hand_.take(decision.item_id, Work::kLaunch);
-  guarded("item " + std::to_string(decision.item_id),
-          [&] { result = launch_item(context_, breaker_, decision); });
+  guarded("item " + std::to_string(decision.item_id), [&] {
+    result = launch_item(context_, {breaker_, lanes_}, limits_, decision);
+  });
   in_hand_.put_down();
   launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
@@ -178,9 +185,13 @@ void Daemon::submit() {
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
+  snapshot.held_lanes = lanes_.held(context_.clock.now_ms());
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
-    if (decision.verdict == Verdict::kStart && !launch(decision)) return;
+    if (decision.verdict != Verdict::kStart) continue;
+    // An item before this one may have found that its lane is not open.
+    if (lanes_.is_held(decision.lane, context_.clock.now_ms())) continue;
+    if (!launch(decision)) return;
   }
   for (const Decision& decision : decisions) {
     if (decision.verdict == Verdict::kWiden && may_ask()) widen(decision);
@@ -214,6 +225,7 @@ void Daemon::publish() {
   const std::string site_pause =
       launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
   next_.pause_reason = pause_.empty() ? site_pause : pause_;
+  next_.held_lanes = lanes_.held(context_.clock.now_ms());
   const std::scoped_lock lock(mutex_);
   status_ = next_;
 }

@@ -22,6 +22,7 @@
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
 #include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/policy.h"
 #include "slurm/cluster.h"
 
@@ -71,6 +72,7 @@ class Daemon {
   DaemonContext context_;
   ClusterLimits limits_;
   CircuitBreaker breaker_;
+  Lanes lanes_;
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};

@@ -28,7 +28,9 @@ struct DaemonStatus {
   bool degraded = false;
   std::string problem;       // why, or what else went wrong in the last tick; empty when nothing
   std::string pause_reason;  // why nothing is submitted; empty when submissions are allowed
-  int64_t orphans = 0;       // jobs without an open attempt, stopped since the start
+  // Why no jobs of a lane are submitted (policy/lanes.h), by lane.
+  std::map<std::string, std::string> held_lanes;
+  int64_t orphans = 0;  // jobs without an open attempt, stopped since the start
   std::map<db::ItemState, int64_t> items;
 };
 

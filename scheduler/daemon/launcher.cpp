@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 
 class Launcher {
  public:
-  Launcher(const DaemonContext& context, CircuitBreaker& breaker)
-      : context_(context), breaker_(breaker) {}
+  Launcher(const DaemonContext& context, Gates gates, const ClusterLimits& limits)
+      : context_(context), breaker_(gates.breaker), lanes_(gates.lanes), limits_(limits) {}
 
   LaunchResult launch(const Decision& decision) {
     const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
@@ -63,7 +63,7 @@ class Launcher {
     reach(context_.crash, "after-attempt-commit");
     // After the intent, before the submission: from here on an older attempt's script stops.
     set_fence(item_folder(context_.config.jobs(), item.id), plan.attempt.number);
-    return submit(plan, item);
+    return submit(plan, item, decision);
   }
 
  private:
@@ -166,25 +166,68 @@ class Launcher {
     if (attempt.release_due) release_job(context_, attempt);
   }
 
-  void refuse(const AttemptPlan& plan, const db::Attempt& attempt, const db::Item& item,
-              const slurm::SubmitResult& answer) {
+  // An option that names what plain jobs ask for, too, is not the item's own.
+  Asked asked_for(const AttemptPlan& plan, const db::Item& item, const Decision& decision) const {
+    Asked asked{.own_options = item.options,
+                .lane = decision.lane,
+                .own_shape = decision.shape->name != limits_.shape.name,
+                .raised = !plan.raised.empty()};
+    std::erase_if(asked.own_options, [&](const auto& option) {
+      const auto plain = limits_.plain_place.find(option.first);
+      return plain != limits_.plain_place.end() && plain->second == option.second;
+    });
+    return asked;
+  }
+
+  void refuse(const db::Attempt& attempt, const db::Item& item, const slurm::SubmitResult& answer,
+              const Asked& asked) {
     if (answer.message.find("Invalid node name") != std::string::npos) forget_hosts(item);
     const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
-    const Outcome outcome =
-        judge_rejected(answer, {.own_options = item.options, .raised = !plan.raised.empty()},
-                       failures_of(earlier, item.exempt_through), retry_rules(context_.config));
+    const Outcome outcome = judge_rejected(answer, asked, failures_of(earlier, item.exempt_through),
+                                           retry_rules(context_.config));
     const bool known =
         outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
     store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
                   std::nullopt, known);
-    if (outcome.site_fault == SiteFault::kNone) return;
-    const int64_t now_ms = context_.clock.now_ms();
-    if (breaker_.trip(outcome.site_fault, outcome.pause_reason, attempt.token, now_ms)) {
-      context_.log("submissions paused: " + outcome.pause_reason);
+    if (is_busy(outcome.cause) && earlier.size() >= 2) {
+      forget_busy(earlier[earlier.size() - 2]);
     }
+    pause(outcome, attempt, asked);
   }
 
-  LaunchResult submit(const AttemptPlan& plan, const db::Item& item) {
+  static bool is_busy(const std::string& cause) { return cause == "busy" || cause == "own_limit"; }
+
+  // A limit of the moment leaves one attempt, the last, however often it is met. A script that was
+  // run by hand meanwhile keeps its folder.
+  void forget_busy(const db::Attempt& attempt) const {
+    if (!is_busy(attempt.cause) || fs::exists(attempt.directory + "/" + kClaimFolder)) return;
+    db::AttemptStore(context_.database).remove(attempt.id);
+    fs::remove_all(attempt.directory);
+  }
+
+  void pause(const Outcome& outcome, const db::Attempt& attempt, const Asked& asked) {
+    const int64_t now_ms = context_.clock.now_ms();
+    const std::string& why = outcome.pause_reason;
+    bool news = false;
+    switch (outcome.site_fault) {
+      case SiteFault::kNone:
+        return;
+      case SiteFault::kLane:
+        if (lanes_.hold(asked.lane, why, now_ms)) context_.log("submissions held: " + why);
+        return;
+      case SiteFault::kTransient:
+        news = breaker_.reach_limit(why, now_ms);
+        break;
+      case SiteFault::kLaunch:
+      case SiteFault::kHardware:
+      case SiteFault::kConfiguration:
+        news = breaker_.trip(outcome.site_fault, why, attempt.token, now_ms);
+        break;
+    }
+    if (news) context_.log("submissions paused: " + why);
+  }
+
+  LaunchResult submit(const AttemptPlan& plan, const db::Item& item, const Decision& decision) {
     db::Attempt attempt = plan.attempt;
     const slurm::JobRequest request{
         .name = attempt.token,
@@ -201,6 +244,7 @@ class Launcher {
     switch (answer.outcome) {
       case slurm::SubmitOutcome::kAccepted:
         accept(std::move(attempt), answer);
+        lanes_.accepted(decision.lane);
         return {.submitted = true};
       case slurm::SubmitOutcome::kUnknown:
         store_outcome(context_, attempt,
@@ -209,7 +253,7 @@ class Launcher {
         breaker_.accepted(attempt.token);
         return {.submitted = true, .unanswered = true};
       case slurm::SubmitOutcome::kRejected:
-        refuse(plan, attempt, item, answer);
+        refuse(attempt, item, answer, asked_for(plan, item, decision));
         return {.submitted = true};
     }
     return {};
@@ -257,13 +301,15 @@ class Launcher {
 
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
+  Lanes& lanes_;
+  const ClusterLimits& limits_;
 };
 
 }  // namespace
 
-LaunchResult launch_item(const DaemonContext& context, CircuitBreaker& breaker,
+LaunchResult launch_item(const DaemonContext& context, Gates gates, const ClusterLimits& limits,
                          const Decision& decision) {
-  return Launcher(context, breaker).launch(decision);
+  return Launcher(context, gates, limits).launch(decision);
 }
 
 }  // namespace scheduler

@@ -6,6 +6,7 @@
 
 #include "scheduler/daemon/context.h"
 #include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/policy.h"
 
 namespace scheduler {
@@ -17,8 +18,14 @@ struct LaunchResult {
   std::string hold{};
 };
 
+// What pauses submissions: all of them, or those of one lane.
+struct Gates {
+  CircuitBreaker& breaker;
+  Lanes& lanes;
+};
+
 // Quarantines an item that cannot run, and fails one whose own options are wrong.
-LaunchResult launch_item(const DaemonContext& context, CircuitBreaker& breaker,
+LaunchResult launch_item(const DaemonContext& context, Gates gates, const ClusterLimits& limits,
                          const Decision& decision);
 
 }  // namespace scheduler

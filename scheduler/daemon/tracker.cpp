@@ -40,6 +40,7 @@ Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker, Hardware
 void Tracker::begin(const JobSnapshot& snapshot) {
   snapshot_ = &snapshot;
   moved_ = false;
+  jobs_ended_ = false;
   changes_.clear();
   looks_left_ = kLooks;
   const auto ids = db::QueueStore(context_.database).to_cancel();
@@ -263,6 +264,7 @@ void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
                 result, quiet);
   report_to_breaker(attempt.token, outcome, true);
   hardware_.note(attempt);
+  if (!attempt.job_id.empty()) jobs_ended_ = true;
   forget(attempt.id);
   moved_ = true;
 }

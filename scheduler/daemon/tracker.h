@@ -35,6 +35,8 @@ class Tracker {
   void finish();
   // True when an attempt has ended, or got its job, since begin().
   bool moved() const { return moved_; }
+  // True when an attempt that had a job has ended since begin().
+  bool jobs_ended() const { return jobs_ended_; }
 
   // Between snapshots: asks jobs to stop whose items were cancelled since the last one.
   void stop_cancelled(const JobSnapshot& snapshot);
@@ -75,6 +77,7 @@ class Tracker {
   const RetryRules rules_;
   const JobSnapshot* snapshot_ = nullptr;
   bool moved_ = false;
+  bool jobs_ended_ = false;
   std::vector<OpenChange> changes_;
   std::set<int64_t> to_cancel_;            // items
   std::set<int64_t> asked_;                // those of them asked between snapshots

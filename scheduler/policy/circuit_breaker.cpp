@@ -12,7 +12,8 @@ constexpr int kRunningSnapshots = 2;
 
 // Causes that leave open whether the fault is fixed: the job never met it.
 bool proves_nothing(const std::string& cause) {
-  return cause == "never_started" || cause == "busy" || cause == "options" || cause == "vanished" ||
+  return cause == "never_started" || cause == "busy" || cause == "options" ||
+         cause == "own_limit" || cause == "raise_refused" || cause == "vanished" ||
          cause == "cancelled" || cause == "cancelled_outside" || cause == "node_failed" ||
          cause == "widened";
 }
@@ -33,6 +34,7 @@ bool CircuitBreaker::trip(SiteFault fault, const std::string& why, const std::st
   if (fault == SiteFault::kTransient) {
     transient_why_ = why;
     transient_until_ms_ = now_ms + rules_.first.count();
+    limit_reached_ = false;
     return news;
   }
   if (is_late(fault, token, now_ms)) return news;
@@ -46,6 +48,16 @@ bool CircuitBreaker::trip(SiteFault fault, const std::string& why, const std::st
   probe_.clear();
   seen_running_ = 0;
   return news;
+}
+
+bool CircuitBreaker::reach_limit(const std::string& why, int64_t now_ms) {
+  const bool news = trip(SiteFault::kTransient, why, "", now_ms);
+  limit_reached_ = true;
+  return news;
+}
+
+void CircuitBreaker::job_ended() {
+  if (limit_reached_) transient_until_ms_ = 0;
 }
 
 void CircuitBreaker::retry_now(int64_t now_ms) {

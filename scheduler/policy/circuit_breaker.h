@@ -15,6 +15,7 @@ namespace scheduler {
 
 enum class SiteFault {
   kNone,
+  kLane,           // of one lane alone (lanes.h): no matter of the circuit breaker
   kTransient,      // passes by itself, without a probe: a full disk, a limit of the moment
   kLaunch,         // the engine cannot be started anywhere
   kHardware,       // the device fails on one node after another
@@ -34,6 +35,10 @@ class CircuitBreaker {
   // Pauses all submissions. `token` is of the attempt that met the fault. Returns true when `why`
   // differs from the last reason, so that the administrator's log gets each reason once.
   bool trip(SiteFault fault, const std::string& why, const std::string& token, int64_t now_ms);
+  // Pauses all submissions, as a transient fault, at most until one of our jobs ends. Returns as
+  // trip().
+  bool reach_limit(const std::string& why, int64_t now_ms);
+  void job_ended();
   // Probes a configuration fault at once: the cluster answers again, or answers differently.
   void retry_now(int64_t now_ms);
   // Ends a hardware fault: a search has passed the probe of its device. Returns true when there was
@@ -62,6 +67,7 @@ class CircuitBreaker {
   BreakerRules rules_;
   std::string transient_why_;
   int64_t transient_until_ms_ = 0;
+  bool limit_reached_ = false;          // the transient fault may end with a job
   SiteFault fault_ = SiteFault::kNone;  // not kTransient
   std::string why_;
   std::chrono::milliseconds wait_{0};

@@ -11,8 +11,9 @@ std::string count_of(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-bool is_ready(const PlanItem& item, int64_t now) {
-  return item.state == db::ItemState::kQueued && !item.cancel_requested && item.not_before <= now;
+bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot) {
+  return item.state == db::ItemState::kQueued && !item.cancel_requested &&
+         item.not_before <= snapshot.now && snapshot.held_lanes.count(item.lane) == 0;
 }
 
 bool goes_before(const PlanItem* a, const PlanItem* b) {
@@ -84,7 +85,8 @@ std::string why_this_shape(const PlanItem& item, const QueueSnapshot& snapshot) 
 
 Decision start(const PlanItem& item, const Filling& filling) {
   const ShapeOffer& shape = shape_for(item, filling.snapshot);
-  Decision decision{.item_id = item.id, .verdict = Verdict::kStart, .shape = shape};
+  Decision decision{
+      .item_id = item.id, .verdict = Verdict::kStart, .shape = shape, .lane = item.lane};
   decision.explanation = place_in_class(item, filling.left.at(item.priority));
   decision.explanation += filling.ahead.empty()
                               ? " and no higher class waits; "
@@ -113,7 +115,7 @@ Decision wait(const PlanItem& item, const Filling& filling) {
 std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
   std::vector<const PlanItem*> ready;
   for (const PlanItem& item : snapshot.items) {
-    if (is_ready(item, snapshot.now)) ready.push_back(&item);
+    if (is_ready(item, snapshot)) ready.push_back(&item);
   }
   std::sort(ready.begin(), ready.end(), goes_before);
   return ready;
@@ -186,6 +188,8 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
   } else if (item.state == db::ItemState::kHeld) {
     decision.verdict = Verdict::kHeld;
     decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
+  } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
+    decision.explanation = "waits: " + filling.snapshot.held_lanes.at(item.lane);
   } else if (item.state == db::ItemState::kQueued) {
     decision.explanation =
         "waiting " + count_of(item.not_before - filling.snapshot.now, "second") + " before a retry";
@@ -217,7 +221,7 @@ std::vector<Decision> plan(const QueueSnapshot& snapshot) {
   Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
   decide_ready(filling, decisions);
   for (const PlanItem& item : snapshot.items) {
-    if (has_ended(item.state) || is_ready(item, snapshot.now)) continue;
+    if (has_ended(item.state) || is_ready(item, snapshot)) continue;
     decisions.push_back(decide_other(item, filling));
   }
   return decisions;

@@ -26,6 +26,7 @@ struct PlanItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
+  std::string lane{};  // lane_of() its options and its shape
   // Of its open attempt, if it has one:
   std::string shape{};  // the text of its ShapeOffer
   int gpus = 0;
@@ -48,6 +49,8 @@ struct ClusterLimits {
   int max_pending = 0;  // waiting there for each class; 0: max(4, running / 4)
   ShapeOffer shape{.text = "1 device"};
   std::optional<ShapeOffer> urgent{};  // for urgent items, when it differs
+  // Partition, account, QOS and reservation of a job without options of its own.
+  std::map<std::string, std::string> plain_place{};
 };
 
 // All that the policy looks at.
@@ -55,8 +58,9 @@ struct QueueSnapshot {
   int64_t now = 0;
   ClusterLimits limits{};
   int busy_slots = 0;
-  std::string pause_reason;       // why nothing may be submitted; empty when it may
-  std::vector<PlanItem> items{};  // ended ones are ignored
+  std::string pause_reason;  // why nothing may be submitted; empty when it may
+  std::map<std::string, std::string> held_lanes{};  // why no job of the lane may be submitted
+  std::vector<PlanItem> items{};                    // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
   int running = 0;                        // Margay's jobs
   std::map<db::Priority, int> pending{};  // waiting there, or about to after a stop
@@ -75,6 +79,7 @@ struct Decision {
   Verdict verdict = Verdict::kWait;
   // For kStart, what it gets. For a running item, what it gets instead; empty when it stays.
   std::optional<ShapeOffer> shape{};
+  std::string lane{};         // for kStart
   int ahead = 0;              // for kWait: items that go first
   std::string explanation{};  // one sentence for the user
 };

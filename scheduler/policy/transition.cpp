@@ -4,6 +4,7 @@
 #include <cmath>
 #include <csignal>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -61,6 +62,8 @@ constexpr CauseRule kRules[] = {
     {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
      kTooShort},
     {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
+    {"own_limit", kUnlimited, true, false, ItemState::kFailed,
+     "the cluster does not take what its own options ask for now"},
     {"configuration", kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not take the site's jobs"},
     {"raise_refused", kUnlimited, false, false, ItemState::kFailed,
@@ -388,12 +391,19 @@ Outcome judge_own_option(const slurm::SubmitResult& answer, const Past& past) {
   return outcome;
 }
 
-Outcome judge_configuration(const slurm::SubmitResult& answer,
-                            const std::map<std::string, std::string>& own_options,
+Outcome lane_refused(Outcome outcome, const Asked& asked, const std::string& advice = "") {
+  return paused(std::move(outcome), SiteFault::kLane,
+                "the cluster takes no job of its kind (" + asked.lane + ") now: ", advice);
+}
+
+Outcome judge_configuration(const slurm::SubmitResult& answer, const Asked& asked,
                             const Past& past) {
-  if (own_option_is_wrong(answer, own_options)) return judge_own_option(answer, past);
-  return paused(ended(AttemptState::kRejected, "configuration", answer.message, past),
-                SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
+  if (own_option_is_wrong(answer, asked.own_options)) return judge_own_option(answer, past);
+  const Outcome outcome = ended(AttemptState::kRejected, "configuration", answer.message, past);
+  if (asked.own_shape) {
+    return lane_refused(outcome, asked, "; correct 'slurm.urgent_shape' or what it asks for");
+  }
+  return paused(outcome, SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
                 "; correct the configuration or the script template");
 }
 
@@ -407,18 +417,38 @@ bool own_place_is_closed(const slurm::SubmitResult& answer,
   return asked_for("partition") || asked_for("reservation");
 }
 
-Outcome judge_busy(const slurm::SubmitResult& answer,
-                   const std::map<std::string, std::string>& own_options, const Past& past) {
-  if (own_place_is_closed(answer, own_options)) return judge_own_option(answer, past);
-  return paused(ended(AttemptState::kRejected, "busy", answer.message, past), SiteFault::kTransient,
-                "the cluster takes no more jobs now: ");
-}
-
 // Slurm's one sentence for the limits of accounts and QOS covers the size of a job and the number
 // of jobs alike.
+bool is_policy(const slurm::SubmitResult& answer) {
+  return answer.message.find("accounting/QOS policy") != std::string::npos;
+}
+
 bool may_be_about_size(const slurm::SubmitResult& answer) {
-  return answer.refusal == slurm::Refusal::kJob ||
-         answer.message.find("accounting/QOS policy") != std::string::npos;
+  return answer.refusal == slurm::Refusal::kJob || is_policy(answer);
+}
+
+bool is_about_lane(const slurm::SubmitResult& answer) {
+  return is_policy(answer) || answer.message.find("usage threshold") != std::string::npos;
+}
+
+bool asks_for_own_size(const std::map<std::string, std::string>& own_options) {
+  static const std::set<std::string> sizes = {
+      "time",          "nodes", "ntasks",        "ntasks-per-node",
+      "cpus-per-task", "mem",   "mem-per-cpu",   "mem-per-gpu",
+      "gres",          "gpus",  "gpus-per-node", "gpus-per-task",
+      "exclusive"};
+  return std::any_of(own_options.begin(), own_options.end(),
+                     [](const auto& option) { return sizes.count(option.first) != 0; });
+}
+
+Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const Past& past) {
+  if (own_place_is_closed(answer, asked.own_options)) return judge_own_option(answer, past);
+  const Outcome busy = ended(AttemptState::kRejected, "busy", answer.message, past);
+  if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
+  if (is_policy(answer) && asks_for_own_size(asked.own_options)) {
+    return ended(AttemptState::kRejected, "own_limit", answer.message, past);
+  }
+  return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
 }
 
 // 1.5 for each of these failures, up to a limit, unless the cluster has refused more.
@@ -475,10 +505,10 @@ Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
       return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
                     SiteFault::kLaunch, "the cluster refused a job: ");
     case slurm::Refusal::kBusy:
-      return judge_busy(answer, asked.own_options, past);
+      return judge_busy(answer, asked, past);
     case slurm::Refusal::kJob:
     case slurm::Refusal::kConfiguration:
-      return judge_configuration(answer, asked.own_options, past);
+      return judge_configuration(answer, asked, past);
   }
   return {};
 }

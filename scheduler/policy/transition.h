@@ -73,6 +73,8 @@ Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 // What a refused job asked for besides what every job of the site asks for.
 struct Asked {
   std::map<std::string, std::string> own_options{};  // the item's, not the site's
+  std::string lane{};                                // of its own (lanes.h); empty: the plain one
+  bool own_shape = false;                            // another shape than plain jobs
   bool raised = false;  // more time or memory than at first, after earlier attempts
 };
 

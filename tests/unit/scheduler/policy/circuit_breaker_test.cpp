@@ -31,6 +31,18 @@ TEST_F(CircuitBreakerTest, ATransientFaultEndsByItselfAndForEverybody) {
   EXPECT_FALSE(breaker_.is_probing());
 }
 
+TEST_F(CircuitBreakerTest, ALimitOfTheMomentEndsWhenAJobEndsAndAFullDiskDoesNot) {
+  breaker_.reach_limit("too many jobs", 0);
+  EXPECT_EQ(breaker_.pause(0), "too many jobs");
+  breaker_.job_ended();
+  EXPECT_EQ(breaker_.pause(0), "");
+  breaker_.reach_limit("too many jobs", 0);
+  EXPECT_EQ(breaker_.pause(kMinute), "") << "or with time";
+  breaker_.trip(SiteFault::kTransient, "the disk is full", "t", 0);
+  breaker_.job_ended();
+  EXPECT_EQ(breaker_.pause(0), "the disk is full");
+}
+
 TEST_F(CircuitBreakerTest, TriesMoveApartUpToTheLimitOfTheirKind) {
   int64_t now = 0;
   std::vector<int64_t> waits;

@@ -88,6 +88,16 @@ TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
   EXPECT_EQ(plan(snapshot).size(), 3u) << "ended items need no decision";
 }
 
+TEST(Policy, AnItemOfALaneThatIsHeldIsPassedAndSaysWhy) {
+  PlanItem own = item(1, Priority::kUrgent);
+  own.lane = "qos=short";
+  QueueSnapshot snapshot = snapshot_of({own, item(2, Priority::kLow)}, 1);
+  EXPECT_THAT(started(snapshot), ElementsAre(1));
+  snapshot.held_lanes = {{"qos=short", "its limit is reached"}};
+  EXPECT_THAT(started(snapshot), ElementsAre(2));
+  EXPECT_EQ(explanation(snapshot, 1), "waits: its limit is reached");
+}
+
 TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
   PlanItem later = item(1, Priority::kUrgent);
   later.not_before = 1060;

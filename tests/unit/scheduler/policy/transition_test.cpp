@@ -324,6 +324,31 @@ TEST(Transition, AClosedPartitionOrReservationConcernsTheItemThatAskedForIt) {
   }
 }
 
+TEST(Transition, ALimitOfTheMomentInALaneOfItsOwnHoldsThatLane) {
+  const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy");
+  const Outcome outcome = judge_rejected(limit, {.lane = "qos=short"}, {}, kRules);
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.cause, "busy");
+  EXPECT_EQ(outcome.site_fault, SiteFault::kLane);
+  EXPECT_THAT(outcome.pause_reason, HasSubstr("qos=short"));
+  const auto full = refused(slurm::Refusal::kBusy, "Unable to create job record, try again");
+  EXPECT_EQ(judge_rejected(full, {.lane = "qos=short"}, {}, kRules).site_fault,
+            SiteFault::kTransient)
+      << "the whole cluster";
+}
+
+TEST(Transition, WhatSlurmRefusesForTheShapeOfUrgentItemsConcernsThatShape) {
+  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
+  const Asked urgent = {.lane = "shape nodes", .own_shape = true};
+  const Outcome outcome = judge_rejected(large, urgent, {}, kRules);
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.site_fault, SiteFault::kLane);
+  const auto bad = refused(slurm::Refusal::kConfiguration, "the token has expired");
+  EXPECT_EQ(judge_rejected(bad, {.lane = "qos=short"}, {}, kRules).site_fault,
+            SiteFault::kConfiguration)
+      << "every job's";
+}
+
 TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
   db::Attempt attempt = running();
   attempt.gpus = 4;

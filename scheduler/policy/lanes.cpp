@@ -1,0 +1,47 @@
+#include "scheduler/policy/lanes.h"
+
+#include <algorithm>
+
+namespace scheduler {
+
+std::string lane_of(const std::map<std::string, std::string>& own_options,
+                    const std::map<std::string, std::string>& plain, const std::string& own_shape) {
+  std::string lane;
+  const auto add = [&](const std::string& part) { lane += (lane.empty() ? "" : ", ") + part; };
+  for (const char* option : {"account", "partition", "qos", "reservation"}) {
+    const auto own = own_options.find(option);
+    if (own == own_options.end()) continue;
+    const auto same = plain.find(option);
+    if (same == plain.end() || same->second != own->second) add(own->first + "=" + own->second);
+  }
+  if (!own_shape.empty()) add("shape " + own_shape);
+  return lane;
+}
+
+bool Lanes::hold(const std::string& lane, const std::string& why, int64_t now_ms) {
+  Hold& hold = holds_[lane];
+  const bool news = hold.why != why;
+  hold.why = why;
+  hold.wait = hold.wait.count() == 0 ? first_ : std::min(hold.wait * 2, std::max(first_, longest_));
+  hold.until_ms = now_ms + hold.wait.count();
+  return news;
+}
+
+void Lanes::job_ended() {
+  for (auto& [lane, hold] : holds_) hold.until_ms = 0;
+}
+
+bool Lanes::is_held(const std::string& lane, int64_t now_ms) const {
+  const auto hold = holds_.find(lane);
+  return hold != holds_.end() && now_ms < hold->second.until_ms;
+}
+
+std::map<std::string, std::string> Lanes::held(int64_t now_ms) const {
+  std::map<std::string, std::string> held;
+  for (const auto& [lane, hold] : holds_) {
+    if (now_ms < hold.until_ms) held[lane] = hold.why;
+  }
+  return held;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,48 @@
+// Lanes: where jobs wait in the cluster. A job of the site is in the plain lane; an item whose own
+// options name another partition, account, QOS or reservation, or that gets another shape, has a
+// lane of its own. What the cluster refuses there says nothing about the others.
+//
+// Pure: the caller passes the time (milliseconds since the epoch). Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace scheduler {
+
+// The name of the lane: "qos=short, shape nodes"; empty for the plain lane. `plain`: what a plain
+// job of the site asks for; an item that asks for the same is in the plain lane. `own_shape`: empty
+// when it is the plain one.
+std::string lane_of(const std::map<std::string, std::string>& own_options,
+                    const std::map<std::string, std::string>& plain, const std::string& own_shape);
+
+class Lanes {
+ public:
+  // A refused lane is tried again after `first`, doubled each time up to `longest`.
+  Lanes(std::chrono::milliseconds first, std::chrono::milliseconds longest)
+      : first_(first), longest_(longest) {}
+
+  // The cluster refused a job of this lane. Returns true when `why` is news.
+  bool hold(const std::string& lane, const std::string& why, int64_t now_ms);
+  // The cluster took a job of this lane.
+  void accepted(const std::string& lane) { holds_.erase(lane); }
+  // One of our jobs has ended, and a limit may allow another one: each lane is tried at once.
+  void job_ended();
+  bool is_held(const std::string& lane, int64_t now_ms) const;
+  // The lanes that are held, with the reasons.
+  std::map<std::string, std::string> held(int64_t now_ms) const;
+
+ private:
+  struct Hold {
+    std::string why{};
+    std::chrono::milliseconds wait{0};
+    int64_t until_ms = 0;
+  };
+  std::chrono::milliseconds first_;
+  std::chrono::milliseconds longest_;
+  std::map<std::string, Hold> holds_;
+};
+
+}  // namespace scheduler

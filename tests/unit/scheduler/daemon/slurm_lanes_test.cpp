@@ -1,0 +1,173 @@
+// Refusals that concern one item, one lane, or the moment.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "scheduler/commands/read_snapshot.h"
+#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+using db::ItemState;
+using db::Priority;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+using Fault = tests::FakeCluster::Fault;
+
+constexpr const char* kLimit = "Job violates accounting/QOS policy (job submit limit)";
+
+class DaemonLanesTest : public SlurmFixture {
+ protected:
+  // The next submissions are refused.
+  void refuse(slurm::Refusal refusal, const std::string& message, size_t count = 1) {
+    cluster_.refusal = refusal;
+    cluster_.refusal_message = message;
+    cluster_.faults.assign(count, Fault::kReject);
+  }
+  size_t folders_of(int64_t id) const {
+    size_t count = 0;
+    const std::string folder = config_.jobs() + "/" + std::to_string(id);
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      count += entry.is_directory() ? 1 : 0;
+    }
+    return count;
+  }
+  std::string explained(int64_t id) {
+    ClusterLimits limits = limits_of(config_);
+    limits.plain_place = plain_place_of(config_);
+    return Commands(
+               *database_, clock_, limits, {}, [this] { return daemon_->pause_reason(); }, {}, {},
+               [this] { return daemon_->status().held_lanes; })
+        .show(id)
+        .explanation;
+  }
+};
+
+TEST_F(DaemonLanesTest, ALimitOfTheQosThatAnItemAsksForHoldsOnlyThatQos) {
+  const auto first = enqueue("a.mrc").id;
+  const auto second = enqueue("b.mrc").id;
+  for (const auto id : {first, second}) give_options(id, {{"qos", "short"}});
+  ticks(1);
+  ASSERT_TRUE(item(second).state == ItemState::kActive);
+  const auto third = enqueue("c.mrc").id;
+  give_options(third, {{"qos", "short"}});
+  const auto plain = enqueue("d.mrc").id;
+  refuse(slurm::Refusal::kBusy, kLimit);
+  ticks(2);
+  EXPECT_EQ(item(plain).state, ItemState::kActive);
+  EXPECT_EQ(item(third).state, ItemState::kQueued);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  EXPECT_THAT(explained(third), AllOf(HasSubstr("qos=short"), HasSubstr("job submit limit")));
+  EXPECT_THAT(cluster_.requests, SizeIs(4));
+  ticks(50);
+  EXPECT_THAT(cluster_.requests, SizeIs(4)) << "it is not tried again at each tick";
+  finish(attempt(first));
+  ticks(1);
+  EXPECT_EQ(item(third).state, ItemState::kActive) << "a job has ended";
+}
+
+TEST_F(DaemonLanesTest, ItemsOfOneRefusedLaneAreNotTriedOneByOne) {
+  for (const auto id : enqueue_many(6)) give_options(id, {{"account", "lab"}});
+  refuse(slurm::Refusal::kBusy, kLimit, 100);
+  ticks(50);
+  EXPECT_THAT(cluster_.requests, SizeIs(1));
+}
+
+TEST_F(DaemonLanesTest, TheSitesOwnQosIsThePlainLaneEvenIfAnItemNamesIt) {
+  config_.slurm.options = {{"qos", "normal"}};
+  restart();
+  const auto named = enqueue("a.mrc").id;
+  give_options(named, {{"qos", "normal"}});
+  enqueue("b.mrc");
+  refuse(slurm::Refusal::kBusy, kLimit);
+  ticks(2);
+  EXPECT_THAT(cluster_.requests, SizeIs(1));
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("job submit limit"));
+}
+
+TEST_F(DaemonLanesTest, ALimitOnTheSizeOfAJobConcernsTheItemThatAskedForTheSize) {
+  const auto large = enqueue("a.mrc").id;
+  give_options(large, {{"time", "10-00:00:00"}});
+  const auto plain = enqueue("b.mrc").id;
+  refuse(slurm::Refusal::kBusy, kLimit);
+  ticks(2);
+  EXPECT_EQ(item(plain).state, ItemState::kActive);
+  EXPECT_EQ(item(large).state, ItemState::kQueued);
+  EXPECT_GT(item(large).not_before, clock_.now());
+  EXPECT_THAT(explained(large), AllOf(HasSubstr("before a retry"), HasSubstr("job submit limit")));
+}
+
+TEST_F(DaemonLanesTest, AnUrgentItemThatSlurmRefusesDoesNotStopTheOthers) {
+  config_.slurm.urgent_shape = Shape::kNodes;
+  restart();
+  for (const auto& [refusal, message] : std::vector<std::pair<slurm::Refusal, std::string>>{
+           {slurm::Refusal::kJob, "Node count specification invalid"},
+           {slurm::Refusal::kConfiguration, "Invalid partition name specified"},
+           {slurm::Refusal::kBusy, kLimit}}) {
+    const auto urgent = enqueue(message.substr(0, 5) + "1.mrc", Priority::kUrgent).id;
+    const auto low = enqueue(message.substr(0, 5) + "2.mrc", Priority::kLow).id;
+    refuse(refusal, message);
+    ticks(2);
+    EXPECT_EQ(item(urgent).state, ItemState::kQueued) << message;
+    EXPECT_EQ(item(low).state, ItemState::kActive) << message;
+    EXPECT_EQ(daemon_->status().pause_reason, "");
+    EXPECT_THAT(explained(urgent), AllOf(HasSubstr("shape nodes"), HasSubstr(message)));
+    EXPECT_EQ(count_logged("shape nodes"), 1) << "the administrator is told";
+    clock_.pass(seconds(10'000));
+    ticks(2);
+    EXPECT_EQ(item(urgent).state, ItemState::kActive);
+    log_.clear();
+  }
+}
+
+TEST_F(DaemonLanesTest, ABusyPeriodLeavesOneAttemptAndOneFolder) {
+  refuse(slurm::Refusal::kBusy, "Unable to create job record, try again", 1000);
+  const auto id = enqueue("a.mrc").id;
+  for (int i = 0; i < 30; ++i) {
+    clock_.pass(seconds(61));
+    ticks(2);
+  }
+  EXPECT_THAT(cluster_.requests, SizeIs(30));
+  EXPECT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(folders_of(id), 1U);
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  cluster_.faults.clear();
+  clock_.pass(seconds(61));
+  ticks(2);
+  ASSERT_THAT(attempts(id), SizeIs(2));
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  EXPECT_EQ(cluster_.jobs.size(), 1U);
+}
+
+TEST_F(DaemonLanesTest, AfterABusyAnswerTheNextJobIsTriedAsSoonAsOneEnds) {
+  const auto first = enqueue("a.mrc").id;
+  ticks(2);
+  const auto second = enqueue("b.mrc").id;
+  refuse(slurm::Refusal::kBusy, kLimit);
+  ticks(10);
+  ASSERT_THAT(cluster_.requests, SizeIs(2));
+  finish(attempt(first));
+  ticks(1);
+  EXPECT_EQ(item(second).state, ItemState::kActive);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+}
+
+TEST_F(DaemonLanesTest, AFullDiskIsNotEmptiedByAJobThatEnds) {
+  const auto ids = enqueue_many(2);
+  ticks(2);
+  fail(attempt(ids[0]), 1, "margay-engine: map.mrc: No space left on device\n");
+  ticks(1);
+  const size_t before = cluster_.requests.size();
+  enqueue("later.mrc");
+  finish(attempt(ids[1]));
+  ticks(2);
+  EXPECT_EQ(cluster_.requests.size(), before);
+}
+
+}  // namespace
+}  // namespace scheduler
