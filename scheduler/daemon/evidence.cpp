@@ -18,6 +18,7 @@
 namespace scheduler {
 namespace {
 
+constexpr int kBadInputCode = 64;
 constexpr size_t kLogEnd = 64 * 1024;
 constexpr size_t kLongestHost = 256;
 constexpr int64_t kFullDisk = 1 << 20;
@@ -81,12 +82,14 @@ void add_log(const db::Attempt& attempt, Evidence& evidence) {
 }
 
 // What matters only once the job is over.
-void add_end(const DaemonContext& context, const db::Attempt& attempt, Evidence& evidence) {
+void add_end(const DaemonContext& context, const db::Attempt& attempt, const db::Item& item,
+             Evidence& evidence) {
   add_log(attempt, evidence);
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(context, attempt);
   evidence.never_ran = !has_begun(attempt);
+  if (evidence.job->exit_code == kBadInputCode) evidence.away = how_away(item.micrograph_path);
   const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;
   if (at_limit || evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }
@@ -106,6 +109,13 @@ std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns
   }
   if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
   return "";
+}
+
+std::string how_away(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (std::filesystem::exists(folder)) return "";
+  return "'" + path + "' is missing together with its folder '" + folder +
+         "': mount the file system, or cancel the item if the folder was removed";
 }
 
 bool has_manifest(const db::Attempt& attempt) {
@@ -149,7 +159,7 @@ Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attemp
                          const std::optional<slurm::JobStatus>& job) {
   Evidence evidence{.job = job, .cancel_requested = item.cancel_requested};
   add_manifest(manifest, item, evidence);
-  if (job && is_over(job->state)) add_end(context, attempt, evidence);
+  if (job && is_over(job->state)) add_end(context, attempt, item, evidence);
   return evidence;
 }
 

@@ -20,6 +20,10 @@ namespace scheduler {
 // nothing.
 std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns);
 
+// How a file is missing together with its folder, as on a file system that is not mounted; empty
+// when it is not. Throws std::system_error when the folder cannot be looked at.
+std::string how_away(const std::string& path);
+
 // True when the attempt's folder holds a manifest, whatever is in it. One look at the file system:
 // with thousands of attempts not each gets one at every snapshot.
 bool has_manifest(const db::Attempt& attempt);

@@ -1,5 +1,6 @@
 #include "scheduler/daemon/launcher.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -38,6 +39,10 @@ class Launcher {
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
     try {
+      if (const std::string away = find_away(item, search_template); !away.empty()) {
+        postpone(item, away);
+        return {};
+      }
       if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
         end_item(item, db::ItemState::kQuarantined, changed);
         return {};
@@ -67,6 +72,14 @@ class Launcher {
   }
 
  private:
+  // An unmounted file system is no fault of the items that lie on it.
+  static std::string find_away(const db::Item& item, const db::Template& search_template) {
+    const std::string micrograph = how_away(item.micrograph_path);
+    if (!micrograph.empty()) return "micrograph " + micrograph;
+    const std::string volume = how_away(search_template.volume_path);
+    return volume.empty() ? "" : "template volume " + volume;
+  }
+
   std::string check_inputs(const db::Item& item, const db::Template& search_template) const {
     const std::string micrograph =
         how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
@@ -268,14 +281,21 @@ class Launcher {
     context_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
   }
 
-  // A file that cannot be looked at just now (a file server is away) must not stop the others.
-  void postpone(db::Item item, const std::string& reason) const {
+  // A file that cannot be looked at just now (a file server is away) must not stop the others. The
+  // wait doubles while the reason stays the same.
+  void postpone(db::Item item, const std::string& why) const {
     db::Transaction transaction(context_.database);
     db::ItemStore items(context_.database);
     item = items.find(item.id).value();
+    const std::string reason = why + "; will be retried";
+    const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
+    const Intervals& intervals = context_.config.intervals;
+    const int64_t wait_ms =
+        std::clamp(2 * last_ms, int64_t{intervals.retry.count()},
+                   std::max<int64_t>(intervals.retry.count(), intervals.retry_longest.count()));
     const int64_t now_ms = context_.clock.now_ms();
-    item.not_before = (now_ms + context_.config.intervals.retry.count()) / 1000 + 1;
-    item.reason = reason + "; will be retried";
+    item.not_before = (now_ms + wait_ms) / 1000 + 1;
+    item.reason = reason;
     item.changed = now_ms / 1000;
     items.update(item);
     transaction.commit();

@@ -56,6 +56,7 @@ constexpr CauseRule kRules[] = {
     {"memory", 2, false, false, ItemState::kFailed, "it used more memory than its job asked for"},
     {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
     {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
+    {"input_away", kUnlimited, true, false, ItemState::kFailed, "its input cannot be reached"},
     {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
     {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
@@ -260,6 +261,9 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   }
   if (ran_out_of_memory(evidence)) return out_of_memory(evidence, past);
   const std::string cause = cause_of_exit(job);
+  if (cause == "bad_input" && !evidence.away.empty()) {
+    return ended(AttemptState::kFailed, "input_away", evidence.away, past);
+  }
   if (cause == "hardware" && !evidence.hardware_pause.empty()) {
     return hardware_of_the_site(evidence, past);
   }

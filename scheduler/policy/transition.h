@@ -35,6 +35,7 @@ struct Evidence {
   std::string hardware_pause;
   bool disk_full = false;    // the engine or the file system reports it
   std::string error;         // the engine's message, or the last line of the log
+  std::string away;          // how its micrograph is missing together with its folder
   std::string memory_error;  // the log's line that says so, if its memory did not suffice
   bool cancel_requested = false;
   std::string micrograph_changed;  // how, since it was enqueued; empty when it did not

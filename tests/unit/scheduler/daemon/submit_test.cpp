@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/sqlite.h"
 #include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
@@ -252,6 +253,56 @@ TEST_F(DaemonSubmitTest, ARestoredBackupDoesNotRunAnAttemptNumberAgain) {
   std::filesystem::create_directories(config_.jobs() + "/" + std::to_string(id) + "/a3/claim");
   ticks(1);
   EXPECT_EQ(attempt(id).number, 4);
+}
+
+TEST_F(DaemonSubmitTest, AShareThatIsNotMountedQuarantinesNothingAndIsLookedForEverLessOften) {
+  const std::string share = folder_.file("share");
+  config_.local.slots = 2;
+  restart();
+  std::filesystem::create_directories(share);
+  const auto id = enqueue("share/a.mrc").id;
+  std::filesystem::rename(share, folder_.file("unmounted"));
+  const auto other = enqueue("b.mrc").id;
+  std::vector<int64_t> waits;
+  for (int i = 0; i < 8; ++i) {
+    ticks(1);
+    EXPECT_EQ(item(id).state, ItemState::kQueued);
+    waits.push_back((item(id).not_before - clock_.now()) / 60);
+    clock_.pass(std::chrono::seconds(item(id).not_before - clock_.now()));
+  }
+  EXPECT_THAT(waits, ElementsAre(1, 2, 4, 8, 16, 33, 60, 60)) << "minutes";
+  EXPECT_THAT(item(id).reason, HasSubstr("together with its folder"));
+  EXPECT_EQ(item(other).state, ItemState::kActive);
+  finish(attempt(other));
+  std::filesystem::rename(folder_.file("unmounted"), share);
+  ticks(3);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, ATemplateVolumeOnAShareThatIsNotMountedIsWaitedForToo) {
+  const auto id = enqueue("a.mrc").id;
+  const auto volume = db::TemplateStore(*database_).find(1).value();
+  const std::string away = folder_.file("away/volume.mrc");
+  db::Statement(database_->connection(), "UPDATE templates SET volume_path = ?").bind(away).run();
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(item(id).reason, HasSubstr("template volume"));
+  db::Statement(database_->connection(), "UPDATE templates SET volume_path = ?")
+      .bind(volume.volume_path)
+      .run();
+  clock_.pass(config_.intervals.retry);
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, ASearchThatIsDoneWhileItsShareIsAwayIsDone) {
+  std::filesystem::create_directories(folder_.file("share"));
+  const auto id = enqueue("share/a.mrc").id;
+  ticks(2);
+  finish(attempt(id));
+  std::filesystem::rename(folder_.file("share"), folder_.file("unmounted"));
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
 }
 
 }  // namespace

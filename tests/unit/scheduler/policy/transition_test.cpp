@@ -130,6 +130,16 @@ TEST(Transition, BadInputIsQuarantinedWithItsFirstErrorAndNeverTriedAgain) {
   EXPECT_THAT(outcome.reason, HasSubstr("not an MRC file"));
 }
 
+TEST(Transition, AnInputOnAFileSystemThatIsAwayIsNoBadInput) {
+  Evidence evidence = with_job(JobState::kFailed, 64);
+  evidence.away = "'/data/m.mrc' is missing together with its folder '/data'";
+  const Outcome outcome = judged(evidence, {{"input_away", 100}});
+  EXPECT_EQ(outcome.cause, "input_away");
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.wait, minutes(60));
+  EXPECT_THAT(outcome.reason, HasSubstr("together with its folder"));
+}
+
 TEST(Transition, ACheckpointedJobGoesBackToTheQueueAndNothingIsCounted) {
   const Outcome outcome = failed(85, {{"checkpointed", 50}});
   EXPECT_EQ(outcome.attempt, AttemptState::kCheckpointed);
