@@ -12,13 +12,17 @@ const Table<QueuedItem> kQueuedItems("items", {{"id", &QueuedItem::id},
                                                {"cancel_requested", &QueuedItem::cancel_requested},
                                                {"created", &QueuedItem::created},
                                                {"not_before", &QueuedItem::not_before},
+                                               {"owner_uid", &QueuedItem::owner_uid},
                                                {"options", &QueuedItem::options}});
 
-const Table<OpenAttempt> kOpenAttempts("attempts", {{"item_id", &OpenAttempt::item_id},
-                                                    {"state", &OpenAttempt::state},
-                                                    {"shape", &OpenAttempt::shape},
-                                                    {"gpus", &OpenAttempt::gpus},
-                                                    {"stop_asked", &OpenAttempt::stop_asked}});
+const Table<OpenAttempt> kOpenAttempts("attempts",
+                                       {{"item_id", &OpenAttempt::item_id},
+                                        {"state", &OpenAttempt::state},
+                                        {"shape", &OpenAttempt::shape},
+                                        {"gpus", &OpenAttempt::gpus},
+                                        {"stop_asked", &OpenAttempt::stop_asked},
+                                        {"release_due", &OpenAttempt::release_due},
+                                        {"cluster_reason", &OpenAttempt::cluster_reason}});
 
 }  // namespace
 

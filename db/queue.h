@@ -19,6 +19,7 @@ struct QueuedItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
+  int64_t owner_uid = 0;
   std::string options{};  // as stored: parse_options() of items.h
 };
 
@@ -28,6 +29,8 @@ struct OpenAttempt {
   std::string shape{};
   int gpus = 0;
   bool stop_asked = false;
+  bool release_due = false;
+  std::string cluster_reason{};
 };
 
 class QueueStore {

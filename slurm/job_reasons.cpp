@@ -1,6 +1,7 @@
 // Implements job_states.h: Slurm's reasons in the words of the person who waits: exact words first,
 // then families.
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -155,6 +156,22 @@ bool needs_somebody(const std::string& reason) {
   if (meaning != nullptr && meaning->somebody) return true;
   if (says_held(reason)) return true;
   return meaning == nullptr && !limit_of(word).empty() && is_of_one_job(word);
+}
+
+WaitsFor what_it_waits_for(const std::string& reason) {
+  const std::string word = plain_word(reason);
+  constexpr std::array<std::string_view, 5> kTurns = {"", "None", "Priority", "Resources",
+                                                      "SchedNoEval"};
+  constexpr std::array<std::string_view, 8> kPlaces = {
+      "Licenses",      "Reservation",       "ReqNodeNotAvail",   "NodeDown",
+      "PartitionDown", "PartitionInactive", "JobArrayTaskLimit", "Nodes_required_for_job_are_DOWN"};
+  if (std::find(kTurns.begin(), kTurns.end(), word) != kTurns.end()) return WaitsFor::kTurn;
+  const bool place = std::any_of(kPlaces.begin(), kPlaces.end(),
+                                 [&](std::string_view one) { return word.starts_with(one); });
+  const bool limit = !limit_of(word).empty() && !is_of_one_job(word);
+  const bool held = says_held(reason) || word.starts_with("ReservationDeleted") ||
+                    word.starts_with("ReservationInvalid");
+  return (place || limit) && !held ? WaitsFor::kPlace : WaitsFor::kJob;
 }
 
 }  // namespace slurm

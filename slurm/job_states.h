@@ -27,6 +27,14 @@ std::string meaning_of_reason(const std::string& reason);
 // Whether the job will never start unless somebody acts: it is held, or beyond a limit on one job.
 bool needs_somebody(const std::string& reason);
 
+// What a pending job waits for.
+enum class WaitsFor {
+  kTurn,   // nodes that others use: it starts when those before it have ended, or nobody knows yet
+  kPlace,  // its partition, account, QOS, reservation or nodes, which may serve other jobs as badly
+  kJob,    // what only this job has: it is held, begins later, or asks for more than it may have
+};
+WaitsFor what_it_waits_for(const std::string& reason);
+
 // Whether a pending job with this reason waits until somebody releases it: "JobHeldUser", "launch
 // failed requeued held", "job requeued in held state".
 bool says_held(const std::string& reason);

@@ -1,9 +1,12 @@
 #include "scheduler/commands/read_snapshot.h"
 
+#include <algorithm>
+
 #include "db/items.h"
 #include "db/queue.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
+#include "slurm/job_states.h"
 
 namespace scheduler {
 namespace {
@@ -40,6 +43,31 @@ std::string lane_of_item(const db::QueuedItem& item, const ClusterLimits& limits
   const bool own_shape = limits.urgent && item.priority == db::Priority::kUrgent;
   return lane_of(db::parse_options(item.options), limits.plain_place,
                  own_shape ? limits.urgent->name : "");
+}
+
+bool asks_for_more_than_mail(const std::string& options) {
+  if (options.empty()) return false;
+  const auto parsed = db::parse_options(options);
+  return std::any_of(parsed.begin(), parsed.end(), [](const auto& option) {
+    return option.first != "job-name" && !option.first.starts_with("mail-");
+  });
+}
+
+// What its own options may be to blame for is no matter of its class. A job that Margay itself
+// holds until its number is stored waits for its turn.
+bool is_stuck(const db::OpenAttempt& attempt, const PlanItem& item) {
+  if (attempt.state != db::AttemptState::kPending || attempt.stop_asked || attempt.release_due) {
+    return false;
+  }
+  switch (slurm::what_it_waits_for(attempt.cluster_reason)) {
+    case slurm::WaitsFor::kTurn:
+      return false;
+    case slurm::WaitsFor::kPlace:
+      return item.own_options;
+    case slurm::WaitsFor::kJob:
+      return true;
+  }
+  return false;
 }
 
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
@@ -100,6 +128,8 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .cancel_requested = item.cancel_requested,
                               .created = item.created,
                               .not_before = item.not_before,
+                              .owner = item.owner_uid,
+                              .own_options = asks_for_more_than_mail(item.options),
                               .lane = lane_of_item(item, limits)});
   }
   std::map<int64_t, PlanItem*> active;
@@ -113,7 +143,11 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
     if (!waits_there) ++snapshot.running;
     const auto item = active.find(attempt.item_id);
     if (item == active.end()) continue;
-    if (waits_there) ++snapshot.pending[item->second->priority];
+    if (waits_there && is_stuck(attempt, *item->second)) {
+      ++snapshot.stuck[item->second->owner];
+    } else if (waits_there) {
+      ++snapshot.pending[item->second->priority];
+    }
     add_attempt(attempt, *item->second);
   }
   return snapshot;

@@ -69,6 +69,13 @@ bool has_its_share(const PlanItem& item, const Filling& filling) {
   return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
 }
 
+// Items with options of their own would only add to the jobs of their owner that cannot start.
+bool has_stuck_jobs(const PlanItem& item, const QueueSnapshot& snapshot) {
+  const auto stuck = snapshot.stuck.find(item.owner);
+  return item.own_options && stuck != snapshot.stuck.end() &&
+         stuck->second >= pending_limit(snapshot);
+}
+
 bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
   return item.priority == db::Priority::kUrgent && snapshot.limits.urgent.has_value();
 }
@@ -107,6 +114,10 @@ Decision wait(const PlanItem& item, const Filling& filling) {
     decision.explanation += count_of(pending, "job") + " of class " + to_string(item.priority) +
                             (pending == 1 ? " waits" : " wait") + " in Slurm already; ";
   }
+  if (has_stuck_jobs(item, filling.snapshot)) {
+    decision.explanation += count_of(filling.snapshot.stuck.at(item.owner), "job") +
+                            " of its owner with options of their own cannot start; ";
+  }
   decision.explanation +=
       queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
   return decision;
@@ -127,14 +138,14 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   for (const PlanItem* item : ready) ++filling.left[item->priority];
   for (const PlanItem* item : ready) {
     const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
-    if (room && !has_its_share(*item, filling)) {
+    if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {
       decisions.push_back(start(*item, filling));
       --filling.left[item->priority];
       ++filling.busy;
       ++filling.pending[item->priority];
     } else {
       decisions.push_back(wait(*item, filling));
-      ++filling.ahead[item->priority];
+      if (!has_stuck_jobs(*item, snapshot)) ++filling.ahead[item->priority];
     }
   }
 }

@@ -26,7 +26,9 @@ struct PlanItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
-  std::string lane{};  // lane_of() its options and its shape
+  int64_t owner = 0;         // uid
+  bool own_options = false;  // for where or when its job runs, or how large it is
+  std::string lane{};        // lane_of() its options and its shape
   // Of its open attempt, if it has one:
   std::string shape{};  // the text of its ShapeOffer
   int gpus = 0;
@@ -62,8 +64,11 @@ struct QueueSnapshot {
   std::map<std::string, std::string> held_lanes{};  // why no job of the lane may be submitted
   std::vector<PlanItem> items{};                    // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
-  int running = 0;                        // Margay's jobs
-  std::map<db::Priority, int> pending{};  // waiting there, or about to after a stop
+  int running = 0;  // Margay's jobs
+  // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their
+  // own, such as a later begin, are not among them and stop no class.
+  std::map<db::Priority, int> pending{};
+  std::map<int64_t, int> stuck{};  // those other ones, by owner
 };
 
 enum class Verdict {

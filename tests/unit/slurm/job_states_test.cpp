@@ -168,5 +168,26 @@ TEST(JobReasons, WhatWaitingCannotMendNeedsSomebody) {
   }
 }
 
+TEST(JobReasons, AJobWaitsForItsTurnOrForItsPlaceOrForSomethingOfItsOwn) {
+  for (const char* reason : {"", "None", "Priority", "Resources"}) {
+    EXPECT_EQ(what_it_waits_for(reason), WaitsFor::kTurn) << reason;
+  }
+  for (const char* reason :
+       {"PartitionDown", "PartitionInactive", "ReqNodeNotAvail, UnavailableNodes:n[1-4]",
+        "ReqNodeNotAvail(Unavailable:n1)", "Licenses", "Reservation", "QOSMaxJobsPerUserLimit",
+        "QOSGrpGRES", "AssocGrpCpuLimit",
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
+        "partitions"}) {
+    EXPECT_EQ(what_it_waits_for(reason), WaitsFor::kPlace) << reason;
+  }
+  for (const char* reason :
+       {"BeginTime", "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin",
+        "launch failed requeued held", "PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints",
+        "QOSMaxWallDurationPerJobLimit", "AssocMaxCpuPerJobLimit", "ReservationDeleted",
+        "a word that nobody knows"}) {
+    EXPECT_EQ(what_it_waits_for(reason), WaitsFor::kJob) << reason;
+  }
+}
+
 }  // namespace
 }  // namespace slurm

@@ -223,6 +223,61 @@ TEST_F(DaemonSlurmSubmitTest, OnlyAFewJobsOfEachClassWaitInTheClustersQueue) {
   EXPECT_THAT(cluster_.requests, SizeIs(6));
 }
 
+TEST_F(DaemonSlurmSubmitTest, OneUsersJobsThatCannotStartStopNobodyElse) {
+  config_.slurm.max_jobs = 64;
+  restart();
+  cluster_.first_state = slurm::JobState::kPending;
+  const std::vector<std::pair<std::string, std::string>> stuck = {
+      {"BeginTime", "begin"},
+      {"PartitionDown", "partition"},
+      {"PartitionTimeLimit", "time"},
+      {"QOSMaxJobsPerUserLimit", "qos"}};
+  std::vector<int64_t> ids;
+  for (size_t i = 0; i < stuck.size(); ++i) {
+    ids.push_back(enqueue(std::to_string(i) + ".mrc").id);
+    give_options(ids.back(), {{stuck[i].second, "1"}});
+    ticks(1);
+    job_of(ids.back()).reason = stuck[i].first;
+    job_of(ids.back()).words = "PENDING";
+    ticks(1);
+  }
+  user_ = {.uid = 2000, .name = "bob"};
+  const auto plain = enqueue("plain.mrc").id;
+  ticks(1);
+  EXPECT_EQ(item(plain).state, ItemState::kActive);
+  const auto own = enqueue("own.mrc").id;
+  give_options(own, {{"time", "1"}});
+  ticks(1);
+  EXPECT_EQ(item(own).state, ItemState::kActive) << "another user's";
+  user_ = {.uid = 1000, .name = "ann"};
+  const auto more = enqueue("more.mrc").id;
+  give_options(more, {{"begin", "1"}});
+  const auto modest = enqueue("modest.mrc").id;
+  ticks(2);
+  EXPECT_EQ(item(more).state, ItemState::kQueued) << "she has enough that cannot start";
+  EXPECT_EQ(item(modest).state, ItemState::kActive);
+  const Commands commands(*database_, clock_, limits_of(config_));
+  EXPECT_THAT(commands.explanations()[more], HasSubstr("4 jobs of its owner"));
+  EXPECT_THAT(commands.explanations()[ids[0]], HasSubstr("start time"));
+  EXPECT_THAT(commands.explanations()[ids[1]], HasSubstr("partition is closed"));
+}
+
+TEST_F(DaemonSlurmSubmitTest, AClosedPartitionOfTheSiteFillsUpWithAFewJobsOnly) {
+  config_.slurm.max_jobs = 64;
+  restart();
+  cluster_.first_state = slurm::JobState::kPending;
+  enqueue_many(20);
+  ticks(1);
+  for (int i = 0; i < 5; ++i) {
+    for (auto& job : cluster_.jobs) job.reason = "PartitionDown";
+    ticks(1);
+  }
+  EXPECT_THAT(cluster_.requests, SizeIs(4));
+  for (auto& job : cluster_.jobs) job.reason = "JobHeldAdmin";
+  ticks(3);
+  EXPECT_THAT(cluster_.requests, SizeIs(8)) << "held jobs are no reason to wait";
+}
+
 TEST_F(DaemonSlurmSubmitTest, NothingIsSubmittedWhileNobodyKnowsWhatBecameOfTheLastJob) {
   cluster_.faults = {Fault::kAcceptAndLoseAnswer};
   enqueue_many(3);
