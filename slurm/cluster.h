@@ -120,6 +120,12 @@ class Cluster {
   virtual bool release(const std::string& job_id) = 0;
   // All jobs of this instance in one call, finished ones included as long as they are remembered.
   virtual Snapshot states() = 0;
+  // What one job does now, without a listing. nullopt: it was not found, there was no answer, or
+  // this kind of cluster has no queue in which a job could wait.
+  virtual std::optional<JobState> look(const std::string& job_id) {
+    (void)job_id;
+    return std::nullopt;
+  }
   // Every job of that name in the last complete snapshot and in accounting, finished ones included.
   // nullopt: there is no such snapshot yet, or accounting did not answer.
   virtual std::optional<std::vector<JobStatus>> find_by_name(const std::string& name) = 0;

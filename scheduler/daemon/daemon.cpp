@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <tuple>
 #include <utility>
 
 #include "db/attempts.h"
@@ -122,6 +123,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
     if (!snapshot_.complete) breaker_.retry_now(context_.clock.now_ms());
     next_.last_snapshot = context_.clock.now();
     awaits_snapshot_ = false;
+    fresh_.listed();
   }
   snapshot_ = {ours(std::move(snapshot)), complete};
   const std::vector<db::Attempt> open = track();
@@ -158,8 +160,22 @@ bool Daemon::launch(const Decision& decision) {
   in_hand_.put_down();
   launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
+  if (!result.job_id.empty()) {
+    fresh_.submitted(decision, result.job_id, context_.clock.now_ms());
+  }
   const bool probes = breaker_.is_probing() && result.submitted;
   return result.hold.empty() && !probes && may_submit();
+}
+
+// Asks the cluster only where more jobs would be submitted if the last ones had started.
+void Daemon::count_fresh_jobs(QueueSnapshot& snapshot) {
+  const auto listed = std::pair(snapshot.pending, snapshot.running);
+  fresh_.apply(snapshot);
+  for (const db::Priority priority : full_classes(snapshot)) {
+    fresh_.look(context_.cluster, priority, context_.clock.now_ms());
+  }
+  std::tie(snapshot.pending, snapshot.running) = listed;
+  fresh_.apply(snapshot);
 }
 
 // An item whose options do not fit the wider shape keeps the job that it has.
@@ -186,6 +202,7 @@ void Daemon::submit() {
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   snapshot.held_lanes = lanes_.held(context_.clock.now_ms());
+  guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
     if (decision.verdict != Verdict::kStart) continue;

@@ -16,6 +16,7 @@
 #include "scheduler/crash_point.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/fresh_jobs.h"
 #include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/daemon/in_hand.h"
 #include "scheduler/daemon/job_snapshot.h"
@@ -64,6 +65,7 @@ class Daemon {
   bool may_submit();
   bool is_paused();
   void submit();
+  void count_fresh_jobs(QueueSnapshot& snapshot);
   bool launch(const Decision& decision);
   void widen(const Decision& decision);
   void guarded(const std::string& what, const std::function<void()>& action);
@@ -77,6 +79,7 @@ class Daemon {
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
   InHand in_hand_;
+  FreshJobs fresh_;
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;

@@ -258,7 +258,7 @@ class Launcher {
       case slurm::SubmitOutcome::kAccepted:
         accept(std::move(attempt), answer);
         lanes_.accepted(decision.lane);
-        return {.submitted = true};
+        return {.submitted = true, .job_id = answer.job_id};
       case slurm::SubmitOutcome::kUnknown:
         store_outcome(context_, attempt,
                       {.attempt = db::AttemptState::kUnknown, .message = answer.message},

@@ -13,6 +13,7 @@ namespace scheduler {
 
 struct LaunchResult {
   bool submitted = false;   // a request was sent, whatever its outcome
+  std::string job_id{};     // of the job that was accepted
   bool unanswered = false;  // it got no answer, so that there may or may not be a job
   // Why nothing else can be launched either, until the next tick; empty when it can.
   std::string hold{};

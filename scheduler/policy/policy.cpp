@@ -92,8 +92,11 @@ std::string why_this_shape(const PlanItem& item, const QueueSnapshot& snapshot) 
 
 Decision start(const PlanItem& item, const Filling& filling) {
   const ShapeOffer& shape = shape_for(item, filling.snapshot);
-  Decision decision{
-      .item_id = item.id, .verdict = Verdict::kStart, .shape = shape, .lane = item.lane};
+  Decision decision{.item_id = item.id,
+                    .verdict = Verdict::kStart,
+                    .shape = shape,
+                    .lane = item.lane,
+                    .priority = item.priority};
   decision.explanation = place_in_class(item, filling.left.at(item.priority));
   decision.explanation += filling.ahead.empty()
                               ? " and no higher class waits; "
@@ -225,6 +228,15 @@ bool has_ended(db::ItemState state) {
       return true;
   }
   return true;
+}
+
+std::set<db::Priority> full_classes(const QueueSnapshot& snapshot) {
+  std::set<db::Priority> classes;
+  const Filling filling{.snapshot = snapshot, .pending = snapshot.pending};
+  for (const PlanItem& item : snapshot.items) {
+    if (is_ready(item, snapshot) && has_its_share(item, filling)) classes.insert(item.priority);
+  }
+  return classes;
 }
 
 std::vector<Decision> plan(const QueueSnapshot& snapshot) {

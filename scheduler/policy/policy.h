@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,12 +85,16 @@ struct Decision {
   Verdict verdict = Verdict::kWait;
   // For kStart, what it gets. For a running item, what it gets instead; empty when it stays.
   std::optional<ShapeOffer> shape{};
-  std::string lane{};         // for kStart
+  std::string lane{};  // for kStart
+  db::Priority priority = db::Priority::kNormal;
   int ahead = 0;              // for kWait: items that go first
   std::string explanation{};  // one sentence for the user
 };
 
 bool has_ended(db::ItemState state);
+
+// The classes of which ready items wait only because as many jobs wait in the cluster as may.
+std::set<db::Priority> full_classes(const QueueSnapshot& snapshot);
 
 // One decision for each item that has not ended: first the ready ones in their order, then those
 // that wait for a time, run, or are held.

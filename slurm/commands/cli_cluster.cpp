@@ -116,6 +116,19 @@ class CliCluster final : public SlurmCluster {
     return result && result->ok();
   }
 
+  std::optional<JobState> look(const std::string& job_id) override {
+    if (!is_job_id(job_id)) return std::nullopt;
+    Words arguments = squeue_arguments();
+    arguments.push_back("--jobs=" + job_id);
+    const auto result = session_.run("squeue", arguments);
+    if (!result || !result->ok()) return std::nullopt;
+    const QueueText queue = parse_squeue(result->output, session_.options().name_prefix);
+    for (const JobStatus& job : queue.jobs) {
+      if (job.job_id == job_id) return job.state;
+    }
+    return std::nullopt;
+  }
+
   bool signal_stop(const std::string& job_id) override {
     if (!is_job_id(job_id)) return false;
     const auto result = session_.run("scancel", {"--signal=USR1", job_id});

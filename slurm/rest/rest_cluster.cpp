@@ -77,6 +77,20 @@ class RestCluster final : public SlurmCluster {
     return session_.change("POST", job_path(*version, job_id), release_body()).ok();
   }
 
+  std::optional<JobState> look(const std::string& job_id) override {
+    const auto version = session_.version();
+    if (!version) return std::nullopt;
+    const RestReply reply = session_.get(job_path(*version, job_id));
+    if (!reply.ok()) return std::nullopt;
+    std::optional<JobState> state;
+    JobListing listing([&](const std::string& object) {
+      const auto job = parse_job(object);
+      if (job && job->job_id == job_id) state = job->state;
+    });
+    listing.feed(reply.answer.body);
+    return state;
+  }
+
   bool signal_stop(const std::string& job_id) override {
     const auto version = session_.version();
     return version && session_.change("DELETE", signal_path(*version, job_id, "USR1")).ok();

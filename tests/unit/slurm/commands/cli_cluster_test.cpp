@@ -156,6 +156,16 @@ TEST_F(Commands, ListOwnJobsInOneRequestAPoll) {
   EXPECT_EQ(calls("squeue").size(), 2U);
 }
 
+TEST_F(Commands, LookAtOneJobWithoutAList) {
+  queue_holds({{"RUNNING", "margay-lab-1-a1"}, {"PENDING", "margay-lab-2-a1"}});
+  EXPECT_EQ(cluster().look("11"), JobState::kRunning);
+  EXPECT_EQ(cluster().look("12"), JobState::kPending);
+  EXPECT_EQ(cluster().look("13"), std::nullopt);
+  EXPECT_EQ(cluster().look("13; true"), std::nullopt);
+  ASSERT_EQ(calls("squeue").size(), 3U);
+  EXPECT_THAT(calls("squeue").at(0), Contains("--jobs=11"));
+}
+
 TEST_F(Commands, PollLessOftenASlowController) {
   queue_holds({});
   // Each list takes four seconds: the next one comes twenty after it began.

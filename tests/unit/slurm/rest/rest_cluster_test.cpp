@@ -47,6 +47,16 @@ TEST_F(RestClusterTest, OurJobsAreFoundAmongAllThatThereAre) {
                           Field(&JobStatus::job_id, "5")));
 }
 
+TEST_F(RestClusterTest, OneJobIsLookedAtWithoutAListing) {
+  fill(2);
+  jobs_.push_back(job(9, "margay-test-9", "RUNNING"));
+  const auto cluster = make_rest_cluster(options());
+  EXPECT_EQ(cluster->look("1"), JobState::kPending);
+  EXPECT_EQ(cluster->look("9"), JobState::kRunning);
+  EXPECT_EQ(cluster->look("77"), std::nullopt);
+  EXPECT_EQ(listings(), 0U);
+}
+
 TEST_F(RestClusterTest, OnePollMakesOneListingHoweverManyJobsThereAre) {
   for (const int count : {0, 1, 500}) {
     jobs_.clear();

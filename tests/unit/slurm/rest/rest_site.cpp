@@ -87,6 +87,14 @@ tests::ScriptedAnswer RestSite::usual(const Request& request) {
   }
   if (request.path.ends_with("/jobs")) return json(with_meta({{"jobs", jobs_}}));
   if (request.path.ends_with("/job/submit")) return json(with_meta({{"job_id", 17}}));
+  if (const size_t at = request.path.find("/job/");
+      at != std::string::npos && request.method == "GET") {
+    Json one = Json::array();
+    for (const Json& job : jobs_) {
+      if (request.path.ends_with("/job/" + job.at("job_id").dump())) one.push_back(job);
+    }
+    return json(with_meta({{"jobs", one}}));
+  }
   if (request.path.find("/job/") != std::string::npos) return json(with_meta({}));
   return {.status = 404, .body = "Unable find requested URL."};
 }

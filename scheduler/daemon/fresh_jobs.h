@@ -1,0 +1,42 @@
+// Jobs that were submitted since the last listing. On an idle cluster they start at once; a look at
+// the newest of them shows it long before the next listing, so that the next ones can follow.
+//
+// Jobs of one class and lane start in their order: when the newest has started, so have the others.
+// A wrong guess submits a few jobs too early, and the next listing corrects it. Not thread-safe;
+// the tick is the only caller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "db/records.h"
+#include "scheduler/policy/policy.h"
+#include "slurm/cluster.h"
+
+namespace scheduler {
+
+class FreshJobs {
+ public:
+  void submitted(const Decision& decision, const std::string& job_id, int64_t now_ms);
+  // Looks at the newest jobs of this class that are not known to have started, a second after their
+  // submission and twice more at growing intervals.
+  void look(slurm::Cluster& cluster, db::Priority priority, int64_t now_ms);
+  // Counts those that have started as running.
+  void apply(QueueSnapshot& snapshot) const;
+  // A listing shows all of them.
+  void listed();
+
+ private:
+  struct Group {
+    int count = 0;
+    int started = 0;
+    std::string newest{};
+    int looks = 0;  // at the newest
+    int64_t next_ms = 0;
+  };
+  std::map<std::pair<db::Priority, std::string>, Group> groups_;  // by class and lane
+};
+
+}  // namespace scheduler
