@@ -15,6 +15,7 @@
 #include "base/size_text.h"
 #include "base/text.h"
 #include "db/database.h"
+#include "scheduler/doctor/held_requests.h"
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/script/job_script.h"
@@ -205,6 +206,10 @@ class Doctor {
                        .sleep = options_.sleep};
     if (!probe.sleep) probe.sleep = [](auto time) { std::this_thread::sleep_for(time); };
     if (facts_of(config_.cluster).takes_options) {
+      const auto held = try_held_requests(
+          config_, *cluster, shapes_used(config_),
+          {.name = probe.name + "-held", .poll = probe.poll, .sleep = probe.sleep});
+      findings_.append(held);
       probe.asks = directives_of(config_, config_.slurm.shape, {});
     }
     findings_.append(run_probe_job(config_, clock_, *cluster, probe));

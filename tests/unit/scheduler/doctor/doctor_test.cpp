@@ -19,6 +19,7 @@ using slurm::Finding;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using Level = slurm::Finding::Level;
 
 // Finds what the test says about itself, and tells at its end what was asked of it.
@@ -49,9 +50,10 @@ class DoctorTest : public testing::Test {
     std::filesystem::create_directories(config_.jobs());
   }
 
-  // The tiny job runs here, as a real script, when it is first waited for.
+  // The tiny job runs here, as a real script, when it is first waited for. A held job does not.
   void run_job() {
     const slurm::JobRequest& request = cluster_->requests.back();
+    if (request.hold) return;
     const std::string script = folder_.write("script", request.script);
     const std::string command =
         "bash " + shell_quote(script) + " > " + shell_quote(request.output_path) + " 2>&1";
@@ -219,10 +221,10 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   EXPECT_TRUE(names.gpus);
   EXPECT_EQ(names.nodes, 0);
   const auto findings = examine(SystemClock());
-  EXPECT_THAT(last_.requests.at(0).script,
+  EXPECT_THAT(last_.requests.back().script,
               AllOf(HasSubstr("#SBATCH --partition=gpu,long\n"),
                     HasSubstr("#SBATCH --account=lab\n"), HasSubstr("#SBATCH --gres=gpu:1\n")));
-  EXPECT_TRUE(last_.requests.at(0).environment.contains("PATH"));
+  EXPECT_TRUE(last_.requests.back().environment.contains("PATH"));
   EXPECT_NE(about(findings, "GPUs in a job").says, "");
   config_.slurm.shape = Shape::kCpu;
   config_.slurm.shape_options.clear();
@@ -230,6 +232,65 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   config_.slurm.urgent_shape = Shape::kNodes;
   config_.slurm.nodes = 3;
   EXPECT_EQ(names_used(config_).nodes, 3);
+}
+
+TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
+  config_.cluster = ClusterKind::kSlurm;
+  config_.slurm.options = {{"mem", "640G"}, {"time", "02:00:00"}, {"mail-user", "ann@example.org"}};
+  config_.slurm.urgent_shape = Shape::kNodes;
+  config_.slurm.nodes = 3;
+  const auto findings = examine(SystemClock());
+  ASSERT_EQ(last_.requests.size(), 3U);
+  EXPECT_TRUE(last_.requests.at(0).hold);
+  EXPECT_TRUE(last_.requests.at(1).hold);
+  EXPECT_FALSE(last_.requests.at(2).hold) << "the probe job";
+  EXPECT_THAT(last_.requests.at(0).script,
+              AllOf(HasSubstr("--mem=640G\n"), HasSubstr("--nodes=1\n"), HasSubstr("\ntrue\n"),
+                    Not(HasSubstr("mail"))));
+  EXPECT_THAT(last_.requests.at(1).script,
+              AllOf(HasSubstr("--nodes=3\n"), HasSubstr("--gres=gpu:4\n")));
+  EXPECT_EQ(about(findings, "request of shape gpu").level, Level::kGood);
+  EXPECT_THAT(about(findings, "request of shape nodes").says, HasSubstr("nodes=3"));
+  EXPECT_THAT(last_.released, IsEmpty());
+  EXPECT_THAT(last_.forgotten, testing::IsSupersetOf({"101", "102"}));
+}
+
+TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigured) {
+  config_.cluster = ClusterKind::kSlurm;
+  config_.slurm.options = {{"mem", "640G"}};
+  config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nothing"}};
+  faults_ = {tests::FakeCluster::Fault::kReject};
+  const Finding refused = about(examine(SystemClock()), "request of shape gpu");
+  EXPECT_EQ(refused.level, Level::kBad);
+  EXPECT_THAT(refused.says, AllOf(HasSubstr("no such partition"), HasSubstr("mem=640G")));
+  EXPECT_THAT(refused.advice, AllOf(HasSubstr("mem is slurm.options.mem"),
+                                    HasSubstr("licenses is slurm.shapes.gpu.licenses")));
+}
+
+TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
+  config_.cluster = ClusterKind::kSlurm;
+  during_ = [this] { cluster_->job(cluster_->requests.back().name).reason = "PartitionTimeLimit"; };
+  const Finding job = about(examine(SystemClock()), "request of shape gpu");
+  EXPECT_EQ(job.level, Level::kBad);
+  EXPECT_THAT(job.says, HasSubstr("longer time than its partition allows"));
+  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
+}
+
+TEST_F(DoctorTest, AHeldJobWhoseAnswerGotLostIsFoundByItsNameAndCancelled) {
+  config_.cluster = ClusterKind::kSlurm;
+  faults_ = {tests::FakeCluster::Fault::kAcceptAndLoseAnswer};
+  EXPECT_EQ(about(examine(SystemClock()), "request of shape gpu").level, Level::kGood);
+  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
+  EXPECT_THAT(last_.forgotten, testing::Contains("101"));
+}
+
+TEST_F(DoctorTest, AHeldJobOfUnknownFateIsBadWithHowToCancelIt) {
+  config_.cluster = ClusterKind::kSlurm;
+  faults_ = {tests::FakeCluster::Fault::kLoseRequest};
+  during_ = [] {};
+  const Finding job = about(examine(SystemClock()), "request of shape gpu");
+  EXPECT_EQ(job.level, Level::kBad);
+  EXPECT_THAT(job.advice, HasSubstr("scancel --name=margay-doctor-abc-"));
 }
 
 TEST(ProbeDirectives, RunWhereASearchDoesWithOneOfEverything) {
