@@ -134,11 +134,7 @@ Config load(const Options& options) {
   }
   check_job_program(config);
   check_script_templates(config);
-  std::error_code error;
-  fs::create_directories(config.jobs(), error);
-  if (error) {
-    throw ConfigError("cannot use the state folder '" + config.state + "': " + error.message());
-  }
+  make_folders(config);
   return config;
 }
 

@@ -148,4 +148,16 @@ void complete_config(Config& config, const std::string& program_folder) {
   if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
 }
 
+void make_folders(const Config& config) {
+  const auto make = [](const std::string& what, const std::string& folder) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+      throw ConfigError("cannot use the " + what + " folder '" + folder + "': " + error.message());
+    }
+  };
+  make("state", config.state);
+  make("jobs", config.jobs());
+}
+
 }  // namespace scheduler

@@ -15,4 +15,7 @@ Config parse_config(const std::string& yaml, const std::string& name);
 // ConfigError. `program_folder` is margayd's own.
 void complete_config(Config& config, const std::string& program_folder);
 
+// Makes the folders of a complete configuration where they are missing; throws ConfigError.
+void make_folders(const Config& config);
+
 }  // namespace scheduler

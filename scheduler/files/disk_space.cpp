@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -56,8 +57,12 @@ int64_t needed_bytes(const std::string& micrograph_path) {
 
 int64_t free_bytes(const std::string& folder) {
   struct statvfs facts {};
-  if (statvfs(folder.c_str(), &facts) != 0) {
-    throw std::system_error(errno, std::generic_category(), "room in '" + folder + "'");
+  std::filesystem::path place = std::filesystem::absolute(folder);
+  while (statvfs(place.c_str(), &facts) != 0) {
+    const bool missing = errno == ENOENT && place.has_relative_path();
+    if (!missing)
+      throw std::system_error(errno, std::generic_category(), "room in '" + folder + "'");
+    place = place.parent_path();
   }
   return static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
 }

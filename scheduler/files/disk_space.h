@@ -9,7 +9,8 @@ namespace scheduler {
 // The most bytes that a search of this micrograph leaves: eight maps, the checkpoint, pictures.
 int64_t needed_bytes(const std::string& micrograph_path);
 
-// Bytes that unprivileged users may still write in this folder. Throws std::system_error.
+// Bytes that unprivileged users may still write in this folder, or, while it is missing, where it
+// would be made. Throws std::system_error.
 int64_t free_bytes(const std::string& folder);
 
 }  // namespace scheduler

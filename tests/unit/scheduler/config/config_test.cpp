@@ -339,5 +339,19 @@ TEST(Config, ALostSubmissionIsLookedUpLaterOnSlurm) {
   EXPECT_EQ(config.resolve_grace(), milliseconds(70));
 }
 
+TEST(Config, TheStateFolderIsMadeAlsoWhereJobsAreElsewhere) {
+  const tests::ScratchFolder folder;
+  Config config;
+  config.state = folder.file("var/state");
+  config.jobs_folder = folder.file("shared/jobs");
+  make_folders(config);
+  EXPECT_TRUE(std::filesystem::is_directory(config.state));
+  EXPECT_TRUE(std::filesystem::is_directory(config.jobs_folder));
+  config.jobs_folder = folder.write("file", "") + "/jobs";
+  EXPECT_THAT([&] { make_folders(config); },
+              testing::ThrowsMessage<ConfigError>(
+                  HasSubstr("cannot use the jobs folder '" + config.jobs_folder + "': Not a")));
+}
+
 }  // namespace
 }  // namespace scheduler

@@ -71,6 +71,13 @@ TEST(AttemptFolder, AFolderWithANumberOfNoAttemptCountsForNothing) {
   EXPECT_EQ(highest_claimed(jobs.path(), 7), 3);
 }
 
+TEST(Space, OfAMissingFolderIsThatOfThePlaceWhereItWouldBe) {
+  const tests::ScratchFolder folder;
+  EXPECT_GT(free_bytes(folder.path()), 0);
+  EXPECT_GT(free_bytes(folder.file("none/deeper")), 0);
+  EXPECT_THROW(free_bytes(folder.write("file", "") + "/none"), std::system_error);
+}
+
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
   const tests::ScratchFolder folder;
   const std::string little("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
