@@ -1,7 +1,6 @@
 #include "bench/gpu_report.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "engine/io/format.h"
 
 namespace bench {

@@ -1,7 +1,7 @@
 // Implements add_info of commands.h: MRC headers, or this build and this machine.
 #include <iostream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "engine/backend/available_memory.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"

@@ -8,11 +8,11 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/json.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/commands/scale_table.h"

@@ -1,9 +1,9 @@
 #include "engine/commands/scale_table.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/json.h"
 #include "engine/io/format.h"
 
 namespace engine {

@@ -11,11 +11,11 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/sha256.h"
 #include "engine/error.h"
 #include "engine/io/input_errors.h"

@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/read_file.h"
 #include "base/sha256.h"
 #include "engine/config/named_maps.h"

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "engine/io/format.h"
 
 namespace engine {

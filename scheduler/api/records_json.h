@@ -1,8 +1,7 @@
 // Records of the database as the API's JSON. Times are seconds since the epoch (UTC), 0 = not yet.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "slurm/cluster.h"

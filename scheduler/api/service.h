@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/render_script.h"

@@ -2,8 +2,7 @@
 // file.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
 

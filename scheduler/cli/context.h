@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/cli/exit.h"
 #include "scheduler/cli/text_format.h"

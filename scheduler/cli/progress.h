@@ -1,10 +1,11 @@
 // Progress of running searches, as `margay wait` and `margay list` show it. Pure.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/json.h"
 
 namespace scheduler::cli {
 

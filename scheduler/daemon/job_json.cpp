@@ -1,7 +1,5 @@
 #include "scheduler/daemon/job_json.h"
 
-#include <nlohmann/json.hpp>
-
 #include "base/json_nesting.h"
 
 namespace scheduler {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "base/untrusted_file.h"
 
 namespace scheduler {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 

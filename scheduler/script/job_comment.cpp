@@ -1,6 +1,6 @@
 // The comment of a job: what an administrator who meets it in the queue wants to know.
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "scheduler/script/job_script.h"
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "base/base64.h"
 #include "base/descriptor.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace slurm {

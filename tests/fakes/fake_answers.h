@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/fakes/fake_slurm.h"
 #include "tests/fakes/fake_submission.h"
 

@@ -1,11 +1,11 @@
 // A submission as slurmrestd reads it, with the rules and oddities of each version.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/fakes/fake_slurm.h"
 
 namespace tests {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "tests/integration/fake_gpu_machine.h"
 #include "tests/program.h"
 #include "tests/require.h"

@@ -3,9 +3,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "base/json.h"
 #include "tests/wait_until.h"
 
 namespace tests {

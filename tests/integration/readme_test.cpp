@@ -5,11 +5,11 @@
 
 #include <filesystem>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "base/json.h"
 #include "scheduler/config/config_reader.h"
 #include "tests/integration/doc_page.h"
 #include "tests/program.h"

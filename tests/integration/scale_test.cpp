@@ -5,10 +5,10 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 
+#include "base/json.h"
 #include "tests/integration/small_search.h"
 #include "tests/wait_until.h"
 

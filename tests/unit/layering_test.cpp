@@ -153,7 +153,11 @@ TEST(Layering, AThirdPartyHeaderStaysInItsOnePlace) {
               ElementsAre(HasSubstr("belongs elsewhere")));
   EXPECT_THAT(layering_faults("engine/search/search.cpp", "#include <fftw3.h>\n"),
               ElementsAre(HasSubstr("belongs elsewhere")));
-  EXPECT_THAT(layering_faults("scheduler/policy/policy.cpp", "#include <nlohmann/json.hpp>\n"),
+  EXPECT_THAT(layering_faults("scheduler/policy/policy.cpp", "#include \"base/json.h\"\n"),
+              ElementsAre(HasSubstr("belongs elsewhere")));
+  EXPECT_THAT(layering_faults("scheduler/api/service.cpp", "#include \"base/json.h\"\n"),
+              IsEmpty());
+  EXPECT_THAT(layering_faults("scheduler/api/service.cpp", "#include <nlohmann/json.hpp>\n"),
               ElementsAre(HasSubstr("belongs elsewhere")));
 }
 

@@ -8,13 +8,13 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/integration/slurm/slurm_queue.h"
 #include "tests/integration/small_search.h"
 #include "tests/require.h"

@@ -1,10 +1,10 @@
 // A real margayd on a real Slurm, with an engine of the test's own.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "tests/integration/queue_at_work.h"
 #include "tests/integration/slurm/testbed.h"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "bench/gpu_options.h"
 #include "bench/gpu_report.h"
 #include "bench/kernel_bytes.h"

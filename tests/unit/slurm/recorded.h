@@ -2,11 +2,11 @@
 #pragma once
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "slurm/rest/json.h"
 
 namespace tests {

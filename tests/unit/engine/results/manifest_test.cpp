@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "engine/io/format.h"
 #include "engine/pictures/scales.h"
 #include "tests/unit/engine/scratch.h"

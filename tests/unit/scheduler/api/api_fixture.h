@@ -6,10 +6,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "db/database.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/http_server.h"

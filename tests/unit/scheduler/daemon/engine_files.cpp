@@ -1,10 +1,10 @@
 #include "tests/unit/scheduler/daemon/engine_files.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/sha256.h"
 
 namespace tests {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "scheduler/script/item_options.h"
 #include "scheduler/script/substitute.h"
 #include "tests/scratch_folder.h"

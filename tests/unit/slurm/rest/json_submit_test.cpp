@@ -1,8 +1,7 @@
 // What each version of the API is sent.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "slurm/rest/json.h"
 
 namespace slurm {

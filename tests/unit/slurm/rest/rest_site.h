@@ -6,10 +6,10 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "slurm/rest/rest_cluster.h"
 #include "tests/fakes/scripted_http.h"
 #include "tests/scratch_folder.h"
