@@ -1,5 +1,6 @@
 #include "db/database.h"
 
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 
 #include <cassert>
@@ -8,6 +9,7 @@
 #include <ctime>
 #include <random>
 
+#include "db/disk_reserve.h"
 #include "db/lock_file.h"
 #include "db/schema.h"
 
@@ -44,6 +46,13 @@ void refuse_network_file_system(const std::string& path) {
   if (name.empty()) return;
   throw DatabaseRefused("database '" + path + "' lies on a network file system (" + name +
                         "): choose a state folder on a local disk");
+}
+
+bool disk_is_full(const std::string& path) {
+  constexpr int64_t kFull = 256 << 10;
+  struct statvfs disk {};
+  if (statvfs(folder_of(path).c_str(), &disk) != 0) return false;
+  return static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize) < kFull;
 }
 
 // Without those that are read for one another.
@@ -89,7 +98,21 @@ std::string network_file_system(long magic) {
 Database::Database(const std::string& path) : path_(path) {
   refuse_network_file_system(path);
   lock_ = std::make_unique<LockFile>(path + ".lock");
-  connection_ = std::make_unique<Connection>(path);
+  release_reserve(path + ".reserve");
+  try {
+    open();
+  } catch (const DatabaseRefused&) {
+    throw;
+  } catch (const DatabaseError& error) {
+    if (!disk_is_full(path)) throw;
+    throw DatabaseError(error.what() + (": the disk of '" + folder_of(path)) +
+                        "' is full; make room there and start again");
+  }
+  keep_reserve(path + ".reserve");
+}
+
+void Database::open() {
+  connection_ = std::make_unique<Connection>(path_);
   connection_->execute("PRAGMA journal_mode = WAL");
   connection_->execute("PRAGMA synchronous = FULL");
   connection_->execute("PRAGMA foreign_keys = ON");

@@ -39,6 +39,8 @@ class Database {
   Connection& connection() { return *connection_; }
 
  private:
+  void open();
+
   std::string path_;
   std::unique_ptr<LockFile> lock_;
   std::unique_ptr<Connection> connection_;

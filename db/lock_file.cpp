@@ -49,8 +49,9 @@ LockFile::LockFile(const std::string& path) {
                        ": another margayd uses this database; stop it first");
   }
   const std::string pid = std::to_string(getpid()) + "\n";
-  if (ftruncate(file_.get(), 0) != 0 ||
-      pwrite(file_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+  // Written first: what is cut off first may be another file's on a full disk.
+  if (pwrite(file_.get(), pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()) ||
+      ftruncate(file_.get(), static_cast<off_t>(pid.size())) != 0) {
     throw DatabaseError("lock file '" + path + "' cannot be written: " + std::strerror(errno));
   }
 }

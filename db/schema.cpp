@@ -158,9 +158,10 @@ int64_t stored_version(Connection& connection) {
 int newest_schema() { return static_cast<int>(kSteps.size()); }
 
 int upgrade_schema(Connection& connection) {
+  const int64_t version = stored_version(connection);
+  if (version == newest_schema()) return newest_schema();
   connection.execute("BEGIN IMMEDIATE");
   try {
-    const int64_t version = stored_version(connection);
     if (version > newest_schema()) {
       throw DatabaseRefused("database '" + connection.path() + "' has schema version " +
                             std::to_string(version) + ", this program knows up to " +
@@ -173,7 +174,11 @@ int upgrade_schema(Connection& connection) {
     connection.execute("PRAGMA user_version = " + std::to_string(newest_schema()));
     connection.execute("COMMIT");
   } catch (...) {
-    connection.execute("ROLLBACK");
+    try {
+      connection.execute("ROLLBACK");
+    } catch (const DatabaseError&) {
+      // SQLite has rolled back by itself when the disk is full; the first error is the one to show.
+    }
     throw;
   }
   return newest_schema();

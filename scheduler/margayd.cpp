@@ -30,6 +30,7 @@
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/daemon/make_cluster.h"
 #include "scheduler/doctor/doctor.h"
+#include "scheduler/files/jobs_owner.h"
 #include "scheduler/script/item_options.h"
 #include "scheduler/script/job_script.h"
 
@@ -185,6 +186,16 @@ api::ServerLimits server_limits(const Limits& limits) {
           .body = static_cast<size_t>(limits.body)};
 }
 
+void check_jobs_owner(const Config& config, const std::string& instance) {
+  const std::string owner = claim_jobs(config.jobs(), instance);
+  if (owner == instance) return;
+  throw ConfigError("the folder of jobs '" + config.jobs() + "' belongs to another database (" +
+                    owner + ", this one is " + instance +
+                    "): set 'jobs' to another folder, or, if that database is gone for good, "
+                    "remove '" +
+                    config.jobs() + "/" + kOwnerFile + "'");
+}
+
 void serve(const Config& config, db::Database& database) {
   const SystemClock clock;
   const auto cluster = make_cluster(config, database.instance());
@@ -244,6 +255,7 @@ int run_daemon(const Options& options) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
   const Config config = load(options);
   db::Database database(config.database());
+  check_jobs_owner(config, database.instance());
   serve(config, database);
   return 0;
 }

@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <thread>
 
+#include "db/disk_reserve.h"
 #include "db/items.h"
 #include "db/schema.h"
 #include "db/templates.h"
@@ -51,6 +54,47 @@ TEST_F(DatabaseTest, ASecondProcessIsRefusedWithTheHoldersName) {
 TEST_F(DatabaseTest, IsFreeAgainWhenItsHolderIsGone) {
   { const Database first(path_); }
   EXPECT_NO_THROW(Database second(path_));
+}
+
+// A disk of a test's own.
+class SmallDisk {
+ public:
+  explicit SmallDisk(const std::string& folder) : folder_(folder) {
+    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=32m") == 0;
+  }
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  bool is_mounted() const { return mounted_; }
+  void fill() const {
+    std::ofstream file(folder_ + "/fill", std::ios::binary);
+    const std::string block(4096, 'x');
+    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
+  }
+
+ private:
+  std::string folder_;
+  bool mounted_ = false;
+};
+
+TEST_F(DatabaseTest, OpensAgainOnADiskThatIsFullMeanwhile) {
+  const SmallDisk disk(folder_.path());
+  if (!disk.is_mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
+  const std::string instance = Database(path_).instance();
+  disk.fill();
+  EXPECT_EQ(Database(path_).instance(), instance);
+}
+
+TEST_F(DatabaseTest, NamesTheFullDiskWhereItCannotBeOpened) {
+  const SmallDisk disk(folder_.path());
+  if (!disk.is_mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
+  { const Database first(path_); }
+  release_reserve(path_ + ".reserve");
+  disk.fill();
+  EXPECT_THAT(refusal<DatabaseError>([&] { Database database(path_); }), HasSubstr("is full"));
 }
 
 TEST_F(DatabaseTest, ANewerSchemaIsRefusedAndLeftAlone) {

@@ -11,6 +11,7 @@
 #include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
+#include "scheduler/files/jobs_owner.h"
 #include "tests/scratch_folder.h"
 
 namespace scheduler {
@@ -76,6 +77,13 @@ TEST(Space, OfAMissingFolderIsThatOfThePlaceWhereItWouldBe) {
   EXPECT_GT(free_bytes(folder.path()), 0);
   EXPECT_GT(free_bytes(folder.file("none/deeper")), 0);
   EXPECT_THROW(free_bytes(folder.write("file", "") + "/none"), std::system_error);
+}
+
+TEST(JobsOwner, AFolderOfJobsBelongsToItsFirstDatabase) {
+  const tests::ScratchFolder folder;
+  EXPECT_EQ(claim_jobs(folder.path(), "abc123"), "abc123");
+  EXPECT_EQ(claim_jobs(folder.path(), "xyz789"), "abc123");
+  EXPECT_EQ(claim_jobs(folder.path(), "abc123"), "abc123");
 }
 
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {

@@ -1,0 +1,15 @@
+// Which database the attempts' folders in a folder of jobs belong to. Daemons of two databases in
+// one folder would take each other's attempts for their own.
+#pragma once
+
+#include <string>
+
+namespace scheduler {
+
+inline constexpr const char* kOwnerFile = ".owner";
+
+// Takes the folder for the database of this instance where it is nobody's. Returns the instance
+// that it belongs to. Throws base::FileError.
+std::string claim_jobs(const std::string& jobs, const std::string& instance);
+
+}  // namespace scheduler
