@@ -103,6 +103,22 @@ struct Finding {
   std::string advice{};  // what to do about it; empty when kGood
 };
 
+// What a job of one shape asks of its partition and of each node. 0: the cluster's default.
+struct ShapeNeeds {
+  std::string shape{};                 // "gpu"
+  std::set<std::string> partitions{};  // any of them; empty: the default one
+  std::string account{};
+  std::string qos{};
+  int64_t minutes = 0;  // -1: unlimited
+  int nodes = 1;        // at least
+  int64_t cpus = 0;
+  int64_t memory_mb = 0;
+  int gpus = 0;
+  // Where what it asks for is set: "time" -> "slurm.options.time". Names: partition, account, qos,
+  // time, nodes, cpus, mem, gpus.
+  std::map<std::string, std::string> sources{};
+};
+
 // What the site's configuration and its script templates ask of the cluster.
 struct Examination {
   std::set<std::string> partitions{};
@@ -110,6 +126,7 @@ struct Examination {
   std::set<std::string> qos{};
   bool gpus = false;  // whether any job asks for one
   int nodes = 0;      // slurm.nodes where a shape uses it; 0: none does
+  std::vector<ShapeNeeds> shapes{};
 };
 
 class Cluster {

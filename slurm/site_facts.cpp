@@ -40,10 +40,10 @@ void judge_partitions(const SiteFacts& facts, const Names& names, Findings& find
   }
   Names wanted = names;
   Names there;
-  for (const auto& [name, state] : *facts.partitions.value) {
+  for (const auto& [name, partition] : *facts.partitions.value) {
     there.insert(name);
-    if (state == "UP" || wanted.erase(name) == 0) continue;
-    findings.warn("partition '" + name + "'", "its state is " + state,
+    if (partition.state == "UP" || wanted.erase(name) == 0) continue;
+    findings.warn("partition '" + name + "'", "its state is " + partition.state,
                   "jobs wait there until it is up");
   }
   judge_names("partition", wanted, there, kCorrectNames, findings);
@@ -87,7 +87,8 @@ void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& find
     findings.bad("nodes", facts.nodes.problem, "run sinfo");
     return;
   }
-  const auto [nodes, gpus] = *facts.nodes.value;
+  const int nodes = facts.nodes.value->nodes;
+  const int gpus = facts.nodes.value->gpus;
   const std::string says =
       std::to_string(nodes) + " nodes with " + std::to_string(gpus) + " GPUs in all";
   findings.judge(!what.gpus || gpus > 0, Finding::Level::kBad, "GPUs", says,
@@ -108,6 +109,7 @@ void judge_site(const SiteFacts& facts, const Examination& what, Findings& findi
   judge_partitions(facts, what.partitions, findings);
   judge_accounting(facts, what, findings);
   judge_nodes(facts, what, findings);
+  judge_shapes(facts, what, findings);
 }
 
 }  // namespace slurm

@@ -54,24 +54,54 @@ struct Fact {
   std::string problem{};  // one clause
 };
 
+// What a node has, used or not. 0 CPUs or memory: not known.
+struct NodeFacts {
+  std::string name{};
+  Names partitions{};
+  int64_t cpus = 0;
+  int64_t memory_mb = 0;
+  int gpus = 0;
+};
+
 struct NodeTotals {
   int nodes = 0;
   int gpus = 0;  // of all nodes together
+  std::vector<NodeFacts> each{};
+};
+
+// Limits of a partition on one job; what is unset is not limited.
+struct PartitionFacts {
+  std::string state{};  // "UP" when it is open
+  bool is_default = false;
+  std::optional<int64_t> most_minutes{};
+  std::optional<int64_t> most_nodes{};
+  std::optional<int64_t> most_cpus{};       // of each node
+  std::optional<int64_t> most_memory_mb{};  // of each node
+  std::optional<int64_t> nodes{};           // that it has
+  Names accounts{};                         // allowed ones; empty: all
+  Names denied_accounts{};
+  Names qos{};  // allowed ones; empty: all
+  Names denied_qos{};
 };
 
 struct SiteFacts {
-  std::string user{};                                     // in whose name jobs run
-  int64_t now = 0;                                        // of this machine, s since the epoch
-  Fact<int64_t> controller_time{};                        // of slurmctld's, s since the epoch
-  Fact<std::map<std::string, std::string>> partitions{};  // name -> state, "UP" when it is open
-  bool uses_accounting = false;                           // else the next three are not asked
-  Fact<std::string> accounting{};                         // who answers: "slurmdbd", "sacct"
+  std::string user{};                                        // in whose name jobs run
+  int64_t now = 0;                                           // of this machine, s since the epoch
+  Fact<int64_t> controller_time{};                           // of slurmctld's, s since the epoch
+  Fact<std::map<std::string, PartitionFacts>> partitions{};  // by name
+  bool uses_accounting = false;                              // else the next three are not asked
+  Fact<std::string> accounting{};                            // who answers: "slurmdbd", "sacct"
   Fact<Names> qos{};
   Fact<Names> accounts{};  // of `user`
   Fact<NodeTotals> nodes{};
 };
 
-// What is right and wrong with the site: clock, partitions, accounting, its names, nodes and GPUs.
+// Whether a partition that each shape may use allows what it asks for and has the nodes for it.
+// Says nothing where partitions or nodes are not known.
+void judge_shapes(const SiteFacts& facts, const Examination& what, Findings& findings);
+
+// What is right and wrong with the site: clock, partitions, accounting, its names, nodes, GPUs and
+// what the shapes ask for.
 void judge_site(const SiteFacts& facts, const Examination& what, Findings& findings);
 
 }  // namespace slurm

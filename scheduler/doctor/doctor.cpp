@@ -17,6 +17,7 @@
 #include "db/database.h"
 #include "scheduler/doctor/held_requests.h"
 #include "scheduler/doctor/probe_job.h"
+#include "scheduler/doctor/shape_needs.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -240,6 +241,7 @@ slurm::Examination names_used(const Config& config) {
     insert_names(names.accounts, asks, "account");
     insert_names(names.qos, asks, "qos");
     if (shape == Shape::kNodes) names.nodes = config.slurm.nodes;
+    names.shapes.push_back(needs_of(config, shape));
     names.gpus = names.gpus || slurm::gpus_of(slurm::resources_of(asks, to_string(shape))) > 0;
   }
   return names;

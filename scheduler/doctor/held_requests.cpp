@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "scheduler/doctor/shape_needs.h"
 #include "scheduler/script/job_script.h"
 #include "slurm/job_states.h"
 #include "slurm/site_facts.h"
@@ -169,20 +170,6 @@ class HeldRequests {
 std::vector<Finding> try_held_requests(const Config& config, slurm::Cluster& cluster,
                                        const std::set<Shape>& shapes, const HeldOptions& options) {
   return HeldRequests(config, cluster, options).run(shapes);
-}
-
-std::string source_of(const Config& config, Shape shape, const std::string& option) {
-  const auto own = config.slurm.shape_options.find(shape);
-  if (own != config.slurm.shape_options.end() && own->second.contains(option)) {
-    return "slurm.shapes." + to_string(shape) + "." + option;
-  }
-  if (config.slurm.options.contains(option)) return "slurm.options." + option;
-  if (option == "nodes" && shape == Shape::kNodes) return "slurm.nodes";
-  const bool whole_nodes = shape == Shape::kNode || shape == Shape::kNodes;
-  if (whole_nodes && (option == "gres" || option == "ntasks-per-node")) {
-    return "slurm.gpus_per_node";
-  }
-  return "the shape's own or " + to_string(shape) + ".sbatch's";
 }
 
 }  // namespace scheduler

@@ -26,8 +26,4 @@ std::vector<slurm::Finding> try_held_requests(const Config& config, slurm::Clust
                                               const std::set<Shape>& shapes,
                                               const HeldOptions& options);
 
-// Where the shape's value of an option comes from: "slurm.shapes.gpu.mem", "slurm.options.mem",
-// "slurm.nodes", or else the shape's script template.
-std::string source_of(const Config& config, Shape shape, const std::string& option);
-
 }  // namespace scheduler

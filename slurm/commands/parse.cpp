@@ -9,6 +9,7 @@
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
+#include "slurm/sbatch/values.h"
 
 namespace slurm {
 namespace {
@@ -184,6 +185,40 @@ std::optional<JobStatus> read_record(const Fields& fields) {
   return job;
 }
 
+constexpr size_t kNodeFields = 5;  // of sinfo_node_arguments()
+
+// Of "research,physics"; empty: all.
+Names names_in(const std::string& list) {
+  Names names;
+  for (const std::string& name : base::split(list, ',')) {
+    if (!is_absent(name) && name != "ALL") names.insert(name);
+  }
+  return names;
+}
+
+// nullopt: "UNLIMITED" or "NONE".
+std::optional<int64_t> limit_of(const std::string& value) { return parse_number<int64_t>(value); }
+
+std::optional<int64_t> minutes_of(const std::string& value) {
+  const auto seconds = parse_time(value);
+  if (!seconds || *seconds < 0) return std::nullopt;
+  return *seconds / 60;
+}
+
+PartitionFacts partition_of(std::map<std::string, std::string>& values) {
+  return {.state = values["State"],
+          .is_default = values["Default"] == "YES",
+          .most_minutes = minutes_of(values["MaxTime"]),
+          .most_nodes = limit_of(values["MaxNodes"]),
+          .most_cpus = limit_of(values["MaxCPUsPerNode"]),
+          .most_memory_mb = limit_of(values["MaxMemPerNode"]),
+          .nodes = limit_of(values["TotalNodes"]),
+          .accounts = names_in(values["AllowAccounts"]),
+          .denied_accounts = names_in(values["DenyAccounts"]),
+          .qos = names_in(values["AllowQos"]),
+          .denied_qos = names_in(values["DenyQos"])};
+}
+
 std::string_view next_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);
@@ -262,30 +297,41 @@ bool says_too_many_days(const std::string& error) {
 }
 
 NodeTotals parse_sinfo_nodes(std::string_view text) {
-  NodeTotals found;
-  std::set<std::string_view> seen;  // a node has a line for each of its partitions
+  std::map<std::string_view, NodeFacts> nodes;  // a node has a line for each of its partitions
   while (!text.empty()) {
-    const Fields fields = split(next_line(text), '|', 2);
-    if (fields.size() != 2 || fields[0].empty() || !seen.insert(fields[0]).second) continue;
+    const Fields fields = split(next_line(text), '|', kNodeFields);
+    if (fields.size() < 2 || fields[0].empty()) continue;
+    NodeFacts& node = nodes[fields[0]];
+    node.name = fields[0];
+    node.gpus = gpus_in(fields[1]).value_or(0);
+    if (fields.size() < kNodeFields) continue;
+    node.partitions.emplace(fields[2]);
+    node.cpus = parse_number<int64_t>(fields[3]).value_or(0);
+    node.memory_mb = parse_number<int64_t>(fields[4]).value_or(0);
+  }
+  NodeTotals found;
+  for (auto& [name, node] : nodes) {
     ++found.nodes;
-    found.gpus += gpus_in(fields[1]).value_or(0);
+    found.gpus += node.gpus;
+    found.each.push_back(std::move(node));
   }
   return found;
 }
 
-Words sinfo_node_arguments() { return {"--noheader", "--Node", "--format=%N|%G"}; }
+Words sinfo_node_arguments() { return {"--noheader", "--Node", "--format=%N|%G|%R|%c|%m"}; }
 
-std::map<std::string, std::string> parse_partitions_text(std::string_view text) {
-  std::map<std::string, std::string> partitions;
+std::map<std::string, PartitionFacts> parse_partitions_text(std::string_view text) {
+  std::map<std::string, PartitionFacts> partitions;
   while (!text.empty()) {
     const std::string_view line = next_line(text);
-    std::string name;
+    std::map<std::string, std::string> values;
     for (const std::string_view word : split(line, ' ', line.size() + 1)) {
-      if (word.starts_with("PartitionName=")) name = word.substr(word.find('=') + 1);
-      if (word.starts_with("State=") && !name.empty()) {
-        partitions[name] = word.substr(word.find('=') + 1);
-      }
+      const size_t equals = word.find('=');
+      if (equals == word.npos) continue;
+      values.emplace(word.substr(0, equals), word.substr(equals + 1));
     }
+    if (values["PartitionName"].empty()) continue;
+    partitions[values["PartitionName"]] = partition_of(values);
   }
   return partitions;
 }

@@ -52,7 +52,7 @@ std::string complaint_of(const CommandResult& result);
 // Both outputs, without "sbatch: " before the lines.
 std::string words_of(const CommandResult& result);
 
-// "sinfo -h -N -o %N|%G".
+// "sinfo -h -N -o %N|%G|%R|%c|%m".
 Words sinfo_node_arguments();
 NodeTotals parse_sinfo_nodes(std::string_view text);
 
@@ -62,8 +62,8 @@ std::string release_of(const std::string& version_text);
 std::map<std::string, std::string> parse_config(std::string_view text);
 // "30 sec" -> 30.
 std::optional<int64_t> leading_number(const std::string& value);
-// `scontrol -o show partition`: name -> state.
-std::map<std::string, std::string> parse_partitions_text(std::string_view text);
+// `scontrol -o show partition`: by their names.
+std::map<std::string, PartitionFacts> parse_partitions_text(std::string_view text);
 // One name in each line, as sacctmgr -n -P prints them.
 std::set<std::string> parse_names(std::string_view text);
 

@@ -66,8 +66,8 @@ std::optional<JobStatus> parse_job(const std::string& object);
 // A whole answer of accounting; one entry for each job.
 std::vector<JobStatus> parse_accounting_jobs(const std::string& body);
 
-// Partitions with their state words: "UP", "DRAIN".
-std::map<std::string, std::string> parse_partitions(const std::string& body);
+// By their names.
+std::map<std::string, PartitionFacts> parse_partitions(const std::string& body);
 NodeTotals parse_node_totals(const std::string& body);
 Names parse_qos_names(const std::string& body);
 // The accounts that `user` may use.

@@ -1,4 +1,8 @@
 // Implements json.h: what the site has, that is partitions, nodes, QOS, accounts.
+#include <initializer_list>
+#include <utility>
+
+#include "base/text.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
@@ -11,14 +15,46 @@ const Json& either(const Json& first, const Json& second) {
   return first.is_null() ? second : first;
 }
 
+// Older versions write -1 or null where there is no limit.
+std::optional<int64_t> limit_of(const Json& value) {
+  const auto number = number_of(value);
+  return number && *number > 0 ? number : std::nullopt;
+}
+
+// Of a text such as "research,physics"; empty: all.
+Names names_in(const Json& list) {
+  Names names;
+  for (const std::string& name : base::split(text_of(list), ',')) {
+    if (!name.empty() && name != "ALL") names.insert(name);
+  }
+  return names;
+}
+
+PartitionFacts partition_of(const Json& object) {
+  const auto of = [&](std::initializer_list<const char*> now, const char* before) -> const Json& {
+    return either(member(object, now), member(object, before));
+  };
+  return {.state = join_words(words_of(of({"partition", "state"}, "state"))),
+          .is_default = words_of(member(object, "flags")).contains("DEFAULT"),
+          .most_minutes = limit_of(of({"maximums", "time"}, "max_time_limit")),
+          .most_nodes = limit_of(of({"maximums", "nodes"}, "maximum_nodes_per_job")),
+          .most_cpus = limit_of(of({"maximums", "cpus_per_node"}, "maximum_cpus_per_node")),
+          .most_memory_mb =
+              limit_of(of({"maximums", "partition_memory_per_node"}, "maximum_memory_per_node")),
+          .nodes = limit_of(of({"nodes", "total"}, "total_nodes")),
+          .accounts = names_in(of({"accounts", "allowed"}, "allowed_accounts")),
+          .denied_accounts = names_in(of({"accounts", "deny"}, "denied_accounts")),
+          .qos = names_in(of({"qos", "allowed"}, "allowed_qos")),
+          .denied_qos = names_in(of({"qos", "deny"}, "denied_qos"))};
+}
+
 }  // namespace
 
-std::map<std::string, std::string> parse_partitions(const std::string& body) {
+std::map<std::string, PartitionFacts> parse_partitions(const std::string& body) {
   const Json document = parse_json(body);
-  std::map<std::string, std::string> partitions;
+  std::map<std::string, PartitionFacts> partitions;
   for (const Json* object : objects_of(member(document, "partitions"))) {
-    const Json& state = either(member(*object, {"partition", "state"}), member(*object, "state"));
-    partitions[text_of(member(*object, "name"))] = join_words(words_of(state));
+    partitions[text_of(member(*object, "name"))] = partition_of(*object);
   }
   return partitions;
 }
@@ -27,8 +63,17 @@ NodeTotals parse_node_totals(const std::string& body) {
   const Json document = parse_json(body);
   NodeTotals totals;
   for (const Json* object : objects_of(member(document, "nodes"))) {
+    NodeFacts node{.name = text_of(member(*object, "name")),
+                   .cpus = number_of(member(*object, "cpus")).value_or(0),
+                   .memory_mb = number_of(member(*object, "real_memory")).value_or(0),
+                   .gpus = gpus_in(text_of(member(*object, "gres"))).value_or(0)};
+    const Json& partitions = member(*object, "partitions");
+    if (partitions.is_array()) {
+      for (const Json& name : partitions) node.partitions.insert(text_of(name));
+    }
     ++totals.nodes;
-    totals.gpus += gpus_in(text_of(member(*object, "gres"))).value_or(0);
+    totals.gpus += node.gpus;
+    totals.each.push_back(std::move(node));
   }
   return totals;
 }

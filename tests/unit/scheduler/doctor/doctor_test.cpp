@@ -234,6 +234,30 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   EXPECT_EQ(names_used(config_).nodes, 3);
 }
 
+TEST_F(DoctorTest, WhatEachShapeNeedsIsComparedWithTheCluster) {
+  config_.cluster = ClusterKind::kSlurm;
+  config_.slurm.options = {
+      {"partition", "gpu,long"}, {"account", "lab"}, {"time", "02:00:00"}, {"mem-per-cpu", "4G"}};
+  config_.slurm.shape = Shape::kNodes;
+  config_.slurm.nodes = 3;
+  config_.slurm.gpus_per_node = 8;
+  config_.slurm.shape_options[Shape::kNodes] = {{"cpus-per-task", "10"}};
+  const slurm::ShapeNeeds needs = names_used(config_).shapes.at(0);
+  EXPECT_EQ(needs.shape, "nodes");
+  EXPECT_THAT(needs.partitions, testing::ElementsAre("gpu", "long"));
+  EXPECT_EQ(needs.account, "lab");
+  EXPECT_EQ(needs.minutes, 120);
+  EXPECT_EQ(needs.nodes, 3);
+  EXPECT_EQ(needs.cpus, 80);
+  EXPECT_EQ(needs.memory_mb, 80 * 4096);
+  EXPECT_EQ(needs.gpus, 8);
+  EXPECT_EQ(needs.sources.at("time"), "slurm.options.time");
+  EXPECT_EQ(needs.sources.at("nodes"), "slurm.nodes");
+  EXPECT_EQ(needs.sources.at("gpus"), "slurm.gpus_per_node");
+  EXPECT_EQ(needs.sources.at("cpus"), "slurm.shapes.nodes.cpus-per-task");
+  EXPECT_EQ(needs.sources.at("mem"), "slurm.options.mem-per-cpu");
+}
+
 TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
   config_.cluster = ClusterKind::kSlurm;
   config_.slurm.options = {{"mem", "640G"}, {"time", "02:00:00"}, {"mail-user", "ann@example.org"}};

@@ -67,6 +67,17 @@ TEST_F(Doctor, NamesWhatDoesNotExist) {
   EXPECT_THAT(of("QOS 'high'", what), HasSubstr("bad"));
 }
 
+TEST_F(Doctor, ComparesWhatAShapeAsksForWithThePartition) {
+  becomes("sinfo", version() + "printf 'n01|gpu:4|short|16|64000\\nn02|gpu:4|short|16|64000\\n'");
+  Examination what{.shapes = {{.shape = "gpu", .partitions = {"short"}, .minutes = 6, .gpus = 1}}};
+  what.shapes[0].sources["time"] = "slurm.options.time";
+  EXPECT_THAT(of("shape gpu", what),
+              AllOf(HasSubstr("bad: partition 'short': asks for 6 min, and its MaxTime is 5 min"),
+                    HasSubstr("correct slurm.options.time")));
+  what.shapes[0].minutes = 5;
+  EXPECT_THAT(of("shape gpu", what), HasSubstr("good"));
+}
+
 TEST_F(Doctor, WarnsOfEndsThatAreForgottenTooSoon) {
   options_.poll = milliseconds(20'000);
   EXPECT_THAT(of("MinJobAge"), AllOf(HasSubstr("warning: 30 s"), HasSubstr("60 s at least")));

@@ -280,9 +280,44 @@ TEST(Scontrol, TellsTheConfiguration) {
 }
 
 TEST(Scontrol, TellsThePartitions) {
-  EXPECT_THAT(
-      parse_partitions_text(recorded("partitions.txt")),
-      UnorderedElementsAre(Pair("main", "UP"), Pair("short", "UP"), Pair("closed", "DOWN")));
+  std::map<std::string, std::string> states;
+  for (const auto& [name, partition] : parse_partitions_text(recorded("partitions.txt"))) {
+    states[name] = partition.state;
+  }
+  EXPECT_THAT(states, UnorderedElementsAre(Pair("main", "UP"), Pair("short", "UP"),
+                                           Pair("closed", "DOWN")));
+}
+
+TEST(Scontrol, ShowsTheLimitsOfPartitions) {
+  const auto partitions = parse_partitions_text(recorded("partitions.txt"));
+  EXPECT_TRUE(partitions.at("main").is_default);
+  EXPECT_EQ(partitions.at("main").most_minutes, std::nullopt);
+  EXPECT_EQ(partitions.at("main").most_nodes, std::nullopt);
+  EXPECT_EQ(partitions.at("main").nodes, 4);
+  EXPECT_EQ(partitions.at("main").accounts, Names{});
+  EXPECT_EQ(partitions.at("short").most_minutes, 5);
+  EXPECT_EQ(partitions.at("short").most_nodes, 4);
+  const PartitionFacts lab =
+      parse_partitions_text(
+          "PartitionName=lab AllowAccounts=research,physics DenyQos=low MaxTime=2-00:00:00 "
+          "MaxMemPerNode=64000 MaxCPUsPerNode=8 State=UP\n")
+          .at("lab");
+  EXPECT_EQ(lab.accounts, (Names{"physics", "research"}));
+  EXPECT_EQ(lab.denied_qos, Names{"low"});
+  EXPECT_EQ(lab.most_minutes, 2880);
+  EXPECT_EQ(lab.most_memory_mb, 64'000);
+  EXPECT_EQ(lab.most_cpus, 8);
+}
+
+TEST(Sinfo, ShowsWhatANodeHasAndItsPartitions) {
+  const NodeTotals found = parse_sinfo_nodes(
+      "n01|gpu:4|main|16|64000\nn01|gpu:4|short|16|64000\nn02|(null)|main|8|32000\n");
+  ASSERT_EQ(found.nodes, 2);
+  EXPECT_EQ(found.gpus, 4);
+  EXPECT_EQ(found.each.at(0).partitions, (Names{"main", "short"}));
+  EXPECT_EQ(found.each.at(0).cpus, 16);
+  EXPECT_EQ(found.each.at(1).memory_mb, 32'000);
+  EXPECT_EQ(found.each.at(1).gpus, 0);
 }
 
 TEST(Release, IsReadFromTheVersionOfACommand) {

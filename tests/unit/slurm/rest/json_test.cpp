@@ -226,23 +226,57 @@ TEST(Accounting, TheRunsOfARequeuedJobAreOneJob) {
   EXPECT_EQ(jobs[1].state, JobState::kFailed);
 }
 
+std::map<std::string, std::string> states_of(const std::string& body) {
+  std::map<std::string, std::string> states;
+  for (const auto& [name, partition] : parse_partitions(body)) states[name] = partition.state;
+  return states;
+}
+
+// As the document of v0.0.42 has it.
+constexpr const char* kLaterPartitions = R"({"partitions": [
+    {"name": "main", "nodes": {"total": 16}, "partition": {"state": ["UP"]},
+     "accounts": {"allowed": "research,physics", "deny": ""}, "qos": {"allowed": "", "deny": "low"},
+     "maximums": {"time": {"set": true, "infinite": false, "number": 5},
+                  "nodes": {"set": true, "infinite": false, "number": 4},
+                  "cpus_per_node": {"set": false, "infinite": true, "number": 0}}},
+    {"name": "long", "nodes": {"total": 1}, "partition": {"state": ["DRAIN"]},
+     "maximums": {"time": {"set": false, "infinite": true, "number": 0}}}]})";
+
 TEST(Facts, PartitionsAreReadInBothShapes) {
   using Partitions = std::map<std::string, std::string>;
-  EXPECT_EQ(parse_partitions(tests::recorded_answer("22.05", "partitions").body),
+  EXPECT_EQ(states_of(tests::recorded_answer("22.05", "partitions").body),
             (Partitions{{"main", "UP"}, {"short", "UP"}, {"closed", "DOWN"}}));
-  // As the document of v0.0.42 has it.
-  EXPECT_EQ(parse_partitions(R"({"partitions": [
-    {"name": "main", "nodes": {"total": 16}, "partition": {"state": ["UP"]},
-     "maximums": {"time": {"set": true, "infinite": false, "number": 5}}},
-    {"name": "long", "nodes": {"total": 1}, "partition": {"state": ["DRAIN"]},
-     "maximums": {"time": {"set": false, "infinite": true, "number": 0}}}]})"),
-            (Partitions{{"main", "UP"}, {"long", "DRAIN"}}));
+  EXPECT_EQ(states_of(kLaterPartitions), (Partitions{{"main", "UP"}, {"long", "DRAIN"}}));
+}
+
+TEST(Facts, LimitsOfPartitionsAreReadInBothShapes) {
+  const auto old = parse_partitions(tests::recorded_answer("22.05", "partitions").body);
+  EXPECT_TRUE(old.at("main").is_default);
+  EXPECT_FALSE(old.at("short").is_default);
+  EXPECT_EQ(old.at("main").most_minutes, std::nullopt);
+  EXPECT_EQ(old.at("main").most_nodes, std::nullopt);
+  EXPECT_EQ(old.at("main").nodes, 16);
+  EXPECT_EQ(old.at("main").accounts, Names{});
+  EXPECT_EQ(old.at("short").most_minutes, 5);
+  EXPECT_EQ(old.at("short").most_nodes, 4);
+  const auto later = parse_partitions(kLaterPartitions);
+  EXPECT_EQ(later.at("main").most_minutes, 5);
+  EXPECT_EQ(later.at("main").most_nodes, 4);
+  EXPECT_EQ(later.at("main").most_cpus, std::nullopt);
+  EXPECT_EQ(later.at("main").nodes, 16);
+  EXPECT_EQ(later.at("main").accounts, (Names{"physics", "research"}));
+  EXPECT_EQ(later.at("main").denied_qos, Names{"low"});
+  EXPECT_EQ(later.at("long").most_minutes, std::nullopt);
 }
 
 TEST(Facts, NodesAndTheirGpusAreCounted) {
   const NodeTotals old = parse_node_totals(tests::recorded_answer("22.05", "nodes").body);
   EXPECT_EQ(old.nodes, 2);
   EXPECT_EQ(old.gpus, 8);
+  EXPECT_EQ(old.each.at(0).cpus, 16);
+  EXPECT_EQ(old.each.at(0).memory_mb, 64'000);
+  EXPECT_EQ(old.each.at(0).gpus, 4);
+  EXPECT_EQ(old.each.at(0).partitions, (Names{"closed", "main", "short"}));
   const NodeTotals later = parse_node_totals(R"({"nodes": [
     {"name": "n01", "state": ["IDLE", "DRAIN"], "gres": "gpu:a100:4(S:0-1),nvme:1"},
     {"name": "n02", "state": ["DOWN"], "gres": ""}]})");

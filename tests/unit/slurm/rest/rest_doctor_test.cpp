@@ -77,6 +77,25 @@ TEST_F(RestExamineTest, APartitionThatIsDownIsAWarning) {
               finding(Level::kWarning, "partition 'old'", "DOWN"));
 }
 
+TEST_F(RestExamineTest, WhatAShapeAsksForIsComparedWithThePartition) {
+  serve("/slurm/v0.0.38/partitions", {{"partitions",
+                                       {{{"name", "gpu"},
+                                         {"state", "UP"},
+                                         {"flags", {"default"}},
+                                         {"max_time_limit", 60},
+                                         {"total_nodes", 1}}}}});
+  serve("/slurm/v0.0.38/nodes", {{"nodes",
+                                  {{{"name", "n01"},
+                                    {"gres", "gpu:4"},
+                                    {"cpus", 16},
+                                    {"real_memory", 64000},
+                                    {"partitions", {"gpu"}}}}}});
+  EXPECT_THAT(examine({.shapes = {{.shape = "gpu", .minutes = 61, .gpus = 8}}}),
+              finding(Level::kBad, "shape gpu", "its MaxTime is 60 min, asks for 8 GPUs a node"));
+  EXPECT_THAT(examine({.shapes = {{.shape = "gpu", .minutes = 60, .gpus = 4}}}),
+              finding(Level::kGood, "shape gpu", "partition 'gpu'"));
+}
+
 TEST_F(RestExamineTest, WithoutAccountingItsNamesCannotBeChecked) {
   offers_accounting_ = false;
   EXPECT_THAT(examine({.accounts = {"research"}}),
