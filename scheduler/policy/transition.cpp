@@ -1,13 +1,12 @@
 #include "scheduler/policy/transition.h"
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
+#include "scheduler/policy/causes.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
@@ -15,116 +14,11 @@ namespace {
 
 using db::AttemptState;
 using db::ItemState;
-using std::chrono::milliseconds;
 
-constexpr int kUnlimited = -1;
 // The engine's exit codes.
 constexpr int kBadInput = 64;
 constexpr int kDeviceMemory = 71;
 constexpr const char* kVanished = "neither the queue nor accounting knows it any more";
-
-// What the outcome of a failed attempt depends on besides the attempt itself.
-struct Past {
-  const Failures& failures;
-  const RetryRules& rules;
-};
-
-// By cause: how many further tries, whether they are spaced, and what an item without any becomes.
-struct CauseRule {
-  const char* cause;
-  int retries;
-  bool spaced;
-  bool free_first;  // the first retry does not wait
-  ItemState exhausted;
-  const char* says;
-  const char* gives_up = nullptr;  // added when no try is left
-};
-
-constexpr const char* kTooShort = "the time limit is too short for any progress";
-
-constexpr CauseRule kRules[] = {
-    {"preempted", kUnlimited, true, true, ItemState::kFailed, "preempted"},
-    {"node_failed", kUnlimited, true, true, ItemState::kFailed, "its machine failed or restarted"},
-    {"vanished", kUnlimited, true, true, ItemState::kFailed, "its job vanished from the cluster"},
-    {"never_started", kUnlimited, true, true, ItemState::kFailed, "its job was never started"},
-    {"disk_full", kUnlimited, true, false, ItemState::kFailed, "the disk is full"},
-    {"hardware", 3, true, true, ItemState::kFailed, "the device failed"},
-    {"timeout", 2, false, false, ItemState::kFailed, "it ran into its time limit", kTooShort},
-    {"timeout_with_progress", kUnlimited, false, false, ItemState::kFailed,
-     "it ran into its time limit"},
-    {"device_memory", 2, false, false, ItemState::kFailed, "the device's memory was too small"},
-    {"memory", 2, false, false, ItemState::kFailed, "it used more memory than its job asked for"},
-    {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
-    {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
-    {"input_away", kUnlimited, true, false, ItemState::kFailed, "its input cannot be reached"},
-    {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
-    {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
-    {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
-    {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
-     kTooShort},
-    {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
-    {"own_limit", kUnlimited, true, false, ItemState::kFailed,
-     "the cluster does not take what its own options ask for now"},
-    {"configuration", kUnlimited, false, false, ItemState::kFailed,
-     "the cluster does not take the site's jobs"},
-    {"raise_refused", kUnlimited, false, false, ItemState::kFailed,
-     "the cluster does not give it more time or memory than before"},
-    {"options", 0, false, false, ItemState::kFailed,
-     "the cluster cannot give it what its options ask for"},
-};
-
-const CauseRule& rule_of(const std::string& cause) {
-  for (const CauseRule& rule : kRules) {
-    if (cause == rule.cause) return rule;
-  }
-  return rule_of("unknown");
-}
-
-milliseconds spacing(const CauseRule& rule, int earlier, const RetryRules& rules) {
-  if (!rule.spaced) return milliseconds{0};
-  int doublings = earlier;
-  if (rule.free_first) {
-    if (earlier == 0) return milliseconds{0};
-    --doublings;
-  }
-  milliseconds wait = rules.first;
-  for (; doublings > 0 && wait < rules.longest; --doublings) wait *= 2;
-  return std::min(wait, rules.longest);
-}
-
-std::string tries_left(const CauseRule& rule, int earlier) {
-  if (rule.retries == kUnlimited) return "will be retried";
-  return "will be retried (" + std::to_string(earlier + 1) + " of " + std::to_string(rule.retries) +
-         ")";
-}
-
-Outcome ended(AttemptState state, const std::string& cause, const std::string& message,
-              const Past& past) {
-  const CauseRule& rule = rule_of(cause);
-  const auto known = past.failures.find(cause);
-  const int earlier = known == past.failures.end() ? 0 : known->second;
-  Outcome outcome{.attempt = state, .cause = cause, .message = message};
-  const std::string says = message.empty() ? rule.says : rule.says + (": " + message);
-  if (rule.retries == kUnlimited || earlier < rule.retries) {
-    outcome.item = ItemState::kQueued;
-    outcome.reason = says + "; " + tries_left(rule, earlier);
-    outcome.wait = spacing(rule, earlier, past.rules);
-  } else {
-    outcome.item = rule.exhausted;
-    outcome.reason = says;
-    if (earlier > 0) outcome.reason += " (" + std::to_string(earlier + 1) + " times)";
-    if (rule.gives_up != nullptr) outcome.reason += std::string("; ") + rule.gives_up;
-  }
-  return outcome;
-}
-
-// The same for a fault of the site: all submissions pause, and `why` and the message say why.
-Outcome paused(Outcome outcome, SiteFault fault, const std::string& why,
-               const std::string& advice = "") {
-  outcome.site_fault = fault;
-  outcome.pause_reason = why + outcome.message + advice;
-  return outcome;
-}
 
 Outcome cancelled(const std::string& message) {
   return {.attempt = AttemptState::kCancelled,
@@ -237,7 +131,7 @@ Outcome out_of_memory(const Evidence& evidence, const Past& past) {
 Outcome hardware_of_the_site(const Evidence& evidence, const Past& past) {
   Outcome outcome = ended(AttemptState::kFailed, "hardware", message_of(evidence), past);
   outcome.item = ItemState::kQueued;
-  outcome.wait = milliseconds{0};
+  outcome.wait = std::chrono::milliseconds{0};
   outcome.reason =
       "the device failed: " + outcome.message +
       "; will be retried; it does not count, since the device fails on other nodes, too";
@@ -370,103 +264,6 @@ Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
                 "; check 'slurm.api_version' and the GPU lines of the script template");
 }
 
-// Slurm's refusals name what is wrong by these words, mostly the option's name.
-bool is_about(const std::string& message, const std::string& option) {
-  const std::string text = base::lower(message);
-  static const std::map<std::string, const char*> words = {{"constraint", "feature"},
-                                                           {"licenses", "license"}};
-  const auto word = words.find(option);
-  return text.find(word == words.end() ? option : word->second) != std::string::npos;
-}
-
-bool own_option_is_wrong(const slurm::SubmitResult& answer,
-                         const std::map<std::string, std::string>& own_options) {
-  if (answer.refusal == slurm::Refusal::kJob) {
-    return own_options.size() > own_options.count("job-name");  // a label that Margay sets
-  }
-  // Submissions must not pause for one user's misspelt partition.
-  return std::any_of(own_options.begin(), own_options.end(),
-                     [&](const auto& option) { return is_about(answer.message, option.first); });
-}
-
-Outcome judge_own_option(const slurm::SubmitResult& answer, const Past& past) {
-  Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, past);
-  outcome.reason += "; use `margay retry` with other options";
-  return outcome;
-}
-
-Outcome lane_refused(Outcome outcome, const Asked& asked, const std::string& advice = "") {
-  return paused(std::move(outcome), SiteFault::kLane,
-                "the cluster takes no job of its kind (" + asked.lane + ") now: ", advice);
-}
-
-Outcome judge_configuration(const slurm::SubmitResult& answer, const Asked& asked,
-                            const Past& past) {
-  if (own_option_is_wrong(answer, asked.own_options)) return judge_own_option(answer, past);
-  const Outcome outcome = ended(AttemptState::kRejected, "configuration", answer.message, past);
-  if (asked.own_shape) {
-    return lane_refused(outcome, asked, "; correct 'slurm.urgent_shape' or what it asks for");
-  }
-  return paused(outcome, SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
-                "; correct the configuration or the script template");
-}
-
-// A partition that is drained, or a reservation that is not usable, keeps nobody waiting but the
-// item that asked for it.
-bool own_place_is_closed(const slurm::SubmitResult& answer,
-                         const std::map<std::string, std::string>& own_options) {
-  const auto asked_for = [&](const char* option) {
-    return own_options.count(option) > 0 && is_about(answer.message, option);
-  };
-  return asked_for("partition") || asked_for("reservation");
-}
-
-// Slurm's one sentence for the limits of accounts and QOS covers the size of a job and the number
-// of jobs alike.
-bool is_policy(const slurm::SubmitResult& answer) {
-  return answer.message.find("accounting/QOS policy") != std::string::npos;
-}
-
-bool may_be_about_size(const slurm::SubmitResult& answer) {
-  return answer.refusal == slurm::Refusal::kJob || is_policy(answer);
-}
-
-bool is_about_lane(const slurm::SubmitResult& answer) {
-  return is_policy(answer) || answer.message.find("usage threshold") != std::string::npos;
-}
-
-bool asks_for_own_size(const std::map<std::string, std::string>& own_options) {
-  static const std::set<std::string> sizes = {
-      "time",          "nodes", "ntasks",        "ntasks-per-node",
-      "cpus-per-task", "mem",   "mem-per-cpu",   "mem-per-gpu",
-      "gres",          "gpus",  "gpus-per-node", "gpus-per-task",
-      "exclusive"};
-  return std::any_of(own_options.begin(), own_options.end(),
-                     [](const auto& option) { return sizes.count(option.first) != 0; });
-}
-
-Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const Past& past) {
-  if (own_place_is_closed(answer, asked.own_options)) return judge_own_option(answer, past);
-  const Outcome busy = ended(AttemptState::kRejected, "busy", answer.message, past);
-  if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
-  if (is_policy(answer) && asks_for_own_size(asked.own_options)) {
-    return ended(AttemptState::kRejected, "own_limit", answer.message, past);
-  }
-  return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
-}
-
-// 1.5 for each of these failures, up to a limit, unless the cluster has refused more.
-double raised_after(const Failures& failures, const std::vector<const char*>& causes) {
-  constexpr int kMost = 4;
-  if (failures.count("raise_refused") != 0) return 1;
-  int times = 0;
-  for (const char* cause : causes) {
-    const auto found = failures.find(cause);
-    if (found != failures.end()) times += found->second;
-  }
-  return std::pow(1.5, std::min(times, kMost));
-}
-
 Outcome judge_accepted(const Evidence& evidence, const Past& past) {
   if (!evidence.micrograph_changed.empty()) {
     return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, past);
@@ -497,31 +294,6 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules) {
   return ended(AttemptState::kNeverStarted, "never_started", "", {failures, rules});
 }
-
-Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
-                       const Failures& failures, const RetryRules& rules) {
-  const Past past{failures, rules};
-  if (asked.raised && may_be_about_size(answer)) {
-    return ended(AttemptState::kRejected, "raise_refused", answer.message, past);
-  }
-  switch (answer.refusal) {
-    case slurm::Refusal::kNone:
-      return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
-                    SiteFault::kLaunch, "the cluster refused a job: ");
-    case slurm::Refusal::kBusy:
-      return judge_busy(answer, asked, past);
-    case slurm::Refusal::kJob:
-    case slurm::Refusal::kConfiguration:
-      return judge_configuration(answer, asked, past);
-  }
-  return {};
-}
-
-double time_factor(const Failures& failures) {
-  return raised_after(failures, {"timeout", "timeout_with_progress", "stopped_early"});
-}
-
-double memory_factor(const Failures& failures) { return raised_after(failures, {"memory"}); }
 
 bool says_out_of_memory(const std::string& line) {
   static const std::vector<std::string> words = {"exceeded memory limit",

@@ -83,11 +83,6 @@ struct Asked {
 Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules);
 
-// The factors by which the next job's time limit and memory exceed what its options ask for, after
-// attempts that these ended. 1 once the cluster has refused more.
-double time_factor(const Failures& failures);
-double memory_factor(const Failures& failures);
-
 // Whether a line of a job's log, or Slurm's reason, says that the job used more memory than it had.
 bool says_out_of_memory(const std::string& line);
 

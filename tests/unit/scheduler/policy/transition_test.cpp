@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/attempts.h"
+#include "scheduler/policy/causes.h"
 
 namespace scheduler {
 namespace {

@@ -1,0 +1,119 @@
+// Implements transition.h: submissions that the cluster refused.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "scheduler/policy/causes.h"
+#include "scheduler/policy/transition.h"
+
+namespace scheduler {
+namespace {
+
+using db::AttemptState;
+
+// Slurm's refusals name what is wrong by these words, mostly the option's name.
+bool is_about(const std::string& message, const std::string& option) {
+  const std::string text = base::lower(message);
+  static const std::map<std::string, const char*> words = {{"constraint", "feature"},
+                                                           {"licenses", "license"}};
+  const auto word = words.find(option);
+  return text.find(word == words.end() ? option : word->second) != std::string::npos;
+}
+
+bool own_option_is_wrong(const slurm::SubmitResult& answer,
+                         const std::map<std::string, std::string>& own_options) {
+  if (answer.refusal == slurm::Refusal::kJob) {
+    return own_options.size() > own_options.count("job-name");  // a label that Margay sets
+  }
+  // Submissions must not pause for one user's misspelt partition.
+  return std::any_of(own_options.begin(), own_options.end(),
+                     [&](const auto& option) { return is_about(answer.message, option.first); });
+}
+
+Outcome judge_own_option(const slurm::SubmitResult& answer, const Past& past) {
+  Outcome outcome = ended(AttemptState::kRejected, "options", answer.message, past);
+  outcome.reason += "; use `margay retry` with other options";
+  return outcome;
+}
+
+Outcome lane_refused(Outcome outcome, const Asked& asked, const std::string& advice = "") {
+  return paused(std::move(outcome), SiteFault::kLane,
+                "the cluster takes no job of its kind (" + asked.lane + ") now: ", advice);
+}
+
+Outcome judge_configuration(const slurm::SubmitResult& answer, const Asked& asked,
+                            const Past& past) {
+  if (own_option_is_wrong(answer, asked.own_options)) return judge_own_option(answer, past);
+  const Outcome outcome = ended(AttemptState::kRejected, "configuration", answer.message, past);
+  if (asked.own_shape) {
+    return lane_refused(outcome, asked, "; correct 'slurm.urgent_shape' or what it asks for");
+  }
+  return paused(outcome, SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
+                "; correct the configuration or the script template");
+}
+
+// A partition that is drained, or a reservation that is not usable, keeps nobody waiting but the
+// item that asked for it.
+bool own_place_is_closed(const slurm::SubmitResult& answer,
+                         const std::map<std::string, std::string>& own_options) {
+  const auto asked_for = [&](const char* option) {
+    return own_options.count(option) > 0 && is_about(answer.message, option);
+  };
+  return asked_for("partition") || asked_for("reservation");
+}
+
+// Slurm's one sentence for the limits of accounts and QOS covers the size of a job and the number
+// of jobs alike.
+bool is_policy(const slurm::SubmitResult& answer) {
+  return answer.message.find("accounting/QOS policy") != std::string::npos;
+}
+
+bool may_be_about_size(const slurm::SubmitResult& answer) {
+  return answer.refusal == slurm::Refusal::kJob || is_policy(answer);
+}
+
+bool is_about_lane(const slurm::SubmitResult& answer) {
+  return is_policy(answer) || answer.message.find("usage threshold") != std::string::npos;
+}
+
+bool asks_for_own_size(const std::map<std::string, std::string>& own_options) {
+  static const std::set<std::string> sizes = {
+      "time",          "nodes", "ntasks",        "ntasks-per-node",
+      "cpus-per-task", "mem",   "mem-per-cpu",   "mem-per-gpu",
+      "gres",          "gpus",  "gpus-per-node", "gpus-per-task",
+      "exclusive"};
+  return std::any_of(own_options.begin(), own_options.end(),
+                     [](const auto& option) { return sizes.count(option.first) != 0; });
+}
+
+Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const Past& past) {
+  if (own_place_is_closed(answer, asked.own_options)) return judge_own_option(answer, past);
+  const Outcome busy = ended(AttemptState::kRejected, "busy", answer.message, past);
+  if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
+  if (is_policy(answer) && asks_for_own_size(asked.own_options)) {
+    return ended(AttemptState::kRejected, "own_limit", answer.message, past);
+  }
+  return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
+}
+}  // namespace
+
+Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
+                       const Failures& failures, const RetryRules& rules) {
+  const Past past{failures, rules};
+  if (asked.raised && may_be_about_size(answer)) {
+    return ended(AttemptState::kRejected, "raise_refused", answer.message, past);
+  }
+  switch (answer.refusal) {
+    case slurm::Refusal::kNone:
+      return paused(ended(AttemptState::kRejected, "launch", answer.message, past),
+                    SiteFault::kLaunch, "the cluster refused a job: ");
+    case slurm::Refusal::kBusy:
+      return judge_busy(answer, asked, past);
+    case slurm::Refusal::kJob:
+    case slurm::Refusal::kConfiguration:
+      return judge_configuration(answer, asked, past);
+  }
+  return {};
+}
+}  // namespace scheduler
