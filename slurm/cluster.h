@@ -4,6 +4,7 @@
 // said to throws.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -127,6 +128,8 @@ struct Examination {
   bool gpus = false;  // whether any job asks for one
   int nodes = 0;      // slurm.nodes where a shape uses it; 0: none does
   std::vector<ShapeNeeds> shapes{};
+  // Between two listings of the daemon's; 0: as the cluster object's own.
+  std::chrono::milliseconds poll{0};
 };
 
 class Cluster {

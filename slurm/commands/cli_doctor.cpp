@@ -130,10 +130,12 @@ void check_seconds(const std::string& name, const std::string& text, int64_t lea
                  std::to_string(*value) + " s", advice);
 }
 
-void check_limits(const CliClusterOptions& options, Settings config, Findings& findings) {
+void check_limits(const CliClusterOptions& options, const Examination& what, Settings config,
+                  Findings& findings) {
   using std::chrono::duration_cast;
   using std::chrono::seconds;
-  const int64_t polls = duration_cast<seconds>(3 * options.poll).count();
+  const auto poll = what.poll.count() > 0 ? what.poll : options.poll;
+  const int64_t polls = duration_cast<seconds>(3 * poll).count();
   check_seconds("MinJobAge", config["MinJobAge"], polls, kNoLimit,
                 "an end may be missed between two polls: raise it to " + std::to_string(polls) +
                     " s at least, or lower slurm.poll",
@@ -162,7 +164,7 @@ std::vector<Finding> examine_cli(CliSession& session, const Examination& what) {
   const std::optional<Settings> config = check_controller(session, findings);
   if (!config) return findings.all();
   judge_site(facts_of(session, *config, what), what, findings);
-  check_limits(session.options(), *config, findings);
+  check_limits(session.options(), what, *config, findings);
   return findings.all();
 }
 

@@ -19,6 +19,8 @@ namespace slurm {
 namespace {
 
 constexpr int64_t kShortLife = 3600;  // seconds
+constexpr const char* kTokenAdvice =
+    "correct the token: it must be of this cluster's key and of the user whose jobs these are";
 
 std::string duration_of(int64_t seconds) {
   if (seconds < 7200) return std::to_string(seconds / 60) + " min";
@@ -86,11 +88,12 @@ void check_user(const TokenFacts& facts, const std::string& wanted, Findings& fi
   }
 }
 
-void check_token(RestSession& session, Findings& findings) {
+// False: nothing can be asked with it.
+bool check_token(RestSession& session, Findings& findings) {
   TokenFile* file = session.token_file();
   if (file == nullptr) {
     findings.good("token", "none is used (slurm.token_file is not set)");
-    return;
+    return true;
   }
   std::optional<TokenFacts> facts;
   try {
@@ -98,24 +101,28 @@ void check_token(RestSession& session, Findings& findings) {
   } catch (const std::runtime_error& error) {
     findings.bad("token", error.what(),
                  "write a token of `scontrol token` there, readable by margayd alone");
-    return;
+    return false;
   }
   check_mode(file->path(), findings);
   if (!facts) {
     findings.bad("token", file->path() + " does not hold a JSON Web Token",
                  "write what `scontrol token` prints there");
-    return;
+    return false;
   }
   check_life(*facts, session.now(), findings);
   check_user(*facts, session.options().user, findings);
+  return !facts->expires || *facts->expires > session.now();
 }
 
-bool check_version(RestSession& session, Findings& findings) {
+bool check_version(RestSession& session, bool token_is_good, Findings& findings) {
   const auto version = session.version(RestSession::Purpose::kExamination);
   const std::string& url = session.options().http.url;
   if (!version) {
-    findings.bad("slurmrestd", session.version_failure().why,
-                 "check slurm.url, slurm.api_version and that slurmrestd runs");
+    const RestReply& failure = session.version_failure();
+    findings.bad("slurmrestd", failure.why,
+                 !token_is_good || failure.problem.trouble == Trouble::kToken
+                     ? kTokenAdvice
+                     : "check slurm.url, slurm.api_version and that slurmrestd runs");
     return false;
   }
   if (was_seen(*version)) {
@@ -188,11 +195,9 @@ class Inquiry {
   const Examination& what_;
 };
 
-bool check_controller(RestSession& session, ApiVersion version, Findings& findings) {
-  const RestReply ping =
-      session.get(controller_path(version, "ping"), RestSession::Purpose::kExamination);
+bool check_controller(RestSession& session, const RestReply& ping, Findings& findings) {
   if (!ping.ok()) {
-    findings.bad("controller", ping.why, "check the token first, then slurmctld (scontrol ping)");
+    findings.bad("controller", ping.why, "check slurmctld (scontrol ping)");
     return false;
   }
   const std::string release = slurm_release(ping.answer.body);
@@ -202,8 +207,9 @@ bool check_controller(RestSession& session, ApiVersion version, Findings& findin
 }
 
 // No version of slurmrestd offers slurm.conf.
-void check_limits(const RestSession& session, Findings& findings) {
-  const auto polls = std::chrono::ceil<std::chrono::seconds>(3 * session.options().poll);
+void check_limits(const RestSession& session, const Examination& what, Findings& findings) {
+  const auto poll = what.poll.count() > 0 ? what.poll : session.options().poll;
+  const auto polls = std::chrono::ceil<std::chrono::seconds>(3 * poll);
   findings.good("limits",
                 "slurmrestd does not report MaxArraySize, MinJobAge and MessageTimeout: see "
                 "`scontrol show config`; MinJobAge should be " +
@@ -216,12 +222,19 @@ void check_limits(const RestSession& session, Findings& findings) {
 std::vector<Finding> examine_rest(RestSession& session, const Examination& what) {
   Findings findings;
   check_address(session.options().http.url, findings);
-  check_token(session, findings);
-  if (!check_version(session, findings)) return findings.all();
+  const bool token_is_good = check_token(session, findings);
+  if (!check_version(session, token_is_good, findings)) return findings.all();
   const ApiVersion version = *session.version();
-  const bool answers = check_controller(session, version, findings);
+  const RestReply ping =
+      session.get(controller_path(version, "ping"), RestSession::Purpose::kExamination);
+  // Every further question would fail for the same reason.
+  if (ping.problem.trouble == Trouble::kToken) {
+    findings.bad("token", ping.why, kTokenAdvice);
+    return findings.all();
+  }
+  const bool answers = check_controller(session, ping, findings);
   judge_site(Inquiry(session, version, what).facts(answers), what, findings);
-  check_limits(session, findings);
+  check_limits(session, what, findings);
   return findings.all();
 }
 

@@ -15,7 +15,8 @@ constexpr const char* kOpenApi = "/openapi/v3";
 constexpr int64_t kSlowMs = 2'000;
 
 // The names that the server gives its versions, from the paths of its document.
-Names version_words(const std::string& openapi) {
+Names version_words(std::string openapi) {
+  std::erase(openapi, '\\');  // JSON may write a slash as "\/"
   constexpr std::string_view kRoot = "/slurm/v";
   Names words;
   for (size_t at = openapi.find(kRoot); at != openapi.npos; at = openapi.find(kRoot, at + 1)) {

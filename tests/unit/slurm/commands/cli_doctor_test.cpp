@@ -83,6 +83,11 @@ TEST_F(Doctor, WarnsOfEndsThatAreForgottenTooSoon) {
   EXPECT_THAT(of("MinJobAge"), AllOf(HasSubstr("warning: 30 s"), HasSubstr("60 s at least")));
 }
 
+TEST_F(Doctor, JudgesMinJobAgeByTheDaemonsPollAndNotByItsOwn) {
+  options_.poll = milliseconds(1'000);
+  EXPECT_THAT(of("MinJobAge", {.poll = milliseconds(20'000)}), HasSubstr("60 s at least"));
+}
+
 TEST_F(Doctor, WarnsOfATimeoutBelowSlurms) {
   options_.timeout = milliseconds(10'000);
   EXPECT_THAT(of("MessageTimeout"), HasSubstr("warning"));

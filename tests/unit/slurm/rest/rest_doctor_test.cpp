@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include "slurm/rest/rest_cluster.h"
@@ -94,6 +96,40 @@ TEST_F(RestExamineTest, WhatAShapeAsksForIsComparedWithThePartition) {
               finding(Level::kBad, "shape gpu", "its MaxTime is 60 min, asks for 8 GPUs a node"));
   EXPECT_THAT(examine({.shapes = {{.shape = "gpu", .minutes = 60, .gpus = 4}}}),
               finding(Level::kGood, "shape gpu", "partition 'gpu'"));
+}
+
+TEST_F(RestExamineTest, AWrongVersionIsBadWithThoseThatAreOffered) {
+  answers_["/openapi/v3"] = [](const auto&) {
+    return Answer{.body = R"({"paths":{"\/slurm\/v0.0.38\/job\/submit":{}}})"};
+  };
+  RestClusterOptions site = options();
+  site.api_version = "v0.0.40";
+  EXPECT_THAT(make_rest_cluster(site)->examine({}),
+              finding(Level::kBad, "slurmrestd", "it offers v0.0.38"));
+}
+
+TEST_F(RestExamineTest, ARefusedTokenIsTheOnlyFault) {
+  answers_["/slurm/v0.0.38/"] = [](const auto&) {
+    return Answer{.status = 401, .body = "Authentication failure"};
+  };
+  answers_.erase("/slurm/v0.0.38/ping");
+  const auto findings = examine({.partitions = {"gpu"}});
+  EXPECT_THAT(findings, finding(Level::kBad, "token", "not accepted"));
+  const auto bad = std::count_if(findings.begin(), findings.end(),
+                                 [](const Finding& one) { return one.level == Level::kBad; });
+  EXPECT_EQ(bad, 1);
+}
+
+TEST_F(RestExamineTest, ATokenThatIsRefusedAtOnceGivesNoAdviceOnTheAddress) {
+  accepted_token_ = "another";
+  for (const Finding& one : examine()) {
+    EXPECT_THAT(one.advice, testing::Not(HasSubstr("slurm.url"))) << one.subject;
+  }
+}
+
+TEST_F(RestExamineTest, MinJobAgeIsJudgedByTheDaemonsPoll) {
+  EXPECT_THAT(examine({.poll = std::chrono::seconds(20)}),
+              finding(Level::kGood, "limits", "MinJobAge should be 60 s"));
 }
 
 TEST_F(RestExamineTest, WithoutAccountingItsNamesCannotBeChecked) {
