@@ -1,5 +1,6 @@
 #include "scheduler/doctor/doctor.h"
 
+#include <grp.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "base/size_text.h"
 #include "base/text.h"
@@ -33,26 +36,47 @@ using slurm::Findings;
 
 constexpr int64_t kLittleRoom = 2'000'000'000;
 
-// The first line that a program prints; empty when it does not run. Killed after 20 s.
-std::string first_line_of(const std::string& program, const std::string& argument) {
-  const std::string command =
-      "timeout -s KILL 20 " + shell_quote(program) + " " + argument + " 2>/dev/null";
+struct Ran {
+  std::string line{};  // the first that it printed
+  bool well = false;   // it ended with 0
+};
+
+Ran run_once(const std::string& command) {
   FILE* pipe = ::popen(command.c_str(), "re");
-  if (pipe == nullptr) return "";
+  if (pipe == nullptr) return {};
   std::array<char, 256> buffer{};
   const bool read = std::fgets(buffer.data(), static_cast<int>(buffer.size()), pipe) != nullptr;
   while (std::fgetc(pipe) != EOF) continue;
   const bool well = ::pclose(pipe) == 0;
-  std::string line = read && well ? buffer.data() : "";
+  std::string line = read ? buffer.data() : "";
   while (!line.empty() && line.back() == '\n') line.pop_back();
-  return line;
+  return {.line = line, .well = well};
+}
+
+// Killed after 20 s.
+std::string command_of(const std::string& program, const std::string& argument) {
+  return "timeout -s KILL 20 " + shell_quote(program) + " " + argument;
+}
+
+// The first line that a program prints; empty when it does not run.
+std::string first_line_of(const std::string& program, const std::string& argument) {
+  const Ran ran = run_once(command_of(program, argument) + " 2>/dev/null");
+  return ran.well ? ran.line : "";
+}
+
+std::string why_it_does_not_run(const std::string& program) {
+  if (access(program.c_str(), X_OK) != 0) return std::strerror(errno);
+  const Ran ran = run_once(command_of(program, "--version") + " 2>&1");
+  return ran.line.empty() ? "it prints nothing" : ran.line;
 }
 
 // An empty version: the program does not run.
 void judge_program(const std::string& subject, const std::string& program,
                    const std::string& version, const std::string& advice, Findings& findings) {
   if (version.empty()) {
-    findings.bad(subject, "'" + program + "' does not run on this machine", advice);
+    findings.bad(subject,
+                 "'" + program + "' does not run on this machine: " + why_it_does_not_run(program),
+                 advice);
   } else {
     findings.good(subject, version + " (" + program + ")");
   }
@@ -89,10 +113,16 @@ std::string network_name(const std::string& folder) {
   return db::network_file_system(static_cast<long>(facts.f_type) & 0xFFFFFFFFL);
 }
 
+// False also where a folder above it cannot be entered.
+bool is_there(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
 // The folder itself, or the nearest one above it that is there.
 std::string existing_part_of(const std::string& folder) {
   fs::path path = fs::absolute(folder);
-  while (!fs::exists(path)) path = path.parent_path();
+  while (path != path.root_path() && !is_there(path.string())) path = path.parent_path();
   return path.string();
 }
 
@@ -100,7 +130,7 @@ std::string existing_part_of(const std::string& folder) {
 bool examine_state(const Config& config, Findings& findings) {
   const std::string& state = config.state;
   const std::string above = existing_part_of(state);
-  if (!fs::exists(state) && access(above.c_str(), W_OK | X_OK) == 0) {
+  if (!is_there(state) && access(above.c_str(), W_OK | X_OK) == 0) {
     findings.warn("state folder",
                   "'" + state + "' is not there yet: margayd makes it when it starts",
                   "start margayd, then run `margay doctor`, which also runs a probe job");
@@ -124,6 +154,12 @@ bool examine_state(const Config& config, Findings& findings) {
 }
 
 void examine_room(const Config& config, Findings& findings) {
+  std::error_code hidden;
+  if (!fs::exists(config.jobs(), hidden) && hidden) {
+    findings.bad("disk", "'" + config.jobs() + "' cannot be looked at: " + hidden.message(),
+                 "let the user that runs margayd enter every folder above it");
+    return;
+  }
   const std::string folder = existing_part_of(config.jobs());
   try {
     const int64_t free = free_bytes(folder);
@@ -139,13 +175,52 @@ void examine_database(const Config& config, const std::string& instance, Finding
   const std::string path = config.database();
   if (!instance.empty()) {
     findings.good("database", "'" + path + "', instance " + instance);
-  } else if (!fs::exists(path)) {
+  } else if (!is_there(path)) {
     findings.good("database", "none yet: margayd makes '" + path + "'");
   } else if (access(path.c_str(), R_OK | W_OK) == 0) {
     findings.good("database", "'" + path + "' is there");
   } else {
     findings.bad("database", "'" + path + "' cannot be used: " + std::strerror(errno),
                  "run this as the user that runs margayd");
+  }
+}
+
+// The folder of a socket that is not in the state folder is nobody's to make but the site's.
+void examine_socket_folder(const Config& config, Findings& findings) {
+  const std::string folder = fs::path(config.socket).parent_path().string();
+  if (config.socket.empty() || fs::path(folder) == fs::path(config.state)) return;
+  if (access(folder.c_str(), W_OK | X_OK) == 0) {
+    findings.good("socket", "its folder '" + folder + "' can be written");
+    return;
+  }
+  findings.bad("socket", "its folder '" + folder + "' cannot be used: " + std::strerror(errno),
+               "make it, owned by the user that runs margayd, and again at each boot where it is "
+               "under /run (systemd: RuntimeDirectory=)");
+}
+
+bool is_own_group(gid_t group) {
+  if (geteuid() == 0 || getegid() == group) return true;
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+  const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+  return count > 0 && std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+void examine_socket_group(const Config& config, Findings& findings) {
+  const std::string& name = config.socket_group;
+  if (name.empty()) return;
+  std::array<char, 16384> buffer{};
+  ::group entry{};
+  ::group* found = nullptr;
+  ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+  if (found == nullptr) {
+    findings.bad("socket_group", "there is no group '" + name + "' on this machine",
+                 "create it, or correct socket_group: margayd does not start with it");
+  } else if (!is_own_group(found->gr_gid)) {
+    findings.bad("socket_group", "the user that runs this is no member of group '" + name + "'",
+                 "make the user that runs margayd a member: only then can it give its socket to "
+                 "the group");
+  } else {
+    findings.good("socket_group", "group '" + name + "' exists");
   }
 }
 
@@ -179,6 +254,8 @@ class Doctor {
     const bool writes = examine_state(config_, findings_);
     examine_room(config_, findings_);
     examine_database(config_, options_.instance, findings_);
+    examine_socket_folder(config_, findings_);
+    examine_socket_group(config_, findings_);
     // A cluster that cannot be used as configured throws, which is a finding like the others.
     try {
       examine_cluster(renders, writes, version);
@@ -212,6 +289,7 @@ class Doctor {
           {.name = probe.name + "-held", .poll = probe.poll, .sleep = probe.sleep});
       findings_.append(held);
       probe.asks = directives_of(config_, config_.slurm.shape, {});
+      probe.backend = config_.slurm.backend;
     }
     findings_.append(run_probe_job(config_, clock_, *cluster, probe));
   }
@@ -235,6 +313,7 @@ class Doctor {
 slurm::Examination names_used(const Config& config) {
   slurm::Examination names;
   if (!facts_of(config.cluster).takes_options) return names;
+  names.poll = config.slurm.access.poll;
   for (const Shape shape : shapes_used(config)) {
     const slurm::Directives asks = directives_of(config, shape, {});
     insert_names(names.partitions, asks, "partition");

@@ -24,6 +24,7 @@ constexpr int64_t kClockTolerance = 2;  // seconds
 constexpr size_t kLogEnd = 300;         // bytes of a failed job's output that are shown
 constexpr size_t kLongestReport = 64 << 10;
 constexpr int kLooksAtItsEnd = 10;
+constexpr int64_t kTimedOut = 124;  // exit code of timeout
 
 constexpr const char* kScript = R"sh(#!/bin/bash
 folder={{folder}}
@@ -33,6 +34,9 @@ folder={{folder}}
   echo "engine=$(timeout 20 {{engine}} --version 2>&1 | head -n 1)"
   echo "listed=$(timeout 20 nvidia-smi -L 2>/dev/null | wc -l)"
   echo "devices=$(ls /dev/nvidia[0-9]* 2>/dev/null | wc -l)"
+  selftest=$(timeout 40 {{engine}} selftest --backend {{backend}} 2>&1)
+  echo "selftest_code=$?"
+  echo "selftest=$(printf '%s\n' "$selftest" | tail -n 1)"
   echo "time=$(date +%s)"
 } > "$folder/report.new" && mv "$folder/report.new" "$folder/report"
 )sh";
@@ -108,8 +112,9 @@ class Probe {
 
  private:
   std::string script() const {
-    const std::string text = render_script(kScript, "the doctor's job",
-                                           {{"folder", folder_}, {"engine", config_.engine}});
+    const std::string text =
+        render_script(kScript, "the doctor's job",
+                      {{"folder", folder_}, {"engine", config_.engine}, {"backend", backend()}});
     if (!facts_of(config_.cluster).takes_options) return text;
     return slurm::with_directives(text, probe_directives(options_.asks));
   }
@@ -176,17 +181,29 @@ class Probe {
           "jobs run (the token's)");
       return;
     }
-    if (job_.state == slurm::JobState::kPending) {
-      findings_.warn("job",
-                     "job " + job_.job_id + " did not start in time: " + state_words() +
-                         "; it was cancelled, and what a job sees is not known",
-                     "ask again when the cluster is less busy");
-      return;
-    }
+    if (job_.state == slurm::JobState::kPending) return judge_waiting();
     findings_.warn("job",
                    "job " + job_.job_id + where + " did not end in time (" + state_words() +
                        "); it was cancelled",
                    "");
+  }
+
+  void judge_waiting() {
+    const std::string says = "job " + job_.job_id + " did not start in time: " + state_words() +
+                             "; it was cancelled, and what a job sees is not known";
+    const std::string& reason = job_.reason;
+    if (slurm::needs_somebody(reason)) {
+      findings_.bad("job", says,
+                    "no search would start: correct the partition, account, QOS or limit that "
+                    "Slurm names (" +
+                        reason + ") in slurm.options, or at the site");
+    } else if (reason.starts_with("Assoc") || reason.starts_with("QOS")) {
+      findings_.warn(
+          "job", says,
+          "ask again when other jobs have ended, or have the limit raised (" + reason + ")");
+    } else {
+      findings_.warn("job", says, "ask again when the cluster is less busy");
+    }
   }
 
   std::string state_words() const {
@@ -202,6 +219,7 @@ class Probe {
                               text(*report_, "user"));
     findings_.good("jobs' folder", "'" + config_.jobs() + "' can be written from a job");
     judge_engine();
+    judge_selftest();
     judge_gpus();
     judge_clock();
   }
@@ -216,6 +234,32 @@ class Probe {
                      "install the same version everywhere");
     } else {
       findings_.good("engine in a job", version);
+    }
+  }
+
+  // Where Slurm gives the devices, as the searches have it; else the engine's own choice.
+  std::string backend() const {
+    if (!facts_of(config_.cluster).takes_options) return "auto";
+    if (options_.backend == EngineBackend::kAuto) return wants_gpus() ? "cuda" : "cpu";
+    return options_.backend == EngineBackend::kCuda ? "cuda" : "cpu";
+  }
+
+  // An engine that does not run at all is a finding of its own.
+  void judge_selftest() {
+    if (!text(*report_, "engine").starts_with("margay-engine")) return;
+    const int64_t code = number(*report_, "selftest_code");
+    const std::string last = text(*report_, "selftest");
+    const std::string end = last.empty() ? "" : ": " + last;
+    const std::string command = "margay-engine selftest --backend " + backend();
+    if (code == 0) {
+      findings_.good("self-test in a job", "ended with 0" + end);
+    } else {
+      findings_.bad(
+          "self-test in a job",
+          (code == kTimedOut ? "did not end within 40 s" : "ended with " + std::to_string(code)) +
+              end,
+          "every search would fail there: run `" + command + "` on " + text(*report_, "host") +
+              ", and check the device and its driver");
     }
   }
 
@@ -281,6 +325,7 @@ slurm::Directives probe_directives(const slurm::Directives& asks) {
   const slurm::Resources resources = slurm::resources_of(asks, "the job script");
   if (slurm::gpus_of(resources) > 0) {
     const std::string type = gpu_type(resources);
+    directives["mem"] = "4G";
     directives["gres"] = "gpu:" + (type.empty() ? "" : type + ":") + "1";
   }
   return directives;

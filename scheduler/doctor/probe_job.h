@@ -14,9 +14,10 @@
 namespace scheduler {
 
 struct ProbeOptions {
-  std::string name;              // of the job
-  slurm::Directives asks{};      // what a search asks for, if anything; see probe_directives()
-  std::string engine_version{};  // as this machine has it
+  std::string name;          // of the job
+  slurm::Directives asks{};  // what a search asks for, if anything; see probe_directives()
+  EngineBackend backend = EngineBackend::kAuto;  // of the searches
+  std::string engine_version{};                  // as this machine has it
   std::chrono::milliseconds timeout{60'000};
   std::chrono::milliseconds poll{1000};
   std::function<void(std::chrono::milliseconds)> sleep;
@@ -28,7 +29,7 @@ std::vector<slurm::Finding> run_probe_job(const Config& config, const Clock& clo
                                           slurm::Cluster& cluster, const ProbeOptions& options);
 
 // Partition, account, QOS, reservation and constraint as the search has them, but one node, one
-// task, two minutes, and one GPU if the search asks for any.
+// task, two minutes, and one GPU (with memory for its driver) if the search asks for any.
 slurm::Directives probe_directives(const slurm::Directives& asks);
 
 }  // namespace scheduler

@@ -181,6 +181,68 @@ TEST_F(DoctorTest, AJobThatIsRefusedIsBadWithTheClustersReason) {
   EXPECT_THAT(job.says, HasSubstr("no such partition"));
 }
 
+TEST_F(DoctorTest, AJobThatCanNeverStartIsBadAndNotAQuestionOfABusyCluster) {
+  during_ = [this] {
+    slurm::JobStatus& job = cluster_->job(cluster_->requests.back().name);
+    job.state = slurm::JobState::kPending;
+    job.reason = "AccountNotAllowed";
+  };
+  const Finding job = about(examine(SystemClock()), "job");
+  EXPECT_EQ(job.level, Level::kBad);
+  EXPECT_THAT(job.says, HasSubstr("its account may not use this partition"));
+  EXPECT_THAT(job.advice, AllOf(HasSubstr("AccountNotAllowed"), Not(HasSubstr("less busy"))));
+}
+
+TEST_F(DoctorTest, TheSelfTestOfTheEngineRunsInTheJob) {
+  EXPECT_EQ(about(examine(SystemClock()), "self-test in a job").level, Level::kGood);
+  folder_.write("margay-engine",
+                "#!/bin/sh\necho margay-engine 9.9\n[ \"$1\" != selftest ] || { echo no CUDA "
+                "driver; exit 70; }\n");
+  const Finding failed = about(examine(SystemClock()), "self-test in a job");
+  EXPECT_EQ(failed.level, Level::kBad);
+  EXPECT_THAT(failed.says, HasSubstr("ended with 70: no CUDA driver"));
+  EXPECT_THAT(failed.advice, HasSubstr("margay-engine selftest --backend"));
+}
+
+TEST_F(DoctorTest, TheSelfTestRunsOnTheDeviceOfTheShape) {
+  config_.cluster = ClusterKind::kSlurm;
+  examine(SystemClock());
+  EXPECT_THAT(last_.requests.back().script, HasSubstr("--backend cuda"));
+  config_.slurm.shape = Shape::kCpu;
+  examine(SystemClock());
+  EXPECT_THAT(last_.requests.back().script, HasSubstr("--backend cpu"));
+}
+
+TEST_F(DoctorTest, AProgramThatDoesNotRunIsBadWithTheReason) {
+  config_.engine = folder_.file("nothing");
+  EXPECT_THAT(about(examine(SystemClock()), "engine").says,
+              HasSubstr("does not run on this machine: No such file or directory"));
+  config_.engine = folder_.write("broken", "#!/bin/sh\necho libcudart is missing >&2\nexit 127\n");
+  std::filesystem::permissions(config_.engine, std::filesystem::perms::owner_all);
+  EXPECT_THAT(about(examine(SystemClock()), "engine").says, HasSubstr("libcudart is missing"));
+}
+
+TEST_F(DoctorTest, AJobsFolderThatCannotBeLookedAtIsBadWithItsName) {
+  std::filesystem::create_symlink(folder_.file("loop"), folder_.file("loop"));
+  config_.jobs_folder = folder_.file("loop") + "/jobs";
+  const Finding disk = about(examine(SystemClock()), "disk");
+  EXPECT_EQ(disk.level, Level::kBad);
+  EXPECT_THAT(disk.says, AllOf(HasSubstr(config_.jobs_folder), HasSubstr("cannot be looked at")));
+}
+
+TEST_F(DoctorTest, AMissingFolderOfTheSocketAndAnUnknownGroupAreBad) {
+  config_.socket = folder_.file("run") + "/margay.sock";
+  config_.socket_group = "no-such-group";
+  const auto findings = examine(SystemClock());
+  EXPECT_EQ(about(findings, "socket").level, Level::kBad);
+  EXPECT_THAT(about(findings, "socket").says,
+              AllOf(HasSubstr("'" + folder_.file("run") + "'"), HasSubstr("No such file")));
+  EXPECT_EQ(about(findings, "socket_group").level, Level::kBad);
+  EXPECT_THAT(about(findings, "socket_group").says, HasSubstr("no group 'no-such-group'"));
+  std::filesystem::create_directories(folder_.file("run"));
+  EXPECT_EQ(about(examine(SystemClock()), "socket").level, Level::kGood);
+}
+
 TEST_F(DoctorTest, AClockThatIsOffIsAWarning) {
   const tests::FakeClock long_ago;
   const Finding clock = about(examine(long_ago), "clock");
