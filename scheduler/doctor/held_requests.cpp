@@ -43,14 +43,15 @@ std::string words_of(const Directives& asks) {
   return words;
 }
 
+// The keys of the configuration that it comes from; else the shape's script template.
 std::string sources_of(const Config& config, const HeldJob& job) {
   std::string sources;
   for (const auto& [option, value] : job.asks) {
-    if (option == "signal") continue;
-    sources +=
-        (sources.empty() ? "" : ", ") + option + " is " + source_of(config, job.shape, option);
+    const std::string source = source_of(config, job.shape, option);
+    if (!source.starts_with("slurm.")) continue;
+    sources += (sources.empty() ? "" : ", ") + option + " is " + source;
   }
-  return sources;
+  return sources.empty() ? "see " + to_string(job.shape) + ".sbatch" : sources;
 }
 
 class HeldRequests {

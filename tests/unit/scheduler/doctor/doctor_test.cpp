@@ -349,8 +349,9 @@ TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigure
   const Finding refused = about(examine(SystemClock()), "request of shape gpu");
   EXPECT_EQ(refused.level, Level::kBad);
   EXPECT_THAT(refused.says, AllOf(HasSubstr("no such partition"), HasSubstr("mem=640G")));
-  EXPECT_THAT(refused.advice, AllOf(HasSubstr("mem is slurm.options.mem"),
-                                    HasSubstr("licenses is slurm.shapes.gpu.licenses")));
+  EXPECT_THAT(refused.advice,
+              AllOf(HasSubstr("mem is slurm.options.mem"),
+                    HasSubstr("licenses is slurm.shapes.gpu.licenses"), Not(HasSubstr("gres"))));
 }
 
 TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
