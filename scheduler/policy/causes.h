@@ -2,11 +2,38 @@
 // item becomes that has no retry left. Pure.
 #pragma once
 
+#include <chrono>
+#include <map>
+#include <optional>
 #include <string>
 
-#include "scheduler/policy/transition.h"
+#include "db/records.h"
+#include "scheduler/policy/circuit_breaker.h"
 
 namespace scheduler {
+
+// How often each cause ended an attempt of this item since the user's last `retry`.
+using Failures = std::map<std::string, int>;
+
+struct RetryRules {
+  std::chrono::milliseconds first{60'000};  // wait before another try, doubled each time
+  std::chrono::milliseconds longest{3'600'000};
+};
+
+struct Outcome {
+  db::AttemptState attempt = db::AttemptState::kPending;
+  std::string cause{};    // of an ended attempt that is not DONE
+  std::string message{};  // for the user
+  // Set when the attempt ended: the item's new state, why, and how long the item then waits.
+  std::optional<db::ItemState> item{};
+  std::string reason{};
+  std::chrono::milliseconds wait{0};
+  // The site's fault: neither this attempt nor the others of the row count against their items.
+  bool exempt = false;
+  // Other than kNone when the fault is the site's and all submissions pause, with the reason.
+  SiteFault site_fault = SiteFault::kNone;
+  std::string pause_reason{};
+};
 
 // What the outcome of a failed attempt depends on besides the attempt itself.
 struct Past {

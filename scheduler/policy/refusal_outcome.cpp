@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "scheduler/policy/causes.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {

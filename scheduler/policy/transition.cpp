@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/policy/causes.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {

@@ -4,13 +4,12 @@
 // Absence from the queue never means "finished", and a state that we do not know means alive.
 #pragma once
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "db/records.h"
-#include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/causes.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {
@@ -39,29 +38,6 @@ struct Evidence {
   std::string memory_error;  // the log's line that says so, if its memory did not suffice
   bool cancel_requested = false;
   std::string micrograph_changed;  // how, since it was enqueued; empty when it did not
-};
-
-// How often each cause ended an attempt of this item since the user's last `retry`.
-using Failures = std::map<std::string, int>;
-
-struct RetryRules {
-  std::chrono::milliseconds first{60'000};  // wait before another try, doubled each time
-  std::chrono::milliseconds longest{3'600'000};
-};
-
-struct Outcome {
-  db::AttemptState attempt = db::AttemptState::kPending;
-  std::string cause{};    // of an ended attempt that is not DONE
-  std::string message{};  // for the user
-  // Set when the attempt ended: the item's new state, why, and how long the item then waits.
-  std::optional<db::ItemState> item{};
-  std::string reason{};
-  std::chrono::milliseconds wait{0};
-  // The site's fault: neither this attempt nor the others of the row count against their items.
-  bool exempt = false;
-  // Other than kNone when the fault is the site's and all submissions pause, with the reason.
-  SiteFault site_fault = SiteFault::kNone;
-  std::string pause_reason{};
 };
 
 // `attempt` must be open.
