@@ -1,6 +1,6 @@
 // YAML text from others as a node, where it is harmless: one document that ends, no value that
 // contains itself, and no more of it, aliases written out, than a person writes. The YAML library
-// itself ends neither on every text nor before the memory does.
+// itself does not end on every text, and may use up the memory.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

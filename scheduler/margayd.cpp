@@ -94,18 +94,21 @@ sigset_t end_signals() {
 
 // Waits for a signal that ends us. Every commit is durable and every job independent of us, so that
 // a tick that hangs in the cluster may be abandoned.
-void wait_for_end(TickSignal& tick_signal) {
+void wait_for_end(TickSignal& tick_signal, const Daemon& daemon) {
   const sigset_t signals = end_signals();
   int number = 0;
   sigwait(&signals, &number);
   tick_signal.stop();
-  if (!tick_signal.has_ended(kLongestStop)) std::_Exit(0);
+  if (tick_signal.has_ended(kLongestStop)) return;
+  daemon.abandon_work();
+  std::_Exit(0);
 }
 
 class EndThread {
  public:
-  explicit EndThread(TickSignal& tick_signal)
-      : tick_signal_(tick_signal), thread_([&tick_signal] { wait_for_end(tick_signal); }) {}
+  EndThread(TickSignal& tick_signal, const Daemon& daemon)
+      : tick_signal_(tick_signal),
+        thread_([&tick_signal, &daemon] { wait_for_end(tick_signal, daemon); }) {}
   ~EndThread() {
     tick_signal_.end();
     kill(getpid(), SIGTERM);
@@ -210,7 +213,7 @@ void serve(const Config& config, db::Database& database) {
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),
       config.limits, [&daemon] { return daemon.status().held_lanes; });
   TickSignal tick_signal;
-  const EndThread end(tick_signal);
+  const EndThread end(tick_signal, daemon);
   api::Service service(
       database, commands,
       {.status = [&daemon] { return daemon.status(); },

@@ -56,7 +56,7 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
                                     int number_bytes, int most,
                                     uint64_t exchange_bytes = UINT64_MAX);
 
-// What a measurement wants otherwise than a plan has it. It changes the memory that the plan counts
+// Overrides of a plan's choices, for measurements. It changes the memory that the plan counts
 // by a few rows at most.
 struct ColumnWishes {
   std::optional<ColumnGrid> grid;

@@ -13,6 +13,7 @@ constexpr size_t kFilesAtOnce = 8 * kMostFilesPassed;
 // While one user's clients have not taken so much, no other request of theirs is answered.
 constexpr size_t kMostAnswerBytes = 32'000'000;
 constexpr std::chrono::seconds kLongestTurn{5};
+constexpr int kKeptForPrivileged = 8;
 
 int running_of(const Held& user, bool takes_long) {
   return takes_long ? user.running_long : user.running;
@@ -21,7 +22,8 @@ int running_of(const Held& user, bool takes_long) {
 }  // namespace
 
 std::optional<NoRoom> no_room_for_connection(const ServerLimits& limits, const Held& user,
-                                             int all_connections) {
+                                             int all_connections, bool privileged) {
+  if (privileged && all_connections < limits.connections + kKeptForPrivileged) return std::nullopt;
   if (user.connections >= limits.connections_per_user) {
     return NoRoom{.status = 429,
                   .sentence = "you have " + std::to_string(user.connections) +

@@ -37,9 +37,10 @@ struct NoRoom {
   std::string sentence;
 };
 
-// Asked for each new connection, which counts in neither number.
+// Asked for each new connection, which counts in neither number. A few above the limits are kept
+// for root and the daemon's user, who must be able to pause and stop.
 std::optional<NoRoom> no_room_for_connection(const ServerLimits& limits, const Held& user,
-                                             int all_connections);
+                                             int all_connections, bool privileged);
 // Asked when a request's head or a file of it has arrived, which counts in `user`.
 std::optional<NoRoom> no_room_for_request(const ServerLimits& limits, const Held& user);
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace scheduler::api {
 namespace {
@@ -26,7 +27,6 @@ Connection::Progress Connection::read(size_t largest_body) {
     if (got.bytes <= 0) return Progress::kGone;
     files_received_ += files_.size() - before;
     files_lost_ = files_lost_ || got.files_lost || files_.size() > kMostFilesPassed;
-    if (files_lost_) files_.clear();
     const Progress progress = take({piece.data(), static_cast<size_t>(got.bytes)}, largest_body);
     if (progress != Progress::kWaits) return progress;
   }
@@ -64,7 +64,7 @@ Request Connection::take_request() {
           .query = std::move(head_.query),
           .body = std::move(received_),
           .peer = peer_,
-          .files = std::move(files_),
+          .files = files_lost_ ? std::vector<Descriptor>() : take_files(),
           .files_lost = files_lost_};
 }
 
@@ -72,7 +72,15 @@ void Connection::start_answer(std::string text) {
   phase_ = Phase::kWriting;
   answer_ = std::move(text);
   received_ = {};
-  files_.clear();
+}
+
+std::vector<Descriptor> Connection::take_files() { return std::exchange(files_, {}); }
+
+std::vector<Descriptor> Connection::take_descriptors() {
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  std::vector<Descriptor> all = take_files();
+  all.push_back(std::move(socket_));
+  return all;
 }
 
 Connection::Progress Connection::write() {
@@ -92,10 +100,10 @@ Connection::Progress Connection::write() {
 Connection::Progress Connection::drain() {
   std::array<char, kPiece> piece;
   for (int i = 0; i < kPieces; ++i) {
-    // Without room for them, the kernel closes the files that come along.
-    const ssize_t got = ::recv(socket_.get(), piece.data(), piece.size(), 0);
-    if (got < 0 && must_wait()) return Progress::kWaits;
-    if (got <= 0) return Progress::kGone;
+    // Files are taken, too: the kernel closes at once what it has no room for.
+    const Received got = receive_with_files(socket_.get(), piece.data(), piece.size(), files_);
+    if (got.bytes < 0 && must_wait()) return Progress::kWaits;
+    if (got.bytes <= 0) return Progress::kGone;
   }
   return Progress::kWaits;
 }

@@ -1,5 +1,6 @@
 // One client's connection: reads one whole request and writes one whole answer, and never waits for
-// the client. Who calls it decides how much it may hold and how long it may take.
+// the client. Who calls it decides how much it may hold and how long it may take, and closes what
+// take_files() and take_descriptors() return, since that may have to wait (closer.h).
 #pragma once
 
 #include <cstdint>
@@ -35,13 +36,18 @@ class Connection {
   Progress read(size_t largest_body);
   // The whole request; the phase becomes kRunning.
   Request take_request();
-  // `text` as answer_text() makes it; the phase becomes kWriting. A request that is still here is
-  // dropped.
+  // `text` as answer_text() makes it; the phase becomes kWriting. The bytes of a request that is
+  // still here are dropped.
   void start_answer(std::string text);
   // Writes what the client takes; the phase may become kDraining.
   Progress write();
   // Drops what arrives; kWaits or kGone.
   Progress drain();
+
+  // The files that came and were not taken with the request.
+  std::vector<Descriptor> take_files();
+  // Ends the connection: these files and the socket.
+  std::vector<Descriptor> take_descriptors();
 
   int socket() const { return socket_.get(); }
   const Peer& peer() const { return peer_; }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "scheduler/api/closer.h"
 #include "scheduler/api/connection.h"
 #include "scheduler/api/listener.h"
 #include "scheduler/api/worker_threads.h"
@@ -38,7 +39,7 @@ constexpr std::chrono::milliseconds kLastAnswers{1'000};
 void raise_file_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 65536));
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -61,15 +62,19 @@ int wait_of(Time until) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
 }
 
-// An answer at once; the connection is closed after it. What has arrived is taken from the socket,
-// since a client whose bytes stay unread may lose the answer.
-void turn_away(int socket, const NoRoom& why) {
+// An answer at once, and the end of the connection. What has arrived is taken from the socket,
+// since a client whose bytes stay unread may lose the answer. Returns what is to be closed.
+std::vector<Descriptor> turn_away(Descriptor socket, const NoRoom& why) {
   const std::string text = answer_text(refusal(why.status, why.sentence));
-  ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  std::vector<Descriptor> left;
   std::array<char, 4096> unread;
   for (int i = 0; i < 16; ++i) {
-    if (::recv(socket, unread.data(), unread.size(), MSG_DONTWAIT) <= 0) return;
+    if (receive_with_files(socket.get(), unread.data(), unread.size(), left).bytes <= 0) break;
   }
+  ::shutdown(socket.get(), SHUT_RDWR);
+  left.push_back(std::move(socket));
+  return left;
 }
 
 }  // namespace
@@ -125,11 +130,13 @@ class HttpServer::Loop {
       last_answers_ = Clock::now() + kLastAnswers;
       listener_.remove_file();
     }
-    std::erase_if(clients_, [this](const auto& entry) {
-      const Phase phase = entry.second.connection.phase();
-      if (phase == Phase::kRunning) return false;
-      return phase != Phase::kWriting || Clock::now() >= last_answers_;
-    });
+    for (auto entry = clients_.begin(); entry != clients_.end();) {
+      const auto current = entry++;
+      const Phase phase = current->second.connection.phase();
+      const bool is_answered =
+          phase == Phase::kRunning || (phase == Phase::kWriting && Clock::now() < last_answers_);
+      if (!is_answered) drop(current);
+    }
     return clients_.empty();
   }
 
@@ -160,6 +167,7 @@ class HttpServer::Loop {
   Time next_event() const {
     const Time now = Clock::now();
     Time next = stopping_ ? last_answers_ : next_check_;
+    if (next <= now && stopping_) next = Time::max();
     if (accept_again_ > now) next = std::min(next, accept_again_);
     for (const auto& [id, client] : clients_) {
       next = std::min(next, client.deadline);
@@ -169,26 +177,29 @@ class HttpServer::Loop {
     return next;
   }
 
-  void accept_clients() {
+  // Returns false when nobody else waits.
+  bool accept_clients() {
     for (int i = 0; i < kAcceptedAtOnce; ++i) {
       Descriptor socket(
           ::accept4(listener_.socket(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) {
         const bool shortage = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED;
         if (shortage) accept_again_ = Clock::now() + kShortagePause;
-        return;
+        return false;
       }
       const std::optional<Peer> peer = options_.peer(socket.get());
       if (!peer) continue;
+      const bool privileged = peer->uid == 0 || peer->uid == ::geteuid();
       const auto refused = no_room_for_connection(options_.limits, held_by(peer->uid),
-                                                  static_cast<int>(clients_.size()));
+                                                  static_cast<int>(clients_.size()), privileged);
       if (refused) {
-        turn_away(socket.get(), *refused);
+        closer_.close(peer->uid, turn_away(std::move(socket), *refused));
         continue;
       }
       clients_.emplace(++last_id_, Client{.connection = Connection(std::move(socket), *peer),
                                           .deadline = Clock::now() + options_.read_timeout});
     }
+    return true;
   }
 
   std::map<uid_t, Held> held() const {
@@ -210,7 +221,9 @@ class HttpServer::Loop {
   Held held_by(uid_t uid) const {
     const auto users = held();
     const auto found = users.find(uid);
-    return found == users.end() ? Held() : found->second;
+    Held user = found == users.end() ? Held() : found->second;
+    user.connections += closer_.stuck(uid, Clock::now());
+    return user;
   }
 
   // Does what the client is ready for.
@@ -222,24 +235,27 @@ class HttpServer::Loop {
       case Phase::kWriting:
         return write(entry);
       case Phase::kDraining:
-        if (client.connection.drain() == Progress::kGone) clients_.erase(entry);
-        return;
+        if (client.connection.drain() == Progress::kGone) return drop(entry);
+        return closer_.close(client.connection.peer().uid, client.connection.take_files());
       case Phase::kQueued:  // it has hung up
-        clients_.erase(entry);
-        return;
+        return drop(entry);
       case Phase::kRunning:
         return;
     }
+  }
+
+  // Ends the connection.
+  void drop(Clients::iterator entry) {
+    Connection& connection = entry->second.connection;
+    closer_.close(connection.peer().uid, connection.take_descriptors());
+    clients_.erase(entry);
   }
 
   void read(Clients::iterator entry) {
     Client& client = entry->second;
     try {
       const Progress progress = client.connection.read(options_.limits.body);
-      if (progress == Progress::kGone) {
-        clients_.erase(entry);
-        return;
-      }
+      if (progress == Progress::kGone) return drop(entry);
       if (progress != Progress::kWaits || client.connection.files() > 0) check_room(client);
       if (progress == Progress::kDone) queue(client);
     } catch (const RequestRefused& refused) {
@@ -290,7 +306,8 @@ class HttpServer::Loop {
     auto request = std::make_shared<Request>(client.connection.take_request());
     (client.takes_long ? slow_ : quick_).give([this, id, request]() mutable {
       Answer answer{.id = id, .text = answer_text(handler_(*request))};
-      request.reset();  // its files are closed before the client has its answer
+      closer_.close(request->peer.uid, std::move(request->files));
+      request.reset();
       const std::scoped_lock lock(mutex_);
       answers_.push_back(std::move(answer));
       wake();
@@ -308,7 +325,9 @@ class HttpServer::Loop {
 
   void answer(Clients::iterator entry, std::string text) {
     has_answered_ = true;
-    entry->second.connection.start_answer(std::move(text));
+    Connection& connection = entry->second.connection;
+    closer_.close(connection.peer().uid, connection.take_files());
+    connection.start_answer(std::move(text));
     entry->second.deadline = Clock::now() + options_.write_timeout;
     write(entry);
   }
@@ -317,7 +336,7 @@ class HttpServer::Loop {
     Connection& connection = entry->second.connection;
     const Progress progress = connection.write();
     if (progress != Progress::kWaits) {
-      clients_.erase(entry);
+      drop(entry);
     } else if (connection.phase() == Phase::kDraining) {
       entry->second.deadline = Clock::now() + kDrainTime;
     }
@@ -331,7 +350,7 @@ class HttpServer::Loop {
       if (current->second.connection.phase() == Phase::kReading) {
         answer(current, answer_text(refusal(408, "the request did not arrive whole in time")));
       } else {
-        clients_.erase(current);
+        drop(current);
       }
     }
   }
@@ -353,7 +372,7 @@ class HttpServer::Loop {
       trouble_.clear();
       return;
     }
-    accept_clients();  // who has connected to the old one already
+    while (accept_clients()) continue;  // who has connected to the old one already
     try {
       listener_.restore();
       spdlog::warn("socket {}: its file was removed or replaced; made again", listener_.path());
@@ -371,6 +390,7 @@ class HttpServer::Loop {
 
   ServerOptions options_;
   Handler handler_;
+  Closer closer_;
   Listener listener_;
   Descriptor wake_;
   // Only the loop's thread uses these.

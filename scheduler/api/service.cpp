@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -29,7 +30,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostListed = 1000;
-constexpr size_t kLongestPeakList = size_t{64} << 20;  // bytes
+constexpr size_t kLongestPeakList = size_t{8} << 20;  // bytes
+constexpr size_t kMostPeaks = 50'000;
 
 struct Refusal {
   int status = 500;
@@ -110,8 +112,7 @@ db::ItemQuery item_query(const Request& request) {
   return query;
 }
 
-Response answer(const json& body, int status) {
-  json document = body;
+Response answer(json document, int status) {
   document["format"] = 1;
   return {.status = status, .body = document.dump()};
 }
@@ -293,12 +294,14 @@ json Service::log(const Request& request, int64_t item) const {
   const db::Attempt* attempt = &attempts.back();
   if (const std::string number = parameter(request, "attempt"); !number.empty()) {
     const int64_t wanted = integer(number, "attempt");
-    if (wanted < 1 || wanted > static_cast<int64_t>(attempts.size())) {
-      throw NotFound("item " + std::to_string(item) + " has " + std::to_string(attempts.size()) +
-                     (attempts.size() == 1 ? " attempt" : " attempts") + "; there is no number " +
-                     number);
+    const auto found =
+        std::find_if(attempts.begin(), attempts.end(),
+                     [wanted](const db::Attempt& other) { return other.number == wanted; });
+    if (found == attempts.end()) {
+      throw NotFound("item " + std::to_string(item) + " has no attempt " + number +
+                     "; its newest is " + std::to_string(attempts.back().number));
     }
-    attempt = &attempts[static_cast<size_t>(wanted) - 1];
+    attempt = &*found;
   }
   const std::string offset = parameter(request, "offset");
   json piece = log_piece(*attempt, offset.empty() ? 0 : integer(offset, "offset"));
@@ -323,7 +326,12 @@ json Service::results(int64_t item) const {
   const std::filesystem::path path = list;
   const auto csv = base::read_untrusted_in(path.parent_path(), path.filename(), kLongestPeakList);
   if (!csv) throw std::runtime_error(list + ": No such file or directory");
-  for (const PeakRow& peak : read_peaks(*csv, list)) {
+  const std::vector<PeakRow> peaks = read_peaks(*csv, list);
+  if (peaks.size() > kMostPeaks) {
+    throw std::runtime_error(list + " has " + std::to_string(peaks.size()) + " peaks, more than " +
+                             std::to_string(kMostPeaks) + "; read the file itself");
+  }
+  for (const PeakRow& peak : peaks) {
     result["peak_list"].push_back({{"x", peak.x},
                                    {"y", peak.y},
                                    {"z", peak.z},
@@ -333,7 +341,9 @@ json Service::results(int64_t item) const {
                                    {"psi", peak.psi},
                                    {"relative_defocus", peak.relative_defocus}});
   }
-  return {{"result", result}};
+  json answer;
+  answer["result"] = std::move(result);
+  return answer;
 }
 
 json Service::script(const Request& request, int64_t item) const {

@@ -69,9 +69,13 @@ void set_template(const std::string& word, EnqueueRequest& request) {
 
 nlohmann::json body_of(const Request& request) {
   int values = 0;
-  // A few bytes of text may become a hundred times as many of values.
-  const auto bounded = [&values](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    if (depth > kDeepest || ++values > kMostValues) {
+  // Parsed values may take a hundred times the memory of their text.
+  using Event = nlohmann::json::parse_event_t;
+  const auto bounded = [&values](int depth, Event event, nlohmann::json&) {
+    const bool begins =
+        event == Event::value || event == Event::object_start || event == Event::array_start;
+    if (begins) ++values;
+    if (depth > kDeepest || values > kMostValues) {
       throw Invalid("the request's body is nested deeper than " + std::to_string(kDeepest) +
                     " levels or has more than " + std::to_string(kMostValues) + " values");
     }
@@ -116,8 +120,8 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
     throw Invalid(path + ": the file that was passed is not open for reading");
   }
   const FileFacts facts = file_facts(descriptor);
-  // The daemon finds more files than the caller may: whether there is one at the path, and why it
-  // cannot be reached, is not told.
+  // The daemon finds more files than the caller may: the answer does not say whether one is at the
+  // path, nor why it cannot be reached.
   if (!names_file(path, descriptor)) {
     throw Invalid(path +
                   ": a different file was passed open, or the daemon does not find this one; "

@@ -123,7 +123,7 @@ Exit pause(const Context& context, const std::string& reason) {
   const json answer = context.post("/v1/pause", body);
   if (context.print_if_json(answer)) return Exit::kOk;
   context.out()
-      << "Paused: no job starts until 'margay resume'. Jobs that were submitted continue; "
+      << "Paused: no job is submitted until 'margay resume'. Submitted jobs continue, and "
          "items can be enqueued.\n";
   return Exit::kOk;
 }
@@ -131,7 +131,7 @@ Exit pause(const Context& context, const std::string& reason) {
 Exit resume(const Context& context) {
   const json answer = context.post("/v1/resume", json::object());
   if (context.print_if_json(answer)) return Exit::kOk;
-  context.out() << (answer.at("was_paused").get<bool>() ? "Resumed: jobs start again.\n"
+  context.out() << (answer.at("was_paused").get<bool>() ? "Resumed: jobs are submitted again.\n"
                                                         : "Nothing was paused.\n");
   return Exit::kOk;
 }

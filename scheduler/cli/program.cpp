@@ -243,12 +243,12 @@ class Program {
         [](const Context& context) { return status(context); });
     add(app_, "doctor", "Check the installation and run a test job; takes a minute",
         "margay doctor", [](const Context& context) { return doctor(context); });
-    CLI::App* pausing = add(
-        app_, "pause", "Let no further job start, e.g. before maintenance; running jobs continue",
-        "margay pause --reason 'new driver on the GPU nodes'",
-        [this](const Context& context) { return pause(context, reason_); });
+    CLI::App* pausing =
+        add(app_, "pause", "Submit no further jobs, e.g. before maintenance; running jobs continue",
+            "margay pause --reason 'new driver on the GPU nodes'",
+            [this](const Context& context) { return pause(context, reason_); });
     option(*pausing, "--reason", reason_, "TEXT", "Reason that users see");
-    add(app_, "resume", "Let jobs start again after 'margay pause'", "margay resume",
+    add(app_, "resume", "Submit jobs again after 'margay pause'", "margay resume",
         [](const Context& context) { return resume(context); });
     add(app_, "stop", "Stop the daemon; running jobs continue", "margay stop",
         [](const Context& context) { return stop(context, kStopTimeout); });

@@ -15,7 +15,7 @@
 namespace scheduler::cli {
 namespace {
 
-// The daemon reads the whole volume, perhaps after others'.
+// The daemon hashes the whole volume, perhaps after those of other requests.
 constexpr std::chrono::hours kHashing{1};
 
 using nlohmann::json;

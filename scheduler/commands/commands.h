@@ -116,7 +116,7 @@ class Commands {
   // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer names what changed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
 
-  // Lets no further job start, also after the daemon's next start; jobs that were submitted
+  // Lets no further job be submitted, also after the daemon's next start; jobs that were submitted
   // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.
   void pause(const Caller& caller, const std::string& reason);
   // Returns false when nothing was paused. Throws NotPermitted.

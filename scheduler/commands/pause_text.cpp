@@ -8,7 +8,7 @@ std::string pause_text(db::Database& database) {
   const auto pause = db::PauseStore(database).find();
   if (!pause) return "";
   return "paused by " + pause->who + (pause->reason.empty() ? "" : ": " + pause->reason) +
-         "; `margay resume` lets jobs start again";
+         "; `margay resume` ends the pause";
 }
 
 }  // namespace scheduler

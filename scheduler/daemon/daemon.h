@@ -48,6 +48,8 @@ class Daemon {
   void tick();
   // Before the first tick, by the thread that ticks: see InHand.
   void note_crashes() const { in_hand_.note_crashes(); }
+  // By another thread, before the process ends without waiting for the tick.
+  void abandon_work() const { in_hand_.abandon(); }
   DaemonStatus status() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;

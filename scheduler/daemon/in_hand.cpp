@@ -113,6 +113,13 @@ void InHand::finish() {
   note_.work = Work::kNone;
 }
 
+void InHand::abandon() const {
+  const int64_t nothing = 0;
+  // Where it cannot be written, the work counts as one that was killed, which five make suspicious.
+  [[maybe_unused]] const ssize_t written = pwrite(
+      file_.get(), &nothing, sizeof nothing, offsetof(File, note) + offsetof(InHandNote, item));
+}
+
 void InHand::write() {
   const File file{.note = note_};
   if (pwrite(file_.get(), &file, sizeof file, 0) == ssize_t{sizeof file}) return;

@@ -53,6 +53,9 @@ class InHand {
   // From here on this work is in hand, and what was before is done.
   void take(int64_t item, Work work);
   void put_down();
+  // For another thread, when the process ends on purpose while the tick is at some work: nothing is
+  // in hand then.
+  void abandon() const;
   // Empty unless the file could not be written; then why.
   const std::string& problem() const { return problem_; }
 

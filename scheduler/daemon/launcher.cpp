@@ -287,6 +287,7 @@ class Launcher {
     db::Transaction transaction(context_.database);
     db::ItemStore items(context_.database);
     item = items.find(item.id).value();
+    if (item.state != db::ItemState::kQueued) return;  // held or cancelled since the plan was made
     const std::string reason = why + "; will be retried";
     const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
     const Intervals& intervals = context_.config.intervals;

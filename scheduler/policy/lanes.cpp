@@ -22,13 +22,19 @@ bool Lanes::hold(const std::string& lane, const std::string& why, int64_t now_ms
   Hold& hold = holds_[lane];
   const bool news = hold.why != why;
   hold.why = why;
-  hold.wait = hold.wait.count() == 0 ? first_ : std::min(hold.wait * 2, std::max(first_, longest_));
+  const bool waited = hold.wait.count() > 0 && !hold.opened_early;
+  if (waited) hold.wait = std::min(hold.wait * 2, std::max(first_, longest_));
+  if (hold.wait.count() == 0) hold.wait = first_;
+  hold.opened_early = false;
   hold.until_ms = now_ms + hold.wait.count();
   return news;
 }
 
 void Lanes::job_ended() {
-  for (auto& [lane, hold] : holds_) hold.until_ms = 0;
+  for (auto& [lane, hold] : holds_) {
+    hold.until_ms = 0;
+    hold.opened_early = true;
+  }
 }
 
 bool Lanes::is_held(const std::string& lane, int64_t now_ms) const {

@@ -39,6 +39,7 @@ class Lanes {
     std::string why{};
     std::chrono::milliseconds wait{0};
     int64_t until_ms = 0;
+    bool opened_early = false;  // by a job's end: a refusal then doubles nothing
   };
   std::chrono::milliseconds first_;
   std::chrono::milliseconds longest_;

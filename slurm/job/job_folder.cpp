@@ -99,8 +99,10 @@ void JobFolder::write(const std::string& name, const Record& record) const {
 base::Descriptor JobFolder::open_lock() const {
   base::Descriptor file(
       openat(folder_.get(), "lock", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && (errno == ENOENT || errno == ELOOP)) {
-    throw base::UnfitFile("'" + path_ + "/lock' is missing, or a symbolic link");
+  const bool unfit = errno == ENOENT || errno == ELOOP || errno == EISDIR || errno == ENXIO ||
+                     errno == EACCES || errno == EPERM;
+  if (!file && unfit) {
+    throw base::UnfitFile("'" + path_ + "/lock' is missing, or no file that may be opened");
   }
   if (!file) base::throw_errno("cannot open the job's lock");
   return file;

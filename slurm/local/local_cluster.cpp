@@ -61,7 +61,8 @@ std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs:
   return std::nullopt;
 }
 
-// What cannot be read was asked for long ago.
+// A cancellation whose record cannot be read counts as made long ago, so that the job is killed
+// now.
 Record cancel_record(const JobFolder& folder) {
   try {
     return folder.read("cancel").value_or(Record{});
@@ -189,17 +190,34 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   return job;
 }
 
-// A job in whose folder something is no record has failed: its fault is not that of the others.
-LocalCluster::Job LocalCluster::look_at(const std::string& name, const JobFolder& folder) const {
+// A job with an unreadable record counts as failed once its processes have ended, so that the other
+// jobs are still tracked.
+LocalCluster::Job LocalCluster::look_at(const std::string& name) const {
   try {
-    return observe(name, folder);
+    return observe(name, JobFolder(path_of(name)));
   } catch (const base::UnfitFile& error) {
-    Job job;
-    job.ended = true;
-    job.status = {.job_id = name, .name = name, .state = JobState::kFailed};
-    job.status.reason = std::string("its folder was changed: ") + error.what();
-    return job;
+    return changed_job(name, error.what());
+  } catch (const std::system_error& error) {
+    const int code = error.code().value();
+    if (code != EACCES && code != EPERM && code != ENOTDIR) throw;
+    return changed_job(name, error.what());
   }
+}
+
+LocalCluster::Job LocalCluster::changed_job(const std::string& name, const std::string& why) const {
+  Job job;
+  job.status = {.job_id = name, .name = name};
+  job.status.reason = "its folder was changed: " + why;
+  try {
+    if (const auto process = JobFolder(path_of(name)).read("job")) {
+      job.process = to_identity(*process);
+    }
+  } catch (const std::exception&) {
+    // Then nothing is known of its processes either.
+  }
+  job.ended = processes_of(job).empty();
+  job.status.state = job.ended ? JobState::kFailed : JobState::kRunning;
+  return job;
 }
 
 // The wrapper is gone without an exit record: the script may still be there.
@@ -222,14 +240,14 @@ std::vector<ProcessIdentity> LocalCluster::processes_of(const Job& job) const {
 
 std::optional<LocalCluster::Job> LocalCluster::find(const std::string& name) const {
   if (!is_job_name(name) || !fs::exists(path_of(name))) return std::nullopt;
-  return look_at(name, JobFolder(path_of(name)));
+  return look_at(name);
 }
 
 std::vector<LocalCluster::Job> LocalCluster::all_jobs() const {
   std::vector<Job> jobs;
   for (const auto& entry : fs::directory_iterator(options_.folder)) {
     const std::string name = entry.path().filename().string();
-    if (is_job_name(name) && entry.is_directory()) jobs.push_back(look_at(name, JobFolder(entry)));
+    if (is_job_name(name) && entry.is_directory()) jobs.push_back(look_at(name));
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
     return std::pair(a.request.submitted_ns, a.status.name) <
@@ -311,7 +329,7 @@ bool LocalCluster::cancel(const std::string& job_id) {
   const JobFolder folder(path_of(job_id));
   if (!folder.has("cancel")) {
     folder.write("cancel", {{"boot_clock_ms", std::to_string(boot_clock_ms())}});
-    job = look_at(job_id, folder);
+    job = look_at(job_id);
     return job->ended;
   }
   const int64_t asked = number_of(cancel_record(folder), "boot_clock_ms");

@@ -58,7 +58,8 @@ class LocalCluster : public Cluster {
   std::filesystem::path path_of(const std::string& name) const { return options_.folder / name; }
   std::optional<Job> find(const std::string& name) const;
   Job observe(const std::string& name, const JobFolder& folder) const;
-  Job look_at(const std::string& name, const JobFolder& folder) const;
+  Job look_at(const std::string& name) const;
+  Job changed_job(const std::string& name, const std::string& why) const;
   void judge_vanished(Job& job) const;
   std::vector<Job> all_jobs() const;
   std::vector<ProcessIdentity> processes_of(const Job& job) const;

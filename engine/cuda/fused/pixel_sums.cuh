@@ -141,7 +141,8 @@ class PixelSums {
   FixedSums sums_[kPixels];
 };
 
-// Of correlations without a second one: their imaginary part is what rounding left.
+// Clears the imaginary part, which is only rounding error where the transform has no second
+// correlation.
 template <int kCount>
 __device__ __forceinline__ void clear_second(float2 (&x)[kCount]) {
   unrolled<kCount>([&](auto i) { x[i].y = 0.0f; });

@@ -15,15 +15,21 @@ const Time kNow = Time(std::chrono::hours(1));
 
 TEST(Admission, TheLimitThatIsReachedIsNamed) {
   const ServerLimits limits{.connections = 10, .connections_per_user = 3};
-  EXPECT_EQ(no_room_for_connection(limits, {.connections = 2}, 9), std::nullopt);
-  const auto user = no_room_for_connection(limits, {.connections = 3}, 3);
+  EXPECT_EQ(no_room_for_connection(limits, {.connections = 2}, 9, false), std::nullopt);
+  const auto user = no_room_for_connection(limits, {.connections = 3}, 3, false);
   ASSERT_TRUE(user);
   EXPECT_EQ(user->status, 429);
   EXPECT_THAT(user->sentence, HasSubstr("limits.connections_per_user"));
-  const auto all = no_room_for_connection(limits, {}, 10);
+  const auto all = no_room_for_connection(limits, {}, 10, false);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->status, 503);
   EXPECT_THAT(all->sentence, HasSubstr("limits.connections "));
+}
+
+TEST(Admission, RootAndTheDaemonsUserGetInWhereOthersHoldAllConnections) {
+  const ServerLimits limits{.connections = 10, .connections_per_user = 3};
+  EXPECT_EQ(no_room_for_connection(limits, {.connections = 3}, 10, true), std::nullopt);
+  EXPECT_TRUE(no_room_for_connection(limits, {}, 18, true)) << "even they not without end";
 }
 
 TEST(Admission, EightLargestBodiesOfOneUserAtOnceAreTheMost) {

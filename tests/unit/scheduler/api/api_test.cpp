@@ -492,6 +492,8 @@ TEST_F(ApiTest, ALogIsReadInPiecesWithoutCuttingLetters) {
   EXPECT_EQ(get(target + "0").at("status"), 404);
   activate(item);
   EXPECT_EQ(get(target + "0").at("size"), 0);
+  EXPECT_EQ(get(target + "0&attempt=1").at("attempt"), 1);
+  EXPECT_THAT(get(target + "0&attempt=2").dump(), HasSubstr("has no attempt 2; its newest is 1"));
   std::string text = "x";
   while (text.size() < 600'000) text += "é";
   write("a" + std::to_string(item) + "/job.log", text);

@@ -1,7 +1,9 @@
 // What one client, or one user, may take of the server.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -334,6 +336,47 @@ TEST_F(HttpLimitsTest, FilesOfRefusedRequestsAreClosed) {
   EXPECT_THAT(ask("GET /x", files), StartsWith("HTTP/1.1 408 "));
   { const Descriptor hangs_up = start("GET /x", files); }
   EXPECT_TRUE(tests::becomes_true([&] { return open_files() <= before; }));
+}
+
+// A connection over the loopback with bytes that its other end does not take: to close it takes a
+// minute.
+std::pair<Descriptor, Descriptor> lingering_pair() {
+  const Descriptor listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const where = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::bind(listener.get(), where, size), 0);
+  EXPECT_EQ(::listen(listener.get(), 1), 0);
+  EXPECT_EQ(::getsockname(listener.get(), where, &size), 0);
+  Descriptor end(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(end.get(), where, size), 0);
+  Descriptor other(::accept(listener.get(), nullptr, nullptr));
+  const std::string bytes(1 << 16, 'x');
+  while (::send(end.get(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) continue;
+  const linger minute{.l_onoff = 1, .l_linger = 60};
+  EXPECT_EQ(::setsockopt(end.get(), SOL_SOCKET, SO_LINGER, &minute, sizeof(minute)), 0);
+  return {std::move(end), std::move(other)};
+}
+
+TEST_F(HttpLimitsTest, PassedFilesThatTakeLongToCloseHoldUpNobodyElse) {
+  const HttpServer server(options(), answer);
+  std::vector<Descriptor> kept;  // while these are open, the others linger
+  std::vector<Descriptor> unread;
+  for (int i = 0; i < 4; ++i) {
+    auto [lingers, other] = lingering_pair();
+    kept.push_back(std::move(other));
+    // With a whole request, with the start of one, and with one that is refused.
+    const std::string text = i == 0   ? "GET /x HTTP/1.1\r\n\r\n"
+                             : i == 1 ? "GET /x"
+                                      : "nonsense\r\n\r\n";
+    unread.push_back(start(text, {lingers.get()}));
+  }
+  unread.clear();
+  caller_ = kBob;
+  for (int i = 0; i < 20; ++i) EXPECT_THAT(ask(kStatus), StartsWith("HTTP/1.1 200 "));
+  kept.clear();
 }
 
 TEST_F(HttpLimitsTest, LargeBodiesOfOneUserAtOnceAreLimited) {

@@ -320,7 +320,7 @@ TEST_F(CliTest, TheQueueIsPausedAndResumed) {
   EXPECT_THAT(margay({"resume"}).out, HasSubstr("Nothing was paused"));
   const Outcome paused = margay({"pause", "--reason", "new driver \xff"});
   EXPECT_EQ(paused.exit, 0) << paused.error;
-  EXPECT_THAT(paused.out, HasSubstr("no job starts until 'margay resume'"));
+  EXPECT_THAT(paused.out, HasSubstr("no job is submitted until 'margay resume'"));
   EXPECT_EQ(db::PauseStore(*database_).find()->reason, "new driver \xff");
   EXPECT_EQ(margay({"resume", "--json"}).document().at("was_paused"), true);
   EXPECT_FALSE(db::PauseStore(*database_).find());

@@ -95,6 +95,15 @@ TEST_F(InHandFile, ASignalOfTheProcessorIsACrashAndAKillIsNot) {
   EXPECT_EQ(last.kills, 1);
 }
 
+TEST_F(InHandFile, AnEndOnPurposeDuringSomeWorkLeavesNoSuspect) {
+  in_process([](InHand& in_hand) {
+    in_hand.take(4, Work::kTrack);
+    in_hand.abandon();
+    ::kill(getpid(), SIGKILL);
+  });
+  EXPECT_EQ(suspect().item, 0);
+}
+
 TEST_F(InHandFile, AnEndWithNothingInHandLeavesNoSuspect) {
   in_process([](InHand& in_hand) {
     in_hand.take(4, Work::kTrack);

@@ -44,6 +44,8 @@ TEST(Lanes, AJobThatEndsOpensAllLanesForATry) {
   EXPECT_THAT(lanes.held(1), ElementsAre(Pair("a", "limit of a"), Pair("b", "limit of b")));
   lanes.job_ended();
   EXPECT_THAT(lanes.held(1), IsEmpty());
+  lanes.hold("a", "limit of a", 1);
+  EXPECT_FALSE(lanes.is_held("a", 1 + kOneMinute)) << "a try that a job's end gave doubles nothing";
 }
 
 }  // namespace

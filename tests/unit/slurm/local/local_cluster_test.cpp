@@ -73,6 +73,21 @@ TEST_F(LocalClusterTest, WhatIsNoRecordFailsTheJobInWhoseFolderItIs) {
   }
 }
 
+TEST_F(LocalClusterTest, AJobWhoseFolderWasChangedRunsUntilItsProcessesHaveEnded) {
+  LocalCluster cluster(options());
+  cluster.submit(request("changed", kWaitForFile));
+  cluster.states();
+  ASSERT_TRUE(has_run("changed"));
+  ASSERT_TRUE(becomes_true([&] { return fs::exists(job_folder("changed") / "job"); }));
+  fs::remove(job_folder("changed") / "lock");
+  fs::create_directory(job_folder("changed") / "lock");
+  EXPECT_TRUE(cluster.states().complete);
+  EXPECT_EQ(status_of(cluster, "changed").state, JobState::kRunning);
+  EXPECT_THAT(status_of(cluster, "changed").reason, HasSubstr("its folder was changed"));
+  EXPECT_TRUE(becomes_true([&] { return cluster.cancel("changed"); }));
+  EXPECT_EQ(status_of(cluster, "changed").state, JobState::kFailed);
+}
+
 TEST_F(LocalClusterTest, TheExitCodeOfAFailedJobIsKept) {
   LocalCluster cluster(options());
   cluster.submit(request("bad", "exit 85"));
