@@ -53,9 +53,9 @@ bool asks_for_more_than_mail(const std::string& options) {
   });
 }
 
-// What its own options may be to blame for is no matter of its class. Plain jobs that cannot start
-// stop their class, since the next ones could not start either. A job that Margay itself holds
-// until its number is stored waits for its turn.
+// What its own options may be to blame for is no matter of its class, nor is a job that somebody
+// holds. Other plain jobs that cannot start stop their class, since the next could not start
+// either. A job that Margay itself holds until its number is stored waits for its turn.
 bool is_stuck(const db::OpenAttempt& attempt, const PlanItem& item) {
   if (attempt.state != db::AttemptState::kPending || attempt.stop_asked || attempt.release_due) {
     return false;
@@ -64,8 +64,9 @@ bool is_stuck(const db::OpenAttempt& attempt, const PlanItem& item) {
     case slurm::WaitsFor::kTurn:
       return false;
     case slurm::WaitsFor::kPlace:
-    case slurm::WaitsFor::kJob:
       return item.own_options;
+    case slurm::WaitsFor::kJob:
+      return item.own_options || slurm::says_held(attempt.cluster_reason);
   }
   return false;
 }

@@ -273,6 +273,9 @@ TEST_F(DaemonSlurmSubmitTest, AClosedPartitionOfTheSiteFillsUpWithAFewJobsOnly) 
     ticks(1);
   }
   EXPECT_THAT(cluster_.requests, SizeIs(4));
+  for (auto& job : cluster_.jobs) job.reason = "PartitionTimeLimit";
+  ticks(3);
+  EXPECT_THAT(cluster_.requests, SizeIs(4)) << "the next could not start either";
   for (auto& job : cluster_.jobs) job.reason = "JobHeldAdmin";
   ticks(3);
   EXPECT_THAT(cluster_.requests, SizeIs(8)) << "held jobs are no reason to wait";
