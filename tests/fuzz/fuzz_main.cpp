@@ -13,6 +13,7 @@ const tests::FuzzTarget* chosen = nullptr;
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the names are libFuzzer's.
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   const std::string name = base::variable("MARGAY_FUZZ_TARGET", "");
   for (const tests::FuzzTarget& target : tests::fuzz_targets()) {
@@ -29,3 +30,4 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   chosen->parse(std::string(reinterpret_cast<const char*>(data), size));
   return 0;
 }
+// NOLINTEND(readability-identifier-naming)

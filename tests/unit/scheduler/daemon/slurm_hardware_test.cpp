@@ -10,7 +10,6 @@
 namespace scheduler {
 namespace {
 
-using db::AttemptState;
 using db::ItemState;
 using std::chrono::hours;
 using std::chrono::minutes;
