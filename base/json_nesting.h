@@ -6,7 +6,7 @@
 
 namespace base {
 
-// Deeper than any document that a program of ours writes.
+// Deeper than any document that Margay's programs write.
 inline constexpr int kDeepestJson = 64;
 
 // True when lists and objects are nested in more than `levels` levels. Of a text that is not JSON,

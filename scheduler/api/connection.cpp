@@ -108,4 +108,16 @@ Connection::Progress Connection::drain() {
   return Progress::kWaits;
 }
 
+std::vector<Descriptor> turn_away(Descriptor socket, const std::string& answer) {
+  ::send(socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  std::vector<Descriptor> left;
+  std::array<char, 4096> unread;
+  for (int i = 0; i < 16; ++i) {
+    if (receive_with_files(socket.get(), unread.data(), unread.size(), left).bytes <= 0) break;
+  }
+  ::shutdown(socket.get(), SHUT_RDWR);
+  left.push_back(std::move(socket));
+  return left;
+}
+
 }  // namespace scheduler::api

@@ -76,4 +76,9 @@ class Connection {
   size_t written_ = 0;
 };
 
+// Sends this answer, as far as the client takes it at once, and ends the connection. What has
+// arrived is taken from the socket, since a client whose bytes stay unread may lose the answer.
+// Returns what is to be closed.
+std::vector<Descriptor> turn_away(Descriptor socket, const std::string& answer);
+
 }  // namespace scheduler::api

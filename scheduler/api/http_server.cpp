@@ -3,12 +3,10 @@
 #include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <map>
@@ -35,14 +33,6 @@ constexpr std::chrono::milliseconds kShortagePause{10};
 constexpr std::chrono::milliseconds kDrainTime{1'000};
 constexpr std::chrono::milliseconds kLastAnswers{1'000};
 
-// Batches of passed files are open at the same time.
-void raise_file_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 65536));
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 short events_of(Phase phase) {
   switch (phase) {
     case Phase::kReading:
@@ -62,21 +52,6 @@ int wait_of(Time until) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
 }
 
-// An answer at once, and the end of the connection. What has arrived is taken from the socket,
-// since a client whose bytes stay unread may lose the answer. Returns what is to be closed.
-std::vector<Descriptor> turn_away(Descriptor socket, const NoRoom& why) {
-  const std::string text = answer_text(refusal(why.status, why.sentence));
-  ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  std::vector<Descriptor> left;
-  std::array<char, 4096> unread;
-  for (int i = 0; i < 16; ++i) {
-    if (receive_with_files(socket.get(), unread.data(), unread.size(), left).bytes <= 0) break;
-  }
-  ::shutdown(socket.get(), SHUT_RDWR);
-  left.push_back(std::move(socket));
-  return left;
-}
-
 }  // namespace
 
 class HttpServer::Loop {
@@ -90,7 +65,7 @@ class HttpServer::Loop {
         quick_(options.threads.quick),
         slow_(options.threads.slow) {
     if (!wake_) base::throw_errno("eventfd");
-    raise_file_limit();
+    allow_many_files();
     thread_ = std::thread([this] { run(); });
   }
 
@@ -193,7 +168,9 @@ class HttpServer::Loop {
       const auto refused = no_room_for_connection(options_.limits, held_by(peer->uid),
                                                   static_cast<int>(clients_.size()), privileged);
       if (refused) {
-        closer_.close(peer->uid, turn_away(std::move(socket), *refused));
+        closer_.close(
+            peer->uid,
+            turn_away(std::move(socket), answer_text(refusal(refused->status, refused->sentence))));
         continue;
       }
       clients_.emplace(++last_id_, Client{.connection = Connection(std::move(socket), *peer),

@@ -98,6 +98,13 @@ nlohmann::json attempt_json(const db::Attempt& attempt) {
   return json;
 }
 
+nlohmann::json peak_json(const PeakRow& peak) {
+  return {{"x", peak.x},     {"y", peak.y},
+          {"z", peak.z},     {"mip", peak.mip},
+          {"phi", peak.phi}, {"theta", peak.theta},
+          {"psi", peak.psi}, {"relative_defocus", peak.relative_defocus}};
+}
+
 nlohmann::json result_json(const db::Result& result) {
   nlohmann::json json = {{"peaks", result.peaks},     {"cutoff", result.cutoff},
                          {"best_z", result.best_z},   {"correlations", result.correlations},

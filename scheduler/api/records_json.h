@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "scheduler/api/peaks.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "slurm/cluster.h"
@@ -13,6 +14,7 @@ nlohmann::json template_json(const db::Template& record);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
 nlohmann::json attempt_json(const db::Attempt& attempt);
+nlohmann::json peak_json(const PeakRow& peak);
 nlohmann::json result_json(const db::Result& result);
 nlohmann::json view_json(const ItemView& view);
 nlohmann::json status_json(const DaemonStatus& status);

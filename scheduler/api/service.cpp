@@ -331,16 +331,7 @@ json Service::results(int64_t item) const {
     throw std::runtime_error(list + " has " + std::to_string(peaks.size()) + " peaks, more than " +
                              std::to_string(kMostPeaks) + "; read the file itself");
   }
-  for (const PeakRow& peak : peaks) {
-    result["peak_list"].push_back({{"x", peak.x},
-                                   {"y", peak.y},
-                                   {"z", peak.z},
-                                   {"mip", peak.mip},
-                                   {"phi", peak.phi},
-                                   {"theta", peak.theta},
-                                   {"psi", peak.psi},
-                                   {"relative_defocus", peak.relative_defocus}});
-  }
+  for (const PeakRow& peak : peaks) result["peak_list"].push_back(peak_json(peak));
   json answer;
   answer["result"] = std::move(result);
   return answer;

@@ -1,12 +1,14 @@
 #include "scheduler/api/unix_socket.h"
 
 #include <grp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -140,6 +142,13 @@ void send_with_files(int socket, std::string_view bytes, const std::vector<int>&
     files_sent = true;
     bytes.remove_prefix(static_cast<size_t>(sent));
   }
+}
+
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 65536));
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 Received receive_with_files(int socket, char* buffer, size_t size, std::vector<Descriptor>& files) {

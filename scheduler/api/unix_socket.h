@@ -44,4 +44,8 @@ struct Received {
 // Receives bytes and appends passed files to `files`.
 Received receive_with_files(int socket, char* buffer, size_t size, std::vector<Descriptor>& files);
 
+// Raises the limit of open files of this process, since those of many requests are open at the same
+// time.
+void allow_many_files();
+
 }  // namespace scheduler::api

@@ -103,7 +103,7 @@ const std::vector<Exception>& exceptions() {
 // Folders that no room of another folder may include, and that may include everything.
 bool is_outside(const std::string& folder) { return folder == "tests" || folder == "bench"; }
 
-// A header of ours that brings in one of others is such a header, too.
+// Margay's header that includes a library's counts as the library's header.
 struct ThirdParty {
   std::string header;  // what the name in the #include begins with
   Strings places;      // what the path of a file that includes it begins with

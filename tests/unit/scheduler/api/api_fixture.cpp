@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "db/items.h"
 #include "scheduler/cli/program.h"
 #include "slurm/sbatch/directives.h"
 
@@ -144,6 +145,19 @@ int ApiFixture::as_nobody(const std::function<int()>& action) {
   // The kernel has hidden this process from the leak sanitizer.
   ::prctl(PR_SET_DUMPABLE, 1);
   return result;
+}
+
+db::Attempt ApiFixture::activate(int64_t item) const {
+  db::Attempt attempt;
+  attempt.item_id = item;
+  attempt.token = "token-" + std::to_string(item);
+  attempt.state = db::AttemptState::kRunning;
+  attempt.directory = file("a" + std::to_string(item));
+  attempt.started = 1;
+  std::filesystem::create_directory(attempt.directory);
+  attempt.id = db::AttemptStore(*database_).insert(attempt);
+  db::ItemStore(*database_).set_state(item, db::ItemState::kActive, "", 1);
+  return attempt;
 }
 
 }  // namespace scheduler

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "db/attempts.h"
 #include "db/database.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/http_server.h"
@@ -38,6 +39,8 @@ class ApiFixture : public testing::Test {
   // A template "ribosome", and an item of a new micrograph; the item's number.
   void register_template();
   int64_t enqueue(const std::string& name);
+  // The item is ACTIVE with one attempt whose folder is in the scratch folder.
+  db::Attempt activate(int64_t item) const;
 
   // What `margay` does with these arguments and this socket.
   struct Outcome {

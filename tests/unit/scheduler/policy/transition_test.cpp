@@ -269,97 +269,6 @@ TEST(Transition, WhatIsNotTheItemsFaultPausesSubmissions) {
   EXPECT_EQ(failed(64).pause_reason, "");
 }
 
-slurm::SubmitResult refused(slurm::Refusal refusal, const std::string& message) {
-  return {.outcome = slurm::SubmitOutcome::kRejected, .message = message, .refusal = refusal};
-}
-
-TEST(Transition, ARefusalWithoutAKindIsTriedAgainAndPausesSubmissions) {
-  const auto answer = refused(slurm::Refusal::kNone, "no such folder");
-  const Outcome outcome = judge_rejected(answer, {}, {}, kRules);
-  EXPECT_EQ(outcome.attempt, AttemptState::kRejected);
-  EXPECT_EQ(outcome.item, ItemState::kQueued);
-  EXPECT_EQ(outcome.site_fault, SiteFault::kLaunch);
-  EXPECT_THAT(outcome.pause_reason, HasSubstr("no such folder"));
-  EXPECT_EQ(judge_rejected(answer, {}, {{"launch", 5}}, kRules).item, ItemState::kFailed);
-}
-
-TEST(Transition, ABusyClusterOrABadConfigurationIsNeverHeldAgainstTheItem) {
-  const auto busy = refused(slurm::Refusal::kBusy, "job limit reached");
-  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
-  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
-  for (int earlier = 0; earlier < 50; ++earlier) {
-    const Failures failures = {{"busy", earlier}, {"configuration", earlier}};
-    EXPECT_EQ(judge_rejected(busy, {}, failures, kRules).item, ItemState::kQueued);
-    EXPECT_EQ(judge_rejected(bad, {}, failures, kRules).item, ItemState::kQueued);
-    EXPECT_EQ(judge_rejected(large, {}, failures, kRules).item, ItemState::kQueued);
-  }
-  EXPECT_EQ(judge_rejected(busy, {}, {}, kRules).site_fault, SiteFault::kTransient);
-  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).site_fault, SiteFault::kConfiguration);
-  EXPECT_EQ(judge_rejected(large, {}, {}, kRules).site_fault, SiteFault::kConfiguration);
-  EXPECT_EQ(judge_rejected(bad, {}, {}, kRules).cause, "configuration");
-}
-
-TEST(Transition, OptionsThatCannotBeHadFailTheirItemAndPauseNothing) {
-  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
-  const Outcome outcome = judge_rejected(large, {.own_options = {{"nodes", "400"}}}, {}, kRules);
-  EXPECT_EQ(outcome.item, ItemState::kFailed);
-  EXPECT_EQ(outcome.cause, "options");
-  EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
-  EXPECT_THAT(outcome.reason, HasSubstr("More nodes requested"));
-  EXPECT_EQ(judge_rejected(large, {.own_options = {{"job-name", "grid 1"}}}, {}, kRules).item,
-            ItemState::kQueued)
-      << "a label asks for nothing";
-}
-
-TEST(Transition, AMisspeltPartitionPausesSubmissionsUnlessItIsTheItemsOwn) {
-  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
-  EXPECT_EQ(judge_rejected(bad, {.own_options = {{"partition", "gpuu"}}}, {}, kRules).item,
-            ItemState::kFailed);
-  EXPECT_EQ(judge_rejected(bad, {.own_options = {{"time", "10"}}}, {}, kRules).site_fault,
-            SiteFault::kConfiguration);
-}
-
-TEST(Transition, AClosedPartitionOrReservationConcernsTheItemThatAskedForIt) {
-  const std::map<std::string, std::string> sentences = {
-      {"partition", "Required partition not available (inactive or drain)"},
-      {"reservation", "Requested reservation not usable now"}};
-  for (const auto& [option, sentence] : sentences) {
-    const auto busy = refused(slurm::Refusal::kBusy, sentence);
-    const Outcome own = judge_rejected(busy, {.own_options = {{option, "night"}}}, {}, kRules);
-    EXPECT_EQ(own.item, ItemState::kFailed);
-    EXPECT_EQ(own.cause, "options");
-    EXPECT_EQ(own.site_fault, SiteFault::kNone);
-    const Outcome other = judge_rejected(busy, {.own_options = {{"time", "10"}}}, {}, kRules);
-    EXPECT_EQ(other.item, ItemState::kQueued);
-    EXPECT_EQ(other.site_fault, SiteFault::kTransient);
-  }
-}
-
-TEST(Transition, ALimitOfTheMomentInALaneOfItsOwnHoldsThatLane) {
-  const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy");
-  const Outcome outcome = judge_rejected(limit, {.lane = "qos=short"}, {}, kRules);
-  EXPECT_EQ(outcome.item, ItemState::kQueued);
-  EXPECT_EQ(outcome.cause, "busy");
-  EXPECT_EQ(outcome.site_fault, SiteFault::kLane);
-  EXPECT_THAT(outcome.pause_reason, HasSubstr("qos=short"));
-  const auto full = refused(slurm::Refusal::kBusy, "Unable to create job record, try again");
-  EXPECT_EQ(judge_rejected(full, {.lane = "qos=short"}, {}, kRules).site_fault,
-            SiteFault::kTransient)
-      << "the whole cluster";
-}
-
-TEST(Transition, WhatSlurmRefusesForTheShapeOfUrgentItemsConcernsThatShape) {
-  const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
-  const Asked urgent = {.lane = "shape nodes", .own_shape = true};
-  const Outcome outcome = judge_rejected(large, urgent, {}, kRules);
-  EXPECT_EQ(outcome.item, ItemState::kQueued);
-  EXPECT_EQ(outcome.site_fault, SiteFault::kLane);
-  const auto bad = refused(slurm::Refusal::kConfiguration, "the token has expired");
-  EXPECT_EQ(judge_rejected(bad, {.lane = "qos=short"}, {}, kRules).site_fault,
-            SiteFault::kConfiguration)
-      << "every job's";
-}
-
 TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
   db::Attempt attempt = running();
   attempt.gpus = 4;
@@ -484,19 +393,6 @@ TEST(Transition, EachTimeThatTheMemoryDidNotSufficeTheNextJobAsksForMore) {
   EXPECT_EQ(memory_factor({{"memory", 1}}), 1.5);
   EXPECT_EQ(memory_factor({{"memory", 2}, {"timeout", 1}}), 2.25);
   EXPECT_EQ(memory_factor({{"memory", 1}, {"raise_refused", 1}}), 1);
-}
-
-TEST(Transition, WhatSlurmRefusesOnlySinceMoreWasAskedForIsTriedWithoutThat) {
-  const auto large = refused(slurm::Refusal::kJob, "Memory required by task is not available");
-  const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy (size)");
-  for (const auto& answer : {large, limit}) {
-    const Outcome outcome = judge_rejected(answer, {.raised = true}, {}, kRules);
-    EXPECT_EQ(outcome.item, ItemState::kQueued);
-    EXPECT_EQ(outcome.cause, "raise_refused");
-    EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
-  }
-  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid partition name specified");
-  EXPECT_EQ(judge_rejected(bad, {.raised = true}, {}, kRules).cause, "configuration");
 }
 
 TEST(Transition, TheReasonNoneIsNotReported) {
