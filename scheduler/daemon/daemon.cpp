@@ -144,10 +144,7 @@ bool Daemon::may_ask() {
 
 bool Daemon::may_submit() { return next_.busy_slots < limits_.slots && may_ask(); }
 
-bool Daemon::is_paused() {
-  pause_ = pause_text(context_.database);
-  return !pause_.empty();
-}
+bool Daemon::is_paused() const { return !pause_text(context_.database).empty(); }
 
 // Returns false when nothing more is to be launched in this tick.
 bool Daemon::launch(const Decision& decision) {
@@ -216,7 +213,6 @@ void Daemon::submit() {
 }
 
 void Daemon::round() {
-  is_paused();  // for the status, also while the cluster does not answer
   slurm::Snapshot snapshot = context_.cluster.states();
   next_.cluster = context_.cluster.describe();
   next_.degraded = !snapshot.complete;
@@ -239,9 +235,8 @@ void Daemon::publish() {
   last_problem_ = next_.problem;
   next_.last_tick = context_.clock.now();
   next_.orphans = orphans_.stopped();
-  const std::string site_pause =
+  next_.pause_reason =
       launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
-  next_.pause_reason = pause_.empty() ? site_pause : pause_;
   next_.held_lanes = lanes_.held(context_.clock.now_ms());
   const std::scoped_lock lock(mutex_);
   status_ = next_;
@@ -265,6 +260,9 @@ DaemonStatus Daemon::status() const {
     const std::scoped_lock lock(mutex_);
     status = status_;
   }
+  // The administrator's pause shows at once, and not after the next tick.
+  const std::string paused = pause_text(context_.database);
+  if (!paused.empty()) status.pause_reason = paused;
   status.now = context_.clock.now();
   if (status.last_snapshot > 0) status.data_age = status.now - status.last_snapshot;
   status.items = db::ItemStore(context_.database).counts();

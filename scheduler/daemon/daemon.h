@@ -65,7 +65,7 @@ class Daemon {
   void forget_host_failures();
   bool may_ask();
   bool may_submit();
-  bool is_paused();
+  bool is_paused() const;
   void submit();
   void count_fresh_jobs(QueueSnapshot& snapshot);
   bool launch(const Decision& decision);
@@ -87,7 +87,6 @@ class Daemon {
   bool awaits_snapshot_ = false;
   std::string snapshot_problem_;  // the first of the last snapshot
   std::string last_problem_;
-  std::string pause_;         // the administrator's; empty when there is none
   std::string launch_pause_;  // why the last launch stopped; asked again at every tick
   int64_t host_failures_forgotten_ = 0;
   DaemonStatus next_;  // of this tick; its problem is the first one

@@ -61,6 +61,7 @@ TEST_F(DaemonSubmitTest, WhilePausedNothingStartsAndWhatRunsContinues) {
   ticks(1);
   const Caller root{.uid = 0, .name = "root", .privileged = true};
   commands_->pause(root, "new driver");
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("new driver")) << "at once";
   const auto waiting = enqueue("b.mrc").id;
   ticks(3);
   EXPECT_THAT(attempts(waiting), IsEmpty());
