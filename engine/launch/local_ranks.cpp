@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -153,13 +154,35 @@ class RankProcesses {
     ::_exit(127);
   }
 
-  // A thread for each, since that wakes in the order of the ends on every kernel.
-  void wait_for(int rank) {
+  // How this rank has ended; nothing where `options` say not to wait and it runs.
+  std::optional<RankExit> wait_until_ended(int rank, int options) const {
     siginfo_t info = {};
     const auto process = static_cast<id_t>(processes_[static_cast<size_t>(rank)]);
-    while (::waitid(P_PID, process, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
+    while (::waitid(P_PID, process, &info, WEXITED | WNOWAIT | options) != 0 && errno == EINTR) {
+      continue;
+    }
+    if (info.si_pid == 0) return std::nullopt;
+    return exit_of(rank, info);
+  }
+
+  // A thread for each, since that wakes in the order of the ends, or nearly so, on every kernel.
+  void wait_for(int rank) {
+    const std::optional<RankExit> exit = wait_until_ended(rank, 0);
     const std::lock_guard<std::mutex> lock(mutex_);
-    exits_.push_back(exit_of(rank, info));
+    if (rank > 0) {
+      // A loaded machine may wake this thread first. What rank 0 fails with may follow from another
+      // rank only where it is a device fault, as which a lost rank counts.
+      const std::optional<RankExit> first = wait_until_ended(0, WNOHANG);
+      if (first && first->failed() && first->signal == 0 && !first->has(ExitCode::kDeviceFault)) {
+        add(*first);
+      }
+    }
+    add(*exit);
+  }
+
+  // Once for each rank. Call with mutex_ held.
+  void add(const RankExit& exit) {
+    if (added_.insert(exit.rank).second) exits_.push_back(exit);
     ended_.notify_one();
   }
 
@@ -171,6 +194,7 @@ class RankProcesses {
   std::mutex mutex_;
   std::condition_variable ended_;
   std::deque<RankExit> exits_;
+  std::set<int> added_;  // ranks that are or were in exits_
 };
 
 std::string prefix_lines(int rank, const std::string& text) {
