@@ -39,36 +39,11 @@ bool waits(db::AttemptState state) {
          state == db::AttemptState::kPending;
 }
 
-std::string lane_of_item(const db::QueuedItem& item, const ClusterLimits& limits) {
+std::string lane_of_item(const db::QueuedItem& item,
+                         const std::map<std::string, std::string>& options,
+                         const ClusterLimits& limits) {
   const bool own_shape = limits.urgent && item.priority == db::Priority::kUrgent;
-  return lane_of(db::parse_options(item.options), limits.plain_place,
-                 own_shape ? limits.urgent->name : "");
-}
-
-bool asks_for_more_than_mail(const std::string& options) {
-  if (options.empty()) return false;
-  const auto parsed = db::parse_options(options);
-  return std::any_of(parsed.begin(), parsed.end(), [](const auto& option) {
-    return option.first != "job-name" && !option.first.starts_with("mail-");
-  });
-}
-
-// What its own options may be to blame for is no matter of its class, nor is a job that somebody
-// holds. Other plain jobs that cannot start stop their class, since the next could not start
-// either. A job that Margay itself holds until its number is stored waits for its turn.
-bool is_stuck(const db::OpenAttempt& attempt, const PlanItem& item) {
-  if (attempt.state != db::AttemptState::kPending || attempt.stop_asked || attempt.release_due) {
-    return false;
-  }
-  switch (slurm::what_it_waits_for(attempt.cluster_reason)) {
-    case slurm::WaitsFor::kTurn:
-      return false;
-    case slurm::WaitsFor::kPlace:
-      return item.own_options;
-    case slurm::WaitsFor::kJob:
-      return item.own_options || slurm::says_held(attempt.cluster_reason);
-  }
-  return false;
+  return lane_of(options, limits.plain_place, own_shape ? limits.urgent->name : "");
 }
 
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
@@ -116,6 +91,30 @@ Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
   return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
 }
 
+bool asks_for_more_than_mail(const std::map<std::string, std::string>& options) {
+  return std::any_of(options.begin(), options.end(), [](const auto& option) {
+    return option.first != "job-name" && !option.first.starts_with("mail-");
+  });
+}
+
+// What its own options may be to blame for is no matter of its class, nor is a job that somebody
+// holds. Other plain jobs that cannot start stop their class, since the next could not start
+// either. A job that Margay itself holds until its number is stored waits for its turn.
+bool is_stuck(const db::OpenAttempt& attempt, bool own_options) {
+  if (attempt.state != db::AttemptState::kPending || attempt.stop_asked || attempt.release_due) {
+    return false;
+  }
+  switch (slurm::what_it_waits_for(attempt.cluster_reason)) {
+    case slurm::WaitsFor::kTurn:
+      return false;
+    case slurm::WaitsFor::kPlace:
+      return own_options;
+    case slurm::WaitsFor::kJob:
+      return own_options || slurm::says_held(attempt.cluster_reason);
+  }
+  return false;
+}
+
 QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
   QueueSnapshot snapshot;
   snapshot.now = now;
@@ -123,6 +122,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
   const db::QueueStore queue(database);
   const std::scoped_lock lock(database.mutex());
   for (const db::QueuedItem& item : queue.items()) {
+    const auto options = db::parse_options(item.options);
     snapshot.items.push_back({.id = item.id,
                               .priority = item.priority,
                               .state = item.state,
@@ -130,8 +130,8 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .created = item.created,
                               .not_before = item.not_before,
                               .owner = item.owner_uid,
-                              .own_options = asks_for_more_than_mail(item.options),
-                              .lane = lane_of_item(item, limits)});
+                              .own_options = asks_for_more_than_mail(options),
+                              .lane = lane_of_item(item, options, limits)});
   }
   std::map<int64_t, PlanItem*> active;
   for (PlanItem& item : snapshot.items) {
@@ -144,7 +144,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
     if (!waits_there) ++snapshot.running;
     const auto item = active.find(attempt.item_id);
     if (item == active.end()) continue;
-    if (waits_there && is_stuck(attempt, *item->second)) {
+    if (waits_there && is_stuck(attempt, item->second->own_options)) {
       ++snapshot.stuck[item->second->owner];
     } else if (waits_there) {
       ++snapshot.pending[item->second->priority];

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "db/database.h"
+#include "db/queue.h"
 #include "scheduler/config/config.h"
 #include "scheduler/policy/policy.h"
 
@@ -18,6 +19,13 @@ std::map<std::string, std::string> plain_place_of(const Config& config);
 
 // The shape that a search of this class gets on Slurm.
 Shape shape_for(const SlurmOptions& slurm, db::Priority priority);
+
+// Whether these options ask for where or when a job runs, or how large it is.
+bool asks_for_more_than_mail(const std::map<std::string, std::string>& options);
+
+// Whether a job that waits in the cluster waits for something of its own, so that another one may
+// well start. `own_options`: its item has such options.
+bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 
 // All unfinished items; open attempts count as busy slots. `now` is in seconds since the epoch.
 QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);

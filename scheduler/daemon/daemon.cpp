@@ -198,6 +198,7 @@ void Daemon::submit() {
   if (limits_.urgent ? !may_ask() : !may_submit()) return;
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
+  snapshot.probing = breaker_.is_probing();
   snapshot.held_lanes = lanes_.held(context_.clock.now_ms());
   guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);

@@ -7,6 +7,7 @@
 #include "db/queue.h"
 #include "db/templates.h"
 #include "scheduler/commands/plan_attempt.h"
+#include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_facts.h"
 #include "scheduler/daemon/job_requests.h"
@@ -134,8 +135,25 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
     changed.release_due = false;
   }
   breaker_.observe(changed.token, changed.state, true, "");
+  give_up_probe(changed);
   if (changed.state == AttemptState::kRunning) hardware_.note(changed);
   if (differs(attempt, changed)) changes_.push_back({changed, attempt.state != changed.state});
+}
+
+// While the probe cannot start, nothing else is submitted. A cause of its own says nothing about
+// the others.
+void Tracker::give_up_probe(const db::Attempt& attempt) {
+  if (!breaker_.is_probe(attempt.token)) return;
+  const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
+  const db::OpenAttempt open{.item_id = attempt.item_id,
+                             .state = attempt.state,
+                             .stop_asked = attempt.stop_asked != 0,
+                             .release_due = attempt.release_due,
+                             .cluster_reason = attempt.cluster_reason};
+  if (!is_stuck(open, asks_for_more_than_mail(item.options))) return;
+  breaker_.give_up(attempt.token);
+  context_.log(attempt.token + ": cannot start (" + attempt.cluster_reason +
+               "); another job tries whether jobs run again");
 }
 
 void Tracker::forget(int64_t attempt_id) {

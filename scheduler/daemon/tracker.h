@@ -61,6 +61,7 @@ class Tracker {
   void give_up(const db::Attempt& attempt);
   // For an attempt that stays open.
   void keep(const db::Attempt& attempt, const slurm::JobStatus& job, const Outcome& outcome);
+  void give_up_probe(const db::Attempt& attempt);
   // Gathers all evidence and stores what follows from it.
   void examine(const db::Attempt& attempt, const slurm::JobStatus* job);
   Lookup ask_accounting(const db::Attempt& attempt);

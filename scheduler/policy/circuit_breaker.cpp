@@ -81,6 +81,12 @@ void CircuitBreaker::accepted(const std::string& token) {
   seen_running_ = 0;
 }
 
+bool CircuitBreaker::give_up(const std::string& token) {
+  if (!is_probe(token)) return false;
+  probe_.clear();
+  return true;
+}
+
 void CircuitBreaker::observe(const std::string& token, db::AttemptState state, bool seen,
                              const std::string& cause) {
   if (token != probe_ || fault_ == SiteFault::kNone) return;

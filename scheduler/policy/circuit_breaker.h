@@ -46,6 +46,10 @@ class CircuitBreaker {
   bool device_works();
   // A job was accepted; while the breaker is tripped, that job becomes the probe.
   void accepted(const std::string& token);
+  bool is_probe(const std::string& token) const { return !token.empty() && token == probe_; }
+  // Its job cannot start, for a reason that no other job has: another one becomes the probe.
+  // Returns false when it is not the probe.
+  bool give_up(const std::string& token);
   // Takes note of an attempt's state. `seen` means that its job is in the cluster's snapshot;
   // `cause` is empty while the attempt is open and when it succeeded.
   void observe(const std::string& token, db::AttemptState state, bool seen,

@@ -16,6 +16,8 @@ bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot) {
          item.not_before <= snapshot.now && snapshot.held_lanes.count(item.lane) == 0;
 }
 
+bool is_plain(const PlanItem& item) { return !item.own_options && item.lane.empty(); }
+
 bool goes_before(const PlanItem* a, const PlanItem* b) {
   return std::tuple(a->priority, a->created, a->id) < std::tuple(b->priority, b->created, b->id);
 }
@@ -90,6 +92,16 @@ std::string why_this_shape(const PlanItem& item, const QueueSnapshot& snapshot) 
   return ", since only urgent items get " + snapshot.limits.urgent->text;
 }
 
+std::string why_now(const PlanItem& item, const Filling& filling) {
+  if (filling.snapshot.probing) {
+    return std::string("tries for all items whether jobs run again") +
+           (is_plain(item) ? ", since it has no options of its own; " : "; ");
+  }
+  return place_in_class(item, filling.left.at(item.priority)) +
+         (filling.ahead.empty() ? " and no higher class waits; "
+                                : "; of each higher class as many jobs wait in Slurm as may; ");
+}
+
 Decision start(const PlanItem& item, const Filling& filling) {
   const ShapeOffer& shape = shape_for(item, filling.snapshot);
   Decision decision{.item_id = item.id,
@@ -97,10 +109,7 @@ Decision start(const PlanItem& item, const Filling& filling) {
                     .shape = shape,
                     .lane = item.lane,
                     .priority = item.priority};
-  decision.explanation = place_in_class(item, filling.left.at(item.priority));
-  decision.explanation += filling.ahead.empty()
-                              ? " and no higher class waits; "
-                              : "; of each higher class as many jobs wait in Slurm as may; ";
+  decision.explanation = why_now(item, filling);
   decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " +
                           shape.text + why_this_shape(item, filling.snapshot);
   return decision;
@@ -132,6 +141,10 @@ std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
     if (is_ready(item, snapshot)) ready.push_back(&item);
   }
   std::sort(ready.begin(), ready.end(), goes_before);
+  if (snapshot.probing) {
+    std::stable_partition(ready.begin(), ready.end(),
+                          [](const PlanItem* item) { return is_plain(*item); });
+  }
   return ready;
 }
 

@@ -62,6 +62,9 @@ struct QueueSnapshot {
   ClusterLimits limits{};
   int busy_slots = 0;
   std::string pause_reason;  // why nothing may be submitted; empty when it may
+  // A fault of the site is being probed by one job at a time. Jobs without options of their own go
+  // first, since nothing of theirs can keep them from starting.
+  bool probing = false;
   std::map<std::string, std::string> held_lanes{};  // why no job of the lane may be submitted
   std::vector<PlanItem> items{};                    // ended ones are ignored
   // Where jobs wait in the cluster's own queue:

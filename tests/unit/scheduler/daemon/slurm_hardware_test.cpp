@@ -86,6 +86,31 @@ TEST_F(DaemonHardwareTest, OneSearchThatPassesItsProbeResumesAll) {
   EXPECT_EQ(count_logged("submissions resumed"), 1);
 }
 
+TEST_F(DaemonHardwareTest, AProbeThatCannotStartForItsOwnOptionsLeavesTheProbingToAnother) {
+  const auto ids = enqueue_many(3);
+  ticks(2);
+  fail_all(ids);
+  for (const auto id : ids) give_options(id, {{"begin", "now+7days"}});
+  clock_.pass(minutes(2));
+  cluster_.first_state = slurm::JobState::kPending;
+  ticks(1);
+  const auto stuck = *std::find_if(ids.begin(), ids.end(), [&](int64_t id) { return runs(id); });
+  job_of(stuck).reason = "Priority";
+  ticks(3);
+  ASSERT_THAT(cluster_.requests, SizeIs(4)) << "it waits for its turn";
+  job_of(stuck).reason = "BeginTime";
+  cluster_.first_state = slurm::JobState::kRunning;
+  const auto plain = enqueue("plain.mrc", db::Priority::kLow).id;
+  ticks(2);
+  ASSERT_TRUE(runs(plain)) << "before the items with options of their own";
+  EXPECT_THAT(attempt(plain).explanation, HasSubstr("tries for all items"));
+  ticks(3);
+  EXPECT_THAT(cluster_.requests, SizeIs(5)) << "one at a time";
+  search(plain);
+  ticks(2);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+}
+
 TEST_F(DaemonHardwareTest, FailuresBetweenWhichASearchPassedItsProbeAreNoRow) {
   const auto ids = enqueue_many(4);
   ticks(2);

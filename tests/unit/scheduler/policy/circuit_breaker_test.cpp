@@ -114,6 +114,20 @@ TEST_F(CircuitBreakerTest, ATryThatNeverRanProvesNothingAndAnotherOneFollows) {
   EXPECT_FALSE(breaker_.is_probing()) << "the engine has run";
 }
 
+TEST_F(CircuitBreakerTest, AProbeThatIsGivenUpMakesRoomForAnotherOne) {
+  breaker_.trip(SiteFault::kHardware, "no driver", "t1", 0);
+  breaker_.accepted("t2");
+  EXPECT_TRUE(breaker_.is_probe("t2"));
+  EXPECT_FALSE(breaker_.give_up("t1")) << "no probe";
+  EXPECT_EQ(breaker_.pause(kMinute), "no driver");
+  EXPECT_TRUE(breaker_.give_up("t2"));
+  EXPECT_EQ(breaker_.pause(kMinute), "");
+  EXPECT_TRUE(breaker_.is_probing());
+  EXPECT_FALSE(breaker_.is_probe(""));
+  breaker_.accepted("t3");
+  EXPECT_TRUE(breaker_.is_probe("t3"));
+}
+
 TEST_F(CircuitBreakerTest, AfterRetryNowOneIsTriedAtOnceAndThenWaitsFromTheBeginning) {
   for (const int64_t now : {int64_t{0}, kMinute, 3 * kMinute}) {
     breaker_.trip(SiteFault::kConfiguration, "token", "t", now);

@@ -57,6 +57,21 @@ TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
               ElementsAre(8, 6, 9, 7));
 }
 
+TEST(Policy, WhileOneJobProbesForAllPlainItemsGoFirst) {
+  PlanItem later = item(1, Priority::kUrgent, 1);
+  later.own_options = true;
+  PlanItem elsewhere = item(2, Priority::kHigh, 2);
+  elsewhere.lane = "qos=short";
+  QueueSnapshot snapshot =
+      snapshot_of({later, elsewhere, item(3, Priority::kLow, 3), item(4, Priority::kNormal, 4)}, 1);
+  EXPECT_THAT(started(snapshot), ElementsAre(1));
+  snapshot.probing = true;
+  EXPECT_THAT(started(snapshot), ElementsAre(4));
+  EXPECT_THAT(explanation(snapshot, 4), HasSubstr("tries for all items"));
+  snapshot.limits.slots = 9;
+  EXPECT_THAT(started(snapshot), ElementsAre(4, 3, 1, 2)) << "if the first cannot be submitted";
+}
+
 TEST(Policy, OnlyFreeSlotsAreGivenAway) {
   const std::vector<PlanItem> items = {item(1, Priority::kNormal), item(2, Priority::kNormal),
                                        item(3, Priority::kNormal)};
