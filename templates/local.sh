@@ -1,6 +1,8 @@
 #!/bin/bash
 # One search on this machine. margayd fills in the names in double braces, quoted for the shell; an
-# unknown name is an error. How to change this file: docs/slurm.md, "Script templates".
+# unknown name is an error. How to change this file: docs/slurm.md, "Script templates". The signal is
+# the engine's request for a checkpoint, before a time limit (--time, or local.time) ends the job.
+#SBATCH --signal=USR1@120
 
 attempt={{attempt_folder}}
 umask 0022

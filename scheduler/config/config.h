@@ -29,7 +29,8 @@ enum class ResultsKeep { kAll, kScores, kPeaks };
 
 struct LocalOptions {
   int slots = 1;
-  int threads = 0;  // of each search; 0 = all cores / slots
+  int threads = 0;    // of each search; 0 = all cores / slots
+  int64_t time = -1;  // seconds that a search may take in one attempt; -1: no limit
 };
 
 enum class Transport { kRest, kCli };
@@ -86,6 +87,9 @@ struct Intervals {
   // First wait before a retry; doubled up to retry_longest.
   std::chrono::milliseconds retry{60'000};
   std::chrono::milliseconds retry_longest{3'600'000};
+  // A search without progress for this long, and for ten times its longest batch, counts as stalled
+  // and its job is ended; 0: none does.
+  std::chrono::milliseconds stall{600'000};
   // Time that a finished job's files have to appear on a shared file system (Slurm only).
   std::chrono::milliseconds files{60'000};
   // How long a failure counts against its host (key `strikes`).

@@ -30,12 +30,14 @@ Readers limits_into(Limits& limits) {
 
 void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
-                         {"threads", number_into(config.local.threads)}};
+                         {"threads", number_into(config.local.threads)},
+                         {"time", time_limit_into(config.local.time)}};
   const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
                              {"vanish_pending", duration_into(config.intervals.vanish_pending)},
                              {"vanish_running", duration_into(config.intervals.vanish_running)},
                              {"retry", duration_into(config.intervals.retry)},
                              {"retry_longest", duration_into(config.intervals.retry_longest)},
+                             {"stall", duration_into(config.intervals.stall)},
                              {"files", duration_into(config.intervals.files)},
                              {"strikes", duration_into(config.intervals.host_failures)}};
   const Readers results = {{"keep", word_into(config.keep, kKeeps)}};
@@ -84,6 +86,7 @@ void check_ranges(const Config& config) {
   if (config.local.threads < 0 || config.local.threads > 4096) {
     throw ConfigError("local.threads must be between 0 (all cores) and 4096");
   }
+  if (config.local.time == 0) throw ConfigError("local.time must be at least 0:01");
   if (config.intervals.tick.count() < 1) throw ConfigError("tick must be at least 1ms");
   if (config.checkpoint_every.count() < 1) {
     throw ConfigError("checkpoint_every must be at least 1ms");

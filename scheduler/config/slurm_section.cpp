@@ -84,17 +84,6 @@ Reader lines_into(std::vector<std::string>& target) {
   };
 }
 
-Reader time_limit_into(int64_t& target) {
-  return [&target](const base::YamlValue& value) {
-    const std::string text = value.text();
-    const auto seconds = slurm::parse_time(text);
-    if (!seconds) {
-      value.refuse("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
-    }
-    target = *seconds;
-  };
-}
-
 Reader memory_into(int64_t& target) {
   return [&target](const base::YamlValue& value) {
     const std::string text = value.text();

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "slurm/sbatch/values.h"
+
 namespace scheduler {
 
 void read_section(const base::YamlSection& section, const Readers& readers) {
@@ -29,6 +31,17 @@ Reader flag_into(bool& target) {
 
 Reader duration_into(std::chrono::milliseconds& target) {
   return [&target](const base::YamlValue& value) { target = value.duration(); };
+}
+
+Reader time_limit_into(int64_t& target) {
+  return [&target](const base::YamlValue& value) {
+    const std::string text = value.text();
+    const auto seconds = slurm::parse_time(text);
+    if (!seconds) {
+      value.refuse("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
+    }
+    target = *seconds;
+  };
 }
 
 Reader section_into(Readers readers) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -24,6 +25,8 @@ Reader text_into(std::string& target);
 Reader number_into(int& target);
 Reader flag_into(bool& target);
 Reader duration_into(std::chrono::milliseconds& target);
+// As sbatch writes it, in seconds; -1 of UNLIMITED.
+Reader time_limit_into(int64_t& target);
 Reader section_into(Readers readers);
 
 // One of some words.

@@ -178,10 +178,29 @@ void add_ranks(std::map<std::string, std::string>& values, RankLauncher launcher
   values["gpu_binding"] = by_task && gpus > 0 ? "--gpus-per-task=1" : "";
 }
 
+// The local cluster keeps a time limit and the signal before it, and has nothing else to give.
+void check_local(const Directives& asks, const ScriptTemplate& script) {
+  for (const auto& [option, value] : asks) {
+    if (option == "time" || option == "signal") continue;
+    throw slurm::DirectiveError(script.path() + ": --" + option +
+                                " asks for something that the local cluster cannot give; only "
+                                "--time and --signal apply there");
+  }
+}
+
 JobScript render_local(const Config& config, const ScriptInputs& inputs) {
+  const ScriptTemplate script = read_template(config.templates, "local.sh");
   auto values = common_values(config, inputs);
   values["threads"] = std::to_string(inputs.threads);
-  return {.text = render_template(read_template(config.templates, "local.sh"), values)};
+  const std::string text = render_template(script, values);
+  Directives asks = slurm::parse_directives(script.text, script.path());
+  check_local(asks, script);
+  if (config.local.time >= 0) asks["time"] = slurm::time_text(config.local.time);
+  if (asks.empty()) return {.text = text};
+  if (asks.count("time") == 0) return {.text = slurm::with_directives(text, {})};
+  stretch_time(asks, inputs.time_factor, -1);
+  shorten_warning(asks);
+  return {.text = slurm::with_directives(text, asks)};
 }
 
 JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
@@ -268,6 +287,8 @@ void check_script_templates(const Config& config) {
     render_local(config, {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}});
   } catch (const ScriptError& error) {
     throw ConfigError(std::string(error.what()) + "; set 'templates' in the configuration");
+  } catch (const slurm::DirectiveError& error) {
+    throw ConfigError(error.what());
   }
 }
 

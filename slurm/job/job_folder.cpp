@@ -37,7 +37,10 @@ Record to_record(const LocalRequest& request) {
                    {"directory", request.directory},
                    {"output", request.output_path},
                    {"submitted_ns", std::to_string(request.submitted_ns)},
-                   {"kill_wait_ms", std::to_string(request.kill_wait_ms)}};
+                   {"kill_wait_ms", std::to_string(request.kill_wait_ms)},
+                   {"limit_ms", std::to_string(request.limit_ms)},
+                   {"stop_signal", std::to_string(request.stop_signal)},
+                   {"stop_before_ms", std::to_string(request.stop_before_ms)}};
   for (const auto& [key, value] : request.environment) record[kEnvironmentPrefix + key] = value;
   return record;
 }
@@ -48,7 +51,10 @@ LocalRequest to_local_request(const Record& record) {
                           .output_path = text_of(record, "output"),
                           .environment = {},
                           .submitted_ns = number_of(record, "submitted_ns"),
-                          .kill_wait_ms = number_of(record, "kill_wait_ms")};
+                          .kill_wait_ms = number_of(record, "kill_wait_ms"),
+                          .limit_ms = number_of(record, "limit_ms"),
+                          .stop_signal = static_cast<int>(number_of(record, "stop_signal")),
+                          .stop_before_ms = number_of(record, "stop_before_ms")};
   const std::string prefix = kEnvironmentPrefix;
   for (const auto& [key, value] : record) {
     if (key.starts_with(prefix)) request.environment[key.substr(prefix.size())] = value;
@@ -63,6 +69,7 @@ Record to_record(const ExitRecord& end) {
                    {"message", end.message}};
   if (end.exit_code) record["exit_code"] = std::to_string(*end.exit_code);
   if (end.signal) record["signal"] = std::to_string(*end.signal);
+  if (end.timed_out) record["timed_out"] = "1";
   return record;
 }
 
@@ -70,6 +77,7 @@ ExitRecord to_exit_record(const Record& record) {
   ExitRecord end;
   if (record.contains("exit_code")) end.exit_code = number_of(record, "exit_code");
   if (record.contains("signal")) end.signal = number_of(record, "signal");
+  end.timed_out = number_of(record, "timed_out") != 0;
   end.end_time = number_of(record, "end_time");
   end.cpu_seconds = static_cast<double>(number_of(record, "cpu_ms")) / 1000;
   end.peak_memory_kb = number_of(record, "peak_memory_kb");

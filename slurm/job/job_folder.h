@@ -31,6 +31,11 @@ struct LocalRequest {
   std::map<std::string, std::string> environment;  // the whole of it
   int64_t submitted_ns = 0;                        // orders the queue
   int64_t kill_wait_ms = 0;
+  // Of the script; 0: none. It gets `stop_signal` (0: none) that long before the limit, SIGTERM at
+  // the limit and SIGKILL after kill_wait_ms more.
+  int64_t limit_ms = 0;
+  int stop_signal = 0;
+  int64_t stop_before_ms = 0;
 };
 
 Record to_record(const LocalRequest& request);
@@ -39,6 +44,7 @@ LocalRequest to_local_request(const Record& record);
 struct ExitRecord {
   std::optional<int> exit_code;
   std::optional<int> signal;
+  bool timed_out = false;  // it had not ended at its time limit
   int64_t end_time = 0;
   double cpu_seconds = 0;
   int64_t peak_memory_kb = 0;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -30,6 +31,9 @@ using std::chrono::milliseconds;
 
 constexpr int kCannotStart = 126;  // what a shell answers for a command that cannot be run
 constexpr const char* kExitBeside = "exit.new";
+// Milliseconds. The clock of a wait stands still while the machine sleeps, the limit's does not.
+constexpr int64_t kLongestWait = 60'000;
+constexpr int64_t kKillAgain = 20;
 
 // The end must be told even when the disk has filled up meanwhile: its room is taken at the start.
 void reserve_exit_record(const JobFolder& folder) {
@@ -148,7 +152,30 @@ class Watch {
   void pass_on(int number) const {
     for (const ProcessIdentity& process : members()) {
       if (number != SIGUSR1 || table_.handles(process, number)) table_.signal(process, number);
+      // A stopped process receives it only once it continues.
+      if (number == SIGTERM) table_.signal(process, SIGCONT);
     }
+  }
+
+  // What the time limit asks for now. Returns when to look again, in milliseconds.
+  int64_t keep_time() {
+    if (request_.limit_ms <= 0) return kLongestWait;
+    const int64_t left = begun_ms_ + request_.limit_ms - boot_clock_ms();
+    if (left > 0) {
+      if (request_.stop_signal == 0 || asked_) return left;
+      if (left > request_.stop_before_ms) return left - request_.stop_before_ms;
+      asked_ = true;
+      pass_on(request_.stop_signal);
+      return left;
+    }
+    if (!end_.timed_out) {
+      end_.timed_out = true;
+      pass_on(SIGTERM);
+    } else if (-left >= request_.kill_wait_ms) {
+      pass_on(SIGKILL);
+      return kKillAgain;
+    }
+    return std::max(kKillAgain, left + request_.kill_wait_ms);
   }
 
   // A request to stop is passed on; a terminal's signals are not for us.
@@ -159,7 +186,9 @@ class Watch {
     int status = 0;
     rusage usage = {};
     while (wait4(job_, &status, WNOHANG, &usage) != job_) {
-      const int number = sigwaitinfo(&handled, nullptr);
+      const int64_t wait = std::min(keep_time(), kLongestWait);
+      const timespec most = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000};
+      const int number = sigtimedwait(&handled, nullptr, &most);
       if (is_passed_on(number)) pass_on(number);
     }
     if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
@@ -188,6 +217,8 @@ class Watch {
   pid_t job_;
   ProcessTable table_;
   ExitRecord end_;
+  const int64_t begun_ms_ = boot_clock_ms();
+  bool asked_ = false;  // by request_.stop_signal
 };
 
 ExitRecord not_started(const std::string& why) {

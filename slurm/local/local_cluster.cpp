@@ -13,8 +13,11 @@
 
 #include "base/atomic_file.h"
 #include "base/environment.h"
+#include "base/parse_number.h"
 #include "base/untrusted_file.h"
 #include "slurm/local/detached.h"
+#include "slurm/sbatch/directives.h"
+#include "slurm/sbatch/values.h"
 
 namespace slurm {
 namespace {
@@ -71,7 +74,7 @@ Record cancel_record(const JobFolder& folder) {
   }
 }
 
-void apply_exit(const ExitRecord& end, bool cancelled, JobStatus& status) {
+void apply_exit(const ExitRecord& end, bool cancelled, int64_t limit_ms, JobStatus& status) {
   status.exit_code = end.exit_code;
   status.signal = end.signal;
   status.end_time = end.end_time;
@@ -81,6 +84,9 @@ void apply_exit(const ExitRecord& end, bool cancelled, JobStatus& status) {
   } else if (cancelled) {
     status.state = JobState::kCancelled;
     status.reason = "stopped on request";
+  } else if (end.timed_out) {
+    status.state = JobState::kTimeout;
+    status.reason = "reached its time limit of " + time_text(limit_ms / 1000);
   } else {
     status.state = JobState::kFailed;
     if (end.signal) status.reason = "killed by signal " + std::to_string(*end.signal);
@@ -107,21 +113,46 @@ LocalCluster::LocalCluster(LocalClusterOptions options)
   }
 }
 
+int signal_number(const std::string& name) {
+  const std::map<std::string, int> known = {{"HUP", SIGHUP},   {"INT", SIGINT},
+                                            {"TERM", SIGTERM}, {"USR1", SIGUSR1},
+                                            {"USR2", SIGUSR2}, {"CONT", SIGCONT}};
+  const auto found = known.find(name);
+  if (found != known.end()) return found->second;
+  if (const auto number = base::parse_number<int>(name); number && *number > 0) return *number;
+  throw DirectiveError("the job's script: --signal=" + name +
+                       " is a signal that the local cluster does not send: use USR1");
+}
+
+// What the #SBATCH lines of the script say of its time. Throws DirectiveError.
+void add_time_limit(const std::string& script, LocalRequest& request) {
+  const Directives asks = parse_directives(script, "the job's script");
+  const Resources wanted = resources_of(asks, "the job's script");
+  const auto limit = asks.find("time");
+  if (limit == asks.end()) return;
+  request.limit_ms = std::max<int64_t>(0, parse_time(limit->second).value_or(0)) * 1000;
+  if (wanted.signal_name.empty()) return;
+  request.stop_signal = signal_number(wanted.signal_name);
+  request.stop_before_ms = int64_t{wanted.signal_delay.value_or(0)} * 1000;
+}
+
 // The rename is the submission: before it there is no job, after it there is exactly one.
 void LocalCluster::claim(const JobRequest& request) {
   const fs::path unfinished = options_.folder / (kUnfinished + request.name);
   fs::remove_all(unfinished);
+  LocalRequest record{.name = request.name,
+                      .directory = request.directory,
+                      .output_path = request.output_path,
+                      .environment = environment_of(request),
+                      .submitted_ns = wall_clock_ns(),
+                      .kill_wait_ms = options_.kill_wait.count()};
+  add_time_limit(request.script, record);
   fs::create_directory(unfinished);
   {
     const JobFolder folder(unfinished);
     folder.write_text("job.sh", request.script);
     folder.write_text("lock", "");
-    folder.write("request", to_record(LocalRequest{.name = request.name,
-                                                   .directory = request.directory,
-                                                   .output_path = request.output_path,
-                                                   .environment = environment_of(request),
-                                                   .submitted_ns = wall_clock_ns(),
-                                                   .kill_wait_ms = options_.kill_wait.count()}));
+    folder.write("request", to_record(record));
   }
   fs::rename(unfinished, path_of(request.name));
   base::sync_folder_of(path_of(request.name));
@@ -140,6 +171,8 @@ SubmitResult LocalCluster::submit(const JobRequest& request) {
       start_waiting(jobs);
     }
     return accepted;
+  } catch (const DirectiveError& error) {
+    return SubmitResult::rejected(Refusal::kConfiguration, error.what());
   } catch (const std::system_error& error) {
     // Without its name there is no job; with it there is one, whatever failed afterwards.
     std::error_code unreadable;
@@ -165,10 +198,13 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   job.status.name = name;
   job.status.host = host_;
   job.status.submit_time = job.request.submitted_ns / 1'000'000'000;
-  if (started) job.status.start_time = number_of(*started, "time");
+  if (started) {
+    job.status.start_time = number_of(*started, "time");
+    job.wrapper = to_identity(*started);
+  }
   if (end) {
     job.ended = true;
-    apply_exit(to_exit_record(*end), cancelled, job.status);
+    apply_exit(to_exit_record(*end), cancelled, job.request.limit_ms, job.status);
   } else if (locked) {
     job.status.state = started ? JobState::kRunning : JobState::kPending;
     if (!started) job.status.reason = "starting";
@@ -290,11 +326,19 @@ std::string LocalCluster::start_wrapper(const std::string& name) {
   return "starting";
 }
 
+// A wrapper that was stopped would keep the slot of a job that has ended, for ever.
+void LocalCluster::continue_wrapper(const Job& job) const {
+  if (job.ended || !job.wrapper || !job.process || processes_.alive(*job.process)) return;
+  if (!processes_of(job).empty()) return;
+  processes_.signal(*job.wrapper, SIGCONT);
+}
+
 Snapshot LocalCluster::states() {
   Snapshot snapshot;
   try {
     std::vector<Job> jobs = all_jobs();
     for (const Job& job : jobs) {
+      continue_wrapper(job);
       if (job.ended && JobFolder(path_of(job.status.name)).has("forget")) {
         remove_folder(job.status.name);
       } else {
@@ -324,7 +368,11 @@ bool LocalCluster::cancel(const std::string& job_id) {
   auto job = find(job_id);
   if (!job || job->ended) return true;
   if (job->process && asked_to_end_.insert(job_id).second) {
-    for (const ProcessIdentity& process : processes_of(*job)) processes_.signal(process, SIGTERM);
+    for (const ProcessIdentity& process : processes_of(*job)) {
+      processes_.signal(process, SIGTERM);
+      // A stopped process receives it only once it continues.
+      processes_.signal(process, SIGCONT);
+    }
   }
   const JobFolder folder(path_of(job_id));
   if (!folder.has("cancel")) {
@@ -334,7 +382,10 @@ bool LocalCluster::cancel(const std::string& job_id) {
   }
   const int64_t asked = number_of(cancel_record(folder), "boot_clock_ms");
   if (boot_clock_ms() - asked >= options_.kill_wait.count()) {
-    for (const ProcessIdentity& process : processes_of(*job)) processes_.signal(process, SIGKILL);
+    const auto left = processes_of(*job);
+    for (const ProcessIdentity& process : left) processes_.signal(process, SIGKILL);
+    // A wrapper that has nothing left to wait for, and cannot even be continued.
+    if (left.empty() && job->wrapper) processes_.signal(*job->wrapper, SIGKILL);
   }
   return false;
 }

@@ -51,7 +51,8 @@ class LocalCluster : public Cluster {
     JobStatus status;
     LocalRequest request;
     std::optional<ProcessIdentity> process;  // the script's
-    bool waits = false;                      // no wrapper has started it
+    std::optional<ProcessIdentity> wrapper;
+    bool waits = false;  // no wrapper has started it
     bool ended = false;
   };
 
@@ -61,6 +62,7 @@ class LocalCluster : public Cluster {
   Job look_at(const std::string& name) const;
   Job changed_job(const std::string& name, const std::string& why) const;
   void judge_vanished(Job& job) const;
+  void continue_wrapper(const Job& job) const;
   std::vector<Job> all_jobs() const;
   std::vector<ProcessIdentity> processes_of(const Job& job) const;
   void claim(const JobRequest& request);

@@ -31,17 +31,19 @@ socket_group: cryoem
 engine: /opt/margay-engine
 templates: /etc/margay/templates
 cluster: local
-local: {slots: 4, threads: 8}
+local: {slots: 4, threads: 8, time: 1:00:00}
 tick: 250ms
 checkpoint_every: 5m
 results: {keep: scores}
-intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retry_longest: 1h}
+intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retry_longest: 1h, stall: 7m}
 )",
                                      "margayd.yaml");
   EXPECT_EQ(config.state, "/var/lib/margay");
   EXPECT_EQ(config.database(), "/var/lib/margay/margay.db");
   EXPECT_EQ(config.socket, "/run/margay.sock");
   EXPECT_EQ(config.socket_group, "cryoem");
+  EXPECT_EQ(config.local.time, 3600);
+  EXPECT_EQ(config.intervals.stall, std::chrono::minutes(7));
   EXPECT_EQ(config.engine, "/opt/margay-engine");
   EXPECT_EQ(config.templates, "/etc/margay/templates");
   EXPECT_EQ(config.local.slots, 4);
@@ -99,6 +101,7 @@ TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("local: {slots: many}"), HasSubstr("local.slots "));
   EXPECT_THAT(refusal("local: {slots: 0}"), HasSubstr("local.slots"));
   EXPECT_THAT(refusal("local: {threads: -1}"), HasSubstr("local.threads"));
+  EXPECT_THAT(refusal("local: {time: soon}"), HasSubstr("local.time is 'soon'"));
   EXPECT_THAT(refusal("local: 3"), HasSubstr("local must be a mapping"));
   EXPECT_THAT(refusal("results: {keep: some}"),
               AllOf(HasSubstr("results.keep "), HasSubstr("all, scores or peaks")));

@@ -217,6 +217,27 @@ TEST(JobScripts, OfThisMachineNeedNoSlurm) {
   EXPECT_TRUE(job_environment(config).empty());
 }
 
+TEST(JobScripts, OfThisMachineMayHaveATimeLimitAndTheSignalBeforeIt) {
+  Config config = slurm_config();
+  config.cluster = ClusterKind::kLocal;
+  config.local.time = 7200;
+  EXPECT_EQ(asks(config), (Directives{{"time", "02:00:00"}, {"signal", "USR1@120"}}));
+  ScriptInputs again = inputs();
+  again.time_factor = 1.5;
+  EXPECT_EQ(asks(config, again).at("time"), "03:00:00");
+  config.local.time = 60;
+  EXPECT_EQ(asks(config).at("signal"), "USR1@30");
+}
+
+TEST(JobScripts, OfThisMachineCannotAskForMoreThanTime) {
+  const tests::ScratchFolder templates;
+  templates.write("local.sh", "#!/bin/bash\n#SBATCH --mem=4G\nexec true\n");
+  Config config = slurm_config();
+  config.cluster = ClusterKind::kLocal;
+  config.templates = templates.path();
+  EXPECT_THROW(check_script_templates(config), ConfigError);
+}
+
 TEST(JobScripts, AreShortAndNameEachProgramByItsPath) {
   for (const Shape shape : {Shape::kCpu, Shape::kGpu, Shape::kNode, Shape::kNodes}) {
     Config config = slurm_config(shape);

@@ -34,6 +34,11 @@ class LocalClusterTest : public LocalJobs {
   bool has_run(const std::string& name) const {
     return becomes_true([&] { return times_run(name) > 0; });
   }
+  // Whether the process of that record (started: the wrapper, job: the script) was stopped.
+  bool is_stopped(const std::string& name, const std::string& record) const {
+    const auto stat = lines("/proc/" + std::to_string(process_of(name, record).pid) + "/stat");
+    return !stat.empty() && stat.front().find(") T ") != std::string::npos;
+  }
 };
 
 TEST_F(LocalClusterTest, AJobThatEndsWellIsCompleted) {
@@ -343,6 +348,74 @@ TEST_F(LocalClusterTest, ARestartOfTheMachineIsToldApartFromTheEndOfTheJob) {
   EXPECT_TRUE(cluster.cancel("interrupted"));
   EXPECT_TRUE(table.alive(process_of("interrupted", "job")));
   table.signal(process_of("interrupted", "job"), SIGKILL);
+}
+
+TEST_F(LocalClusterTest, AStoppedJobIsContinuedByItsCancellation) {
+  LocalCluster cluster(options());
+  cluster.submit(request("frozen", "trap 'exit 9' TERM; kill -STOP $$; sleep 1000"));
+  ASSERT_TRUE(has_run("frozen"));
+  ASSERT_TRUE(becomes_true([&] { return is_stopped("frozen", "job"); }));
+  ASSERT_TRUE(becomes_true([&] { return cluster.cancel("frozen"); }));
+  EXPECT_THAT(status_of(cluster, "frozen").exit_code, Optional(9));
+}
+
+TEST_F(LocalClusterTest, AStoppedWrapperWhoseJobHasEndedIsContinued) {
+  LocalCluster cluster(options());
+  cluster.submit(request("held", std::string(kWaitForFile) + "exit 7"));
+  ASSERT_TRUE(has_run("held"));
+  ProcessTable().signal(process_of("held", "started"), SIGSTOP);
+  ASSERT_TRUE(becomes_true([&] { return is_stopped("held", "started"); }));
+  let_go();
+  ASSERT_TRUE(ends(cluster, "held"));
+  EXPECT_THAT(status_of(cluster, "held").exit_code, Optional(7));
+}
+
+TEST_F(LocalClusterTest, AJobThatReachesItsTimeLimitIsAskedToEndAndThenKilled) {
+  LocalCluster cluster(options());
+  JobRequest obedient = request("obedient", "trap 'exit 9' TERM; sleep 1000 & wait");
+  obedient.script = "#!/bin/bash\n#SBATCH --time=0:01\n" + obedient.script;
+  JobRequest stubborn = request("stubborn", "trap '' TERM; while :; do sleep 0.05; done");
+  stubborn.script = "#!/bin/bash\n#SBATCH --time=0:01\n" + stubborn.script;
+  cluster.submit(obedient);
+  cluster.submit(stubborn);
+  ASSERT_TRUE(ends(cluster, "obedient"));
+  ASSERT_TRUE(ends(cluster, "stubborn"));
+  EXPECT_EQ(status_of(cluster, "obedient").state, JobState::kTimeout);
+  EXPECT_THAT(status_of(cluster, "obedient").exit_code, Optional(9));
+  EXPECT_THAT(status_of(cluster, "obedient").reason, HasSubstr("time limit of 00:00:01"));
+  EXPECT_EQ(status_of(cluster, "stubborn").state, JobState::kTimeout);
+  EXPECT_THAT(status_of(cluster, "stubborn").signal, Optional(SIGKILL));
+}
+
+TEST_F(LocalClusterTest, AStoppedJobIsEndedByItsTimeLimit) {
+  LocalCluster cluster(options());
+  JobRequest job = request("frozen", "kill -STOP $$");
+  job.script = "#!/bin/bash\n#SBATCH --time=0:01\n" + job.script;
+  cluster.submit(job);
+  ASSERT_TRUE(ends(cluster, "frozen"));
+  EXPECT_EQ(status_of(cluster, "frozen").state, JobState::kTimeout);
+}
+
+TEST_F(LocalClusterTest, TheEngineIsSignalledBeforeTheTimeLimitAsTheScriptAsks) {
+  LocalCluster cluster(options());
+  JobRequest job = request("warned",
+                           "dash -c 'trap \"exit 85\" USR1; while :; do sleep 0.02; done'\n"
+                           "exit $?");
+  job.script = "#!/bin/bash\n#SBATCH --time=10:00 --signal=USR1@598\n" + job.script;
+  cluster.submit(job);
+  ASSERT_TRUE(ends(cluster, "warned"));
+  EXPECT_EQ(status_of(cluster, "warned").state, JobState::kFailed);
+  EXPECT_THAT(status_of(cluster, "warned").exit_code, Optional(85));
+}
+
+TEST_F(LocalClusterTest, AScriptWithATimeLimitThatIsNoneIsRefused) {
+  LocalCluster cluster(options());
+  JobRequest job = request("odd", "exit 0");
+  job.script = "#!/bin/bash\n#SBATCH --time=soon\n" + job.script;
+  const SubmitResult result = cluster.submit(job);
+  EXPECT_EQ(result.outcome, SubmitOutcome::kRejected);
+  EXPECT_THAT(result.message, HasSubstr("soon"));
+  EXPECT_THAT(cluster.states().jobs, IsEmpty());
 }
 
 TEST_F(LocalClusterTest, AForgottenJobIsGoneAndOneThatRunsIsForgottenAtItsEnd) {
