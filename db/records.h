@@ -84,7 +84,9 @@ struct Attempt {
   int number = 1;
   std::string token{};  // make_token(): the job's name
   AttemptState state = AttemptState::kSubmitting;
-  std::string cause{};        // of a failure: bad_input, hardware, device_memory, vanished, ...
+  // Of a failure: bad_input, hardware, device_memory, vanished, ... While open, "stalled" if its
+  // job is being ended for that.
+  std::string cause{};
   std::string message{};      // the first error, for the user
   std::string shape{};        // "1 device"
   std::string explanation{};  // the policy's reason, one sentence

@@ -65,6 +65,21 @@ void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slur
   ask_for_checkpoint(context, attempt, job);
 }
 
+void begin_to_end_stalled(const DaemonContext& context, db::Attempt attempt,
+                          const slurm::JobStatus& job, const std::string& why) {
+  attempt.cause = kStalled;
+  attempt.message = why;
+  {
+    db::Transaction transaction(context.database);
+    if (!db::AttemptStore(context.database).update(attempt)) return;
+    reach(context.crash, "before-stall-commit");
+    transaction.commit();
+  }
+  reach(context.crash, "after-stall-commit");
+  context.log(attempt.token + ": ending its job, since its search stalled: " + why);
+  ask_to_stop(context, job.job_id);
+}
+
 bool can_be_stopped(const slurm::JobStatus& job) {
   return !is_over(job.state) && job.state != slurm::JobState::kCompleting;
 }

@@ -4,6 +4,8 @@
 // next snapshot is the retry. Only the tick calls them, since they wait for the cluster.
 #pragma once
 
+#include <string>
+
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
 #include "slurm/cluster.h"
@@ -28,6 +30,10 @@ void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slur
 // still waits is cancelled, and so is one that has not stopped after five minutes.
 void ask_for_checkpoint(const DaemonContext& context, const db::Attempt& attempt,
                         const slurm::JobStatus& job);
+
+// Stores that this job is ended since its search stalled, and asks for its end.
+void begin_to_end_stalled(const DaemonContext& context, db::Attempt attempt,
+                          const slurm::JobStatus& job, const std::string& why);
 
 // False for a job that is over or about to be.
 bool can_be_stopped(const slurm::JobStatus& job);

@@ -115,15 +115,23 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
   }
 }
 
-int64_t done_units(const std::string& folder) {
+std::optional<ProgressSeen> progress_seen(const std::string& folder) {
   try {
     const auto progress = read_job_json(folder, kProgressFile, kLongestProgress);
     const bool known = progress && progress->is_object() && progress->contains("done") &&
                        progress->at("done").is_number_integer();
-    return known ? progress->at("done").get<int64_t>() : 0;
+    if (!known) return std::nullopt;
+    const bool has_state = progress->contains("state") && progress->at("state").is_string();
+    return ProgressSeen{.done = progress->at("done").get<int64_t>(),
+                        .state = has_state ? progress->at("state").get<std::string>() : ""};
   } catch (const base::UnfitFile&) {
-    return 0;  // what the engine did not write reports no progress
+    return std::nullopt;  // what the engine did not write reports no progress
   }
+}
+
+int64_t done_units(const std::string& folder) {
+  const auto progress = progress_seen(folder);
+  return progress ? progress->done : 0;
 }
 
 void remove_leftovers(const std::string& folder, ResultsKeep keep) {

@@ -2,10 +2,12 @@
 // the shared file system and may block on it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "db/records.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/stall_watch.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {
@@ -20,6 +22,9 @@ struct ManifestReading {
 // all there in full size.
 ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& search_template,
                               int64_t now);
+
+// The engine's last progress report in this folder; nullopt: there is none that can be read.
+std::optional<ProgressSeen> progress_seen(const std::string& folder);
 
 // Units of the search that were done at the engine's last progress report in this folder; 0 when
 // unknown.

@@ -26,6 +26,15 @@ constexpr int kLooks = 200;
 // How the job script reports a device that failed.
 constexpr int kDeviceFailed = 70;
 
+// A suspended job computes nothing, and one that is being configured does not yet.
+bool is_computing(const slurm::JobStatus& job) {
+  if (job.state != slurm::JobState::kRunning) return false;
+  for (const char* word : {"SUSPENDED", "STOPPED", "CONFIGURING"}) {
+    if (job.words.find(word) != std::string::npos) return false;
+  }
+  return true;
+}
+
 bool is_unanswered(const db::Attempt& attempt) {
   return attempt.state == AttemptState::kSubmitting || attempt.state == AttemptState::kUnknown;
 }
@@ -36,7 +45,8 @@ Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker, Hardware
     : context_(context),
       breaker_(breaker),
       hardware_(hardware),
-      rules_(retry_rules(context.config)) {}
+      rules_(retry_rules(context.config)),
+      stalls_(context.config.intervals.stall) {}
 
 void Tracker::begin(const JobSnapshot& snapshot) {
   snapshot_ = &snapshot;
@@ -66,11 +76,28 @@ void Tracker::stop_cancelled(const JobSnapshot& snapshot) {
 }
 
 // The attempts take turns, kLooks of them at each snapshot.
-bool Tracker::take_look(const db::Attempt& attempt) {
+bool Tracker::take_turn(const db::Attempt& attempt) {
   if (looks_left_ == 0 || attempt.id <= looked_to_) return false;
   --looks_left_;
   looked_to_ = attempt.id;
-  return has_manifest(attempt);
+  return true;
+}
+
+bool Tracker::end_stalled(const db::Attempt& attempt, const slurm::JobStatus& job) {
+  const bool asked = attempt.stop_asked != 0 || attempt.cause == kStalled;
+  if (asked || !is_computing(job)) {
+    stalls_.forget(attempt.id);
+    return false;
+  }
+  const auto progress = progress_seen(attempt.directory);
+  const std::string why = stalls_.look(attempt.id, progress, context_.clock.now_ms());
+  if (why.empty()) return false;
+  stalls_.forget(attempt.id);
+  // A site's script need not ask the engine for reports.
+  const std::string script = db::AttemptStore(context_.database).script(attempt.id);
+  if (!progress && script.find(kProgressFile) == std::string::npos) return false;
+  begin_to_end_stalled(context_, attempt, job, why);
+  return true;
 }
 
 std::chrono::milliseconds Tracker::limit_of(const db::Attempt& attempt) const {
@@ -94,7 +121,8 @@ bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
 }
 
 void Tracker::track(const db::Attempt& attempt) {
-  const bool look = take_look(attempt);
+  const bool turn = take_turn(attempt);
+  const bool look = turn && has_manifest(attempt);
   if (is_unanswered(attempt)) {
     if (look || has_manifest(attempt)) {
       examine(attempt, nullptr);
@@ -109,7 +137,7 @@ void Tracker::track(const db::Attempt& attempt) {
     over_since_.erase(attempt.id);
     const Outcome outcome = judge(attempt, {.job = *job}, {}, rules_);
     if (!outcome.item) {
-      keep(attempt, *job, outcome);
+      if (!turn || !end_stalled(attempt, *job)) keep(attempt, *job, outcome);
       return;
     }
   }
@@ -124,7 +152,8 @@ void Tracker::keep(const db::Attempt& attempt, const slurm::JobStatus& job,
   changed.message = outcome.message;
   // The attempt is not over whatever the end time: another run of its script holds the claim.
   changed.ended = attempt.ended;
-  if (to_cancel_.count(attempt.item_id) != 0 && can_be_stopped(job)) {
+  const bool to_end = to_cancel_.count(attempt.item_id) != 0 || attempt.cause == kStalled;
+  if (to_end && can_be_stopped(job)) {
     ask_to_stop(context_, job.job_id);
   } else if (changed.stop_asked != 0 && can_be_stopped(job)) {
     ask_for_checkpoint(context_, changed, job);
@@ -157,6 +186,7 @@ void Tracker::give_up_probe(const db::Attempt& attempt) {
 }
 
 void Tracker::forget(int64_t attempt_id) {
+  stalls_.forget(attempt_id);
   absences_.erase(attempt_id);
   looked_up_.erase(attempt_id);
   over_since_.erase(attempt_id);

@@ -19,6 +19,7 @@
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/stall_watch.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {
@@ -52,7 +53,9 @@ class Tracker {
     bool vanished = false;
   };
 
-  bool take_look(const db::Attempt& attempt);
+  bool take_turn(const db::Attempt& attempt);
+  // Ends the job of a search that does not move any more. True when this look began to.
+  bool end_stalled(const db::Attempt& attempt, const slurm::JobStatus& job);
   bool is_news(const db::Attempt& attempt, const slurm::JobStatus* job);
   // For an attempt whose submission got no answer.
   void resolve(const db::Attempt& attempt);
@@ -80,8 +83,9 @@ class Tracker {
   bool moved_ = false;
   bool jobs_ended_ = false;
   std::vector<OpenChange> changes_;
-  std::set<int64_t> to_cancel_;            // items
-  std::set<int64_t> asked_;                // those of them asked between snapshots
+  std::set<int64_t> to_cancel_;  // items
+  std::set<int64_t> asked_;      // those of them asked between snapshots
+  StallWatch stalls_;
   std::map<int64_t, Absence> absences_;    // by attempt
   std::map<int64_t, int> looked_up_;       // complete answers without the name, by attempt
   std::map<int64_t, int64_t> over_since_;  // when the job was first seen as completed, by attempt

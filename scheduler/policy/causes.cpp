@@ -44,6 +44,7 @@ constexpr CauseRule kRules[] = {
     {"bad_input", 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
     {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
+    {kStalled, 3, true, true, ItemState::kFailed, "its search stalled"},
     {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
      kTooShort},
     {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},

@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "scheduler/policy/causes.h"
+
 namespace scheduler {
 namespace {
 
@@ -17,7 +19,7 @@ struct Record {
 // A dead node is no fault of the item, and a missing engine is missing everywhere: neither is a
 // reason to try another host.
 bool asks_for_another_host(const std::string& cause) {
-  return cause == "unknown" || cause == "hardware";
+  return cause == "unknown" || cause == "hardware" || cause == kStalled;
 }
 
 std::set<int64_t> items_that_fail_everywhere(const std::vector<db::HostFailure>& failures,
@@ -36,7 +38,7 @@ std::set<int64_t> items_that_fail_everywhere(const std::vector<db::HostFailure>&
 }  // namespace
 
 bool indicates_bad_host(const std::string& cause) {
-  return cause == "hardware" || cause == "launch" || cause == "unknown" || cause == "node_failed";
+  return asks_for_another_host(cause) || cause == "launch" || cause == "node_failed";
 }
 
 bool is_one_host(const std::string& host) {

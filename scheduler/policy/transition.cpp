@@ -250,6 +250,15 @@ Outcome judge_job(const db::Attempt& attempt, const Evidence& evidence, const Pa
   return alive(attempt.state);
 }
 
+// The job is being ended: what its signals make of its end says nothing.
+Outcome judge_stalled(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
+  const bool over = evidence.vanished || (evidence.job && is_over(evidence.job->state));
+  if (over) return ended(AttemptState::kFailed, kStalled, attempt.message, past);
+  Outcome outcome = evidence.job ? judge_job(attempt, evidence, past) : alive(attempt.state);
+  outcome.message = attempt.message;
+  return outcome;
+}
+
 // A slurmrestd that does not know a field ignores it, and the job gets no GPU.
 bool lacks_gpus(const db::Attempt& attempt, const slurm::JobStatus& job) {
   return job.gpus && *job.gpus < attempt.gpus;
@@ -285,6 +294,8 @@ Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failur
   if (evidence.job && lacks_gpus(attempt, *evidence.job)) {
     return judge_without_gpus(attempt, evidence, past);
   }
+  const bool completed = evidence.job && evidence.job->state == slurm::JobState::kCompleted;
+  if (attempt.cause == kStalled && !completed) return judge_stalled(attempt, evidence, past);
   if (evidence.job) return judge_job(attempt, evidence, past);
   if (evidence.vanished) return ended(AttemptState::kLost, "vanished", kVanished, past);
   return alive(attempt.state);
