@@ -1,18 +1,15 @@
 // One user's clients, as many and as slow as can be, against a real margayd that others use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <functional>
-#include <thread>
 
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/unix_socket.h"
+#include "tests/as_nobody.h"
 #include "tests/integration/queue_at_work.h"
 
 namespace tests {
@@ -23,8 +20,6 @@ using scheduler::api::Descriptor;
 using scheduler::api::HttpClient;
 using std::chrono::seconds;
 
-constexpr uid_t kNobody = 65534;
-
 class ApiFlood : public testing::Test {
  protected:
   ApiFlood() : queue_(QueueOptions{.site = "socket_group: nogroup\n"}) {}
@@ -34,18 +29,6 @@ class ApiFlood : public testing::Test {
     queue_.start_daemon();
     ::chmod(queue_.folder().path().c_str(), 0711);
     ::chmod((queue_.folder() / "state").c_str(), 0711);
-  }
-
-  // In a thread with the rights of `nobody`: the kernel gives them to the other end.
-  static void as_nobody(const std::function<void()>& action) {
-    std::thread([&] {
-      const bool changed = ::syscall(SYS_setgroups, 0, nullptr) == 0 &&
-                           ::syscall(SYS_setresgid, kNobody, kNobody, kNobody) == 0 &&
-                           ::syscall(SYS_setresuid, kNobody, kNobody, kNobody) == 0;
-      ASSERT_TRUE(changed);
-      action();
-    }).join();
-    ::prctl(PR_SET_DUMPABLE, 1);  // the kernel has hidden this process from the leak sanitizer
   }
 
   // Connections of `nobody` that have sent `bytes` and do nothing else.
