@@ -13,6 +13,12 @@ auto of_ctf(Value Ctf::*field) {
   return [field](auto& item) -> auto& { return item.ctf.*field; };
 }
 
+// The same of the micrograph's identity.
+template <typename Value>
+auto of_micrograph(Value FileId::*field) {
+  return [field](auto& item) -> auto& { return item.micrograph_id.*field; };
+}
+
 // The column `forgiven` is the field exempt_through: a released schema keeps its names.
 const Table<Item> kItems(
     "items", {{"id", &Item::id, Use::kKey},
@@ -29,6 +35,9 @@ const Table<Item> kItems(
               {"ctf_source", of_ctf(&Ctf::source), Use::kChanges},
               {"micrograph_bytes", &Item::micrograph_bytes, Use::kChanges},
               {"micrograph_mtime_ns", &Item::micrograph_mtime_ns, Use::kChanges},
+              {"micrograph_inode", of_micrograph(&FileId::inode), Use::kChanges},
+              {"micrograph_device", of_micrograph(&FileId::device), Use::kChanges},
+              {"micrograph_mount", of_micrograph(&FileId::mount), Use::kChanges},
               {"owner_uid", &Item::owner_uid},
               {"owner", &Item::owner},
               {"label", &Item::label},

@@ -29,6 +29,13 @@ enum class AttemptState {
 // on the command line.
 enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
 
+// Which file a path named, besides its size and time: another one in its place is not the same.
+struct FileId {
+  int64_t inode = 0;    // 0: not kept, which versions before schema 6 did not
+  int64_t device = 0;   // means something only within one mount
+  std::string mount{};  // of which boot; empty: not known
+};
+
 // A template volume with its search settings. Immutable: a changed file is a new version.
 struct Template {
   int64_t id = 0;
@@ -38,6 +45,7 @@ struct Template {
   std::string volume_sha256{};
   int64_t volume_bytes = 0;
   int64_t volume_mtime_ns = 0;
+  FileId volume_id{};
   std::string search_yaml{};  // Leopard-EM configuration without micrograph, as registered
   std::string search_sha256{};
   int64_t owner_uid = 0;
@@ -66,6 +74,7 @@ struct Item {
   Ctf ctf{};
   int64_t micrograph_bytes = 0;
   int64_t micrograph_mtime_ns = 0;
+  FileId micrograph_id{};
   int64_t owner_uid = 0;
   std::string owner{};
   std::string label{};

@@ -144,8 +144,17 @@ CREATE TABLE pauses (
 );
 )sql";
 
+constexpr const char* kSixth = R"sql(
+ALTER TABLE items ADD COLUMN micrograph_inode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN micrograph_device INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN micrograph_mount TEXT NOT NULL DEFAULT '';
+ALTER TABLE templates ADD COLUMN volume_inode INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE templates ADD COLUMN volume_device INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE templates ADD COLUMN volume_mount TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth};
+constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

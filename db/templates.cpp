@@ -5,6 +5,11 @@
 namespace db {
 namespace {
 
+template <typename Value>
+auto of_volume(Value FileId::*field) {
+  return [field](auto& record) -> auto& { return record.volume_id.*field; };
+}
+
 const Table<Template> kTemplates("templates", {{"id", &Template::id, Use::kKey},
                                                {"name", &Template::name},
                                                {"version", &Template::version},
@@ -12,6 +17,9 @@ const Table<Template> kTemplates("templates", {{"id", &Template::id, Use::kKey},
                                                {"volume_sha256", &Template::volume_sha256},
                                                {"volume_bytes", &Template::volume_bytes},
                                                {"volume_mtime_ns", &Template::volume_mtime_ns},
+                                               {"volume_inode", of_volume(&FileId::inode)},
+                                               {"volume_device", of_volume(&FileId::device)},
+                                               {"volume_mount", of_volume(&FileId::mount)},
                                                {"search_yaml", &Template::search_yaml},
                                                {"search_sha256", &Template::search_sha256},
                                                {"owner_uid", &Template::owner_uid},

@@ -149,7 +149,9 @@ ItemOptions options_of(const nlohmann::json& body) {
 RetryRequest retry_request(const Request& request) {
   if (request.body.empty()) return {};
   const nlohmann::json body = body_of(request);
-  return {.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
+  RetryRequest retry{.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
+  if (body.contains("file")) retry.micrograph = passed_file(request, body);
+  return retry;
 }
 
 EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,

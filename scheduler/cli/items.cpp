@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/text.h"
 #include "scheduler/api/json_text.h"
+#include "scheduler/cli/micrographs.h"
 #include "scheduler/cli/progress.h"
 
 namespace scheduler::cli {
@@ -134,6 +135,18 @@ void show_result(const Context& context, const json& result) {
         std::to_string(result.at("correlations").get<int64_t>()) + " correlations in " +
             duration_text(result.at("seconds")));
   field(context, "peak list", text_of(result, "peaks_csv"));
+}
+
+// The changed item.
+json ask_for(const Context& context, const Change& change, json body, int64_t item) {
+  const std::string address = "/v1/items/" + std::to_string(item);
+  const std::string target = address + "/" + change.action;
+  if (!change.opens_micrograph) return context.post(target, body).at("item");
+  const std::string path = text_of(context.get(address).at("item"), "micrograph");
+  const OpenFile micrograph = open_file(path);
+  body["file"] = 0;
+  api::put_text(body, "path", path);
+  return context.post(target, body, {micrograph.descriptor.get()}).at("item");
 }
 
 }  // namespace
@@ -268,8 +281,7 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
   if (change.drop_options) body["drop_options"] = true;
   for (const int64_t item : items) {
     try {
-      const std::string target = "/v1/items/" + std::to_string(item) + "/" + change.action;
-      const json entry = context.post(target, body).at("item");
+      const json entry = ask_for(context, change, body, item);
       tally.succeeded();
       entries.push_back({{"item", entry}});
       if (context.wants_json()) continue;

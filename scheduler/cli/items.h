@@ -25,6 +25,8 @@ struct Change {
   std::string priority;                          // for promote
   std::map<std::string, std::string> options{};  // for retry: what it asks of Slurm
   bool drop_options = false;                     // for retry
+  // For retry: the daemon takes the micrograph as it is now, if the caller can read it.
+  bool opens_micrograph = false;
 };
 Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items);
 

@@ -97,7 +97,8 @@ class Program {
                     {.action = name,
                      .priority = new_priority_,
                      .options = retry_options_,
-                     .drop_options = drop_options_},
+                     .drop_options = drop_options_,
+                     .opens_micrograph = name == "retry"},
                     items_);
     });
     option(*command, "ITEM", items_, "", "Item numbers", whole_number())->required();

@@ -15,6 +15,7 @@
 #include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/quotas.h"
 #include "scheduler/commands/read_snapshot.h"
+#include "scheduler/files/registered_file.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/sbatch/directives.h"
 
@@ -63,7 +64,28 @@ std::string change_of_file(const db::Item& item, const FileFacts& facts) {
            std::to_string(facts.bytes) + " bytes";
   }
   if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again";
+  if (!difference(micrograph_of(item), facts).empty()) return "the micrograph is another file";
   return "the micrograph is unchanged";
+}
+
+void take_micrograph(const FileFacts& facts, db::Item& item) {
+  item.micrograph_bytes = facts.bytes;
+  item.micrograph_mtime_ns = facts.mtime_ns;
+  item.micrograph_id = facts.id;
+}
+
+// The one that the caller passed, which must be at the place where the search will look for it.
+const FileFacts& passed_micrograph(const RetryRequest& request, const db::Item& item) {
+  if (!request.micrograph) {
+    throw Invalid("a retry needs the micrograph '" + item.micrograph_path + "' of item " +
+                  std::to_string(item.id) + " open for reading");
+  }
+  if (request.micrograph->path != item.micrograph_path) {
+    throw Invalid("the micrograph of item " + std::to_string(item.id) + " is '" +
+                  item.micrograph_path + "', and what was opened is '" + request.micrograph->path +
+                  "': enqueue that file instead");
+  }
+  return *request.micrograph;
 }
 
 std::string option_text(const std::string& name, const std::string& value) {
@@ -137,6 +159,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
                       .volume_sha256 = request.volume_sha256,
                       .volume_bytes = request.volume.bytes,
                       .volume_mtime_ns = request.volume.mtime_ns,
+                      .volume_id = request.volume.id,
                       .search_yaml = request.search_yaml,
                       .search_sha256 = search_sha256,
                       .owner_uid = caller.uid,
@@ -200,6 +223,7 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
                 .ctf = request.ctf,
                 .micrograph_bytes = request.micrograph.bytes,
                 .micrograph_mtime_ns = request.micrograph.mtime_ns,
+                .micrograph_id = request.micrograph.id,
                 .owner_uid = caller.uid,
                 .owner = caller.name,
                 .label = request.label,
@@ -311,8 +335,6 @@ std::string Commands::change_options(const Caller& caller, const RetryRequest& r
 }
 
 db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryRequest& request) {
-  // Reading the file may take long on a slow disk: not inside the transaction.
-  const FileFacts facts = file_facts(changeable(caller, item_id).micrograph_path);
   return change(caller, item_id, "retry", [&](db::Item& item) {
     if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
         item.state != ItemState::kCancelled) {
@@ -320,6 +342,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
           item_name(item) + ": only a failed, quarantined or cancelled item can be retried",
           item.id);
     }
+    const FileFacts& facts = passed_micrograph(request, item);
     check_quota(caller, 1, item.label);
     std::string what = "was " + to_string(item.state);
     if (!item.reason.empty()) what += " (" + item.reason + ")";
@@ -328,8 +351,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
     if (!options.empty()) what += "; Slurm options: " + options;
     const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
     item.exempt_through = newest ? newest->number : 0;
-    item.micrograph_bytes = facts.bytes;
-    item.micrograph_mtime_ns = facts.mtime_ns;
+    take_micrograph(facts, item);
     item.state = ItemState::kQueued;
     item.cancel_requested = false;
     item.not_before = 0;

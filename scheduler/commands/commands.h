@@ -64,6 +64,8 @@ struct EnqueueRequest {
 struct RetryRequest {
   bool drop_options = false;  // discard the item's own
   ItemOptions options{};      // replace the item's own, name by name
+  // The item's micrograph as the caller opened it; without it the retry is refused.
+  std::optional<FileFacts> micrograph{};
 };
 
 // The details of an item.
@@ -114,7 +116,8 @@ class Commands {
   // The next tick asks a running job to stop; the item is CANCELLED once the job is gone.
   db::Item cancel(const Caller& caller, int64_t item_id);
   // Requeues a FAILED, QUARANTINED or CANCELLED item; `reason` of the answer names what changed.
-  db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request = {});
+  // The micrograph is from here on the file that the caller passed.
+  db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request);
 
   // Lets no further job be submitted, also after the daemon's next start; jobs that were submitted
   // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.

@@ -5,13 +5,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 #include <sstream>
-#include <system_error>
 
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
+#include "scheduler/files/registered_file.h"
 #include "scheduler/policy/host_exclusion.h"
 #include "slurm/job_states.h"
 
@@ -47,10 +46,9 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   evidence.manifest = manifest.witness;
   evidence.manifest_problem = manifest.problem;
   if (manifest.witness != ManifestWitness::kAccepted) return;
-  const std::string changed =
-      how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
+  const FoundFile found = find_registered(micrograph_of(item));
   // A micrograph that was moved away after the search spoils nothing; one with other data does.
-  if (changed.find("is missing") == std::string::npos) evidence.micrograph_changed = changed;
+  if (found.change == FileChange::kOther) evidence.micrograph_changed = problem_of(found);
 }
 
 // The cluster opens the log before it starts the script; the claim comes after the site's setup
@@ -89,34 +87,15 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.claim_alive = is_claim_alive(context, attempt);
   evidence.never_ran = !has_begun(attempt);
-  if (evidence.job->exit_code == kBadInputCode) evidence.away = how_away(item.micrograph_path);
+  if (evidence.job->exit_code == kBadInputCode) {
+    const FoundFile found = find_registered(micrograph_of(item));
+    if (found.change == FileChange::kAway) evidence.away = found.text;
+  }
   const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;
   if (at_limit || evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
 }
 
 }  // namespace
-
-std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return "'" + path + "' is missing";
-    throw std::system_error(errno, std::generic_category(), "'" + path + "'");
-  }
-  const int64_t now_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec;
-  if (facts.st_size != bytes) {
-    return "'" + path + "' changed since it was registered: " + std::to_string(bytes) +
-           " bytes then, " + std::to_string(facts.st_size) + " now";
-  }
-  if (now_ns != mtime_ns) return "'" + path + "' was written again since it was registered";
-  return "";
-}
-
-std::string how_away(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  if (std::filesystem::exists(folder)) return "";
-  return "'" + path + "' is missing together with its folder '" + folder +
-         "': mount the file system, or cancel the item if the folder was removed";
-}
 
 bool has_manifest(const db::Attempt& attempt) {
   return access((attempt.directory + "/" + kManifestFile).c_str(), F_OK) == 0;

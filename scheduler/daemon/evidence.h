@@ -15,15 +15,6 @@
 
 namespace scheduler {
 
-// How a file differs from what was registered: "'PATH' is missing", "'PATH' changed ..."; empty
-// when it does not. Throws std::system_error when the file cannot be looked at, which proves
-// nothing.
-std::string how_changed(const std::string& path, int64_t bytes, int64_t mtime_ns);
-
-// How a file is missing together with its folder, as on a file system that is not mounted; empty
-// when it is not. Throws std::system_error when the folder cannot be looked at.
-std::string how_away(const std::string& path);
-
 // True when the attempt's folder holds a manifest, whatever is in it. One look at the file system:
 // with thousands of attempts not each gets one at every snapshot.
 bool has_manifest(const db::Attempt& attempt);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/descriptor.h"
 #include "base/sha256.h"
 #include "base/size_text.h"
 #include "db/attempts.h"
@@ -19,6 +20,7 @@
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
+#include "scheduler/files/registered_file.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -38,20 +40,26 @@ class Launcher {
     const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
+    base::Descriptor micrograph;
     try {
-      if (const std::string away = find_away(item, search_template); !away.empty()) {
+      FoundFile found = find_registered(micrograph_of(item));
+      const FoundFile volume = find_registered(volume_of(search_template));
+      if (const std::string away = find_away(found, volume); !away.empty()) {
         postpone(item, away);
         return {};
       }
-      if (const std::string changed = check_inputs(item, search_template); !changed.empty()) {
+      if (const std::string changed = find_changed(found, volume); !changed.empty()) {
         end_item(item, db::ItemState::kQuarantined, changed);
         return {};
       }
+      micrograph = std::move(found.descriptor);
     } catch (const std::system_error& error) {
       postpone(item, error.what());
       return {};
     }
-    if (const std::string full = check_room(item); !full.empty()) return {.hold = full};
+    if (const std::string full = check_room(item, micrograph); !full.empty()) {
+      return {.hold = full};
+    }
     AttemptPlan plan;
     try {
       plan = prepare(item, search_template, decision);
@@ -73,27 +81,21 @@ class Launcher {
 
  private:
   // An unmounted file system is no fault of the items that lie on it.
-  static std::string find_away(const db::Item& item, const db::Template& search_template) {
-    const std::string micrograph = how_away(item.micrograph_path);
-    if (!micrograph.empty()) return "micrograph " + micrograph;
-    const std::string volume = how_away(search_template.volume_path);
-    return volume.empty() ? "" : "template volume " + volume;
+  static std::string find_away(const FoundFile& micrograph, const FoundFile& volume) {
+    if (micrograph.change == FileChange::kAway) return "micrograph " + micrograph.text;
+    return volume.change == FileChange::kAway ? "template volume " + volume.text : "";
   }
 
-  std::string check_inputs(const db::Item& item, const db::Template& search_template) const {
-    const std::string micrograph =
-        how_changed(item.micrograph_path, item.micrograph_bytes, item.micrograph_mtime_ns);
-    if (!micrograph.empty()) return "micrograph " + micrograph;
-    const std::string volume = how_changed(
-        search_template.volume_path, search_template.volume_bytes, search_template.volume_mtime_ns);
-    if (!volume.empty()) return "template volume " + volume + "; register it as a new version";
-    return "";
+  static std::string find_changed(const FoundFile& micrograph, const FoundFile& volume) {
+    if (micrograph.change != FileChange::kNone) return "micrograph " + problem_of(micrograph);
+    if (volume.change == FileChange::kNone) return "";
+    return "template volume " + volume.text + "; register it as a new version";
   }
 
-  std::string check_room(const db::Item& item) const {
+  std::string check_room(const db::Item& item, const base::Descriptor& micrograph) const {
     const std::string jobs = context_.config.jobs();
     fs::create_directories(jobs);
-    const int64_t needed = needed_bytes(item.micrograph_path);
+    const int64_t needed = needed_bytes(micrograph.get());
     const int64_t free = context_.free_bytes(jobs);
     if (free >= needed) return "";
     return "the disk of '" + jobs + "' is full: " + base::size_text(free) +

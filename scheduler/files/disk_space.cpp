@@ -1,6 +1,5 @@
 #include "scheduler/files/disk_space.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -11,8 +10,6 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
-
-#include "base/descriptor.h"
 
 namespace scheduler {
 namespace {
@@ -26,13 +23,12 @@ constexpr int64_t kLongestSide = 1 << 17;
 
 // Columns and rows come first in an MRC header, in either byte order. 0 for other and for truncated
 // files: the engine reports those better, and a bad header must not stop other items.
-int64_t pixels_of(const std::string& path) {
-  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+int64_t pixels_of(int file) {
   struct stat facts {};
-  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return 0;
+  if (::fstat(file, &facts) != 0) return 0;
   const int64_t bytes = facts.st_size;
   std::array<char, 8> header{};
-  if (::pread(file.get(), header.data(), header.size(), 0) != ssize_t{header.size()}) return 0;
+  if (::pread(file, header.data(), header.size(), 0) != ssize_t{header.size()}) return 0;
   for (int order = 0; order < 2; ++order) {
     int32_t columns = 0;
     int32_t rows = 0;
@@ -51,8 +47,8 @@ int64_t pixels_of(const std::string& path) {
 
 }  // namespace
 
-int64_t needed_bytes(const std::string& micrograph_path) {
-  return pixels_of(micrograph_path) * (kMapBytes + kCheckpointBytes) + kElse;
+int64_t needed_bytes(int micrograph) {
+  return pixels_of(micrograph) * (kMapBytes + kCheckpointBytes) + kElse;
 }
 
 int64_t free_bytes(const std::string& folder) {

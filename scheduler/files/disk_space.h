@@ -6,8 +6,9 @@
 
 namespace scheduler {
 
-// The most bytes that a search of this micrograph leaves: eight maps, the checkpoint, pictures.
-int64_t needed_bytes(const std::string& micrograph_path);
+// The most bytes that a search of this open micrograph leaves: eight maps, the checkpoint,
+// pictures.
+int64_t needed_bytes(int micrograph);
 
 // Bytes that unprivileged users may still write in this folder, or, while it is missing, where it
 // would be made. Throws std::system_error.

@@ -7,11 +7,14 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <sstream>
 #include <vector>
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/read_file.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "scheduler/errors.h"
 
@@ -24,6 +27,17 @@ std::string canonical_path(int descriptor) {
   const ssize_t size = readlink(link.c_str(), target.data(), target.size());
   if (size <= 0) throw Invalid("an open file whose name cannot be found");
   return {target.data(), static_cast<size_t>(size)};
+}
+
+// The number of a mount is given anew after a boot.
+std::string mount_of(int descriptor) {
+  const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  std::istringstream info(
+      base::read_file("/proc/self/fdinfo/" + std::to_string(descriptor)).value_or(""));
+  for (std::string name, value; info >> name >> value;) {
+    if (name == "mnt_id:" && boot) return base::trimmed(*boot) + "/" + value;
+  }
+  return "";
 }
 
 }  // namespace
@@ -39,7 +53,12 @@ FileFacts file_facts(int descriptor) {
   if (!base::is_utf8(path)) {
     throw Invalid("the name of '" + path + "' is not valid UTF-8: rename the file or its folder");
   }
-  return {path, facts.st_size, facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec};
+  return {.path = path,
+          .bytes = facts.st_size,
+          .mtime_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec,
+          .id = {.inode = static_cast<int64_t>(facts.st_ino),
+                 .device = static_cast<int64_t>(facts.st_dev),
+                 .mount = mount_of(descriptor)}};
 }
 
 FileFacts file_facts(const std::string& path) {

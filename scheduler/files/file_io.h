@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <string>
 
+#include "db/records.h"
+
 namespace scheduler {
 
 struct FileFacts {
-  std::string path;  // canonical
+  std::string path{};  // canonical
   int64_t bytes = 0;
   int64_t mtime_ns = 0;
+  db::FileId id{};
 };
 
 // A file as it is now. Throws Invalid when it is not a readable regular file, or when its path is

@@ -85,6 +85,7 @@ Item full_item(int64_t template_id, int other) {
           .ctf = {1.0 + other, 2.0 + other, 3.0 + other, 4.0 + other, std::to_string(other)},
           .micrograph_bytes = 10 + other,
           .micrograph_mtime_ns = 20 + other,
+          .micrograph_id = {60 + other, 70 + other, "mount " + std::to_string(other)},
           .owner_uid = 1000,
           .owner = "ann",
           .label = "grid 1",
@@ -96,13 +97,14 @@ Item full_item(int64_t template_id, int other) {
           .options = {{"qos", std::to_string(other)}}};
 }
 auto fields(const Item& item) {
-  return std::tuple(item.micrograph_path, item.template_id, item.repeat, item.priority, item.state,
-                    item.reason,
-                    std::tuple(item.ctf.defocus_u, item.ctf.defocus_v, item.ctf.astigmatism_angle,
-                               item.ctf.phase_shift, item.ctf.source),
-                    item.micrograph_bytes, item.micrograph_mtime_ns, item.owner_uid, item.owner,
-                    item.label, item.cancel_requested, item.created, item.changed, item.not_before,
-                    item.exempt_through, item.options);
+  return std::tuple(
+      item.micrograph_path, item.template_id, item.repeat, item.priority, item.state, item.reason,
+      std::tuple(item.ctf.defocus_u, item.ctf.defocus_v, item.ctf.astigmatism_angle,
+                 item.ctf.phase_shift, item.ctf.source),
+      item.micrograph_bytes, item.micrograph_mtime_ns,
+      std::tuple(item.micrograph_id.inode, item.micrograph_id.device, item.micrograph_id.mount),
+      item.owner_uid, item.owner, item.label, item.cancel_requested, item.created, item.changed,
+      item.not_before, item.exempt_through, item.options);
 }
 
 TEST_F(StoresTest, AnUpdateStoresEachFieldOfAnItemThatMayChange) {

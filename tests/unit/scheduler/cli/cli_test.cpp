@@ -33,6 +33,23 @@ TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
   }
 }
 
+TEST_F(CliTest, RetryOpensTheMicrographItselfAndTakesNothingElse) {
+  register_template();
+  const std::string item = std::to_string(enqueue("one.mrc"));
+  margay({"cancel", item});
+  std::filesystem::remove(file("one.mrc"));
+  const Outcome gone = margay({"retry", item});
+  EXPECT_EQ(gone.exit, 4);
+  EXPECT_THAT(gone.error, HasSubstr(file("one.mrc") + ": cannot open it"));
+  std::filesystem::create_symlink(write("two.mrc"), file("one.mrc"));
+  const Outcome other = margay({"retry", item});
+  EXPECT_EQ(other.exit, 1);
+  EXPECT_THAT(other.error, AllOf(HasSubstr(file("two.mrc")), HasSubstr("enqueue that file")));
+  std::filesystem::remove(file("one.mrc"));
+  write("one.mrc", "longer than it was");
+  EXPECT_THAT(margay({"retry", item}).out, HasSubstr("to 18 bytes"));
+}
+
 TEST_F(CliTest, AnItemsSlurmOptionsAreKeptCanonicalAndShown) {
   register_template();
   const Outcome outcome =

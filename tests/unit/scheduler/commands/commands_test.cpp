@@ -88,7 +88,8 @@ TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
   set_state(first, ItemState::kFailed);
   EXPECT_EQ(ask(user_, 1), "not refused");
   commands.enqueue(user_, request("c.mrc"));
-  EXPECT_THAT(refusal<NotPermitted>([&] { commands.retry(user_, first); }),
+  const RetryRequest again{.micrograph = file_facts(folder_.file("a.mrc"))};
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands.retry(user_, first, again); }),
               HasSubstr("limits.items_per_user"));
   EXPECT_EQ(item(first).state, ItemState::kFailed);
 }
@@ -204,7 +205,10 @@ TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
   EXPECT_THAT(asked, testing::ElementsAre("ann"));
   EXPECT_EQ(db::AuditStore(*database_).of_item(id).at(0).detail, "normal --time=01:00:00");
   set_state(id, ItemState::kFailed);
-  EXPECT_THROW(commands.retry(user_, id, {.options = {{"account", "x"}}}), BadOption);
+  EXPECT_THROW(commands.retry(user_, id,
+                              {.options = {{"account", "x"}},
+                               .micrograph = file_facts(folder_.file("a.mrc"))}),
+               BadOption);
   EXPECT_EQ(item(id).state, ItemState::kFailed) << "a refused command changes nothing";
 }
 
@@ -225,7 +229,7 @@ TEST_F(CommandsTest, OnlyTheOwnerAndThePrivilegedChangeAnItem) {
   EXPECT_THROW(commands_->hold(other_, id), NotPermitted);
   EXPECT_THROW(commands_->release(other_, id), NotPermitted);
   EXPECT_THROW(commands_->cancel(other_, id), NotPermitted);
-  EXPECT_THROW(commands_->retry(other_, id), NotPermitted);
+  EXPECT_THROW(commands_->retry(other_, id, {}), NotPermitted);
   EXPECT_EQ(commands_->promote(root_, id, Priority::kHigh).priority, Priority::kHigh);
   EXPECT_EQ(commands_->cancel(user_, id).state, ItemState::kCancelled);
 }
@@ -252,7 +256,7 @@ TEST_F(CommandsTest, EveryCommandIsRefusedInTheStatesThatForbidIt) {
   const auto hold = [&] { commands_->hold(user_, id); };
   const auto release = [&] { commands_->release(user_, id); };
   const auto cancel = [&] { commands_->cancel(user_, id); };
-  const auto retry = [&] { commands_->retry(user_, id); };
+  const auto retry = [&] { DaemonFixture::retry(id); };
   struct Row {
     ItemState state;
     bool promote, hold, release, cancel, retry;
@@ -277,7 +281,7 @@ TEST_F(CommandsTest, RetryReportsWhatChangedAndTakesTheFileAsItIsNow) {
   const auto id = enqueue("a.mrc").id;
   set_state(id, ItemState::kQuarantined, "bad input: cut short");
   folder_.write("a.mrc", "now it is whole");
-  const auto again = commands_->retry(user_, id);
+  const auto again = retry(id);
   EXPECT_EQ(again.state, ItemState::kQueued);
   EXPECT_THAT(again.reason,
               AllOf(HasSubstr("was QUARANTINED (bad input: cut short)"), HasSubstr("to 15 bytes")));
@@ -290,7 +294,30 @@ TEST_F(CommandsTest, RetryOfAFileThatIsGoneIsRefused) {
   const auto id = enqueue("a.mrc").id;
   set_state(id, ItemState::kFailed);
   std::filesystem::remove(folder_.file("a.mrc"));
-  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id); }), HasSubstr("a.mrc"));
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id, {}); }), HasSubstr("a.mrc"));
+  EXPECT_EQ(item(id).state, ItemState::kFailed);
+}
+
+TEST_F(CommandsTest, RetryTakesNoFileFromAnotherPlace) {
+  const auto id = enqueue("a.mrc").id;
+  set_state(id, ItemState::kFailed);
+  const RetryRequest other{.micrograph = file_facts(folder_.write("b.mrc", "other"))};
+  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id, other); }),
+              AllOf(HasSubstr("a.mrc"), HasSubstr("b.mrc': enqueue that file instead")));
+  EXPECT_EQ(item(id).state, ItemState::kFailed);
+}
+
+TEST_F(CommandsTest, RetryTakesAFileThatWasPutInTheMicrographsPlace) {
+  const auto id = enqueue("a.mrc").id;
+  const auto time = std::filesystem::last_write_time(folder_.file("a.mrc"));
+  std::filesystem::rename(folder_.write("new.mrc", "micrograph A.mrc"), folder_.file("a.mrc"));
+  std::filesystem::last_write_time(folder_.file("a.mrc"), time);
+  ticks(1);
+  ASSERT_EQ(item(id).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(id).reason, AllOf(HasSubstr("another file"), HasSubstr("`margay retry`")));
+  EXPECT_THAT(retry(id).reason, HasSubstr("the micrograph is another file"));
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
 TEST_F(CommandsTest, EveryChangeIsAudited) {

@@ -67,7 +67,7 @@ TEST_F(PlanAttemptTest, WhatWasBeforeARetryIsForgottenInBoth) {
   std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
   fail(attempt(id), 64);
   ticks(1);
-  commands_->retry(user_, id);
+  retry(id);
   const RenderedScript script = rendered(id);
   EXPECT_THAT(script.text, Not(HasSubstr("a1/checkpoint.mgc")));
   ticks(1);

@@ -77,6 +77,11 @@ db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority) 
                                     .ctf = {.defocus_u = 10000, .defocus_v = 9000}});
 }
 
+db::Item DaemonFixture::retry(int64_t id, RetryRequest request) {
+  request.micrograph = file_facts(item(id).micrograph_path);
+  return commands_->retry(user_, id, request);
+}
+
 void DaemonFixture::leave_manifest(const db::Attempt& attempt, const std::string& token) {
   tests::leave_engine_files(attempt.directory, token.empty() ? attempt.token : token,
                             attempt.config_sha256);

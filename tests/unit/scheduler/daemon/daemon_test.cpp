@@ -154,7 +154,7 @@ TEST_F(DaemonTest, RetryExemptsEarlierFailuresAndStartsFromTheBeginning) {
   fail(attempt(id), 64, "margay-engine: bad\n");
   ticks(1);
   ASSERT_EQ(item(id).state, ItemState::kQuarantined);
-  commands_->retry(user_, id);
+  retry(id);
   ticks(1);
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_EQ(attempt(id).resume_from, "");

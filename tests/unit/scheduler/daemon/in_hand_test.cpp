@@ -159,7 +159,7 @@ TEST_F(DaemonPoisonTest, AnItemAtWhoseLaunchTheDaemonKeepsEndingIsQuarantinedAnd
   EXPECT_THAT(log_, Contains(HasSubstr("item 1: QUARANTINED: margayd ended abnormally")));
   ticks(1);
   EXPECT_EQ(item(other).state, db::ItemState::kActive);
-  commands_->retry(user_, poison, {});
+  retry(poison);
   ticks(1);
   EXPECT_EQ(item(poison).state, db::ItemState::kActive);
 }

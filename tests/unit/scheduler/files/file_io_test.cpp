@@ -95,12 +95,15 @@ TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
     std::filesystem::resize_file(path, 4096 * 4096 + 1024);
     return path;
   };
-  const int64_t needed = needed_bytes(with_header("little.mrc", little));
+  const auto needed_by = [](const std::string& path) {
+    return needed_bytes(base::Descriptor(open(path.c_str(), O_RDONLY)).get());
+  };
+  const int64_t needed = needed_by(with_header("little.mrc", little));
   EXPECT_GT(needed, 900'000'000);
   EXPECT_LT(needed, 1'100'000'000);
-  EXPECT_EQ(needed_bytes(with_header("big.mrc", big)), needed);
-  EXPECT_LT(needed_bytes(folder.write("no.mrc", "x")), 50'000'000);
-  EXPECT_LT(needed_bytes(folder.write("header_only.mrc", little)), 50'000'000);
+  EXPECT_EQ(needed_by(with_header("big.mrc", big)), needed);
+  EXPECT_LT(needed_by(folder.write("no.mrc", "x")), 50'000'000);
+  EXPECT_LT(needed_by(folder.write("header_only.mrc", little)), 50'000'000);
 }
 
 }  // namespace

@@ -147,7 +147,9 @@ void ModelWorld::act(int64_t id) {
       commands_->release(kUser, id);
       break;
     default:
-      commands_->retry(kUser, id);
+      commands_->retry(kUser, id,
+                       {.micrograph = scheduler::file_facts(
+                            db::ItemStore(*database_).find(id).value().micrograph_path)});
       note("user retries item " + std::to_string(id));
       break;
   }

@@ -1,0 +1,40 @@
+// Files that users registered by an open descriptor, found again by their paths. The paths belong
+// to the users, who may put another file, or a link to one that they cannot read, in the place of
+// theirs: no link is followed, and nothing but the registered file is accepted.
+#pragma once
+
+#include <string>
+
+#include "base/descriptor.h"
+#include "db/records.h"
+#include "scheduler/files/file_io.h"
+
+namespace scheduler {
+
+enum class FileChange {
+  kNone,
+  kAway,     // missing with its folder, as on a file system that is not mounted
+  kMissing,  // its folder is there
+  kOther,    // something else than the registered file
+};
+
+struct FoundFile {
+  FileChange change = FileChange::kNone;
+  std::string text{};             // "'PATH' is missing"; empty for kNone
+  base::Descriptor descriptor{};  // of kNone, for reading
+};
+
+// Throws std::system_error when the file cannot be looked at, which proves nothing.
+FoundFile find_registered(const FileFacts& registered);
+
+// The text with what to do about it.
+std::string problem_of(const FoundFile& micrograph);
+
+// How a file differs from the registered one; empty when it does not. Pure. An inode that was not
+// kept differs from none, and device numbers mean something only within one boot and mount.
+std::string difference(const FileFacts& registered, const FileFacts& found);
+
+FileFacts micrograph_of(const db::Item& item);
+FileFacts volume_of(const db::Template& search_template);
+
+}  // namespace scheduler

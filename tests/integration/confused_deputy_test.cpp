@@ -1,0 +1,159 @@
+// A user who may enter a folder but not read a file in it tries to have a real margayd search it.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/json.h"
+#include "scheduler/api/http_client.h"
+#include "scheduler/api/unix_socket.h"
+#include "tests/as_nobody.h"
+#include "tests/integration/queue_at_work.h"
+
+namespace tests {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using scheduler::api::Descriptor;
+using scheduler::api::HttpClient;
+using testing::HasSubstr;
+
+const std::string kSecretText = "what nobody may read";
+
+class ConfusedDeputy : public testing::Test {
+ protected:
+  ConfusedDeputy()
+      : queue_(QueueOptions{.site = "socket_group: nogroup\ntick: 20ms\n"
+                                    "local: {slots: 2, threads: 1}\n"
+                                    "intervals: {resolve: 100ms, retry: 100ms}\n"}) {}
+
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+    queue_.start_daemon();
+    queue_.add_template();
+    ::chmod(queue_.folder().path().c_str(), 0711);
+    ::chmod((queue_.folder() / "state").c_str(), 0711);
+    fs::create_directories(theirs_);
+    ASSERT_EQ(::chown(theirs_.c_str(), kNobody, kNobody), 0);
+    std::ofstream(secret_) << kSecretText;
+    ::chmod(secret_.c_str(), 0600);
+  }
+
+  // As a client of margayd does it, whatever the command line would say to it.
+  json post(const std::string& target, const json& body = json::object(),
+            const std::vector<int>& files = {}) const {
+    const auto answer = HttpClient(socket_).call(
+        {.method = "POST", .target = target, .body = body.dump(), .files = files});
+    return json::parse(answer.body);
+  }
+
+  // Of the same size and time as the secret, which everybody may look up.
+  Descriptor write_own_file() const {
+    std::ofstream(own_) << std::string(kSecretText.size(), 'x');
+    struct stat secret {};
+    ::stat(secret_.c_str(), &secret);
+    const timespec times[2] = {secret.st_atim, secret.st_mtim};
+    ::utimensat(AT_FDCWD, own_.c_str(), times, 0);
+    return Descriptor(::open(own_.c_str(), O_RDONLY | O_CLOEXEC));
+  }
+
+  void enqueue_held(const Descriptor& file) const {
+    const json ctf = {
+        {"defocus_u", 10000}, {"defocus_v", 10000}, {"astigmatism_angle", 0}, {"phase_shift", 0}};
+    const json answer =
+        post("/v1/items",
+             {{"template", "volume"},
+              {"priority", "normal"},
+              {"hold", true},
+              {"items", json::array({{{"path", own_}, {"file", 0}, {"ctf", ctf}}})}},
+             {file.get()});
+    ASSERT_EQ(answer.at("items").at(0).at("item").at("id"), 1) << answer;
+  }
+
+  json item() const {
+    return json::parse(HttpClient(socket_).call({.target = "/v1/items/1"}).body).at("item");
+  }
+  std::string state() const { return item().at("state"); }
+
+  QueueAtWork queue_;
+  const std::string socket_ = queue_.folder() / "state/margay.sock";
+  const std::string theirs_ = queue_.folder() / "theirs";
+  const std::string own_ = queue_.folder() / "theirs/own.mrc";
+  const std::string secret_ = queue_.folder() / "secret.mrc";
+};
+
+TEST_F(ConfusedDeputy, ALinkInTheMicrographsPlaceIsNotFollowed) {
+  as_nobody([&] {
+    enqueue_held(write_own_file());
+    fs::remove(own_);
+    fs::create_symlink(secret_, own_);
+    post("/v1/items/1/release");
+  });
+  EXPECT_TRUE(
+      QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
+  EXPECT_EQ(state(), "QUARANTINED") << item();
+  EXPECT_THAT(item().at("reason"), HasSubstr("symbolic link"));
+  EXPECT_TRUE(queue_.effects("started").empty());
+}
+
+TEST_F(ConfusedDeputy, ALinkInTheFoldersPlaceIsNotFollowed) {
+  const std::string moved = theirs_ + ".moved";
+  as_nobody([&] { enqueue_held(write_own_file()); });
+  fs::rename(theirs_, moved);
+  fs::create_directory(queue_.folder() / "closed");
+  fs::rename(secret_, queue_.folder() / "closed/own.mrc");
+  fs::create_symlink(queue_.folder() / "closed", theirs_);
+  as_nobody([&] { post("/v1/items/1/release"); });
+  EXPECT_TRUE(
+      QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
+  EXPECT_EQ(state(), "QUARANTINED") << item();
+  EXPECT_TRUE(queue_.effects("started").empty());
+}
+
+TEST_F(ConfusedDeputy, AnotherFileOfTheSameSizeAndTimeIsNotTheMicrograph) {
+  as_nobody([&] { enqueue_held(write_own_file()); });
+  fs::rename(secret_, own_);
+  as_nobody([&] { post("/v1/items/1/release"); });
+  EXPECT_TRUE(
+      QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
+  EXPECT_EQ(state(), "QUARANTINED") << item();
+  EXPECT_THAT(item().at("reason"), HasSubstr("another file"));
+  EXPECT_TRUE(queue_.effects("started").empty());
+}
+
+TEST_F(ConfusedDeputy, ARetryTakesNoFileThatTheCallerHasNotOpened) {
+  as_nobody([&] {
+    enqueue_held(write_own_file());
+    post("/v1/items/1/cancel");
+    fs::remove(own_);
+    fs::create_symlink(secret_, own_);
+    EXPECT_EQ(post("/v1/items/1/retry").value("/error/kind"_json_pointer, ""), "invalid");
+    const std::string other = theirs_ + "/other.mrc";
+    std::ofstream(other) << "x";
+    const Descriptor file(::open(other.c_str(), O_RDONLY | O_CLOEXEC));
+    for (const std::string& path : {own_, other}) {
+      const json answer = post("/v1/items/1/retry", {{"path", path}, {"file", 0}}, {file.get()});
+      EXPECT_EQ(answer.value("/error/kind"_json_pointer, ""), "invalid") << answer;
+    }
+  });
+  EXPECT_EQ(state(), "CANCELLED");
+}
+
+TEST_F(ConfusedDeputy, ARetryTakesTheFileThatTheCallerOpened) {
+  as_nobody([&] {
+    enqueue_held(write_own_file());
+    post("/v1/items/1/cancel");
+    std::ofstream(own_) << "written again";
+    const Descriptor file(::open(own_.c_str(), O_RDONLY | O_CLOEXEC));
+    post("/v1/items/1/retry", {{"path", own_}, {"file", 0}}, {file.get()});
+  });
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return state() == "DONE"; })) << item();
+}
+
+}  // namespace
+}  // namespace tests
