@@ -89,8 +89,12 @@ std::vector<Attempt> AttemptStore::open() const {
 }
 
 std::vector<Attempt> AttemptStore::ended_not_forgotten() const {
-  return kAttempts.all(database_, std::string("WHERE forgotten = 0 AND state NOT IN ") +
+  return kAttempts.all(database_, kAttempts.readable() + "AND forgotten = 0 AND state NOT IN " +
                                       kOpenStates + " ORDER BY id");
+}
+
+std::vector<std::string> AttemptStore::unreadable(int64_t most) const {
+  return kAttempts.unreadable(database_, most);
 }
 
 void AttemptStore::mark_forgotten(int64_t id) {

@@ -34,6 +34,8 @@ class AttemptStore {
   std::vector<Attempt> open() const;
   // Ended attempts whose job the cluster still remembers.
   std::vector<Attempt> ended_not_forgotten() const;
+  // What is wrong with rows that cannot be read, one sentence each, for at most `most` of them.
+  std::vector<std::string> unreadable(int64_t most) const;
   void mark_forgotten(int64_t id);
   // For an attempt that the cluster refused and of which nothing is to be remembered.
   void remove(int64_t id);

@@ -57,7 +57,8 @@ std::string marks(size_t count) {
 }
 
 std::string where(const ItemQuery& query) {
-  std::string text = "WHERE id > ?";
+  // Rows that were asked for by their numbers are not left out in silence.
+  std::string text = query.ids.empty() ? kItems.readable() + "AND id > ?" : "WHERE id > ?";
   if (!query.ids.empty()) text += " AND id IN " + marks(query.ids.size());
   if (!query.states.empty()) text += " AND state IN " + marks(query.states.size());
   if (!query.priorities.empty()) text += " AND priority IN " + marks(query.priorities.size());
@@ -116,6 +117,10 @@ std::vector<Item> ItemStore::list(const ItemQuery& query) const {
   Statement statement(database_.connection(), kItems.select() + where(query));
   bind_query(statement, query);
   return kItems.rows(statement);
+}
+
+std::vector<std::string> ItemStore::unreadable(int64_t most) const {
+  return kItems.unreadable(database_, most);
 }
 
 std::map<ItemState, int64_t> ItemStore::counts() const {

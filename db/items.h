@@ -42,8 +42,11 @@ class ItemStore {
   std::optional<Item> find(int64_t id) const;
   // The newest item (highest repeat) of one micrograph and one template version.
   std::optional<Item> find_newest(const std::string& micrograph_path, int64_t template_id) const;
-  // By id.
+  // By id. Without rows that cannot be read, unless the query names ids: then it throws.
   std::vector<Item> list(const ItemQuery& query) const;
+  // What is wrong with rows that list() leaves out, one sentence each, for `most` rows of each
+  // kind.
+  std::vector<std::string> unreadable(int64_t most) const;
   std::map<ItemState, int64_t> counts() const;
   // `label` counts as one of the labels, unless it is empty.
   Unfinished unfinished_of(int64_t owner_uid, const std::string& label) const;

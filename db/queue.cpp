@@ -27,7 +27,8 @@ const Table<OpenAttempt> kOpenAttempts("attempts",
 }  // namespace
 
 std::vector<QueuedItem> QueueStore::items() const {
-  return kQueuedItems.all(database_, "WHERE state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
+  return kQueuedItems.all(
+      database_, kQueuedItems.readable() + "AND state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
 }
 
 std::vector<OpenAttempt> QueueStore::attempts() const {

@@ -36,7 +36,7 @@ struct OpenAttempt {
 class QueueStore {
  public:
   explicit QueueStore(Database& database) : database_(database) {}
-  // Every item that has not ended, by id.
+  // Every item that has not ended and can be read, by id.
   std::vector<QueuedItem> items() const;
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;

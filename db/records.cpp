@@ -38,6 +38,15 @@ constexpr base::Words<Priority, 5> kPriorityWords = {{
     {Priority::kLow, "low"},
 }};
 
+template <typename Value, size_t kCount>
+std::string for_sql(const base::Words<Value, kCount>& words) {
+  std::string list;
+  for (const auto& [value, word] : words) {
+    list += (list.empty() ? "'" : ", '") + std::string(word) + "'";
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string token_prefix(const std::string& instance) { return "margay-" + instance + "-"; }
@@ -72,6 +81,21 @@ std::optional<AttemptState> parse(const std::string& word) {
 template <>
 std::optional<Priority> parse(const std::string& word) {
   return base::value_of(kPriorityWords, word);
+}
+
+template <>
+std::string words_for_sql<ItemState>() {
+  return for_sql(kItemWords);
+}
+
+template <>
+std::string words_for_sql<AttemptState>() {
+  return for_sql(kAttemptWords);
+}
+
+template <>
+std::string words_for_sql<Priority>() {
+  return for_sql(kPriorityWords);
 }
 
 }  // namespace db

@@ -186,5 +186,14 @@ std::optional<AttemptState> parse(const std::string& word);
 template <>
 std::optional<Priority> parse(const std::string& word);
 const std::vector<ItemState>& item_states();
+// All words of that kind, as a list for SQL: "'QUEUED', 'HELD'".
+template <typename Value>
+std::string words_for_sql();
+template <>
+std::string words_for_sql<ItemState>();
+template <>
+std::string words_for_sql<AttemptState>();
+template <>
+std::string words_for_sql<Priority>();
 
 }  // namespace db

@@ -16,6 +16,12 @@ class DatabaseError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// One row holds a word that this program does not know; the others can be read.
+class UnreadableRow : public DatabaseError {
+ public:
+  using DatabaseError::DatabaseError;
+};
+
 // Another process holds the database.
 class DatabaseHeld : public DatabaseError {
  public:

@@ -50,7 +50,10 @@ struct Column {
             row.read(at, value);
             return true;
           }
-        }) {}
+        }) {
+    using Value = std::decay_t<std::invoke_result_t<Field, Record&>>;
+    if constexpr (std::is_enum_v<Value>) words = words_for_sql<Value>();
+  }
   // A field that is stored as text: its text, and the field from its text.
   Column(const char* column, std::function<std::string(const Record&)> text,
          std::function<void(const std::string&, Record&)> set, Use use_of_it)
@@ -68,10 +71,12 @@ struct Column {
   Use use;
   std::function<void(Statement&, const Record&)> bind;
   std::function<bool(const Statement&, int, Record&)> read;  // false: a word without a value
+  std::string words{};  // that this version knows, as a list for SQL; empty: any text will do
 };
 
-// Every method locks the database for one statement and throws DatabaseError, also for a word that
-// this version does not know.
+// Every method locks the database for one statement and throws DatabaseError, and UnreadableRow for
+// a word that this version does not know: a query of many records leaves such rows out by
+// readable().
 template <typename Record>
 class Table {
  public:
@@ -82,6 +87,32 @@ class Table {
   std::string select() const {
     return "SELECT " + names([](Use use) { return use != Use::kKept; }, "") + " FROM " + name_ +
            " ";
+  }
+
+  // "WHERE every word is known ", to be followed by " AND" and conditions. Its unary plus keeps
+  // SQLite from choosing an index by it.
+  std::string readable() const {
+    std::string conditions;
+    for (const Column<Record>& column : columns_) {
+      if (column.words.empty()) continue;
+      conditions +=
+          (conditions.empty() ? "WHERE +" : "AND +") + column.name + " IN (" + column.words + ") ";
+    }
+    return conditions;
+  }
+  // What readable() leaves out, one sentence for each row and word, `most` of them at most.
+  std::vector<std::string> unreadable(Database& database, int64_t most) const {
+    const std::scoped_lock lock(database.mutex());
+    std::vector<std::string> sentences;
+    for (const Column<Record>& column : columns_) {
+      if (column.words.empty()) continue;
+      Statement query(database.connection(),
+                      "SELECT " + columns_.front().name + ", " + column.name + " FROM " + name_ +
+                          " WHERE " + column.name + " NOT IN (" + column.words + ") LIMIT ?");
+      query.bind(most);
+      while (query.step()) sentences.push_back(unknown_word(column, query.text(0), query.text(1)));
+    }
+    return sentences;
   }
 
   // Returns the id. `verb`: "INSERT OR IGNORE" leaves a record alone that is there already; the id
@@ -139,15 +170,18 @@ class Table {
       int at = 0;
       for (const Column<Record>& column : columns_) {
         if (column.use == Use::kKept || column.read(query, at++, record)) continue;
-        throw DatabaseError("table " + name_ + ", " + columns_.front().name + " " + query.text(0) +
-                            ": unknown " + column.name + " '" + query.text(at - 1) +
-                            "': it was written by a newer margayd");
+        throw UnreadableRow(unknown_word(column, query.text(0), query.text(at - 1)));
       }
     }
     return records;
   }
 
  private:
+  std::string unknown_word(const Column<Record>& column, const std::string& key,
+                           const std::string& word) const {
+    return "table " + name_ + ", " + columns_.front().name + " " + key + ": unknown " +
+           column.name + " '" + word + "': it was written by a newer margayd";
+  }
   template <typename Chosen>
   std::string names(Chosen chosen, const std::string& behind) const {
     std::string list;

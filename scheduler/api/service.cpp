@@ -240,6 +240,17 @@ json Service::enqueue(const Request& request) {
   return {{"items", answers}};
 }
 
+// An attempt that cannot be read is its own item's fault.
+void Service::put_progress_of_newest(int64_t item, json& entry) const {
+  entry["progress"] = nullptr;
+  try {
+    const auto attempt = db::AttemptStore(database_).newest_of_item(item);
+    if (attempt) put_progress(*attempt, entry);
+  } catch (const db::UnreadableRow& error) {
+    put_text(entry, "progress_problem", error.what());
+  }
+}
+
 json Service::list(const Request& request) const {
   std::map<int64_t, std::string> names;
   for (const db::Template& record : db::TemplateStore(database_).list()) {
@@ -256,9 +267,7 @@ json Service::list(const Request& request) const {
       put_text(entry, "explanation", found == explanations.end() ? item.reason : found->second);
     }
     if (with_progress && item.state == db::ItemState::kActive) {
-      const auto attempt = db::AttemptStore(database_).newest_of_item(item.id);
-      entry["progress"] = nullptr;
-      if (attempt) put_progress(*attempt, entry);
+      put_progress_of_newest(item.id, entry);
     }
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);

@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <exception>
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
@@ -115,6 +117,20 @@ void Daemon::forget_host_failures() {
   const auto window =
       std::chrono::duration_cast<std::chrono::seconds>(context_.config.intervals.host_failures);
   db::HostFailureStore(context_.database).remove_before(now - window.count());
+}
+
+void Daemon::look_for_unreadable_rows() {
+  constexpr int64_t kInterval = 600;
+  constexpr int64_t kShown = 3;
+  const int64_t now = context_.clock.now();
+  if (rows_read_ != 0 && std::abs(now - rows_read_) < kInterval) return;
+  rows_read_ = now;
+  auto rows = db::ItemStore(context_.database).unreadable(kShown);
+  for (std::string& row : db::AttemptStore(context_.database).unreadable(kShown)) {
+    rows.push_back(std::move(row));
+  }
+  unreadable_rows_ = base::joined(rows, "; ");
+  if (!rows.empty()) unreadable_rows_ += "; until that is corrected it is left out";
 }
 
 void Daemon::look_at(slurm::Snapshot&& snapshot) {
@@ -246,6 +262,8 @@ void Daemon::publish() {
 void Daemon::tick() {
   next_.problem.clear();
   guarded("tick", [this] { round(); });
+  guarded("database", [this] { look_for_unreadable_rows(); });
+  if (next_.problem.empty()) next_.problem = unreadable_rows_;
   ++next_.ticks;
   publish();
 }

@@ -63,6 +63,8 @@ class Daemon {
   void stop_orphans(const std::vector<db::Attempt>& open);
   void forget_ended();
   void forget_host_failures();
+  // Rows that cannot be read are left out of everything: somebody must know.
+  void look_for_unreadable_rows();
   bool may_ask();
   bool may_submit();
   bool is_paused() const;
@@ -89,7 +91,9 @@ class Daemon {
   std::string last_problem_;
   std::string launch_pause_;  // why the last launch stopped; asked again at every tick
   int64_t host_failures_forgotten_ = 0;
-  DaemonStatus next_;  // of this tick; its problem is the first one
+  int64_t rows_read_ = 0;        // when look_for_unreadable_rows() last did
+  std::string unreadable_rows_;  // a sentence; empty: there are none
+  DaemonStatus next_;            // of this tick; its problem is the first one
 
   mutable std::mutex mutex_;
   DaemonStatus status_;  // guarded by mutex_: of the last tick

@@ -64,6 +64,27 @@ TEST_F(ApiTest, AnEnqueuedItemHasItsOwnerCtfAndFile) {
   EXPECT_GT(wakes_, 0);
 }
 
+TEST_F(ApiTest, ARowThatCannotBeReadIsLeftOutOfTheListAndNamedWhenAskedFor) {
+  register_template();
+  const int64_t asleep = enqueue("a.mrc");
+  const int64_t dreams = enqueue("b.mrc");
+  const int64_t sound = enqueue("c.mrc");
+  activate(dreams);
+  db::Connection edit(database_->path());
+  edit.execute("UPDATE items SET state = 'ASLEEP' WHERE id = " + std::to_string(asleep));
+  edit.execute("UPDATE attempts SET state = 'DREAMING'");
+  // The page is full although a row of it is left out.
+  const json page = get("/v1/items?limit=1&explain=1&progress=1").at("items");
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(page.at(0).at("id"), dreams);
+  EXPECT_THAT(page.at(0).at("progress_problem"), HasSubstr("unknown state 'DREAMING'"));
+  EXPECT_EQ(get("/v1/items?explain=1&progress=1").at("items").at(1).at("id"), sound);
+  EXPECT_THAT(margay({"list"}).out, HasSubstr("c.mrc"));
+  EXPECT_THAT(margay({"show", std::to_string(asleep)}).error, HasSubstr("unknown state 'ASLEEP'"));
+  EXPECT_THAT(margay({"show", std::to_string(dreams)}).error,
+              HasSubstr("unknown state 'DREAMING'"));
+}
+
 TEST_F(ApiTest, AnotherFileThanTheOneNamedIsRefused) {
   register_template();
   const std::string secret = write("secret.mrc");
