@@ -43,6 +43,37 @@ int64_t QueueStore::count_attempts() const {
   return query.integer(0);
 }
 
+void QueueStore::shift_waits(int64_t seconds) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(),
+            "UPDATE items SET not_before = not_before + ?1, changed = changed + ?1 "
+            "WHERE state IN ('QUEUED', 'HELD') AND not_before > 0")
+      .bind(seconds)
+      .run();
+  Statement(database_.connection(), std::string("UPDATE attempts SET stop_asked = stop_asked + ? "
+                                                "WHERE stop_asked > 0 AND state IN ") +
+                                        kOpenStates)
+      .bind(seconds)
+      .run();
+}
+
+void QueueStore::limit_waits(int64_t now, int64_t longest) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(),
+            "UPDATE items SET changed = ?1, "
+            "not_before = ?1 + min(max(not_before - changed, 0), ?2) "
+            "WHERE state IN ('QUEUED', 'HELD') AND not_before > ?1 "
+            "AND (changed > ?1 OR not_before > ?1 + ?2)")
+      .bind(now)
+      .bind(longest)
+      .run();
+  Statement(database_.connection(),
+            std::string("UPDATE attempts SET stop_asked = ?1 WHERE stop_asked > ?1 AND state IN ") +
+                kOpenStates)
+      .bind(now)
+      .run();
+}
+
 std::vector<int64_t> QueueStore::to_cancel() const {
   const std::scoped_lock lock(database_.mutex());
   Statement query(database_.connection(),

@@ -41,6 +41,12 @@ class QueueStore {
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;
   int64_t count_attempts() const;
+  // The wall clock was set by so many seconds, and what is waited for is to keep its length: the
+  // retries of items and the stops of jobs.
+  void shift_waits(int64_t seconds);
+  // The same where it is not known by how much: no wait began after `now`, or lasts longer than
+  // `longest` seconds.
+  void limit_waits(int64_t now, int64_t longest);
   // ACTIVE items whose cancellation was requested.
   std::vector<int64_t> to_cancel() const;
 

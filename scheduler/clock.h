@@ -1,16 +1,30 @@
-// The daemon's clock, an interface so that tests own the time. Any thread may read it.
+// The daemon's clocks, an interface so that tests own the time. Any thread may read them. What is
+// shown and stored is wall time, which an administrator may set; what is waited for is measured by
+// the boot clock.
 #pragma once
+
+#include <time.h>
 
 #include <chrono>
 #include <cstdint>
 
 namespace scheduler {
 
+// One moment by both clocks, in milliseconds: see Clock.
+struct Moment {
+  int64_t wall_ms = 0;
+  int64_t boot_ms = 0;
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual int64_t now_ms() const = 0;  // milliseconds since the epoch (UTC)
   int64_t now() const { return now_ms() / 1000; }
+  // Milliseconds of a clock that nobody sets, and that runs while the machine sleeps. Means nothing
+  // in another process.
+  virtual int64_t boot_ms() const = 0;
+  Moment moment() const { return {.wall_ms = now_ms(), .boot_ms = boot_ms()}; }
 };
 
 class SystemClock : public Clock {
@@ -18,6 +32,11 @@ class SystemClock : public Clock {
   int64_t now_ms() const override {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  }
+  int64_t boot_ms() const override {
+    timespec now{};
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
   }
 };
 

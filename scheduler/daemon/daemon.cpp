@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <tuple>
@@ -136,7 +137,7 @@ void Daemon::look_for_unreadable_rows() {
 void Daemon::look_at(slurm::Snapshot&& snapshot) {
   const bool complete = snapshot.complete;
   if (complete) {
-    if (!snapshot_.complete) breaker_.retry_now(context_.clock.now_ms());
+    if (!snapshot_.complete) breaker_.retry_now(context_.clock.boot_ms());
     next_.last_snapshot = context_.clock.now();
     awaits_snapshot_ = false;
     fresh_.listed();
@@ -154,7 +155,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
 }
 
 bool Daemon::may_ask() {
-  return !awaits_snapshot_ && breaker_.pause(context_.clock.now_ms()).empty() &&
+  return !awaits_snapshot_ && breaker_.pause(context_.clock.boot_ms()).empty() &&
          context_.cluster.allowance() > kKeptBySubmissions;
 }
 
@@ -174,7 +175,7 @@ bool Daemon::launch(const Decision& decision) {
   launch_pause_ = result.hold;
   if (result.unanswered) awaits_snapshot_ = true;
   if (!result.job_id.empty()) {
-    fresh_.submitted(decision, result.job_id, context_.clock.now_ms());
+    fresh_.submitted(decision, result.job_id, context_.clock.boot_ms());
   }
   const bool probes = breaker_.is_probing() && result.submitted;
   return result.hold.empty() && !probes && may_submit();
@@ -185,7 +186,7 @@ void Daemon::count_fresh_jobs(QueueSnapshot& snapshot) {
   const auto listed = std::pair(snapshot.pending, snapshot.running);
   fresh_.apply(snapshot);
   for (const db::Priority priority : full_classes(snapshot)) {
-    fresh_.look(context_.cluster, priority, context_.clock.now_ms());
+    fresh_.look(context_.cluster, priority, context_.clock.boot_ms());
   }
   std::tie(snapshot.pending, snapshot.running) = listed;
   fresh_.apply(snapshot);
@@ -215,18 +216,33 @@ void Daemon::submit() {
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   snapshot.probing = breaker_.is_probing();
-  snapshot.held_lanes = lanes_.held(context_.clock.now_ms());
+  snapshot.held_lanes = lanes_.held(context_.clock.boot_ms());
   guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
     if (decision.verdict != Verdict::kStart) continue;
     // An item before this one may have found that its lane is not open.
-    if (lanes_.is_held(decision.lane, context_.clock.now_ms())) continue;
+    if (lanes_.is_held(decision.lane, context_.clock.boot_ms())) continue;
     if (!launch(decision)) return;
   }
   for (const Decision& decision : decisions) {
     if (decision.verdict == Verdict::kWiden && may_ask()) widen(decision);
   }
+}
+
+// Before anything is waited for.
+void Daemon::follow_clock() {
+  db::QueueStore queue(context_.database);
+  if (next_.ticks == 0) {
+    const auto longest =
+        std::max(context_.config.intervals.retry, context_.config.intervals.retry_longest);
+    queue.limit_waits(context_.clock.now(), longest.count() / 1000 + 1);
+  }
+  const int64_t seconds = clock_jumps_.seconds(context_.clock.moment());
+  if (seconds == 0) return;
+  queue.shift_waits(seconds);
+  context_.log("the clock of this machine was set " + std::to_string(std::abs(seconds)) + " s " +
+               (seconds > 0 ? "forward" : "back") + ": waits keep their lengths");
 }
 
 void Daemon::round() {
@@ -253,14 +269,15 @@ void Daemon::publish() {
   next_.last_tick = context_.clock.now();
   next_.orphans = orphans_.stopped();
   next_.pause_reason =
-      launch_pause_.empty() ? breaker_.problem(context_.clock.now_ms()) : launch_pause_;
-  next_.held_lanes = lanes_.held(context_.clock.now_ms());
+      launch_pause_.empty() ? breaker_.problem(context_.clock.boot_ms()) : launch_pause_;
+  next_.held_lanes = lanes_.held(context_.clock.boot_ms());
   const std::scoped_lock lock(mutex_);
   status_ = next_;
 }
 
 void Daemon::tick() {
   next_.problem.clear();
+  guarded("clock", [this] { follow_clock(); });
   guarded("tick", [this] { round(); });
   guarded("database", [this] { look_for_unreadable_rows(); });
   if (next_.problem.empty()) next_.problem = unreadable_rows_;

@@ -23,6 +23,7 @@
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
 #include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/clock_jumps.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/policy/policy.h"
 #include "slurm/cluster.h"
@@ -56,6 +57,7 @@ class Daemon {
 
  private:
   void set_poison_aside();
+  void follow_clock();
   void round();
   void look_at(slurm::Snapshot&& snapshot);
   Jobs ours(slurm::Snapshot&& snapshot) const;
@@ -77,6 +79,7 @@ class Daemon {
 
   DaemonContext context_;
   ClusterLimits limits_;
+  ClockJumps clock_jumps_;
   CircuitBreaker breaker_;
   Lanes lanes_;
   HardwareFaults hardware_{context_, breaker_};

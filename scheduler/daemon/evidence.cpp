@@ -85,7 +85,6 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
   add_log(attempt, evidence);
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
-  evidence.claim_alive = is_claim_alive(context, attempt);
   evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == kBadInputCode) {
     const FoundFile found = find_registered(micrograph_of(item));
@@ -101,12 +100,12 @@ bool has_manifest(const db::Attempt& attempt) {
   return access((attempt.directory + "/" + kManifestFile).c_str(), F_OK) == 0;
 }
 
-bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt) {
+int64_t heartbeat_of(const db::Attempt& attempt) {
   int64_t newest = 0;
   for (const char* file : {kClaimFolder, kProgressFile, kCheckpointFile}) {
     newest = std::max(newest, modified_ms(attempt.directory + "/" + file));
   }
-  return context.clock.now_ms() - newest < context.config.intervals.vanish_running.count();
+  return newest;
 }
 
 // For a job on several hosts, the script leaves the name of the one that failed, if it knows.

@@ -19,8 +19,9 @@ namespace scheduler {
 // with thousands of attempts not each gets one at every snapshot.
 bool has_manifest(const db::Attempt& attempt);
 
-// True while some process still writes into the attempt's folder.
-bool is_claim_alive(const DaemonContext& context, const db::Attempt& attempt);
+// When the attempt's script last wrote into its folder, in milliseconds since the epoch by the
+// clock of the file system; 0 when it has not begun.
+int64_t heartbeat_of(const db::Attempt& attempt);
 
 // The single host that the attempt ran or failed on; empty when it is not known.
 std::string host_of(const db::Attempt& attempt);
@@ -33,8 +34,8 @@ bool has_passed_probe(const db::Attempt& attempt);
 int64_t start_of(const db::Attempt& attempt);
 
 // All that the files, the item and its job, if one is known, prove. The caller adds what depends on
-// earlier snapshots: `vanished` and `files_may_come`. Throws std::system_error when the micrograph
-// cannot be looked at.
+// earlier snapshots: `vanished`, `claim_alive` and `files_may_come`. Throws std::system_error when
+// the micrograph cannot be looked at.
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
                          const db::Item& item, const ManifestReading& manifest,
                          const std::optional<slurm::JobStatus>& job);

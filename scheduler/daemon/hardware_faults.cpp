@@ -21,7 +21,7 @@ void HardwareFaults::recover() {
   if (!is_site_wide(row, context_.cluster.nodes())) return;
   const auto newest = db::AttemptStore(context_.database).find(row_.back().attempt_id);
   breaker_.trip(SiteFault::kHardware, pause_reason_of(row, newest ? newest->message : "unknown"),
-                newest ? newest->token : "", context_.clock.now_ms());
+                newest ? newest->token : "", context_.clock.boot_ms());
 }
 
 std::string HardwareFaults::pause_reason(const db::Attempt& attempt, const std::string& message) {

@@ -221,7 +221,7 @@ class Launcher {
   }
 
   void pause(const Outcome& outcome, const db::Attempt& attempt, const Asked& asked) {
-    const int64_t now_ms = context_.clock.now_ms();
+    const int64_t now_ms = context_.clock.boot_ms();
     const std::string& why = outcome.pause_reason;
     bool news = false;
     switch (outcome.site_fault) {

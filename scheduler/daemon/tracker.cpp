@@ -113,7 +113,7 @@ bool Tracker::is_news(const db::Attempt& attempt, const slurm::JobStatus* job) {
     absences_.erase(attempt.id);
     return false;
   }
-  const int64_t now_ms = context_.clock.now_ms();
+  const int64_t now_ms = context_.clock.boot_ms();
   const auto [absence, first] = absences_.try_emplace(attempt.id, Absence{now_ms, now_ms});
   const bool due = now_ms >= absence->second.ask_ms ||
                    now_ms - absence->second.since_ms >= limit_of(attempt).count();
@@ -189,6 +189,8 @@ void Tracker::forget(int64_t attempt_id) {
   stalls_.forget(attempt_id);
   absences_.erase(attempt_id);
   looked_up_.erase(attempt_id);
+  unanswered_since_.erase(attempt_id);
+  heartbeats_.forget(attempt_id);
   over_since_.erase(attempt_id);
 }
 
@@ -209,14 +211,25 @@ std::optional<std::vector<slurm::JobStatus>> Tracker::named(const db::Attempt& a
   return context_.cluster.find_by_name(attempt.token);
 }
 
+// True after the time in which a submission without an answer would have arrived. Its age is taken
+// from the wall clock only once, since that may be set.
+bool Tracker::is_late(const db::Attempt& attempt) {
+  const int64_t grace_ms = context_.config.resolve_grace().count();
+  const int64_t age_ms =
+      context_.clock.now_ms() - std::max(attempt.created, attempt.submitted) * 1000;
+  const int64_t now_ms = context_.clock.boot_ms();
+  const auto [since, first] =
+      unanswered_since_.try_emplace(attempt.id, now_ms - std::clamp(age_ms, int64_t{0}, grace_ms));
+  return now_ms - since->second >= grace_ms;
+}
+
 // Nothing is submitted twice on a guess: only two complete answers without the name, after the time
 // in which a late submission would have arrived, prove that there is no job.
 void Tracker::resolve(const db::Attempt& attempt) {
   const auto [first, last] = snapshot_->jobs.equal_range(attempt.token);
   std::vector<slurm::JobStatus> found;
   for (auto job = first; job != last; ++job) found.push_back(job->second);
-  const int64_t since_ms = std::max(attempt.created, attempt.submitted) * 1000;
-  const bool late = context_.clock.now_ms() - since_ms >= context_.config.resolve_grace().count();
+  const bool late = is_late(attempt);
   if (found.empty() && snapshot_->complete && late) {
     const auto answer = named(attempt);
     if (!answer) return;
@@ -230,9 +243,15 @@ void Tracker::resolve(const db::Attempt& attempt) {
   if (snapshot_->complete && late && ++looked_up_[attempt.id] >= 2) give_up(attempt);
 }
 
+bool Tracker::is_claim_alive(const db::Attempt& attempt) {
+  const int64_t silent_ms =
+      heartbeats_.silent_ms(attempt.id, heartbeat_of(attempt), context_.clock.moment());
+  return silent_ms < context_.config.intervals.vanish_running.count();
+}
+
 void Tracker::give_up(const db::Attempt& attempt) {
   // If the script has begun all the same, its job or its manifest will show.
-  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(context_, attempt)) return;
+  if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(attempt)) return;
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
   const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
   const Outcome outcome = judge_never_started(failures_of(earlier, item.exempt_through), rules_);
@@ -247,7 +266,7 @@ void Tracker::give_up(const db::Attempt& attempt) {
 bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job) {
   const bool may_be_late = facts_of(context_.config.cluster).is_remote;
   if (job.state != slurm::JobState::kCompleted || !may_be_late) return false;
-  const int64_t now_ms = context_.clock.now_ms();
+  const int64_t now_ms = context_.clock.boot_ms();
   const int64_t since = over_since_.try_emplace(attempt.id, now_ms).first->second;
   return now_ms - since < context_.config.intervals.files.count();
 }
@@ -255,7 +274,7 @@ bool Tracker::files_may_come(const db::Attempt& attempt, const slurm::JobStatus&
 // Without an answer nothing is concluded. A record that has not ended is not trusted for ever,
 // since a job that slurmctld lost stays PENDING in accounting.
 Tracker::Lookup Tracker::ask_accounting(const db::Attempt& attempt) {
-  const int64_t now_ms = context_.clock.now_ms();
+  const int64_t now_ms = context_.clock.boot_ms();
   const auto known = absences_.find(attempt.id);
   if (known == absences_.end()) return {};
   Absence& absence = known->second;
@@ -287,6 +306,7 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   }
   Evidence evidence = gather_evidence(context_, attempt, item, manifest, found.job);
   evidence.vanished = found.vanished;
+  evidence.claim_alive = found.job && is_over(found.job->state) && is_claim_alive(attempt);
   evidence.files_may_come = found.job && files_may_come(attempt, *found.job);
   db::Attempt changed = attempt;
   if (evidence.job) copy_facts(*evidence.job, changed);
@@ -322,7 +342,7 @@ void Tracker::report_to_breaker(const std::string& token, const Outcome& outcome
     breaker_.observe(token, outcome.attempt, seen, outcome.cause);
     return;
   }
-  const int64_t now_ms = context_.clock.now_ms();
+  const int64_t now_ms = context_.clock.boot_ms();
   if (breaker_.trip(outcome.site_fault, outcome.pause_reason, token, now_ms)) {
     context_.log("submissions paused: " + outcome.pause_reason);
   }

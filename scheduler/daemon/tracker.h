@@ -19,6 +19,7 @@
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/policy/circuit_breaker.h"
+#include "scheduler/policy/heartbeats.h"
 #include "scheduler/policy/stall_watch.h"
 #include "scheduler/policy/transition.h"
 
@@ -44,6 +45,7 @@ class Tracker {
 
  private:
   struct Absence {
+    // By the boot clock:
     int64_t since_ms = 0;  // without a break, counting complete snapshots only
     int64_t ask_ms = 0;    // when accounting is asked next
   };
@@ -58,9 +60,12 @@ class Tracker {
   bool end_stalled(const db::Attempt& attempt, const slurm::JobStatus& job);
   bool is_news(const db::Attempt& attempt, const slurm::JobStatus* job);
   // For an attempt whose submission got no answer.
+  bool is_late(const db::Attempt& attempt);
   void resolve(const db::Attempt& attempt);
   std::optional<std::vector<slurm::JobStatus>> named(const db::Attempt& attempt) const;
   void adopt(db::Attempt attempt, const slurm::JobStatus& job);
+  // True while some process still writes into the attempt's folder.
+  bool is_claim_alive(const db::Attempt& attempt);
   void give_up(const db::Attempt& attempt);
   // For an attempt that stays open.
   void keep(const db::Attempt& attempt, const slurm::JobStatus& job, const Outcome& outcome);
@@ -86,10 +91,14 @@ class Tracker {
   std::set<int64_t> to_cancel_;  // items
   std::set<int64_t> asked_;      // those of them asked between snapshots
   StallWatch stalls_;
-  std::map<int64_t, Absence> absences_;    // by attempt
-  std::map<int64_t, int> looked_up_;       // complete answers without the name, by attempt
-  std::map<int64_t, int64_t> over_since_;  // when the job was first seen as completed, by attempt
-  int64_t looked_to_ = 0;                  // attempts up to this id had their look
+  std::map<int64_t, Absence> absences_;  // by attempt
+  std::map<int64_t, int> looked_up_;     // complete answers without the name, by attempt
+  // By attempt and the boot clock: when its job was first seen as completed, and since when its
+  // submission has no answer.
+  std::map<int64_t, int64_t> over_since_;
+  std::map<int64_t, int64_t> unanswered_since_;
+  Heartbeats heartbeats_;
+  int64_t looked_to_ = 0;  // attempts up to this id had their look
   int looks_left_ = 0;
 };
 

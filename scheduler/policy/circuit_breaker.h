@@ -1,7 +1,7 @@
 // The circuit breaker of all submissions. A site-wide fault pauses them; a fault that may last is
 // probed by one job at a time, at doubling intervals, and a probe that gets through resumes all.
 //
-// Pure: the caller passes the time (milliseconds since the epoch). Not thread-safe; the daemon's
+// Pure: the caller passes the time (milliseconds of the boot clock). Not thread-safe; the daemon's
 // tick is the only caller.
 #pragma once
 

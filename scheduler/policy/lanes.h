@@ -2,7 +2,7 @@
 // options name another partition, account, QOS or reservation, or that gets another shape, has a
 // lane of its own. What the cluster refuses there says nothing about the others.
 //
-// Pure: the caller passes the time (milliseconds since the epoch). Not thread-safe.
+// Pure: the caller passes the time (milliseconds of the boot clock). Not thread-safe.
 #pragma once
 
 #include <chrono>

@@ -39,6 +39,36 @@ class StoresTest : public testing::Test {
   const int64_t template_ = templates_.insert({.name = "ribosome"});
 };
 
+TEST_F(StoresTest, WaitsFollowAClockThatWasSet) {
+  const auto store = [&](int64_t changed, int64_t not_before, ItemState state) {
+    return items_.insert({.micrograph_path = std::to_string(not_before),
+                          .template_id = template_,
+                          .state = state,
+                          .changed = changed,
+                          .not_before = not_before});
+  };
+  const auto not_before = [&](int64_t id) { return items_.find(id)->not_before; };
+  const auto queued = store(1000, 1060, ItemState::kQueued);
+  const auto held = store(1000, 1061, ItemState::kHeld);
+  const auto done = store(1000, 1062, ItemState::kDone);
+  const auto plain = store(1000, 0, ItemState::kQueued);
+  QueueStore queue(database_);
+  queue.shift_waits(-500);
+  EXPECT_EQ(not_before(queued), 560);
+  EXPECT_EQ(not_before(held), 561);
+  EXPECT_EQ(not_before(done), 1062);
+  EXPECT_EQ(not_before(plain), 0);
+  queue.limit_waits(550, 3600);
+  EXPECT_EQ(not_before(queued), 560) << "nothing is wrong";
+  queue.limit_waits(100, 3600);
+  EXPECT_EQ(not_before(queued), 160) << "it began in the future";
+  EXPECT_EQ(not_before(held), 161);
+  queue.limit_waits(130, 3600);
+  EXPECT_EQ(not_before(queued), 160) << "and is not prolonged";
+  queue.limit_waits(130, 20);
+  EXPECT_EQ(not_before(queued), 150);
+}
+
 TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
   const Item item{.micrograph_path = "/data/it's a \"file\"\nü.mrc",
                   .template_id = template_,
