@@ -4,6 +4,9 @@
 #include <SQLiteCpp/Statement.h>
 #include <sqlite3.h>
 
+#include <unordered_map>
+#include <utility>
+
 namespace db {
 namespace {
 
@@ -29,14 +32,39 @@ auto guarded(const std::string& path, Action action) {
 
 }  // namespace
 
+// Half of what a short statement costs is its preparation, so that prepared ones are kept.
 struct Connection::Handle {
   Handle(const std::string& path, int busy_timeout_ms)
       : database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms) {}
+
+  SQLite::Statement take(const std::string& sql) {
+    const auto kept = idle.find(sql);
+    if (kept == idle.end()) return SQLite::Statement(database, sql);
+    return std::move(idle.extract(kept).mapped());
+  }
+  void give_back(SQLite::Statement statement) noexcept {
+    constexpr size_t kMost = 128;
+    // What a statement that failed says again at its reset has been thrown already.
+    statement.tryReset();
+    try {
+      statement.clearBindings();
+      if (idle.size() >= kMost) idle.clear();
+      const std::string sql = statement.getQuery();
+      idle.emplace(sql, std::move(statement));
+    } catch (const std::exception&) {
+      // Then it is prepared again.
+    }
+  }
+
   SQLite::Database database;
+  std::unordered_multimap<std::string, SQLite::Statement> idle;  // by their text; reset, unbound
 };
 
 struct Statement::Handle {
-  Handle(SQLite::Database& database, const std::string& sql) : statement(database, sql) {}
+  Handle(Connection::Handle& connection, const std::string& sql)
+      : owner(connection), statement(connection.take(sql)) {}
+  ~Handle() { owner.give_back(std::move(statement)); }
+  Connection::Handle& owner;
   SQLite::Statement statement;
 };
 
@@ -56,7 +84,7 @@ int64_t Connection::changes() const { return handle_->database.getChanges(); }
 
 Statement::Statement(Connection& connection, const std::string& sql) : connection_(connection) {
   handle_ = guarded(connection_.path_,
-                    [&] { return std::make_unique<Handle>(connection_.handle_->database, sql); });
+                    [&] { return std::make_unique<Handle>(*connection_.handle_, sql); });
 }
 
 Statement::~Statement() = default;
