@@ -70,10 +70,12 @@ void ModelWorld::configure() {
   std::filesystem::create_directories(config_.jobs());
 }
 
-// Half of the crashes come at a point that was chosen before, so that rare points have their turn.
+// Half of the crashes come at a point that was chosen before, and stays so until it is reached, so
+// that rare points have their turn.
 void ModelWorld::arm() {
+  if (crash_of_1000_ == 0 || armed_left_ > 0) return;
   armed_.clear();
-  if (crash_of_1000_ == 0 || !random_.chance(500)) return;
+  if (!random_.chance(500)) return;
   const auto& names = scheduler::crash_point_names();
   armed_ = names[static_cast<size_t>(random_.between(0, std::ssize(names) - 1))];
   armed_left_ = static_cast<int>(random_.between(1, 3));
@@ -127,7 +129,7 @@ void ModelWorld::enqueue() {
 }
 
 void ModelWorld::act(int64_t id) {
-  switch (random_.between(0, 4)) {
+  switch (random_.between(0, 6)) {
     case 0:
       if (!has_ended(db::ItemStore(*database_).find(id).value().state)) {
         cancelled_by_user_.insert(id);
@@ -136,8 +138,7 @@ void ModelWorld::act(int64_t id) {
       note("user cancels item " + std::to_string(id));
       break;
     case 1:
-      commands_->promote(kUser, id,
-                         random_.chance(500) ? db::Priority::kUrgent : db::Priority::kLow);
+      commands_->promote(kUser, id, db::Priority::kLow);
       break;
     case 2:
       commands_->hold(kUser, id);
@@ -145,6 +146,10 @@ void ModelWorld::act(int64_t id) {
       break;
     case 3:
       commands_->release(kUser, id);
+      break;
+    case 4:
+    case 5:  // a running one may be stopped for a wider job
+      commands_->promote(kUser, id, db::Priority::kUrgent);
       break;
     default:
       commands_->retry(kUser, id,
