@@ -56,6 +56,7 @@ class SocketStream : public httplib::Stream {
 FakeHttpRequest to_request(const httplib::Request& from) {
   FakeHttpRequest request{.method = from.method,
                           .path = from.path,
+                          .target = from.target,
                           .query = {},
                           .user = from.get_header_value("X-SLURM-USER-NAME"),
                           .token = from.get_header_value("X-SLURM-USER-TOKEN"),

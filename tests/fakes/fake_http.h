@@ -12,6 +12,7 @@ namespace tests {
 struct FakeHttpRequest {
   std::string method;
   std::string path;
+  std::string target;  // the path with its query, as it was sent
   std::multimap<std::string, std::string> query;
   std::string user;   // X-SLURM-USER-NAME
   std::string token;  // X-SLURM-USER-TOKEN

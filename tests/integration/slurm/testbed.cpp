@@ -74,6 +74,8 @@ std::string word_of(Fault fault) {
   switch (fault) {
     case Fault::kStart:
       return "start";
+    case Fault::kStartClean:
+      return "start-clean";
     case Fault::kStop:
       return "stop";
     case Fault::kKill:

@@ -25,7 +25,14 @@ struct BedOptions {
 };
 
 enum class Service { kRest, kController, kAccounting };
-enum class Fault { kStart, kStop, kKill, kHang, kUnhang };
+enum class Fault {
+  kStart,
+  kStartClean,  // the controller alone: it knows no job and counts from 1 again
+  kStop,
+  kKill,
+  kHang,
+  kUnhang
+};
 
 class SlurmBed {
  public:

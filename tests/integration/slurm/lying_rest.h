@@ -1,0 +1,52 @@
+// Stands between margayd and a real slurmrestd, and now and then does to an answer what networks
+// and servers do.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "tests/fakes/fake_http.h"
+
+namespace tests {
+
+enum class Lie {
+  kLoseRequest,  // slurmrestd never sees it, and the connection ends
+  kLoseAnswer,   // done, and the connection ends
+  kCut,          // done; the JSON ends in its middle
+  kLate,         // done, and answered when nobody waits any more
+  kGarble,       // done; some of the answer's bytes are others
+};
+
+class LyingRest {
+ public:
+  // `url`: the real one's. An answer that is late comes after `late`.
+  LyingRest(std::string url, std::chrono::milliseconds late);
+
+  // http://127.0.0.1:...
+  std::string url() const;
+  // Does so to the next `count` requests, or to the next submissions only. One lie at a time: it
+  // takes the place of what is left of the one before.
+  void tell(Lie lie, int count, bool submissions_only);
+  // How many requests met a lie, and how many of them were submissions.
+  int told() const { return told_; }
+  int told_of_submissions() const { return told_of_submissions_; }
+
+ private:
+  FakeHttpReply answer(const FakeHttpRequest& request);
+  // True: this request meets the lie.
+  bool meets(bool submission, Lie& lie);
+
+  std::string url_;
+  std::chrono::milliseconds late_;
+  std::mutex mutex_;
+  Lie lie_ = Lie::kLoseAnswer;
+  int left_ = 0;
+  bool submissions_only_ = false;
+  std::atomic<int> told_ = 0;
+  std::atomic<int> told_of_submissions_ = 0;
+  std::unique_ptr<FakeHttp> server_;
+};
+
+}  // namespace tests
