@@ -92,13 +92,17 @@ std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id
 
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through) {
   Failures failures;
+  bool limited = false;  // the attempt before
   for (const db::Attempt& attempt : attempts) {
     if (attempt.number <= exempt_through || attempt.exempt || attempt.cause.empty() ||
         db::is_open(attempt.state)) {
       continue;
     }
+    if (limited) --failures[kRaiseRefused];
+    limited = attempt.cause == kRaiseRefused && may_be_about_number(attempt.message);
     ++failures[attempt.cause];
   }
+  std::erase_if(failures, [](const auto& failure) { return failure.second == 0; });
   return failures;
 }
 

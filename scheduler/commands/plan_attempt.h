@@ -42,7 +42,9 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
 // The hosts that the next job of this item is kept away from.
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);
 
-// By cause, of the item's attempts since the last `retry`, without exempt ones.
+// By cause, of the item's attempts since the last `retry`, without exempt ones. A refusal to give
+// more time or memory that may be about the number of jobs is among them only while it is the
+// newest: the next attempt does without, and the one after it asks for more again.
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through);
 
 }  // namespace scheduler

@@ -204,18 +204,21 @@ class Launcher {
         outcome.site_fault != SiteFault::kNone && breaker_.is_known(outcome.pause_reason);
     store_outcome(context_, attempt, outcome, {"before-answer-commit", "after-answer-commit"},
                   std::nullopt, known);
-    if (is_busy(outcome.cause) && earlier.size() >= 2) {
+    if (is_of_the_moment(outcome.cause) && earlier.size() >= 2) {
       forget_busy(earlier[earlier.size() - 2]);
     }
     pause(outcome, attempt, asked);
   }
 
-  static bool is_busy(const std::string& cause) { return cause == "busy" || cause == "own_limit"; }
+  static bool is_of_the_moment(const std::string& cause) {
+    return cause == "busy" || cause == "own_limit" || cause == kRaiseRefused;
+  }
 
   // A limit of the moment leaves one attempt, the last, however often it is met. A script that was
   // run by hand meanwhile keeps its folder.
   void forget_busy(const db::Attempt& attempt) const {
-    if (!is_busy(attempt.cause) || fs::exists(attempt.directory + "/" + kClaimFolder)) return;
+    if (!is_of_the_moment(attempt.cause) || fs::exists(attempt.directory + "/" + kClaimFolder))
+      return;
     db::AttemptStore(context_.database).remove(attempt.id);
     fs::remove_all(attempt.directory);
   }

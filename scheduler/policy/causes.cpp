@@ -52,7 +52,7 @@ constexpr CauseRule kRules[] = {
      "the cluster does not take what its own options ask for now"},
     {"configuration", kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not take the site's jobs"},
-    {"raise_refused", kUnlimited, false, false, ItemState::kFailed,
+    {kRaiseRefused, kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not give it more time or memory than before"},
     {"options", 0, false, false, ItemState::kFailed,
      "the cluster cannot give it what its options ask for"},
@@ -86,7 +86,7 @@ std::string tries_left(const CauseRule& rule, int earlier) {
 // 1.5 for each of these failures, up to a limit, unless the cluster has refused more.
 double raised_after(const Failures& failures, const std::vector<const char*>& causes) {
   constexpr int kMost = 4;
-  if (failures.count("raise_refused") != 0) return 1;
+  if (failures.count(kRaiseRefused) != 0) return 1;
   int times = 0;
   for (const char* cause : causes) {
     const auto found = failures.find(cause);

@@ -53,8 +53,11 @@ Outcome ended(db::AttemptState state, const std::string& cause, const std::strin
 Outcome paused(Outcome outcome, SiteFault fault, const std::string& why,
                const std::string& advice = "");
 
+// Of an attempt that was refused although it would have been taken without more time or memory.
+inline constexpr const char* kRaiseRefused = "raise_refused";
+
 // The factors by which the next job's time limit and memory exceed what its options ask for, after
-// attempts that these ended. 1 once the cluster has refused more.
+// attempts that these ended. 1 where the cluster has refused more (kRaiseRefused).
 double time_factor(const Failures& failures);
 double memory_factor(const Failures& failures);
 

@@ -62,11 +62,7 @@ bool own_place_is_closed(const slurm::SubmitResult& answer,
   return asked_for("partition") || asked_for("reservation");
 }
 
-// Slurm's one sentence for the limits of accounts and QOS covers the size of a job and the number
-// of jobs alike.
-bool is_policy(const slurm::SubmitResult& answer) {
-  return answer.message.find("accounting/QOS policy") != std::string::npos;
-}
+bool is_policy(const slurm::SubmitResult& answer) { return may_be_about_number(answer.message); }
 
 bool may_be_about_size(const slurm::SubmitResult& answer) {
   return answer.refusal == slurm::Refusal::kJob || is_policy(answer);
@@ -97,11 +93,15 @@ Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const 
 }
 }  // namespace
 
+bool may_be_about_number(const std::string& message) {
+  return message.find("accounting/QOS policy") != std::string::npos;
+}
+
 Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules) {
   const Past past{failures, rules};
   if (asked.raised && may_be_about_size(answer)) {
-    return ended(AttemptState::kRejected, "raise_refused", answer.message, past);
+    return ended(AttemptState::kRejected, kRaiseRefused, answer.message, past);
   }
   switch (answer.refusal) {
     case slurm::Refusal::kNone:

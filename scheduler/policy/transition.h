@@ -59,6 +59,10 @@ struct Asked {
 Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules);
 
+// Whether a refusal may be about the number of jobs: Slurm's one sentence for the limits of
+// accounts and QOS covers that and the size of a job alike.
+bool may_be_about_number(const std::string& message);
+
 // Whether a line of a job's log, or Slurm's reason, says that the job used more memory than it had.
 bool says_out_of_memory(const std::string& line);
 

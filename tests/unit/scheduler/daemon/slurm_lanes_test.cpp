@@ -157,6 +157,42 @@ TEST_F(DaemonLanesTest, AfterABusyAnswerTheNextJobIsTriedAsSoonAsOneEnds) {
   EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
+TEST_F(DaemonLanesTest, MoreMemoryThatALimitMayHaveRefusedForTheNumberOfJobsIsAskedForAgain) {
+  config_.slurm.options = {{"mem", "32G"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  const auto run_out_of_memory = [&] {
+    cluster_.end(attempt(id).token, slurm::JobState::kOutOfMemory, std::nullopt);
+  };
+  ticks(2);
+  run_out_of_memory();
+  refuse(slurm::Refusal::kBusy, kLimit);
+  ticks(1);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=48G"));
+  ticks(2);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=32G"));
+  ASSERT_EQ(attempt(id).state, AttemptState::kRunning);
+  run_out_of_memory();
+  ticks(2);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=72G"));
+}
+
+TEST_F(DaemonLanesTest, ALimitThatRefusesMoreMemoryAndWithoutItAlikeIsOfNumberAndLeavesOneAttempt) {
+  config_.slurm.options = {{"mem", "32G"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  cluster_.end(attempt(id).token, slurm::JobState::kOutOfMemory, std::nullopt);
+  refuse(slurm::Refusal::kBusy, kLimit, 6);
+  for (int i = 0; i < 6; ++i) {
+    clock_.pass(seconds(61));
+    ticks(3);
+  }
+  EXPECT_THAT(attempts(id), SizeIs(3)) << "that ran, that was refused, that runs";
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--mem=48G"));
+}
+
 TEST_F(DaemonLanesTest, AFullDiskIsNotEmptiedByAJobThatEnds) {
   const auto ids = enqueue_many(2);
   ticks(2);
