@@ -110,6 +110,15 @@ std::string change_of_options(const ItemOptions& before, const ItemOptions& afte
   return base::joined(changes);
 }
 
+// What it was searched with belongs to it: without it, the reason of a finished item says nothing.
+void add_result(ItemView& view) {
+  for (const db::Attempt& attempt : view.attempts) {
+    if (attempt.id != view.result->attempt_id) continue;
+    if (!view.explanation.empty()) view.explanation += "; ";
+    view.explanation += explain_done(*view.result, attempt);
+  }
+}
+
 }  // namespace
 
 void Commands::audit(const Caller& caller, const std::string& action, int64_t item_id,
@@ -396,10 +405,10 @@ std::map<int64_t, Decision> Commands::decisions() const {
     if (item.cancel_requested) cancelled.insert(item.id);
   }
   for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
-    const std::string why = why_it_waits(attempt);
-    if (why.empty() || cancelled.count(attempt.item_id) != 0) continue;
+    if (cancelled.count(attempt.item_id) != 0) continue;
+    // What it got was decided when it started, whatever would be decided now.
     Decision& decision = decisions[attempt.item_id];
-    if (!decision.shape) decision.explanation = why;
+    if (!decision.shape) decision.explanation = explain_open(attempt);
   }
   return decisions;
 }
@@ -423,12 +432,7 @@ ItemView Commands::show(int64_t item_id) const {
   if (decision != all.end()) view.explanation = decision->second.explanation;
   const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
   if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
-  const bool stays = decision == all.end() || !decision->second.shape;
-  const bool runs = item->state == ItemState::kActive && !item->cancel_requested && stays;
-  if (runs && !view.attempts.empty()) {
-    const std::string why = why_it_waits(view.attempts.back());
-    view.explanation = why.empty() ? view.attempts.back().explanation : why;
-  }
+  if (view.result) add_result(view);
   return view;
 }
 

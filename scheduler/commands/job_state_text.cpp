@@ -1,5 +1,8 @@
 #include "scheduler/commands/job_state_text.h"
 
+#include <iomanip>
+#include <sstream>
+
 #include "slurm/job_states.h"
 
 namespace scheduler {
@@ -31,6 +34,46 @@ std::string why_it_waits(const db::Attempt& attempt) {
     text += "; it will not start by itself";
   }
   return text;
+}
+
+std::string explain_open(const db::Attempt& attempt) {
+  const std::string waits = why_it_waits(attempt);
+  if (!waits.empty()) return waits;
+  const std::string shape = attempt.shape.empty() ? "" : " with " + attempt.shape;
+  const std::string host = attempt.host.empty() ? "" : " on " + attempt.host;
+  const std::string decided =
+      attempt.explanation.empty() ? "" : "; decided at its start: " + attempt.explanation;
+  switch (attempt.state) {
+    case db::AttemptState::kSubmitting:
+    case db::AttemptState::kUnknown:
+      return "its job is submitted" + shape + ", without an answer of the cluster yet" + decided;
+    case db::AttemptState::kPending:
+      return "its job waits to start" + shape + decided;
+    case db::AttemptState::kCompleting:
+      return "its job ends" + host + decided;
+    case db::AttemptState::kRunning:
+      if (!attempt.message.empty()) return "runs" + shape + host + "; " + attempt.message + decided;
+      return "runs" + shape + host + decided;
+    case db::AttemptState::kRejected:
+    case db::AttemptState::kDone:
+    case db::AttemptState::kCheckpointed:
+    case db::AttemptState::kFailed:
+    case db::AttemptState::kLost:
+    case db::AttemptState::kCancelled:
+    case db::AttemptState::kNeverStarted:
+      return attempt.explanation;
+  }
+  return "";
+}
+
+std::string explain_done(const db::Result& result, const db::Attempt& attempt) {
+  std::ostringstream text;
+  text << "found " << result.peaks << (result.peaks == 1 ? " peak" : " peaks") << std::fixed
+       << std::setprecision(2) << " above z = " << result.cutoff << ", best " << result.best_z
+       << "; attempt " << attempt.number;
+  if (!attempt.shape.empty()) text << ", with " << attempt.shape;
+  if (!attempt.host.empty()) text << ", on " << attempt.host;
+  return text.str();
 }
 
 }  // namespace scheduler

@@ -43,6 +43,14 @@ std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, int exemp
   return "";
 }
 
+std::string width_text(const JobScript& script) {
+  const std::string devices = script.gpus == 0   ? "CPU"
+                              : script.gpus == 1 ? "1 GPU"
+                                                 : std::to_string(script.gpus) + " GPUs";
+  if (script.nodes == 1) return devices;
+  return std::to_string(script.nodes) + " nodes (" + devices + ")";
+}
+
 db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
                          const std::vector<db::Attempt>& earlier) {
   const std::string jobs = context.config.jobs();
@@ -73,6 +81,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                                                  .excluded_hosts = plan.excluded_hosts,
                                                  .time_factor = time_factor(failures),
                                                  .memory_factor = memory_factor(failures)});
+  plan.width = width_text(script);
   plan.raised = std::move(script.raised);
   plan.attempt.script = std::move(script.text);
   plan.attempt.script_sha256 = base::sha256_of_text(plan.attempt.script);

@@ -28,6 +28,7 @@ struct PlanContext {
 struct AttemptPlan {
   // item_id, number, token, directory, resume_from, script and its hash, gpus and release_due.
   db::Attempt attempt{};
+  std::string width{};  // what its script asks for: "1 GPU", "4 nodes (16 GPUs)"
   std::set<std::string> excluded_hosts{};
   slurm::Directives raised{};  // what it asks for more of than the item's and the site's options
 };

@@ -97,6 +97,13 @@ bool asks_for_more_than_mail(const std::map<std::string, std::string>& options) 
   });
 }
 
+bool asks_for_width(const std::map<std::string, std::string>& options) {
+  for (const char* option : {"nodes", "gres", "gpus", "gpus-per-node", "gpus-per-task"}) {
+    if (options.count(option) != 0) return true;
+  }
+  return false;
+}
+
 // What its own options may be to blame for is no matter of its class, nor is a job that somebody
 // holds. Other plain jobs that cannot start stop their class, since the next could not start
 // either. A job that Margay itself holds until its number is stored waits for its turn.
@@ -131,6 +138,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .not_before = item.not_before,
                               .owner = item.owner_uid,
                               .own_options = asks_for_more_than_mail(options),
+                              .own_width = asks_for_width(options),
                               .lane = lane_of_item(item, options, limits)});
   }
   std::map<int64_t, PlanItem*> active;

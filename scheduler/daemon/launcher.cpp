@@ -15,6 +15,7 @@
 #include "db/items.h"
 #include "db/templates.h"
 #include "scheduler/commands/plan_attempt.h"
+#include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/outcomes.h"
@@ -126,6 +127,10 @@ class Launcher {
     db::Attempt& attempt = plan.attempt;
     attempt.shape = decision.shape->text;
     attempt.explanation = decision.explanation;
+    if (asks_for_width(item.options)) {
+      attempt.shape = plan.width;
+      attempt.explanation += ": " + plan.width;
+    }
     if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
     if (!plan.excluded_hosts.empty()) {
       attempt.explanation +=

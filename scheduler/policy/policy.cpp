@@ -110,8 +110,9 @@ Decision start(const PlanItem& item, const Filling& filling) {
                     .lane = item.lane,
                     .priority = item.priority};
   decision.explanation = why_now(item, filling);
-  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets " +
-                          shape.text + why_this_shape(item, filling.snapshot);
+  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
+  decision.explanation += item.own_width ? "what its own options ask for"
+                                         : shape.text + why_this_shape(item, filling.snapshot);
   return decision;
 }
 
@@ -167,11 +168,11 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
 }
 
 // A job that was started with the urgent shape stays, although the item's own options asked for
-// less.
+// less; and so does one whose own options say how large it is, whatever its class.
 bool wants_more(const PlanItem& item, const QueueSnapshot& snapshot) {
   const ShapeOffer& shape = shape_for(item, snapshot);
-  return is_for_urgent(item, snapshot) && item.stoppable && item.shape != shape.text &&
-         item.gpus < shape.gpus;
+  return is_for_urgent(item, snapshot) && !item.own_width && item.stoppable &&
+         item.shape != shape.text && item.gpus < shape.gpus;
 }
 
 // Stopped only when its next job can be submitted at once, or it would lose its place for nothing.

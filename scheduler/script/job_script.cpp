@@ -223,6 +223,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const std::string text = render_template(script, values, config.slurm.setup);
   return {.text = slurm::with_directives(text, asks),
           .gpus = slurm::gpus_of(wanted),
+          .nodes = wanted.max_nodes.value_or(1),
           .wide = wanted.max_nodes.value_or(1) > 1,
           .raised = raised};
 }

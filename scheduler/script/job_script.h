@@ -27,6 +27,7 @@ struct ScriptInputs {
 struct JobScript {
   std::string text{};
   int gpus = 0;                // of the whole job
+  int nodes = 1;               // at most
   bool wide = false;           // several nodes: submitted held, released when its id is stored
   slurm::Directives raised{};  // what it asks for more of than its options do: time, memory
 };

@@ -13,10 +13,14 @@ using db::ItemState;
 using db::Priority;
 using slurm::JobState;
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 class DaemonSlurmPromoteTest : public SlurmFixture {
  protected:
@@ -210,6 +214,39 @@ TEST_F(DaemonSlurmPromoteTest, WhatCouldNotBeSubmittedWideIsNotStopped) {
   EXPECT_THAT(cluster_.signalled, IsEmpty());
   EXPECT_THAT(daemon_->status().problem, HasSubstr("--ntasks=1"));
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSlurmPromoteTest, AnItemWhoseOwnOptionsSayItsWidthIsExplainedByWhatItGot) {
+  const auto id = enqueue("a.mrc", Priority::kLow).id;
+  give_options(id, {{"nodes", "3"}});
+  EXPECT_THAT(explained(id),
+              AllOf(HasSubstr("so it gets what its own options ask for"), Not(HasSubstr("1 GPU"))));
+  ticks(2);
+  EXPECT_EQ(attempt(id).shape, "3 nodes (3 GPUs)");
+  EXPECT_THAT(explained(id),
+              AllOf(StartsWith("runs with 3 nodes (3 GPUs) on node1; decided at its start: "),
+                    EndsWith("what its own options ask for: 3 nodes (3 GPUs)")));
+  EXPECT_EQ(shown(id), explained(id));
+  promote(id);
+  ticks(2);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+}
+
+TEST_F(DaemonSlurmPromoteTest, AWideSearchThatIsDemotedIsExplainedByWhatWasDecidedAtItsStart) {
+  const auto id = enqueue("a.mrc", Priority::kUrgent).id;
+  ticks(2);
+  commands_->promote(user_, id, Priority::kLow);
+  EXPECT_THAT(explained(id),
+              AllOf(StartsWith("runs with 4 nodes (16 GPUs) on node1; decided at its "
+                               "start: only ready item of class urgent"),
+                    EndsWith("since it is urgent")));
+  EXPECT_EQ(shown(id), explained(id));
+  finish(attempt(id));
+  ticks(1);
+  EXPECT_THAT(shown(id),
+              AllOf(HasSubstr("found "), HasSubstr("; attempt 1, with 4 nodes (16 GPUs), "
+                                                   "on node1")));
 }
 
 TEST_F(DaemonSlurmPromoteTest, WithoutAWordOfTheClusterNothingIsStopped) {
