@@ -139,7 +139,8 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .owner = item.owner_uid,
                               .own_options = asks_for_more_than_mail(options),
                               .own_width = asks_for_width(options),
-                              .lane = lane_of_item(item, options, limits)});
+                              .lane = lane_of_item(item, options, limits),
+                              .size = size_of(options)});
   }
   std::map<int64_t, PlanItem*> active;
   for (PlanItem& item : snapshot.items) {

@@ -35,6 +35,7 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
       limits_(limits_of(config)),
       breaker_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}),
       lanes_(config.intervals.retry, config.intervals.retry_longest),
+      sizes_(config.intervals.retry, config.intervals.retry_longest),
       in_hand_(config.state + "/in-hand") {
   limits_.plain_place = plain_place_of(config);
   if (!context_.log) context_.log = [](const std::string&) {};
@@ -134,6 +135,25 @@ void Daemon::look_for_unreadable_rows() {
   if (!rows.empty()) unreadable_rows_ += "; until that is corrected it is left out";
 }
 
+// A limit may allow another job now: any in a lane, and one of the same size.
+void Daemon::note_ended_jobs() {
+  if (tracker_.ended_items().empty()) return;
+  breaker_.job_ended();
+  lanes_.job_ended();
+  if (sizes_.empty()) return;
+  for (const int64_t id : tracker_.ended_items()) {
+    const auto item = db::ItemStore(context_.database).find(id);
+    if (item) sizes_.job_ended(size_of(item->options));
+  }
+}
+
+std::map<std::string, std::string> Daemon::held_lanes() const {
+  const int64_t now_ms = context_.clock.boot_ms();
+  std::map<std::string, std::string> held = lanes_.held(now_ms);
+  held.merge(sizes_.held(now_ms));
+  return held;
+}
+
 void Daemon::look_at(slurm::Snapshot&& snapshot) {
   const bool complete = snapshot.complete;
   if (complete) {
@@ -144,10 +164,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
   }
   snapshot_ = {ours(std::move(snapshot)), complete};
   const std::vector<db::Attempt> open = track();
-  if (tracker_.jobs_ended()) {
-    breaker_.job_ended();
-    lanes_.job_ended();
-  }
+  note_ended_jobs();
   stop_orphans(open);
   if (complete) forget_ended();
   forget_host_failures();
@@ -169,7 +186,7 @@ bool Daemon::launch(const Decision& decision) {
   LaunchResult result;
   in_hand_.take(decision.item_id, Work::kLaunch);
   guarded("item " + std::to_string(decision.item_id), [&] {
-    result = launch_item(context_, {breaker_, lanes_}, limits_, decision);
+    result = launch_item(context_, {breaker_, lanes_, sizes_}, limits_, decision);
   });
   in_hand_.put_down();
   launch_pause_ = result.hold;
@@ -216,13 +233,14 @@ void Daemon::submit() {
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   snapshot.probing = breaker_.is_probing();
-  snapshot.held_lanes = lanes_.held(context_.clock.boot_ms());
+  snapshot.held_lanes = held_lanes();
   guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
     if (decision.verdict != Verdict::kStart) continue;
     // An item before this one may have found that its lane is not open.
-    if (lanes_.is_held(decision.lane, context_.clock.boot_ms())) continue;
+    const int64_t now_ms = context_.clock.boot_ms();
+    if (lanes_.is_held(decision.lane, now_ms) || sizes_.is_held(decision.size, now_ms)) continue;
     if (!launch(decision)) return;
   }
   for (const Decision& decision : decisions) {
@@ -270,7 +288,7 @@ void Daemon::publish() {
   next_.orphans = orphans_.stopped();
   next_.pause_reason =
       launch_pause_.empty() ? breaker_.problem(context_.clock.boot_ms()) : launch_pause_;
-  next_.held_lanes = lanes_.held(context_.clock.boot_ms());
+  next_.held_lanes = held_lanes();
   const std::scoped_lock lock(mutex_);
   status_ = next_;
 }

@@ -70,6 +70,8 @@ class Daemon {
   bool may_ask();
   bool may_submit();
   bool is_paused() const;
+  void note_ended_jobs();
+  std::map<std::string, std::string> held_lanes() const;
   void submit();
   void count_fresh_jobs(QueueSnapshot& snapshot);
   bool launch(const Decision& decision);
@@ -82,6 +84,7 @@ class Daemon {
   ClockJumps clock_jumps_;
   CircuitBreaker breaker_;
   Lanes lanes_;
+  Lanes sizes_;  // of items that ask for more than the site does
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};

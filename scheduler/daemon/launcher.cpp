@@ -35,7 +35,11 @@ namespace fs = std::filesystem;
 class Launcher {
  public:
   Launcher(const DaemonContext& context, Gates gates, const ClusterLimits& limits)
-      : context_(context), breaker_(gates.breaker), lanes_(gates.lanes), limits_(limits) {}
+      : context_(context),
+        breaker_(gates.breaker),
+        lanes_(gates.lanes),
+        sizes_(gates.sizes),
+        limits_(limits) {}
 
   LaunchResult launch(const Decision& decision) {
     const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
@@ -238,6 +242,11 @@ class Launcher {
       case SiteFault::kLane:
         if (lanes_.hold(asked.lane, why, now_ms)) context_.log("submissions held: " + why);
         return;
+      case SiteFault::kSize:
+        if (sizes_.hold(size_of(asked.own_options), why, now_ms)) {
+          context_.log("submissions held: " + why);
+        }
+        return;
       case SiteFault::kTransient:
         news = breaker_.reach_limit(why, now_ms);
         break;
@@ -268,6 +277,7 @@ class Launcher {
       case slurm::SubmitOutcome::kAccepted:
         accept(std::move(attempt), answer);
         lanes_.accepted(decision.lane);
+        sizes_.accepted(decision.size);
         return {.submitted = true, .job_id = answer.job_id};
       case slurm::SubmitOutcome::kUnknown:
         store_outcome(context_, attempt,
@@ -333,6 +343,7 @@ class Launcher {
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
   Lanes& lanes_;
+  Lanes& sizes_;
   const ClusterLimits& limits_;
 };
 

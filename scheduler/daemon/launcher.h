@@ -19,10 +19,11 @@ struct LaunchResult {
   std::string hold{};
 };
 
-// What pauses submissions: all of them, or those of one lane.
+// What pauses submissions: all of them, those of one lane, or of one size.
 struct Gates {
   CircuitBreaker& breaker;
   Lanes& lanes;
+  Lanes& sizes;
 };
 
 // Quarantines an item that cannot run, and fails one whose own options are wrong.

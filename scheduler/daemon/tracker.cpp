@@ -51,7 +51,7 @@ Tracker::Tracker(const DaemonContext& context, CircuitBreaker& breaker, Hardware
 void Tracker::begin(const JobSnapshot& snapshot) {
   snapshot_ = &snapshot;
   moved_ = false;
-  jobs_ended_ = false;
+  ended_items_.clear();
   changes_.clear();
   looks_left_ = kLooks;
   const auto ids = db::QueueStore(context_.database).to_cancel();
@@ -332,7 +332,7 @@ void Tracker::conclude(const db::Attempt& attempt, const Outcome& outcome,
                 result, quiet);
   report_to_breaker(attempt.token, outcome, true);
   hardware_.note(attempt);
-  if (!attempt.job_id.empty()) jobs_ended_ = true;
+  if (!attempt.job_id.empty()) ended_items_.push_back(attempt.item_id);
   forget(attempt.id);
   moved_ = true;
 }

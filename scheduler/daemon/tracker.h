@@ -37,8 +37,8 @@ class Tracker {
   void finish();
   // True when an attempt has ended, or got its job, since begin().
   bool moved() const { return moved_; }
-  // True when an attempt that had a job has ended since begin().
-  bool jobs_ended() const { return jobs_ended_; }
+  // The items of attempts that had a job and have ended since begin().
+  const std::vector<int64_t>& ended_items() const { return ended_items_; }
 
   // Between snapshots: asks jobs to stop whose items were cancelled since the last one.
   void stop_cancelled(const JobSnapshot& snapshot);
@@ -86,7 +86,7 @@ class Tracker {
   const RetryRules rules_;
   const JobSnapshot* snapshot_ = nullptr;
   bool moved_ = false;
-  bool jobs_ended_ = false;
+  std::vector<int64_t> ended_items_;
   std::vector<OpenChange> changes_;
   std::set<int64_t> to_cancel_;  // items
   std::set<int64_t> asked_;      // those of them asked between snapshots

@@ -48,7 +48,7 @@ constexpr CauseRule kRules[] = {
     {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
      kTooShort},
     {"busy", kUnlimited, false, false, ItemState::kFailed, "the cluster takes no more jobs now"},
-    {"own_limit", kUnlimited, true, false, ItemState::kFailed,
+    {"own_limit", kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not take what its own options ask for now"},
     {"configuration", kUnlimited, false, false, ItemState::kFailed,
      "the cluster does not take the site's jobs"},

@@ -1,6 +1,7 @@
 #include "scheduler/policy/lanes.h"
 
 #include <algorithm>
+#include <set>
 
 namespace scheduler {
 
@@ -18,6 +19,20 @@ std::string lane_of(const std::map<std::string, std::string>& own_options,
   return lane;
 }
 
+std::string size_of(const std::map<std::string, std::string>& own_options) {
+  static const std::set<std::string> sizes = {
+      "time",          "nodes", "ntasks",        "ntasks-per-node",
+      "cpus-per-task", "mem",   "mem-per-cpu",   "mem-per-gpu",
+      "gres",          "gpus",  "gpus-per-node", "gpus-per-task",
+      "exclusive"};
+  std::string size;
+  for (const auto& [option, value] : own_options) {
+    if (sizes.count(option) == 0) continue;
+    size += (size.empty() ? "" : ", ") + option + (value.empty() ? "" : "=") + value;
+  }
+  return size;
+}
+
 bool Lanes::hold(const std::string& lane, const std::string& why, int64_t now_ms) {
   Hold& hold = holds_[lane];
   const bool news = hold.why != why;
@@ -30,11 +45,18 @@ bool Lanes::hold(const std::string& lane, const std::string& why, int64_t now_ms
   return news;
 }
 
+void Lanes::open_early(Hold& hold) {
+  hold.until_ms = 0;
+  hold.opened_early = true;
+}
+
 void Lanes::job_ended() {
-  for (auto& [lane, hold] : holds_) {
-    hold.until_ms = 0;
-    hold.opened_early = true;
-  }
+  for (auto& [lane, hold] : holds_) open_early(hold);
+}
+
+void Lanes::job_ended(const std::string& lane) {
+  const auto hold = holds_.find(lane);
+  if (hold != holds_.end()) open_early(hold->second);
 }
 
 bool Lanes::is_held(const std::string& lane, int64_t now_ms) const {

@@ -18,6 +18,11 @@ namespace scheduler {
 std::string lane_of(const std::map<std::string, std::string>& own_options,
                     const std::map<std::string, std::string>& plain, const std::string& own_shape);
 
+// What an item asks for in size: "mem=600G, time=10-00:00:00"; empty when its own options leave
+// that to the site. A limit on account or QOS may refuse this alone, and then holds the items of
+// the same size, as a lane does.
+std::string size_of(const std::map<std::string, std::string>& own_options);
+
 class Lanes {
  public:
   // A refused lane is tried again after `first`, doubled each time up to `longest`.
@@ -30,6 +35,9 @@ class Lanes {
   void accepted(const std::string& lane) { holds_.erase(lane); }
   // One of our jobs has ended, and a limit may allow another one: each lane is tried at once.
   void job_ended();
+  // The same for a job of this lane, where those of the others make no room.
+  void job_ended(const std::string& lane);
+  bool empty() const { return holds_.empty(); }
   bool is_held(const std::string& lane, int64_t now_ms) const;
   // The lanes that are held, with the reasons.
   std::map<std::string, std::string> held(int64_t now_ms) const;
@@ -41,6 +49,8 @@ class Lanes {
     int64_t until_ms = 0;
     bool opened_early = false;  // by a job's end: a refusal then doubles nothing
   };
+  static void open_early(Hold& hold);
+
   std::chrono::milliseconds first_;
   std::chrono::milliseconds longest_;
   std::map<std::string, Hold> holds_;

@@ -11,9 +11,18 @@ std::string count_of(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+// Why no job of its lane or of its size may be submitted; null when one may.
+const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) {
+  for (const std::string* lane : {&item.lane, &item.size}) {
+    const auto held = snapshot.held_lanes.find(*lane);
+    if (held != snapshot.held_lanes.end()) return &held->second;
+  }
+  return nullptr;
+}
+
 bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot) {
   return item.state == db::ItemState::kQueued && !item.cancel_requested &&
-         item.not_before <= snapshot.now && snapshot.held_lanes.count(item.lane) == 0;
+         item.not_before <= snapshot.now && hold_of(item, snapshot) == nullptr;
 }
 
 bool is_plain(const PlanItem& item) { return !item.own_options && item.lane.empty(); }
@@ -108,6 +117,7 @@ Decision start(const PlanItem& item, const Filling& filling) {
                     .verdict = Verdict::kStart,
                     .shape = shape,
                     .lane = item.lane,
+                    .size = item.size,
                     .priority = item.priority};
   decision.explanation = why_now(item, filling);
   decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
@@ -217,7 +227,7 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
     decision.verdict = Verdict::kHeld;
     decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
   } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
-    decision.explanation = "waits: " + filling.snapshot.held_lanes.at(item.lane);
+    decision.explanation = "waits: " + *hold_of(item, filling.snapshot);
   } else if (item.state == db::ItemState::kQueued) {
     decision.explanation =
         "waiting " + count_of(item.not_before - filling.snapshot.now, "second") + " before a retry";

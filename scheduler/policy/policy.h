@@ -31,6 +31,7 @@ struct PlanItem {
   bool own_options = false;  // for where or when its job runs, or how large it is
   bool own_width = false;    // its options say how many nodes or GPUs it gets
   std::string lane{};        // lane_of() its options and its shape
+  std::string size{};        // size_of() its options
   // Of its open attempt, if it has one:
   std::string shape{};  // the text of its ShapeOffer
   int gpus = 0;
@@ -66,8 +67,9 @@ struct QueueSnapshot {
   // A fault of the site is being probed by one job at a time. Jobs without options of their own go
   // first, since nothing of theirs can keep them from starting.
   bool probing = false;
-  std::map<std::string, std::string> held_lanes{};  // why no job of the lane may be submitted
-  std::vector<PlanItem> items{};                    // ended ones are ignored
+  // Why no job of the lane, or of the size, may be submitted.
+  std::map<std::string, std::string> held_lanes{};
+  std::vector<PlanItem> items{};  // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
   // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their
@@ -89,7 +91,8 @@ struct Decision {
   Verdict verdict = Verdict::kWait;
   // For kStart, what it gets. For a running item, what it gets instead; empty when it stays.
   std::optional<ShapeOffer> shape{};
-  std::string lane{};  // for kStart
+  std::string lane{};  // for kStart, with the size
+  std::string size{};
   db::Priority priority = db::Priority::kNormal;
   int ahead = 0;              // for kWait: items that go first
   std::string explanation{};  // one sentence for the user

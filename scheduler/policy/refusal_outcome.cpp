@@ -1,9 +1,9 @@
 // Implements transition.h: submissions that the cluster refused.
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/text.h"
+#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {
@@ -72,22 +72,13 @@ bool is_about_lane(const slurm::SubmitResult& answer) {
   return is_policy(answer) || answer.message.find("usage threshold") != std::string::npos;
 }
 
-bool asks_for_own_size(const std::map<std::string, std::string>& own_options) {
-  static const std::set<std::string> sizes = {
-      "time",          "nodes", "ntasks",        "ntasks-per-node",
-      "cpus-per-task", "mem",   "mem-per-cpu",   "mem-per-gpu",
-      "gres",          "gpus",  "gpus-per-node", "gpus-per-task",
-      "exclusive"};
-  return std::any_of(own_options.begin(), own_options.end(),
-                     [](const auto& option) { return sizes.count(option.first) != 0; });
-}
-
 Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const Past& past) {
   if (own_place_is_closed(answer, asked.own_options)) return judge_own_option(answer, past);
   const Outcome busy = ended(AttemptState::kRejected, "busy", answer.message, past);
   if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
-  if (is_policy(answer) && asks_for_own_size(asked.own_options)) {
-    return ended(AttemptState::kRejected, "own_limit", answer.message, past);
+  if (const std::string size = size_of(asked.own_options); is_policy(answer) && !size.empty()) {
+    return paused(ended(AttemptState::kRejected, "own_limit", answer.message, past),
+                  SiteFault::kSize, "the cluster takes no job of its size (" + size + ") now: ");
   }
   return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
 }

@@ -98,8 +98,34 @@ TEST_F(DaemonLanesTest, ALimitOnTheSizeOfAJobConcernsTheItemThatAskedForTheSize)
   ticks(2);
   EXPECT_EQ(item(plain).state, ItemState::kActive);
   EXPECT_EQ(item(large).state, ItemState::kQueued);
-  EXPECT_GT(item(large).not_before, clock_.now());
-  EXPECT_THAT(explained(large), AllOf(HasSubstr("before a retry"), HasSubstr("job submit limit")));
+  EXPECT_THAT(explained(large),
+              AllOf(HasSubstr("time=10-00:00:00"), HasSubstr("job submit limit")));
+}
+
+TEST_F(DaemonLanesTest, ItemsOfARefusedSizeAreTriedOneAtATimeAndWhenAJobOfThatSizeEnds) {
+  const auto ids = enqueue_many(7);
+  for (size_t i = 0; i < 6; ++i) give_options(ids[i], {{"mem", "600G"}});
+  cluster_.refusal = slurm::Refusal::kBusy;
+  cluster_.refusal_message = kLimit;
+  cluster_.faults.assign(100, Fault::kReject);
+  cluster_.faults[0] = cluster_.faults[1] = Fault::kAccept;
+  cluster_.faults[3] = Fault::kAccept;  // the plain one
+  ticks(3);
+  ASSERT_TRUE(item(ids[0]).state == ItemState::kActive && item(ids[1]).state == ItemState::kActive);
+  EXPECT_EQ(item(ids[6]).state, ItemState::kActive);
+  EXPECT_THAT(cluster_.requests, SizeIs(4)) << "one attempt for all items of that size";
+  ticks(50);
+  EXPECT_THAT(cluster_.requests, SizeIs(4));
+  finish(attempt(ids[6]));
+  ticks(2);
+  EXPECT_THAT(cluster_.requests, SizeIs(4)) << "a job of another size makes no room";
+  finish(attempt(ids[0]));
+  ticks(1);
+  EXPECT_THAT(cluster_.requests, SizeIs(5));
+  cluster_.faults.clear();
+  finish(attempt(ids[1]));
+  ticks(1);
+  EXPECT_EQ(item(ids[2]).state, ItemState::kActive) << "without any wait";
 }
 
 TEST_F(DaemonLanesTest, AnUrgentItemThatSlurmRefusesDoesNotStopTheOthers) {

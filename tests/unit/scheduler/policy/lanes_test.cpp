@@ -37,6 +37,22 @@ TEST(Lanes, ARefusedLaneIsTriedAtDoublingIntervalsAndTheOthersStayOpen) {
   EXPECT_FALSE(lanes.is_held("qos=short", now + kOneMinute)) << "and from the beginning";
 }
 
+TEST(Lanes, TheSizeOfAnItemIsWhatItAsksForBesidesItsPlace) {
+  EXPECT_EQ(size_of({{"qos", "short"}, {"job-name", "x"}, {"begin", "now+1day"}}), "");
+  EXPECT_EQ(size_of({{"time", "10"}, {"mem", "600G"}, {"exclusive", ""}, {"account", "lab"}}),
+            "exclusive, mem=600G, time=10");
+}
+
+TEST(Lanes, AJobOfOneLaneThatEndsOpensThatLaneAlone) {
+  Lanes lanes(minutes(1), minutes(5));
+  EXPECT_TRUE(lanes.empty());
+  lanes.hold("a", "limit of a", 0);
+  lanes.hold("b", "limit of b", 0);
+  lanes.job_ended("a");
+  lanes.job_ended("c");
+  EXPECT_THAT(lanes.held(1), ElementsAre(Pair("b", "limit of b")));
+}
+
 TEST(Lanes, AJobThatEndsOpensAllLanesForATry) {
   Lanes lanes(minutes(1), minutes(5));
   lanes.hold("a", "limit of a", 0);
