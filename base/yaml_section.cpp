@@ -263,6 +263,8 @@ std::chrono::milliseconds YamlValue::duration() const {
 
 bool YamlValue::is_list() const { return node_.IsSequence(); }
 
+bool YamlValue::is_section() const { return node_.IsMap(); }
+
 std::vector<YamlValue> YamlValue::items() const {
   if (!node_.IsSequence()) refuse("must be a list");
   std::vector<YamlValue> result;

@@ -88,6 +88,7 @@ class YamlValue {
   std::chrono::milliseconds duration() const;  // base/duration.h
   std::vector<double> numbers() const;
   bool is_list() const;
+  bool is_section() const;
   std::vector<YamlValue> items() const;
   YamlSection as_section() const;
 

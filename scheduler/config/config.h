@@ -58,9 +58,10 @@ struct SlurmOptions {
   int max_jobs = 64;       // Margay's jobs in Slurm at once, running or waiting
   int max_pending = 0;     // waiting there at once, for each class; 0: max(4, running / 4)
   Shape shape = Shape::kGpu;
-  std::optional<Shape> urgent_shape{};  // for urgent items; empty: `shape` for all
-  int gpus_per_node = 4;                // for the shapes node and nodes
-  int nodes = 4;                        // for the shape nodes
+  std::optional<Shape> urgent_shape{};       // for urgent items; empty: `shape` for all
+  int gpus_per_node = 4;                     // for the shapes node and nodes
+  int nodes = 4;                             // for the shape nodes
+  std::map<Shape, std::string> gpu_types{};  // by shape, as gres names them: "h200"; none: any
   RankLauncher launcher = RankLauncher::kTask;
   EngineBackend backend = EngineBackend::kAuto;
   int64_t longest_time = -1;    // seconds that a time limit is stretched to at most; -1: no bound

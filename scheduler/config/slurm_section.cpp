@@ -1,5 +1,6 @@
 // The section `slurm` of the configuration.
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/words.h"
@@ -105,6 +106,28 @@ constexpr base::Words<slurm::Accounting, 3> kAccounting = {{{slurm::Accounting::
                                                             {slurm::Accounting::kOn, "on"},
                                                             {slurm::Accounting::kOff, "off"}}};
 
+// One word for all shapes with GPUs, or a word for each of some.
+Reader gpu_types_into(std::map<Shape, std::string>& target) {
+  return [&target](const base::YamlValue& value) {
+    const auto word = [](const base::YamlValue& type) {
+      const std::string text = type.text();
+      const bool fits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+      });
+      if (!fits) type.refuse("must be a type as gres names it, such as h200, not '" + text + "'");
+      return text;
+    };
+    Readers readers;
+    for (const Shape shape : {Shape::kGpu, Shape::kNode, Shape::kNodes}) {
+      if (!value.is_section()) target[shape] = word(value);
+      readers[to_string(shape)] = [&target, shape, word](const base::YamlValue& type) {
+        target[shape] = word(type);
+      };
+    }
+    if (value.is_section()) read_section(value.as_section(), readers);
+  };
+}
+
 Reader urgent_shape_into(std::optional<Shape>& target) {
   return [&target](const base::YamlValue& value) { word_into(target.emplace(), kShapes)(value); };
 }
@@ -131,6 +154,18 @@ void check_urgent_shape(const SlurmOptions& slurm) {
                     size_of(slurm, *slurm.urgent_shape) + " is no more than " +
                     size_of(slurm, slurm.shape) +
                     "; see slurm.nodes and slurm.gpus_per_node, or leave it out");
+}
+
+// GPUs for every job would replace those of each shape, while all texts name the shape's.
+void check_gpu_options(const SlurmOptions& slurm) {
+  for (const char* option : {"gres", "gpus", "gpus-per-node", "gpus-per-task"}) {
+    const auto given = slurm.options.find(option);
+    if (given == slurm.options.end()) continue;
+    if (std::string(option) == "gres" && slurm::gpus_of_gres(given->second) == 0) continue;
+    throw ConfigError("slurm.options." + std::string(option) + " is '" + given->second +
+                      "', which would replace the GPUs of every shape: set slurm.gpu_type to the "
+                      "type of the GPUs and slurm.gpus_per_node to their number on a node");
+  }
 }
 
 void check_ranges(const SlurmOptions& slurm) {
@@ -223,6 +258,7 @@ Reader slurm_into(SlurmOptions& slurm) {
                        {"shape", word_into(slurm.shape, kShapes)},
                        {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
                        {"gpus_per_node", number_into(slurm.gpus_per_node)},
+                       {"gpu_type", gpu_types_into(slurm.gpu_types)},
                        {"nodes", number_into(slurm.nodes)},
                        {"launcher", word_into(slurm.launcher, kLaunchers)},
                        {"backend", word_into(slurm.backend, kBackends)},
@@ -237,6 +273,7 @@ Reader slurm_into(SlurmOptions& slurm) {
 void complete_slurm(SlurmOptions& slurm) {
   slurm::HttpOptions& http = slurm.http;
   check_ranges(slurm);
+  check_gpu_options(slurm);
   check_urgent_shape(slurm);
   if (slurm.transport == Transport::kRest) {
     check_rest(slurm);

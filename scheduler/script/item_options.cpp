@@ -30,6 +30,21 @@ void check_allowed(const Config& config, const std::string& option, bool privile
       slurm::list_of(config.slurm.user_options) + " ('slurm.user_options' in the configuration)");
 }
 
+// One search in the shape gpu has one rank, on one GPU.
+void check_idle_gpus(const Config& config, Shape shape, const slurm::Directives& options) {
+  if (shape != Shape::kGpu) return;
+  for (const char* option : {"gres", "gpus", "gpus-per-node", "gpus-per-task"}) {
+    const auto given = options.find(option);
+    if (given == options.end()) continue;
+    const auto wanted = slurm::resources_of(directives_of(config, shape, options), "its options");
+    if (slurm::gpus_of(wanted) <= std::max(1, wanted.max_nodes.value_or(1))) continue;
+    throw slurm::DirectiveError("option " + std::string(option) + ": '" + given->second +
+                                "' asks for several GPUs on a node, and a search in the shape gpu "
+                                "uses one: ask for one, or leave it out; searches on several GPUs "
+                                "need slurm.shape or slurm.urgent_shape 'node' or 'nodes'");
+  }
+}
+
 }  // namespace
 
 slurm::Directives check_item_options(const Config& config,
@@ -51,6 +66,7 @@ slurm::Directives check_item_options(const Config& config,
     slurm::add_directive(kept, option, value, "option " + option);
   }
   directives_of(config, config.slurm.shape, kept);
+  check_idle_gpus(config, config.slurm.shape, kept);
   // Or it could not be promoted.
   if (config.slurm.urgent_shape) directives_of(config, *config.slurm.urgent_shape, kept);
   return kept;

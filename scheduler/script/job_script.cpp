@@ -27,7 +27,9 @@ Directives asks_of_shape(const SlurmOptions& slurm, Shape shape) {
   Directives asks = {{"nodes", shape == Shape::kNodes ? std::to_string(slurm.nodes) : "1"}};
   if (uses_gpus(shape)) {
     const int gpus = shape == Shape::kGpu ? 1 : slurm.gpus_per_node;
-    asks["gres"] = "gpu:" + std::to_string(gpus);
+    const auto type = slurm.gpu_types.find(shape);
+    const bool typed = type != slurm.gpu_types.end();
+    asks["gres"] = "gpu:" + (typed ? type->second + ":" : "") + std::to_string(gpus);
   }
   return asks;
 }
@@ -228,6 +230,21 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
           .raised = raised};
 }
 
+// What a shape has is said in many places; other GPUs from elsewhere would make that untrue.
+void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks) {
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  const int has = shape == Shape::kGpu ? 1 : config.slurm.gpus_per_node;
+  const int gets = gpus_on_each_node(wanted);
+  if (!uses_gpus(shape) || slurm::gpus_of(wanted) == 0 || gets == has) return;
+  const std::string of_node =
+      shape == Shape::kGpu ? "" : ", and the number of GPUs of a node as slurm.gpus_per_node";
+  throw ConfigError("shape " + to_string(shape) + " has " + std::to_string(has) +
+                    " GPUs on each node, and " + template_name(shape) + ", slurm.options or " +
+                    "slurm.shapes." + to_string(shape) + " ask for " + std::to_string(gets) +
+                    ": take them out there; write the type of the GPUs as slurm.gpu_type" +
+                    of_node);
+}
+
 void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
@@ -237,6 +254,7 @@ void check_template(const Config& config, Shape shape) {
     if (!used) of_shape.slurm.options.clear();
     render_sbatch(of_shape,
                   {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = shape});
+    check_gpus(of_shape, shape, directives_of(of_shape, shape, {}));
   } catch (const ScriptError& error) {
     throw ConfigError(error.what());
   } catch (const slurm::DirectiveError& error) {

@@ -159,6 +159,17 @@ void drop_gpus(Directives& directives) {
   }
 }
 
+// A gres without GPUs adds to the GPUs that are asked for already; "none" takes them away.
+std::string with_gpus_of(const Directives& merged, const std::string& gres) {
+  const auto before = merged.find("gres");
+  std::vector<Gres> entries = parse_gres(gres).value_or(std::vector<Gres>{});
+  if (before == merged.end() || entries.empty() || gpus_of_gres(gres) > 0) return gres;
+  std::vector<Gres> both = parse_gres(before->second).value_or(std::vector<Gres>{});
+  std::erase_if(both, [](const Gres& entry) { return entry.name != "gpu"; });
+  both.insert(both.end(), entries.begin(), entries.end());
+  return both.size() == entries.size() ? gres : gres_text(both);
+}
+
 }  // namespace
 
 void add_directive(Directives& directives, const std::string& option, const std::string& value,
@@ -204,7 +215,9 @@ Directives merge(const Directives& base, const Directives& over) {
     if (option == "mem" || option == "mem-per-cpu" || option == "mem-per-gpu") drop_memory(merged);
     if (asks_for_gpus(option, value)) drop_gpus(merged);
   }
-  for (const auto& [option, value] : over) merged[option] = value;
+  for (const auto& [option, value] : over) {
+    merged[option] = option == "gres" ? with_gpus_of(merged, value) : value;
+  }
   return merged;
 }
 

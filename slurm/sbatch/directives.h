@@ -33,7 +33,8 @@ void add_directive(Directives& directives, const std::string& option, const std:
                    const std::string& where);
 
 // Both together; `over` wins. A kind of memory (mem, mem-per-cpu, mem-per-gpu) replaces the others,
-// and so does a way to ask for GPUs (gres with a GPU, gpus, gpus-per-node, gpus-per-task).
+// and so does a way to ask for GPUs (gres with a GPU, gpus, gpus-per-node, gpus-per-task). A gres
+// without GPUs adds to them.
 Directives merge(const Directives& base, const Directives& over);
 
 // Throws DirectiveError, beginning with `where`, for options that contradict each other: several

@@ -113,6 +113,30 @@ TEST(Config, BadValuesAreRefusedByName) {
 
 const std::string kSlurm = "cluster: slurm\nslurm:\n  url: http://head:6820\n  token_file: /t\n";
 
+TEST(SlurmConfig, TheTypeOfTheGpusIsOfAllShapesOrOfEach) {
+  const auto types = [](const std::string& line) {
+    return parse_config(kSlurm + "  gpu_type: " + line + "\n", "x").slurm.gpu_types;
+  };
+  EXPECT_EQ(types("h200"),
+            (std::map<Shape, std::string>{
+                {Shape::kGpu, "h200"}, {Shape::kNode, "h200"}, {Shape::kNodes, "h200"}}));
+  EXPECT_EQ(types("{gpu: a100, nodes: h200}"),
+            (std::map<Shape, std::string>{{Shape::kGpu, "a100"}, {Shape::kNodes, "h200"}}));
+  EXPECT_THAT(refusal(kSlurm + "  gpu_type: gpu:h200"), HasSubstr("slurm.gpu_type must be a type"));
+  EXPECT_THAT(refusal(kSlurm + "  gpu_type: {cpu: x}"), HasSubstr("gpu_type.cpu"));
+}
+
+TEST(SlurmConfig, GpusForEveryJobAreRefusedWithWhatToWrite) {
+  for (const char* option : {"gres: gpu:h200:1", "gres: 'gpu:2,lscratch:9'", "gpus-per-node: 2",
+                             "gpus: 8", "gpus-per-task: 1"}) {
+    EXPECT_THAT(refusal(kSlurm + "  options: {" + option + "}"),
+                AllOf(HasSubstr("would replace the GPUs of every shape"),
+                      HasSubstr("slurm.gpu_type"), HasSubstr("slurm.gpus_per_node")))
+        << option;
+  }
+  EXPECT_EQ(refusal(kSlurm + "  options: {gres: lscratch:9}"), "not refused");
+}
+
 TEST(SlurmConfig, EveryKeyIsRead) {
   Config config = parse_config(R"(
 state: /var/lib/margay

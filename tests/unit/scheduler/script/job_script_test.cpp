@@ -200,6 +200,39 @@ TEST(JobScripts, ContradictionsAreRefused) {
   EXPECT_EQ(asks(config).at("mem-per-gpu"), "4G");
 }
 
+TEST(JobScripts, NameTheTypeOfTheGpusOfTheirShape) {
+  Config config = slurm_config();
+  config.slurm.gpu_types = {{Shape::kGpu, "a100"}, {Shape::kNodes, "h200"}};
+  EXPECT_EQ(asks(config).at("gres"), "gpu:a100:1");
+  config.slurm.shape = Shape::kNode;
+  EXPECT_EQ(asks(config).at("gres"), "gpu:4");
+  config.slurm.shape = Shape::kNodes;
+  EXPECT_EQ(asks(config).at("gres"), "gpu:h200:4");
+  EXPECT_EQ(render_job(config, inputs()).gpus, 16);
+  config.slurm.options = {{"gres", "lscratch:100"}};
+  EXPECT_EQ(asks(config).at("gres"), "gpu:h200:4,lscratch:100");
+}
+
+TEST(JobScripts, WithOtherGpusThanTheirShapeHasAreRefusedAtTheStart) {
+  Config config = slurm_config();
+  const auto refusal = [&]() -> std::string {
+    try {
+      check_script_templates(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  config.slurm.shape_options[Shape::kNode] = {{"gres", "gpu:h200:1"}};
+  EXPECT_THAT(refusal(),
+              AllOf(HasSubstr("shape node has 4 GPUs on each node"),
+                    HasSubstr("slurm.shapes.node ask for 1"), HasSubstr("slurm.gpu_type")));
+  config.slurm.shape_options[Shape::kNode] = {{"gres", "gpu:h200:4"}};
+  EXPECT_EQ(refusal(), "");
+  config.slurm.shape_options[Shape::kNode] = {{"gres", "none"}};
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST(JobScripts, SiteLinesStandAsTheyAre) {
   Config config = slurm_config();
   config.slurm.setup = {"module load cuda/13 # {{not}} ours", "export A=\"$B\""};
@@ -424,6 +457,18 @@ TEST(ItemOptions, MustFitWhatTheItemGetsWhenItIsPromotedToo) {
   config.slurm.urgent_shape = Shape::kNodes;
   EXPECT_THAT(item_refusal(config, {{"ntasks", "1"}}),
               AllOf(HasSubstr("shape nodes"), HasSubstr("--ntasks=1")));
+}
+
+TEST(ItemOptions, CannotAskForGpusThatTheirSearchWouldNotUse) {
+  for (const char* value : {"gpu:2", "gpu:h200:4"}) {
+    EXPECT_THAT(item_refusal(slurm_config(), {{"gres", value}}, true),
+                AllOf(HasSubstr("option gres: '" + std::string(value) + "'"),
+                      HasSubstr("a search in the shape gpu uses one")));
+  }
+  EXPECT_THAT(item_refusal(slurm_config(), {{"gpus-per-node", "2"}}), HasSubstr("option gpus-per"));
+  EXPECT_EQ(item_refusal(slurm_config(), {{"gres", "gpu:h200:1"}}), "not refused");
+  EXPECT_EQ(item_refusal(slurm_config(), {{"gres", "none"}}), "not refused");
+  EXPECT_EQ(item_refusal(slurm_config(Shape::kNode), {{"gres", "gpu:2"}}), "not refused");
 }
 
 TEST(ItemOptions, NeedACluster) {

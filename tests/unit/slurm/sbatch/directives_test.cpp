@@ -291,6 +291,9 @@ TEST(MergedDirectives, OneWayToAskForGpusReplacesTheOthers) {
   EXPECT_EQ(merge({{"gres", "gpu:1,lscratch:9"}}, {{"gpus", "2"}}),
             (Directives{{"gpus", "2"}, {"gres", "lscratch:9"}}));
   EXPECT_EQ(merge({{"gpus-per-node", "2"}}, {{"gres", "gpu:4"}}), (Directives{{"gres", "gpu:4"}}));
+  EXPECT_EQ(merge({{"gres", "gpu:a100:4,disk:1"}}, {{"gres", "lscratch:9"}}),
+            (Directives{{"gres", "gpu:a100:4,lscratch:9"}}));
+  EXPECT_EQ(merge({{"gres", "gpu:4"}}, {{"gres", "none"}}), (Directives{{"gres", "none"}}));
   EXPECT_EQ(merge({{"gpus-per-node", "2"}}, {{"gres", "lscratch:9"}}),
             (Directives{{"gpus-per-node", "2"}, {"gres", "lscratch:9"}}));
 }
