@@ -59,8 +59,11 @@ void Daemon::set_poison_aside() {
   }
   if (!in_hand_.problem().empty()) context_.log(in_hand_.problem());
   if (!is_poison(suspect)) return;
-  quarantine_poison(context_, suspect);
-  in_hand_.acquit();
+  const bool pauses = in_hand_.is_second_in_row();
+  if (pauses) pause_after_crashes(context_, suspect);
+  // No pause keeps the daemon from looking at jobs that were submitted.
+  if (!pauses || suspect.work == Work::kTrack) quarantine_poison(context_, suspect);
+  in_hand_.set_aside();
 }
 
 // One item's fault must not stop the others; the next tick is the retry.

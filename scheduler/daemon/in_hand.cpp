@@ -19,7 +19,7 @@ constexpr int kMostCrashes = 2;
 // Two kills of an operator's may well meet the same work.
 constexpr int kMostKills = 5;
 
-constexpr uint64_t kFormat = 0x31646e6168676d01;  // another one whenever InHandNote changes
+constexpr uint64_t kFormat = 0x32646e6168676d01;  // another one whenever InHandNote changes
 
 struct File {
   uint64_t format = kFormat;
@@ -83,11 +83,21 @@ InHand::InHand(const std::string& path)
   if (!file_) throw base::FileError(errno, "cannot write '" + path + "'");
   File last;
   const bool whole = pread(file_.get(), &last, sizeof last, 0) == ssize_t{sizeof last};
-  if (whole && last.format == kFormat) note_.suspect = suspect_after(last.note);
+  if (whole && last.format == kFormat) {
+    note_.suspect = suspect_after(last.note);
+    note_.set_aside = last.note.set_aside;
+    note_.set_aside_at = last.note.set_aside_at;
+  }
   write();
 }
 
-void InHand::acquit() {
+bool InHand::is_second_in_row() const {
+  return note_.set_aside > 0 && note_.set_aside_at == note_.suspect.work;
+}
+
+void InHand::set_aside() {
+  note_.set_aside = is_second_in_row() ? note_.set_aside + 1 : 1;
+  note_.set_aside_at = note_.suspect.work;
   note_.suspect = {};
   write();
 }
@@ -109,6 +119,7 @@ void InHand::finish() {
   const bool done = suspect.item == note_.item && suspect.work == note_.work;
   if (done) suspect.kills = 0;
   if (done && suspect.crashes == 0) suspect = {};
+  if (note_.work == note_.set_aside_at) note_.set_aside = 0;
   note_.item = 0;
   note_.work = Work::kNone;
 }

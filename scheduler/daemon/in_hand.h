@@ -33,6 +33,9 @@ struct InHandNote {
   Work work = Work::kNone;
   int32_t signal = 0;  // that ended the process during this work
   Suspect suspect{};
+  // Suspects of one kind of work that were set aside, since such work was last done to its end.
+  int32_t set_aside = 0;
+  Work set_aside_at = Work::kNone;
 };
 
 // The suspect of the next daemon; none when the last one had nothing in hand. Pure.
@@ -48,7 +51,11 @@ class InHand {
   explicit InHand(const std::string& path);
 
   const Suspect& suspect() const { return note_.suspect; }
-  void acquit();
+  // True when the last suspect, too, was set aside at such work, and none was done to its end
+  // since: the fault is not the item's.
+  bool is_second_in_row() const;
+  // There is no suspect any more: something was done about it.
+  void set_aside();
 
   // From here on this work is in hand, and what was before is done.
   void take(int64_t item, Work work);

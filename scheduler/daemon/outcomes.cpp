@@ -1,11 +1,15 @@
 #include "scheduler/daemon/outcomes.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <span>
 
 #include "db/attempts.h"
+#include "db/audit.h"
 #include "db/host_failures.h"
 #include "db/items.h"
+#include "db/pauses.h"
 #include "db/results.h"
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/policy/host_exclusion.h"
@@ -127,6 +131,24 @@ void quarantine_poison(const DaemonContext& context, const Suspect& suspect) {
     context.log("item " + std::to_string(suspect.item) + ": " +
                 to_string(db::ItemState::kQuarantined) + ": " + reason);
   }
+}
+
+void pause_after_crashes(const DaemonContext& context, const Suspect& suspect) {
+  const std::string work =
+      suspect.work == Work::kLaunch ? "prepared jobs" : "looked at the files of jobs";
+  const std::string reason = "margayd ended abnormally at one item after another while it " + work +
+                             ", last at item " + std::to_string(suspect.item) +
+                             "; report the fault, and resume once its cause is gone";
+  context.log("submissions paused: " + reason);
+  db::Transaction transaction(context.database);
+  db::PauseStore pauses(context.database);
+  if (pauses.find()) return;
+  const int64_t now = context.clock.now();
+  pauses.set({.uid = getuid(), .who = "margayd", .reason = reason, .since = now});
+  db::AuditStore(context.database)
+      .insert(
+          {.time = now, .uid = getuid(), .who = "margayd", .action = "pause", .detail = reason});
+  transaction.commit();
 }
 
 void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes) {

@@ -30,6 +30,10 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
 // ended stays as it is.
 void quarantine_poison(const DaemonContext& context, const Suspect& suspect);
 
+// Pauses submissions, since the daemon ends at the work of one item after another: the fault is not
+// theirs. An administrator's pause stays as it is.
+void pause_after_crashes(const DaemonContext& context, const Suspect& suspect);
+
 // An attempt that stays open, with what the cluster reports of it.
 struct OpenChange {
   db::Attempt attempt{};

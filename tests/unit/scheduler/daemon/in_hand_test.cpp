@@ -9,6 +9,7 @@
 
 #include <functional>
 
+#include "db/pauses.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -178,6 +179,51 @@ TEST_F(DaemonPoisonTest, AnAttemptAtWhoseEndTheDaemonKeepsEndingIsClosedAndItsJo
   EXPECT_THAT(attempt(poison).message, HasSubstr("looked at the files of this item's job"));
   ticks(2);
   EXPECT_FALSE(result(poison));
+}
+
+TEST_F(DaemonPoisonTest, ADaemonThatEndsAtOneItemAfterAnotherPausesTheQueueAndKeepsTheItems) {
+  const auto first = enqueue("a.mrc").id;
+  const auto second = enqueue("b.mrc").id;
+  for (int i = 0; i < 10; ++i) {
+    restart_with_crash_at("before-attempt-commit");
+    EXPECT_FALSE(tick());
+  }
+  restart();
+  EXPECT_EQ(item(first).state, db::ItemState::kQuarantined);
+  EXPECT_EQ(item(second).state, db::ItemState::kQueued);
+  EXPECT_THAT(daemon_->status().pause_reason,
+              HasSubstr("paused by margayd: margayd ended abnormally at one item after another "
+                        "while it prepared jobs, last at item 2"));
+  restart();
+  ticks(3);
+  EXPECT_EQ(cluster_.requests.size(), 0U);
+  EXPECT_TRUE(db::PauseStore(*database_).clear());
+  for (int i = 0; i < 5; ++i) {
+    restart_with_crash_at("before-attempt-commit");
+    EXPECT_FALSE(tick());
+  }
+  restart();
+  EXPECT_NE(daemon_->status().pause_reason, "") << "the cause was not gone";
+  EXPECT_TRUE(db::PauseStore(*database_).clear());
+  ticks(1);
+  EXPECT_EQ(item(second).state, db::ItemState::kActive);
+}
+
+TEST_F(DaemonPoisonTest, ItemsBetweenWhichAJobWasPreparedAreSetAsideOneByOne) {
+  config_.local.slots = 2;
+  std::vector<int64_t> poison;
+  for (const char* name : {"a.mrc", "b.mrc"}) {
+    poison.push_back(enqueue(name).id);
+    for (int i = 0; i < 5; ++i) {
+      restart_with_crash_at("before-attempt-commit");
+      EXPECT_FALSE(tick());
+    }
+    restart();
+    enqueue(std::string("well-") + name);
+    ticks(1);
+  }
+  for (const auto id : poison) EXPECT_EQ(item(id).state, db::ItemState::kQuarantined);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
 }  // namespace
