@@ -11,7 +11,10 @@ HardwareFaults::HardwareFaults(const DaemonContext& context, CircuitBreaker& bre
   read();
 }
 
-void HardwareFaults::read() { row_ = db::HostFailureStore(context_.database).in_row(); }
+void HardwareFaults::read() {
+  row_ = db::HostFailureStore(context_.database).in_row();
+  if (!row_.empty()) row_began_ = row_.front().row_start;
+}
 
 void HardwareFaults::recover() {
   if (recovered_) return;
@@ -32,11 +35,15 @@ std::string HardwareFaults::pause_reason(const db::Attempt& attempt, const std::
     failures.push_back({.host = host, .item_id = attempt.item_id, .attempt_id = attempt.id});
   }
   const HardwareRow row = hardware_row(failures);
-  return is_site_wide(row, context_.cluster.nodes()) ? pause_reason_of(row, message) : "";
+  // A row that lost the failures of a node that is gone is still the fault's.
+  const bool site_wide = breaker_.has_device_fault() && !row.hosts.empty();
+  return site_wide || is_site_wide(row, context_.cluster.nodes()) ? pause_reason_of(row, message)
+                                                                  : "";
 }
 
 void HardwareFaults::note(const db::Attempt& attempt) {
-  if (row_.empty() || start_of(attempt) < row_.front().row_start) return;
+  if (row_.empty() && !breaker_.has_device_fault()) return;
+  if (start_of(attempt) < row_began_) return;
   if (!has_passed_probe(attempt)) return;
   db::HostFailureStore(context_.database).end_row(start_of(attempt));
   read();

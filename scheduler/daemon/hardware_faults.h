@@ -2,6 +2,7 @@
 // survives a restart. Not thread-safe; the tick is the only caller.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class HardwareFaults {
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
   std::vector<db::HostFailure> row_;
+  int64_t row_began_ = 0;  // of the last row: the start of its first search
   bool recovered_ = false;
 };
 

@@ -42,6 +42,8 @@ class CircuitBreaker {
   void job_ended();
   // Probes a configuration fault at once: the cluster answers again, or answers differently.
   void retry_now(int64_t now_ms);
+  // True while devices fail everywhere, as far as is known.
+  bool has_device_fault() const { return fault_ == SiteFault::kHardware; }
   // Ends a hardware fault: a search has passed the probe of its device. Returns true when there was
   // such a fault.
   bool device_works();

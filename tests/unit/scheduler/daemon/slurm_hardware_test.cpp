@@ -111,6 +111,33 @@ TEST_F(DaemonHardwareTest, AProbeThatCannotStartForItsOwnOptionsLeavesTheProbing
   EXPECT_EQ(daemon_->status().pause_reason, "");
 }
 
+TEST_F(DaemonHardwareTest, AFaultWhoseNodesWereForgottenEndsWithTheNextSearchThatPassesItsProbe) {
+  const auto ids = enqueue_many(5);
+  ticks(2);
+  fail_all(ids);
+  const size_t before = cluster_.requests.size();
+  const auto run_probe = [&] {
+    clock_.pass(hours(1));
+    ticks(2);
+    return *std::find_if(ids.begin(), ids.end(), [&](int64_t id) { return runs(id); });
+  };
+  const auto failing = run_probe();
+  db::HostFailureStore(*database_).remove_hosts({"n1", "n2", "n3", "n4", "n5"});
+  fail_probe(failing, "n9");
+  ticks(3);
+  EXPECT_EQ(cluster_.requests.size(), before + 1) << "the next one waits";
+  EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("n9"));
+  db::HostFailureStore(*database_).remove_hosts({"n9"});
+  const auto working = run_probe();
+  fail(attempt(working), 70);  // on no host that is known
+  job_of(working).host.clear();
+  ticks(1);
+  search(run_probe());
+  ticks(2);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  for (const auto id : ids) EXPECT_TRUE(runs(id));
+}
+
 TEST_F(DaemonHardwareTest, FailuresBetweenWhichASearchPassedItsProbeAreNoRow) {
   const auto ids = enqueue_many(4);
   ticks(2);
