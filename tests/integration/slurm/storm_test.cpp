@@ -98,7 +98,8 @@ class Storm : public ::testing::Test {
     const std::string name = "nodename=" + busy_node();
     bed_->scontrol({"update", name, "state=drain", "reason=storm"});
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    bed_->scontrol({"update", name, "state=resume"});
+    // Slurm refuses it where the node is idle already, having been killed and come back.
+    bed_->run({"scontrol", "update", name, "state=resume"});
   }
   void requeue_a_job() {
     const std::string jobs = bed_->squeue({"-t", "RUNNING", "-o", "%i"});
