@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -19,6 +20,8 @@ class FakeCluster : public slurm::Cluster {
   std::vector<Fault> faults{};
   slurm::Refusal refusal = slurm::Refusal::kConfiguration;  // of kReject
   std::string refusal_message = "no such partition";
+  // When true a submission is refused as with kReject; asked when `faults` has none left.
+  std::function<bool(const slurm::JobRequest&)> refuses{};
   slurm::JobState first_state = slurm::JobState::kRunning;  // of a job that is not held
   std::optional<int> gpus_given{};                          // of each new job
   int requests_left = 1000;                                 // each request takes one
@@ -49,6 +52,8 @@ class FakeCluster : public slurm::Cluster {
     if (!faults.empty()) {
       fault = faults.front();
       faults.erase(faults.begin());
+    } else if (refuses && refuses(request)) {
+      fault = Fault::kReject;
     }
     if (fault == Fault::kReject) {
       return {.outcome = slurm::SubmitOutcome::kRejected,
