@@ -1,8 +1,12 @@
-// The administrator's pause of all submissions, which outlives the daemon. Every method locks the
-// database for one statement, so that any thread may call it, and throws DatabaseError.
+// The administrator's pauses of all submissions and of lanes, which outlive the daemon. Every
+// method locks the database for one statement, so that any thread may call it, and throws
+// DatabaseError.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "db/database.h"
 #include "db/records.h"
@@ -17,6 +21,11 @@ class PauseStore {
   // Returns false when there was none.
   bool clear();
   std::optional<Pause> find() const;
+
+  // The same for one lane.
+  void set_lane(const LanePause& pause);
+  bool clear_lane(const std::map<std::string, std::string>& place);
+  std::vector<LanePause> lanes() const;
 
  private:
   Database& database_;

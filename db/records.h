@@ -167,6 +167,16 @@ struct Pause {
   int64_t since = 0;
 };
 
+// Why an administrator lets no job of a lane start.
+struct LanePause {
+  // Account, partition, QOS or reservation that its jobs ask for, all of these.
+  std::map<std::string, std::string> place{};
+  int64_t uid = 0;
+  std::string who{};
+  std::string reason{};  // may be empty
+  int64_t since = 0;
+};
+
 // The names that our jobs have in the cluster: "margay-<instance>-" and, for an attempt,
 // "margay-<instance>-<item>-a<number>". `instance` is Database::instance(), so that the jobs of two
 // daemons in one cluster are never mistaken for each other's.

@@ -153,8 +153,19 @@ ALTER TABLE templates ADD COLUMN volume_device INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE templates ADD COLUMN volume_mount TEXT NOT NULL DEFAULT '';
 )sql";
 
+// place: Item::options's text of what the lane's jobs ask for, "partition=gpu".
+constexpr const char* kSeventh = R"sql(
+CREATE TABLE lane_pauses (
+  place TEXT PRIMARY KEY,
+  uid INTEGER NOT NULL,
+  who TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  since INTEGER NOT NULL
+);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth};
+constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth, kSeventh};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

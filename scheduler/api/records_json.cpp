@@ -126,6 +126,17 @@ nlohmann::json view_json(const ItemView& view) {
   return json;
 }
 
+nlohmann::json held_json(const DaemonStatus& status) {
+  nlohmann::json held = nlohmann::json::array();
+  for (const auto& [lane, why] : status.held_lanes) {
+    nlohmann::json entry;
+    put_text(entry, "lane", lane);
+    put_text(entry, "why", why);
+    held.push_back(std::move(entry));
+  }
+  return held;
+}
+
 nlohmann::json status_json(const DaemonStatus& status) {
   nlohmann::json json = {{"version", status.version},       {"pid", status.pid},
                          {"since", status.since},           {"now", status.now},
@@ -138,6 +149,7 @@ nlohmann::json status_json(const DaemonStatus& status) {
   put_text(json, "cluster", status.cluster);
   put_text(json, "problem", status.problem);
   put_text(json, "lane_hold", status.pause_reason);
+  json["held_lanes"] = held_json(status);
   for (const auto& [state, count] : status.items) json["items"][db::to_string(state)] = count;
   return json;
 }

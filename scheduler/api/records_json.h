@@ -17,6 +17,8 @@ nlohmann::json attempt_json(const db::Attempt& attempt);
 nlohmann::json peak_json(const PeakRow& peak);
 nlohmann::json result_json(const db::Result& result);
 nlohmann::json view_json(const ItemView& view);
+// The lanes of which no jobs are submitted, each with the reason.
+nlohmann::json held_json(const DaemonStatus& status);
 nlohmann::json status_json(const DaemonStatus& status);
 // "level" is ok, warning or bad.
 nlohmann::json finding_json(const slurm::Finding& finding);

@@ -390,15 +390,19 @@ json Service::stop(const Request& request) {
 }
 
 json Service::pause(const Request& request) {
-  commands_.pause(caller_of(request.peer), get_text(body_of(request), "reason").value_or(""));
+  const json body = body_of(request);
+  commands_.pause(caller_of(request.peer), get_text(body, "reason").value_or(""),
+                  options_of(body, "lane"));
   hooks_.wake();
   return {{"paused", true}};
 }
 
 json Service::resume(const Request& request) {
-  const bool was_paused = commands_.resume(caller_of(request.peer));
+  const json body = body_of(request);
+  const bool was_paused = commands_.resume(caller_of(request.peer), options_of(body, "lane"));
   hooks_.wake();
-  return {{"paused", false}, {"was_paused", was_paused}};
+  return {
+      {"paused", false}, {"was_paused", was_paused}, {"held_lanes", held_json(hooks_.status())}};
 }
 
 }  // namespace scheduler::api

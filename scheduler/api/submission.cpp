@@ -134,10 +134,10 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
   return facts;
 }
 
-ItemOptions options_of(const nlohmann::json& body) {
-  const auto found = body.find("options");
+ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
+  const auto found = body.find(key);
   if (found == body.end()) return {};
-  if (!found->is_object()) throw Invalid("\"options\" is not an object of names and values");
+  if (!found->is_object()) throw Invalid("\"" + key + "\" is not an object of names and values");
   ItemOptions options;
   for (const auto& [name, value] : found->items()) {
     if (!value.is_string()) throw Invalid("option '" + name + "' is not text");

@@ -21,7 +21,7 @@ FileFacts passed_file(const Request& request, const nlohmann::json& entry);
 int passed_descriptor(const Request& request, const nlohmann::json& entry);
 
 // The body's "options" as they were written; empty when absent. Throws Invalid.
-ItemOptions options_of(const nlohmann::json& body);
+ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
 // An empty body stands for all defaults. Throws Invalid.
 RetryRequest retry_request(const Request& request);
 

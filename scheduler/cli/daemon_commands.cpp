@@ -88,6 +88,23 @@ bool answers(const Context& context) {
   }
 }
 
+json lane_body(const LaneOptions& lane) {
+  json body = json::object();
+  for (const auto& [option, value] : lane) {
+    if (!value.empty()) body["lane"][option] = value;
+  }
+  return body;
+}
+
+// " --partition gpu"
+std::string lane_arguments(const LaneOptions& lane) {
+  std::string arguments;
+  for (const auto& [option, value] : lane) {
+    if (!value.empty()) arguments += " --" + option + " " + value;
+  }
+  return arguments;
+}
+
 }  // namespace
 
 Exit status(const Context& context) {
@@ -106,6 +123,7 @@ Exit status(const Context& context) {
     line("", "nothing is submitted or concluded until the cluster answers; running jobs continue");
   }
   line("paused", text_of(status, "lane_hold"));
+  for (const json& held : status.at("held_lanes")) line("held", text_of(held, "why"));
   line("items", counts_text(status.at("items")));
   line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
                    std::to_string(status.at("device_slots").get<int>()) + " at once" +
@@ -117,22 +135,32 @@ Exit status(const Context& context) {
   return Exit::kOk;
 }
 
-Exit pause(const Context& context, const std::string& reason) {
-  json body;
+Exit pause(const Context& context, const std::string& reason, const LaneOptions& lane) {
+  json body = lane_body(lane);
   api::put_text(body, "reason", reason);
   const json answer = context.post("/v1/pause", body);
   if (context.print_if_json(answer)) return Exit::kOk;
-  context.out()
-      << "Paused: no job is submitted until 'margay resume'. Submitted jobs continue, and "
-         "items can be enqueued.\n";
+  const std::string arguments = lane_arguments(lane);
+  context.out() << "Paused: no job" << (arguments.empty() ? "" : " with" + arguments)
+                << " is submitted until 'margay resume" << arguments
+                << "'. Submitted jobs continue, and items can be enqueued.\n";
   return Exit::kOk;
 }
 
-Exit resume(const Context& context) {
-  const json answer = context.post("/v1/resume", json::object());
+Exit resume(const Context& context, const LaneOptions& lane) {
+  const json answer = context.post("/v1/resume", lane_body(lane));
   if (context.print_if_json(answer)) return Exit::kOk;
-  context.out() << (answer.at("was_paused").get<bool>() ? "Resumed: jobs are submitted again.\n"
-                                                        : "Nothing was paused.\n");
+  const std::string arguments = lane_arguments(lane);
+  if (answer.at("was_paused").get<bool>()) {
+    context.out() << "Resumed: jobs" << (arguments.empty() ? "" : " with" + arguments)
+                  << " are submitted again.\n";
+  } else {
+    context.out() << "Nothing was paused" << (arguments.empty() ? "" : " with" + arguments)
+                  << ".\n";
+  }
+  for (const json& held : answer.at("held_lanes")) {
+    context.field("held", text_of(held, "why"), 12);
+  }
   return Exit::kOk;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 
 #include "scheduler/cli/context.h"
@@ -9,8 +10,11 @@
 namespace scheduler::cli {
 
 Exit status(const Context& context);
-Exit pause(const Context& context, const std::string& reason);
-Exit resume(const Context& context);
+// `lane`: account, partition, qos or reservation; empty values do not count. Without any, the whole
+// queue.
+using LaneOptions = std::map<std::string, std::string>;
+Exit pause(const Context& context, const std::string& reason, const LaneOptions& lane);
+Exit resume(const Context& context, const LaneOptions& lane);
 // Returns once the daemon has ended. Throws Failure (kTimedOut) when it has not after `timeout`.
 Exit stop(const Context& context, std::chrono::milliseconds timeout);
 

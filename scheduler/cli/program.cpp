@@ -246,11 +246,18 @@ class Program {
         "margay doctor", [](const Context& context) { return doctor(context); });
     CLI::App* pausing =
         add(app_, "pause", "Submit no further jobs, e.g. before maintenance; running jobs continue",
-            "margay pause --reason 'new driver on the GPU nodes'",
-            [this](const Context& context) { return pause(context, reason_); });
+            "margay pause --partition gpu --reason 'new driver on the GPU nodes'",
+            [this](const Context& context) { return pause(context, reason_, lane_); });
     option(*pausing, "--reason", reason_, "TEXT", "Reason that users see");
-    add(app_, "resume", "Submit jobs again after 'margay pause'", "margay resume",
-        [](const Context& context) { return resume(context); });
+    CLI::App* resuming =
+        add(app_, "resume", "Submit jobs again after 'margay pause'", "margay resume",
+            [this](const Context& context) { return resume(context, lane_); });
+    for (CLI::App* command : {pausing, resuming}) {
+      for (const char* name : {"account", "partition", "qos", "reservation"}) {
+        option(*command, std::string("--") + name, lane_[name], "NAME",
+               std::string("Only jobs with this ") + name);
+      }
+    }
     add(app_, "stop", "Stop the daemon; running jobs continue", "margay stop",
         [](const Context& context) { return stop(context, kStopTimeout); });
   }
@@ -265,6 +272,7 @@ class Program {
   std::string new_priority_;
   std::string timeout_;
   std::string reason_;
+  LaneOptions lane_;
   TemplateOptions template_;
   EnqueueOptions enqueue_;
   ListOptions list_;

@@ -16,6 +16,7 @@
 #include "scheduler/commands/quotas.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/files/registered_file.h"
+#include "scheduler/policy/lanes.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/sbatch/directives.h"
 
@@ -369,24 +370,53 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
   });
 }
 
-void Commands::pause(const Caller& caller, const std::string& reason) {
+void Commands::check_lane(const ItemOptions& lane) const {
+  for (const auto& [option, value] : lane) {
+    if (!is_place(option)) {
+      throw BadOption(option_text(option, value) +
+                      " names no lane: pause an account, partition, qos or reservation");
+    }
+    if (!check_options_) {
+      throw BadOption(option_text(option, value) +
+                      " names a lane of Slurm, and this daemon runs jobs on its own machine");
+    }
+    if (is_name(value)) continue;
+    throw BadOption("--" + option + " '" + value +
+                    "': one name of up to 64 letters, digits, '.', '_' and '-'");
+  }
+}
+
+void Commands::pause(const Caller& caller, const std::string& reason, const ItemOptions& lane) {
   check_may_pause(caller);
   if (reason.size() > kLongestReason) {
     throw Invalid("the reason has " + std::to_string(reason.size()) + " bytes; at most " +
                   std::to_string(kLongestReason) + " are kept");
   }
+  check_lane(lane);
   db::Transaction transaction(database_);
-  db::PauseStore(database_).set(
-      {.uid = caller.uid, .who = caller.name, .reason = reason, .since = clock_.now()});
-  audit(caller, "pause", 0, reason);
+  db::PauseStore pauses(database_);
+  if (lane.empty()) {
+    pauses.set(
+        db::Pause{.uid = caller.uid, .who = caller.name, .reason = reason, .since = clock_.now()});
+  } else {
+    pauses.set_lane({.place = lane,
+                     .uid = caller.uid,
+                     .who = caller.name,
+                     .reason = reason,
+                     .since = clock_.now()});
+  }
+  const std::string name = lane_of(lane, {}, "");
+  audit(caller, "pause", 0, name + (name.empty() || reason.empty() ? "" : ": ") + reason);
   commit(transaction);
 }
 
-bool Commands::resume(const Caller& caller) {
+bool Commands::resume(const Caller& caller, const ItemOptions& lane) {
   check_may_pause(caller);
+  check_lane(lane);
   db::Transaction transaction(database_);
-  if (!db::PauseStore(database_).clear()) return false;
-  audit(caller, "resume", 0, "");
+  db::PauseStore pauses(database_);
+  if (!(lane.empty() ? pauses.clear() : pauses.clear_lane(lane))) return false;
+  audit(caller, "resume", 0, lane_of(lane, {}, ""));
   commit(transaction);
   return true;
 }
@@ -395,7 +425,7 @@ std::map<int64_t, Decision> Commands::decisions() const {
   QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
   snapshot.pause_reason = pause_text(database_);
   if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
-  if (held_lanes_) snapshot.held_lanes = held_lanes_();
+  if (held_lanes_) snapshot.held_lanes.merge(held_lanes_());
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {
     decisions.emplace(decision.item_id, std::move(decision));

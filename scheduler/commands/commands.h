@@ -121,9 +121,12 @@ class Commands {
 
   // Lets no further job be submitted, also after the daemon's next start; jobs that were submitted
   // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.
-  void pause(const Caller& caller, const std::string& reason);
-  // Returns false when nothing was paused. Throws NotPermitted.
-  bool resume(const Caller& caller);
+  // With a lane, by its account, partition, QOS or reservation, only jobs of that lane; throws
+  // BadOption for another option, and where there is no Slurm.
+  void pause(const Caller& caller, const std::string& reason, const ItemOptions& lane = {});
+  // Ends the pause of all submissions, or of this lane. Returns false when that was not paused.
+  // Throws NotPermitted and BadOption.
+  bool resume(const Caller& caller, const ItemOptions& lane = {});
 
   // Throws NotFound.
   ItemView show(int64_t item_id) const;
@@ -140,6 +143,7 @@ class Commands {
   using ItemChange = std::function<std::optional<std::string>(db::Item&)>;
   db::Item change(const Caller& caller, int64_t item_id, const std::string& action,
                   const ItemChange& change);
+  void check_lane(const ItemOptions& lane) const;
   void commit(db::Transaction& transaction);
   void audit(const Caller& caller, const std::string& action, int64_t item_id,
              const std::string& detail);

@@ -1,13 +1,19 @@
-// The administrator's pause of all submissions, as users read it.
+// The administrator's pauses, as users read them.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "db/database.h"
+#include "db/records.h"
 
 namespace scheduler {
 
 // Empty when there is no pause.
 std::string pause_text(db::Database& database);
+std::string pause_text(const db::LanePause& pause);
+
+// Of the lanes that are paused, by their names: "partition=gpu".
+std::map<std::string, std::string> paused_lanes(db::Database& database);
 
 }  // namespace scheduler

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "db/items.h"
+#include "db/pauses.h"
 #include "db/queue.h"
+#include "scheduler/commands/pause_text.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
 #include "slurm/job_states.h"
@@ -122,12 +124,25 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options) {
   return false;
 }
 
+const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,
+                               const std::map<std::string, std::string>& options,
+                               const ClusterLimits& limits) {
+  if (pauses.empty()) return nullptr;
+  std::map<std::string, std::string> place = options;
+  place.insert(limits.plain_place.begin(), limits.plain_place.end());
+  const auto found = std::find_if(pauses.begin(), pauses.end(), [&](const auto& pause) {
+    return is_in_lane(place, pause.place);
+  });
+  return found == pauses.end() ? nullptr : &*found;
+}
+
 QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
   QueueSnapshot snapshot;
   snapshot.now = now;
   snapshot.limits = limits;
   const db::QueueStore queue(database);
   const std::scoped_lock lock(database.mutex());
+  const auto pauses = db::PauseStore(database).lanes();
   for (const db::QueuedItem& item : queue.items()) {
     const auto options = db::parse_options(item.options);
     snapshot.items.push_back({.id = item.id,
@@ -141,6 +156,9 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .own_width = asks_for_width(options),
                               .lane = lane_of_item(item, options, limits),
                               .size = size_of(options)});
+    if (const db::LanePause* pause = paused_by(pauses, options, limits)) {
+      snapshot.held_lanes.emplace(snapshot.items.back().lane, pause_text(*pause));
+    }
   }
   std::map<int64_t, PlanItem*> active;
   for (PlanItem& item : snapshot.items) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "db/database.h"
 #include "db/queue.h"
@@ -30,7 +31,14 @@ bool asks_for_width(const std::map<std::string, std::string>& options);
 // well start. `own_options`: its item has such options.
 bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 
-// All unfinished items; open attempts count as busy slots. `now` is in seconds since the epoch.
+// The pause that keeps a job with these options of its item's from being submitted; null when there
+// is none.
+const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,
+                               const std::map<std::string, std::string>& options,
+                               const ClusterLimits& limits);
+
+// All unfinished items, and the lanes of those that an administrator has paused; open attempts
+// count as busy slots. `now` is in seconds since the epoch.
 QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
 
 }  // namespace scheduler

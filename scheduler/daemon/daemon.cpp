@@ -12,6 +12,7 @@
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
+#include "db/pauses.h"
 #include "db/queue.h"
 #include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/read_snapshot.h"
@@ -183,9 +184,18 @@ bool Daemon::may_submit() { return next_.busy_slots < limits_.slots && may_ask()
 
 bool Daemon::is_paused() const { return !pause_text(context_.database).empty(); }
 
+// An administrator may have paused it since the plan was made.
+bool Daemon::is_lane_paused(const Decision& decision) const {
+  const auto paused = db::PauseStore(context_.database).lanes();
+  if (paused.empty()) return false;
+  const auto item = db::ItemStore(context_.database).find(decision.item_id);
+  return item && paused_by(paused, item->options, limits_) != nullptr;
+}
+
 // Returns false when nothing more is to be launched in this tick.
 bool Daemon::launch(const Decision& decision) {
   if (is_paused()) return false;
+  if (is_lane_paused(decision)) return true;
   LaunchResult result;
   in_hand_.take(decision.item_id, Work::kLaunch);
   guarded("item " + std::to_string(decision.item_id), [&] {
@@ -236,7 +246,7 @@ void Daemon::submit() {
   QueueSnapshot snapshot = read_queue(context_.database, context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   snapshot.probing = breaker_.is_probing();
-  snapshot.held_lanes = held_lanes();
+  snapshot.held_lanes.merge(held_lanes());
   guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
@@ -320,6 +330,7 @@ DaemonStatus Daemon::status() const {
   // The administrator's pause shows at once, and not after the next tick.
   const std::string paused = pause_text(context_.database);
   if (!paused.empty()) status.pause_reason = paused;
+  for (auto& [lane, why] : paused_lanes(context_.database)) status.held_lanes[lane] = why;
   status.now = context_.clock.now();
   if (status.last_snapshot > 0) status.data_age = status.now - status.last_snapshot;
   status.items = db::ItemStore(context_.database).counts();

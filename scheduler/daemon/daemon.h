@@ -70,6 +70,7 @@ class Daemon {
   bool may_ask();
   bool may_submit();
   bool is_paused() const;
+  bool is_lane_paused(const Decision& decision) const;
   void note_ended_jobs();
   std::map<std::string, std::string> held_lanes() const;
   void submit();

@@ -1,15 +1,38 @@
 #include "scheduler/policy/lanes.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 namespace scheduler {
+namespace {
+
+constexpr std::array kPlace = {"account", "partition", "qos", "reservation"};
+
+// One of "gpu,fast" is "gpu".
+bool has(const std::string& list, const std::string& name) {
+  return ("," + list + ",").find("," + name + ",") != std::string::npos;
+}
+
+}  // namespace
+
+bool is_place(const std::string& option) {
+  return std::find(kPlace.begin(), kPlace.end(), option) != kPlace.end();
+}
+
+bool is_in_lane(const std::map<std::string, std::string>& place,
+                const std::map<std::string, std::string>& lane) {
+  return std::all_of(lane.begin(), lane.end(), [&](const auto& named) {
+    const auto asked = place.find(named.first);
+    return asked != place.end() && has(asked->second, named.second);
+  });
+}
 
 std::string lane_of(const std::map<std::string, std::string>& own_options,
                     const std::map<std::string, std::string>& plain, const std::string& own_shape) {
   std::string lane;
   const auto add = [&](const std::string& part) { lane += (lane.empty() ? "" : ", ") + part; };
-  for (const char* option : {"account", "partition", "qos", "reservation"}) {
+  for (const char* option : kPlace) {
     const auto own = own_options.find(option);
     if (own == own_options.end()) continue;
     const auto same = plain.find(option);

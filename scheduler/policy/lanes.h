@@ -18,6 +18,14 @@ namespace scheduler {
 std::string lane_of(const std::map<std::string, std::string>& own_options,
                     const std::map<std::string, std::string>& plain, const std::string& own_shape);
 
+// The options that make a place: account, partition, QOS and reservation.
+bool is_place(const std::string& option);
+
+// Whether a job that asks for this place would be of the lane that `lane` names: of "partition=gpu"
+// also with an account of its own, or if it may run in one of several partitions.
+bool is_in_lane(const std::map<std::string, std::string>& place,
+                const std::map<std::string, std::string>& lane);
+
 // What an item asks for in size: "mem=600G, time=10-00:00:00"; empty when its own options leave
 // that to the site. A limit on account or QOS may refuse this alone, and then holds the items of
 // the same size, as a lane does.

@@ -14,6 +14,7 @@ std::string count_of(int64_t count, const std::string& noun) {
 // Why no job of its lane or of its size may be submitted; null when one may.
 const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) {
   for (const std::string* lane : {&item.lane, &item.size}) {
+    if (lane == &item.size && lane->empty()) continue;
     const auto held = snapshot.held_lanes.find(*lane);
     if (held != snapshot.held_lanes.end()) return &held->second;
   }
@@ -194,6 +195,9 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   if (!snapshot.pause_reason.empty()) {
     decision.explanation = has + ": " + resumes + "as soon as jobs are submitted again (" +
                            snapshot.pause_reason + ")";
+  } else if (const std::string* why = hold_of(item, snapshot)) {
+    decision.explanation =
+        has + ": " + resumes + "as soon as jobs of its kind are submitted (" + *why + ")";
   } else if (!item.waits && has_its_share(item, filling)) {
     decision.explanation = has + ": " + resumes + "as soon as fewer than " +
                            count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +

@@ -6,6 +6,7 @@
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
+#include "db/pauses.h"
 #include "db/queue.h"
 #include "db/results.h"
 #include "db/templates.h"
@@ -38,6 +39,21 @@ class StoresTest : public testing::Test {
   AttemptStore attempts_{database_};
   const int64_t template_ = templates_.insert({.name = "ribosome"});
 };
+
+TEST_F(StoresTest, EachLaneHasOnePauseAndTheQueueHasItsOwn) {
+  PauseStore pauses(database_);
+  const std::map<std::string, std::string> gpu = {{"partition", "gpu"}};
+  pauses.set_lane({.place = gpu, .who = "root", .reason = "first"});
+  pauses.set_lane({.place = gpu, .who = "root", .reason = "new driver", .since = 7});
+  pauses.set_lane({.place = {{"account", "lab"}, {"qos", "short"}}});
+  ASSERT_EQ(pauses.lanes().size(), 2U);
+  EXPECT_EQ(pauses.lanes()[1].place, gpu);
+  EXPECT_EQ(pauses.lanes()[1].reason, "new driver");
+  EXPECT_FALSE(pauses.find());
+  EXPECT_FALSE(pauses.clear_lane({{"qos", "short"}})) << "another one";
+  EXPECT_TRUE(pauses.clear_lane(gpu));
+  EXPECT_EQ(pauses.lanes().size(), 1U);
+}
 
 TEST_F(StoresTest, WaitsFollowAClockThatWasSet) {
   const auto store = [&](int64_t changed, int64_t not_before, ItemState state) {

@@ -344,6 +344,27 @@ TEST_F(CliTest, TheQueueIsPausedAndResumed) {
   EXPECT_EQ(wakes_, 3);
 }
 
+TEST_F(CliTest, ALaneIsPausedAndResumed) {
+  const Outcome paused = margay({"pause", "--partition", "gpu", "--reason", "new driver"});
+  EXPECT_EQ(paused.exit, 0) << paused.error;
+  EXPECT_THAT(paused.out, HasSubstr("no job with --partition gpu is submitted until 'margay resume "
+                                    "--partition gpu'"));
+  EXPECT_FALSE(db::PauseStore(*database_).find()) << "the queue is not paused";
+  EXPECT_EQ(db::PauseStore(*database_).lanes().size(), 1U);
+  status_.held_lanes = {{"partition=gpu", "partition=gpu is paused by root"}};
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("running"),
+                    testing::ContainsRegex("held +partition=gpu is paused by root")));
+  EXPECT_EQ(margay({"status", "--json"}).document().at("held_lanes").at(0).at("lane"),
+            "partition=gpu");
+  EXPECT_THAT(margay({"resume"}).out,
+              AllOf(HasSubstr("Nothing was paused."), HasSubstr("partition=gpu is paused")));
+  EXPECT_THAT(margay({"resume", "--partition", "gpu"}).out,
+              HasSubstr("jobs with --partition gpu are submitted again"));
+  EXPECT_TRUE(db::PauseStore(*database_).lanes().empty());
+  EXPECT_EQ(margay({"pause", "--qos", "a b"}).exit, 2);
+}
+
 TEST_F(CliTest, WrongUseIsTwo) {
   EXPECT_EQ(margay({"show"}).exit, 2);
   EXPECT_EQ(margay({"show", "one"}).exit, 2);

@@ -346,6 +346,21 @@ TEST_F(CommandsTest, OnlyThePrivilegedPauseAndResume) {
               HasSubstr("201 bytes"));
 }
 
+TEST_F(CommandsTest, OnlyALaneOfSlurmCanBePaused) {
+  const auto pause = [&](Commands& commands, const ItemOptions& lane) {
+    return refusal<BadOption>([&] { commands.pause(root_, "", lane); });
+  };
+  EXPECT_THAT(pause(*commands_, {{"partition", "gpu"}}), HasSubstr("on its own machine"));
+  Commands slurm(*database_, clock_, {}, {}, {},
+                 [](const Caller&, const ItemOptions& options) { return options; });
+  EXPECT_THAT(pause(slurm, {{"time", "10"}}), HasSubstr("--time=10 names no lane"));
+  EXPECT_THAT(pause(slurm, {{"partition", "gpu,cpu"}}), HasSubstr("one name"));
+  EXPECT_EQ(pause(slurm, {{"partition", "gpu"}, {"account", "lab"}}), "not refused");
+  EXPECT_FALSE(slurm.resume(root_)) << "the queue is not paused";
+  EXPECT_FALSE(slurm.resume(root_, {{"partition", "gpu"}})) << "nor all of the partition";
+  EXPECT_TRUE(slurm.resume(root_, {{"account", "lab"}, {"partition", "gpu"}}));
+}
+
 TEST_F(CommandsTest, ShowExplainsWhyAnItemWaits) {
   enqueue("a.mrc", Priority::kHigh);
   const auto id = enqueue("b.mrc").id;

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "db/pauses.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "tests/unit/scheduler/daemon/slurm_fixture.h"
 
@@ -217,6 +218,51 @@ TEST_F(DaemonLanesTest, ALimitThatRefusesMoreMemoryAndWithoutItAlikeIsOfNumberAn
   EXPECT_THAT(attempts(id), SizeIs(3)) << "that ran, that was refused, that runs";
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
   EXPECT_THAT(attempt(id).script, HasSubstr("--mem=48G"));
+}
+
+TEST_F(DaemonLanesTest, ALaneThatIsPausedByHandWaitsAndTheOthersRun) {
+  config_.slurm.options = {{"partition", "gpu"}};
+  restart();
+  const auto running = enqueue("a.mrc").id;
+  ticks(2);
+  db::PauseStore(*database_)
+      .set_lane({.place = {{"partition", "gpu"}}, .who = "root", .reason = "new driver"});
+  const auto plain = enqueue("b.mrc").id;
+  const auto own = enqueue("c.mrc").id;
+  give_options(own, {{"qos", "short"}});
+  const auto elsewhere = enqueue("d.mrc").id;
+  give_options(elsewhere, {{"partition", "cpu"}});
+  const std::string why =
+      "partition=gpu is paused by root: new driver; `margay resume --partition gpu` ends the pause";
+  EXPECT_EQ(daemon_->status().held_lanes.at("partition=gpu"), why) << "at once";
+  restart();
+  ticks(3);
+  EXPECT_EQ(item(running).state, ItemState::kActive);
+  EXPECT_EQ(item(elsewhere).state, ItemState::kActive);
+  for (const auto id : {plain, own}) {
+    EXPECT_EQ(item(id).state, ItemState::kQueued);
+    EXPECT_EQ(explained(id), "waits: " + why);
+  }
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  db::PauseStore(*database_).clear_lane({{"partition", "gpu"}});
+  ticks(2);
+  for (const auto id : {plain, own}) EXPECT_EQ(item(id).state, ItemState::kActive);
+  EXPECT_TRUE(daemon_->status().held_lanes.empty());
+}
+
+TEST_F(DaemonLanesTest, AnUrgentItemKeepsItsJobWhileItsWiderLaneIsPaused) {
+  config_.slurm.urgent_shape = Shape::kNodes;
+  config_.slurm.options = {{"partition", "gpu"}};
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  db::PauseStore(*database_).set_lane({.place = {{"partition", "gpu"}}, .who = "root"});
+  db::Item urgent = item(id);
+  urgent.priority = Priority::kUrgent;
+  db::ItemStore(*database_).update(urgent);
+  ticks(3);
+  EXPECT_TRUE(cluster_.signalled.empty());
+  EXPECT_THAT(explained(id), AllOf(HasSubstr("resumes as soon as"), HasSubstr("paused by root")));
 }
 
 TEST_F(DaemonLanesTest, AFullDiskIsNotEmptiedByAJobThatEnds) {

@@ -37,6 +37,16 @@ TEST(Lanes, ARefusedLaneIsTriedAtDoublingIntervalsAndTheOthersStayOpen) {
   EXPECT_FALSE(lanes.is_held("qos=short", now + kOneMinute)) << "and from the beginning";
 }
 
+TEST(Lanes, AJobIsInALaneWhenItAsksForAllThatNamesTheLane) {
+  const std::map<std::string, std::string> place = {
+      {"partition", "gpu,fast"}, {"qos", "normal"}, {"time", "10"}};
+  EXPECT_TRUE(is_in_lane(place, {{"partition", "gpu"}}));
+  EXPECT_TRUE(is_in_lane(place, {{"partition", "fast"}, {"qos", "normal"}}));
+  EXPECT_FALSE(is_in_lane(place, {{"partition", "fas"}}));
+  EXPECT_FALSE(is_in_lane(place, {{"partition", "gpu"}, {"qos", "short"}}));
+  EXPECT_FALSE(is_in_lane(place, {{"account", "lab"}}));
+}
+
 TEST(Lanes, TheSizeOfAnItemIsWhatItAsksForBesidesItsPlace) {
   EXPECT_EQ(size_of({{"qos", "short"}, {"job-name", "x"}, {"begin", "now+1day"}}), "");
   EXPECT_EQ(size_of({{"time", "10"}, {"mem", "600G"}, {"exclusive", ""}, {"account", "lab"}}),

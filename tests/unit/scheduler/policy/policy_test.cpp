@@ -57,6 +57,15 @@ TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
               ElementsAre(8, 6, 9, 7));
 }
 
+TEST(Policy, AHeldPlainLaneHoldsNoOtherLane) {
+  PlanItem elsewhere = item(2, Priority::kNormal, 2);
+  elsewhere.lane = "partition=cpu";
+  QueueSnapshot snapshot = snapshot_of({item(1, Priority::kNormal, 1), elsewhere}, 9);
+  snapshot.held_lanes = {{"", "partition=gpu is paused by root"}};
+  EXPECT_THAT(started(snapshot), ElementsAre(2));
+  EXPECT_EQ(explanation(snapshot, 1), "waits: partition=gpu is paused by root");
+}
+
 TEST(Policy, WhileOneJobProbesForAllPlainItemsGoFirst) {
   PlanItem later = item(1, Priority::kUrgent, 1);
   later.own_options = true;
