@@ -68,13 +68,14 @@ struct SlurmOptions {
   int64_t largest_memory = -1;  // megabytes of a node that a retry asks for at most; -1: no bound
   slurm::Directives options{};  // for every job
   std::map<Shape, slurm::Directives> shape_options{};  // for one shape, over `options`
-  // Options that users other than root and the daemon's own may give with an item.
+  // Options that users other than root and the daemon's own may give with an item. All jobs run as
+  // one user of Slurm: what that user may charge (account, QOS, reservation, nice) is the site's to
+  // grant.
   std::set<std::string> user_options = {
-      "account",     "begin",     "constraint",    "cpus-per-task", "deadline",
-      "exclusive",   "gpus",      "gpus-per-node", "gpus-per-task", "gres",
-      "licenses",    "mail-type", "mail-user",     "mem",           "mem-per-cpu",
-      "mem-per-gpu", "nice",      "nodes",         "ntasks",        "ntasks-per-node",
-      "partition",   "qos",       "reservation",   "time"};
+      "begin",         "constraint",    "cpus-per-task", "deadline", "exclusive", "gpus",
+      "gpus-per-node", "gpus-per-task", "gres",          "licenses", "mail-type", "mail-user",
+      "mem",           "mem-per-cpu",   "mem-per-gpu",   "nodes",    "ntasks",    "ntasks-per-node",
+      "partition",     "time"};
   std::vector<std::string> setup{};  // shell lines before the engine: module loads
 };
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "scheduler/script/substitute.h"
 #include "scheduler/script/template_file.h"
+#include "slurm/sbatch/options.h"
 #include "slurm/sbatch/values.h"
 
 namespace scheduler {
@@ -82,6 +83,18 @@ Directives asks_of_template(const ScriptTemplate& script) {
   return asks;
 }
 
+// What slurmrestd's request cannot say would be dropped in silence.
+void check_transport(const Directives& asks, Transport transport, const std::string& where) {
+  if (transport != Transport::kRest) return;
+  for (const auto& [name, value] : asks) {
+    const slurm::DirectiveOption* option = slurm::find_option(name);
+    if (option == nullptr || !option->sbatch_only) continue;
+    throw slurm::DirectiveError(where + ": --" + name +
+                                " cannot be sent by slurmrestd; set slurm.transport to cli, or "
+                                "take it out");
+  }
+}
+
 Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& script,
                        const std::map<std::string, std::string>& item_options) {
   Directives asks = asks_of_shape(config.slurm, shape);
@@ -91,6 +104,7 @@ Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& 
   if (of_shape != config.slurm.shape_options.end()) asks = slurm::merge(asks, of_shape->second);
   asks = slurm::merge(asks, without_label(item_options));
   const std::string where = place_of(shape);
+  check_transport(asks, config.slurm.transport, where);
   add_tasks(asks, shape, where);
   slurm::check(asks, where);
   return asks;

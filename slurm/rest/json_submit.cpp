@@ -82,6 +82,8 @@ Json common_fields(const JobRequest& request, const Resources& resources) {
   put_number(job, "tasks_per_node", resources.tasks_per_node);
   put_number(job, "cpus_per_task", resources.cpus_per_task);
   put_number(job, "nice", resources.nice);
+  put_text(job, "wckey", resources.wckey);
+  put_number(job, "temporary_disk_per_node", resources.temporary_disk_mb);
   return job;
 }
 

@@ -79,6 +79,8 @@ struct Resources {
   std::optional<int> nice{};
   std::string begin{};
   std::string deadline{};
+  std::string wckey{};
+  std::optional<int64_t> temporary_disk_mb{};  // of a node
 };
 
 // Throws DirectiveError like check().

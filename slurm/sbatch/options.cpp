@@ -124,6 +124,13 @@ Canonical moment(const std::string& value) {
   return fits ? plain_text(value) : std::nullopt;
 }
 
+Canonical hint(const std::string& value) {
+  for (const char* known : {"compute_bound", "memory_bound", "multithread", "nomultithread"}) {
+    if (value == known) return value;
+  }
+  return std::nullopt;
+}
+
 const std::string kGpusExpected = "a number of GPUs such as 4 or a100:4, not 'gpu:4'";
 const std::string kMemoryExpected = "an amount of memory such as 500M, 32G or 1T";
 const std::string kMomentExpected = "a time such as 2030-01-31T12:00:00 or now+1hour";
@@ -161,14 +168,14 @@ const std::vector<OwnOption>& own_options() {
 // sbatch's other options, with their letters.
 constexpr std::string_view kForeignOptions =
     "acctg-freq batch bb bbf burst-buffer cluster-constraint clusters/M container "
-    "contiguous core-spec/S cores-per-socket cpu-freq cpus-per-gpu delay-boot "
-    "distribution/m export export-file extra extra-node-info/B get-user-env gid gpu-bind "
-    "gpu-freq gres-flags help/h hint ignore-pbs input/i kill-on-invalid-dep mcs-label "
+    "contiguous core-spec/S cores-per-socket cpu-freq delay-boot "
+    "distribution/m export export-file extra extra-node-info/B get-user-env gid "
+    "gpu-freq gres-flags help/h ignore-pbs input/i kill-on-invalid-dep mcs-label "
     "mem-bind mincpus network no-kill/k nodefile/F ntasks-per-core ntasks-per-gpu "
-    "ntasks-per-socket open-mode overcommit/O oversubscribe/s power prefer priority "
-    "profile propagate quiet/Q reboot sockets-per-node spread-job switches thread-spec "
-    "threads-per-core time-min tmp tres-bind tres-per-task uid usage use-min-nodes "
-    "verbose/v version/V wait-all-nodes wckey wrap ";
+    "ntasks-per-socket open-mode overcommit/O oversubscribe/s power priority "
+    "profile propagate quiet/Q reboot sockets-per-node spread-job thread-spec "
+    "threads-per-core time-min tres-bind tres-per-task uid usage use-min-nodes "
+    "verbose/v version/V wait-all-nodes wrap ";
 
 // The long name of a foreign option, by its long name or its letter; empty: sbatch has none such.
 std::string foreign_option(const std::string& name, char letter) {
@@ -223,7 +230,16 @@ const std::vector<DirectiveOption>& directive_options() {
       {"mail-type", 0, required, "a list of NONE, BEGIN, END, FAIL, REQUEUE, ALL, TIME_LIMIT ...",
        mail_type},
       {"error", 'e', required, "a path", plain_text},
-      {"chdir", 'D', required, "an absolute path", absolute_path}};
+      {"chdir", 'D', required, "an absolute path", absolute_path},
+      {"wckey", 0, required, words, word},
+      {"tmp", 0, required, kMemoryExpected + ", of a node's temporary disk", some_memory},
+      {"cpus-per-gpu", 0, required, number, count, true},
+      {"gpu-bind", 0, required, "a binding such as closest, none or single:1", word, true},
+      {"hint", 0, required, "compute_bound, memory_bound, multithread or nomultithread", hint,
+       true},
+      {"switches", 0, required, "a number of switches and the longest wait, such as 1@30:00", word,
+       true},
+      {"prefer", 0, required, "node features such as a100|h200", plain_text, true}};
   return options;
 }
 

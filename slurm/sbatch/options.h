@@ -17,6 +17,8 @@ struct DirectiveOption {
   std::string expected;  // for messages: "a number of nodes such as 2 or 2-4"
   // A value in its one canonical spelling; nullopt: it is invalid.
   std::function<std::optional<std::string>(const std::string&)> canonical;
+  // slurmrestd's request has no such field, or none that every version was seen to obey.
+  bool sbatch_only = false;
 };
 
 // In the order in which they are written into a script.

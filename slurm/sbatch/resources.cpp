@@ -134,6 +134,9 @@ void read_numbers(const Directives& directives, Resources& wanted) {
     wanted.min_nodes = range.least;
     wanted.max_nodes = range.most;
   }
+  if (const std::string disk = text_of(directives, "tmp"); !disk.empty()) {
+    wanted.temporary_disk_mb = parse_memory(disk).value();
+  }
   wanted.tasks = count_of(directives, "ntasks");
   wanted.tasks_per_node = count_of(directives, "ntasks-per-node");
   wanted.cpus_per_task = count_of(directives, "cpus-per-task");
@@ -181,7 +184,8 @@ Resources read_resources(const Directives& directives) {
                    .error_path = text("error"),
                    .directory = text("chdir"),
                    .begin = text("begin"),
-                   .deadline = text("deadline")};
+                   .deadline = text("deadline"),
+                   .wckey = text("wckey")};
   // "none" serves on sbatch's command line, against an environment variable that asks for some.
   if (wanted.gres == "none") wanted.gres.clear();
   read_numbers(directives, wanted);

@@ -27,7 +27,7 @@ const std::set<std::string> kCompared = {
     "NumNodes",      "NumTasks",       "OverSubscribe", "Partition",        "QOS",
     "ReqB:S:C:T",    "ReqNodeList",    "Requeue",       "Reservation",      "StdErr",
     "StdOut",        "TimeLimit",      "TresPerJob",    "TresPerNode",      "TresPerTask",
-    "UserId",        "WorkDir",        "Dependency"};
+    "UserId",        "WCKey",          "WorkDir",       "Dependency"};
 
 class SameJob : public ::testing::TestWithParam<std::string> {
  protected:
@@ -129,6 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "#SBATCH --mem=0 --nodes=1 --ntasks=1\n",
                       "#SBATCH --nodelist=n02 --nodes=1\n", "#SBATCH --exclude=n[01-02]\n",
                       "#SBATCH --licenses=search:2 --nice=50\n",
+                      "#SBATCH --tmp=2G --wckey=search\n",
                       "#SBATCH --begin=2040-01-01 --deadline=2040-02-01T12:00 --time=30\n",
                       "#SBATCH --mail-user=someone@example.org --mail-type=END,FAIL\n",
                       "#SBATCH --error=/tmp/errors.%u --chdir=/tmp\n",

@@ -233,6 +233,30 @@ TEST(JobScripts, WithOtherGpusThanTheirShapeHasAreRefusedAtTheStart) {
   EXPECT_EQ(refusal(), "");
 }
 
+TEST(JobScripts, HaveTheSitesRarerOptionsWhereTheTransportCanSayThem) {
+  Config config = slurm_config();
+  config.slurm.options = {{"wckey", "search"}, {"tmp", "2G"}};
+  EXPECT_THAT(render_job(config, inputs()).text,
+              AllOf(HasSubstr("#SBATCH --wckey=search\n"), HasSubstr("#SBATCH --tmp=2G\n")));
+  for (const auto& [option, value] : Directives{{"cpus-per-gpu", "8"},
+                                                {"gpu-bind", "closest"},
+                                                {"hint", "nomultithread"},
+                                                {"switches", "1@30:00"},
+                                                {"prefer", "a100|h200"}}) {
+    config.slurm.options = {{option, value}};
+    config.slurm.transport = Transport::kCli;
+    EXPECT_EQ(asks(config).at(option), value);
+    config.slurm.transport = Transport::kRest;
+    try {
+      check_script_templates(config);
+      ADD_FAILURE() << option;
+    } catch (const ConfigError& error) {
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr("--" + option), HasSubstr("slurm.transport to cli")));
+    }
+  }
+}
+
 TEST(JobScripts, SiteLinesStandAsTheyAre) {
   Config config = slurm_config();
   config.slurm.setup = {"module load cuda/13 # {{not}} ours", "export A=\"$B\""};
@@ -434,6 +458,10 @@ TEST(ItemOptions, ThatAUserMayNotGiveAreRefused) {
               AllOf(HasSubstr("chdir"), HasSubstr("administrator"), HasSubstr("mail-user")));
   EXPECT_EQ(item_refusal(slurm_config(), {{"chdir", "/tmp"}, {"nodelist", "n1"}}, true),
             "not refused");
+  for (const char* option : {"account", "qos", "reservation", "nice", "wckey", "hint"}) {
+    EXPECT_THAT(item_refusal(slurm_config(), {{option, "1"}}), HasSubstr("administrator"))
+        << option;
+  }
   Config config = slurm_config();
   config.slurm.user_options = {};
   EXPECT_THAT(item_refusal(config, {{"time", "1"}}), HasSubstr("you may give none"));

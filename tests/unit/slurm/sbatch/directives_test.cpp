@@ -319,7 +319,9 @@ std::string random_value(const std::string& option, std::mt19937& random) {
   };
   if (option == "time") return number(9) + "-" + number(23) + ":" + number(59) + ":" + number(59);
   if (option.starts_with("mem")) return number(9999) + (random() % 2 == 0 ? "K" : "G");
-  if (option == "nodes" || option.starts_with("ntasks") || option == "cpus-per-task") {
+  if (option == "tmp") return number(9999) + "G";
+  if (option == "hint") return "nomultithread";
+  if (option == "nodes" || option.starts_with("ntasks") || option.starts_with("cpus-per-")) {
     return number(64);
   }
   if (option == "gres") return "gpu:" + number(8) + ",disk:ssd:" + number(8);
