@@ -85,6 +85,9 @@ struct JobStatus {
   int restarts = 0;           // requeued under the same id
   bool held = false;          // pending, and will not start until it is released
   std::optional<int> gpus{};  // asked for, in all; unset when the cluster does not say
+  // Of accounting's records: cancelled, and nobody is named who did it. So slurmdbd closes the jobs
+  // of a controller that was started without them.
+  bool cancelled_by_nobody = false;
 };
 
 // All jobs of this instance at one time.

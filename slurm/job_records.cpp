@@ -39,7 +39,7 @@ std::vector<JobStatus> merge_records(std::vector<JobStatus> controller,
   for (const JobStatus& record : accounting) {
     const auto known = find_id(jobs, record.job_id);
     if (known == jobs.end()) {
-      jobs.push_back(record);
+      if (!record.cancelled_by_nobody) jobs.push_back(record);
     } else if (is_over(known->state) && is_over(record.state) && record.state != known->state &&
                record.submit_time >= known->submit_time) {
       *known = record;

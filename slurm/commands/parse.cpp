@@ -178,6 +178,8 @@ std::optional<JobStatus> read_record(const Fields& fields) {
       read_job(fields[kRecordId], fields[kRecordName], fields[kRecordState], fields[kRecordHost]);
   if (!job) return std::nullopt;
   job->gpus = gpus_in(fields[kRecordTres]).value_or(0);
+  job->cancelled_by_nobody = job->state == JobState::kCancelled &&
+                             fields[kRecordState].find(" by ") == std::string_view::npos;
   if (!read_times(fields[kRecordSubmit], fields[kRecordStart], fields[kRecordEnd], *job)) {
     return std::nullopt;
   }

@@ -130,7 +130,11 @@ std::optional<JobStatus> accounted_job_of(const Json& object) {
   renamed["start_time"] = member(object, {"time", "start"});
   renamed["end_time"] = member(object, {"time", "end"});
   std::optional<JobStatus> job = job_of(renamed);
-  if (job) job->gpus = gpus_in_accounting(member(object, {"tres", "requested"}));
+  if (!job) return std::nullopt;
+  job->gpus = gpus_in_accounting(member(object, {"tres", "requested"}));
+  job->cancelled_by_nobody = job->state == JobState::kCancelled &&
+                             object.contains("kill_request_user") &&
+                             text_of(object.at("kill_request_user")).empty();
   return job;
 }
 

@@ -227,6 +227,7 @@ json FakeAnswers::accounting_job(const FakeJob& job, int64_t shift) const {
   time["start"] = seconds(job.started_ms, shift);
   time["end"] = seconds(job.ended_ms, shift);
   shown["state"]["reason"] = job.reason;
+  if (job.state == "CANCELLED") shown["kill_request_user"] = request.user;
   if (oldest()) {
     shown["state"]["current"] = job.state;
     shown["exit_code"] = accounting_exit(job.wait_status);

@@ -50,6 +50,14 @@ TEST(JobRecords, WhatTheControllerForgotIsTakenFromAccounting) {
               ElementsAre(is("5", JobState::kRunning), is("3", JobState::kCancelled)));
 }
 
+TEST(JobRecords, WhatAControllerLostAtItsStartHasNotEnded) {
+  JobStatus closed = job("3", JobState::kCancelled);
+  closed.cancelled_by_nobody = true;
+  EXPECT_THAT(merge_records({}, {closed}), testing::IsEmpty());
+  EXPECT_THAT(merge_records({job("3", JobState::kRunning)}, {closed}),
+              ElementsAre(is("3", JobState::kRunning)));
+}
+
 TEST(JobRecords, EarlierRunsCountAsRestarts) {
   Jobs jobs;
   keep_last_run(jobs, job("3", JobState::kNodeFail, 5));

@@ -213,6 +213,22 @@ TEST(Sacct, TellsHowAJobEnded) {
 TEST(Sacct, TellsWhoCancelledIt) {
   ASSERT_EQ(accounted("ignores").size(), 1U);
   EXPECT_EQ(accounted("ignores")[0].state, JobState::kCancelled);
+  EXPECT_FALSE(accounted("ignores")[0].cancelled_by_nobody);
+}
+
+TEST(Sacct, KnowsAJobThatNobodyCancelled) {
+  std::string text = recorded("sacct.txt");
+  const size_t by = text.find("CANCELLED by ");
+  ASSERT_NE(by, std::string::npos);
+  const size_t line = text.rfind('\n', by) + 1;
+  const size_t end = text.find('\n', by);
+  text = text.substr(line, end - line + 1);
+  const std::string name =
+      text.substr(text.rfind('\x1f') + 1, text.size() - text.rfind('\x1f') - 2);
+  EXPECT_FALSE(parse_sacct(text, name)->at(0).cancelled_by_nobody);
+  const size_t word = text.find(" by ");
+  text.erase(word, text.find('\x1f', word) - word);
+  EXPECT_TRUE(parse_sacct(text, name)->at(0).cancelled_by_nobody);
 }
 
 TEST(Sacct, MakesOneJobOfTheRunsOfOneId) {

@@ -210,6 +210,20 @@ TEST(Accounting, AJobIsReadInBothReleases) {
   }
 }
 
+TEST(Accounting, AJobThatNobodyCancelledIsKnown) {
+  const auto cancelled = [](const std::string& by) {
+    return parse_accounting_jobs(R"({"jobs": [{"job_id": 5, "name": "a", )" + by +
+                                 R"("state": {"current": "CANCELLED", "reason": "None"}}]})")
+        .at(0)
+        .cancelled_by_nobody;
+  };
+  // As 22.05 and 24.11 write it.
+  EXPECT_TRUE(cancelled(R"("kill_request_user": null, )"));
+  EXPECT_TRUE(cancelled(R"("kill_request_user": "", )"));
+  EXPECT_FALSE(cancelled(R"("kill_request_user": "root", )"));
+  EXPECT_FALSE(cancelled("")) << "a version that does not say";
+}
+
 TEST(Accounting, TheRunsOfARequeuedJobAreOneJob) {
   const std::string body = R"({"jobs": [
     {"job_id": 5, "name": "a", "time": {"submission": 100, "start": 110, "end": 120},
