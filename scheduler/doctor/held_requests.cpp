@@ -18,6 +18,7 @@ using slurm::Finding;
 using slurm::SubmitOutcome;
 
 constexpr int kCancels = 3;  // requests for each job, until one is answered
+constexpr int kWaits = 30;   // for a request of the site's budget, one poll each
 
 struct HeldJob {
   Shape shape = Shape::kGpu;
@@ -61,6 +62,16 @@ class HeldRequests {
         cluster_(cluster),
         options_(options),
         folder_(config.jobs() + "/.doctor") {}
+  // Whatever was thrown, no job is left that could be cancelled.
+  ~HeldRequests() {
+    try {
+      for (HeldJob& job : jobs_) clear_up(job);
+    } catch (const std::exception&) {
+      // What is being thrown says more.
+    }
+  }
+  HeldRequests(const HeldRequests&) = delete;
+  HeldRequests& operator=(const HeldRequests&) = delete;
 
   std::vector<Finding> run(const std::set<Shape>& shapes) {
     std::error_code error;
@@ -78,7 +89,7 @@ class HeldRequests {
     }
     for (HeldJob& job : jobs_) submit(job);
     look();
-    for (const HeldJob& job : jobs_) {
+    for (HeldJob& job : jobs_) {
       judge(job);
       clear_up(job);
     }
@@ -150,12 +161,27 @@ class HeldRequests {
     }
   }
 
-  void clear_up(const HeldJob& job) {
-    if (job.status.job_id.empty()) return;
-    if (!slurm::is_over(job.status.state)) {
-      for (int i = 0; i < kCancels && !cluster_.cancel(job.status.job_id); ++i) continue;
+  bool may_ask() {
+    for (int i = 0; i < kWaits && cluster_.allowance() < 1; ++i) options_.sleep(options_.poll);
+    return cluster_.allowance() > 0;
+  }
+
+  void clear_up(HeldJob& job) {
+    const std::string id = std::exchange(job.status.job_id, "");
+    if (id.empty()) return;
+    bool gone = slurm::is_over(job.status.state);
+    bool asked = gone;
+    for (int i = 0; i < kCancels && !gone && may_ask(); ++i) {
+      asked = true;
+      gone = cluster_.cancel(id);
     }
-    cluster_.forget(job.status.job_id);
+    if (!asked) {
+      findings_.bad("request of shape " + to_string(job.shape),
+                    "its held job stays in Slurm: no request of requests_per_minute was left to "
+                    "cancel it",
+                    "scancel " + id);
+    }
+    cluster_.forget(id);
   }
 
   const Config& config_;

@@ -89,6 +89,11 @@ class DoctorTest : public testing::Test {
     return {};
   }
 
+  static Finding about_bad(std::vector<Finding> findings, const std::string& subject) {
+    std::erase_if(findings, [](const Finding& one) { return one.level != Level::kBad; });
+    return about(findings, subject);
+  }
+
   tests::ScratchFolder folder_;
   Config config_;
   std::vector<Finding> found_;
@@ -369,6 +374,28 @@ TEST_F(DoctorTest, AHeldJobWhoseAnswerGotLostIsFoundByItsNameAndCancelled) {
   EXPECT_EQ(about(examine(SystemClock()), "request of shape gpu").level, Level::kGood);
   EXPECT_THAT(last_.cancelled, testing::Contains("101"));
   EXPECT_THAT(last_.forgotten, testing::Contains("101"));
+}
+
+TEST_F(DoctorTest, AHeldJobIsCancelledWhenTheSiteAllowsAnotherRequest) {
+  config_.cluster = ClusterKind::kSlurm;
+  const auto budget_ends = [&] {
+    if (cluster_->requests.back().hold) cluster_->requests_left = 0;
+  };
+  int waits = 0;
+  during_ = [&] {
+    run_job();
+    budget_ends();
+    if (++waits > 5) cluster_->requests_left = 1;
+  };
+  EXPECT_FALSE(is_bad(examine(SystemClock())));
+  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
+  during_ = [&] {
+    run_job();
+    budget_ends();
+  };
+  const Finding left = about_bad(examine(SystemClock()), "request of shape gpu");
+  EXPECT_THAT(left.says, HasSubstr("stays in Slurm"));
+  EXPECT_EQ(left.advice, "scancel 101");
 }
 
 TEST_F(DoctorTest, AHeldJobOfUnknownFateIsBadWithHowToCancelIt) {
