@@ -33,12 +33,31 @@ int threads_of(const LocalOptions& local) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
 }
 
-// The newest attempt need not have one: it may have failed before its first checkpoint.
-std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, int exempt_through) {
+std::string checkpoint_of(const db::Attempt& attempt) {
+  const std::string checkpoint = attempt.directory + "/" + kCheckpointFile;
+  return std::filesystem::exists(checkpoint) ? checkpoint : "";
+}
+
+// Somebody had its job cancelled, and its search stopped with a checkpoint of the micrograph as it
+// still is. (Of another one the engine would refuse it.)
+bool was_only_interrupted(const db::Attempt& attempt, const db::Item& item) {
+  constexpr int kStopped = 85;
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  return attempt.state == db::AttemptState::kCancelled && attempt.exit_code == kStopped &&
+         item.micrograph_mtime_ns < attempt.created * kNanoseconds;
+}
+
+// The newest attempt need not have one: it may have failed before its first checkpoint. After a
+// `margay retry` the search begins anew, unless it had only been interrupted.
+std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, const db::Item& item) {
   for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
-    if (attempt->number <= exempt_through) break;
-    const std::string checkpoint = attempt->directory + "/" + kCheckpointFile;
-    if (std::filesystem::exists(checkpoint)) return checkpoint;
+    const bool counts = attempt->number > item.exempt_through;
+    if (!counts && !was_only_interrupted(*attempt, item)) break;
+    const std::string checkpoint = checkpoint_of(*attempt);
+    if (!checkpoint.empty()) return checkpoint;
+    if (!counts) {
+      return std::filesystem::exists(attempt->resume_from) ? attempt->resume_from : "";
+    }
   }
   return "";
 }
@@ -61,7 +80,7 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
       1 + std::max(earlier.empty() ? 0 : earlier.back().number, highest_claimed(jobs, item.id));
   attempt.token = db::make_token(context.database.instance(), item.id, attempt.number);
   attempt.directory = attempt_folder(jobs, item.id, attempt.number);
-  attempt.resume_from = newest_checkpoint(earlier, item.exempt_through);
+  attempt.resume_from = newest_checkpoint(earlier, item);
   return attempt;
 }
 

@@ -4,9 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 
 #include "scheduler/commands/render_script.h"
+#include "scheduler/files/file_io.h"
 #include "tests/unit/scheduler/daemon/slurm_fixture.h"
 
 namespace scheduler {
@@ -73,6 +76,40 @@ TEST_F(PlanAttemptTest, WhatWasBeforeARetryIsForgottenInBoth) {
   ticks(1);
   ASSERT_THAT(attempts(id), SizeIs(2));
   EXPECT_EQ(script.text, attempt(id).script);
+}
+
+TEST_F(PlanAttemptTest, AJobThatWasCancelledAfterItsCheckpointResumesFromItByARetry) {
+  const auto id = enqueue("a.mrc").id;
+  // Its file is older than its job, by the clock of the test.
+  db::Item old = item(id);
+  std::filesystem::last_write_time(
+      old.micrograph_path, std::filesystem::file_time_type::clock::now() - std::chrono::years(20));
+  old.micrograph_mtime_ns = file_facts(old.micrograph_path).mtime_ns;
+  db::ItemStore(*database_).update(old);
+  const auto cancel = [&] {
+    std::ofstream(attempt(id).directory + "/job.log") << "stopped";
+    cluster_.end(attempt(id).token, slurm::JobState::kCancelled, 85);
+    ticks(1);
+  };
+  const auto cancel_and_retry = [&] {
+    cancel();
+    retry(id);
+    ticks(2);
+  };
+  ticks(2);
+  const std::string checkpoint = attempt(id).directory + "/checkpoint.mgc";
+  std::ofstream(checkpoint) << "units";
+  cancel();
+  EXPECT_THAT(item(id).reason, HasSubstr("`margay retry` resumes from it"));
+  retry(id);
+  ticks(2);
+  EXPECT_EQ(attempt(id).resume_from, checkpoint);
+  cancel_and_retry();
+  EXPECT_EQ(attempt(id).resume_from, checkpoint) << "stopped before its own first one";
+  std::filesystem::last_write_time(old.micrograph_path,
+                                   std::filesystem::file_time_type::clock::now());
+  cancel_and_retry();
+  EXPECT_EQ(attempt(id).resume_from, "") << "of another micrograph";
 }
 
 TEST_F(PlanAttemptTest, TheClusterIsAskedForItsNodesOnlyWhenAHostMayBeExcluded) {
