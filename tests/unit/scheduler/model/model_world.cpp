@@ -21,6 +21,7 @@ using std::chrono::milliseconds;
 constexpr int kStormSteps = 120;
 constexpr int64_t kCalmMs = 12 * 3'600'000;  // within which everything must have ended
 
+const scheduler::Caller kOperator{.uid = 0, .name = "root", .privileged = true};
 const scheduler::Caller kUser{.uid = 1000, .name = "ann"};
 
 bool has_ended(ItemState state) {
@@ -174,7 +175,7 @@ void ModelWorld::user_acts() {
 void ModelWorld::jump_clock() {
   if (!random_.chance(4)) return;
   const int64_t by = random_.between(-1'800'000, 1'800'000);
-  clock_.pass(milliseconds{by});
+  clock_.set_by(milliseconds{by});
   note("the clock jumps by " + std::to_string(by / 1000) + " s");
 }
 
@@ -215,6 +216,8 @@ void ModelWorld::fault_free() {
       // Not held.
     }
   }
+  // It paused them if it ended again and again.
+  commands_->resume(kOperator);
   note("the faults stop");
 }
 
