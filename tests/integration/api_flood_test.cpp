@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <iostream>
 
 #include "scheduler/api/http_client.h"
 #include "scheduler/api/unix_socket.h"
@@ -49,6 +50,14 @@ class ApiFlood : public testing::Test {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(1));
   }
 
+  void expect_little_memory() const {
+    std::cout << "says|margayd took at most " << queue_.most_memory_kb() / 1024 << " MiB"
+              << std::endl;
+    if (kTrueMemory) {
+      EXPECT_LT(queue_.most_memory_kb(), kMostMemoryKb);
+    }
+  }
+
   QueueAtWork queue_;
   const std::string socket_ = queue_.folder() / "state/margay.sock";
 };
@@ -56,11 +65,20 @@ class ApiFlood : public testing::Test {
 TEST_F(ApiFlood, AThousandSlowClientsOfOneUserLeaveAnotherAnswered) {
   const auto slow = flood(1000, "GET /v1/st");
   expect_status_within_a_second();
+  expect_little_memory();
 }
 
 TEST_F(ApiFlood, AThousandClientsWhoDoNotReadLeaveAnotherAnswered) {
   const auto unread = flood(1000, "GET /v1/items?explain=1 HTTP/1.1\r\n\r\n");
   expect_status_within_a_second();
+  expect_little_memory();
+}
+
+TEST_F(ApiFlood, LargeBodiesThatNeverEndTakeLittleMemory) {
+  const std::string head = "POST /v1/items HTTP/1.1\r\nContent-Length: 4000000\r\n\r\n";
+  const auto large = flood(60, head + std::string(3'900'000, ' '));
+  expect_status_within_a_second();
+  expect_little_memory();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 #include "base/json.h"
@@ -112,6 +113,14 @@ Finished QueueAtWork::kill_daemon(int signal) {
 
 bool QueueAtWork::daemon_ends() {
   return becomes_true([this] { return !daemon_->running(); });
+}
+
+int64_t QueueAtWork::most_memory_kb() const {
+  std::istringstream status(text_of_process("/proc/" + std::to_string(daemon_->pid()) + "/status"));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+  }
+  throw std::runtime_error("no VmHWM of margayd");
 }
 
 Finished QueueAtWork::margay(const std::vector<std::string>& arguments) const {

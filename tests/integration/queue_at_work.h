@@ -12,6 +12,14 @@
 
 namespace tests {
 
+// Whether margayd takes the memory that it takes at a site: the sanitizers multiply it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kTrueMemory = false;
+#else
+constexpr bool kTrueMemory = true;
+#endif
+constexpr int64_t kMostMemoryKb = 200'000;
+
 struct QueueOptions {
   std::string engine{};  // empty: the fake one
   // Lines of the site's configuration besides `state` and `engine`. Empty: this machine alone.
@@ -35,6 +43,8 @@ class QueueAtWork {
   // Ended by itself within a generous time.
   bool daemon_ends();
   Finished wait_for_daemon() { return daemon_->wait(); }
+  // Of the running daemon, since its start.
+  int64_t most_memory_kb() const;
 
   Finished margay(const std::vector<std::string>& arguments) const;
   // Again and again until it is done or turns out to be done already: what a user does whose daemon

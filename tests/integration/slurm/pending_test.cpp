@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -15,15 +14,6 @@ namespace tests {
 namespace {
 
 constexpr int kJobs = 5000;
-constexpr int64_t kMemoryLimitKb = 200'000;
-
-int64_t peak_memory_kb(int64_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
-  }
-  throw std::runtime_error("no VmHWM of process " + std::to_string(pid));
-}
 
 class Pending : public ::testing::Test {
  protected:
@@ -86,10 +76,10 @@ TEST_F(Pending, AllAreTrackedByOneDaemonInLittleMemory) {
   // Known from a listing, since nothing else gives a reason.
   EXPECT_TRUE(queue_->waits_for(1, "PartitionDown"));
   EXPECT_TRUE(queue_->waits_for(kJobs, "PartitionDown"));
-  const int64_t peak = peak_memory_kb(status().at("pid"));
+  const int64_t peak = queue_->most_memory_kb();
   std::cout << kJobs << " jobs waiting, margayd at most " << peak / 1024 << " MiB\n"
             << queue_->margay({"status"}).output;
-  EXPECT_LT(peak, kMemoryLimitKb);
+  EXPECT_LT(peak, kMostMemoryKb);
   // Still there, each once.
   EXPECT_EQ(waiting(), kJobs);
   EXPECT_TRUE(queue_->effects("started").empty());

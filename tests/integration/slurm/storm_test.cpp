@@ -45,6 +45,7 @@ class Storm : public ::testing::Test {
   }
 
   void kill_the_daemon() {
+    memory_kb_ = std::max(memory_kb_, queue_->most_memory_kb());
     const Finished killed = queue_->kill_daemon(SIGKILL);
     EXPECT_EQ(killed.signal, SIGKILL);
     log_ += killed.output + killed.error;
@@ -117,7 +118,8 @@ class Storm : public ::testing::Test {
     return document.value("problem", "") + document.value("lane_hold", "");
   }
 
-  std::string log_;  // of the daemons that were killed
+  int64_t memory_kb_ = 0;  // the most of a daemon
+  std::string log_;        // of the daemons that were killed
   std::unique_ptr<SlurmBed> bed_;
   std::unique_ptr<LyingRest> rest_;
   std::unique_ptr<SlurmQueue> queue_;
@@ -172,8 +174,12 @@ TEST_F(Storm, EveryItemIsSearchedToTheEndOnce) {
   for (const auto& [item, times] : queue_->effects("started")) started += times;
   std::cout << "says|" << items << " items, " << started << " searches begun, " << blows.size()
             << " faults, " << rest_->told() << " answers that lied, "
-            << rest_->told_of_submissions() << " of them to submissions" << std::endl;
+            << rest_->told_of_submissions() << " of them to submissions; margayd took at most "
+            << memory_kb_ / 1024 << " MiB" << std::endl;
   EXPECT_GT(rest_->told_of_submissions(), 0);
+  if (kTrueMemory) {
+    EXPECT_LT(memory_kb_, kMostMemoryKb);
+  }
 }
 
 }  // namespace
