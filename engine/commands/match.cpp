@@ -131,6 +131,8 @@ ExitCode run(const MatchCommand& command, const std::atomic<bool>& stop) {
   options.rank_group.place = find_rank(command.rank, process_environment());
   if (!options.rank_group.place.first()) return run_as_worker(options, stop);
   options.message = print_message;
+  const std::string& note = options.rank_group.place.note;
+  if (!note.empty()) print_message("note: " + note);
   SearchConfig config = read_config_or_abort_peers(command, options.rank_group);
   if (options.rank_group.place.launcher == Launcher::kAlone) {
     const std::vector<std::string> devices =

@@ -246,6 +246,20 @@ LauncherInfo by_launcher(const RankFlags& flags, const Variables& variables) {
   return {};
 }
 
+// Torchrun's variable beside another launcher: a script that sets it means to start that many.
+std::string note_of_world_size(const RankPlace& place, const Variables& variables) {
+  const std::optional<std::string> told = variables.text("WORLD_SIZE");
+  if (!told || place.launcher == Launcher::kTorchrun || *told == std::to_string(place.size)) {
+    return "";
+  }
+  const std::string by = place.launcher == Launcher::kFlags   ? "--world-size"
+                         : place.launcher == Launcher::kSlurm ? "SLURM_STEP_NUM_TASKS"
+                                                              : "OMPI_COMM_WORLD_SIZE";
+  if (place.launcher == Launcher::kAlone) return "";
+  return "WORLD_SIZE is " + *told + ", but " + by + " is " + std::to_string(place.size) + ": " +
+         std::to_string(place.size) + " counts; unset WORLD_SIZE, or start as many ranks";
+}
+
 Rendezvous rendezvous_by_flag(const std::string& text) {
   Rendezvous rendezvous;
   if (text.starts_with("file:")) {
@@ -326,6 +340,7 @@ RankPlace find_rank(const RankFlags& flags, const Environment& environment) {
   }
   if (place.size > 1) place.rendezvous = rendezvous_of(info, flags.rendezvous, variables);
   place.nonce = flags.run_id.empty() ? info.identity : flags.run_id;
+  place.note = note_of_world_size(place, variables);
   return place;
 }
 

@@ -40,6 +40,8 @@ struct RankPlace {
   Rendezvous rendezvous;
   // The same for all ranks of one try at one search and for no other: begins every connection.
   std::string nonce;
+  // What rank 0 should say of variables that were not followed; empty: nothing.
+  std::string note{};
 
   bool first() const { return rank == 0; }
 };

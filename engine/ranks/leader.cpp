@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/comm/sockets.h"
-#include "engine/ranks/shared_devices.h"
+#include "engine/ranks/group_log.h"
 
 namespace engine {
 
@@ -113,7 +113,7 @@ bool Leader::all_here() const {
                      [](const Peer& peer) { return peer.identity.has_value(); });
 }
 
-void Leader::refuse_shared_device(const std::string& own_identity) {
+std::vector<RankDevice> Leader::devices(const std::string& own_identity) const {
   std::vector<RankDevice> devices{
       {.rank = 0, .host = comm::own_host_name(), .identity = own_identity}};
   for (size_t rank = 1; rank < peers_.size(); ++rank) {
@@ -121,13 +121,18 @@ void Leader::refuse_shared_device(const std::string& own_identity) {
     devices.push_back(
         {.rank = peer.info.rank, .host = peer.info.host, .identity = peer.identity.value_or("")});
   }
-  const std::string shared = shared_device(devices);
+  return devices;
+}
+
+void Leader::refuse_shared_device(const std::vector<RankDevice>& ranks) {
+  const std::string shared = shared_device(ranks);
   if (!shared.empty()) fail(ExitCode::kUsage, shared);
 }
 
 Communicator& Leader::assemble(const std::string& kind, int device, const std::string& identity,
                                const std::atomic<bool>& stop) {
   std::vector<std::string> addresses;
+  std::vector<RankDevice> ranks;
   {
     std::unique_lock lock(mutex_);
     comm::Timeout timeout(options_.timeout);
@@ -144,13 +149,15 @@ Communicator& Leader::assemble(const std::string& kind, int device, const std::s
       }
       changed_.wait_for(lock, kPollInterval);
     }
-    refuse_shared_device(identity);
+    ranks = devices(identity);
+    refuse_shared_device(ranks);
     throw_failure();
     send_to_all(Start{kind});
     for (const Peer& peer : peers_) {
       if (peer.connection) addresses.push_back(peer.connection->local_address());
     }
   }
+  if (options_.log) options_.log(start_line(ranks));
   return first_communicator(kind, device, std::move(addresses));
 }
 

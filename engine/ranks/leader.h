@@ -22,6 +22,7 @@
 #include "engine/comm/send_queue.h"
 #include "engine/ranks/messages.h"
 #include "engine/ranks/rank_group.h"
+#include "engine/ranks/shared_devices.h"
 
 namespace engine {
 
@@ -113,7 +114,8 @@ class Leader : public RankSession {
   std::string missing_ranks() const;
   // Nobody is missing, and all have named their device.
   bool all_here() const;
-  void refuse_shared_device(const std::string& own_identity);
+  void refuse_shared_device(const std::vector<RankDevice>& ranks);
+  std::vector<RankDevice> devices(const std::string& own_identity) const;
   // Gives a rank that is ready its first work.
   void let_begin(const Peer& peer);
   double now() const;

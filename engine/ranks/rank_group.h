@@ -38,6 +38,7 @@ struct RankGroupOptions {
   int chunk = 0;                                    // units that a rank gets at once; 0: chosen
   std::string collectives = "auto";                 // auto, gloo, nccl
   std::function<void(const std::string&)> message;  // one sentence for the user
+  std::function<void(const std::string&)> log{};    // one line of rank 0's, for the log alone
 };
 
 // Rank 0 ended the search and has reported why: this rank has nothing to add.

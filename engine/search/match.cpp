@@ -13,6 +13,7 @@
 #include "engine/io/seconds_since.h"
 #include "engine/pictures/pictures.h"
 #include "engine/ranks/exchange.h"
+#include "engine/ranks/group_log.h"
 #include "engine/ranks/leader.h"
 #include "engine/results/peaks_csv.h"
 #include "engine/results/progress.h"
@@ -48,15 +49,20 @@ class Match {
   std::optional<Manifest> run(const std::atomic<bool>& stop) {
     RankGroupOptions rank_group = options_.rank_group;
     rank_group.message = [this](const std::string& sentence) { note(sentence); };
+    rank_group.log = [this](const std::string& line) { say(line); };
     // The other ranks may arrive while this one reads.
     Leader leader(std::move(rank_group));
     try {
-      return run(stop, leader);
+      std::optional<Manifest> done = run(stop, leader);
+      log_end(done ? "done" : "stopped", leader.size());
+      return done;
     } catch (const Error& error) {
       leader.abandon(error);
+      log_end(std::string("failed (") + error.what() + ")", leader.size());
       throw;
     } catch (const std::exception& error) {
       leader.abandon(Error(ExitCode::kDeviceFault, error.what()));
+      log_end(std::string("failed (") + error.what() + ")", leader.size());
       throw;
     }
   }
@@ -75,6 +81,10 @@ class Match {
     }
     write(result);
     return std::move(manifest_);
+  }
+
+  void log_end(const std::string& outcome, int ranks) const {
+    if (ranks > 1) say(end_line(outcome, seconds_since(begun_), ranks));
   }
 
   void say(const std::string& line) const {
@@ -291,6 +301,7 @@ class Match {
   }
 
   const MatchOptions& options_;
+  const Clock::time_point begun_ = Clock::now();
   OutputPaths outputs_;
   Manifest manifest_;
   std::mutex notes_mutex_;  // of its notes, while the leader lives

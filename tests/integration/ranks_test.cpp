@@ -120,6 +120,9 @@ TEST_F(Ranks, StartedByOneProcessGiveTheSameMaps) {
   EXPECT_EQ(f.exit_code, 0) << f.error;
   expect_same_maps(search);
   EXPECT_THAT(text_of(search.file("out/manifest.json")), HasSubstr("\"rank\": 2"));
+  EXPECT_THAT(f.error, testing::AllOf(HasSubstr("START: world size 3 on 1 host: rank 0 on "),
+                                      HasSubstr(", rank 2 on "), HasSubstr("END: done after "),
+                                      HasSubstr(" s with world size 3")));
 }
 
 TEST_F(Ranks, AreNotStartedByOneThatALauncherStarted) {

@@ -37,6 +37,22 @@ TEST(Ranks, AStepsOwnNumberOfTasksCounts) {
   EXPECT_EQ(find(with(slurm(), {{"SLURM_NTASKS", "8"}})).size, 5);
 }
 
+TEST(Ranks, AnotherWorldSizeThanTheStepHasIsNamedWithTheOneThatCounts) {
+  const RankPlace place = find(with(slurm(), {{"WORLD_SIZE", "7"}}));
+  EXPECT_EQ(place.size, 5);
+  EXPECT_THAT(place.note,
+              testing::AllOf(testing::HasSubstr("WORLD_SIZE is 7"),
+                             testing::HasSubstr("SLURM_STEP_NUM_TASKS is 5: 5 counts")));
+  EXPECT_EQ(find(with(slurm(), {{"WORLD_SIZE", "5"}})).note, "");
+  EXPECT_EQ(find(slurm()).note, "");
+  EXPECT_EQ(find(torchrun()).note, "");
+  RankFlags flags;
+  flags.rank = 0;
+  flags.world_size = 2;
+  flags.rendezvous = "n01:29500";
+  EXPECT_THAT(find({{"WORLD_SIZE", "4"}}, flags).note, testing::HasSubstr("--world-size is 2"));
+}
+
 TEST(Ranks, TheRanksOfAStepMeetOnItsFirstHost) {
   EXPECT_EQ(find(slurm()).rendezvous.host, "n01");
   EXPECT_EQ(find(with(slurm(), {{"SLURM_STEP_NODELIST", "n[03-04]"}})).rendezvous.host, "n03");
