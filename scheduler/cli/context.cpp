@@ -85,8 +85,9 @@ std::string text_of(const json& object, const std::string& key) {
 
 Failure failure_of(const json& error) {
   const std::string message = text_of(error, "message");
-  return {exit_of_kind(error.value("kind", "failed")),
-          message.empty() ? "the daemon gave no reason" : message, error.value("item", int64_t{0})};
+  const std::string kind = error.value("kind", "failed");
+  return {exit_of_kind(kind), message.empty() ? "the daemon gave no reason" : message,
+          error.value("item", int64_t{0}), kind == "busy"};
 }
 
 }  // namespace scheduler::cli

@@ -25,15 +25,18 @@ Exit exit_of_kind(const std::string& kind);
 
 class Failure : public std::runtime_error {
  public:
-  Failure(Exit exit, const std::string& message, int64_t item = 0)
-      : std::runtime_error(message), exit_(exit), item_(item) {}
+  Failure(Exit exit, const std::string& message, int64_t item = 0, bool passes = false)
+      : std::runtime_error(message), exit_(exit), item_(item), passes_(passes) {}
   Exit exit() const { return exit_; }
+  // The same request may be answered a little later: the daemon is away, or has too much to do.
+  bool passes() const { return passes_ || exit_ == Exit::kUnreachable; }
   // The item in the way, 0 = none.
   int64_t item() const { return item_; }
 
  private:
   Exit exit_;
   int64_t item_;
+  bool passes_;
 };
 
 // The exit code of a command over several items or files.

@@ -90,8 +90,7 @@ class Waiter {
       look();
       answered_ = Clock::now();
     } catch (const Failure& failure) {
-      const bool gone = failure.exit() == Exit::kUnreachable;
-      if (!gone || Clock::now() - answered_ > options_.daemon_timeout) throw;
+      if (!failure.passes() || Clock::now() - answered_ > options_.daemon_timeout) throw;
       erase_bars();
       if (!context_.wants_json() && !silent_) context_.complain("waiting for the daemon to answer");
     }
