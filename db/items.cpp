@@ -38,6 +38,8 @@ const Table<Item> kItems(
               {"micrograph_inode", of_micrograph(&FileId::inode), Use::kChanges},
               {"micrograph_device", of_micrograph(&FileId::device), Use::kChanges},
               {"micrograph_mount", of_micrograph(&FileId::mount), Use::kChanges},
+              {"micrograph_sha256", &Item::micrograph_sha256, Use::kChanges},
+              {"micrograph_ctime_ns", &Item::micrograph_ctime_ns, Use::kChanges},
               {"owner_uid", &Item::owner_uid},
               {"owner", &Item::owner},
               {"label", &Item::label},

@@ -6,14 +6,23 @@
 namespace db {
 namespace {
 
-const Table<QueuedItem> kQueuedItems("items", {{"id", &QueuedItem::id},
-                                               {"priority", &QueuedItem::priority},
-                                               {"state", &QueuedItem::state},
-                                               {"cancel_requested", &QueuedItem::cancel_requested},
-                                               {"created", &QueuedItem::created},
-                                               {"not_before", &QueuedItem::not_before},
-                                               {"owner_uid", &QueuedItem::owner_uid},
-                                               {"options", &QueuedItem::options}});
+const Table<QueuedItem> kQueuedItems("items",
+                                     {{"id", &QueuedItem::id},
+                                      {"priority", &QueuedItem::priority},
+                                      {"state", &QueuedItem::state},
+                                      {"cancel_requested", &QueuedItem::cancel_requested},
+                                      {"created", &QueuedItem::created},
+                                      {"not_before", &QueuedItem::not_before},
+                                      {"owner_uid", &QueuedItem::owner_uid},
+                                      {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
+                                      {"options", &QueuedItem::options}});
+
+const Table<UnreadGroup> kUnread("items", {{"priority", &UnreadGroup::priority},
+                                           {"owner_uid", &UnreadGroup::owner_uid}});
+
+// In the words of the index items_unread, which SQLite uses for nothing else.
+constexpr const char* kIsUnread =
+    "micrograph_ctime_ns = 0 AND state IN ('QUEUED', 'HELD') AND not_before <= ?";
 
 const Table<OpenAttempt> kOpenAttempts("attempts",
                                        {{"item_id", &OpenAttempt::item_id},
@@ -72,6 +81,23 @@ void QueueStore::limit_waits(int64_t now, int64_t longest) {
                 kOpenStates)
       .bind(now)
       .run();
+}
+
+std::vector<UnreadGroup> QueueStore::unread(int64_t now) const {
+  return kUnread.all(
+      database_, kUnread.readable() + "AND " + kIsUnread + " GROUP BY priority, owner_uid", now);
+}
+
+std::vector<int64_t> QueueStore::unread_of(const UnreadGroup& group, int64_t now,
+                                           int64_t most) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  std::string("SELECT id FROM items WHERE ") + kIsUnread +
+                      " AND priority = ? AND owner_uid = ? ORDER BY id LIMIT ?");
+  query.bind(now).bind(to_string(group.priority)).bind(group.owner_uid).bind(most);
+  std::vector<int64_t> ids;
+  while (query.step()) ids.push_back(query.integer(0));
+  return ids;
 }
 
 std::vector<int64_t> QueueStore::to_cancel() const {

@@ -20,6 +20,7 @@ struct QueuedItem {
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner_uid = 0;
+  int64_t micrograph_ctime_ns = 0;
   std::string options{};  // as stored: parse_options() of items.h
 };
 
@@ -31,6 +32,12 @@ struct OpenAttempt {
   bool stop_asked = false;
   bool release_due = false;
   std::string cluster_reason{};
+};
+
+// An owner's items of one class whose micrographs are to be read.
+struct UnreadGroup {
+  Priority priority = Priority::kNormal;
+  int64_t owner_uid = 0;
 };
 
 class QueueStore {
@@ -47,6 +54,10 @@ class QueueStore {
   // The same where it is not known by how much: no wait began after `now`, or lasts longer than
   // `longest` seconds.
   void limit_waits(int64_t now, int64_t longest);
+  // Those with an item that does not wait for a later time than `now`.
+  std::vector<UnreadGroup> unread(int64_t now) const;
+  // Their items, by id, at most so many.
+  std::vector<int64_t> unread_of(const UnreadGroup& group, int64_t now, int64_t most) const;
   // ACTIVE items whose cancellation was requested.
   std::vector<int64_t> to_cancel() const;
 

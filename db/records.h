@@ -75,6 +75,9 @@ struct Item {
   int64_t micrograph_bytes = 0;
   int64_t micrograph_mtime_ns = 0;
   FileId micrograph_id{};
+  std::string micrograph_sha256{};  // empty until it was read
+  // The inode's change time when it was read; 0: it is still to be read.
+  int64_t micrograph_ctime_ns = 0;
   int64_t owner_uid = 0;
   std::string owner{};
   std::string label{};

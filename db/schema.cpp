@@ -164,8 +164,16 @@ CREATE TABLE lane_pauses (
 );
 )sql";
 
+// micrograph_ctime_ns: 0 for a micrograph that is still to be read.
+constexpr const char* kEighth = R"sql(
+ALTER TABLE items ADD COLUMN micrograph_sha256 TEXT NOT NULL DEFAULT '';
+ALTER TABLE items ADD COLUMN micrograph_ctime_ns INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX items_unread ON items (priority, owner_uid, id, not_before)
+  WHERE micrograph_ctime_ns = 0 AND state IN ('QUEUED', 'HELD');
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth, kSeventh};
+constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth, kSeventh, kEighth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

@@ -122,6 +122,46 @@ class EndThread {
   std::thread thread_;
 };
 
+// Reads micrographs while there are some to be read.
+class ReaderThread {
+ public:
+  ReaderThread(Daemon& daemon, TickSignal& tick_signal, std::chrono::milliseconds pause)
+      : daemon_(daemon), tick_signal_(tick_signal), pause_(pause), thread_([this] { run(); }) {}
+  ~ReaderThread() {
+    signal_.stop();
+    daemon_.stop_reading();
+    thread_.join();
+  }
+  ReaderThread(const ReaderThread&) = delete;
+  ReaderThread& operator=(const ReaderThread&) = delete;
+  // There may be more to read. By any thread.
+  void wake() { signal_.wake(); }
+
+ private:
+  void run() {
+    do {
+      while (read()) tick_signal_.wake();
+    } while (signal_.wait(pause_));
+  }
+  // What keeps it from reading, such as a full disk, keeps the tick from working, too.
+  bool read() {
+    try {
+      return daemon_.read_micrographs();
+    } catch (const std::exception& error) {
+      if (error.what() != problem_) spdlog::error("micrographs are not read: {}", error.what());
+      problem_ = error.what();
+      return false;
+    }
+  }
+
+  Daemon& daemon_;
+  TickSignal& tick_signal_;
+  const std::chrono::milliseconds pause_;
+  TickSignal signal_;
+  std::string problem_;
+  std::thread thread_;
+};
+
 Config read(const Options& options) {
   Config config;
   if (!options.config.empty()) config = read_config(options.config);
@@ -214,11 +254,16 @@ void serve(const Config& config, db::Database& database) {
       config.limits, [&daemon] { return daemon.status().held_lanes; });
   TickSignal tick_signal;
   const EndThread end(tick_signal, daemon);
+  ReaderThread reader(daemon, tick_signal, config.intervals.tick);
   api::Service service(
       database, commands,
       {.status = [&daemon] { return daemon.status(); },
        .stop = [] { kill(getpid(), SIGTERM); },
-       .wake = [&tick_signal] { tick_signal.wake(); },
+       .wake =
+           [&] {
+             reader.wake();
+             tick_signal.wake();
+           },
        .script =
            [&](const api::ScriptRequest& request) { return script_of(config, database, request); },
        .examine = [&] { return examine(config, database.instance()); }});

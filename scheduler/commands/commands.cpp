@@ -73,6 +73,8 @@ void take_micrograph(const FileFacts& facts, db::Item& item) {
   item.micrograph_bytes = facts.bytes;
   item.micrograph_mtime_ns = facts.mtime_ns;
   item.micrograph_id = facts.id;
+  item.micrograph_sha256.clear();
+  item.micrograph_ctime_ns = 0;
 }
 
 // The one that the caller passed, which must be at the place where the search will look for it.

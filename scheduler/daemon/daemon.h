@@ -20,6 +20,7 @@
 #include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/daemon/in_hand.h"
 #include "scheduler/daemon/job_snapshot.h"
+#include "scheduler/daemon/micrograph_reader.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
 #include "scheduler/policy/circuit_breaker.h"
@@ -51,6 +52,10 @@ class Daemon {
   void note_crashes() const { in_hand_.note_crashes(); }
   // By another thread, before the process ends without waiting for the tick.
   void abandon_work() const { in_hand_.abandon(); }
+  // See MicrographReader::read_some(); by a thread of its own.
+  bool read_micrographs() { return reader_.read_some(); }
+  // By any thread.
+  void stop_reading() { reader_.stop(); }
   DaemonStatus status() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;
@@ -89,6 +94,7 @@ class Daemon {
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
+  MicrographReader reader_{context_};
   InHand in_hand_;
   FreshJobs fresh_;
   JobSnapshot snapshot_;  // the last fresh one

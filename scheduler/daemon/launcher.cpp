@@ -19,6 +19,7 @@
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/outcomes.h"
+#include "scheduler/daemon/waiting_items.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/registered_file.h"
@@ -50,16 +51,20 @@ class Launcher {
       FoundFile found = find_registered(micrograph_of(item));
       const FoundFile volume = find_registered(volume_of(search_template));
       if (const std::string away = find_away(found, volume); !away.empty()) {
-        postpone(item, away);
+        postpone_waiting(context_, item.id, away);
         return {};
       }
       if (const std::string changed = find_changed(found, volume); !changed.empty()) {
-        end_item(item, db::ItemState::kQuarantined, changed);
+        end_waiting(context_, item.id, db::ItemState::kQuarantined, changed);
+        return {};
+      }
+      if (found.ctime_ns != item.micrograph_ctime_ns) {
+        read_again(context_, item.id);
         return {};
       }
       micrograph = std::move(found.descriptor);
     } catch (const std::system_error& error) {
-      postpone(item, error.what());
+      postpone_waiting(context_, item.id, error.what());
       return {};
     }
     if (const std::string full = check_room(item, micrograph); !full.empty()) {
@@ -69,8 +74,8 @@ class Launcher {
     try {
       plan = prepare(item, search_template, decision);
     } catch (const SearchSettingsError& error) {
-      end_item(item, db::ItemState::kQuarantined,
-               std::string("search settings of its template: ") + error.what());
+      end_waiting(context_, item.id, db::ItemState::kQuarantined,
+                  std::string("search settings of its template: ") + error.what());
       return {};
     } catch (const slurm::DirectiveError& error) {
       return blame_options(item, decision, error.what());
@@ -292,36 +297,6 @@ class Launcher {
     return {};
   }
 
-  void end_item(const db::Item& item, db::ItemState state, const std::string& reason) const {
-    db::Transaction transaction(context_.database);
-    db::ItemStore items(context_.database);
-    if (items.find(item.id).value().state != db::ItemState::kQueued) return;
-    items.set_state(item.id, state, reason, context_.clock.now());
-    transaction.commit();
-    context_.log("item " + std::to_string(item.id) + ": " + to_string(state) + ": " + reason);
-  }
-
-  // A file that cannot be looked at just now (a file server is away) must not stop the others. The
-  // wait doubles while the reason stays the same.
-  void postpone(db::Item item, const std::string& why) const {
-    db::Transaction transaction(context_.database);
-    db::ItemStore items(context_.database);
-    item = items.find(item.id).value();
-    if (item.state != db::ItemState::kQueued) return;  // held or cancelled since the plan was made
-    const std::string reason = why + "; will be retried";
-    const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
-    const Intervals& intervals = context_.config.intervals;
-    const int64_t wait_ms =
-        std::clamp(2 * last_ms, int64_t{intervals.retry.count()},
-                   std::max<int64_t>(intervals.retry.count(), intervals.retry_longest.count()));
-    const int64_t now_ms = context_.clock.now_ms();
-    item.not_before = (now_ms + wait_ms) / 1000 + 1;
-    item.reason = reason;
-    item.changed = now_ms / 1000;
-    items.update(item);
-    transaction.commit();
-  }
-
   // What is wrong with the site's own lines stops everybody; with an item's, that item.
   LaunchResult blame_options(const db::Item& item, const Decision& decision,
                              const std::string& problem) const {
@@ -335,8 +310,9 @@ class Launcher {
     } catch (const ScriptError& error) {
       return {.hold = error.what()};
     }
-    end_item(item, db::ItemState::kFailed,
-             "its options cannot be met: " + problem + "; use `margay retry` with other options");
+    end_waiting(
+        context_, item.id, db::ItemState::kFailed,
+        "its options cannot be met: " + problem + "; use `margay retry` with other options");
     return {};
   }
 

@@ -107,7 +107,8 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
     if (!problem.empty()) return refused(problem);
     return {.witness = ManifestWitness::kAccepted,
             .problem = "",
-            .result = result_of(*manifest, attempt, now)};
+            .result = result_of(*manifest, attempt, now),
+            .micrograph_sha256 = manifest->at("inputs").at("micrograph").at("sha256")};
   } catch (const base::UnfitFile& error) {
     return refused(error.what());
   } catch (const Json::exception& error) {

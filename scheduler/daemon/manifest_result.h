@@ -14,8 +14,9 @@ namespace scheduler {
 
 struct ManifestReading {
   ManifestWitness witness = ManifestWitness::kAbsent;
-  std::string problem;  // of kRefused
-  db::Result result;    // of kAccepted
+  std::string problem;              // of kRefused
+  db::Result result;                // of kAccepted
+  std::string micrograph_sha256{};  // of kAccepted: what was searched
 };
 
 // Accepts only a manifest of this attempt, of its configuration and its template, whose outputs are

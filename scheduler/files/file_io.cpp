@@ -29,6 +29,10 @@ std::string canonical_path(int descriptor) {
   return {target.data(), static_cast<size_t>(size)};
 }
 
+int64_t nanoseconds_of(const timespec& time) {
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
 // The number of a mount is given anew after a boot.
 std::string mount_of(int descriptor) {
   const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
@@ -55,10 +59,11 @@ FileFacts file_facts(int descriptor) {
   }
   return {.path = path,
           .bytes = facts.st_size,
-          .mtime_ns = facts.st_mtim.tv_sec * 1'000'000'000LL + facts.st_mtim.tv_nsec,
+          .mtime_ns = nanoseconds_of(facts.st_mtim),
           .id = {.inode = static_cast<int64_t>(facts.st_ino),
                  .device = static_cast<int64_t>(facts.st_dev),
-                 .mount = mount_of(descriptor)}};
+                 .mount = mount_of(descriptor)},
+          .ctime_ns = nanoseconds_of(facts.st_ctim)};
 }
 
 FileFacts file_facts(const std::string& path) {
@@ -72,6 +77,20 @@ std::string hash_file(int descriptor) {
     return base::sha256_of_open_file(descriptor, canonical_path(descriptor));
   } catch (const base::FileError& error) {
     throw Invalid(error.what());
+  }
+}
+
+std::optional<std::string> hash_file_unless(int descriptor, const std::atomic<bool>& stopped) {
+  base::Sha256 hash;
+  std::vector<char> block(size_t{1} << 20);
+  for (off_t offset = 0;;) {
+    if (stopped) return std::nullopt;
+    const ssize_t got = ::pread(descriptor, block.data(), block.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw base::FileError(errno, "cannot read '" + canonical_path(descriptor) + "'");
+    if (got == 0) return hash.hex();
+    hash.add(block.data(), static_cast<size_t>(got));
+    offset += got;
   }
 }
 

@@ -1,7 +1,9 @@
 // Files as users name them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "db/records.h"
@@ -13,6 +15,7 @@ struct FileFacts {
   int64_t bytes = 0;
   int64_t mtime_ns = 0;
   db::FileId id{};
+  int64_t ctime_ns = 0;  // of the inode: a write that sets the time back changes it, too
 };
 
 // A file as it is now. Throws Invalid when it is not a readable regular file, or when its path is
@@ -23,5 +26,7 @@ FileFacts file_facts(int descriptor);
 
 // SHA-256 of an open file in lower-case hex. Throws Invalid.
 std::string hash_file(int descriptor);
+// nullopt when `stopped` became true before the end. Throws base::FileError.
+std::optional<std::string> hash_file_unless(int descriptor, const std::atomic<bool>& stopped);
 
 }  // namespace scheduler

@@ -63,14 +63,16 @@ FoundFile find_registered(const FileFacts& registered) {
   // O_NONBLOCK: a pipe must not keep the daemon waiting before it is refused.
   base::Descriptor file = open_unfollowed(registered.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) return without_file(registered.path, errno);
+  FileFacts facts;
   std::string differs;
   try {
-    differs = difference(registered, file_facts(file.get()));
+    facts = file_facts(file.get());
+    differs = difference(registered, facts);
   } catch (const Invalid& error) {
     differs = error.what();
   }
   if (!differs.empty()) return {.change = FileChange::kOther, .text = differs};
-  return {.descriptor = std::move(file)};
+  return {.descriptor = std::move(file), .ctime_ns = facts.ctime_ns};
 }
 
 std::string problem_of(const FoundFile& micrograph) {

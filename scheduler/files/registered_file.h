@@ -22,6 +22,7 @@ struct FoundFile {
   FileChange change = FileChange::kNone;
   std::string text{};             // "'PATH' is missing"; empty for kNone
   base::Descriptor descriptor{};  // of kNone, for reading
+  int64_t ctime_ns = 0;           // of kNone
 };
 
 // Throws std::system_error when the file cannot be looked at, which proves nothing.

@@ -22,7 +22,7 @@ const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) 
 }
 
 bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot) {
-  return item.state == db::ItemState::kQueued && !item.cancel_requested &&
+  return item.state == db::ItemState::kQueued && !item.cancel_requested && !item.unread &&
          item.not_before <= snapshot.now && hold_of(item, snapshot) == nullptr;
 }
 
@@ -230,6 +230,9 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
   } else if (item.state == db::ItemState::kHeld) {
     decision.verdict = Verdict::kHeld;
     decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
+  } else if (item.state == db::ItemState::kQueued && item.unread &&
+             item.not_before <= filling.snapshot.now) {
+    decision.explanation = "waits: its micrograph is being read, or those of items before it";
   } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
     decision.explanation = "waits: " + *hold_of(item, filling.snapshot);
   } else if (item.state == db::ItemState::kQueued) {

@@ -28,6 +28,7 @@ struct PlanItem {
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner = 0;         // uid
+  bool unread = false;       // its micrograph is still to be read
   bool own_options = false;  // for where or when its job runs, or how large it is
   bool own_width = false;    // its options say how many nodes or GPUs it gets
   std::string lane{};        // lane_of() its options and its shape

@@ -21,6 +21,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 folder=$(dirname "$output")
+sum() { sha256sum < "$1" | cut -d' ' -f1; }
+micrograph=$(sum "$(sed -n 's/^micrograph_path: "\(.*\)"$/\1/p' "$config")")
 echo "started $token" >> "$home/effects"
 [ ! -s "${resume:-/dev/null}" ] || echo "resumed $token" >> "$home/effects"
 item=${token%-a*}
@@ -36,7 +38,6 @@ for _ in $(seq 3000); do
 done
 sleep "0.$((RANDOM % 2))$((RANDOM % 9))"
 
-sum() { sha256sum < "$1" | cut -d' ' -f1; }
 outputs=
 add() {
   printf x > "$folder/$2"
@@ -54,6 +55,7 @@ add peaks_csv peaks.csv
 cat > "$folder/manifest.json.new" << END
 {"format": 1, "program": "margay-engine", "attempt": "$token", "status": "done",
  "inputs": {"configuration": {"sha256": "$(sum "$config")"},
+            "micrograph": {"sha256": "$micrograph"},
             "template": {"sha256": "$(sum "$home/volume.mrc")"}},
  "counts": {"correlations": 1},
  "timings": {"read_seconds": 0, "preprocess_seconds": 0, "search_seconds": 0, "write_seconds": 0},

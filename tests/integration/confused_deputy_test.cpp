@@ -126,6 +126,20 @@ TEST_F(ConfusedDeputy, AnotherFileOfTheSameSizeAndTimeIsNotTheMicrograph) {
   EXPECT_TRUE(queue_.effects("started").empty());
 }
 
+TEST_F(ConfusedDeputy, WhatWasReadInTheMicrographsPlaceIsNoResult) {
+  // As if a link had stood there just while the engine read it.
+  queue_.let_search_do("micrograph=$(sum " + secret_ + ")");
+  as_nobody([&] {
+    enqueue_held(write_own_file());
+    post("/v1/items/1/release");
+  });
+  EXPECT_TRUE(
+      QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
+  EXPECT_EQ(state(), "QUARANTINED") << item();
+  EXPECT_THAT(item().at("reason"), HasSubstr("SHA-256"));
+  EXPECT_EQ(item().at("result"), nullptr);
+}
+
 TEST_F(ConfusedDeputy, ARetryTakesNoFileThatTheCallerHasNotOpened) {
   as_nobody([&] {
     enqueue_held(write_own_file());

@@ -16,6 +16,8 @@ namespace db {
 namespace {
 
 using testing::ElementsAre;
+using testing::Pair;
+using testing::UnorderedElementsAre;
 
 class StoresTest : public testing::Test {
  protected:
@@ -132,6 +134,8 @@ Item full_item(int64_t template_id, int other) {
           .micrograph_bytes = 10 + other,
           .micrograph_mtime_ns = 20 + other,
           .micrograph_id = {60 + other, 70 + other, "mount " + std::to_string(other)},
+          .micrograph_sha256 = "sha " + std::to_string(other),
+          .micrograph_ctime_ns = 80 + other,
           .owner_uid = 1000,
           .owner = "ann",
           .label = "grid 1",
@@ -148,7 +152,8 @@ auto fields(const Item& item) {
       std::tuple(item.ctf.defocus_u, item.ctf.defocus_v, item.ctf.astigmatism_angle,
                  item.ctf.phase_shift, item.ctf.source),
       item.micrograph_bytes, item.micrograph_mtime_ns,
-      std::tuple(item.micrograph_id.inode, item.micrograph_id.device, item.micrograph_id.mount),
+      std::tuple(item.micrograph_id.inode, item.micrograph_id.device, item.micrograph_id.mount,
+                 item.micrograph_sha256, item.micrograph_ctime_ns),
       item.owner_uid, item.owner, item.label, item.cancel_requested, item.created, item.changed,
       item.not_before, item.exempt_through, item.options);
 }
@@ -161,6 +166,35 @@ TEST_F(StoresTest, AnUpdateStoresEachFieldOfAnItemThatMayChange) {
   after.id = id;
   items_.update(after);
   EXPECT_EQ(fields(*items_.find(id)), fields(after));
+}
+
+TEST_F(StoresTest, WaitingItemsWhoseMicrographsAreToBeReadAreFoundByClassAndOwner) {
+  int repeat = 0;
+  const auto insert = [&](Priority priority, int64_t owner, ItemState state, int64_t ctime) {
+    return items_.insert({.template_id = template_,
+                          .repeat = ++repeat,
+                          .priority = priority,
+                          .state = state,
+                          .micrograph_ctime_ns = ctime,
+                          .owner_uid = owner,
+                          .not_before = owner});
+  };
+  const int64_t first = insert(Priority::kLow, 1, ItemState::kQueued, 0);
+  const int64_t held = insert(Priority::kLow, 1, ItemState::kHeld, 0);
+  insert(Priority::kLow, 1, ItemState::kQueued, 7);
+  insert(Priority::kLow, 1, ItemState::kActive, 0);
+  insert(Priority::kHigh, 2, ItemState::kQueued, 0);
+  insert(Priority::kHigh, 9, ItemState::kQueued, 0);
+  const QueueStore queue(database_);
+  std::vector<std::pair<Priority, int64_t>> groups;
+  for (const UnreadGroup& group : queue.unread(8)) {
+    groups.emplace_back(group.priority, group.owner_uid);
+  }
+  EXPECT_THAT(groups, UnorderedElementsAre(Pair(Priority::kHigh, 2), Pair(Priority::kLow, 1)))
+      << "the third one's item waits for a later time";
+  const UnreadGroup low{Priority::kLow, 1};
+  EXPECT_THAT(queue.unread_of(low, 8, 9), ElementsAre(first, held));
+  EXPECT_THAT(queue.unread_of(low, 8, 1), ElementsAre(first));
 }
 
 TEST_F(StoresTest, AnUpdateLeavesTheRestOfAnItemAlone) {

@@ -55,9 +55,15 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
                     .free_bytes = [this](const std::string&) { return free_bytes_; }});
 }
 
+void DaemonFixture::read_micrographs() {
+  while (daemon_->read_micrographs()) {
+  }
+}
+
 bool DaemonFixture::tick() {
   clock_.pass(config_.intervals.tick);
   try {
+    read_micrographs();
     daemon_->tick();
     return true;
   } catch (const Crash&) {
@@ -71,10 +77,14 @@ void DaemonFixture::ticks(int count) {
 
 db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority) {
   const std::string path = folder_.write(name, "micrograph " + name);
-  return commands_->enqueue(user_, {.micrograph = file_facts(path),
-                                    .template_name = "ribosome",
-                                    .priority = priority,
-                                    .ctf = {.defocus_u = 10000, .defocus_v = 9000}});
+  const int64_t id = commands_
+                         ->enqueue(user_, {.micrograph = file_facts(path),
+                                           .template_name = "ribosome",
+                                           .priority = priority,
+                                           .ctf = {.defocus_u = 10000, .defocus_v = 9000}})
+                         .id;
+  read_micrographs();
+  return item(id);
 }
 
 db::Item DaemonFixture::retry(int64_t id, RetryRequest request) {

@@ -37,6 +37,8 @@ class DaemonFixture : public testing::Test {
   void ticks(int count);
 
   db::Item enqueue(const std::string& name, db::Priority priority = db::Priority::kNormal);
+  // As the daemon's second thread does until there is nothing to read.
+  void read_micrographs();
   // As its owner, who has opened the micrograph.
   db::Item retry(int64_t id, RetryRequest request = {});
   db::Item item(int64_t id) { return db::ItemStore(*database_).find(id).value(); }

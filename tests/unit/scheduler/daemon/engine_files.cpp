@@ -1,11 +1,13 @@
 #include "tests/unit/scheduler/daemon/engine_files.h"
 
+#include <filesystem>
 #include <fstream>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "scheduler/files/attempt_folder.h"
 
 namespace tests {
 namespace {
@@ -22,6 +24,18 @@ const std::vector<std::pair<std::string, std::string>> kOutputs = {
     {"peaks_csv", "peaks.csv"},
 };
 
+// Of the micrograph that the engine's configuration names; empty when it is not there.
+std::string micrograph_sha256(const std::string& folder) {
+  const std::string key = "micrograph_path: \"";
+  std::ifstream config(folder + "/" + scheduler::kEngineConfigFile);
+  for (std::string line; std::getline(config, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::string path = line.substr(key.size(), line.size() - key.size() - 1);
+    return std::filesystem::exists(path) ? base::sha256_of_file(path) : "";
+  }
+  return "";
+}
+
 }  // namespace
 
 void leave_engine_files(const std::string& folder, const std::string& token,
@@ -36,6 +50,7 @@ void leave_engine_files(const std::string& folder, const std::string& token,
                                    {"status", "done"},
                                    {"inputs",
                                     {{"configuration", {{"sha256", config_sha256}}},
+                                     {"micrograph", {{"sha256", micrograph_sha256(folder)}}},
                                      {"template", {{"sha256", base::sha256_of_text("volume")}}}}},
                                    {"counts", {{"correlations", 1000}}},
                                    {"timings",

@@ -78,6 +78,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
                                   .ctf = {.defocus_u = 10000, .defocus_v = 9000}});
   };
   const int64_t first = enqueue("one.mrc").id;
+  daemon.read_micrographs();
   auto reached = cluster.reached();
   std::thread round([&] { daemon.tick(); });
   reached.wait();

@@ -155,8 +155,8 @@ TEST_F(DaemonTrackTest, AMicrographWrittenDuringItsSearchIsQuarantined) {
 TEST_F(DaemonTrackTest, AMicrographMovedAwayAfterItsSearchIsNothingToUs) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
-  std::filesystem::remove(folder_.file("a.mrc"));
   finish(attempt(id));
+  std::filesystem::remove(folder_.file("a.mrc"));
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kDone);
 }

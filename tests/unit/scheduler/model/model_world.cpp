@@ -201,7 +201,11 @@ bool ModelWorld::survives(const std::function<void()>& action) {
 
 void ModelWorld::step(int64_t ms) {
   pass(ms);
-  survives([this] { daemon_->tick(); });
+  survives([this] {
+    while (daemon_->read_micrographs()) {
+    }
+    daemon_->tick();
+  });
   if (!cluster_->violation().empty()) fail(cluster_->violation());
 }
 

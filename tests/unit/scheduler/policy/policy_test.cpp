@@ -112,6 +112,16 @@ TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
   EXPECT_EQ(plan(snapshot).size(), 3u) << "ended items need no decision";
 }
 
+TEST(Policy, AnItemIsReadyOnlyOnceItsMicrographWasRead) {
+  PlanItem unread = item(1, Priority::kUrgent, 1);
+  unread.unread = true;
+  QueueSnapshot snapshot = snapshot_of({unread, item(2, Priority::kLow, 2)}, 1);
+  EXPECT_THAT(started(snapshot), ElementsAre(2));
+  EXPECT_THAT(explanation(snapshot, 1), HasSubstr("its micrograph is being read"));
+  snapshot.items[0].unread = false;
+  EXPECT_THAT(started(snapshot), ElementsAre(1));
+}
+
 TEST(Policy, AnItemOfALaneThatIsHeldIsPassedAndSaysWhy) {
   PlanItem own = item(1, Priority::kUrgent);
   own.lane = "qos=short";

@@ -1,0 +1,55 @@
+#include "scheduler/daemon/waiting_items.h"
+
+#include <algorithm>
+
+#include "db/items.h"
+
+namespace scheduler {
+namespace {
+
+bool waits(const db::Item& item) {
+  return item.state == db::ItemState::kQueued || item.state == db::ItemState::kHeld;
+}
+
+}  // namespace
+
+void end_waiting(const DaemonContext& context, int64_t item_id, db::ItemState state,
+                 const std::string& reason) {
+  db::Transaction transaction(context.database);
+  db::ItemStore items(context.database);
+  if (!waits(items.find(item_id).value())) return;
+  items.set_state(item_id, state, reason, context.clock.now());
+  transaction.commit();
+  context.log("item " + std::to_string(item_id) + ": " + to_string(state) + ": " + reason);
+}
+
+void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::string& why) {
+  db::Transaction transaction(context.database);
+  db::ItemStore items(context.database);
+  db::Item item = items.find(item_id).value();
+  if (!waits(item)) return;
+  const std::string reason = why + "; will be retried";
+  const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
+  const Intervals& intervals = context.config.intervals;
+  const int64_t wait_ms =
+      std::clamp(2 * last_ms, int64_t{intervals.retry.count()},
+                 std::max<int64_t>(intervals.retry.count(), intervals.retry_longest.count()));
+  const int64_t now_ms = context.clock.now_ms();
+  item.not_before = (now_ms + wait_ms) / 1000 + 1;
+  if (item.state == db::ItemState::kQueued) item.reason = reason;
+  item.changed = now_ms / 1000;
+  items.update(item);
+  transaction.commit();
+}
+
+void read_again(const DaemonContext& context, int64_t item_id) {
+  db::Transaction transaction(context.database);
+  db::ItemStore items(context.database);
+  db::Item item = items.find(item_id).value();
+  if (!waits(item)) return;
+  item.micrograph_ctime_ns = 0;
+  items.update(item);
+  transaction.commit();
+}
+
+}  // namespace scheduler

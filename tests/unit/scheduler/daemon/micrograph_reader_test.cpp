@@ -1,0 +1,158 @@
+#include "scheduler/daemon/micrograph_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/sha256.h"
+#include "tests/unit/scheduler/daemon/daemon_fixture.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+using db::ItemState;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class MicrographReaderTest : public DaemonFixture {
+ protected:
+  // Not read yet.
+  int64_t enqueue_unread(const std::string& name, const Caller& caller, bool hold = false,
+                         db::Priority priority = db::Priority::kNormal) {
+    return commands_
+        ->enqueue(caller, {.micrograph = file_facts(folder_.write(name, "micrograph " + name)),
+                           .template_name = "ribosome",
+                           .priority = priority,
+                           .hold = hold})
+        .id;
+  }
+  int64_t enqueue_unread(const std::string& name) { return enqueue_unread(name, user_); }
+  // As `touch -r` does after a write.
+  void write_unseen(const std::string& name, const std::string& text) const {
+    const auto time = fs::last_write_time(folder_.file(name));
+    folder_.write(name, text);
+    fs::last_write_time(folder_.file(name), time);
+  }
+  std::string reason(int64_t id) { return commands_->show(id).explanation; }
+
+  const Caller other_{.uid = 1001, .name = "bob"};
+};
+
+TEST_F(MicrographReaderTest, AnItemIsStartedOnlyOnceItsMicrographWasRead) {
+  const auto id = enqueue_unread("a.mrc");
+  daemon_->tick();
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(reason(id), HasSubstr("its micrograph is being read"));
+  EXPECT_TRUE(daemon_->read_micrographs());
+  EXPECT_EQ(item(id).micrograph_sha256, base::sha256_of_text("micrograph a.mrc"));
+  EXPECT_FALSE(daemon_->read_micrographs());
+  daemon_->tick();
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(MicrographReaderTest, ARestartContinuesWithWhatIsToBeRead) {
+  const auto first = enqueue("a.mrc").id;
+  const auto second = enqueue_unread("b.mrc");
+  restart();
+  fs::last_write_time(folder_.file("a.mrc"), fs::file_time_type::clock::now());
+  read_micrographs();
+  EXPECT_EQ(item(first).state, ItemState::kQueued) << "it is not read twice";
+  EXPECT_EQ(item(second).micrograph_sha256, base::sha256_of_text("micrograph b.mrc"));
+}
+
+TEST_F(MicrographReaderTest, AHeldItemIsReadToo) {
+  const auto id = enqueue_unread("a.mrc", user_, true);
+  read_micrographs();
+  EXPECT_NE(item(id).micrograph_sha256, "");
+  EXPECT_EQ(item(id).state, ItemState::kHeld);
+}
+
+TEST_F(MicrographReaderTest, ALinkOrAChangedFileInItsPlaceIsNotRead) {
+  const auto linked = enqueue_unread("a.mrc", user_, true);
+  const auto changed = enqueue_unread("b.mrc");
+  fs::rename(folder_.file("a.mrc"), folder_.file("c.mrc"));
+  fs::create_symlink("c.mrc", folder_.file("a.mrc"));
+  folder_.write("b.mrc", "longer than it was, by far");
+  read_micrographs();
+  EXPECT_EQ(item(linked).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(linked).reason, HasSubstr("symbolic link"));
+  EXPECT_EQ(item(changed).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(changed).reason, HasSubstr("`margay retry`"));
+}
+
+TEST_F(MicrographReaderTest, AFileWrittenUnseenIsReadAgainAndQuarantined) {
+  const auto changed = enqueue("a.mrc").id;
+  write_unseen("a.mrc", "micrograph A.mrc");
+  ticks(2);
+  EXPECT_EQ(item(changed).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(changed).reason, HasSubstr("another content"));
+  EXPECT_THAT(cluster_.requests, IsEmpty());
+}
+
+TEST_F(MicrographReaderTest, AFileWhoseRightsAloneChangedIsReadAgainAndSearched) {
+  const auto id = enqueue("a.mrc").id;
+  fs::permissions(folder_.file("a.mrc"), fs::perms::owner_read);
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(MicrographReaderTest, AMicrographThatIsAwayIsReadLater) {
+  fs::create_directory(folder_.file("share"));
+  const auto id = enqueue_unread("share/a.mrc");
+  const auto held = enqueue_unread("share/b.mrc", user_, true);
+  fs::rename(folder_.file("share"), folder_.file("unmounted"));
+  read_micrographs();
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(item(id).reason, HasSubstr("together with its folder"));
+  EXPECT_EQ(item(held).state, ItemState::kHeld);
+  fs::rename(folder_.file("unmounted"), folder_.file("share"));
+  clock_.pass(2 * config_.intervals.retry);
+  read_micrographs();
+  EXPECT_NE(item(id).micrograph_sha256, "");
+  EXPECT_NE(item(held).micrograph_sha256, "");
+}
+
+TEST_F(MicrographReaderTest, TheMostUrgentClassComesFirstAndUsersTakeTurns) {
+  const auto low = enqueue_unread("a.mrc", other_, false, db::Priority::kLow);
+  const auto hers = enqueue_unread("b.mrc", user_);
+  const auto his = enqueue_unread("c.mrc", other_);
+  std::vector<int64_t> order;
+  const auto read_next = [&] {
+    daemon_->read_micrographs();
+    for (const int64_t id : {low, hers, his}) {
+      const bool known = std::find(order.begin(), order.end(), id) != order.end();
+      if (!known && !item(id).micrograph_sha256.empty()) order.push_back(id);
+    }
+  };
+  for (int i = 0; i < 3; ++i) read_next();
+  EXPECT_THAT(order, ElementsAre(hers, his, low));
+}
+
+TEST_F(MicrographReaderTest, ARetryReadsTheMicrographAgain) {
+  const auto id = enqueue("a.mrc").id;
+  db::ItemStore(*database_).set_state(id, ItemState::kFailed, "", 0);
+  write_unseen("a.mrc", "micrograph A.mrc");
+  retry(id);
+  ticks(1);
+  EXPECT_EQ(item(id).micrograph_sha256, base::sha256_of_text("micrograph A.mrc"));
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(MicrographReaderTest, AResultOfAnotherMicrographIsNotAccepted) {
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  // What a link in its place led to while the engine read it.
+  write_unseen("a.mrc", "micrograph S.mrc");
+  finish(attempt(id));
+  write_unseen("a.mrc", "micrograph a.mrc");
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(id).reason, HasSubstr("what was searched is not the registered"));
+  EXPECT_FALSE(result(id));
+}
+
+}  // namespace
+}  // namespace scheduler
