@@ -34,8 +34,8 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-Descriptor make_socket() {
-  Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+Descriptor make_socket(int flags = 0) {
+  Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   if (!descriptor) throw std::system_error(errno, std::generic_category(), "socket");
   return descriptor;
 }
@@ -45,10 +45,12 @@ Descriptor make_socket() {
 }
 
 bool answers(const std::string& path, const sockaddr_un& address) {
-  const Descriptor probe = make_socket();
+  const Descriptor probe = make_socket(SOCK_NONBLOCK);
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
     return true;
   }
+  // EAGAIN: so many connections wait there already that this one would, too.
+  if (errno == EAGAIN) return true;
   if (errno == ECONNREFUSED) return false;
   refuse(path, "cannot tell whether another daemon listens here", errno);
 }

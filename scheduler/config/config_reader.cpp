@@ -75,7 +75,12 @@ void check_limits(const Limits& limits) {
   check("body", limits.body, 2'000'000, 100'000'000);
   check("requests_per_second", limits.requests_per_second, 1, 1'000'000);
   check("connections_per_user", limits.connections_per_user, 1, 10'000);
-  check("connections", limits.connections, 1, 10'000);
+  check("connections", limits.connections, 2, 10'000);
+  if (limits.connections_per_user >= limits.connections) {
+    throw ConfigError(
+        "limits.connections must be more than limits.connections_per_user, or one user could keep "
+        "the others out");
+  }
 }
 
 void check_ranges(const Config& config) {

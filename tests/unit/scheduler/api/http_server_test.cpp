@@ -230,6 +230,18 @@ TEST_F(HttpServerTest, AnUnknownGroupIsNamed) {
               ThrowsMessage<std::runtime_error>(HasSubstr("'no-such-group'")));
 }
 
+// Nobody accepts, and the queue is full: a connection would wait for ever.
+TEST_F(HttpServerTest, ASocketWhoseDaemonIsBusyIsNotTakenAway) {
+  const Descriptor busy = listen_at(socket_, "");
+  ASSERT_EQ(::listen(busy.get(), 0), 0);
+  std::vector<Descriptor> waiting;
+  waiting.push_back(connect_to(socket_, std::chrono::seconds(1)));
+  EXPECT_THROW(waiting.push_back(connect_to(socket_, std::chrono::milliseconds(10))),
+               std::system_error);
+  EXPECT_THAT([&] { listen_at(socket_, ""); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("another daemon listens here")));
+}
+
 TEST_F(HttpServerTest, ACallerLearnsWhyThereIsNoAnswer) {
   const HttpClient client(socket_);
   EXPECT_THAT([&] { client.call({.target = "/x"}); },

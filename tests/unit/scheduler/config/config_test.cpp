@@ -93,6 +93,8 @@ TEST(Config, LimitsHaveDefaultsAndAreReadAndChecked) {
   EXPECT_THAT(refusal("limits: {requests_per_second: 0}"),
               HasSubstr("limits.requests_per_second must be between 1 and "));
   EXPECT_THAT(refusal("limits: {body: 100}"), HasSubstr("limits.body must be between "));
+  EXPECT_THAT(refusal("limits: {connections_per_user: 512}"),
+              HasSubstr("limits.connections must be more than limits.connections_per_user"));
 }
 
 TEST(Config, BadValuesAreRefusedByName) {
