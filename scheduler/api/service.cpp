@@ -398,7 +398,7 @@ json Service::pause(const Request& request) {
 }
 
 json Service::resume(const Request& request) {
-  const json body = body_of(request);
+  const json body = request.body.empty() ? json::object() : body_of(request);
   const bool was_paused = commands_.resume(caller_of(request.peer), options_of(body, "lane"));
   hooks_.wake();
   return {

@@ -389,6 +389,13 @@ TEST_F(ApiTest, AFileThatTheCallerMayNotReadCannotBeEnqueued) {
   EXPECT_TRUE(get("/v1/items").at("items").empty());
 }
 
+TEST_F(ApiTest, ARequestToResumeNeedsNoBody) {
+  const api::Answer answer =
+      api::HttpClient(file("s.sock")).call({.method = "POST", .target = "/v1/resume"});
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(json::parse(answer.body).at("was_paused"), false);
+}
+
 TEST_F(ApiTest, StoppingIsAskedForOnce) {
   status_.pid = 4711;
   EXPECT_EQ(post("/v1/stop", json::object()).at("pid"), 4711);
