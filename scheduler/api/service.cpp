@@ -213,8 +213,12 @@ json Service::templates() const {
 }
 
 json Service::add_template(const Request& request) {
-  const AddedTemplate added =
-      commands_.add_template(caller_of(request.peer), template_request(request, body_of(request)));
+  const json body = body_of(request);
+  const Caller caller = caller_of(request.peer);
+  TemplateRequest wanted = template_request(request, body);
+  commands_.check_template(caller, wanted);
+  wanted.volume_sha256 = hash_file(passed_descriptor(request, body));
+  const AddedTemplate added = commands_.add_template(caller, wanted);
   return {{"template", template_json(added.record)}, {"existed", added.existed}};
 }
 

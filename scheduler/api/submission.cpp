@@ -173,7 +173,6 @@ TemplateRequest template_request(const Request& request, const nlohmann::json& b
   wanted.name = required_text(body, "name");
   wanted.search_yaml = required_text(body, "search_yaml");
   wanted.volume = passed_file(request, body);
-  wanted.volume_sha256 = hash_file(passed_descriptor(request, body));
   return wanted;
 }
 

@@ -28,6 +28,7 @@ RetryRequest retry_request(const Request& request);
 // One `entry` of POST /v1/items with what all entries share, in `body`. Throws Invalid.
 EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
                                const nlohmann::json& entry);
+// Without the volume's hash.
 TemplateRequest template_request(const Request& request, const nlohmann::json& body);
 
 }  // namespace scheduler::api

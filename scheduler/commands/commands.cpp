@@ -51,6 +51,12 @@ void check_ctf(const db::Ctf& ctf) {
   check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
 }
 
+void check_may_add(const Caller& caller, const std::optional<db::Template>& newest) {
+  if (!newest || newest->owner_uid == caller.uid || caller.privileged) return;
+  throw NotPermitted("template '" + newest->name + "' belongs to " + newest->owner +
+                     ": only its owner may add a version; choose another name");
+}
+
 constexpr size_t kLongestReason = 200;
 
 void check_may_pause(const Caller& caller) {
@@ -140,18 +146,32 @@ void Commands::commit(db::Transaction& transaction) {
   reach(crash_, "after-command-commit");
 }
 
-AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest& request) {
+void Commands::check_template(const Caller& caller, const TemplateRequest& request) const {
   if (!is_name(request.name)) {
     throw Invalid("template name '" + request.name +
                   "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
   }
   check_settings(quotas_, request.search_yaml);
-  check_path(quotas_, request.volume.path);
+  check_file(quotas_, request.volume);
   try {
     check_search_settings(request.search_yaml);
   } catch (const SearchSettingsError& error) {
     throw Invalid(std::string("search settings: ") + error.what());
   }
+  const db::TemplateStore templates(database_);
+  const auto newest = templates.find_newest(request.name);
+  // What seems to be registered already adds nothing.
+  if (newest && newest->volume_path == request.volume.path &&
+      newest->volume_bytes == request.volume.bytes &&
+      newest->search_sha256 == base::sha256_of_text(request.search_yaml)) {
+    return;
+  }
+  check_may_add(caller, newest);
+  if (!caller.privileged) check_templates(quotas_, templates.count_of(caller.uid));
+}
+
+AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest& request) {
+  check_template(caller, request);
   const std::string search_sha256 = base::sha256_of_text(request.search_yaml);
   db::Transaction transaction(database_);
   db::TemplateStore templates(database_);
@@ -160,10 +180,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
       newest->search_sha256 == search_sha256 && newest->volume_path == request.volume.path) {
     return {*newest, true};
   }
-  if (newest && newest->owner_uid != caller.uid && !caller.privileged) {
-    throw NotPermitted("template '" + request.name + "' belongs to " + newest->owner +
-                       ": only its owner may add a version; choose another name");
-  }
+  check_may_add(caller, newest);
   if (!caller.privileged) check_templates(quotas_, templates.count_of(caller.uid));
   db::Template record{.name = request.name,
                       .version = newest ? newest->version + 1 : 1,
@@ -212,7 +229,7 @@ void Commands::check_quota(const Caller& caller, int64_t items, const std::strin
 db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
   check_ctf(request.ctf);
   check_label(quotas_, request.label);
-  check_path(quotas_, request.micrograph.path);
+  check_file(quotas_, request.micrograph);
   check_path(quotas_, request.ctf.source);
   const ItemOptions options = checked(caller, request.options);
   db::Transaction transaction(database_);
@@ -355,6 +372,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
           item.id);
     }
     const FileFacts& facts = passed_micrograph(request, item);
+    check_file(quotas_, facts);
     check_quota(caller, 1, item.label);
     std::string what = "was " + to_string(item.state);
     if (!item.reason.empty()) what += " (" + item.reason + ")";

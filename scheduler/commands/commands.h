@@ -96,6 +96,8 @@ class Commands {
         check_options_(std::move(check_options)),
         quotas_(quotas),
         held_lanes_(std::move(held_lanes)) {}
+  // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
+  void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
 
   // Returns the options with canonical values. Throws BadOption.

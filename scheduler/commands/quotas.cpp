@@ -1,5 +1,6 @@
 #include "scheduler/commands/quotas.h"
 
+#include "base/size_text.h"
 #include "base/utf8.h"
 #include "scheduler/errors.h"
 
@@ -27,6 +28,13 @@ void check_bytes(const std::string& what, const std::string& text, int limit,
 }
 
 }  // namespace
+
+void check_file(const Limits& limits, const FileFacts& file) {
+  check_path(limits, file.path);
+  if (file.bytes <= int64_t{limits.file_megabytes} * 1'000'000) return;
+  throw Invalid("'" + file.path + "' has " + base::size_text(file.bytes) + ", more than the " +
+                allowed(limits.file_megabytes, "file_megabytes"));
+}
 
 void check_path(const Limits& limits, const std::string& path) {
   check_bytes("path", path, limits.path_length, "path_length");

@@ -7,10 +7,12 @@
 
 #include "db/items.h"
 #include "scheduler/config/limits.h"
+#include "scheduler/files/file_io.h"
 
 namespace scheduler {
 
 // All throw: Invalid for a text that is too long, NotPermitted for a quota that is used up.
+void check_file(const Limits& limits, const FileFacts& file);
 void check_path(const Limits& limits, const std::string& path);
 void check_label(const Limits& limits, const std::string& label);
 void check_settings(const Limits& limits, const std::string& settings);

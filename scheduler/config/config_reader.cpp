@@ -22,6 +22,7 @@ Readers limits_into(Limits& limits) {
           {"label_length", number_into(limits.label_length)},
           {"path_length", number_into(limits.path_length)},
           {"settings_length", number_into(limits.settings_length)},
+          {"file_megabytes", number_into(limits.file_megabytes)},
           {"body", number_into(limits.body)},
           {"requests_per_second", number_into(limits.requests_per_second)},
           {"connections_per_user", number_into(limits.connections_per_user)},
@@ -71,6 +72,7 @@ void check_limits(const Limits& limits) {
   check("label_length", limits.label_length, 1, 65'536);
   check("path_length", limits.path_length, 1, 4'096);
   check("settings_length", limits.settings_length, 1, 1'000'000);
+  check("file_megabytes", limits.file_megabytes, 1, 1'000'000);
   // The names and CTFs of 250 files with long paths fit.
   check("body", limits.body, 2'000'000, 100'000'000);
   check("requests_per_second", limits.requests_per_second, 1, 1'000'000);

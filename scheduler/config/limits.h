@@ -12,6 +12,7 @@ struct Limits {
   int label_length = 200;
   int path_length = 1'024;
   int settings_length = 16'384;  // the search settings of a template
+  int file_megabytes = 8'000;    // of a micrograph or a template volume, which is read whole
   int body = 4'000'000;          // of one request
   int requests_per_second = 100;
   int connections_per_user = 64;  // at once

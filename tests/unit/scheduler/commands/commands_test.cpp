@@ -94,6 +94,34 @@ TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
   EXPECT_EQ(item(first).state, ItemState::kFailed);
 }
 
+TEST_F(CommandsTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.file_megabytes = 2});
+  EnqueueRequest wanted = request("a.mrc");
+  wanted.micrograph.bytes = 2'000'001;
+  EXPECT_THAT(refusal<Invalid>([&] { commands.enqueue(user_, wanted); }),
+              AllOf(HasSubstr("a.mrc"), HasSubstr("limits.file_megabytes")));
+  EXPECT_THAT(refusal<Invalid>([&] {
+                commands.check_template(user_, {.name = "large", .volume = wanted.micrograph});
+              }),
+              HasSubstr("limits.file_megabytes"));
+  wanted.micrograph.bytes = 2'000'000;
+  EXPECT_GT(commands.enqueue(user_, wanted).id, 0);
+}
+
+TEST_F(CommandsTest, ATemplateIsRefusedByNameOwnerAndQuotaBeforeItsVolumeIsRead) {
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.templates_per_user = 1});
+  TemplateRequest wanted{.name = "a b",
+                         .volume = file_facts(folder_.write("v.mrc", "v")),
+                         .search_yaml = db::TemplateStore(*database_).list()[0].search_yaml};
+  const auto check = [&](const Caller& caller) { commands.check_template(caller, wanted); };
+  EXPECT_THAT(refusal<Invalid>([&] { check(user_); }), HasSubstr("template name 'a b'"));
+  wanted.name = "ribosome";
+  EXPECT_THAT(refusal<NotPermitted>([&] { check(other_); }), HasSubstr("belongs to ann"));
+  EXPECT_THAT(refusal<NotPermitted>([&] { check(user_); }), HasSubstr("limits.templates_per_user"));
+  wanted.volume = file_facts(folder_.file("volume.mrc"));
+  EXPECT_NO_THROW(check(user_)) << "it is registered already";
+}
+
 TEST_F(CommandsTest, LabelsAndTemplatesOfOneUserAreCounted) {
   Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {},
                     {.labels_per_user = 1, .templates_per_user = 1});
