@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace scheduler {
 namespace {
@@ -32,6 +34,23 @@ bool goes_before(const PlanItem* a, const PlanItem* b) {
   return std::tuple(a->priority, a->created, a->id) < std::tuple(b->priority, b->created, b->id);
 }
 
+// Within a class the owners take turns: whoever has the fewest jobs goes first, with the oldest
+// item. `ready` is sorted by class and age.
+void take_turns(const QueueSnapshot& snapshot, std::vector<const PlanItem*>& ready) {
+  std::map<int64_t, int64_t> jobs;
+  for (const PlanItem& item : snapshot.items) {
+    if (item.state == db::ItemState::kActive) ++jobs[item.owner];
+  }
+  std::map<const PlanItem*, int64_t> turns;
+  std::map<std::pair<db::Priority, int64_t>, int64_t> before;  // of the same class and owner
+  for (const PlanItem* item : ready) {
+    turns[item] = jobs[item->owner] + before[{item->priority, item->owner}]++;
+  }
+  std::stable_sort(ready.begin(), ready.end(), [&](const PlanItem* a, const PlanItem* b) {
+    return std::tuple(a->priority, turns[a]) < std::tuple(b->priority, turns[b]);
+  });
+}
+
 using ByClass = std::map<db::Priority, int64_t>;
 
 // "3 items before it (2 high, 1 normal)"
@@ -53,10 +72,10 @@ std::string slots_busy(int busy, const QueueSnapshot& snapshot) {
   return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "device slot") + " busy";
 }
 
-std::string place_in_class(const PlanItem& item, int64_t ready_in_class) {
+std::string place_in_class(const PlanItem& item, int64_t ready_in_class, bool owners_take_turns) {
   if (ready_in_class == 1) return "only ready item of class " + to_string(item.priority);
-  return "oldest of " + std::to_string(ready_in_class) + " ready items of class " +
-         to_string(item.priority);
+  return (owners_take_turns ? "its owner's turn among " : "oldest of ") +
+         std::to_string(ready_in_class) + " ready items of class " + to_string(item.priority);
 }
 
 // The state of the loop over the ready items.
@@ -64,8 +83,9 @@ struct Filling {
   const QueueSnapshot& snapshot;
   int busy = 0;
   std::map<db::Priority, int> pending{};
-  ByClass left{};   // ready items that the loop has not reached
-  ByClass ahead{};  // ready items that wait
+  ByClass left{};                                      // ready items that the loop has not reached
+  ByClass ahead{};                                     // ready items that wait
+  std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
 };
 
 constexpr int kFewestPending = 4;
@@ -107,7 +127,8 @@ std::string why_now(const PlanItem& item, const Filling& filling) {
     return std::string("tries for all items whether jobs run again") +
            (is_plain(item) ? ", since it has no options of its own; " : "; ");
   }
-  return place_in_class(item, filling.left.at(item.priority)) +
+  return place_in_class(item, filling.left.at(item.priority),
+                        filling.owners.at(item.priority).size() > 1) +
          (filling.ahead.empty() ? " and no higher class waits; "
                                 : "; of each higher class as many jobs wait in Slurm as may; ");
 }
@@ -153,6 +174,7 @@ std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
     if (is_ready(item, snapshot)) ready.push_back(&item);
   }
   std::sort(ready.begin(), ready.end(), goes_before);
+  take_turns(snapshot, ready);
   if (snapshot.probing) {
     std::stable_partition(ready.begin(), ready.end(),
                           [](const PlanItem* item) { return is_plain(*item); });
@@ -163,7 +185,10 @@ std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
 void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   const QueueSnapshot& snapshot = filling.snapshot;
   const auto ready = ready_items(snapshot);
-  for (const PlanItem* item : ready) ++filling.left[item->priority];
+  for (const PlanItem* item : ready) {
+    ++filling.left[item->priority];
+    filling.owners[item->priority].insert(item->owner);
+  }
   for (const PlanItem* item : ready) {
     const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
     if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {

@@ -25,6 +25,7 @@ constexpr int kPlaces = 8;
 constexpr int64_t kSearch = 60'000;  // ms that one takes
 constexpr int64_t kHour = 3'600'000;
 constexpr milliseconds kStep{2'000};
+constexpr int64_t kListing = 10'000;  // ms between two listings of the cluster's jobs
 constexpr int kRequestsAMinute = 120;
 
 // What an item's job does, or what is done to it.
@@ -112,10 +113,16 @@ class DaemonMaliceTest : public SlurmFixture {
         command([&] { commands_->release(bad, id); });
         command([&] { commands_->promote(bad, id, db::Priority::kLow); });
         command([&] { commands_->promote(bad, id, db::Priority::kNormal); });
-        command([&] { commands_->retry(bad, id, {}); });
+        retry_as(bad, id);
         if (i == 0) command([&] { commands_->cancel(bad, id); });
       }
     }
+  }
+  // With the file that `margay retry` would pass open.
+  void retry_as(const Caller& bad, int64_t id) {
+    const std::string path = item(id).micrograph_path;
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(path))) return;
+    command([&] { commands_->retry(bad, id, {.micrograph = file_facts(path)}); });
   }
   void command(const std::function<void()>& action) {
     try {
@@ -185,7 +192,7 @@ class DaemonMaliceTest : public SlurmFixture {
   void step_the_daemon() {
     // Of the site's budget; a listing every ten seconds is the cluster's own.
     cluster_.requests_left = std::min(kRequestsAMinute / 6, cluster_.requests_left + 4);
-    cluster_.fresh = now_ % 10'000 == 0;
+    cluster_.fresh = now_ % kListing == 0;
     clock_.pass(kStep);
     daemon_->tick();
     for (const int64_t id : good_) {
@@ -219,7 +226,7 @@ TEST_F(DaemonMaliceTest, TwoMaliciousUsersDoNotHoldUpAThird) {
   ASSERT_THAT(beside_malice, SizeIs(48));
   for (size_t i = 0; i < beside_malice.size(); ++i) {
     EXPECT_GT(beside_malice[i], 0) << "not done";
-    EXPECT_LE(beside_malice[i], beside_honest[i]);
+    EXPECT_LE(beside_malice[i], beside_honest[i] + kListing);
   }
   EXPECT_EQ(daemon_->status().pause_reason, "");
   // What was tried was tried.

@@ -57,6 +57,26 @@ TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
               ElementsAre(8, 6, 9, 7));
 }
 
+PlanItem owned(int64_t id, int64_t owner, int64_t created, ItemState state = ItemState::kQueued) {
+  return {
+      .id = id, .priority = Priority::kNormal, .state = state, .created = created, .owner = owner};
+}
+
+TEST(Policy, InAClassTheOwnersTakeTurns) {
+  const std::vector<PlanItem> items = {owned(1, 1000, 1), owned(2, 1000, 2), owned(3, 1000, 3),
+                                       owned(4, 1001, 4), owned(5, 1001, 5), owned(6, 1002, 6)};
+  EXPECT_THAT(started(snapshot_of(items, 9)), ElementsAre(1, 4, 6, 2, 5, 3));
+  EXPECT_THAT(explanation(snapshot_of(items, 9), 4),
+              HasSubstr("its owner's turn among 5 ready items of class normal"));
+}
+
+TEST(Policy, WhoHasJobsWaitsForThoseWhoHaveNone) {
+  EXPECT_THAT(started(snapshot_of({owned(1, 1000, 1, ItemState::kActive), owned(2, 1000, 2),
+                                   owned(3, 1001, 3), owned(4, 1001, 4)},
+                                  9)),
+              ElementsAre(3, 2, 4));
+}
+
 TEST(Policy, AHeldPlainLaneHoldsNoOtherLane) {
   PlanItem elsewhere = item(2, Priority::kNormal, 2);
   elsewhere.lane = "partition=cpu";
