@@ -31,7 +31,7 @@ enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
 
 // Which file a path named, besides its size and time: another one in its place is not the same.
 struct FileId {
-  int64_t inode = 0;    // 0: not kept, which versions before schema 6 did not
+  int64_t inode = 0;    // 0: not known, and then not compared
   int64_t device = 0;   // means something only within one mount
   std::string mount{};  // of which boot; empty: not known
 };

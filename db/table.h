@@ -180,7 +180,7 @@ class Table {
   std::string unknown_word(const Column<Record>& column, const std::string& key,
                            const std::string& word) const {
     return "table " + name_ + ", " + columns_.front().name + " " + key + ": unknown " +
-           column.name + " '" + word + "': it was written by a newer margayd";
+           column.name + " '" + word + "', which this margayd does not know";
   }
   template <typename Chosen>
   std::string names(Chosen chosen, const std::string& behind) const {

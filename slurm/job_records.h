@@ -19,8 +19,9 @@ void keep_last_run(std::vector<JobStatus>& jobs, JobStatus run);
 // - an end on which both agree stays as the controller shows it, with exit code, reason and
 //   restarts: slurmrestd 22.05 gives exit code 0 for every job in accounting, and sacct gives
 //   neither reason nor restarts;
-// - a job that the controller has forgotten is taken from accounting, unless nobody cancelled it
-//   there: then the controller was started without its jobs, and its processes may still run.
+// - a job that the controller has forgotten is taken from accounting, unless its cancellation
+//   there names nobody: then the controller was started without its jobs, and its processes may
+//   still run.
 std::vector<JobStatus> merge_records(std::vector<JobStatus> controller,
                                      const std::vector<JobStatus>& accounting);
 

@@ -248,15 +248,15 @@ LauncherInfo by_launcher(const RankFlags& flags, const Variables& variables) {
 
 // Torchrun's variable beside another launcher: a script that sets it means to start that many.
 std::string note_of_world_size(const RankPlace& place, const Variables& variables) {
-  const std::optional<std::string> told = variables.text("WORLD_SIZE");
-  if (!told || place.launcher == Launcher::kTorchrun || *told == std::to_string(place.size)) {
+  const std::optional<std::string> given = variables.text("WORLD_SIZE");
+  if (!given || place.launcher == Launcher::kTorchrun || *given == std::to_string(place.size)) {
     return "";
   }
   const std::string by = place.launcher == Launcher::kFlags   ? "--world-size"
                          : place.launcher == Launcher::kSlurm ? "SLURM_STEP_NUM_TASKS"
                                                               : "OMPI_COMM_WORLD_SIZE";
   if (place.launcher == Launcher::kAlone) return "";
-  return "WORLD_SIZE is " + *told + ", but " + by + " is " + std::to_string(place.size) + ": " +
+  return "WORLD_SIZE is " + *given + ", but " + by + " is " + std::to_string(place.size) + ": " +
          std::to_string(place.size) + " counts; unset WORLD_SIZE, or start as many ranks";
 }
 

@@ -22,7 +22,7 @@ int passed_descriptor(const Request& request, const nlohmann::json& entry);
 
 // The body's "options" as they were written; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
-// An empty body stands for all defaults. Throws Invalid.
+// An empty body passes no micrograph, which Commands::retry() refuses. Throws Invalid.
 RetryRequest retry_request(const Request& request);
 
 // One `entry` of POST /v1/items with what all entries share, in `body`. Throws Invalid.

@@ -155,7 +155,8 @@ Exit resume(const Context& context, const LaneOptions& lane) {
     context.out() << "Resumed: jobs" << (arguments.empty() ? "" : " with" + arguments)
                   << " are submitted again.\n";
   } else {
-    context.out() << "Nothing was paused" << (arguments.empty() ? "" : " with" + arguments)
+    context.out() << (arguments.empty() ? "The queue as a whole was not paused"
+                                        : "Nothing was paused with" + arguments)
                   << ".\n";
   }
   for (const json& held : answer.at("held_lanes")) {

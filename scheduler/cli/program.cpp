@@ -255,7 +255,7 @@ class Program {
     for (CLI::App* command : {pausing, resuming}) {
       for (const char* name : {"account", "partition", "qos", "reservation"}) {
         option(*command, std::string("--") + name, lane_[name], "NAME",
-               std::string("Only jobs with this ") + name);
+               std::string("Only jobs with this ") + (std::string(name) == "qos" ? "QOS" : name));
       }
     }
     add(app_, "stop", "Stop the daemon; running jobs continue", "margay stop",

@@ -86,8 +86,10 @@ void take_micrograph(const FileFacts& facts, db::Item& item) {
 // The one that the caller passed, which must be at the place where the search will look for it.
 const FileFacts& passed_micrograph(const RetryRequest& request, const db::Item& item) {
   if (!request.micrograph) {
-    throw Invalid("a retry needs the micrograph '" + item.micrograph_path + "' of item " +
-                  std::to_string(item.id) + " open for reading");
+    throw Invalid(
+        "a retry needs the micrograph '" + item.micrograph_path + "' of item " +
+        std::to_string(item.id) +
+        " open for reading: pass `path` and `file`, or use this version's `margay retry`");
   }
   if (request.micrograph->path != item.micrograph_path) {
     throw Invalid("the micrograph of item " + std::to_string(item.id) + " is '" +
@@ -394,15 +396,18 @@ void Commands::check_lane(const ItemOptions& lane) const {
   for (const auto& [option, value] : lane) {
     if (!is_place(option)) {
       throw BadOption(option_text(option, value) +
-                      " names no lane: pause an account, partition, qos or reservation");
+                      " names no lane: give --account, --partition, --qos or --reservation");
     }
     if (!check_options_) {
-      throw BadOption(option_text(option, value) +
-                      " names a lane of Slurm, and this daemon runs jobs on its own machine");
+      throw BadOption(
+          option_text(option, value) +
+          " names a lane of Slurm, and this daemon runs jobs on its own machine: leave it "
+          "out to pause or resume the whole queue");
     }
     if (is_name(value)) continue;
-    throw BadOption("--" + option + " '" + value +
-                    "': one name of up to 64 letters, digits, '.', '_' and '-'");
+    throw BadOption("invalid --" + option + " '" + value +
+                    "': give one name of up to 64 letters, digits, '.', '_' and '-', a letter or "
+                    "digit first");
   }
 }
 

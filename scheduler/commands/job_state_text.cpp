@@ -46,11 +46,11 @@ std::string explain_open(const db::Attempt& attempt) {
   switch (attempt.state) {
     case db::AttemptState::kSubmitting:
     case db::AttemptState::kUnknown:
-      return "its job is submitted" + shape + ", without an answer of the cluster yet" + decided;
+      return "its job was submitted" + shape + ", and the cluster has not answered yet" + decided;
     case db::AttemptState::kPending:
       return "its job waits to start" + shape + decided;
     case db::AttemptState::kCompleting:
-      return "its job ends" + host + decided;
+      return "its job is ending" + host + decided;
     case db::AttemptState::kRunning:
       if (!attempt.message.empty()) return "runs" + shape + host + "; " + attempt.message + decided;
       return "runs" + shape + host + decided;

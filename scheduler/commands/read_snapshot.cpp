@@ -9,6 +9,7 @@
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
 #include "slurm/job_states.h"
+#include "slurm/sbatch/values.h"
 
 namespace scheduler {
 namespace {
@@ -100,10 +101,12 @@ bool asks_for_more_than_mail(const std::map<std::string, std::string>& options) 
 }
 
 bool asks_for_width(const std::map<std::string, std::string>& options) {
-  for (const char* option : {"nodes", "gres", "gpus", "gpus-per-node", "gpus-per-task"}) {
+  for (const char* option : {"nodes", "gpus", "gpus-per-node", "gpus-per-task"}) {
     if (options.count(option) != 0) return true;
   }
-  return false;
+  // Scratch space and the like only add to the shape's GPUs.
+  const auto gres = options.find("gres");
+  return gres != options.end() && (gres->second == "none" || slurm::gpus_of_gres(gres->second) > 0);
 }
 
 // What its own options may be to blame for is no matter of its class, nor is a job that somebody

@@ -30,7 +30,7 @@ enum class ResultsKeep { kAll, kScores, kPeaks };
 struct LocalOptions {
   int slots = 1;
   int threads = 0;    // of each search; 0 = all cores / slots
-  int64_t time = -1;  // seconds that a search may take in one attempt; -1: no limit
+  int64_t time = -1;  // seconds of a search's first attempt; retries may get more; -1: no limit
 };
 
 enum class Transport { kRest, kCli };

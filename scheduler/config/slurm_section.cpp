@@ -162,9 +162,10 @@ void check_gpu_options(const SlurmOptions& slurm) {
     const auto given = slurm.options.find(option);
     if (given == slurm.options.end()) continue;
     if (std::string(option) == "gres" && slurm::gpus_of_gres(given->second) == 0) continue;
-    throw ConfigError("slurm.options." + std::string(option) + " is '" + given->second +
-                      "', which would replace the GPUs of every shape: set slurm.gpu_type to the "
-                      "type of the GPUs and slurm.gpus_per_node to their number on a node");
+    throw ConfigError(
+        "slurm.options." + std::string(option) + " is '" + given->second +
+        "', which would replace the GPUs of every shape: remove it, and set slurm.gpu_type to the "
+        "type of the GPUs and slurm.gpus_per_node to their number on a node");
   }
 }
 

@@ -38,7 +38,8 @@ Reader time_limit_into(int64_t& target) {
     const std::string text = value.text();
     const auto seconds = slurm::parse_time(text);
     if (!seconds) {
-      value.refuse("is '" + text + "', which sbatch takes for no time; e.g. 1-12:00:00");
+      value.refuse("must be a time limit as sbatch writes it, such as 1-12:00:00, not '" + text +
+                   "'");
     }
     target = *seconds;
   };

@@ -18,8 +18,8 @@ struct DaemonContext {
   slurm::Cluster& cluster;
   const Clock& clock;
   CrashHook crash;
-  std::function<void(const std::string&)> log;  // one line for the administrator, from any
-  // thread; never empty
+  // Takes one line for the administrator, from any thread; never empty.
+  std::function<void(const std::string&)> log;
   std::function<int64_t(const std::string&)> free_bytes;  // of the disk of a folder; never empty
 };
 

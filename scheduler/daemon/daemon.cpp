@@ -136,7 +136,9 @@ void Daemon::look_for_unreadable_rows() {
     rows.push_back(std::move(row));
   }
   unreadable_rows_ = base::joined(rows, "; ");
-  if (!rows.empty()) unreadable_rows_ += "; until that is corrected it is left out";
+  if (!rows.empty())
+    unreadable_rows_ +=
+        "; left out of the queue until it is corrected or a newer margayd is started";
 }
 
 // A limit may allow another job now: any in a lane, and one of the same size.

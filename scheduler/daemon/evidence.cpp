@@ -46,14 +46,14 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   evidence.manifest = manifest.witness;
   evidence.manifest_problem = manifest.problem;
   if (manifest.witness != ManifestWitness::kAccepted) return;
-  // Without one, the item was begun by a version that kept none.
+  // Empty when the micrograph was not read before its search: there is nothing to compare with.
   const std::string& sha256 = item.micrograph_sha256;
   if (!sha256.empty() && sha256 != manifest.micrograph_sha256) {
-    evidence.micrograph_changed =
-        problem_of({.change = FileChange::kOther,
-                    .text = "what was searched is not the registered '" + item.micrograph_path +
-                            "': its SHA-256 in the manifest is another one, and the result is "
-                            "not accepted"});
+    evidence.micrograph_changed = problem_of(
+        {.change = FileChange::kOther,
+         .text = "the result is not accepted, since the manifest's SHA-256 is not that of "
+                 "the registered '" +
+                 item.micrograph_path + "'"});
     return;
   }
   const FoundFile found = find_registered(micrograph_of(item));

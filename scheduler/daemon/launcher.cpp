@@ -99,7 +99,9 @@ class Launcher {
   static std::string find_changed(const FoundFile& micrograph, const FoundFile& volume) {
     if (micrograph.change != FileChange::kNone) return "micrograph " + problem_of(micrograph);
     if (volume.change == FileChange::kNone) return "";
-    return "template volume " + volume.text + "; register it as a new version";
+    return "template volume " + volume.text +
+           (volume.change == FileChange::kMissing ? ": put it back and use `margay retry`"
+                                                  : "; register it as a new version");
   }
 
   std::string check_room(const db::Item& item, const base::Descriptor& micrograph) const {

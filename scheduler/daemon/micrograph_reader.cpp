@@ -58,10 +58,10 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
       reading.sha256 = *hash;
       reading.ctime_ns = found.ctime_ns;
       if (!item.micrograph_sha256.empty() && item.micrograph_sha256 != *hash) {
-        found = {
-            .change = FileChange::kOther,
-            .text = "'" + registered.path +
-                    "' has another content since it was registered, of the same size and time"};
+        found = {.change = FileChange::kOther,
+                 .text = "'" + registered.path +
+                         "' has other content than when it was registered, although its size and "
+                         "time are the same"};
       }
     }
     if (found.change != FileChange::kNone) reading.wrong = "micrograph " + problem_of(found);

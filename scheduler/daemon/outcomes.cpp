@@ -138,7 +138,7 @@ void pause_after_crashes(const DaemonContext& context, const Suspect& suspect) {
       suspect.work == Work::kLaunch ? "prepared jobs" : "looked at the files of jobs";
   const std::string reason = "margayd ended abnormally at one item after another while it " + work +
                              ", last at item " + std::to_string(suspect.item) +
-                             "; report the fault, and resume once its cause is gone";
+                             "; report the fault, and do not resume before its cause is gone";
   context.log("submissions paused: " + reason);
   db::Transaction transaction(context.database);
   db::PauseStore pauses(context.database);

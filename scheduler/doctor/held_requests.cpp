@@ -176,10 +176,11 @@ class HeldRequests {
       gone = cluster_.cancel(id);
     }
     if (!asked) {
-      findings_.bad("request of shape " + to_string(job.shape),
-                    "its held job stays in Slurm: no request of requests_per_minute was left to "
-                    "cancel it",
-                    "scancel " + id);
+      findings_.bad(
+          "request of shape " + to_string(job.shape),
+          "its held job stays in Slurm: slurm.requests_per_minute left no request to cancel "
+          "it",
+          "scancel " + id);
     }
     cluster_.forget(id);
   }

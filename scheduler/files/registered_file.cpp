@@ -84,7 +84,8 @@ std::string problem_of(const FoundFile& micrograph) {
       return micrograph.text + ": put it back and use `margay retry`";
     case FileChange::kOther:
       return micrograph.text +
-             ": use `margay retry` to search it as it is now, or enqueue the right file";
+             ": put the registered file back, or enqueue the right one; `margay retry` searches a "
+             "changed file as it is now, but follows no link";
   }
   return micrograph.text;
 }

@@ -78,7 +78,7 @@ Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const 
   if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
   if (const std::string size = size_of(asked.own_options); is_policy(answer) && !size.empty()) {
     return paused(ended(AttemptState::kRejected, "own_limit", answer.message, past),
-                  SiteFault::kSize, "the cluster takes no job of its size (" + size + ") now: ");
+                  SiteFault::kSize, "the cluster takes no job with " + size + " now: ");
   }
   return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
 }

@@ -40,8 +40,9 @@ void check_idle_gpus(const Config& config, Shape shape, const slurm::Directives&
     if (slurm::gpus_of(wanted) <= std::max(1, wanted.max_nodes.value_or(1))) continue;
     throw slurm::DirectiveError("option " + std::string(option) + ": '" + given->second +
                                 "' asks for several GPUs on a node, and a search in the shape gpu "
-                                "uses one: ask for one, or leave it out; searches on several GPUs "
-                                "need slurm.shape or slurm.urgent_shape 'node' or 'nodes'");
+                                "uses one: ask for one, or leave it out; to search on several, "
+                                "leave it out and use --priority urgent where slurm.urgent_shape "
+                                "is set, or ask for slurm.shape 'node' or 'nodes'");
   }
 }
 

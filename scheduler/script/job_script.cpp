@@ -90,8 +90,8 @@ void check_transport(const Directives& asks, Transport transport, const std::str
     const slurm::DirectiveOption* option = slurm::find_option(name);
     if (option == nullptr || !option->sbatch_only) continue;
     throw slurm::DirectiveError(where + ": --" + name +
-                                " cannot be sent by slurmrestd; set slurm.transport to cli, or "
-                                "take it out");
+                                " has no field in slurmrestd's requests: remove it, or set "
+                                "slurm.transport to cli");
   }
 }
 
@@ -199,8 +199,8 @@ void check_local(const Directives& asks, const ScriptTemplate& script) {
   for (const auto& [option, value] : asks) {
     if (option == "time" || option == "signal") continue;
     throw slurm::DirectiveError(script.path() + ": --" + option +
-                                " asks for something that the local cluster cannot give; only "
-                                "--time and --signal apply there");
+                                " does not apply to the local cluster: remove it; only --time "
+                                "and --signal do");
   }
 }
 
@@ -253,10 +253,9 @@ void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks
   const std::string of_node =
       shape == Shape::kGpu ? "" : ", and the number of GPUs of a node as slurm.gpus_per_node";
   throw ConfigError("shape " + to_string(shape) + " has " + std::to_string(has) +
-                    " GPUs on each node, and " + template_name(shape) + ", slurm.options or " +
-                    "slurm.shapes." + to_string(shape) + " ask for " + std::to_string(gets) +
-                    ": take them out there; write the type of the GPUs as slurm.gpu_type" +
-                    of_node);
+                    (has == 1 ? " GPU" : " GPUs") + " on each node, but " + template_name(shape) +
+                    " or slurm.shapes." + to_string(shape) + " asks for " + std::to_string(gets) +
+                    ": remove the GPUs there, and set their type as slurm.gpu_type" + of_node);
 }
 
 void check_template(const Config& config, Shape shape) {

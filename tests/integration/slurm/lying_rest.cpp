@@ -45,8 +45,8 @@ bool LyingRest::meets(bool submission, Lie& lie) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (left_ == 0 || (submissions_only_ && !submission)) return false;
   --left_;
-  ++told_;
-  if (submission) ++told_of_submissions_;
+  ++lies_;
+  if (submission) ++lies_about_submissions_;
   lie = lie_;
   return true;
 }

@@ -30,8 +30,8 @@ class LyingRest {
   // takes the place of what is left of the one before.
   void tell(Lie lie, int count, bool submissions_only);
   // How many requests met a lie, and how many of them were submissions.
-  int told() const { return told_; }
-  int told_of_submissions() const { return told_of_submissions_; }
+  int lies() const { return lies_; }
+  int lies_about_submissions() const { return lies_about_submissions_; }
 
  private:
   FakeHttpReply answer(const FakeHttpRequest& request);
@@ -44,8 +44,8 @@ class LyingRest {
   Lie lie_ = Lie::kLoseAnswer;
   int left_ = 0;
   bool submissions_only_ = false;
-  std::atomic<int> told_ = 0;
-  std::atomic<int> told_of_submissions_ = 0;
+  std::atomic<int> lies_ = 0;
+  std::atomic<int> lies_about_submissions_ = 0;
   std::unique_ptr<FakeHttp> server_;
 };
 

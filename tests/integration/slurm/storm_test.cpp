@@ -173,10 +173,10 @@ TEST_F(Storm, EveryItemIsSearchedToTheEndOnce) {
   int started = 0;
   for (const auto& [item, times] : queue_->effects("started")) started += times;
   std::cout << "says|" << items << " items, " << started << " searches begun, " << blows.size()
-            << " faults, " << rest_->told() << " answers that lied, "
-            << rest_->told_of_submissions() << " of them to submissions; margayd took at most "
+            << " faults, " << rest_->lies() << " answers that lied, "
+            << rest_->lies_about_submissions() << " of them to submissions; margayd took at most "
             << memory_kb_ / 1024 << " MiB" << std::endl;
-  EXPECT_GT(rest_->told_of_submissions(), 0);
+  EXPECT_GT(rest_->lies_about_submissions(), 0);
   if (kTrueMemory) {
     EXPECT_LT(memory_kb_, kMostMemoryKb);
   }

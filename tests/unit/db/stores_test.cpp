@@ -392,7 +392,7 @@ TEST_F(StoresTest, AWordOfANewerVersionIsNamedWithItsRecord) {
     }
     return "";
   };
-  const std::string newer = "': it was written by a newer margayd";
+  const std::string newer = "', which this margayd does not know";
   EXPECT_EQ(message_of([&] { items_.find(item); }),
             "table items, id " + std::to_string(item) + ": unknown state 'ASLEEP" + newer);
   EXPECT_EQ(message_of([&] { attempts_.of_item(item); }),

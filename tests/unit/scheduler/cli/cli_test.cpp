@@ -334,7 +334,7 @@ TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
 }
 
 TEST_F(CliTest, TheQueueIsPausedAndResumed) {
-  EXPECT_THAT(margay({"resume"}).out, HasSubstr("Nothing was paused"));
+  EXPECT_THAT(margay({"resume"}).out, HasSubstr("The queue as a whole was not paused"));
   const Outcome paused = margay({"pause", "--reason", "new driver \xff"});
   EXPECT_EQ(paused.exit, 0) << paused.error;
   EXPECT_THAT(paused.out, HasSubstr("no job is submitted until 'margay resume'"));
@@ -357,8 +357,8 @@ TEST_F(CliTest, ALaneIsPausedAndResumed) {
                     testing::ContainsRegex("held +partition=gpu is paused by root")));
   EXPECT_EQ(margay({"status", "--json"}).document().at("held_lanes").at(0).at("lane"),
             "partition=gpu");
-  EXPECT_THAT(margay({"resume"}).out,
-              AllOf(HasSubstr("Nothing was paused."), HasSubstr("partition=gpu is paused")));
+  EXPECT_THAT(margay({"resume"}).out, AllOf(HasSubstr("The queue as a whole was not paused."),
+                                            HasSubstr("partition=gpu is paused")));
   EXPECT_THAT(margay({"resume", "--partition", "gpu"}).out,
               HasSubstr("jobs with --partition gpu are submitted again"));
   EXPECT_TRUE(db::PauseStore(*database_).lanes().empty());

@@ -103,7 +103,10 @@ TEST(Config, BadValuesAreRefusedByName) {
   EXPECT_THAT(refusal("local: {slots: many}"), HasSubstr("local.slots "));
   EXPECT_THAT(refusal("local: {slots: 0}"), HasSubstr("local.slots"));
   EXPECT_THAT(refusal("local: {threads: -1}"), HasSubstr("local.threads"));
-  EXPECT_THAT(refusal("local: {time: soon}"), HasSubstr("local.time is 'soon'"));
+  EXPECT_THAT(
+      refusal("local: {time: soon}"),
+      HasSubstr(
+          "local.time must be a time limit as sbatch writes it, such as 1-12:00:00, not 'soon'"));
   EXPECT_THAT(refusal("local: 3"), HasSubstr("local must be a mapping"));
   EXPECT_THAT(refusal("results: {keep: some}"),
               AllOf(HasSubstr("results.keep "), HasSubstr("all, scores or peaks")));
@@ -115,7 +118,7 @@ TEST(Config, BadValuesAreRefusedByName) {
 
 const std::string kSlurm = "cluster: slurm\nslurm:\n  url: http://head:6820\n  token_file: /t\n";
 
-TEST(SlurmConfig, TheTypeOfTheGpusIsOfAllShapesOrOfEach) {
+TEST(SlurmConfig, TheTypeOfTheGpusIsGivenForAllShapesOrForEach) {
   const auto types = [](const std::string& line) {
     return parse_config(kSlurm + "  gpu_type: " + line + "\n", "x").slurm.gpu_types;
   };

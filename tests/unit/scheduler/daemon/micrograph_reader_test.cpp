@@ -88,7 +88,7 @@ TEST_F(MicrographReaderTest, AFileWrittenUnseenIsReadAgainAndQuarantined) {
   write_unseen("a.mrc", "micrograph A.mrc");
   ticks(2);
   EXPECT_EQ(item(changed).state, ItemState::kQuarantined);
-  EXPECT_THAT(item(changed).reason, HasSubstr("another content"));
+  EXPECT_THAT(item(changed).reason, HasSubstr("other content"));
   EXPECT_THAT(cluster_.requests, IsEmpty());
 }
 
@@ -150,7 +150,7 @@ TEST_F(MicrographReaderTest, AResultOfAnotherMicrographIsNotAccepted) {
   write_unseen("a.mrc", "micrograph a.mrc");
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kQuarantined);
-  EXPECT_THAT(item(id).reason, HasSubstr("what was searched is not the registered"));
+  EXPECT_THAT(item(id).reason, HasSubstr("manifest's SHA-256 is not that of the registered"));
   EXPECT_FALSE(result(id));
 }
 

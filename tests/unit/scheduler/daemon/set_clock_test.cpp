@@ -66,7 +66,7 @@ TEST_P(SetClockTest, AHeldLaneAndAPauseLastAsLongAsTheyWouldHave) {
   EXPECT_TRUE(runs(plain));
 }
 
-TEST_P(SetClockTest, AJobThatVanishedIsNeitherMissedAtOnceNorForTheJump) {
+TEST_P(SetClockTest, AVanishedJobIsLostAfterItsTimeWhateverTheClockIsSetTo) {
   const auto id = enqueue("a.mrc").id;
   ticks(2);
   const auto lost = attempt(id);
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(BackAndForward, SetClockTest, testing::Values(hours(-30
 
 using StoppedClockTest = SetClockTest;
 
-TEST_F(StoppedClockTest, AClockThatWasSetBackWhileNoDaemonRanHoldsNothingForTheJump) {
+TEST_F(StoppedClockTest, AClockSetBackWhileNoDaemonRanProlongsNoWait) {
   const auto id = waiting();
   clock_.set_by(hours(-30));
   restart();

@@ -204,7 +204,7 @@ TEST_F(DaemonLanesTest, MoreMemoryThatALimitMayHaveRefusedForTheNumberOfJobsIsAs
   EXPECT_THAT(attempt(id).script, HasSubstr("--mem=72G"));
 }
 
-TEST_F(DaemonLanesTest, ALimitThatRefusesMoreMemoryAndWithoutItAlikeIsOfNumberAndLeavesOneAttempt) {
+TEST_F(DaemonLanesTest, ALimitThatRefusesAJobWithAndWithoutMoreMemoryLeavesOneAttempt) {
   config_.slurm.options = {{"mem", "32G"}};
   restart();
   const auto id = enqueue("a.mrc").id;

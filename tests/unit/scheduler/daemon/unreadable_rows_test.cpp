@@ -46,7 +46,7 @@ TEST_F(UnreadableRowsTest, AnItemWithAnUnknownWordStopsNobodyElse) {
   EXPECT_THAT(
       daemon_->status().problem,
       AllOf(HasSubstr("table items, id " + std::to_string(asleep) + ": unknown state 'ASLEEP'"),
-            HasSubstr("unknown priority 'dear'"), HasSubstr("it is left out")));
+            HasSubstr("unknown priority 'dear'"), HasSubstr("left out of the queue")));
   EXPECT_THAT(log_, Contains(HasSubstr("unknown state 'ASLEEP'")));
   EXPECT_THROW(commands_->show(asleep), db::UnreadableRow);
   EXPECT_EQ(commands_->show(sound).item.state, ItemState::kActive);

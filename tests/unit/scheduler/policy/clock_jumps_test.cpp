@@ -14,7 +14,7 @@ TEST(ClockJumps, AClockThatIsSetIsNoticedOnceAndByHowMuch) {
   EXPECT_EQ(jumps.seconds({.wall_ms = 5'013'000, .boot_ms = 14'000}), -3600);
 }
 
-TEST(ClockJumps, ATimeServersSmallCorrectionsAreNone) {
+TEST(ClockJumps, ATimeServersSmallCorrectionsAreNoJumps) {
   ClockJumps jumps;
   for (int64_t i = 0; i < 100; ++i) {
     EXPECT_EQ(jumps.seconds({.wall_ms = i * 2900, .boot_ms = i * 1000}), 0);

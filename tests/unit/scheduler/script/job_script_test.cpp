@@ -226,7 +226,7 @@ TEST(JobScripts, WithOtherGpusThanTheirShapeHasAreRefusedAtTheStart) {
   config.slurm.shape_options[Shape::kNode] = {{"gres", "gpu:h200:1"}};
   EXPECT_THAT(refusal(),
               AllOf(HasSubstr("shape node has 4 GPUs on each node"),
-                    HasSubstr("slurm.shapes.node ask for 1"), HasSubstr("slurm.gpu_type")));
+                    HasSubstr("slurm.shapes.node asks for 1"), HasSubstr("slurm.gpu_type")));
   config.slurm.shape_options[Shape::kNode] = {{"gres", "gpu:h200:4"}};
   EXPECT_EQ(refusal(), "");
   config.slurm.shape_options[Shape::kNode] = {{"gres", "none"}};

@@ -216,7 +216,7 @@ TEST(Sacct, TellsWhoCancelledIt) {
   EXPECT_FALSE(accounted("ignores")[0].cancelled_by_nobody);
 }
 
-TEST(Sacct, KnowsAJobThatNobodyCancelled) {
+TEST(Sacct, KnowsAJobWhoseCancellationNamesNobody) {
   std::string text = recorded("sacct.txt");
   const size_t by = text.find("CANCELLED by ");
   ASSERT_NE(by, std::string::npos);

@@ -408,7 +408,7 @@ TEST_F(LocalClusterTest, TheEngineIsSignalledBeforeTheTimeLimitAsTheScriptAsks) 
   EXPECT_THAT(status_of(cluster, "warned").exit_code, Optional(85));
 }
 
-TEST_F(LocalClusterTest, AScriptWithATimeLimitThatIsNoneIsRefused) {
+TEST_F(LocalClusterTest, AScriptWithAnInvalidTimeLimitIsRefused) {
   LocalCluster cluster(options());
   JobRequest job = request("odd", "exit 0");
   job.script = "#!/bin/bash\n#SBATCH --time=soon\n" + job.script;

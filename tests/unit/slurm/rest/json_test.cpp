@@ -210,7 +210,7 @@ TEST(Accounting, AJobIsReadInBothReleases) {
   }
 }
 
-TEST(Accounting, AJobThatNobodyCancelledIsKnown) {
+TEST(Accounting, ACancellationThatNamesNobodyIsKnown) {
   const auto cancelled = [](const std::string& by) {
     return parse_accounting_jobs(R"({"jobs": [{"job_id": 5, "name": "a", )" + by +
                                  R"("state": {"current": "CANCELLED", "reason": "None"}}]})")
