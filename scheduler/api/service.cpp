@@ -197,7 +197,10 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
     throw NotFound("unknown change '" + action + "'; use promote, hold, release, cancel or retry");
   }
   hooks_.wake();
-  return {{"item", item_json(changed, template_name(changed.template_id))}};
+  json entry = item_json(changed, template_name(changed.template_id));
+  // Of the other changes the item's reason says enough.
+  if (action == "promote") put_text(entry, "explanation", commands_.show(item).explanation);
+  return {{"item", entry}};
 }
 
 std::string Service::template_name(int64_t id) const {

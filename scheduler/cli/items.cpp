@@ -286,7 +286,8 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
       entries.push_back({{"item", entry}});
       if (context.wants_json()) continue;
       const std::string state = entry.at("state");
-      const std::string reason = text_of(entry, "reason");
+      const std::string explanation = text_of(entry, "explanation");
+      const std::string reason = explanation.empty() ? text_of(entry, "reason") : explanation;
       context.out() << "item " << item << ": " << context.styled(state, state_style(state)) << ", "
                     << entry.at("priority").get<std::string>()
                     << (reason.empty() ? "" : "; " + printable(reason)) << "\n";

@@ -67,9 +67,12 @@ class Launcher {
       postpone_waiting(context_, item.id, error.what());
       return {};
     }
-    if (const std::string full = check_room(item, micrograph); !full.empty()) {
-      return {.hold = full};
+    const Room room = find_room(item, micrograph);
+    if (!room.too_little_for_it.empty()) {
+      postpone_waiting(context_, item.id, room.too_little_for_it);
+      return {};
     }
+    if (!room.too_little_for_all.empty()) return {.hold = room.too_little_for_all};
     AttemptPlan plan;
     try {
       plan = prepare(item, search_template, decision);
@@ -104,15 +107,25 @@ class Launcher {
                                                   : "; register it as a new version");
   }
 
-  std::string check_room(const db::Item& item, const base::Descriptor& micrograph) const {
+  struct Room {
+    std::string too_little_for_it;   // a sentence
+    std::string too_little_for_all;  // a sentence
+  };
+  // An item that needs more than others do waits alone.
+  Room find_room(const db::Item& item, const base::Descriptor& micrograph) const {
     const std::string jobs = context_.config.jobs();
     fs::create_directories(jobs);
     const int64_t needed = needed_bytes(micrograph.get());
     const int64_t free = context_.free_bytes(jobs);
-    if (free >= needed) return "";
-    return "the disk of '" + jobs + "' is full: " + base::size_text(free) +
-           " free, the next search (" + "item " + std::to_string(item.id) + ") needs " +
-           base::size_text(needed) + "; nothing is started until there is room";
+    if (free >= needed) return {};
+    if (free >= kOrdinarySearch) {
+      return {.too_little_for_it = "its search needs " + base::size_text(needed) +
+                                   " of the disk of '" + jobs + "', which has less"};
+    }
+    return {.too_little_for_all = "the disk of '" + jobs + "' is full: " + base::size_text(free) +
+                                  " free, the next search (" + "item " + std::to_string(item.id) +
+                                  ") needs " + base::size_text(needed) +
+                                  "; nothing is started until there is room"};
   }
 
   PlanContext plan_context() const {

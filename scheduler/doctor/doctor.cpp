@@ -34,8 +34,6 @@ namespace fs = std::filesystem;
 using slurm::Finding;
 using slurm::Findings;
 
-constexpr int64_t kLittleRoom = 2'000'000'000;
-
 struct Ran {
   std::string line{};  // the first that it printed
   bool well = false;   // it ended with 0
@@ -164,7 +162,7 @@ void examine_room(const Config& config, Findings& findings) {
   try {
     const int64_t free = free_bytes(folder);
     const std::string says = base::size_text(free) + " free for results in '" + folder + "'";
-    findings.judge(free >= kLittleRoom, Finding::Level::kWarning, "disk", says,
+    findings.judge(free >= kOrdinarySearch, Finding::Level::kWarning, "disk", says,
                    "a search of a 4k micrograph leaves 0.4 GB: make room, or set results.keep");
   } catch (const std::system_error& error) {
     findings.bad("disk", error.what(), "make the folder, owned by the user that runs margayd");

@@ -53,6 +53,16 @@ std::optional<Report> read_report(const std::string& folder) {
   return report;
 }
 
+// "first; second"
+std::string one_line(const std::string& text) {
+  std::string line;
+  std::istringstream lines(text);
+  for (std::string part; std::getline(lines, part);) {
+    if (!part.empty()) line += (line.empty() ? "" : "; ") + part;
+  }
+  return line;
+}
+
 int64_t number(const Report& report, const std::string& key) {
   const auto found = report.find(key);
   int64_t value = 0;
@@ -172,7 +182,7 @@ class Probe {
     if (report_) return judge_report();
     const std::string where = job_.host.empty() ? "" : " on " + job_.host;
     if (is_over(job_.state)) {
-      const std::string log = base::read_end_untrusted_in(folder_, "job.log", kLogEnd);
+      const std::string log = one_line(base::read_end_untrusted_in(folder_, "job.log", kLogEnd));
       findings_.bad(
           "job",
           "job " + job_.job_id + " ran" + where + " (" + state_words() + ") and left nothing in '" +

@@ -10,6 +10,9 @@ namespace scheduler {
 // pictures.
 int64_t needed_bytes(int micrograph);
 
+// What the search of an ordinary micrograph leaves at most.
+constexpr int64_t kOrdinarySearch = 2'000'000'000;
+
 // Bytes that unprivileged users may still write in this folder, or, while it is missing, where it
 // would be made. Throws std::system_error.
 int64_t free_bytes(const std::string& folder);

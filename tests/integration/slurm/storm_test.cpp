@@ -172,6 +172,7 @@ TEST_F(Storm, EveryItemIsSearchedToTheEndOnce) {
   EXPECT_EQ(queue_->effects("finished"), once);
   int started = 0;
   for (const auto& [item, times] : queue_->effects("started")) started += times;
+  memory_kb_ = std::max(memory_kb_, queue_->most_memory_kb());
   std::cout << "says|" << items << " items, " << started << " searches begun, " << blows.size()
             << " faults, " << rest_->lies() << " answers that lied, "
             << rest_->lies_about_submissions() << " of them to submissions; margayd took at most "

@@ -21,7 +21,8 @@ TEST_F(CliTest, ItemsAreHeldReleasedPromotedCancelledAndRetried) {
   const std::string item = std::to_string(enqueue("one.mrc"));
   EXPECT_THAT(margay({"hold", item}).out, HasSubstr("HELD"));
   EXPECT_THAT(margay({"release", item}).out, HasSubstr("QUEUED"));
-  EXPECT_THAT(margay({"promote", item, "--priority", "urgent"}).out, HasSubstr("urgent"));
+  EXPECT_THAT(margay({"promote", item, "--priority", "urgent"}).out,
+              AllOf(HasSubstr("urgent"), HasSubstr("waits: its micrograph is being read")));
   EXPECT_THAT(margay({"cancel", item}).out, HasSubstr("CANCELLED"));
   EXPECT_EQ(margay({"hold", item}).exit, 6);
   EXPECT_THAT(margay({"retry", item}).out, HasSubstr("QUEUED"));

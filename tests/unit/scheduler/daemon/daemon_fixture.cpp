@@ -75,8 +75,9 @@ void DaemonFixture::ticks(int count) {
   for (int i = 0; i < count; ++i) ASSERT_TRUE(tick());
 }
 
-db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority) {
-  const std::string path = folder_.write(name, "micrograph " + name);
+db::Item DaemonFixture::enqueue(const std::string& name, db::Priority priority,
+                                const std::string& content) {
+  const std::string path = folder_.write(name, content.empty() ? "micrograph " + name : content);
   const int64_t id = commands_
                          ->enqueue(user_, {.micrograph = file_facts(path),
                                            .template_name = "ribosome",

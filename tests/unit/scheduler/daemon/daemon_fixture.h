@@ -36,7 +36,8 @@ class DaemonFixture : public testing::Test {
   bool tick();
   void ticks(int count);
 
-  db::Item enqueue(const std::string& name, db::Priority priority = db::Priority::kNormal);
+  db::Item enqueue(const std::string& name, db::Priority priority = db::Priority::kNormal,
+                   const std::string& content = "");
   // As the daemon's second thread does until there is nothing to read.
   void read_micrographs();
   // As its owner, who has opened the micrograph.

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
 #include "db/sqlite.h"
 #include "db/templates.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
@@ -211,6 +214,21 @@ TEST_F(DaemonSubmitTest, AFullDiskPausesSubmissionsWithOneSentenceAndLosesNothin
   ticks(1);
   EXPECT_EQ(daemon_->status().pause_reason, "");
   EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(DaemonSubmitTest, AMicrographThatNeedsMoreThanTheDiskHasWaitsAlone) {
+  // The fewest bytes that so many pixels may have.
+  std::string large(1024 + 6000 * 6000 / 2, '\0');
+  const std::array<int32_t, 3> sides = {6000, 6000, 1};
+  std::memcpy(large.data(), sides.data(), sizeof(sides));
+  const auto huge = enqueue("huge.mrc", db::Priority::kNormal, large).id;
+  const auto good = enqueue("a.mrc").id;
+  free_bytes_ = 2'010'000'000;
+  ticks(3);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  EXPECT_EQ(item(good).state, ItemState::kActive);
+  EXPECT_EQ(item(huge).state, ItemState::kQueued);
+  EXPECT_THAT(item(huge).reason, HasSubstr("its search needs "));
 }
 
 TEST_F(DaemonSubmitTest, AScriptTemplateWithAMisspeltNamePausesSubmissionsUntilItIsFixed) {

@@ -155,14 +155,14 @@ TEST_F(DoctorTest, AJobThatLeavesNothingInTheFolderIsBadWithWhatItPrinted) {
     std::filesystem::remove_all(cluster_->requests.back().directory);
     std::filesystem::create_directories(cluster_->requests.back().directory);
     const auto& request = cluster_->requests.back();
-    std::ofstream(request.output_path) << "cannot create report: Permission denied";
+    std::ofstream(request.output_path) << "cannot create report:\nPermission denied\n";
     cluster_->end(request.name, slurm::JobState::kFailed, 1);
     cluster_->job(request.name).words = "FAILED";
   };
   const Finding job = about(examine(SystemClock()), "job");
   EXPECT_EQ(job.level, Level::kBad);
   EXPECT_THAT(job.says, AllOf(HasSubstr(config_.jobs()), HasSubstr("FAILED"),
-                              HasSubstr("Permission denied")));
+                              HasSubstr("cannot create report:; Permission denied")));
   EXPECT_THAT(job.advice, HasSubstr("the same on every node"));
 }
 

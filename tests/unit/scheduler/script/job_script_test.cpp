@@ -512,12 +512,21 @@ TEST(ItemOptions, ANameForPeopleIsInTheCommentAlone) {
             R"({"margay":"x","item":7,"attempt":2,"label":"my search"})");
 }
 
+TEST(JobComments, SayWhoseSearchItIsAndOfWhat) {
+  ScriptInputs given = inputs();
+  given.item.owner = "ann";
+  given.item.micrograph_path = "/data/grid 1/a.mrc";
+  EXPECT_EQ(job_comment("x", given.item, given.attempt),
+            R"({"margay":"x","item":7,"attempt":2,"owner":"ann","micrograph":"a.mrc"})");
+}
+
 TEST(JobComments, FitIntoWhatSlurmTakes) {
   ScriptInputs given = inputs();
   EXPECT_EQ(job_comment("x", given.item, given.attempt), R"({"margay":"x","item":7,"attempt":2})");
   for (const std::string piece : {"a", "\u00e9", "\"", "\U0001f642", "\n", "\xff"}) {
     given.item.label.clear();
     for (int i = 0; i < 1500; ++i) given.item.label += piece;
+    given.item.micrograph_path = "/data/" + given.item.label;
     const std::string comment = job_comment("x", given.item, given.attempt);
     EXPECT_LE(comment.size(), 1024U);
     EXPECT_GT(comment.size(), 1000U);
