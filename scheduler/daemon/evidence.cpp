@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
@@ -42,13 +43,24 @@ bool made_no_progress(const db::Attempt& attempt) {
   return done_units(attempt.directory) <= done_units(before);
 }
 
+// A micrograph that cannot be looked at (its rights, its file server) proves nothing, and must not
+// keep its attempt open.
+FoundFile find_micrograph(const db::Item& item) {
+  try {
+    return find_registered(micrograph_of(item));
+  } catch (const std::system_error& error) {
+    return {.change = FileChange::kAway, .text = error.what()};
+  }
+}
+
 void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
   evidence.manifest = manifest.witness;
   evidence.manifest_problem = manifest.problem;
   if (manifest.witness != ManifestWitness::kAccepted) return;
-  // Empty when the micrograph was not read before its search: there is nothing to compare with.
+  // The hash says what was searched, whatever is in the micrograph's place after the search.
   const std::string& sha256 = item.micrograph_sha256;
-  if (!sha256.empty() && sha256 != manifest.micrograph_sha256) {
+  if (!sha256.empty()) {
+    if (sha256 == manifest.micrograph_sha256) return;
     evidence.micrograph_changed = problem_of(
         {.change = FileChange::kOther,
          .text = "the result is not accepted, since the manifest's SHA-256 is not that of "
@@ -56,8 +68,9 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
                  item.micrograph_path + "'"});
     return;
   }
-  const FoundFile found = find_registered(micrograph_of(item));
-  // A micrograph that was moved away after the search spoils nothing; one with other data does.
+  // The micrograph was not read before its search: only the file can show what was searched. One
+  // that was moved away after the search spoils nothing; one with other data does.
+  const FoundFile found = find_micrograph(item);
   if (found.change == FileChange::kOther) evidence.micrograph_changed = problem_of(found);
 }
 
@@ -97,7 +110,7 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == kBadInputCode) {
-    const FoundFile found = find_registered(micrograph_of(item));
+    const FoundFile found = find_micrograph(item);
     if (found.change == FileChange::kAway) evidence.away = found.text;
   }
   const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;

@@ -34,8 +34,7 @@ bool has_passed_probe(const db::Attempt& attempt);
 int64_t start_of(const db::Attempt& attempt);
 
 // All that the files, the item and its job, if one is known, prove. The caller adds what depends on
-// earlier snapshots: `vanished`, `claim_alive` and `files_may_come`. Throws std::system_error when
-// the micrograph cannot be looked at.
+// earlier snapshots: `vanished`, `claim_alive` and `files_may_come`.
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
                          const db::Item& item, const ManifestReading& manifest,
                          const std::optional<slurm::JobStatus>& job);

@@ -37,6 +37,12 @@ class MicrographReaderTest : public DaemonFixture {
     fs::last_write_time(folder_.file(name), time);
   }
   std::string reason(int64_t id) { return commands_->show(id).explanation; }
+  // As a file server that refuses the daemon: it can neither be opened nor is it missing.
+  void make_unreachable(int64_t id) {
+    database_->connection().execute("UPDATE items SET micrograph_path = '" +
+                                    folder_.file(std::string(300, 'x') + std::to_string(id)) +
+                                    "' WHERE id = " + std::to_string(id));
+  }
 
   const Caller other_{.uid = 1001, .name = "bob"};
 };
@@ -152,6 +158,63 @@ TEST_F(MicrographReaderTest, AResultOfAnotherMicrographIsNotAccepted) {
   EXPECT_EQ(item(id).state, ItemState::kQuarantined);
   EXPECT_THAT(item(id).reason, HasSubstr("manifest's SHA-256 is not that of the registered"));
   EXPECT_FALSE(result(id));
+}
+
+TEST_F(MicrographReaderTest, AResultIsAcceptedWhoseMicrographCanNoLongerBeOpened) {
+  config_.local.slots = 3;
+  restart();
+  const auto known = enqueue("a.mrc").id;
+  const auto unknown = enqueue("b.mrc").id;
+  ticks(2);
+  for (const int64_t id : {known, unknown}) {
+    finish(attempt(id));
+    make_unreachable(id);
+  }
+  db::Item unread = item(unknown);
+  unread.micrograph_sha256.clear();
+  db::ItemStore(*database_).update(unread);
+  ticks(1);
+  EXPECT_EQ(item(known).state, ItemState::kDone);
+  EXPECT_EQ(item(unknown).state, ItemState::kDone) << "there is nothing to compare with";
+}
+
+TEST_F(MicrographReaderTest, ASearchThatFailedSinceItsMicrographCannotBeOpenedEndsAndIsRetried) {
+  config_.local.slots = 3;
+  restart();
+  const auto id = enqueue("a.mrc").id;
+  const auto cancelled = enqueue("b.mrc").id;
+  ticks(2);
+  for (const int64_t one : {id, cancelled}) {
+    fail(attempt(one), 64, "margay-engine: micrograph_path: cannot be opened");
+    make_unreachable(one);
+  }
+  commands_->cancel(user_, cancelled);
+  ticks(1);
+  EXPECT_EQ(attempt(id).cause, "input_away");
+  EXPECT_EQ(item(id).state, ItemState::kQueued);
+  EXPECT_THAT(item(id).reason, HasSubstr("File name too long"));
+  EXPECT_EQ(item(cancelled).state, ItemState::kCancelled);
+}
+
+TEST_F(MicrographReaderTest, AResultWithTheRegisteredHashIsAcceptedWhateverIsInItsPlace) {
+  config_.local.slots = 3;
+  restart();
+  const auto written = enqueue("a.mrc").id;
+  const auto linked = enqueue("b.mrc").id;
+  const auto unread = enqueue("c.mrc").id;
+  ticks(2);
+  for (const int64_t id : {written, linked, unread}) finish(attempt(id));
+  folder_.write("a.mrc", "something else");
+  fs::rename(folder_.file("b.mrc"), folder_.file("moved.mrc"));
+  fs::create_symlink("moved.mrc", folder_.file("b.mrc"));
+  folder_.write("c.mrc", "something else");
+  db::Item without_hash = item(unread);
+  without_hash.micrograph_sha256.clear();
+  db::ItemStore(*database_).update(without_hash);
+  ticks(1);
+  EXPECT_EQ(item(written).state, ItemState::kDone);
+  EXPECT_EQ(item(linked).state, ItemState::kDone);
+  EXPECT_EQ(item(unread).state, ItemState::kQuarantined) << "only the file can prove it";
 }
 
 }  // namespace
