@@ -18,7 +18,7 @@ constexpr double kPixelSizeTolerance = 1e-3;  // relative
 
 MrcFile read_input(const std::string& field, const std::string& path) {
   try {
-    return read_mrc(path);
+    return read_hashed_mrc(path);
   } catch (const InputError& error) {
     throw InputError(field + ": " + error.what());
   }

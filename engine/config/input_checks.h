@@ -15,8 +15,8 @@ struct InputFiles {
   MrcFile micrograph, volume;
 };
 
-// Reads the files that the configuration names, checked by all of the functions below. Throws
-// InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
+// Reads the files that the configuration names, with their hashes, checked by all of the functions
+// below. Throws InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch);
 
 // Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),

@@ -12,6 +12,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/sha256.h"
 #include "engine/error.h"
 #include "engine/io/mrc_bytes.h"
 
@@ -24,6 +25,10 @@ constexpr bool kLittleEndianHost = std::endian::native == std::endian::little;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem) {
   throw InputError("'" + path + "' " + problem);
+}
+
+[[noreturn]] void refuse_unreadable(const std::string& path) {
+  refuse(path, "could not be read to its end; it may be changing, or the disk may be failing");
 }
 
 // A file open for reading and its size in bytes.
@@ -265,13 +270,33 @@ std::vector<float> read_values(Source& source, const MrcHeader& header, const st
     const size_t now = std::min(count - done, buffer.size() / mode.bytes);
     source.stream.read(reinterpret_cast<char*>(buffer.data()),
                        static_cast<std::streamsize>(now * mode.bytes));
-    if (!source.stream) {
-      refuse(path, "could not be read to its end; it may be changing, or the disk may be failing");
-    }
+    if (!source.stream) refuse_unreadable(path);
     mode.convert_values(buffer.data(), now, header.swapped, values.data() + done);
     done += now;
   }
   return values;
+}
+
+// Of the whole file, wherever its stream stands.
+std::string hash_of(Source& source, const std::string& path) {
+  source.stream.clear();
+  source.stream.seekg(0);
+  base::Sha256 hash;
+  std::vector<char> block(size_t{1} << 20);
+  while (source.stream) {
+    source.stream.read(block.data(), static_cast<std::streamsize>(block.size()));
+    hash.add(block.data(), static_cast<size_t>(source.stream.gcount()));
+  }
+  if (!source.stream.eof() || source.stream.bad()) refuse_unreadable(path);
+  return hash.hex();
+}
+
+MrcFile read_open(Source& source, const std::string& path) {
+  MrcFile file;
+  file.path = path;
+  file.header = read_header(source, path);
+  file.values = read_values(source, file.header, path);
+  return file;
 }
 
 }  // namespace
@@ -285,10 +310,13 @@ MrcHeader read_mrc_header(const std::string& path) {
 
 MrcFile read_mrc(const std::string& path) {
   Source source = open_source(path);
-  MrcFile file;
-  file.path = path;
-  file.header = read_header(source, path);
-  file.values = read_values(source, file.header, path);
+  return read_open(source, path);
+}
+
+MrcFile read_hashed_mrc(const std::string& path) {
+  Source source = open_source(path);
+  MrcFile file = read_open(source, path);
+  file.sha256 = hash_of(source, path);
   return file;
 }
 

@@ -26,6 +26,7 @@ struct MrcHeader {
 
 struct MrcFile {
   std::string path;
+  std::string sha256{};  // of the whole file, in hex; of read_hashed_mrc()
   MrcHeader header;
   std::vector<float> values;  // [z][y][x]
 };
@@ -36,6 +37,8 @@ const char* type_of_mode(int mode);
 // Throw InputError naming the file and what is wrong with it (not an MRC, cut short, mode).
 MrcHeader read_mrc_header(const std::string& path);
 MrcFile read_mrc(const std::string& path);
+// The same with the hash, of the very file that was read, whatever is at its path by then.
+MrcFile read_hashed_mrc(const std::string& path);
 
 // Reshape what was read and checked.
 Image to_image(MrcFile&& file);

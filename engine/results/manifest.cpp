@@ -131,10 +131,10 @@ Json outputs(const OutputPaths& paths) {
 
 }  // namespace
 
-InputHashes hash_inputs(const SearchConfig& config) {
+InputHashes hash_inputs(const SearchConfig& config, const InputFiles& files) {
   return {.configuration = config.path.empty() ? "" : sha256_of(config.path),
-          .micrograph = sha256_of(config.micrograph_path),
-          .volume = sha256_of(config.template_volume_path)};
+          .micrograph = files.micrograph.sha256,
+          .volume = files.volume.sha256};
 }
 
 std::string manifest_json(const Manifest& manifest) {

@@ -9,6 +9,7 @@
 
 #include "engine/backend/precision_error.h"
 #include "engine/config/config.h"
+#include "engine/config/input_checks.h"
 #include "engine/results/results.h"
 
 namespace engine {
@@ -27,12 +28,12 @@ struct DeviceInfo {
   std::vector<std::string> transforms;                         // that this build has for it
 };
 
-// SHA-256, in hex, of what the search read. Taken when it is read: the files may change during the
-// search.
+// SHA-256, in hex, of what the search read: the files may be replaced as soon as they are open.
 struct InputHashes {
   std::string configuration, micrograph, volume;
 };
-InputHashes hash_inputs(const SearchConfig& config);
+// `files` as read_inputs() returns them.
+InputHashes hash_inputs(const SearchConfig& config, const InputFiles& files);
 
 // A rank other than 0, which is the manifest's own host and device.
 struct OtherRank {

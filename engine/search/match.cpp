@@ -97,7 +97,7 @@ class Match {
     InputFiles files = read_inputs(config, options_.allow_pixel_size_mismatch);
     template_size_ = files.volume.header.nx;
     plan(files.micrograph.header.ny, files.micrograph.header.nx);
-    manifest_.input_hashes = hash_inputs(config);
+    manifest_.input_hashes = hash_inputs(config, files);
     micrograph_ = to_image(std::move(files.micrograph));
     volume_ = to_volume(std::move(files.volume));
     manifest_.timings.read = seconds_since(start);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {
@@ -45,7 +46,8 @@ Manifest finished(const ScratchFolder& folder) {
         paths.maps.relative_defocus, paths.csv, manifest.pictures[0].second}) {
     write_file(path, "abc");
   }
-  manifest.input_hashes = hash_inputs(config);
+  const InputFiles files{.micrograph = {.sha256 = kHashOfAbc}, .volume = {.sha256 = kHashOfAbc}};
+  manifest.input_hashes = hash_inputs(config, files);
   manifest.attempt = "12/3/5f";
   manifest.device = {.backend = "cpu",
                      .name = "a processor",
@@ -62,6 +64,28 @@ Manifest finished(const ScratchFolder& folder) {
   manifest.peaks = 3;
   manifest.cutoff = 6.5;
   return manifest;
+}
+
+TEST(HashInputs, IsOfTheFilesThatWereReadWhateverIsInTheirPlaceByThen) {
+  const ScratchFolder folder;
+  SearchConfig config;
+  config.micrograph_path = folder.file("micrograph.mrc");
+  config.template_volume_path = folder.file("template.mrc");
+  config.optics.pixel_size = 2.0;
+  Image image(6, 8, 1.0f);
+  image.pixels[0] = 2.0f;
+  Volume volume{.size = 4, .voxels = std::vector<float>(64, 1.0f)};
+  volume.voxels[0] = 2.0f;
+  write_mrc(config.micrograph_path, image, 2.0);
+  write_mrc(config.template_volume_path, volume, 2.0);
+  const std::string micrograph = base::sha256_of_file(config.micrograph_path);
+  const std::string read_volume = base::sha256_of_file(config.template_volume_path);
+  const InputFiles files = read_inputs(config, false);
+  write_file(config.micrograph_path, "abc");
+  write_file(config.template_volume_path, "abc");
+  const InputHashes hashes = hash_inputs(config, files);
+  EXPECT_EQ(hashes.micrograph, micrograph);
+  EXPECT_EQ(hashes.volume, read_volume);
 }
 
 TEST(WriteManifest, SaysWhatWasReadAndWrittenAndHow) {
