@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -19,22 +20,24 @@ using Steady = std::chrono::steady_clock;
 constexpr int64_t kMostAtOnce = 100;
 constexpr std::chrono::seconds kLongestAtOnce{1};
 
+constexpr double kHalfLife = 3600;  // seconds
+
 }  // namespace
 
-// The next owner after the last one in the most urgent class.
-std::optional<db::UnreadGroup> MicrographReader::next_group() {
-  std::vector<db::UnreadGroup> groups =
-      db::QueueStore(context_.database).unread(context_.clock.now());
+void add_time(ReadingTimes& times, int64_t owner_uid, double seconds) {
+  for (auto& [uid, time] : times) time *= std::exp2(-seconds / kHalfLife);
+  times[owner_uid] += seconds;
+}
+
+std::optional<db::UnreadGroup> next_group(const std::vector<db::UnreadGroup>& groups,
+                                          const ReadingTimes& times) {
   if (groups.empty()) return std::nullopt;
-  const auto goes_before = [this](const db::UnreadGroup& a, const db::UnreadGroup& b) {
-    const auto place = [this](const db::UnreadGroup& group) {
-      return std::tuple(group.priority, group.owner_uid <= last_owner_, group.owner_uid);
-    };
-    return place(a) < place(b);
+  const auto place = [&](const db::UnreadGroup& group) {
+    const auto known = times.find(group.owner_uid);
+    return std::tuple(group.priority, known == times.end() ? 0.0 : known->second, group.owner_uid);
   };
-  const db::UnreadGroup next = *std::min_element(groups.begin(), groups.end(), goes_before);
-  last_owner_ = next.owner_uid;
-  return next;
+  return *std::min_element(groups.begin(), groups.end(),
+                           [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
 
 // nullopt: stopped meanwhile.
@@ -48,7 +51,7 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
       return reading;
     }
     if (found.change == FileChange::kNone) {
-      const auto hash = hash_file_unless(found.descriptor.get(), stopped_);
+      const auto hash = hash_file_unless(found.descriptor.get(), registered.bytes, stopped_);
       if (!hash) return std::nullopt;
       const FoundFile after = find_registered(registered);
       if (after.change == FileChange::kNone && after.ctime_ns != found.ctime_ns) {
@@ -78,9 +81,7 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
     for (const Reading& reading : readings) {
       if (reading.ctime_ns == 0 || !reading.wrong.empty()) continue;
       db::Item item = items.find(reading.item.id).value();
-      // Retried, cancelled or otherwise changed meanwhile.
-      const bool same = difference(micrograph_of(reading.item), micrograph_of(item)).empty();
-      if (!same || item.micrograph_ctime_ns != 0) continue;
+      if (!still_unread(reading.item)(item)) continue;
       item.micrograph_sha256 = reading.sha256;
       item.micrograph_ctime_ns = reading.ctime_ns;
       items.update(item);
@@ -89,24 +90,28 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
   }
   for (const Reading& reading : readings) {
     if (!reading.wrong.empty()) {
-      end_waiting(context_, reading.item.id, db::ItemState::kQuarantined, reading.wrong);
+      end_waiting(context_, reading.item.id, db::ItemState::kQuarantined, reading.wrong,
+                  still_unread(reading.item));
     } else if (!reading.away.empty()) {
-      postpone_waiting(context_, reading.item.id, reading.away);
+      postpone_waiting(context_, reading.item.id, reading.away, still_unread(reading.item));
     }
   }
 }
 
 bool MicrographReader::read_some() {
-  const auto group = next_group();
+  const auto group =
+      next_group(db::QueueStore(context_.database).unread(context_.clock.now()), times_);
   if (!group) return false;
-  const auto end = Steady::now() + kLongestAtOnce;
+  const auto start = Steady::now();
   std::vector<Reading> readings;
   for (const int64_t id :
        db::QueueStore(context_.database).unread_of(*group, context_.clock.now(), kMostAtOnce)) {
     auto reading = read(db::ItemStore(context_.database).find(id).value());
     if (reading) readings.push_back(std::move(*reading));
-    if (stopped_ || Steady::now() >= end) break;
+    if (stopped_ || Steady::now() - start >= kLongestAtOnce) break;
   }
+  const std::chrono::duration<double> took = Steady::now() - start;
+  add_time(times_, group->owner_uid, took.count());
   store(readings);
   return true;
 }

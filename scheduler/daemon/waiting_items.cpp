@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "db/items.h"
+#include "scheduler/files/registered_file.h"
 
 namespace scheduler {
 namespace {
@@ -13,21 +14,29 @@ bool waits(const db::Item& item) {
 
 }  // namespace
 
+StillSo still_unread(const db::Item& read) {
+  return [registered = micrograph_of(read)](const db::Item& item) {
+    return item.micrograph_ctime_ns == 0 && difference(registered, micrograph_of(item)).empty();
+  };
+}
+
 void end_waiting(const DaemonContext& context, int64_t item_id, db::ItemState state,
-                 const std::string& reason) {
+                 const std::string& reason, const StillSo& still_so) {
   db::Transaction transaction(context.database);
   db::ItemStore items(context.database);
-  if (!waits(items.find(item_id).value())) return;
+  const db::Item item = items.find(item_id).value();
+  if (!waits(item) || (still_so && !still_so(item))) return;
   items.set_state(item_id, state, reason, context.clock.now());
   transaction.commit();
   context.log("item " + std::to_string(item_id) + ": " + to_string(state) + ": " + reason);
 }
 
-void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::string& why) {
+void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::string& why,
+                      const StillSo& still_so) {
   db::Transaction transaction(context.database);
   db::ItemStore items(context.database);
   db::Item item = items.find(item_id).value();
-  if (!waits(item)) return;
+  if (!waits(item) || (still_so && !still_so(item))) return;
   const std::string reason = why + "; will be retried";
   const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
   const Intervals& intervals = context.config.intervals;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -80,12 +81,14 @@ std::string hash_file(int descriptor) {
   }
 }
 
-std::optional<std::string> hash_file_unless(int descriptor, const std::atomic<bool>& stopped) {
+std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
+                                            const std::atomic<bool>& stopped) {
   base::Sha256 hash;
   std::vector<char> block(size_t{1} << 20);
   for (off_t offset = 0;;) {
     if (stopped) return std::nullopt;
-    const ssize_t got = ::pread(descriptor, block.data(), block.size(), offset);
+    const auto wanted = std::min<size_t>(block.size(), static_cast<size_t>(bytes - offset));
+    const ssize_t got = ::pread(descriptor, block.data(), wanted, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw base::FileError(errno, "cannot read '" + canonical_path(descriptor) + "'");
     if (got == 0) return hash.hex();

@@ -26,7 +26,9 @@ FileFacts file_facts(int descriptor);
 
 // SHA-256 of an open file in lower-case hex. Throws Invalid.
 std::string hash_file(int descriptor);
-// nullopt when `stopped` became true before the end. Throws base::FileError.
-std::optional<std::string> hash_file_unless(int descriptor, const std::atomic<bool>& stopped);
+// The same of the first `bytes`, since a file may grow for as long as it is read. nullopt when
+// `stopped` became true before the end. Throws base::FileError.
+std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
+                                            const std::atomic<bool>& stopped);
 
 }  // namespace scheduler

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/sha256.h"
+#include "scheduler/daemon/waiting_items.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -135,6 +136,53 @@ TEST_F(MicrographReaderTest, TheMostUrgentClassComesFirstAndUsersTakeTurns) {
   };
   for (int i = 0; i < 3; ++i) read_next();
   EXPECT_THAT(order, ElementsAre(hers, his, low));
+}
+
+TEST_F(MicrographReaderTest, AUserWithManyMicrographsTakesTurnsWithTheOthers) {
+  int64_t last = 0;
+  for (int i = 0; i < 150; ++i) last = enqueue_unread("a" + std::to_string(i) + ".mrc");
+  const auto his = enqueue_unread("b.mrc", other_);
+  daemon_->read_micrographs();
+  EXPECT_EQ(item(his).micrograph_sha256, "");
+  daemon_->read_micrographs();
+  EXPECT_NE(item(his).micrograph_sha256, "");
+  EXPECT_EQ(item(last).micrograph_sha256, "");
+}
+
+TEST(NextGroup, IsOfTheMostUrgentClassAndOfTheOwnerWithTheLeastReadingTime) {
+  using db::Priority;
+  ReadingTimes times;
+  add_time(times, 1, 60);
+  add_time(times, 2, 1);
+  add_time(times, 2, 1);
+  const auto owner = [&](const std::vector<db::UnreadGroup>& groups) {
+    return next_group(groups, times)->owner_uid;
+  };
+  EXPECT_EQ(owner({{Priority::kNormal, 1}, {Priority::kNormal, 2}}), 2) << "his were read faster";
+  EXPECT_EQ(owner({{Priority::kNormal, 2}, {Priority::kNormal, 3}}), 3) << "none of his was read";
+  EXPECT_EQ(owner({{Priority::kHigh, 1}, {Priority::kNormal, 2}}), 1);
+  EXPECT_FALSE(next_group({}, times));
+  add_time(times, 2, 3600);
+  EXPECT_NEAR(times[1], 30, 0.1) << "half is forgotten with an hour";
+}
+
+TEST_F(MicrographReaderTest, AVerdictIsNotAboutTheFileOfARetryMeanwhile) {
+  const auto wrong = enqueue_unread("a.mrc");
+  fs::create_directory(folder_.file("share"));
+  const auto away = enqueue_unread("share/b.mrc");
+  const db::Item read_wrong = item(wrong);
+  const db::Item read_away = item(away);
+  for (const int64_t id : {wrong, away}) commands_->cancel(user_, id);
+  folder_.write("a.mrc", "another micrograph");
+  folder_.write("share/b.mrc", "another micrograph");
+  for (const int64_t id : {wrong, away}) retry(id);
+  const DaemonContext context{config_, *database_, cluster_, clock_, {}, [](const auto&) {}, {}};
+  end_waiting(context, wrong, ItemState::kQuarantined, "it changed", still_unread(read_wrong));
+  postpone_waiting(context, away, "it is away", still_unread(read_away));
+  EXPECT_EQ(item(wrong).state, ItemState::kQueued);
+  EXPECT_THAT(item(away).reason, HasSubstr("requeued by"));
+  read_micrographs();
+  EXPECT_EQ(item(wrong).micrograph_sha256, base::sha256_of_text("another micrograph"));
 }
 
 TEST_F(MicrographReaderTest, ARetryReadsTheMicrographAgain) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/descriptor.h"
+#include "base/sha256.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
@@ -27,6 +28,14 @@ std::string refusal(Action action) {
     return error.what();
   }
   return "not refused";
+}
+
+TEST(Files, AFileThatGrewIsReadToTheSizeThatIsAskedFor) {
+  const tests::ScratchFolder folder;
+  const base::Descriptor file(open(folder.write("a.mrc", "1234567").c_str(), O_RDONLY));
+  const std::atomic<bool> stopped = false;
+  EXPECT_EQ(hash_file_unless(file.get(), 5, stopped), base::sha256_of_text("12345"));
+  EXPECT_EQ(hash_file_unless(file.get(), 9, stopped), base::sha256_of_text("1234567"));
 }
 
 TEST(Files, AFileIsKnownByItsCanonicalPathWhateverLinkLedToIt) {
