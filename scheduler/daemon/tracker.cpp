@@ -1,6 +1,7 @@
 #include "scheduler/daemon/tracker.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "db/attempts.h"
 #include "db/items.h"
@@ -33,6 +34,13 @@ bool is_computing(const slurm::JobStatus& job) {
     if (job.words.find(word) != std::string::npos) return false;
   }
   return true;
+}
+
+// False while the jobs folder is not mounted here, which says nothing about the job.
+bool is_folder_seen(const db::Attempt& attempt) {
+  const std::filesystem::path folder = attempt.directory;
+  return std::filesystem::exists(folder / kScriptFile) ||
+         std::filesystem::exists(folder / kClaimFolder);
 }
 
 bool is_unanswered(const db::Attempt& attempt) {
@@ -90,6 +98,10 @@ bool Tracker::end_stalled(const db::Attempt& attempt, const slurm::JobStatus& jo
     return false;
   }
   const auto progress = progress_seen(attempt.directory);
+  if (!progress && !is_folder_seen(attempt)) {
+    stalls_.forget(attempt.id);
+    return false;
+  }
   const std::string why = stalls_.look(attempt.id, progress, context_.clock.now_ms());
   if (why.empty()) return false;
   stalls_.forget(attempt.id);

@@ -39,6 +39,10 @@ std::string StallWatch::look(int64_t attempt_id, const std::optional<ProgressSee
       std::clamp(milliseconds(now_ms - search.looked_ms), milliseconds(0), floor_ / 4);
   search.looked_ms = now_ms;
   search.still += passed;
+  if (!progress && search.progress) {
+    search.still = milliseconds(0);
+    return "";
+  }
   if (!is_same(search.progress, progress)) {
     if (is_batch(search.progress)) search.longest = std::max(search.longest, search.still);
     search.still = milliseconds(0);

@@ -24,8 +24,8 @@ class StallWatch {
   // 0: no search ever stalls.
   explicit StallWatch(std::chrono::milliseconds floor) : floor_(floor) {}
 
-  // What an attempt that runs shows now; nullopt: no report yet. Returns why it counts as stalled,
-  // one sentence, or an empty text.
+  // What an attempt that runs shows now; nullopt: no report yet, or none that can be seen. Returns
+  // why it counts as stalled, one sentence, or an empty text. One whose report is gone never does.
   std::string look(int64_t attempt_id, const std::optional<ProgressSeen>& progress, int64_t now_ms);
   // Begins anew at the next look: the attempt has ended, or its job does not run now.
   void forget(int64_t attempt_id) { searches_.erase(attempt_id); }

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -14,6 +17,7 @@ using std::chrono::seconds;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 class StallTest : public DaemonFixture {
@@ -101,6 +105,38 @@ TEST_F(StallTest, ASearchThatIsCancelledWhileItStallsIsCancelled) {
   cluster_.end(attempt(id).token, slurm::JobState::kCancelled, 143);
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kCancelled);
+}
+
+TEST_F(StallTest, WhileTheJobsFolderCannotBeSeenNothingStallsAndAfterwardsTheWatchBeginsAnew) {
+  config_.local.slots = 2;
+  restart();
+  const auto searching = enqueue("a.mrc").id;
+  const auto starting = enqueue("b.mrc").id;
+  ticks(2);
+  ASSERT_EQ(attempt(starting).state, AttemptState::kRunning);
+  report(searching, 7);
+  pass(minutes(5));
+  const std::string away = folder_.file("away");
+  std::filesystem::rename(config_.jobs(), away);
+  pass(minutes(60));
+  EXPECT_THAT(cluster_.cancelled, IsEmpty());
+  std::filesystem::rename(away, config_.jobs());
+  pass(minutes(9));
+  EXPECT_THAT(cluster_.cancelled, IsEmpty());
+  pass(minutes(3));
+  EXPECT_THAT(cluster_.cancelled, Contains(attempt(searching).job_id));
+  EXPECT_THAT(cluster_.cancelled, Not(Contains(attempt(starting).job_id)));
+  pass(minutes(10));
+  EXPECT_THAT(cluster_.cancelled, Contains(attempt(starting).job_id));
+}
+
+TEST_F(StallTest, AReportThatWasSeenAndIsGoneIsNoStall) {
+  const auto id = running_item();
+  report(id, 7);
+  pass(minutes(5));
+  std::filesystem::remove(attempt(id).directory + "/progress.json");
+  pass(minutes(60));
+  EXPECT_THAT(cluster_.cancelled, IsEmpty());
 }
 
 TEST_F(StallTest, AnItemThatStallsAgainAndAgainFails) {

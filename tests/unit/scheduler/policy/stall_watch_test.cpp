@@ -55,6 +55,12 @@ TEST_F(StallWatchTest, AStartMayTakeTwiceTheFloorAndWritingTenTimes) {
   EXPECT_EQ(still(ProgressSeen{.done = 9, .state = "writing"}), minutes(100));
 }
 
+TEST_F(StallWatchTest, AReportThatWasSeenAndIsGoneIsNoStallAndWhenItIsBackTheTimeBeginsAnew) {
+  after(seconds(0), running(1));
+  EXPECT_EQ(still(std::nullopt), seconds(0)) << "never";
+  EXPECT_EQ(still(running(1)), minutes(10));
+}
+
 TEST_F(StallWatchTest, ALongGapBetweenTwoLooksIsNoStall) {
   after(seconds(0), running(1));
   EXPECT_THAT(after(std::chrono::hours(100), running(1)), IsEmpty());
