@@ -42,13 +42,6 @@ bool waits(db::AttemptState state) {
          state == db::AttemptState::kPending;
 }
 
-std::string lane_of_item(const db::QueuedItem& item,
-                         const std::map<std::string, std::string>& options,
-                         const ClusterLimits& limits) {
-  const bool own_shape = limits.urgent && item.priority == db::Priority::kUrgent;
-  return lane_of(options, limits.plain_place, own_shape ? limits.urgent->name : "");
-}
-
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.shape = attempt.shape;
   item.gpus = attempt.gpus;
@@ -127,6 +120,12 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options) {
   return false;
 }
 
+std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
+                         const ClusterLimits& limits) {
+  const bool own_shape = limits.urgent && priority == db::Priority::kUrgent;
+  return lane_of(options, limits.plain_place, own_shape ? limits.urgent->name : "");
+}
+
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits) {
@@ -158,7 +157,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .unread = item.micrograph_ctime_ns == 0,
                               .own_options = asks_for_more_than_mail(options),
                               .own_width = asks_for_width(options),
-                              .lane = lane_of_item(item, options, limits),
+                              .lane = lane_of_item(item.priority, options, limits),
                               .size = size_of(options)});
     if (const db::LanePause* pause = paused_by(pauses, options, limits)) {
       snapshot.held_lanes.emplace(snapshot.items.back().lane, pause_text(*pause));

@@ -31,6 +31,10 @@ bool asks_for_width(const std::map<std::string, std::string>& options);
 // well start. `own_options`: its item has such options.
 bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 
+// The lane of an item of this class with these options.
+std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
+                         const ClusterLimits& limits);
+
 // The pause that keeps a job with these options of its item's from being submitted; null when there
 // is none.
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,

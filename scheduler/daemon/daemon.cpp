@@ -141,7 +141,7 @@ void Daemon::look_for_unreadable_rows() {
         "; left out of the queue until it is corrected or a newer margayd is started";
 }
 
-// A limit may allow another job now: any in a lane, and one of the same size.
+// A limit may allow another job now: any in a lane, and one of the same size there.
 void Daemon::note_ended_jobs() {
   if (tracker_.ended_items().empty()) return;
   breaker_.job_ended();
@@ -149,7 +149,9 @@ void Daemon::note_ended_jobs() {
   if (sizes_.empty()) return;
   for (const int64_t id : tracker_.ended_items()) {
     const auto item = db::ItemStore(context_.database).find(id);
-    if (item) sizes_.job_ended(size_of(item->options));
+    if (!item) continue;
+    const std::string lane = lane_of_item(item->priority, item->options, limits_);
+    sizes_.job_ended(sized_lane(lane, size_of(item->options)));
   }
 }
 
@@ -255,7 +257,8 @@ void Daemon::submit() {
     if (decision.verdict != Verdict::kStart) continue;
     // An item before this one may have found that its lane is not open.
     const int64_t now_ms = context_.clock.boot_ms();
-    if (lanes_.is_held(decision.lane, now_ms) || sizes_.is_held(decision.size, now_ms)) continue;
+    const std::string sized = sized_lane(decision.lane, decision.size);
+    if (lanes_.is_held(decision.lane, now_ms) || sizes_.is_held(sized, now_ms)) continue;
     if (!launch(decision)) return;
   }
   for (const Decision& decision : decisions) {

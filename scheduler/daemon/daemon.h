@@ -90,7 +90,7 @@ class Daemon {
   ClockJumps clock_jumps_;
   CircuitBreaker breaker_;
   Lanes lanes_;
-  Lanes sizes_;  // of items that ask for more than the site does
+  Lanes sizes_;  // by sized_lane(), of items that ask for more than the site does
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};

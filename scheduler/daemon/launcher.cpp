@@ -263,7 +263,7 @@ class Launcher {
         if (lanes_.hold(asked.lane, why, now_ms)) context_.log("submissions held: " + why);
         return;
       case SiteFault::kSize:
-        if (sizes_.hold(size_of(asked.own_options), why, now_ms)) {
+        if (sizes_.hold(sized_lane(asked.lane, size_of(asked.own_options)), why, now_ms)) {
           context_.log("submissions held: " + why);
         }
         return;
@@ -297,7 +297,7 @@ class Launcher {
       case slurm::SubmitOutcome::kAccepted:
         accept(std::move(attempt), answer);
         lanes_.accepted(decision.lane);
-        sizes_.accepted(decision.size);
+        sizes_.accepted(sized_lane(decision.lane, decision.size));
         return {.submitted = true, .job_id = answer.job_id};
       case slurm::SubmitOutcome::kUnknown:
         store_outcome(context_, attempt,

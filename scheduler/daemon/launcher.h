@@ -19,7 +19,7 @@ struct LaunchResult {
   std::string hold{};
 };
 
-// What pauses submissions: all of them, those of one lane, or of one size.
+// What pauses submissions: all of them, those of one lane, or of one size there.
 struct Gates {
   CircuitBreaker& breaker;
   Lanes& lanes;

@@ -16,7 +16,7 @@ namespace scheduler {
 enum class SiteFault {
   kNone,
   kLane,           // of one lane alone (lanes.h): no matter of the circuit breaker
-  kSize,           // of the jobs of one size alone (lanes.h): neither
+  kSize,           // of the jobs of one size in one lane (lanes.h): neither
   kTransient,      // passes by itself, without a probe: a full disk, a limit of the moment
   kLaunch,         // the engine cannot be started anywhere
   kHardware,       // the device fails on one node after another

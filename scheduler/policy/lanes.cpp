@@ -56,6 +56,10 @@ std::string size_of(const std::map<std::string, std::string>& own_options) {
   return size;
 }
 
+std::string sized_lane(const std::string& lane, const std::string& size) {
+  return lane + (lane.empty() || size.empty() ? "" : " with ") + size;
+}
+
 bool Lanes::hold(const std::string& lane, const std::string& why, int64_t now_ms) {
   Hold& hold = holds_[lane];
   const bool news = hold.why != why;

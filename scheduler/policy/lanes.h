@@ -28,8 +28,12 @@ bool is_in_lane(const std::map<std::string, std::string>& place,
 
 // What an item asks for in size: "mem=600G, time=10-00:00:00"; empty when its own options leave
 // that to the site. A limit on account or QOS may refuse this alone, and then holds the items of
-// the same size, as a lane does.
+// the same size in that lane, as a lane does.
 std::string size_of(const std::map<std::string, std::string>& own_options);
+
+// The name of the jobs of this size in this lane: "qos=long with time=30-0"; in the plain lane
+// "time=30-0". Where the item leaves the size to the site, the name of the lane.
+std::string sized_lane(const std::string& lane, const std::string& size);
 
 class Lanes {
  public:

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/policy/lanes.h"
+
 namespace scheduler {
 namespace {
 
@@ -13,11 +15,10 @@ std::string count_of(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// Why no job of its lane or of its size may be submitted; null when one may.
+// Why no job of its lane, or of its size there, may be submitted; null when one may.
 const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) {
-  for (const std::string* lane : {&item.lane, &item.size}) {
-    if (lane == &item.size && lane->empty()) continue;
-    const auto held = snapshot.held_lanes.find(*lane);
+  for (const std::string& lane : {item.lane, sized_lane(item.lane, item.size)}) {
+    const auto held = snapshot.held_lanes.find(lane);
     if (held != snapshot.held_lanes.end()) return &held->second;
   }
   return nullptr;

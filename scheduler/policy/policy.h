@@ -69,7 +69,7 @@ struct QueueSnapshot {
   // A fault of the site is being probed by one job at a time. Jobs without options of their own go
   // first, since nothing of theirs can keep them from starting.
   bool probing = false;
-  // Why no job of the lane, or of the size, may be submitted.
+  // Why no job of the lane may be submitted, or none of that sized_lane().
   std::map<std::string, std::string> held_lanes{};
   std::vector<PlanItem> items{};  // ended ones are ignored
   // Where jobs wait in the cluster's own queue:

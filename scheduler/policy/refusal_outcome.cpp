@@ -75,11 +75,13 @@ bool is_about_lane(const slurm::SubmitResult& answer) {
 Outcome judge_busy(const slurm::SubmitResult& answer, const Asked& asked, const Past& past) {
   if (own_place_is_closed(answer, asked.own_options)) return judge_own_option(answer, past);
   const Outcome busy = ended(AttemptState::kRejected, "busy", answer.message, past);
-  if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
   if (const std::string size = size_of(asked.own_options); is_policy(answer) && !size.empty()) {
+    const std::string kind =
+        asked.lane.empty() ? "with " + size : "of " + sized_lane(asked.lane, size);
     return paused(ended(AttemptState::kRejected, "own_limit", answer.message, past),
-                  SiteFault::kSize, "the cluster takes no job with " + size + " now: ");
+                  SiteFault::kSize, "the cluster takes no job " + kind + " now: ");
   }
+  if (!asked.lane.empty() && is_about_lane(answer)) return lane_refused(busy, asked);
   return paused(busy, SiteFault::kTransient, "the cluster takes no more jobs now: ");
 }
 }  // namespace

@@ -129,6 +129,52 @@ TEST_F(DaemonLanesTest, ItemsOfARefusedSizeAreTriedOneAtATimeAndWhenAJobOfThatSi
   EXPECT_EQ(item(ids[2]).state, ItemState::kActive) << "without any wait";
 }
 
+TEST_F(DaemonLanesTest, ASizeThatOneQosRefusesStartsInAnotherThatAllowsIt) {
+  const auto refused = enqueue("a.mrc").id;
+  give_options(refused, {{"time", "10-00:00:00"}});
+  const auto allowed = enqueue("b.mrc").id;
+  give_options(allowed, {{"time", "10-00:00:00"}, {"qos", "long"}});
+  cluster_.refusal = slurm::Refusal::kBusy;
+  cluster_.refusal_message = kLimit;
+  cluster_.refuses = [](const slurm::JobRequest& request) {
+    return request.script.find("--qos=long") == std::string::npos;
+  };
+  for (int i = 0; i < 5; ++i) {
+    ticks(2);
+    clock_.pass(seconds(10'000));
+  }
+  EXPECT_EQ(item(refused).state, ItemState::kQueued);
+  EXPECT_EQ(item(allowed).state, ItemState::kActive);
+}
+
+TEST_F(DaemonLanesTest, AJobThatIsTooLargeForItsQosDoesNotHoldTheOthersOfThatQos) {
+  const auto large = enqueue("a.mrc").id;
+  give_options(large, {{"time", "30-00:00:00"}, {"qos", "long"}});
+  const auto usual = enqueue("b.mrc").id;
+  give_options(usual, {{"qos", "long"}});
+  cluster_.refusal = slurm::Refusal::kBusy;
+  cluster_.refusal_message = kLimit;
+  cluster_.refuses = [](const slurm::JobRequest& request) {
+    return request.script.find("--time=30-00:00:00") != std::string::npos;
+  };
+  for (int i = 0; i < 5; ++i) {
+    clock_.pass(seconds(10'000));
+    ticks(2);
+  }
+  EXPECT_EQ(item(usual).state, ItemState::kActive);
+  EXPECT_EQ(item(large).state, ItemState::kQueued);
+  EXPECT_EQ(daemon_->status().held_lanes.count("qos=long with time=30-00:00:00"), 1U);
+  EXPECT_THAT(explained(large), HasSubstr("no job of qos=long with time=30-00:00:00 now"));
+  cluster_.refuses = {};
+  finish(attempt(usual));
+  ticks(2);
+  EXPECT_EQ(item(large).state, ItemState::kQueued) << "a job of another size makes no room";
+  clock_.pass(seconds(10'000));
+  ticks(2);
+  EXPECT_EQ(item(large).state, ItemState::kActive);
+  EXPECT_TRUE(daemon_->status().held_lanes.empty());
+}
+
 TEST_F(DaemonLanesTest, AnUrgentItemThatSlurmRefusesDoesNotStopTheOthers) {
   config_.slurm.urgent_shape = Shape::kNodes;
   restart();

@@ -152,6 +152,20 @@ TEST(Policy, AnItemOfALaneThatIsHeldIsPassedAndSaysWhy) {
   EXPECT_EQ(explanation(snapshot, 1), "waits: its limit is reached");
 }
 
+TEST(Policy, ASizeIsHeldInItsLaneOnly) {
+  PlanItem plain = item(1, Priority::kUrgent);
+  plain.size = "time=10";
+  PlanItem own = item(2, Priority::kLow);
+  own.lane = "qos=long";
+  own.size = "time=10";
+  QueueSnapshot snapshot = snapshot_of({plain, own}, 1);
+  snapshot.held_lanes = {{"time=10", "too long"}};
+  EXPECT_THAT(started(snapshot), ElementsAre(2));
+  snapshot.held_lanes = {{"qos=long with time=10", "too long there"}};
+  EXPECT_THAT(started(snapshot), ElementsAre(1));
+  EXPECT_EQ(explanation(snapshot, 2), "waits: too long there");
+}
+
 TEST(Policy, ASpacedRetryWaitsForItsTimeAndIsPassed) {
   PlanItem later = item(1, Priority::kUrgent);
   later.not_before = 1060;

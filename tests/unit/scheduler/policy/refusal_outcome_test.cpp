@@ -95,6 +95,15 @@ TEST(RefusalOutcome, ALimitOfTheMomentInALaneOfItsOwnHoldsThatLane) {
       << "the whole cluster";
 }
 
+TEST(RefusalOutcome, ALimitInALaneConcernsTheSizeThatAnItemAsksForThere) {
+  const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy");
+  const Asked asked{.own_options = {{"qos", "long"}, {"time", "30-0"}}, .lane = "qos=long"};
+  const Outcome outcome = judge_rejected(limit, asked, {}, kRetryRules);
+  EXPECT_EQ(outcome.cause, "own_limit");
+  EXPECT_EQ(outcome.site_fault, SiteFault::kSize);
+  EXPECT_THAT(outcome.pause_reason, HasSubstr("no job of qos=long with time=30-0 now"));
+}
+
 TEST(RefusalOutcome, WhatSlurmRefusesForTheShapeOfUrgentItemsConcernsThatShape) {
   const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
   const Asked urgent = {.lane = "shape nodes", .own_shape = true};
