@@ -34,6 +34,15 @@ void HostFailureStore::end_row(int64_t time) {
       .run();
 }
 
+void HostFailureStore::limit_times(int64_t now) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(),
+            "UPDATE host_failures SET time = min(time, ?1), row_start = min(row_start, ?1) "
+            "WHERE time > ?1 OR row_start > ?1")
+      .bind(now)
+      .run();
+}
+
 void HostFailureStore::remove_before(int64_t time) {
   const std::scoped_lock lock(database_.mutex());
   Statement(database_.connection(), "DELETE FROM host_failures WHERE time < ? AND row_start = 0")

@@ -22,6 +22,8 @@ class HostFailureStore {
   std::vector<HostFailure> in_row() const;
   // A search that began at this time has passed its probe: those that began before are in no row.
   void end_row(int64_t time);
+  // The clock was set back: no failure, and no search of a row, is of a time after `now`.
+  void limit_times(int64_t now);
   // Removes failures before this time, but none that is in a row.
   void remove_before(int64_t time);
   void remove_hosts(const std::set<std::string>& hosts);

@@ -118,7 +118,7 @@ void Daemon::forget_ended() {
 void Daemon::forget_host_failures() {
   constexpr int64_t kHour = 3600;
   const int64_t now = context_.clock.now();
-  if (now - host_failures_forgotten_ < kHour) return;
+  if (std::abs(now - host_failures_forgotten_) < kHour) return;
   host_failures_forgotten_ = now;
   const auto window =
       std::chrono::duration_cast<std::chrono::seconds>(context_.config.intervals.host_failures);
@@ -266,17 +266,29 @@ void Daemon::submit() {
   }
 }
 
-// Before anything is waited for.
-void Daemon::follow_clock() {
+// What was stored since the clock was set, by this tick or another thread, has the new time
+// already: its wait is limited after all are shifted.
+void Daemon::move_times(int64_t now, int64_t seconds) {
+  const auto longest =
+      std::max(context_.config.intervals.retry, context_.config.intervals.retry_longest);
+  db::Transaction transaction(context_.database);
   db::QueueStore queue(context_.database);
-  if (next_.ticks == 0) {
-    const auto longest =
-        std::max(context_.config.intervals.retry, context_.config.intervals.retry_longest);
-    queue.limit_waits(context_.clock.now(), longest.count() / 1000 + 1);
-  }
-  const int64_t seconds = clock_jumps_.seconds(context_.clock.moment());
+  if (seconds != 0) queue.shift_waits(seconds);
+  queue.limit_waits(now, longest.count() / 1000 + 1);
+  db::HostFailureStore(context_.database).limit_times(now);
+  hardware_.limit_times(now);
+  transaction.commit();
+}
+
+// Before anything is waited for. When it fails, the next tick notices the same jump.
+void Daemon::follow_clock() {
+  const Moment moment = context_.clock.moment();
+  ClockJumps jumps = clock_jumps_;
+  const int64_t seconds = jumps.seconds(moment);
+  if (seconds != 0 || !times_moved_) move_times(moment.wall_ms / 1000, seconds);
+  times_moved_ = true;
+  clock_jumps_ = jumps;
   if (seconds == 0) return;
-  queue.shift_waits(seconds);
   context_.log("the clock of this machine was set " + std::to_string(std::abs(seconds)) + " s " +
                (seconds > 0 ? "forward" : "back") + ": waits keep their lengths");
 }

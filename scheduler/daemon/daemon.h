@@ -63,6 +63,7 @@ class Daemon {
  private:
   void set_poison_aside();
   void follow_clock();
+  void move_times(int64_t now, int64_t seconds);
   void round();
   void look_at(slurm::Snapshot&& snapshot);
   Jobs ours(slurm::Snapshot&& snapshot) const;
@@ -88,6 +89,7 @@ class Daemon {
   DaemonContext context_;
   ClusterLimits limits_;
   ClockJumps clock_jumps_;
+  bool times_moved_ = false;  // once since the start: what the last daemon stored was looked at
   CircuitBreaker breaker_;
   Lanes lanes_;
   Lanes sizes_;  // by sized_lane(), of items that ask for more than the site does

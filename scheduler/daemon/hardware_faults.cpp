@@ -1,5 +1,7 @@
 #include "scheduler/daemon/hardware_faults.h"
 
+#include <algorithm>
+
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "scheduler/daemon/evidence.h"
@@ -14,6 +16,11 @@ HardwareFaults::HardwareFaults(const DaemonContext& context, CircuitBreaker& bre
 void HardwareFaults::read() {
   row_ = db::HostFailureStore(context_.database).in_row();
   if (!row_.empty()) row_began_ = row_.front().row_start;
+}
+
+void HardwareFaults::limit_times(int64_t now) {
+  row_began_ = std::min(row_began_, now);
+  read();
 }
 
 void HardwareFaults::recover() {

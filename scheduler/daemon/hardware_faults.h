@@ -25,6 +25,8 @@ class HardwareFaults {
   // To be called for attempts whose job runs and for those that have ended: a search that passed
   // its probe ends the row, and submissions resume.
   void note(const db::Attempt& attempt);
+  // After HostFailureStore::limit_times(now).
+  void limit_times(int64_t now);
 
  private:
   void read();

@@ -22,6 +22,7 @@ class FakeCluster : public slurm::Cluster {
   std::string refusal_message = "no such partition";
   // When true a submission is refused as with kReject; asked when `faults` has none left.
   std::function<bool(const slurm::JobRequest&)> refuses{};
+  std::function<void()> while_listing{};                    // called in each states()
   slurm::JobState first_state = slurm::JobState::kRunning;  // of a job that is not held
   std::optional<int> gpus_given{};                          // of each new job
   int requests_left = 1000;                                 // each request takes one
@@ -85,6 +86,7 @@ class FakeCluster : public slurm::Cluster {
   }
 
   slurm::Snapshot states() override {
+    if (while_listing) while_listing();
     if (!complete) {
       return {.complete = false, .problem = "the cluster does not answer", .jobs = {}};
     }

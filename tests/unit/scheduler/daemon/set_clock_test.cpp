@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "db/sqlite.h"
 #include "tests/unit/scheduler/daemon/slurm_fixture.h"
 
 namespace scheduler {
@@ -23,8 +24,8 @@ class SetClockTest : public SlurmFixture, public testing::WithParamInterface<hou
     restart();
   }
   // Its job was preempted twice, so that the next one waits for ten minutes.
-  int64_t waiting() {
-    const auto id = enqueue("a.mrc").id;
+  int64_t waiting(const std::string& name = "a.mrc") {
+    const auto id = enqueue(name).id;
     for (int i = 0; i < 2; ++i) {
       ticks(1);
       cluster_.end(attempt(id).token, slurm::JobState::kPreempted, std::nullopt);
@@ -106,6 +107,44 @@ TEST_F(StoppedClockTest, AClockSetBackWhileNoDaemonRanProlongsNoWait) {
   clock_.pass(minutes(10));
   ticks(2);
   EXPECT_TRUE(runs(id));
+}
+
+TEST_F(StoppedClockTest, AClockThatIsSetForwardDuringATickAddsTheJumpToNoWaitOfThatTick) {
+  cluster_.while_listing = [this, listings = 0]() mutable {
+    if (++listings == 3) clock_.set_by(hours(30));
+  };
+  const auto id = waiting();
+  EXPECT_EQ(item(id).not_before, clock_.now() + 600) << "set while the jobs were listed";
+  ticks(2);
+  EXPECT_FALSE(runs(id));
+  clock_.pass(minutes(10));
+  ticks(2);
+  EXPECT_TRUE(runs(id));
+}
+
+TEST_F(StoppedClockTest, WhileTheDatabaseCannotBeWrittenAClockThatWasSetStaysToBeFollowed) {
+  const auto cannot_write = [this](bool cannot) {
+    db::Statement(database_->connection(), cannot
+                                               ? "CREATE TRIGGER no_write BEFORE UPDATE ON items "
+                                                 "BEGIN SELECT RAISE(ABORT, 'disk I/O error'); END"
+                                               : "DROP TRIGGER no_write")
+        .run();
+  };
+  for (const bool restarted : {true, false}) {
+    const auto id = waiting(restarted ? "a.mrc" : "b.mrc");
+    clock_.set_by(hours(-30));
+    if (restarted) restart();
+    cannot_write(true);
+    ticks(1);
+    cannot_write(false);
+    ticks(1);
+    EXPECT_FALSE(runs(id));
+    clock_.pass(minutes(10));
+    ticks(2);
+    ASSERT_TRUE(runs(id)) << restarted;
+    finish(attempt(id));
+    ticks(1);
+  }
 }
 
 TEST_F(StoppedClockTest, AClaimThatIsDatedInTheFutureDoesNotKeepAnAttemptForEver) {

@@ -86,6 +86,50 @@ TEST_F(DaemonHardwareTest, OneSearchThatPassesItsProbeResumesAll) {
   EXPECT_EQ(count_logged("submissions resumed"), 1);
 }
 
+TEST_F(DaemonHardwareTest, AClockThatIsSetBackKeepsNoSearchFromProvingThatDevicesWork) {
+  for (const bool restarted : {false, true}) {
+    std::vector<int64_t> ids;
+    for (const std::string name : {"a.mrc", "b.mrc", "c.mrc"}) {
+      ids.push_back(enqueue((restarted ? "restarted-" : "") + name).id);
+    }
+    ticks(2);
+    fail_all(ids);
+    ASSERT_THAT(daemon_->status().pause_reason, HasSubstr("driver"));
+    clock_.set_by(hours(-30));
+    if (restarted) restart();
+    ticks(1);
+    clock_.pass(minutes(2));
+    ticks(2);
+    const auto probe = std::find_if(ids.begin(), ids.end(), [&](int64_t id) { return runs(id); });
+    ASSERT_TRUE(probe != ids.end());
+    search(*probe);
+    ticks(2);
+    EXPECT_EQ(daemon_->status().pause_reason, "");
+    for (const auto id : ids) {
+      finish(attempt(id));
+      ticks(1);
+    }
+  }
+}
+
+TEST_F(DaemonHardwareTest, AClockThatIsSetBackPutsOffTheEndOfNoExclusion) {
+  db::HostFailureStore failures(*database_);
+  const auto id = enqueue("a.mrc").id;
+  ticks(1);
+  const db::Attempt failed = attempt(id);
+  failures.insert({.host = "n1",
+                   .item_id = id,
+                   .attempt_id = failed.id,
+                   .cause = "unknown",
+                   .time = clock_.now()});
+  clock_.set_by(-hours(10'000));
+  ticks(1);
+  EXPECT_THAT(failures.since(clock_.now() + 1), SizeIs(0));
+  clock_.pass(config_.intervals.host_failures + hours(2));
+  ticks(1);
+  EXPECT_THAT(failures.since(0), SizeIs(0)) << "the old ones are removed hourly";
+}
+
 TEST_F(DaemonHardwareTest, AProbeThatCannotStartForItsOwnOptionsLeavesTheProbingToAnother) {
   const auto ids = enqueue_many(3);
   ticks(2);
