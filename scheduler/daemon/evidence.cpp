@@ -71,7 +71,8 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   // The micrograph was not read before its search: only the file can show what was searched. One
   // that was moved away after the search spoils nothing; one with other data does.
   const FoundFile found = find_micrograph(item);
-  if (found.change == FileChange::kOther) evidence.micrograph_changed = problem_of(found);
+  const bool other = found.change == FileChange::kOther || found.change == FileChange::kRenumbered;
+  if (other) evidence.micrograph_changed = problem_of(found);
 }
 
 // The cluster opens the log before it starts the script; the claim comes after the site's setup

@@ -54,6 +54,10 @@ class Launcher {
         postpone_waiting(context_, item.id, away);
         return {};
       }
+      if (found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty()) {
+        read_again(context_, item.id);
+        return {};
+      }
       if (const std::string changed = find_changed(found, volume); !changed.empty()) {
         end_waiting(context_, item.id, db::ItemState::kQuarantined, changed);
         return {};

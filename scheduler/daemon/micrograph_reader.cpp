@@ -44,13 +44,16 @@ std::optional<db::UnreadGroup> next_group(const std::vector<db::UnreadGroup>& gr
 std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& item) const {
   Reading reading{.item = item};
   try {
-    const FileFacts registered = micrograph_of(item);
+    FileFacts registered = micrograph_of(item);
     FoundFile found = find_registered(registered);
     if (found.change == FileChange::kAway) {
       reading.away = "micrograph " + found.text;
       return reading;
     }
-    if (found.change == FileChange::kNone) {
+    const bool renumbered =
+        found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty();
+    if (found.change == FileChange::kNone || renumbered) {
+      registered.id = found.id;
       const auto hash = hash_file_unless(found.descriptor.get(), registered.bytes, stopped_);
       if (!hash) return std::nullopt;
       const FoundFile after = find_registered(registered);
@@ -60,7 +63,11 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
       }
       reading.sha256 = *hash;
       reading.ctime_ns = found.ctime_ns;
-      if (!item.micrograph_sha256.empty() && item.micrograph_sha256 != *hash) {
+      reading.id = found.id;
+      const bool same = item.micrograph_sha256.empty() || item.micrograph_sha256 == *hash;
+      if (renumbered && same && after.change != FileChange::kRenumbered) {
+        found.change = FileChange::kNone;
+      } else if (!renumbered && !same) {
         found = {.change = FileChange::kOther,
                  .text = "'" + registered.path +
                          "' has other content than when it was registered, although its size and "
@@ -84,6 +91,7 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
       if (!still_unread(reading.item)(item)) continue;
       item.micrograph_sha256 = reading.sha256;
       item.micrograph_ctime_ns = reading.ctime_ns;
+      item.micrograph_id = reading.id;
       items.update(item);
     }
     transaction.commit();

@@ -43,6 +43,7 @@ class MicrographReader {
     db::Item item{};
     std::string sha256{};
     int64_t ctime_ns = 0;
+    db::FileId id{};
     std::string wrong{};  // why the item cannot be searched
     std::string away{};   // why it cannot be read at present
   };

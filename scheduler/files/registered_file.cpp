@@ -71,8 +71,16 @@ FoundFile find_registered(const FileFacts& registered) {
   } catch (const Invalid& error) {
     differs = error.what();
   }
-  if (!differs.empty()) return {.change = FileChange::kOther, .text = differs};
-  return {.descriptor = std::move(file), .ctime_ns = facts.ctime_ns};
+  FileFacts unnumbered = registered;
+  unnumbered.id = {};
+  if (facts.path.empty() || !difference(unnumbered, facts).empty()) {
+    return {.change = FileChange::kOther, .text = differs};
+  }
+  return {.change = differs.empty() ? FileChange::kNone : FileChange::kRenumbered,
+          .text = differs,
+          .descriptor = std::move(file),
+          .ctime_ns = facts.ctime_ns,
+          .id = facts.id};
 }
 
 std::string problem_of(const FoundFile& micrograph) {
@@ -83,6 +91,7 @@ std::string problem_of(const FoundFile& micrograph) {
     case FileChange::kMissing:
       return micrograph.text + ": put it back and use `margay retry`";
     case FileChange::kOther:
+    case FileChange::kRenumbered:
       return micrograph.text +
              ": put the registered file back, or enqueue the right one; `margay retry` searches a "
              "changed file as it is now, but follows no link";

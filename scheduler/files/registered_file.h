@@ -16,13 +16,17 @@ enum class FileChange {
   kAway,     // missing with its folder, as on a file system that is not mounted
   kMissing,  // its folder is there
   kOther,    // something else than the registered file
+  // Another inode alone: another file, or the same one on a file system that numbers its files anew
+  // when it is mounted. Its content decides.
+  kRenumbered,
 };
 
 struct FoundFile {
   FileChange change = FileChange::kNone;
   std::string text{};             // "'PATH' is missing"; empty for kNone
-  base::Descriptor descriptor{};  // of kNone, for reading
-  int64_t ctime_ns = 0;           // of kNone
+  base::Descriptor descriptor{};  // of kNone and kRenumbered, for reading
+  int64_t ctime_ns = 0;           // of kNone and kRenumbered
+  db::FileId id{};                // of kNone and kRenumbered
 };
 
 // Throws std::system_error when the file cannot be looked at, which proves nothing.

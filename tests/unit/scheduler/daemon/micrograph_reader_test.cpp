@@ -166,6 +166,31 @@ TEST(NextGroup, IsOfTheMostUrgentClassAndOfTheOwnerWithTheLeastReadingTime) {
   EXPECT_NEAR(times[1], 30, 0.1) << "half is forgotten with an hour";
 }
 
+// As a network file system numbers its files anew when it is mounted.
+TEST_F(MicrographReaderTest, AFileWithAnotherInodeIsReadAgainAndItsHashDecides) {
+  config_.local.slots = 2;
+  restart();
+  const auto same = enqueue("a.mrc").id;
+  const auto other = enqueue("b.mrc").id;
+  const auto unread = enqueue_unread("c.mrc");
+  const auto replace = [&](const std::string& name, const std::string& text) {
+    const auto time = fs::last_write_time(folder_.file(name));
+    fs::rename(folder_.write("new.mrc", text), folder_.file(name));
+    fs::last_write_time(folder_.file(name), time);
+  };
+  replace("a.mrc", "micrograph a.mrc");
+  replace("b.mrc", "micrograph B.mrc");
+  replace("c.mrc", "micrograph c.mrc");
+  const int64_t inode = item(same).micrograph_id.inode;
+  daemon_->tick();
+  ticks(1);
+  EXPECT_EQ(item(same).state, ItemState::kActive);
+  EXPECT_NE(item(same).micrograph_id.inode, inode);
+  EXPECT_EQ(item(other).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(other).reason, HasSubstr("another file than the registered one"));
+  EXPECT_EQ(item(unread).state, ItemState::kQuarantined) << "there is no hash to compare with";
+}
+
 TEST_F(MicrographReaderTest, AVerdictIsNotAboutTheFileOfARetryMeanwhile) {
   const auto wrong = enqueue_unread("a.mrc");
   fs::create_directory(folder_.file("share"));
