@@ -105,7 +105,9 @@ class Launcher {
 
   static std::string find_changed(const FoundFile& micrograph, const FoundFile& volume) {
     if (micrograph.change != FileChange::kNone) return "micrograph " + problem_of(micrograph);
-    if (volume.change == FileChange::kNone) return "";
+    // The manifest has the volume's hash, and the result of another one is not accepted.
+    const bool only_renumbered = volume.change == FileChange::kRenumbered;
+    if (volume.change == FileChange::kNone || only_renumbered) return "";
     return "template volume " + volume.text +
            (volume.change == FileChange::kMissing ? ": put it back and use `margay retry`"
                                                   : "; register it as a new version");

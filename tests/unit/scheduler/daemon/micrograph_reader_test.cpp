@@ -191,6 +191,16 @@ TEST_F(MicrographReaderTest, AFileWithAnotherInodeIsReadAgainAndItsHashDecides) 
   EXPECT_EQ(item(unread).state, ItemState::kQuarantined) << "there is no hash to compare with";
 }
 
+// As some network file systems number their files anew at each mount.
+TEST_F(MicrographReaderTest, ATemplateVolumeWithAnotherInodeStopsNoSearch) {
+  const auto id = enqueue("a.mrc").id;
+  const auto time = fs::last_write_time(folder_.file("volume.mrc"));
+  fs::rename(folder_.write("new.mrc", "volume"), folder_.file("volume.mrc"));
+  fs::last_write_time(folder_.file("volume.mrc"), time);
+  ticks(2);
+  EXPECT_EQ(item(id).state, ItemState::kActive) << item(id).reason;
+}
+
 TEST_F(MicrographReaderTest, AVerdictIsNotAboutTheFileOfARetryMeanwhile) {
   const auto wrong = enqueue_unread("a.mrc");
   fs::create_directory(folder_.file("share"));
