@@ -2,19 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/sha256.h"
 #include "base/text.h"
 #include "db/attempts.h"
 #include "db/audit.h"
-#include "db/pauses.h"
-#include "db/results.h"
 #include "db/templates.h"
-#include "scheduler/commands/job_state_text.h"
-#include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/quotas.h"
-#include "scheduler/commands/read_snapshot.h"
 #include "scheduler/files/registered_file.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/engine_config.h"
@@ -55,13 +49,6 @@ void check_may_add(const Caller& caller, const std::optional<db::Template>& newe
   if (!newest || newest->owner_uid == caller.uid || caller.privileged) return;
   throw NotPermitted("template '" + newest->name + "' belongs to " + newest->owner +
                      ": only its owner may add a version; choose another name");
-}
-
-constexpr size_t kLongestReason = 200;
-
-void check_may_pause(const Caller& caller) {
-  if (caller.privileged) return;
-  throw NotPermitted("only root or the daemon's own user may pause and resume the queue");
 }
 
 // How the micrograph changed since the item was enqueued.
@@ -119,15 +106,6 @@ std::string change_of_options(const ItemOptions& before, const ItemOptions& afte
     if (after.count(name) == 0) changes.push_back("without " + option_text(name, value));
   }
   return base::joined(changes);
-}
-
-// What it was searched with belongs to it: without it, the reason of a finished item says nothing.
-void add_result(ItemView& view) {
-  for (const db::Attempt& attempt : view.attempts) {
-    if (attempt.id != view.result->attempt_id) continue;
-    if (!view.explanation.empty()) view.explanation += "; ";
-    view.explanation += explain_done(*view.result, attempt);
-  }
 }
 
 }  // namespace
@@ -409,86 +387,6 @@ void Commands::check_lane(const ItemOptions& lane) const {
                     "': give one name of up to 64 letters, digits, '.', '_' and '-', a letter or "
                     "digit first");
   }
-}
-
-void Commands::pause(const Caller& caller, const std::string& reason, const ItemOptions& lane) {
-  check_may_pause(caller);
-  if (reason.size() > kLongestReason) {
-    throw Invalid("the reason has " + std::to_string(reason.size()) + " bytes; at most " +
-                  std::to_string(kLongestReason) + " are kept");
-  }
-  check_lane(lane);
-  db::Transaction transaction(database_);
-  db::PauseStore pauses(database_);
-  if (lane.empty()) {
-    pauses.set(
-        db::Pause{.uid = caller.uid, .who = caller.name, .reason = reason, .since = clock_.now()});
-  } else {
-    pauses.set_lane({.place = lane,
-                     .uid = caller.uid,
-                     .who = caller.name,
-                     .reason = reason,
-                     .since = clock_.now()});
-  }
-  const std::string name = lane_of(lane, {}, "");
-  audit(caller, "pause", 0, name + (name.empty() || reason.empty() ? "" : ": ") + reason);
-  commit(transaction);
-}
-
-bool Commands::resume(const Caller& caller, const ItemOptions& lane) {
-  check_may_pause(caller);
-  check_lane(lane);
-  db::Transaction transaction(database_);
-  db::PauseStore pauses(database_);
-  if (!(lane.empty() ? pauses.clear() : pauses.clear_lane(lane))) return false;
-  audit(caller, "resume", 0, lane_of(lane, {}, ""));
-  commit(transaction);
-  return true;
-}
-
-std::map<int64_t, Decision> Commands::decisions() const {
-  QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
-  snapshot.pause_reason = pause_text(database_);
-  if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
-  if (held_lanes_) snapshot.held_lanes.merge(held_lanes_());
-  std::map<int64_t, Decision> decisions;
-  for (Decision& decision : plan(snapshot)) {
-    decisions.emplace(decision.item_id, std::move(decision));
-  }
-  std::set<int64_t> cancelled;
-  for (const PlanItem& item : snapshot.items) {
-    if (item.cancel_requested) cancelled.insert(item.id);
-  }
-  for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
-    if (cancelled.count(attempt.item_id) != 0) continue;
-    // What it got was decided when it started, whatever would be decided now.
-    Decision& decision = decisions[attempt.item_id];
-    if (!decision.shape) decision.explanation = explain_open(attempt);
-  }
-  return decisions;
-}
-
-std::map<int64_t, std::string> Commands::explanations() const {
-  std::map<int64_t, std::string> texts;
-  for (const auto& [id, decision] : decisions()) texts[id] = decision.explanation;
-  return texts;
-}
-
-ItemView Commands::show(int64_t item_id) const {
-  const auto item = db::ItemStore(database_).find(item_id);
-  if (!item) throw NotFound("no item " + std::to_string(item_id));
-  ItemView view{.item = *item,
-                .search_template = db::TemplateStore(database_).find(item->template_id).value(),
-                .attempts = db::AttemptStore(database_).of_item(item_id),
-                .result = db::ResultStore(database_).find(item_id),
-                .explanation = item->reason};
-  const auto all = decisions();
-  const auto decision = all.find(item_id);
-  if (decision != all.end()) view.explanation = decision->second.explanation;
-  const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
-  if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
-  if (view.result) add_result(view);
-  return view;
 }
 
 }  // namespace scheduler
