@@ -200,6 +200,7 @@ class Match {
   Search prepare(Leader& leader) {
     const auto busy = leader.watchdog().busy(Activity::kStart);
     Search search = prepare_search(manifest_.config, micrograph_, volume_);
+    for (const std::string& sentence : search.notes) note(sentence);
     volume_ = {};
     return search;
   }

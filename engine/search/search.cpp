@@ -14,18 +14,31 @@
 namespace engine {
 namespace {
 
-// The pixel farthest from the mean: what a sum that leaves its range is most likely due to.
-std::string describe_extreme_pixel(const Image& image) {
+constexpr double kManyDeviations = 100;  // of a pixel that no molecule makes
+
+// The pixel farthest from the mean.
+struct ExtremePixel {
+  size_t index = 0;
+  double deviations = 0;
+};
+
+ExtremePixel find_extreme_pixel(const Image& image) {
   const auto [mean, sd] = moments(image.pixels);
   size_t worst = 0;
   for (size_t i = 0; i < image.pixels.size(); ++i) {
     if (std::abs(image.pixels[i] - mean) > std::abs(image.pixels[worst] - mean)) worst = i;
   }
+  return {.index = worst, .deviations = std::abs(image.pixels[worst] - mean) / sd};
+}
+
+// What a sum that leaves its range is most likely due to.
+std::string describe(const ExtremePixel& pixel, const Image& image) {
   std::ostringstream text;
   text.precision(3);
-  text << "the micrograph's most extreme pixel is (row " << worst / static_cast<size_t>(image.width)
-       << ", column " << worst % static_cast<size_t>(image.width) << "), "
-       << std::abs(image.pixels[worst] - mean) / sd << " standard deviations from the mean";
+  text << "the micrograph's most extreme pixel is (row "
+       << pixel.index / static_cast<size_t>(image.width) << ", column "
+       << pixel.index % static_cast<size_t>(image.width) << "), " << pixel.deviations
+       << " standard deviations from the mean";
   return text.str();
 }
 
@@ -147,7 +160,12 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
   p.magnified = config.optics.mag_matrix.has_value();
   p.magnification = frequency_transform(config.optics);
   p.orientations = search.space.list.orientations;
-  p.extreme_pixel = describe_extreme_pixel(micrograph);
+  const ExtremePixel extreme = find_extreme_pixel(micrograph);
+  p.extreme_pixel = describe(extreme, micrograph);
+  if (extreme.deviations > kManyDeviations) {
+    search.notes.push_back(p.extreme_pixel +
+                           ": such a pixel lowers all scores; remove hot pixels before the search");
+  }
   {
     const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
     p.image_spectrum.assign(image.spectrum.begin(), image.spectrum.end());

@@ -43,6 +43,7 @@ struct Search {
   SearchSpace space;
   Problem problem;
   SearchIdentity identity;
+  std::vector<std::string> notes{};  // a sentence each, for the user
 };
 
 // The inputs have been checked (input_checks.h). Throws InputError when a value leaves single
