@@ -1,6 +1,7 @@
 // The administrator stops and resumes the submission of jobs, of all or of one lane.
 
 #include "db/pauses.h"
+
 #include "scheduler/commands/commands.h"
 #include "scheduler/policy/lanes.h"
 
