@@ -1,10 +1,12 @@
 #include "tests/fuzz/targets.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/untrusted_file.h"
 #include "base/yaml_load.h"
 #include "engine/config/config_reader.h"
@@ -15,9 +17,11 @@
 #include "scheduler/api/http_message.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/peaks.h"
+#include "scheduler/api/submission.h"
 #include "scheduler/config/config.h"
 #include "scheduler/config/config_reader.h"
 #include "scheduler/daemon/manifest_result.h"
+#include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/ingest/ctffind.h"
 #include "scheduler/script/engine_config.h"
@@ -195,6 +199,23 @@ void http_head(const std::string& bytes) {
   });
 }
 
+// With a file passed along that no item may have.
+void http_body(const std::string& bytes) {
+  namespace api = scheduler::api;
+  api::Request request{.method = "POST", .body = bytes};
+  request.files.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  nlohmann::json body;
+  parse_or_refuse<scheduler::CommandError>([&] { body = api::body_of(request); });
+  if (!body.is_object()) return;
+  parse_or_refuse<scheduler::CommandError>([&] { api::retry_request(request); });
+  parse_or_refuse<scheduler::CommandError>([&] { api::template_request(request, body); });
+  const auto items = body.find("items");
+  if (items == body.end() || !items->is_array()) return;
+  for (const nlohmann::json& entry : *items) {
+    parse_or_refuse<scheduler::CommandError>([&] { api::enqueue_request(request, body, entry); });
+  }
+}
+
 }  // namespace
 
 const std::vector<FuzzTarget>& fuzz_targets() {
@@ -203,6 +224,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"ctffind", ctffind},
       {"daemon_yaml", daemon_yaml},
       {"directives", directives},
+      {"http_body", http_body},
       {"http_head", http_head},
       {"log", log},
       {"manifest", manifest},
