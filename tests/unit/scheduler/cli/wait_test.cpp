@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <sstream>
 
 #include "base/json.h"
@@ -25,7 +26,7 @@ const json kItem = {{"id", 1},
 
 TEST(Wait, ADaemonWithTooMuchToDoIsAskedAgain) {
   const tests::ScratchFolder folder;
-  int asked = 0;
+  std::atomic<int> asked = 0;
   const tests::FakeHttp daemon(0, folder.file("s.sock"), [&](const tests::FakeHttpRequest&) {
     ++asked;
     if (asked == 2 || asked == 3) {
