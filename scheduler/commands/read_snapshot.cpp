@@ -102,6 +102,12 @@ bool asks_for_width(const std::map<std::string, std::string>& options) {
   return gres != options.end() && (gres->second == "none" || slurm::gpus_of_gres(gres->second) > 0);
 }
 
+bool asks_for_room(const std::map<std::string, std::string>& options) {
+  std::map<std::string, std::string> room = options;
+  room.erase("time");
+  return !size_of(room).empty();
+}
+
 // What its own options may be to blame for is no matter of its class, nor is a job that somebody
 // holds. Other plain jobs that cannot start stop their class, since the next could not start
 // either. A job that Margay itself holds until its number is stored waits for its turn.
@@ -157,6 +163,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .unread = item.micrograph_ctime_ns == 0,
                               .own_options = asks_for_more_than_mail(options),
                               .own_width = asks_for_width(options),
+                              .own_room = asks_for_room(options),
                               .lane = lane_of_item(item.priority, options, limits),
                               .size = size_of(options)});
     if (const db::LanePause* pause = paused_by(pauses, options, limits)) {
@@ -174,10 +181,11 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
     if (!waits_there) ++snapshot.running;
     const auto item = active.find(attempt.item_id);
     if (item == active.end()) continue;
-    if (waits_there && is_stuck(attempt, item->second->own_options)) {
-      ++snapshot.stuck[item->second->owner];
+    const PlanItem& asking = *item->second;
+    if (waits_there && (asking.own_room || is_stuck(attempt, asking.own_options))) {
+      ++snapshot.apart[asking.owner];
     } else if (waits_there) {
-      ++snapshot.pending[item->second->priority];
+      ++snapshot.pending[asking.priority];
     }
     add_attempt(attempt, *item->second);
   }

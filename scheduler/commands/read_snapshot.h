@@ -27,6 +27,9 @@ bool asks_for_more_than_mail(const std::map<std::string, std::string>& options);
 // Whether these options say how many nodes or GPUs a job gets, whatever its shape.
 bool asks_for_width(const std::map<std::string, std::string>& options);
 
+// Whether these options say how much of a node, or how many nodes, a job gets.
+bool asks_for_room(const std::map<std::string, std::string>& options);
+
 // Whether a job that waits in the cluster waits for something of its own, so that another one may
 // well start. `own_options`: its item has such options.
 bool is_stuck(const db::OpenAttempt& attempt, bool own_options);

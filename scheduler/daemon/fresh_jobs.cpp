@@ -13,7 +13,7 @@ constexpr int64_t kFirstLookMs = 1000;
 }  // namespace
 
 void FreshJobs::submitted(const Decision& decision, const std::string& job_id, int64_t now_ms) {
-  Group& group = groups_[{decision.priority, decision.lane}];
+  Group& group = groups_[{decision.priority, decision.lane, decision.apart}];
   ++group.count;
   group.newest = job_id;
   group.looks = 0;
@@ -23,7 +23,7 @@ void FreshJobs::submitted(const Decision& decision, const std::string& job_id, i
 void FreshJobs::look(slurm::Cluster& cluster, db::Priority priority, int64_t now_ms) {
   for (auto& [key, group] : groups_) {
     const bool due = group.started < group.count && group.looks < kLooksAtOneJob;
-    if (key.first != priority || !due || now_ms < group.next_ms) continue;
+    if (std::get<db::Priority>(key) != priority || !due || now_ms < group.next_ms) continue;
     if (cluster.allowance() <= kKeptByLookups) return;
     ++group.looks;
     group.next_ms = now_ms + (kFirstLookMs << group.looks);
@@ -36,10 +36,10 @@ void FreshJobs::look(slurm::Cluster& cluster, db::Priority priority, int64_t now
 
 void FreshJobs::apply(QueueSnapshot& snapshot) const {
   for (const auto& [key, group] : groups_) {
-    const auto pending = snapshot.pending.find(key.first);
-    if (pending == snapshot.pending.end()) continue;
-    const int started = std::min(group.started, pending->second);
-    pending->second -= started;
+    const auto& apart = std::get<std::optional<int64_t>>(key);
+    int& waiting = apart ? snapshot.apart[*apart] : snapshot.pending[std::get<db::Priority>(key)];
+    const int started = std::min(group.started, waiting);
+    waiting -= started;
     snapshot.running += started;
   }
 }

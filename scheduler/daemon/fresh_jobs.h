@@ -8,8 +8,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "db/records.h"
 #include "scheduler/policy/policy.h"
@@ -29,6 +30,8 @@ class FreshJobs {
   void listed();
 
  private:
+  // Of one class and lane, and of one owner where they wait apart.
+  using Key = std::tuple<db::Priority, std::string, std::optional<int64_t>>;
   struct Group {
     int count = 0;
     int started = 0;
@@ -36,7 +39,7 @@ class FreshJobs {
     int looks = 0;  // at the newest
     int64_t next_ms = 0;
   };
-  std::map<std::pair<db::Priority, std::string>, Group> groups_;  // by class and lane
+  std::map<Key, Group> groups_;
 };
 
 }  // namespace scheduler

@@ -84,6 +84,7 @@ struct Filling {
   const QueueSnapshot& snapshot;
   int busy = 0;
   std::map<db::Priority, int> pending{};
+  std::map<int64_t, int> apart{};
   ByClass left{};                                      // ready items that the loop has not reached
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
@@ -102,11 +103,19 @@ bool has_its_share(const PlanItem& item, const Filling& filling) {
   return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
 }
 
-// Items with options of their own would only add to the jobs of their owner that cannot start.
-bool has_stuck_jobs(const PlanItem& item, const QueueSnapshot& snapshot) {
-  const auto stuck = snapshot.stuck.find(item.owner);
-  return item.own_options && stuck != snapshot.stuck.end() &&
-         stuck->second >= pending_limit(snapshot);
+// Items with options of their own would only add to the jobs of their owner that wait apart.
+bool has_jobs_apart(const PlanItem& item, const Filling& filling) {
+  const auto apart = filling.apart.find(item.owner);
+  return item.own_options && apart != filling.apart.end() &&
+         apart->second >= pending_limit(filling.snapshot);
+}
+
+void add_pending(const PlanItem& item, Filling& filling) {
+  if (item.own_room) {
+    ++filling.apart[item.owner];
+  } else {
+    ++filling.pending[item.priority];
+  }
 }
 
 bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
@@ -142,6 +151,7 @@ Decision start(const PlanItem& item, const Filling& filling) {
                     .lane = item.lane,
                     .size = item.size,
                     .priority = item.priority};
+  if (item.own_room) decision.apart = item.owner;
   decision.explanation = why_now(item, filling);
   decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
   decision.explanation += item.own_width ? "what its own options ask for"
@@ -160,9 +170,10 @@ Decision wait(const PlanItem& item, const Filling& filling) {
     decision.explanation += count_of(pending, "job") + " of class " + to_string(item.priority) +
                             (pending == 1 ? " waits" : " wait") + " in Slurm already; ";
   }
-  if (has_stuck_jobs(item, filling.snapshot)) {
-    decision.explanation += count_of(filling.snapshot.stuck.at(item.owner), "job") +
-                            " of its owner with options of their own cannot start; ";
+  if (has_jobs_apart(item, filling)) {
+    const int apart = filling.apart.at(item.owner);
+    decision.explanation += count_of(apart, "job") + " of its owner with options of their own" +
+                            (apart == 1 ? " waits" : " wait") + " in Slurm already; ";
   }
   decision.explanation +=
       queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
@@ -192,14 +203,14 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   }
   for (const PlanItem* item : ready) {
     const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
-    if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {
+    if (room && !has_its_share(*item, filling) && !has_jobs_apart(*item, filling)) {
       decisions.push_back(start(*item, filling));
       --filling.left[item->priority];
       ++filling.busy;
-      ++filling.pending[item->priority];
+      add_pending(*item, filling);
     } else {
       decisions.push_back(wait(*item, filling));
-      if (!has_stuck_jobs(*item, snapshot)) ++filling.ahead[item->priority];
+      if (!has_jobs_apart(*item, filling)) ++filling.ahead[item->priority];
     }
   }
 }
@@ -231,7 +242,7 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   } else {
     decision.verdict = Verdict::kWiden;
     decision.explanation = has + ": " + resumes + "with those";
-    if (!item.waits) ++filling.pending[item.priority];
+    if (!item.waits) add_pending(item, filling);
   }
 }
 
@@ -289,16 +300,21 @@ bool has_ended(db::ItemState state) {
 
 std::set<db::Priority> full_classes(const QueueSnapshot& snapshot) {
   std::set<db::Priority> classes;
-  const Filling filling{.snapshot = snapshot, .pending = snapshot.pending};
+  const Filling filling{.snapshot = snapshot, .pending = snapshot.pending, .apart = snapshot.apart};
   for (const PlanItem& item : snapshot.items) {
-    if (is_ready(item, snapshot) && has_its_share(item, filling)) classes.insert(item.priority);
+    if (!is_ready(item, snapshot)) continue;
+    if (has_its_share(item, filling) || has_jobs_apart(item, filling))
+      classes.insert(item.priority);
   }
   return classes;
 }
 
 std::vector<Decision> plan(const QueueSnapshot& snapshot) {
   std::vector<Decision> decisions;
-  Filling filling{.snapshot = snapshot, .busy = snapshot.busy_slots, .pending = snapshot.pending};
+  Filling filling{.snapshot = snapshot,
+                  .busy = snapshot.busy_slots,
+                  .pending = snapshot.pending,
+                  .apart = snapshot.apart};
   decide_ready(filling, decisions);
   for (const PlanItem& item : snapshot.items) {
     if (has_ended(item.state) || is_ready(item, snapshot)) continue;

@@ -32,6 +32,7 @@ struct PlanItem {
   bool unread = false;       // its micrograph is still to be read
   bool own_options = false;  // for where or when its job runs, or how large it is
   bool own_width = false;    // its options say how many nodes or GPUs it gets
+  bool own_room = false;     // ... or how many processors or how much memory
   std::string lane{};        // lane_of() its options and its shape
   std::string size{};        // size_of() its options
   // Of its open attempt, if it has one:
@@ -74,10 +75,11 @@ struct QueueSnapshot {
   std::vector<PlanItem> items{};  // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
-  // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their
-  // own, such as a later begin, are not among them and stop no class.
+  // Waiting there for their turn, or about to after a stop.
   std::map<db::Priority, int> pending{};
-  std::map<int64_t, int> stuck{};  // those other ones, by owner
+  // Waiting there apart, by owner: for something of their own, such as a later begin, or for as
+  // much room as their own options ask for. They stop no class, since other jobs may well start.
+  std::map<int64_t, int> apart{};
 };
 
 enum class Verdict {
@@ -96,8 +98,9 @@ struct Decision {
   std::string lane{};  // for kStart, with the size
   std::string size{};
   db::Priority priority = db::Priority::kNormal;
-  int ahead = 0;              // for kWait: items that go first
-  std::string explanation{};  // one sentence for the user
+  std::optional<int64_t> apart{};  // for kStart, its owner if the job will wait apart
+  int ahead = 0;                   // for kWait: items that go first
+  std::string explanation{};       // one sentence for the user
 };
 
 bool has_ended(db::ItemState state);

@@ -223,6 +223,26 @@ TEST_F(DaemonSlurmSubmitTest, OnlyAFewJobsOfEachClassWaitInTheClustersQueue) {
   EXPECT_THAT(cluster_.requests, SizeIs(6));
 }
 
+// A node with as much memory is free in hours; the next job of another user may start at once.
+TEST_F(DaemonSlurmSubmitTest, OneUsersLargeJobsThatWaitForTheirRoomStopNobodyElse) {
+  config_.slurm.max_jobs = 64;
+  restart();
+  cluster_.first_state = slurm::JobState::kPending;
+  for (int i = 0; i < 5; ++i) {
+    give_options(enqueue("large" + std::to_string(i) + ".mrc").id, {{"mem", "900G"}});
+  }
+  ticks(2);
+  EXPECT_THAT(cluster_.requests, SizeIs(4)) << "as many as wait of a class";
+  for (slurm::JobStatus& job : cluster_.jobs) job.reason = "Resources";
+  user_ = {.uid = 2000, .name = "bob"};
+  const auto plain = enqueue("plain.mrc").id;
+  const auto large = enqueue("large.mrc").id;
+  give_options(large, {{"mem", "900G"}});
+  ticks(1);
+  EXPECT_EQ(item(plain).state, ItemState::kActive);
+  EXPECT_EQ(item(large).state, ItemState::kActive) << "each owner has a number of his own";
+}
+
 TEST_F(DaemonSlurmSubmitTest, OneUsersJobsThatCannotStartStopNobodyElse) {
   config_.slurm.max_jobs = 64;
   restart();
