@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/descriptor.h"
 #include "base/error.h"
@@ -18,13 +20,20 @@ namespace {
 constexpr size_t kLongestPiece = size_t{256} * 1024;
 constexpr size_t kLongestWord = 64;  // of a report's state and time
 
-nlohmann::json paths_there(const nlohmann::json& files) {
+// Whoever wrote the manifest may name any path, and must not learn here what is there.
+bool is_own_file(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  std::error_code error;  // then there is no file to name
+  return path.parent_path() == folder &&
+         std::filesystem::is_regular_file(std::filesystem::symlink_status(path, error));
+}
+
+nlohmann::json paths_there(const nlohmann::json& files, const std::filesystem::path& folder) {
   nlohmann::json there = nlohmann::json::object();
   if (!files.is_object()) return there;
   for (const auto& [key, entry] : files.items()) {
     const bool named = entry.is_string();
     const auto path = named ? std::optional(entry.get<std::string>()) : get_text(entry, "path");
-    if (path && ::access(path->c_str(), F_OK) == 0) put_text(there, key, *path);
+    if (path && is_own_file(*path, folder)) put_text(there, key, *path);
   }
   return there;
 }
@@ -85,9 +94,10 @@ nlohmann::json result_files(const db::Result& result) {
   nlohmann::json files = {{"maps", nlohmann::json::object()},
                           {"pictures", nlohmann::json::object()}};
   if (!manifest.is_object()) return files;
-  if (manifest.contains("outputs")) files["maps"] = paths_there(manifest["outputs"]);
+  const std::filesystem::path folder = std::filesystem::path(result.manifest_path).parent_path();
+  if (manifest.contains("outputs")) files["maps"] = paths_there(manifest["outputs"], folder);
   files["maps"].erase("peaks_csv");
-  if (manifest.contains("pictures")) files["pictures"] = paths_there(manifest["pictures"]);
+  if (manifest.contains("pictures")) files["pictures"] = paths_there(manifest["pictures"], folder);
   return files;
 }
 

@@ -19,7 +19,8 @@ void put_progress(const db::Attempt& attempt, nlohmann::json& entry);
 // read.
 nlohmann::json log_piece(const db::Attempt& attempt, int64_t offset);
 
-// The paths of a result's files, without those that were removed: {"maps":{},"pictures":{}}.
+// The paths of a result's files, {"maps":{},"pictures":{}}: those in its attempt's folder that are
+// there and are no links, whatever else its manifest names.
 nlohmann::json result_files(const db::Result& result);
 
 }  // namespace scheduler::api

@@ -151,5 +151,34 @@ TEST_F(JobFilesTest, ResultsTellPeaksAndTheFilesThatAreThere) {
   EXPECT_EQ(answer.at("pictures").at("scaled_mip"), file(name + "/scaled_mip.png"));
 }
 
+TEST_F(JobFilesTest, OfAResultOnlyTheFilesInItsAttemptsFolderAreNamed) {
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  const db::Attempt attempt = activate(item);
+  const std::string name = "a" + std::to_string(item);
+  const std::string secret = write("secret.mrc", "secret");
+  const std::string link = file(name + "/link.mrc");
+  std::filesystem::create_symlink(secret, link);
+  std::filesystem::create_directory_symlink(file(""), file(name + "/folder"));
+  db::Result result;
+  result.item_id = item;
+  result.attempt_id = attempt.id;
+  result.peaks_csv = write(name + "/peaks.csv");
+  result.manifest_path = write(name + "/manifest.json", "{}");
+  result.manifest_json =
+      json{{"outputs",
+            {{"mip", {{"path", write(name + "/mip.mrc")}}},
+             {"psi", {{"path", secret}}},
+             {"phi", {{"path", file(name + "/../secret.mrc")}}},
+             {"theta", {{"path", file(name + "/folder/secret.mrc")}}},
+             {"relative_defocus", {{"path", link}}}}},
+           {"pictures", {{"passwords", "/etc/passwd"}, {"relative", name + "/mip.mrc"}}}}
+          .dump();
+  db::ResultStore(*database_).insert(result);
+  const json answer = get("/v1/items/" + std::to_string(item) + "/results").at("result");
+  EXPECT_EQ(answer.at("maps"), json({{"mip", file(name + "/mip.mrc")}}));
+  EXPECT_EQ(answer.at("pictures"), json::object());
+}
+
 }  // namespace
 }  // namespace scheduler
