@@ -37,7 +37,7 @@ TEST(MargayJob, RefusesAWrongCommandLineWithStatus2) {
 }
 
 TEST(MargayJob, NeedsNothingButLibc) {
-  if (std::string(MARGAY_SANITIZERS) != "") GTEST_SKIP() << "a sanitizer brings libraries along";
+  if (!std::string(MARGAY_SANITIZERS).empty()) GTEST_SKIP() << "a sanitizer brings libraries along";
   const Finished ldd = run_program({"/usr/bin/ldd", kProgram}, "/", {});
   ASSERT_EQ(ldd.exit_code, 0) << ldd.error;
   std::istringstream lines(ldd.output);
