@@ -1,0 +1,48 @@
+#include "scheduler/policy/wait_forecast.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace scheduler {
+namespace {
+
+// When `gpus` of the node's GPUs are free together; nullopt when it has fewer.
+std::optional<double> free_at(NodeForecast node, int gpus) {
+  if (gpus < 1 || static_cast<size_t>(gpus) > node.size()) return std::nullopt;
+  const auto last = node.begin() + (gpus - 1);
+  std::nth_element(node.begin(), last, node.end());
+  return std::max(0.0, *last);
+}
+
+// The nodes that can take the job's share of one node, the first to be free first.
+std::vector<std::pair<double, size_t>> by_free_time(const ClusterForecast& cluster, int gpus) {
+  std::vector<std::pair<double, size_t>> nodes;
+  for (size_t i = 0; i < cluster.size(); ++i) {
+    if (const auto free = free_at(cluster[i], gpus)) nodes.emplace_back(*free, i);
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+}  // namespace
+
+std::optional<double> earliest_start(const ClusterForecast& cluster, const Width& width) {
+  const auto nodes = by_free_time(cluster, width.gpus_per_node);
+  if (width.nodes < 1 || static_cast<size_t>(width.nodes) > nodes.size()) return std::nullopt;
+  return nodes[static_cast<size_t>(width.nodes) - 1].first;
+}
+
+std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds) {
+  const auto nodes = by_free_time(cluster, width.gpus_per_node);
+  if (width.nodes < 1 || static_cast<size_t>(width.nodes) > nodes.size()) return std::nullopt;
+  const double start = nodes[static_cast<size_t>(width.nodes) - 1].first;
+  for (int n = 0; n < width.nodes; ++n) {
+    NodeForecast& gpus = cluster[nodes[static_cast<size_t>(n)].second];
+    std::sort(gpus.begin(), gpus.end());
+    std::fill_n(gpus.begin(), width.gpus_per_node, start + seconds);
+  }
+  return start;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,25 @@
+// When a cluster's GPUs are expected to be free, and how long a job of some width waits for them:
+// list scheduling. Each busy GPU has an expected end; jobs that go first are placed first and take
+// theirs. Times are seconds from now; at most zero means free.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/policy/width.h"
+
+namespace scheduler {
+
+// One value for each GPU of a node. A node that is down or drained has no end: it is left out.
+using NodeForecast = std::vector<double>;
+using ClusterForecast = std::vector<NodeForecast>;
+
+// The earliest instant at which as many nodes have as many GPUs free together; nullopt when the
+// cluster has fewer.
+std::optional<double> earliest_start(const ClusterForecast& cluster, const Width& width);
+
+// Places a job that runs for `seconds` at its earliest start, on the GPUs that are free first, and
+// returns the start. nullopt, and nothing is placed, when the cluster is too small for it.
+std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds);
+
+}  // namespace scheduler

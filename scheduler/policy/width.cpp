@@ -1,0 +1,33 @@
+#include "scheduler/policy/width.h"
+
+#include <tuple>
+
+namespace scheduler {
+namespace {
+
+std::string count_of(int count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::strong_ordering operator<=>(const Width& a, const Width& b) {
+  return std::tuple(a.gpus(), a.nodes) <=> std::tuple(b.gpus(), b.nodes);
+}
+
+std::string to_string(const Width& width) {
+  if (width == Width{}) return "1 GPU";
+  return count_of(width.nodes, "node") + " (" + count_of(width.gpus(), "GPU") + ")";
+}
+
+std::vector<Width> widths_of(int gpus_per_node, int most_nodes) {
+  if (gpus_per_node < 1 || most_nodes < 1) return {};
+  std::vector<Width> widths = {{}};
+  for (int nodes = 1; nodes <= most_nodes; nodes *= 2) {
+    const Width width{.nodes = nodes, .gpus_per_node = gpus_per_node};
+    if (width != widths.front()) widths.push_back(width);
+  }
+  return widths;
+}
+
+}  // namespace scheduler

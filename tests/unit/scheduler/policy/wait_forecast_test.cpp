@@ -1,0 +1,41 @@
+#include "scheduler/policy/wait_forecast.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace scheduler {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr Width kNode{.gpus_per_node = 2};
+constexpr Width kTwoNodes{.nodes = 2, .gpus_per_node = 2};
+
+TEST(WaitForecast, WholeNodesWaitForTheLastOfTheirGpus) {
+  const ClusterForecast cluster = {{0, 50}, {30, 40}, {-5, 90}};
+  EXPECT_EQ(earliest_start(cluster, {}), 0);
+  EXPECT_EQ(earliest_start(cluster, kNode), 40);
+  EXPECT_EQ(earliest_start(cluster, kTwoNodes), 50);
+  EXPECT_EQ(earliest_start({{-5}}, {}), 0) << "has been free for a while";
+}
+
+TEST(WaitForecast, WhatTheClusterDoesNotHaveIsNeverFree) {
+  const ClusterForecast cluster = {{0, 0}, {0}};
+  EXPECT_EQ(earliest_start(cluster, kTwoNodes), std::nullopt) << "one node has one GPU alone";
+  EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 3}), std::nullopt);
+  EXPECT_EQ(earliest_start({}, {}), std::nullopt);
+  ClusterForecast same = cluster;
+  EXPECT_EQ(place(same, kTwoNodes, 10), std::nullopt);
+  EXPECT_EQ(same, cluster);
+}
+
+TEST(WaitForecast, JobsThatGoFirstTakeTheirPlace) {
+  ClusterForecast cluster = {{0, 0}, {0, 0}};
+  EXPECT_EQ(place(cluster, {}, 100), 0);
+  EXPECT_EQ(place(cluster, kTwoNodes, 10), 100) << "both nodes wait for the one GPU";
+  EXPECT_EQ(place(cluster, {}, 5), 110);
+  EXPECT_THAT(cluster, ElementsAre(ElementsAre(115, 110), ElementsAre(110, 110)));
+}
+
+}  // namespace
+}  // namespace scheduler
