@@ -17,7 +17,7 @@ namespace {
 
 struct Seeds {
   uint64_t first = 1;
-  uint64_t last = 300;
+  uint64_t last = 100;
   uint64_t count() const { return last + 1 - first; }
 };
 
