@@ -94,6 +94,8 @@ struct SearchConfig {
   std::string path;  // of the YAML file; empty when read from text
   std::string micrograph_path;
   std::string template_volume_path;
+  // SHA-256 of the two files, in lower-case hex: others are refused. Empty: any content will do.
+  std::string micrograph_sha256, template_volume_sha256;
   OpticsGroup optics;
   DefocusSearch defocus;
   std::vector<OrientationGrid> orientations;  // one, or several joined in order

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/descriptor.h"
+#include "base/other_content.h"
 #include "base/yaml_section.h"
 #include "engine/config/sections.h"
 #include "engine/error.h"
@@ -38,17 +39,30 @@ std::string input_path(const YamlSection& top, const std::string& key) {
   return path;
 }
 
+// Empty where it is not given.
+std::string hash_of_input(const YamlSection& top, const std::string& key) {
+  constexpr size_t kDigits = 64;
+  if (!top.has(key)) return "";
+  const std::string hash = top.text(key);
+  const bool is_hash =
+      hash.size() == kDigits && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hash) top.refuse(key, "must be a SHA-256: 64 hexadecimal digits, in lower case");
+  return hash;
+}
+
 SearchConfig read_top(const YamlSection& top) {
-  top.allow_only({"micrograph_path", "template_volume_path", "optics_group",
-                  "defocus_search_config", "orientation_search_config", "preprocessing_filters",
-                  "match_template_result", "computational_config", "micrograph",
-                  "template_volume"});
+  top.allow_only({"micrograph_path", "template_volume_path", base::kMicrographHashKey,
+                  base::kVolumeHashKey, "optics_group", "defocus_search_config",
+                  "orientation_search_config", "preprocessing_filters", "match_template_result",
+                  "computational_config", "micrograph", "template_volume"});
   for (const std::string key : {"micrograph", "template_volume"}) {
     if (top.has(key)) top.refuse(key, "cannot be given in a file: write " + key + "_path");
   }
   SearchConfig config;
   config.micrograph_path = input_path(top, "micrograph_path");
   config.template_volume_path = input_path(top, "template_volume_path");
+  config.micrograph_sha256 = hash_of_input(top, base::kMicrographHashKey);
+  config.template_volume_sha256 = hash_of_input(top, base::kVolumeHashKey);
   config.optics = read_optics(top.section("optics_group"), config.notes);
   config.defocus = read_defocus(top.section("defocus_search_config"));
   config.orientations = read_orientations(top.section("orientation_search_config"));

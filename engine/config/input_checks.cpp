@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "base/other_content.h"
 #include "engine/error.h"
 
 namespace engine {
@@ -16,9 +17,20 @@ constexpr double kPixelSizeTolerance = 1e-3;  // relative
   throw InputError(field + ": '" + path + "' " + problem);
 }
 
-MrcFile read_input(const std::string& field, const std::string& path) {
+// One of the configuration's inputs, and the SHA-256 that it must have, if any.
+struct Input {
+  std::string field;
+  std::string path;
+  std::string hash_key;
+  std::string sha256;
+};
+
+MrcFile read_input(const Input& input) {
+  const auto& [field, path, hash_key, sha256] = input;
   try {
-    return read_hashed_mrc(path);
+    return sha256.empty() ? read_hashed_mrc(path) : read_mrc_with_hash(path, sha256);
+  } catch (const OtherContent&) {
+    refuse(field, path, base::other_content_text(hash_key) + ", and nothing of it is searched");
   } catch (const InputError& error) {
     throw InputError(field + ": " + error.what());
   }
@@ -99,9 +111,11 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
 
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch) {
   InputFiles files;
-  files.volume = read_input("template_volume_path", config.template_volume_path);
+  files.volume = read_input({"template_volume_path", config.template_volume_path,
+                             base::kVolumeHashKey, config.template_volume_sha256});
   check_template(files.volume, config, allow_mismatch);
-  files.micrograph = read_input("micrograph_path", config.micrograph_path);
+  files.micrograph = read_input({"micrograph_path", config.micrograph_path,
+                                 base::kMicrographHashKey, config.micrograph_sha256});
   check_micrograph(files.micrograph, config, allow_mismatch);
   check_shapes(files.micrograph, files.volume, config);
   return files;

@@ -16,7 +16,8 @@ struct InputFiles {
 };
 
 // Reads the files that the configuration names, with their hashes, checked by all of the functions
-// below. Throws InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
+// below; of one that does not have the SHA-256 that the configuration names, nothing is looked at.
+// Throws InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch);
 
 // Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),

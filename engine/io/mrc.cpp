@@ -320,6 +320,16 @@ MrcFile read_hashed_mrc(const std::string& path) {
   return file;
 }
 
+MrcFile read_mrc_with_hash(const std::string& path, const std::string& sha256) {
+  Source source = open_source(path);
+  if (hash_of(source, path) != sha256) throw OtherContent("'" + path + "' has another SHA-256");
+  source.stream.clear();
+  source.stream.seekg(0);
+  MrcFile file = read_open(source, path);
+  file.sha256 = sha256;
+  return file;
+}
+
 Image to_image(MrcFile&& file) {
   if (file.header.nz != 1) refuse(file.path, "is 3-D (" + shape_text(file.header) + "), not 2-D");
   Image image;

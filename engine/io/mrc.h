@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,15 @@ MrcHeader read_mrc_header(const std::string& path);
 MrcFile read_mrc(const std::string& path);
 // The same with the hash, of the very file that was read, whatever is at its path by then.
 MrcFile read_hashed_mrc(const std::string& path);
+
+// A file whose hash is not the expected one.
+class OtherContent : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The same of a file that has this hash. Throws OtherContent before it looks at what is in another.
+MrcFile read_mrc_with_hash(const std::string& path, const std::string& sha256);
 
 // Reshape what was read and checked.
 Image to_image(MrcFile&& file);

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/other_content.h"
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/registered_file.h"
@@ -61,7 +62,7 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   const std::string& sha256 = item.micrograph_sha256;
   if (!sha256.empty()) {
     if (sha256 == manifest.micrograph_sha256) return;
-    evidence.micrograph_changed = problem_of(
+    evidence.input_changed = problem_of(
         {.change = FileChange::kOther,
          .text = "the result is not accepted, since the manifest's SHA-256 is not that of "
                  "the registered '" +
@@ -72,7 +73,7 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   // that was moved away after the search spoils nothing; one with other data does.
   const FoundFile found = find_micrograph(item);
   const bool other = found.change == FileChange::kOther || found.change == FileChange::kRenumbered;
-  if (other) evidence.micrograph_changed = problem_of(found);
+  if (other) evidence.input_changed = problem_of(found);
 }
 
 // The cluster opens the log before it starts the script; the claim comes after the site's setup
@@ -103,14 +104,32 @@ void add_log(const db::Attempt& attempt, Evidence& evidence) {
   }
 }
 
+// What the engine saw counts, whatever is in the file's place after it.
+std::string other_content(const std::string& error, const db::Item& item,
+                          const db::Template& search_template) {
+  if (error.find(base::other_content_text(base::kMicrographHashKey)) != std::string::npos) {
+    return problem_of({.change = FileChange::kOther,
+                       .text = "'" + item.micrograph_path +
+                               "' was not searched, since its SHA-256 is another than when it was "
+                               "registered"});
+  }
+  if (error.find(base::other_content_text(base::kVolumeHashKey)) != std::string::npos) {
+    return "template volume '" + search_template.volume_path +
+           "' was not searched with, since its SHA-256 is another than when it was registered; "
+           "register it as a new version";
+  }
+  return "";
+}
+
 // What matters only once the job is over.
 void add_end(const DaemonContext& context, const db::Attempt& attempt, const db::Item& item,
-             Evidence& evidence) {
+             const db::Template& search_template, Evidence& evidence) {
   add_log(attempt, evidence);
   evidence.disk_full =
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == kBadInputCode) {
+    evidence.input_changed = other_content(evidence.error, item, search_template);
     const FoundFile found = find_micrograph(item);
     if (found.change == FileChange::kAway) evidence.away = found.text;
   }
@@ -157,11 +176,12 @@ int64_t start_of(const db::Attempt& attempt) {
 }
 
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
-                         const db::Item& item, const ManifestReading& manifest,
+                         const db::Item& item, const db::Template& search_template,
+                         const ManifestReading& manifest,
                          const std::optional<slurm::JobStatus>& job) {
   Evidence evidence{.job = job, .cancel_requested = item.cancel_requested};
   add_manifest(manifest, item, evidence);
-  if (job && is_over(job->state)) add_end(context, attempt, item, evidence);
+  if (job && is_over(job->state)) add_end(context, attempt, item, search_template, evidence);
   return evidence;
 }
 

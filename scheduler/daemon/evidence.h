@@ -36,7 +36,8 @@ int64_t start_of(const db::Attempt& attempt);
 // All that the files, the item and its job, if one is known, prove. The caller adds what depends on
 // earlier snapshots: `vanished`, `claim_alive` and `files_may_come`.
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,
-                         const db::Item& item, const ManifestReading& manifest,
+                         const db::Item& item, const db::Template& search_template,
+                         const ManifestReading& manifest,
                          const std::optional<slurm::JobStatus>& job);
 
 }  // namespace scheduler

@@ -173,6 +173,8 @@ class Launcher {
     const std::string config = engine_config({.search_yaml = search_template.search_yaml,
                                               .template_path = search_template.volume_path,
                                               .micrograph_path = item.micrograph_path,
+                                              .template_sha256 = search_template.volume_sha256,
+                                              .micrograph_sha256 = item.micrograph_sha256,
                                               .ctf = item.ctf,
                                               .folder = attempt.directory});
     attempt.config_sha256 = base::sha256_of_text(config);

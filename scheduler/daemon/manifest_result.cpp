@@ -2,6 +2,8 @@
 
 #include <array>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -139,6 +141,15 @@ void remove_leftovers(const std::string& folder, ResultsKeep keep) {
   fs::remove(folder + "/" + kCheckpointFile);
   for (const auto& [output, file] : kOutputs) {
     if (!is_kept(output, keep)) fs::remove(folder + "/" + file);
+  }
+}
+
+void remove_all_but_records(const std::string& folder) {
+  static const std::set<std::string> records = {kScriptFile,   kEngineConfigFile, kLogFile,
+                                                kManifestFile, kFailedHostFile,   kClaimFolder};
+  if (!fs::exists(folder)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (records.count(entry.path().filename()) == 0) fs::remove_all(entry.path());
   }
 }
 

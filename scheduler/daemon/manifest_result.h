@@ -34,6 +34,11 @@ int64_t done_units(const std::string& folder);
 // Removes the checkpoint of a finished search, and the maps that are not kept.
 void remove_leftovers(const std::string& folder, ResultsKeep keep);
 
+// Removes what a search left that must not be read, of an attempt that will have no result: maps,
+// peaks, pictures, checkpoint and whatever else is there but script, configuration, log, manifest
+// and what margay-job keeps.
+void remove_all_but_records(const std::string& folder);
+
 // The engine's last message, which is its error when it failed, without the program's name in
 // front; without one, the log's last line that is not empty (bash cannot find the engine).
 std::string last_error(const std::string& log);

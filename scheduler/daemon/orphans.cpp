@@ -62,6 +62,8 @@ void Orphans::forget(const db::Attempt& attempt, const JobSnapshot& snapshot) co
       }
     }
   }
+  // The search of another file than the item's, if it came to that, is nobody's to read.
+  if (attempt.cause == kBadInputCause) remove_all_but_records(attempt.directory);
   db::AttemptStore(context_.database).mark_forgotten(attempt.id);
   reach(context_.crash, "after-forget");
 }

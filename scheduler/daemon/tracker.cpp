@@ -316,7 +316,8 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   } else if (!accepted) {
     found = ask_accounting(attempt);
   }
-  Evidence evidence = gather_evidence(context_, attempt, item, manifest, found.job);
+  Evidence evidence =
+      gather_evidence(context_, attempt, item, search_template, manifest, found.job);
   evidence.vanished = found.vanished;
   evidence.claim_alive = found.job && is_over(found.job->state) && is_claim_alive(attempt);
   evidence.files_may_come = found.job && files_may_come(attempt, *found.job);

@@ -15,6 +15,9 @@ namespace scheduler {
 // Of an attempt whose search does not move: set while its job is being ended for that.
 inline constexpr const char* kStalled = "stalled";
 
+// What it was to search cannot be searched, or is not what was registered.
+inline constexpr const char* kBadInputCause = "bad_input";
+
 // How often each cause ended an attempt of this item since the user's last `retry`.
 using Failures = std::map<std::string, int>;
 

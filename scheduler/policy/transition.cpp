@@ -77,7 +77,7 @@ std::string cause_of_signal(int signal) {
 std::string cause_of_exit(const slurm::JobStatus& job) {
   switch (job.exit_code.value_or(-1)) {
     case kBadInput:
-      return "bad_input";
+      return kBadInputCause;
     case 70:
       return "hardware";
     case kDeviceMemory:
@@ -140,6 +140,16 @@ Outcome hardware_of_the_site(const Evidence& evidence, const Past& past) {
   return outcome;
 }
 
+Outcome bad_input(const Evidence& evidence, const Past& past) {
+  if (!evidence.input_changed.empty()) {
+    return ended(AttemptState::kFailed, kBadInputCause, evidence.input_changed, past);
+  }
+  if (!evidence.away.empty()) {
+    return ended(AttemptState::kFailed, "input_away", evidence.away, past);
+  }
+  return ended(AttemptState::kFailed, kBadInputCause, message_of(evidence), past);
+}
+
 Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
@@ -154,9 +164,7 @@ Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const
   }
   if (ran_out_of_memory(evidence)) return out_of_memory(evidence, past);
   const std::string cause = cause_of_exit(job);
-  if (cause == "bad_input" && !evidence.away.empty()) {
-    return ended(AttemptState::kFailed, "input_away", evidence.away, past);
-  }
+  if (cause == kBadInputCause) return bad_input(evidence, past);
   if (cause == "hardware" && !evidence.hardware_pause.empty()) {
     return hardware_of_the_site(evidence, past);
   }
@@ -273,8 +281,8 @@ Outcome judge_without_gpus(const db::Attempt& attempt, const Evidence& evidence,
 }
 
 Outcome judge_accepted(const Evidence& evidence, const Past& past) {
-  if (!evidence.micrograph_changed.empty()) {
-    return ended(AttemptState::kFailed, "bad_input", evidence.micrograph_changed, past);
+  if (!evidence.input_changed.empty()) {
+    return ended(AttemptState::kFailed, kBadInputCause, evidence.input_changed, past);
   }
   Outcome outcome{.attempt = AttemptState::kDone, .item = ItemState::kDone};
   if (evidence.cancel_requested) outcome.reason = "finished before it could be cancelled";

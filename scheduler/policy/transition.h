@@ -37,7 +37,9 @@ struct Evidence {
   std::string away;          // how its micrograph is missing together with its folder
   std::string memory_error;  // the log's line that says so, if its memory did not suffice
   bool cancel_requested = false;
-  std::string micrograph_changed;  // how, since it was enqueued; empty when it did not
+  // How the micrograph differs from the enqueued one, or the volume from the registered one, by the
+  // result or by what the engine refused to search; empty when neither does.
+  std::string input_changed;
 };
 
 // `attempt` must be open.

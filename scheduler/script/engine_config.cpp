@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/optics_limits.h"
+#include "base/other_content.h"
 #include "base/yaml_load.h"
 
 namespace scheduler {
@@ -78,6 +79,11 @@ YAML::Node quoted(const std::string& text) {
   return node;
 }
 
+void name_hash(YAML::Node& root, const char* key, const std::string& sha256) {
+  root.remove(key);
+  if (!sha256.empty()) root[key] = quoted(sha256);
+}
+
 YAML::Node load(const std::string& search_yaml) {
   YAML::Node root;
   try {
@@ -130,6 +136,8 @@ std::string engine_config(const EngineInput& input) {
   check_optics(root);
   root["micrograph_path"] = quoted(input.micrograph_path);
   root["template_volume_path"] = quoted(input.template_path);
+  name_hash(root, base::kMicrographHashKey, input.micrograph_sha256);
+  name_hash(root, base::kVolumeHashKey, input.template_sha256);
   YAML::Node optics = root["optics_group"];
   optics["defocus_u"] = number(input.ctf.defocus_u);
   optics["defocus_v"] = number(input.ctf.defocus_v);

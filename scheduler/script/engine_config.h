@@ -19,6 +19,9 @@ struct EngineInput {
   std::string search_yaml;  // of the template
   std::string template_path;
   std::string micrograph_path;
+  // The engine searches no other files; empty: any.
+  std::string template_sha256{};
+  std::string micrograph_sha256{};
   db::Ctf ctf;
   std::string folder;  // the attempt's own
 };

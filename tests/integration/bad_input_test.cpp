@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 
+#include "base/sha256.h"
 #include "engine/io/mrc.h"
 #include "tests/integration/small_search.h"
 #include "tests/require.h"
@@ -89,6 +90,22 @@ TEST_F(BadInput, AMissingConfigurationIsNamed) {
   const Finished run = run_program({engine_program(), "match", "no-such.yaml"}, search_.folder());
   EXPECT_EQ(run.exit_code, kBadInput);
   EXPECT_THAT(run.error, HasSubstr("no-such.yaml"));
+}
+
+TEST_F(BadInput, AnotherFileThanTheOneWhoseHashTheConfigurationNamesIsNotSearched) {
+  search_.sections["micrograph_sha256"] = std::string(64, '0');
+  expect_refusal({"micrograph_path", "image.mrc", "it is another file"});
+  search_.sections["micrograph_sha256"] = base::sha256_of_file(search_.file("image.mrc"));
+  search_.sections["template_volume_sha256"] = std::string(64, '0');
+  expect_refusal({"template_volume_path", "template.mrc", "it is another file"});
+  search_.sections["template_volume_sha256"] = base::sha256_of_file(search_.file("template.mrc"));
+  const Finished run = search_.match();
+  EXPECT_EQ(run.exit_code, 0) << run.error;
+}
+
+TEST_F(BadInput, AHashThatIsNoneIsRefused) {
+  search_.sections["micrograph_sha256"] = "abc";
+  expect_refusal({"search.yaml", "micrograph_sha256", "64 hexadecimal digits"});
 }
 
 TEST_F(BadInput, WhatIsNotAnMrcIsRefused) {

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "base/json.h"
 #include "scheduler/api/http_client.h"
@@ -21,6 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using scheduler::api::Descriptor;
 using scheduler::api::HttpClient;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::string kSecretText = "what nobody may read";
@@ -80,6 +83,33 @@ class ConfusedDeputy : public testing::Test {
   }
   std::string state() const { return item().at("state"); }
 
+  // With a search of its own that it takes a second or so for.
+  void let_real_engine_wait() {
+    std::ofstream(queue_.folder() / "engine")
+        << "#!/bin/bash\ntouch " << queue_.folder() / "waits"
+        << "\nwhile [ ! -e " << queue_.folder() / "go"
+        << " ]; do sleep 0.02; done\nexec " MARGAY_BIN_DIR << "/margay-engine \"$@\"\n";
+    std::ofstream(queue_.folder() / "search.yaml")
+        << "optics_group: {label: lsu, pixel_size: 2.0, voltage: 300.0}\n"
+           "defocus_search_config: {enabled: false}\n"
+           "orientation_search_config: {psi_step: 60.0, theta_step: 60.0}\n"
+           "preprocessing_filters: {whitening_filter: {enabled: true}}\n"
+           "computational_config: {gpu_ids: cpu}\n";
+    const Finished added =
+        queue_.margay({"template", "add", MARGAY_SOURCE_DIR "/tests/data/lsu_2.0A_128.mrc",
+                       "--name", "volume", "--config", queue_.folder() / "search.yaml"});
+    ASSERT_EQ(added.exit_code, 0) << added.error;
+  }
+
+  // What is in the folder of the first attempt.
+  std::set<std::string> left_by_search() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(queue_.folder() / "state/jobs/1/a1")) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  }
+
   QueueAtWork queue_;
   const std::string socket_ = queue_.folder() / "state/margay.sock";
   const std::string theirs_ = queue_.folder() / "theirs";
@@ -138,6 +168,35 @@ TEST_F(ConfusedDeputy, WhatWasReadInTheMicrographsPlaceIsNoResult) {
   EXPECT_EQ(state(), "QUARANTINED") << item();
   EXPECT_THAT(item().at("reason"), HasSubstr("SHA-256"));
   EXPECT_EQ(item().at("result"), nullptr);
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return !left_by_search().count("peaks.csv"); }));
+  EXPECT_THAT(left_by_search(),
+              ElementsAre("claim", "config.yaml", "job.log", "job.sh", "manifest.json"));
+}
+
+// The daemon looked at the right file when it launched the job, hours ago on a busy cluster.
+TEST_F(ConfusedDeputy, ALinkThatIsPutThereWhileTheJobWaitsIsNotSearched) {
+  const std::string crop = MARGAY_SOURCE_DIR "/tests/data/lsu_crop.mrc";
+  fs::copy_file(crop, secret_, fs::copy_options::overwrite_existing);
+  let_real_engine_wait();
+  fs::copy_file(crop, own_);
+  std::fstream(own_, std::ios::in | std::ios::out | std::ios::ate) << "another end";
+  as_nobody([&] {
+    enqueue_held(Descriptor(::open(own_.c_str(), O_RDONLY | O_CLOEXEC)));
+    post("/v1/items/1/release");
+  });
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return fs::exists(queue_.folder() / "waits"); }));
+  as_nobody([&] {
+    fs::rename(own_, own_ + ".own");
+    fs::create_symlink(secret_, own_);
+  });
+  queue_.let_searches_go();
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return state() != "ACTIVE"; }));
+  as_nobody([&] { fs::rename(own_ + ".own", own_); });
+  EXPECT_EQ(state(), "QUARANTINED") << item();
+  EXPECT_THAT(item().at("reason"), HasSubstr("was not searched, since its SHA-256 is another"));
+  EXPECT_EQ(item().at("result"), nullptr);
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return !left_by_search().count("faults"); }));
+  EXPECT_THAT(left_by_search(), ElementsAre("claim", "config.yaml", "job.log", "job.sh"));
 }
 
 TEST_F(ConfusedDeputy, ARetryTakesNoFileThatTheCallerHasNotOpened) {

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 
+#include "base/sha256.h"
 #include "engine/error.h"
 #include "tests/unit/engine/scratch.h"
 
@@ -130,6 +132,49 @@ TEST_F(InputChecksTest, AFileThatCannotBeReadIsNamedWithItsField) {
   config_.micrograph_path = "no/such/image.mrc";
   EXPECT_THAT(refusal([&] { read_inputs(config_, false); }),
               AllOf(HasSubstr("micrograph_path"), HasSubstr("no/such/image.mrc")));
+}
+
+// Small enough to be searched, in files.
+class NamedHashesTest : public InputChecksTest {
+ protected:
+  NamedHashesTest() {
+    config_.micrograph_path = folder_.file("image.mrc");
+    config_.template_volume_path = folder_.file("template.mrc");
+    Image image(6, 8);
+    image.pixels = image_.values;
+    write_mrc(config_.micrograph_path, image, 2.0);
+    write_mrc(config_.template_volume_path, Volume{.size = 4, .voxels = volume_.values}, 2.0);
+  }
+  std::string read_refusal() {
+    return refusal([&] { read_inputs(config_, false); });
+  }
+  const ScratchFolder folder_;
+};
+
+TEST_F(NamedHashesTest, FilesThatHaveThemAreRead) {
+  config_.micrograph_sha256 = base::sha256_of_file(config_.micrograph_path);
+  config_.template_volume_sha256 = base::sha256_of_file(config_.template_volume_path);
+  const InputFiles files = read_inputs(config_, false);
+  EXPECT_EQ(files.micrograph.values, image_.values);
+  EXPECT_EQ(files.micrograph.sha256, config_.micrograph_sha256);
+  EXPECT_EQ(files.volume.sha256, config_.template_volume_sha256);
+}
+
+TEST_F(NamedHashesTest, AnotherFileIsRefusedByItsNameAlone) {
+  const std::string other(64, '0');
+  config_.micrograph_sha256 = other;
+  EXPECT_EQ(read_refusal(), "micrograph_path: '" + config_.micrograph_path +
+                                "' does not have the SHA-256 that micrograph_sha256 names: it is "
+                                "another file, and nothing of it is searched");
+  config_.template_volume_sha256 = other;
+  EXPECT_THAT(read_refusal(), AllOf(HasSubstr(config_.template_volume_path),
+                                    HasSubstr("template_volume_sha256 names")));
+}
+
+TEST_F(NamedHashesTest, OfAnotherFileNothingIsSaidThatStandsInIt) {
+  config_.micrograph_sha256 = base::sha256_of_file(config_.micrograph_path);
+  std::ofstream(config_.micrograph_path) << "a secret that is no micrograph at all";
+  EXPECT_THAT(read_refusal(), HasSubstr("it is another file"));
 }
 
 class OutputChecksTest : public ::testing::Test {

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
 
+#include "base/other_content.h"
 #include "base/sha256.h"
 #include "scheduler/daemon/waiting_items.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
@@ -14,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using db::ItemState;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -241,6 +246,75 @@ TEST_F(MicrographReaderTest, AResultOfAnotherMicrographIsNotAccepted) {
   EXPECT_EQ(item(id).state, ItemState::kQuarantined);
   EXPECT_THAT(item(id).reason, HasSubstr("manifest's SHA-256 is not that of the registered"));
   EXPECT_FALSE(result(id));
+}
+
+TEST_F(MicrographReaderTest, TheEngineLearnsWhatItMaySearch) {
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  const std::string config = tests::text_of(attempt(id).directory + "/config.yaml");
+  EXPECT_THAT(config, HasSubstr("micrograph_sha256: \"" + item(id).micrograph_sha256 + "\""));
+  EXPECT_THAT(config,
+              HasSubstr("template_volume_sha256: \"" + base::sha256_of_text("volume") + "\""));
+}
+
+TEST_F(MicrographReaderTest, AFileThatTheEngineDidNotSearchIsTheItemsFaultAndNoHosts) {
+  config_.local.slots = 3;
+  restart();
+  const auto other = enqueue("a.mrc").id;
+  const auto away = enqueue("b.mrc").id;
+  const auto volume = enqueue("c.mrc").id;
+  ticks(2);
+  const auto refuse = [&](int64_t id, const std::string& field, const std::string& key) {
+    fail(attempt(id), 64,
+         "margay-engine: " + field + ": 'x' " + base::other_content_text(key) +
+             ", and nothing of it is searched\n");
+  };
+  refuse(other, "micrograph_path", base::kMicrographHashKey);
+  refuse(away, "micrograph_path", base::kMicrographHashKey);
+  make_unreachable(away);
+  refuse(volume, "template_volume_path", base::kVolumeHashKey);
+  ticks(1);
+  EXPECT_EQ(item(other).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(other).reason,
+              AllOf(HasSubstr("'" + folder_.file("a.mrc") + "'"), HasSubstr("SHA-256 is another"),
+                    HasSubstr("put the registered file back")));
+  EXPECT_EQ(attempt(other).cause, "bad_input");
+  EXPECT_EQ(item(away).state, ItemState::kQuarantined) << "what the engine saw counts";
+  EXPECT_EQ(item(volume).state, ItemState::kQuarantined);
+  EXPECT_THAT(item(volume).reason,
+              AllOf(HasSubstr("template volume"), HasSubstr("register it as a new version")));
+}
+
+TEST_F(MicrographReaderTest, NothingOfAnotherFileStaysInTheFolderOfItsSearch) {
+  config_.local.slots = 3;
+  restart();
+  const auto other = enqueue("a.mrc").id;
+  const auto done = enqueue("b.mrc").id;
+  ticks(2);
+  const auto names = [&](int64_t id) {
+    std::set<std::string> found;
+    for (const auto& entry : fs::directory_iterator(attempt(id).directory)) {
+      found.insert(entry.path().filename());
+    }
+    return found;
+  };
+  write_unseen("a.mrc", "micrograph S.mrc");
+  for (const int64_t id : {other, done}) {
+    const std::string folder = attempt(id).directory;
+    fs::create_directories(folder + "/claim");
+    fs::create_directories(folder + "/pictures");
+    for (const char* name : {"job.log", "scaled_mip.png", "checkpoint.mgc", "pictures/one.png"}) {
+      std::ofstream(folder + "/" + name) << "x";
+    }
+    finish(attempt(id));
+  }
+  const auto all = names(done);
+  ticks(2);
+  EXPECT_EQ(item(other).state, ItemState::kQuarantined);
+  EXPECT_THAT(names(other),
+              ElementsAre("claim", "config.yaml", "job.log", "job.sh", "manifest.json"));
+  EXPECT_EQ(item(done).state, ItemState::kDone);
+  EXPECT_EQ(names(done).size() + 1, all.size()) << "all but the checkpoint";
 }
 
 TEST_F(MicrographReaderTest, AResultIsAcceptedWhoseMicrographCanNoLongerBeOpened) {

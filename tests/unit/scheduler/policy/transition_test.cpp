@@ -247,8 +247,20 @@ TEST(Transition, AJobCancelledByOthersIsNotStartedAgainByItself) {
 TEST(Transition, AResultFromDataThatChangedMeanwhileIsQuarantined) {
   Evidence evidence;
   evidence.manifest = ManifestWitness::kAccepted;
-  evidence.micrograph_changed = "'m.mrc' was written again since it was registered";
+  evidence.input_changed = "'m.mrc' was written again since it was registered";
   EXPECT_EQ(judged(evidence).item, ItemState::kQuarantined);
+}
+
+TEST(Transition, AnInputThatTheEngineDidNotSearchSinceItIsAnotherFileIsTheItemsFault) {
+  Evidence evidence = with_job(JobState::kFailed, 64);
+  evidence.error = "micrograph_path: 'm.mrc' does not have the SHA-256";
+  evidence.away = "'m.mrc' is missing together with its folder";
+  evidence.input_changed = "'m.mrc' is another file: `margay retry`";
+  const Outcome outcome = judged(evidence);
+  EXPECT_EQ(outcome.item, ItemState::kQuarantined);
+  EXPECT_EQ(outcome.cause, "bad_input");
+  EXPECT_EQ(outcome.reason, "bad input: 'm.mrc' is another file: `margay retry`");
+  EXPECT_EQ(outcome.site_fault, SiteFault::kNone);
 }
 
 TEST(Transition, TheLoserOfTheClaimWaitsForTheWinnersResult) {

@@ -59,6 +59,18 @@ TEST(EngineConfig, StrangePathsComeBackAsTheyWere) {
   }
 }
 
+TEST(EngineConfig, TheHashesOfTheRegisteredFilesReplaceTheTemplates) {
+  EngineInput input = input_for("/m.mrc");
+  input.search_yaml += "micrograph_sha256: old\ntemplate_volume_sha256: old\n";
+  input.micrograph_sha256 = std::string(64, '1');
+  input.template_sha256 = std::string(64, '2');
+  const YAML::Node config = YAML::Load(engine_config(input));
+  EXPECT_EQ(config["micrograph_sha256"].as<std::string>(), std::string(64, '1'));
+  EXPECT_EQ(config["template_volume_sha256"].as<std::string>(), std::string(64, '2'));
+  input.micrograph_sha256.clear();
+  EXPECT_FALSE(YAML::Load(engine_config(input))["micrograph_sha256"]);
+}
+
 TEST(EngineConfig, TheItemsCtfReplacesTheTemplatesAndTheOpticsStay) {
   const YAML::Node optics = YAML::Load(engine_config(input_for("/m.mrc")))["optics_group"];
   EXPECT_EQ(optics["defocus_u"].as<double>(), 10200.125);
