@@ -118,8 +118,9 @@ struct ShapeNeeds {
   int64_t cpus = 0;
   int64_t memory_mb = 0;
   int gpus = 0;
+  int waiting = 1;  // jobs that Margay lets wait in Slurm at once
   // Where what it asks for is set: "time" -> "slurm.options.time". Names: partition, account, qos,
-  // time, nodes, cpus, mem, gpus.
+  // time, nodes, cpus, mem, gpus, waiting.
   std::map<std::string, std::string> sources{};
 };
 

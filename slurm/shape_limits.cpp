@@ -1,11 +1,11 @@
-// Implements site_facts.h: what the shapes ask for, compared with the partitions and their nodes.
-// Slurm itself refuses too little: with EnforcePartLimits=NO it accepts a job beyond its
-// partition's limits and never starts it.
+// Implements site_facts.h: what the shapes ask for, compared with the partitions, their nodes and
+// accounting. Slurm itself refuses too little: with EnforcePartLimits=NO it accepts a job beyond
+// its partition's limits and never starts it.
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 
 #include "base/text.h"
+#include "slurm/shape_problem.h"
 #include "slurm/site_facts.h"
 
 namespace slurm {
@@ -13,53 +13,34 @@ namespace {
 
 constexpr int64_t kLittleMemory = 1024;  // MB; less is meant as GB
 
-struct Problem {
-  std::string says{};  // one clause
-  std::string need{};  // its name in ShapeNeeds::sources
-  bool qos_may_lift = false;
-};
-using Problems = std::vector<Problem>;
+using LiftedBy = ShapeProblem::LiftedBy;
 using Nodes = std::vector<const NodeFacts*>;
-
-std::string memory_text(int64_t mb) {
-  if (mb < 1024) return std::to_string(mb) + " MB";
-  char text[40] = {};
-  std::snprintf(text, sizeof text, "%.4g GB", static_cast<double>(mb) / 1024);
-  return text;
-}
-
-std::string minutes_text(int64_t minutes) {
-  if (minutes < 0) return "unlimited time";
-  if (minutes < 120) return std::to_string(minutes) + " min";
-  const int64_t rest = minutes % 60;
-  return std::to_string(minutes / 60) + " h" +
-         (rest == 0 ? "" : " " + std::to_string(rest) + " min");
-}
 
 std::string plain(int64_t count) { return std::to_string(count); }
 
-void judge_time(const ShapeNeeds& needs, const PartitionFacts& partition, Problems& problems) {
+void judge_time(const ShapeNeeds& needs, const PartitionFacts& partition, ShapeProblems& problems) {
   if (!partition.most_minutes || needs.minutes == 0) return;
   if (needs.minutes > 0 && needs.minutes <= *partition.most_minutes) return;
   problems.push_back({.says = "asks for " + minutes_text(needs.minutes) + ", and its MaxTime is " +
                               minutes_text(*partition.most_minutes),
                       .need = "time",
-                      .qos_may_lift = true});
+                      .lifted_by = LiftedBy::kPartitionTimeLimit});
 }
 
-void judge_width(const ShapeNeeds& needs, const PartitionFacts& partition, Problems& problems) {
+void judge_width(const ShapeNeeds& needs, const PartitionFacts& partition,
+                 ShapeProblems& problems) {
   const std::string asks = "asks for " + plain(needs.nodes) + " nodes, and ";
   if (partition.nodes && needs.nodes > *partition.nodes) {
     problems.push_back({.says = asks + "it has " + plain(*partition.nodes), .need = "nodes"});
   } else if (partition.most_nodes && needs.nodes > *partition.most_nodes) {
     problems.push_back({.says = asks + "its MaxNodes is " + plain(*partition.most_nodes),
                         .need = "nodes",
-                        .qos_may_lift = true});
+                        .lifted_by = LiftedBy::kPartitionMaxNodes});
   }
 }
 
 void judge_name(const std::string& name, const Names& allowed, const Names& denied,
-                const std::string& need, const std::string& kind, Problems& problems) {
+                const std::string& need, const std::string& kind, ShapeProblems& problems) {
   if (name.empty()) return;
   if (!allowed.empty() && allowed.count(name) == 0) {
     problems.push_back(
@@ -98,7 +79,7 @@ std::vector<NodeNeed> node_needs(const ShapeNeeds& needs, const PartitionFacts& 
            .most = partition.most_memory_mb,
            .limit = "MaxMemPerNode",
            .has = [](const NodeFacts& node) { return node.memory_mb; },
-           .text = memory_text},
+           .text = megabytes_text},
           {.name = "gpus",
            .wanted = needs.gpus,
            .most = std::nullopt,
@@ -108,7 +89,8 @@ std::vector<NodeNeed> node_needs(const ShapeNeeds& needs, const PartitionFacts& 
 }
 
 // False: what is asked for is beyond it.
-bool judge_need(const NodeNeed& need, int wanted_nodes, const Nodes& nodes, Problems& problems) {
+bool judge_need(const NodeNeed& need, int wanted_nodes, const Nodes& nodes,
+                ShapeProblems& problems) {
   const std::string asks = "asks for " + need.text(need.wanted) + " a node, and ";
   if (need.most && need.wanted > *need.most) {
     problems.push_back(
@@ -131,7 +113,7 @@ bool judge_need(const NodeNeed& need, int wanted_nodes, const Nodes& nodes, Prob
 }
 
 void judge_node_needs(const ShapeNeeds& needs, const PartitionFacts& partition, const Nodes& nodes,
-                      Problems& problems) {
+                      ShapeProblems& problems) {
   const std::vector<NodeNeed> all = node_needs(needs, partition);
   // More nodes than it has is said once, by judge_width().
   const int wanted =
@@ -150,13 +132,13 @@ void judge_node_needs(const ShapeNeeds& needs, const PartitionFacts& partition, 
       {.says = says + ", which " + plain(together) + " of its nodes have together", .need = "mem"});
 }
 
-Problems problems_of(const ShapeNeeds& needs, const std::string& name,
-                     const PartitionFacts& partition, const NodeTotals& totals) {
+ShapeProblems problems_of(const ShapeNeeds& needs, const std::string& name,
+                          const PartitionFacts& partition, const NodeTotals& totals) {
   Nodes nodes;
   for (const NodeFacts& node : totals.each) {
     if (node.partitions.count(name) > 0) nodes.push_back(&node);
   }
-  Problems problems;
+  ShapeProblems problems;
   judge_time(needs, partition, problems);
   judge_width(needs, partition, problems);
   judge_node_needs(needs, partition, nodes, problems);
@@ -164,6 +146,69 @@ Problems problems_of(const ShapeNeeds& needs, const std::string& name,
              problems);
   judge_name(needs.qos, partition.qos, partition.denied_qos, "qos", "Qos", problems);
   return problems;
+}
+
+// Nothing where it is not known which associations are of this cluster.
+LimitsOfJob limits_in(const SiteFacts& facts, const ShapeNeeds& needs, const std::string& name,
+                      const PartitionFacts& partition) {
+  const AssociationFacts none;
+  const bool known = facts.associations.value && clusters_of(*facts.associations.value).size() < 2;
+  return limits_of_job(facts.qos.value.value_or(QosByName()),
+                       known ? *facts.associations.value : none,
+                       {.user = facts.user,
+                        .account = needs.account,
+                        .qos = needs.qos,
+                        .partition = name,
+                        .partition_qos = partition.own_qos});
+}
+
+bool lifts(const QosFacts& qos, LiftedBy flag) {
+  switch (flag) {
+    case LiftedBy::kNothing:
+      return false;
+    case LiftedBy::kPartitionTimeLimit:
+      return qos.lifts_time;
+    case LiftedBy::kPartitionMaxNodes:
+      return qos.lifts_nodes;
+  }
+  return false;
+}
+
+// What a shape meets in one partition.
+struct Trial {
+  ShapeProblems problems{};
+  ShapeProblems slow{};
+  std::string qos_may_lift{};  // a QOS of which nothing is known, and all depends on its flags
+};
+
+Trial try_partition(const ShapeNeeds& needs, const std::string& name,
+                    const PartitionFacts& partition, const SiteFacts& facts) {
+  const LimitsOfJob limits = limits_in(facts, needs, name, partition);
+  ShapeNeeds resolved = needs;
+  resolved.account = limits.account;
+  resolved.qos = limits.qos;
+  Trial trial{.problems = problems_of(resolved, name, partition, *facts.nodes.value)};
+  const bool may_lift =
+      !trial.problems.empty() &&
+      std::none_of(trial.problems.begin(), trial.problems.end(), [](const ShapeProblem& problem) {
+        return problem.lifted_by == LiftedBy::kNothing;
+      });
+  const QosFacts* qos = nullptr;
+  if (facts.qos.value && facts.qos.value->contains(limits.qos)) {
+    qos = &facts.qos.value->at(limits.qos);
+  }
+  if (qos != nullptr) {
+    std::erase_if(trial.problems,
+                  [&](const ShapeProblem& problem) { return lifts(*qos, problem.lifted_by); });
+  } else if (may_lift) {
+    trial.qos_may_lift = limits.qos;
+  }
+  if (!facts.enforces_limits.value_or(true)) return trial;
+  AccountingProblems accounting = problems_of_accounting(needs, limits);
+  if (!accounting.never.empty()) trial.qos_may_lift.clear();
+  trial.problems.insert(trial.problems.end(), accounting.never.begin(), accounting.never.end());
+  trial.slow = std::move(accounting.slow);
+  return trial;
 }
 
 // Those that are named; else the default one, or all where it is not known which that is.
@@ -183,47 +228,50 @@ void judge_little_memory(const ShapeNeeds& needs, const std::string& subject, Fi
   if (needs.memory_mb <= 0 || needs.memory_mb >= kLittleMemory) return;
   const auto source = needs.sources.find("mem");
   findings.warn(subject,
-                "asks for " + memory_text(needs.memory_mb) +
+                "asks for " + megabytes_text(needs.memory_mb) +
                     " of memory a node: a number without a unit is in MB",
                 "write " + std::to_string(needs.memory_mb) + "G if gigabytes are meant" +
                     (source == needs.sources.end() ? "" : ": " + source->second));
 }
 
-std::string advice_on(const ShapeNeeds& needs, const Problems& problems) {
+std::string source_of(const ShapeNeeds& needs, const std::string& need) {
+  const auto source = needs.sources.find(need);
+  return source == needs.sources.end() ? "slurm.options." + need : source->second;
+}
+
+std::string advice_on(const ShapeNeeds& needs, const ShapeProblems& problems) {
   Names sources;
-  for (const Problem& problem : problems) {
-    const auto source = needs.sources.find(problem.need);
-    if (source != needs.sources.end()) sources.insert(source->second);
-  }
+  for (const ShapeProblem& problem : problems) sources.insert(source_of(needs, problem.need));
   return "no job of this shape would start: correct " + list_of(sources) +
-         ", or name another partition";
+         ", or name another partition, account or QOS";
 }
 
 void judge_shape(const ShapeNeeds& needs, const SiteFacts& facts, Findings& findings) {
   const std::string subject = "shape " + needs.shape;
   judge_little_memory(needs, subject, findings);
   std::string says;
-  Problems all;
-  bool qos_may_lift = false;
+  ShapeProblems all;
+  std::string qos_may_lift;
   const auto candidates = candidates_of(needs, *facts.partitions.value);
   if (candidates.empty()) return;
   for (const auto& [name, partition] : candidates) {
-    const Problems problems = problems_of(needs, name, partition, *facts.nodes.value);
-    if (problems.empty()) {
+    const Trial trial = try_partition(needs, name, partition, facts);
+    if (trial.problems.empty()) {
       findings.good(subject, "partition '" + name + "' has what it asks for");
+      for (const ShapeProblem& slow : trial.slow) {
+        findings.warn(subject, slow.says,
+                      "have the limit raised, or lower " + source_of(needs, slow.need));
+      }
       return;
     }
     std::vector<std::string> clauses;
-    for (const Problem& problem : problems) clauses.push_back(problem.says);
+    for (const ShapeProblem& problem : trial.problems) clauses.push_back(problem.says);
     says += (says.empty() ? "" : "; ") + ("partition '" + name + "': ") + base::joined(clauses);
-    qos_may_lift =
-        qos_may_lift || (!needs.qos.empty() &&
-                         std::all_of(problems.begin(), problems.end(),
-                                     [](const Problem& problem) { return problem.qos_may_lift; }));
-    all.insert(all.end(), problems.begin(), problems.end());
+    if (!trial.qos_may_lift.empty()) qos_may_lift = trial.qos_may_lift;
+    all.insert(all.end(), trial.problems.begin(), trial.problems.end());
   }
-  if (qos_may_lift) {
-    findings.warn(subject, says, "make sure that QOS '" + needs.qos + "' overrides the limit");
+  if (!qos_may_lift.empty()) {
+    findings.warn(subject, says, "make sure that QOS '" + qos_may_lift + "' overrides the limit");
   } else {
     findings.bad(subject, says, advice_on(needs, all));
   }

@@ -49,19 +49,32 @@ void judge_partitions(const SiteFacts& facts, const Names& names, Findings& find
   judge_names("partition", wanted, there, kCorrectNames, findings);
 }
 
-void judge_accounted_names(const std::string& kind, const Names& wanted, const Fact<Names>& fact,
-                           const std::string& advice, Findings& findings) {
-  if (wanted.empty()) return;
-  if (fact.value) {
-    judge_names(kind, wanted, *fact.value, advice, findings);
-  } else {
-    findings.warn(kind, fact.problem, "run sacctmgr show associations, sacctmgr show qos");
+Names names_of(const QosByName& all) {
+  Names names;
+  for (const auto& [name, qos] : all) names.insert(name);
+  return names;
+}
+
+// Whether the limits of QOS and associations are known; else they are in no other finding.
+void judge_limits_known(const SiteFacts& facts, Findings& findings) {
+  constexpr const char* kSubject = "limits of QOS and associations";
+  constexpr const char* kAdvice = "run sacctmgr show associations, sacctmgr show qos";
+  if (!facts.enforces_limits.value_or(true)) {
+    findings.good(kSubject, "Slurm applies none: AccountingStorageEnforce lacks 'limits'");
+  } else if (!facts.qos.value || !facts.associations.value) {
+    const std::string& problem = facts.qos.value ? facts.associations.problem : facts.qos.problem;
+    findings.warn(kSubject, "unknown: " + problem, kAdvice);
+  } else if (const Names clusters = clusters_of(*facts.associations.value); clusters.size() > 1) {
+    findings.warn(kSubject,
+                  "those of associations are unknown: slurmdbd has some of the clusters " +
+                      list_of(clusters) + ", and slurmrestd does not say which of them this is",
+                  kAdvice);
   }
 }
 
 void judge_accounting(const SiteFacts& facts, const Examination& what, Findings& findings) {
   if (!facts.uses_accounting) {
-    findings.good("accounting", "not used");
+    findings.good("accounting", "not used: what a QOS or an association limits is unknown");
     for (const auto& [kind, names] : {std::pair("account", what.accounts), {"QOS", what.qos}}) {
       if (names.empty()) continue;
       findings.warn(kind, "cannot be checked without accounting: " + list_of(names),
@@ -70,16 +83,22 @@ void judge_accounting(const SiteFacts& facts, const Examination& what, Findings&
     return;
   }
   if (!facts.accounting.value) {
-    findings.bad("accounting", facts.accounting.problem,
+    findings.bad("accounting",
+                 facts.accounting.problem + ": what a QOS or an association limits is unknown",
                  "check slurmdbd, or set slurm.accounting to off");
     return;
   }
   findings.good("accounting", *facts.accounting.value + " answers");
-  judge_accounted_names("QOS", what.qos, facts.qos, kCorrectNames, findings);
-  judge_accounted_names(
-      "account", what.accounts, facts.accounts,
-      "correct slurm.options, or let an administrator give " + facts.user + " the account",
-      findings);
+  judge_limits_known(facts, findings);
+  if (facts.qos.value) {
+    judge_names("QOS", what.qos, names_of(*facts.qos.value), kCorrectNames, findings);
+  }
+  if (facts.associations.value) {
+    judge_names(
+        "account", what.accounts, accounts_of(*facts.associations.value, facts.user),
+        "correct slurm.options, or let an administrator give " + facts.user + " the account",
+        findings);
+  }
 }
 
 void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& findings) {

@@ -4,15 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "slurm/accounting_facts.h"
 #include "slurm/cluster.h"
 
 namespace slurm {
-
-using Names = std::set<std::string>;
 
 // "a, b", or "none".
 std::string list_of(const Names& names);
@@ -82,6 +80,7 @@ struct PartitionFacts {
   Names denied_accounts{};
   Names qos{};  // allowed ones; empty: all
   Names denied_qos{};
+  std::string own_qos{};  // whose limits hold for every job in it
 };
 
 struct SiteFacts {
@@ -91,13 +90,16 @@ struct SiteFacts {
   Fact<std::map<std::string, PartitionFacts>> partitions{};  // by name
   bool uses_accounting = false;                              // else the next three are not asked
   Fact<std::string> accounting{};                            // who answers: "slurmdbd", "sacct"
-  Fact<Names> qos{};
-  Fact<Names> accounts{};  // of `user`
+  Fact<QosByName> qos{};
+  Fact<AssociationFacts> associations{};
+  // Whether Slurm applies the limits of QOS and associations; unset: not known, and taken for yes.
+  std::optional<bool> enforces_limits{};
   Fact<NodeTotals> nodes{};
 };
 
-// Whether a partition that each shape may use allows what it asks for and has the nodes for it.
-// Says nothing where partitions or nodes are not known.
+// Whether a partition that each shape may use allows what it asks for and has the nodes for it, and
+// whether the QOS and the association of its jobs do. Says nothing where partitions or nodes are
+// not known.
 void judge_shapes(const SiteFacts& facts, const Examination& what, Findings& findings);
 
 // What is right and wrong with the site: clock, partitions, accounting, its names, nodes, GPUs and

@@ -46,6 +46,8 @@ enum class RankLauncher { kTask, kNode };
 // whatever happens to be found on the node.
 enum class EngineBackend { kAuto, kCuda, kCpu };
 
+constexpr int kFewestPending = 4;  // where max_pending is 0
+
 // Slurm, from the section `slurm` of the configuration; used when `cluster: slurm`.
 struct SlurmOptions {
   Transport transport = Transport::kRest;
@@ -56,7 +58,8 @@ struct SlurmOptions {
   std::string api_version{};
   std::string commands{};  // folder of sbatch and the others, for transport: cli
   int max_jobs = 64;       // Margay's jobs in Slurm at once, running or waiting
-  int max_pending = 0;     // waiting there at once, for each class; 0: max(4, running / 4)
+  int max_pending =
+      0;  // waiting there at once, for each class; 0: max(kFewestPending, running / 4)
   Shape shape = Shape::kGpu;
   std::optional<Shape> urgent_shape{};       // for urgent items; empty: `shape` for all
   int gpus_per_node = 4;                     // for the shapes node and nodes

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/config/config.h"
 #include "scheduler/policy/lanes.h"
 
 namespace scheduler {
@@ -89,8 +90,6 @@ struct Filling {
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
 };
-
-constexpr int kFewestPending = 4;
 
 int pending_limit(const QueueSnapshot& snapshot) {
   if (snapshot.limits.max_pending > 0) return snapshot.limits.max_pending;

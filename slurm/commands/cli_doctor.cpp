@@ -7,7 +7,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "slurm/commands/parse.h"
 #include "slurm/site_facts.h"
 
@@ -86,13 +88,26 @@ std::optional<Settings> check_controller(CliSession& session, Findings& findings
   return config;
 }
 
-Fact<Names> names_of(CliSession& session, const Words& question) {
-  Words words = {"--noheader", "--parsable2"};
-  words.insert(words.end(), question.begin(), question.end());
-  return ask(session, "sacctmgr", words, parse_names);
+Fact<AssociationFacts> associations_of(CliSession& session, const std::string& cluster) {
+  const std::string user = session.user();
+  auto facts = ask(session, "sacctmgr", association_arguments(cluster),
+                   [&](std::string_view text) { return parse_associations_text(text, user); });
+  const auto account = ask(session, "sacctmgr", default_account_arguments(user),
+                           [](std::string_view text) { return base::trimmed(text); });
+  if (!account.value) return {.problem = account.problem};
+  if (facts.value) facts.value->default_account = *account.value;
+  return facts;
 }
 
-void ask_accounting(CliSession& session, const Examination& what, SiteFacts& facts) {
+// Of AccountingStorageEnforce.
+bool enforces_limits(const std::string& words) {
+  for (const std::string& word : base::split(base::lower(words), ',')) {
+    if (word == "limits" || word == "safe" || word == "all") return true;
+  }
+  return false;
+}
+
+void ask_accounting(CliSession& session, Settings& config, SiteFacts& facts) {
   const Accounting wanted = session.options().accounting;
   if (wanted == Accounting::kOff) return;
   const CommandResult result =
@@ -104,20 +119,19 @@ void ask_accounting(CliSession& session, const Examination& what, SiteFacts& fac
     return;
   }
   facts.accounting.value = "sacct";
-  if (!what.qos.empty()) facts.qos = names_of(session, {"show", "qos", "format=name"});
-  if (!what.accounts.empty()) {
-    facts.accounts =
-        names_of(session, {"show", "associations", "user=" + facts.user, "format=account"});
-  }
+  facts.qos = ask(session, "sacctmgr", qos_arguments(), parse_qos_text);
+  facts.associations = associations_of(session, config["ClusterName"]);
+  const std::string enforced = config["AccountingStorageEnforce"];
+  if (!enforced.empty()) facts.enforces_limits = enforces_limits(enforced);
 }
 
-SiteFacts facts_of(CliSession& session, Settings config, const Examination& what) {
+SiteFacts facts_of(CliSession& session, Settings config) {
   SiteFacts facts{.user = session.user(), .now = int64_t{std::time(nullptr)}};
   facts.controller_time = {.value = leading_number(config["as of"]),
                            .problem = "scontrol show config has none"};
   facts.partitions =
       ask(session, "scontrol", {"--oneliner", "show", "partition"}, parse_partitions_text);
-  ask_accounting(session, what, facts);
+  ask_accounting(session, config, facts);
   facts.nodes = ask(session, "sinfo", sinfo_node_arguments(), parse_sinfo_nodes);
   return facts;
 }
@@ -163,7 +177,7 @@ std::vector<Finding> examine_cli(CliSession& session, const Examination& what) {
   if (!check_commands(session, findings)) return findings.all();
   const std::optional<Settings> config = check_controller(session, findings);
   if (!config) return findings.all();
-  judge_site(facts_of(session, *config, what), what, findings);
+  judge_site(facts_of(session, *config), what, findings);
   check_limits(session.options(), what, *config, findings);
   return findings.all();
 }

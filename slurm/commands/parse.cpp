@@ -218,7 +218,8 @@ PartitionFacts partition_of(std::map<std::string, std::string>& values) {
           .accounts = names_in(values["AllowAccounts"]),
           .denied_accounts = names_in(values["DenyAccounts"]),
           .qos = names_in(values["AllowQos"]),
-          .denied_qos = names_in(values["DenyQos"])};
+          .denied_qos = names_in(values["DenyQos"]),
+          .own_qos = present(values["QoS"])};
 }
 
 std::string_view next_line(std::string_view& text) {
@@ -351,15 +352,6 @@ std::map<std::string, std::string> parse_config(std::string_view text) {
     config[std::string(name)] = line.substr(value);
   }
   return config;
-}
-
-std::set<std::string> parse_names(std::string_view text) {
-  std::set<std::string> names;
-  while (!text.empty()) {
-    const std::string_view line = next_line(text);
-    if (!line.empty()) names.emplace(line);
-  }
-  return names;
 }
 
 std::optional<int64_t> leading_number(const std::string& value) {

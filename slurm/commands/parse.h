@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +63,15 @@ std::map<std::string, std::string> parse_config(std::string_view text);
 std::optional<int64_t> leading_number(const std::string& value);
 // `scontrol -o show partition`: by their names.
 std::map<std::string, PartitionFacts> parse_partitions_text(std::string_view text);
-// One name in each line, as sacctmgr -n -P prints them.
-std::set<std::string> parse_names(std::string_view text);
+
+// --- sacctmgr: QOS and associations -------------------------------------------------------------
+
+Words qos_arguments();
+QosByName parse_qos_text(std::string_view text);
+Words default_account_arguments(const std::string& user);
+// An empty cluster: all of them.
+Words association_arguments(const std::string& cluster);
+// Those of `user` and of accounts.
+AssociationFacts parse_associations_text(std::string_view text, const std::string& user);
 
 }  // namespace slurm

@@ -69,9 +69,9 @@ std::vector<JobStatus> parse_accounting_jobs(const std::string& body);
 // By their names.
 std::map<std::string, PartitionFacts> parse_partitions(const std::string& body);
 NodeTotals parse_node_totals(const std::string& body);
-Names parse_qos_names(const std::string& body);
-// The accounts that `user` may use.
-Names parse_accounts(const std::string& body, const std::string& user);
+QosByName parse_qos(const std::string& body);
+// Those of `user` and of accounts; of this cluster alone, where the answer says which it is.
+AssociationFacts parse_associations(const std::string& body, const std::string& user);
 // The controller's clock in an answer of diag, seconds since the epoch.
 std::optional<int64_t> controller_time(const std::string& body);
 // "22.05.8", from any answer's meta; empty: it is not there.

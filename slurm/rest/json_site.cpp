@@ -1,4 +1,4 @@
-// Implements json.h: what the site has, that is partitions, nodes, QOS, accounts.
+// Implements json.h: what the site has, that is partitions and nodes.
 #include <initializer_list>
 #include <utility>
 
@@ -45,7 +45,8 @@ PartitionFacts partition_of(const Json& object) {
           .accounts = names_in(of({"accounts", "allowed"}, "allowed_accounts")),
           .denied_accounts = names_in(of({"accounts", "deny"}, "denied_accounts")),
           .qos = names_in(of({"qos", "allowed"}, "allowed_qos")),
-          .denied_qos = names_in(of({"qos", "deny"}, "denied_qos"))};
+          .denied_qos = names_in(of({"qos", "deny"}, "denied_qos")),
+          .own_qos = text_of(of({"qos", "assigned"}, "qos"))};
 }
 
 }  // namespace
@@ -76,26 +77,6 @@ NodeTotals parse_node_totals(const std::string& body) {
     totals.each.push_back(std::move(node));
   }
   return totals;
-}
-
-Names parse_qos_names(const std::string& body) {
-  const Json document = parse_json(body);
-  Names names;
-  for (const Json* object : objects_of(either(member(document, "qos"), member(document, "QOS")))) {
-    names.insert(text_of(member(*object, "name")));
-  }
-  return names;
-}
-
-Names parse_accounts(const std::string& body, const std::string& user) {
-  const Json document = parse_json(body);
-  Names accounts;
-  for (const Json* object : objects_of(member(document, "associations"))) {
-    if (text_of(member(*object, "user")) == user) {
-      accounts.insert(text_of(member(*object, "account")));
-    }
-  }
-  return accounts;
 }
 
 std::optional<int64_t> controller_time(const std::string& body) {

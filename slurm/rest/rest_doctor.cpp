@@ -143,8 +143,7 @@ std::string failure_of(const RestReply& reply) {
 // Asks the site one question after the other, whatever the session's budget for routine requests.
 class Inquiry {
  public:
-  Inquiry(RestSession& session, ApiVersion version, const Examination& what)
-      : session_(session), version_(version), what_(what) {}
+  Inquiry(RestSession& session, ApiVersion version) : session_(session), version_(version) {}
 
   // The controller is asked for its time only if it has answered a ping: each vain request to it
   // takes 10 s or more.
@@ -179,20 +178,19 @@ class Inquiry {
   }
 
   void ask_accounting(SiteFacts& facts) {
-    facts.qos = ask(accounting_path(version_, "qos"), parse_qos_names);
+    facts.qos = ask(accounting_path(version_, "qos"), parse_qos);
     if (!facts.qos.value) {
       facts.accounting.problem = facts.qos.problem;
       return;
     }
     facts.accounting.value = "slurmdbd";
-    if (what_.accounts.empty()) return;
-    const auto parse = [&](const std::string& body) { return parse_accounts(body, facts.user); };
-    facts.accounts = ask(accounting_path(version_, "associations"), parse);
+    facts.associations =
+        ask(accounting_path(version_, "associations"),
+            [&](const std::string& body) { return parse_associations(body, facts.user); });
   }
 
   RestSession& session_;
   ApiVersion version_;
-  const Examination& what_;
 };
 
 bool check_controller(RestSession& session, const RestReply& ping, Findings& findings) {
@@ -233,7 +231,7 @@ std::vector<Finding> examine_rest(RestSession& session, const Examination& what)
     return findings.all();
   }
   const bool answers = check_controller(session, ping, findings);
-  judge_site(Inquiry(session, version, what).facts(answers), what, findings);
+  judge_site(Inquiry(session, version).facts(answers), what, findings);
   check_limits(session, what, findings);
   return findings.all();
 }

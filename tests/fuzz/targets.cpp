@@ -173,8 +173,8 @@ void slurm_json(const std::string& bytes) {
   slurm::parse_accounting_jobs(bytes);
   slurm::parse_partitions(bytes);
   slurm::parse_node_totals(bytes);
-  slurm::parse_qos_names(bytes);
-  slurm::parse_accounts(bytes, "ann");
+  slurm::parse_qos(bytes);
+  slurm::parse_associations(bytes, "ann");
   slurm::controller_time(bytes);
   slurm::slurm_release(bytes);
   slurm::offered_versions(bytes);
@@ -189,7 +189,8 @@ void slurm_text(const std::string& bytes) {
   slurm::release_of(bytes);
   slurm::parse_config(bytes);
   slurm::parse_partitions_text(bytes);
-  slurm::parse_names(bytes);
+  slurm::parse_qos_text(bytes);
+  slurm::parse_associations_text(bytes, "ann");
 }
 
 void http_head(const std::string& bytes) {

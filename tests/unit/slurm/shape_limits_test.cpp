@@ -151,6 +151,27 @@ TEST_F(ShapeLimits, ALimitThatAQosMayOverrideIsAWarning) {
   EXPECT_EQ(judge().level, Level::kBad);
 }
 
+TEST_F(ShapeLimits, WhatAQosOverridesIsKnownByItsFlags) {
+  needs_.minutes = 2881;
+  needs_.qos = "long";
+  facts_.qos.value = {{"long", {.lifts_time = true}}, {"normal", {}}};
+  EXPECT_EQ(judge().level, Level::kGood);
+  needs_.nodes = 4;
+  needs_.gpus = 0;
+  expect_bad("its MaxNodes is 3", "slurm.nodes");
+  facts_.qos.value->at("long").lifts_nodes = true;
+  EXPECT_EQ(judge().level, Level::kGood);
+  needs_.qos = "";
+  expect_bad("its MaxTime is 48 h", "slurm.options.time");
+}
+
+TEST_F(ShapeLimits, TheDefaultAccountIsComparedWithThePartitionsList) {
+  main().accounts = {"physics"};
+  EXPECT_EQ(judge().level, Level::kGood) << "which account it is is not known";
+  facts_.associations.value = {.default_account = "lab"};
+  expect_bad("its AllowAccounts (physics) lacks 'lab'", "slurm.options.account");
+}
+
 TEST_F(ShapeLimits, WhatIsNotKnownIsNotJudged) {
   facts_.nodes.value->each.clear();
   main() = {.state = "UP", .is_default = true};

@@ -1,6 +1,8 @@
 // What `margay doctor` says of Slurm's commands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -26,7 +28,15 @@ class Doctor : public Commands {
                 "config.txt;; --oneliner*) cat " + data + "partitions.txt;; " +
                 "*) echo slurm-wlm 22.05.8;; esac");
     becomes("sinfo", version() + "printf 'n01|gpu:4\\nn02|gpu:4\\n'");
-    becomes("sacctmgr", version() + "case $4 in qos) echo normal;; *) echo research;; esac");
+    accounting_has("normal|||||||\n", "testbed|research|" + user() + "|||||||||\n");
+  }
+  static std::string user() { return ::getpwuid(::geteuid())->pw_name; }
+  void accounting_has(const std::string& qos, const std::string& associations) const {
+    scratch_.write("qos", qos);
+    scratch_.write("associations", associations);
+    becomes("sacctmgr", version() + "case $4 in qos) cat " + scratch_ / "qos" +
+                            ";; user) echo research;; *) cat " + scratch_ / "associations" +
+                            ";; esac");
   }
   static std::string version() {
     return "if [ \"$1\" = --version ]; then echo slurm-wlm 22.05.8; exit; fi\n";
@@ -76,6 +86,59 @@ TEST_F(Doctor, ComparesWhatAShapeAsksForWithThePartition) {
                     HasSubstr("correct slurm.options.time")));
   what.shapes[0].minutes = 5;
   EXPECT_THAT(of("shape gpu", what), HasSubstr("good"));
+}
+
+TEST_F(Doctor, ComparesWhatAShapeAsksForWithItsQosAndAssociation) {
+  becomes("sinfo", version() + "printf 'n01|gpu:4|short|16|64000\\n'");
+  accounting_has("normal|||||||\nbrief||00:02:00|||||\n",
+                 "testbed|research|" + user() + "||||normal||gres/gpu=1|||\n");
+  Examination what{.shapes = {{.shape = "gpu", .partitions = {"short"}, .minutes = 5, .gpus = 1}}};
+  EXPECT_THAT(of("shape gpu", what), HasSubstr("good"));
+  what.shapes[0].qos = "brief";
+  EXPECT_THAT(
+      of("shape gpu", what),
+      HasSubstr("bad: partition 'short': asks for 5 min, and MaxWall of QOS 'brief' is 2 min"));
+  what.shapes[0].qos = "";
+  what.shapes[0].gpus = 2;
+  EXPECT_THAT(of("shape gpu", what),
+              HasSubstr("MaxTRESPerJob of " + user() + "'s association with account 'research'"));
+}
+
+TEST_F(Doctor, AsksSacctmgrAsOftenForAnyNumberOfShapes) {
+  of("accounting");
+  const size_t once = calls("sacctmgr").size();
+  const ShapeNeeds shape{.shape = "gpu", .partitions = {"main"}, .qos = "normal"};
+  of("accounting", {.qos = {"normal"}, .shapes = {shape, shape, shape}});
+  EXPECT_EQ(calls("sacctmgr").size(), 2 * once);
+}
+
+TEST_F(Doctor, SaysOnceThatLimitsAreUnknown) {
+  const std::string subject = "limits of QOS and associations";
+  EXPECT_EQ(of(subject), "nothing");
+  becomes("sacctmgr", version() + "echo 'sacctmgr: error: Access denied' >&2; exit 1");
+  EXPECT_THAT(of(subject, {.accounts = {"research"}, .qos = {"normal"}}),
+              HasSubstr("warning: unknown: Access denied"));
+  EXPECT_EQ(of("QOS"), "nothing");
+  becomes("sacct", version() + "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+  EXPECT_EQ(of(subject), "nothing");
+  EXPECT_THAT(of("accounting"), HasSubstr("limits is unknown"));
+}
+
+TEST_F(Doctor, LimitsThatSlurmDoesNotApplyAreNotJudged) {
+  const std::string config = scratch_ / "config.txt";
+  std::string text = tests::text_of(MARGAY_TEST_DATA "/slurm/commands/config.txt");
+  const std::string enforced = "associations,limits,qos";
+  text.replace(text.find(enforced), enforced.size(), "associations");
+  scratch_.write("config.txt", text);
+  becomes("scontrol",
+          "case $1$2 in ping) echo 'Slurmctld(primary) at vm is UP';; showconfig) cat " + config +
+              ";; --oneliner*) cat " MARGAY_TEST_DATA
+              "/slurm/commands/partitions.txt;; *) echo slurm-wlm 22.05.8;; esac");
+  becomes("sinfo", version() + "printf 'n01|gpu:4|main|16|64000\\n'");
+  accounting_has("normal||00:01:00|||||\n", "");
+  const Examination what{.shapes = {{.shape = "gpu", .minutes = 5, .gpus = 1}}};
+  EXPECT_THAT(of("shape gpu", what), HasSubstr("good"));
+  EXPECT_THAT(of("limits of QOS and associations", what), HasSubstr("good: Slurm applies none"));
 }
 
 TEST_F(Doctor, WarnsOfEndsThatAreForgottenTooSoon) {

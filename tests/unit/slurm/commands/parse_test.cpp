@@ -342,8 +342,49 @@ TEST(Release, IsReadFromTheVersionOfACommand) {
   EXPECT_EQ(release_of("nonsense"), "");
 }
 
-TEST(Sacctmgr, TellsNames) {
-  EXPECT_THAT(parse_names("normal\nlow\n"), ElementsAre("low", "normal"));
+TEST(Sacctmgr, ShowsQosWithTheirLimits) {
+  const QosByName all = parse_qos_text(recorded("qos.txt"));
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all.at("normal").limits.most_minutes, std::nullopt);
+  EXPECT_EQ(all.at("normal").limits.most_submitted, std::nullopt);
+  EXPECT_TRUE(all.at("normal").limits.of_job.empty());
+  EXPECT_FALSE(all.at("normal").lifts_time || all.at("normal").over_partition);
+  const QosFacts& brief = all.at("brief");
+  EXPECT_EQ(brief.limits.most_minutes, 2);
+  EXPECT_EQ(brief.limits.of_job, (Tres{{"cpu", 8}, {"mem", 8192}, {"node", 1}, {"gres/gpu", 2}}));
+  EXPECT_EQ(brief.limits.of_node, (Tres{{"cpu", 4}}));
+  EXPECT_EQ(brief.limits.of_user, (Tres{{"cpu", 16}, {"gres/gpu", 4}}));
+  EXPECT_EQ(brief.limits.of_all, (Tres{{"node", 3}, {"gres/gpu", 8}}));
+  EXPECT_EQ(brief.limits.most_submitted, 5);
+  EXPECT_TRUE(brief.lifts_time && brief.lifts_nodes && brief.over_partition);
+}
+
+TEST(Sacctmgr, ShowsTheAssociationsOfTheUserAndOfAccountsWithTheirLimits) {
+  const AssociationFacts facts = parse_associations_text(recorded("associations.txt"), "nobody");
+  EXPECT_EQ(accounts_of(facts, "nobody"), (Names{"lab", "research"}));
+  EXPECT_EQ(accounts_of(facts, "games"), Names{}) << "another user's";
+  EXPECT_EQ(clusters_of(facts), (Names{"bed"}));
+  const Association own = facts.all.back();
+  EXPECT_EQ(own.account, "lab");
+  EXPECT_EQ(own.user, "nobody");
+  EXPECT_EQ(own.partition, "main");
+  EXPECT_EQ(own.qos, (Names{"brief", "normal"}));
+  EXPECT_EQ(own.limits.most_minutes, 1450);
+  EXPECT_EQ(own.limits.of_job, (Tres{{"cpu", 4}}));
+  EXPECT_EQ(own.limits.of_all, (Tres{{"cpu", 9}, {"mem", 1048576}}));
+  EXPECT_EQ(own.limits.most_submitted, 7);
+  const Association lab = facts.all.at(facts.all.size() - 2);
+  EXPECT_EQ(lab.user, "");
+  EXPECT_EQ(lab.parent, "research");
+  EXPECT_EQ(lab.limits.most_minutes, 60);
+  EXPECT_EQ(lab.limits.of_all, (Tres{{"gres/gpu", 2}}));
+}
+
+TEST(Sacctmgr, LinesOfAnotherShapeAreLeftOut) {
+  EXPECT_TRUE(parse_qos_text("brief|x\n\nbrief\n").empty());
+  EXPECT_TRUE(parse_associations_text("a|b|c\n", "ann").all.empty());
+  EXPECT_EQ(parse_qos_text("shut||00:00:00|cpu=,=4,mem=xM,cpu=-1||||0\n").at("shut").limits.of_job,
+            Tres{});
 }
 
 }  // namespace

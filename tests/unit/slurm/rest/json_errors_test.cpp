@@ -275,8 +275,8 @@ TEST(AnyAnswer, NoChangedByteThrows) {
           parse_accounting_jobs(answer.body);
           parse_partitions(answer.body);
           parse_node_totals(answer.body);
-          parse_qos_names(answer.body);
-          parse_accounts(answer.body, "alice");
+          parse_qos(answer.body);
+          parse_associations(answer.body, "alice");
           slurm_release(answer.body);
           offered_versions(answer.body);
         }) << name;

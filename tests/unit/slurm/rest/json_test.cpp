@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/slurm/recorded.h"
 
 namespace slurm {
@@ -249,7 +251,7 @@ std::map<std::string, std::string> states_of(const std::string& body) {
 // As the document of v0.0.42 has it.
 constexpr const char* kLaterPartitions = R"({"partitions": [
     {"name": "main", "nodes": {"total": 16}, "partition": {"state": ["UP"]},
-     "accounts": {"allowed": "research,physics", "deny": ""}, "qos": {"allowed": "", "deny": "low"},
+     "accounts": {"allowed": "research,physics", "deny": ""}, "qos": {"allowed": "", "deny": "low", "assigned": "gpu"},
      "maximums": {"time": {"set": true, "infinite": false, "number": 5},
                   "nodes": {"set": true, "infinite": false, "number": 4},
                   "cpus_per_node": {"set": false, "infinite": true, "number": 0}}},
@@ -280,6 +282,7 @@ TEST(Facts, LimitsOfPartitionsAreReadInBothShapes) {
   EXPECT_EQ(later.at("main").nodes, 16);
   EXPECT_EQ(later.at("main").accounts, (Names{"physics", "research"}));
   EXPECT_EQ(later.at("main").denied_qos, Names{"low"});
+  EXPECT_EQ(later.at("main").own_qos, "gpu");
   EXPECT_EQ(later.at("long").most_minutes, std::nullopt);
 }
 
@@ -298,14 +301,63 @@ TEST(Facts, NodesAndTheirGpusAreCounted) {
   EXPECT_EQ(later.gpus, 4);
 }
 
-TEST(Facts, QosAndAccountsAreNamed) {
-  EXPECT_EQ(parse_qos_names(tests::recorded_answer("22.05", "qos").body), (Names{"normal"}));
-  EXPECT_EQ(parse_qos_names(R"({"qos": [{"name": "low"}]})"), (Names{"low"}));
-  const std::string associations = R"({"associations": [
-    {"account": "root", "user": null}, {"account": "research", "user": "alice"},
-    {"account": "research", "user": "alice", "partition": "short"},
-    {"account": "other", "user": "bob"}]})";
-  EXPECT_EQ(parse_accounts(associations, "alice"), (Names{"research"}));
+TEST(Facts, QosAreReadWithTheirLimits) {
+  for (const std::string release : {"22.05", "24.11"}) {
+    const QosByName all = parse_qos(tests::recorded_answer(release, "qos with limits").body);
+    ASSERT_EQ(all.size(), 2U) << release;
+    const JobLimits none = all.at("normal").limits;
+    EXPECT_EQ(none.most_minutes, std::nullopt);
+    EXPECT_EQ(none.most_submitted, std::nullopt);
+    EXPECT_TRUE(none.of_job.empty() && none.of_node.empty() && none.of_user.empty());
+    const QosFacts& brief = all.at("brief");
+    EXPECT_EQ(brief.limits.most_minutes, 2) << release;
+    EXPECT_EQ(brief.limits.of_job, (Tres{{"cpu", 8}, {"mem", 8192}, {"node", 1}, {"gres/gpu", 2}}));
+    EXPECT_EQ(brief.limits.of_node, (Tres{{"cpu", 4}}));
+    EXPECT_EQ(brief.limits.of_user, (Tres{{"cpu", 16}, {"gres/gpu", 4}}));
+    EXPECT_EQ(brief.limits.of_all, (Tres{{"node", 3}, {"gres/gpu", 8}}));
+    EXPECT_EQ(brief.limits.most_submitted, 5);
+    EXPECT_TRUE(brief.lifts_time && brief.lifts_nodes && brief.over_partition) << release;
+    EXPECT_FALSE(all.at("normal").over_partition);
+  }
+}
+
+TEST(Facts, AssociationsOfTheUserAndOfAccountsAreReadWithTheirLimits) {
+  for (const std::string release : {"22.05", "24.11"}) {
+    const std::string body = tests::recorded_answer(release, "associations").body;
+    const AssociationFacts facts = parse_associations(body, "nobody");
+    EXPECT_EQ(facts.default_account, "research") << release;
+    EXPECT_EQ(accounts_of(facts, "nobody"), (Names{"lab", "research"}));
+    EXPECT_EQ(accounts_of(facts, "games"), Names{}) << "another user's";
+    EXPECT_EQ(clusters_of(facts), (Names{"bed"}));
+    const auto of = [&](const std::string& account, const std::string& user) {
+      return *std::find_if(facts.all.begin(), facts.all.end(), [&](const Association& one) {
+        return one.account == account && one.user == user;
+      });
+    };
+    EXPECT_EQ(of("lab", "").parent, "research");
+    EXPECT_EQ(of("lab", "").limits.most_minutes, 60);
+    EXPECT_EQ(of("lab", "").limits.of_all, (Tres{{"gres/gpu", 2}}));
+    const Association own = of("lab", "nobody");
+    EXPECT_EQ(own.partition, "main");
+    EXPECT_EQ(own.qos, (Names{"brief", "normal"}));
+    EXPECT_EQ(own.limits.most_minutes, 1450);
+    EXPECT_EQ(own.limits.of_job, (Tres{{"cpu", 4}}));
+    EXPECT_EQ(own.limits.of_all, (Tres{{"cpu", 9}, {"mem", 1048576}}));
+    EXPECT_EQ(own.limits.most_submitted, 7);
+    EXPECT_EQ(of("research", "nobody").default_qos, "normal");
+    EXPECT_EQ(of("research", "nobody").limits.most_submitted, std::nullopt);
+  }
+}
+
+TEST(Facts, OfSeveralClustersOnlyTheOneThatTheAnswerNamesCounts) {
+  const std::string two = R"("associations": [
+    {"cluster": "a", "account": "lab", "user": "alice", "is_default": true},
+    {"cluster": "b", "account": "far", "user": "alice", "is_default": true}]})";
+  const AssociationFacts named =
+      parse_associations(R"({"meta": {"slurm": {"cluster": "a"}}, )" + two, "alice");
+  EXPECT_EQ(accounts_of(named, "alice"), (Names{"lab"}));
+  EXPECT_EQ(named.default_account, "lab");
+  EXPECT_EQ(clusters_of(parse_associations("{" + two, "alice")), (Names{"a", "b"}));
 }
 
 TEST(Facts, TheReleaseIsReadFromAnyAnswer) {

@@ -98,6 +98,54 @@ TEST_F(RestExamineTest, WhatAShapeAsksForIsComparedWithThePartition) {
               finding(Level::kGood, "shape gpu", "partition 'gpu'"));
 }
 
+TEST_F(RestExamineTest, WhatAShapeAsksForIsComparedWithItsQosAndAssociation) {
+  serve(
+      "/slurmdb/v0.0.38/qos",
+      {{"QOS",
+        {{{"name", "normal"}},
+         {{"name", "brief"}, {"limits", {{"max", {{"wall_clock", {{"per", {{"job", 2}}}}}}}}}}}}});
+  const Json gpu = {{"type", "gres"}, {"name", "gpu"}, {"id", 1001}, {"count", 1}};
+  serve("/slurmdb/v0.0.38/associations", {{"associations",
+                                           {{{"user", "alice"},
+                                             {"account", "research"},
+                                             {"is_default", 1},
+                                             {"max", {{"tres", {{"per", {{"job", {gpu}}}}}}}}}}}});
+  ShapeNeeds shape{.shape = "gpu", .partitions = {"gpu"}, .minutes = 5, .gpus = 1};
+  EXPECT_THAT(examine({.shapes = {shape}}), finding(Level::kGood, "shape gpu", "'gpu'"));
+  shape.qos = "brief";
+  EXPECT_THAT(examine({.shapes = {shape}}),
+              finding(Level::kBad, "shape gpu", "asks for 5 min, and MaxWall of QOS 'brief'"));
+  shape.qos = "";
+  shape.gpus = 2;
+  EXPECT_THAT(examine({.shapes = {shape}}),
+              finding(Level::kBad, "shape gpu", "alice's association with account 'research'"));
+}
+
+TEST_F(RestExamineTest, AssociationsOfSeveralClustersLimitNothingAndAreAWarning) {
+  const auto of = [](const char* cluster) {
+    return Json{{"user", "alice"},
+                {"account", "research"},
+                {"cluster", cluster},
+                {"max", {{"jobs", {{"per", {{"wall_clock", 1}}}}}}}};
+  };
+  serve("/slurmdb/v0.0.38/associations", {{"associations", {of("here"), of("there")}}});
+  const auto findings =
+      examine({.shapes = {{.shape = "gpu", .partitions = {"gpu"}, .minutes = 5, .gpus = 1}}});
+  EXPECT_THAT(findings, finding(Level::kGood, "shape gpu", "'gpu'"));
+  EXPECT_THAT(findings, finding(Level::kWarning, "limits of QOS and associations", "here, there"));
+}
+
+TEST_F(RestExamineTest, AccountingIsAskedAsOftenForAnyNumberOfShapes) {
+  const auto asked_for = [&](const Examination& what) {
+    const size_t before = server_.requests().size();
+    examine(what);
+    return server_.requests().size() - before;
+  };
+  const ShapeNeeds shape{.shape = "gpu", .partitions = {"gpu"}, .qos = "normal"};
+  const size_t none = asked_for({});
+  EXPECT_EQ(asked_for({.accounts = {"research"}, .shapes = {shape, shape, shape}}), none);
+}
+
 TEST_F(RestExamineTest, AWrongVersionIsBadWithThoseThatAreOffered) {
   answers_["/openapi/v3"] = [](const auto&) {
     return Answer{.body = R"({"paths":{"\/slurm\/v0.0.38\/job\/submit":{}}})"};

@@ -1,0 +1,89 @@
+// What slurmdbd keeps about a site: its QOS and associations with their limits, and which of them
+// limit a job. Plain facts and pure questions, for whoever asks a site for them and however often.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace slurm {
+
+using Names = std::set<std::string>;
+
+// Counts by Slurm's names of trackable resources: "cpu", "node", "mem" (in MB), "gres/gpu".
+using Tres = std::map<std::string, int64_t>;
+
+// Limits of a QOS or of an association on a job; what is unset is not limited.
+struct JobLimits {
+  std::optional<int64_t> most_minutes{};    // MaxWall
+  Tres of_job{};                            // MaxTRESPerJob
+  Tres of_node{};                           // MaxTRESPerNode
+  Tres of_user{};                           // MaxTRESPerUser; a QOS's alone
+  Tres of_all{};                            // GrpTRES
+  std::optional<int64_t> most_submitted{};  // MaxSubmitJobs of one user, running ones included
+};
+
+struct QosFacts {
+  JobLimits limits{};
+  bool lifts_time = false;      // PartitionTimeLimit: over a partition's MaxTime
+  bool lifts_nodes = false;     // PartitionMaxNodes: over a partition's MaxNodes
+  bool over_partition = false;  // OverPartQOS: its limits come before those of a partition's QOS
+};
+
+// A user's with an account, or, without a user, what holds for the account and all below it. Of
+// what slurmdbd inherits from account to user, `limits` has all but GrpTRES, as Slurm answers.
+struct Association {
+  std::string cluster{};
+  std::string account{};
+  std::string user{};
+  std::string partition{};  // empty: any
+  std::string parent{};     // of an account, the account above it
+  Names qos{};
+  std::string default_qos{};
+  JobLimits limits{};
+};
+
+struct AssociationFacts {
+  std::string default_account{};   // of the user whose jobs these are
+  std::vector<Association> all{};  // of that user and of accounts
+};
+
+// All that is of `user`.
+Names accounts_of(const AssociationFacts& facts, const std::string& user);
+
+// More than one: it is not known which of them is this one.
+Names clusters_of(const AssociationFacts& facts);
+
+// Who limits, and how.
+struct LimitedBy {
+  std::string name{};  // "QOS 'brief'", "account 'lab'"
+  JobLimits limits{};
+};
+
+// A job that is submitted.
+struct JobPlace {
+  std::string user{};
+  std::string account{};  // empty: the default one
+  std::string qos{};      // empty: the default one
+  std::string partition{};
+  std::string partition_qos{};
+};
+
+// What counts for it. Slurm takes each limit from the first QOS that has it, and else from the
+// user's association; GrpTRES, where no QOS has it, from the association and all accounts above.
+struct LimitsOfJob {
+  std::string account{};
+  std::string qos{};
+  std::vector<LimitedBy> by_qos{};
+  std::vector<LimitedBy> by_association{};  // the user's own first
+};
+
+using QosByName = std::map<std::string, QosFacts>;
+
+LimitsOfJob limits_of_job(const QosByName& qos, const AssociationFacts& associations,
+                          const JobPlace& place);
+
+}  // namespace slurm

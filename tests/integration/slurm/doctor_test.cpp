@@ -1,0 +1,100 @@
+// What `margay doctor` finds on a real Slurm: limits of QOS and association that Slurm itself tells
+// nobody until a job waits for ever.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "tests/integration/slurm/slurm_queue.h"
+#include "tests/require.h"
+
+namespace tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DoctorOnSlurm : public ::testing::TestWithParam<bool> {
+ protected:
+  static void SetUpTestSuite() {
+    if (!SlurmBed::missing().empty()) return;
+    bed_ = std::make_unique<SlurmBed>(BedOptions{
+        .nodes = 2,
+        .conf = {"PartitionName=physics Nodes=ALL MaxTime=INFINITE AllowAccounts=physics"}});
+    for (const std::vector<std::string>& change : std::vector<std::vector<std::string>>{
+             {"add", "qos", "brief", "MaxWall=2", "MaxTRESPerUser=gres/gpu=3"},
+             {"add", "account", "lab", "Organization=x", "MaxTRESPerJob=gres/gpu=1"},
+             {"add", "user", bed_->user(), "Account=lab", "QOS=normal,brief", "MaxSubmitJobs=2"},
+             {"modify", "user", bed_->user(), "set", "QOS+=brief"}}) {
+      std::vector<std::string> command = {"sacctmgr", "-i"};
+      command.insert(command.end(), change.begin(), change.end());
+      bed_->output_of(command);
+    }
+  }
+  static void TearDownTestSuite() { bed_.reset(); }
+  void SetUp() override {
+    if (!bed_) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
+    if (GetParam() && std::getenv("MARGAY_SLURM_ROOT") != nullptr) {
+      GTEST_SKIP() << "the commands of another Debian do not run as the daemon runs them";
+    }
+  }
+
+  // With these lines of the section slurm.
+  Finished doctor(const std::string& slurm) {
+    queue_.reset();
+    queue_ = std::make_unique<SlurmQueue>(*bed_, SiteOptions{.slurm = slurm, .cli = GetParam()});
+    queue_->start_daemon();
+    return queue_->margay({"doctor"});
+  }
+
+  inline static std::unique_ptr<SlurmBed> bed_;
+  std::unique_ptr<SlurmQueue> queue_;
+};
+
+TEST_P(DoctorOnSlurm, AShapeThatNothingLimitsIsGood) {
+  const Finished good = doctor("  options: {time: '00:10:00', mem: 4G}\n");
+  EXPECT_THAT(good.output, ContainsRegex("ok +shape gpu"));
+  EXPECT_THAT(good.output, ContainsRegex("ok +request of shape gpu"));
+  EXPECT_THAT(good.output, Not(HasSubstr("limits of QOS")));
+}
+
+TEST_P(DoctorOnSlurm, ATimeAboveTheMaxWallOfItsQosIsBadWithBothAndTheKey) {
+  const Finished bad = doctor("  options: {time: '00:10:00', qos: brief}\n");
+  EXPECT_EQ(bad.exit_code, 1) << bad.output;
+  EXPECT_THAT(bad.output, AllOf(ContainsRegex("BAD +shape gpu"),
+                                HasSubstr("asks for 10 min, and MaxWall of QOS 'brief' is 2 min"),
+                                HasSubstr("slurm.options.time")));
+}
+
+TEST_P(DoctorOnSlurm, MoreGpusThanTheAccountGivesAJobAreBad) {
+  const Finished bad = doctor("  shape: node\n  gpus_per_node: 2\n  options: {account: lab}\n");
+  EXPECT_EQ(bad.exit_code, 1) << bad.output;
+  EXPECT_THAT(bad.output,
+              AllOf(ContainsRegex("BAD +shape node"),
+                    HasSubstr("asks for 2 GPUs a job, and MaxTRESPerJob of " + bed_->user() +
+                              "'s association with account 'lab' is 1 GPUs"),
+                    HasSubstr("slurm.gpus_per_node")));
+}
+
+TEST_P(DoctorOnSlurm, LimitsThatOnlySlowAreWarnings) {
+  const Finished slow = doctor("  options: {account: lab, qos: brief, time: '00:02:00'}\n");
+  EXPECT_THAT(slow.output, ContainsRegex("ok +shape gpu"));
+  EXPECT_THAT(slow.output, HasSubstr("MaxTRESPerUser of QOS 'brief' is 3 GPUs: at most 3 of its"));
+  EXPECT_THAT(slow.output, HasSubstr("MaxSubmitJobs of " + bed_->user() + "'s association"));
+}
+
+TEST_P(DoctorOnSlurm, APartitionThatDoesNotAllowTheAccountIsBad) {
+  const Finished bad = doctor("  options: {partition: physics, time: '00:10:00'}\n");
+  EXPECT_EQ(bad.exit_code, 1) << bad.output;
+  EXPECT_THAT(bad.output, AllOf(ContainsRegex("BAD +shape gpu"),
+                                HasSubstr("its AllowAccounts (physics) lacks 'research'")));
+}
+
+INSTANTIATE_TEST_SUITE_P(ByEachTransport, DoctorOnSlurm, ::testing::Bool(),
+                         [](const auto& one) { return one.param ? "Commands" : "Slurmrestd"; });
+
+}  // namespace
+}  // namespace tests
