@@ -22,6 +22,7 @@
 #include "scheduler/daemon/waiting_items.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/disk_space.h"
+#include "scheduler/files/jobs_owner.h"
 #include "scheduler/files/registered_file.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
@@ -76,7 +77,7 @@ class Launcher {
       postpone_waiting(context_, item.id, room.too_little_for_it);
       return {};
     }
-    if (!room.too_little_for_all.empty()) return {.hold = room.too_little_for_all};
+    if (!room.none_for_all.empty()) return {.hold = room.none_for_all};
     AttemptPlan plan;
     try {
       plan = prepare(item, search_template, decision);
@@ -114,13 +115,16 @@ class Launcher {
   }
 
   struct Room {
-    std::string too_little_for_it;   // a sentence
-    std::string too_little_for_all;  // a sentence
+    std::string too_little_for_it;  // a sentence
+    std::string none_for_all;       // a sentence
   };
   // An item that needs more than others do waits alone.
   Room find_room(const db::Item& item, const base::Descriptor& micrograph) const {
     const std::string jobs = context_.config.jobs();
-    fs::create_directories(jobs);
+    if (!is_claimed_by(jobs, context_.database.instance())) {
+      return {.none_for_all = "the folder of jobs '" + jobs + "' is away: mount its file system, " +
+                              "or restart margayd if the folder was removed for good"};
+    }
     const int64_t needed = needed_bytes(micrograph.get());
     const int64_t free = context_.free_bytes(jobs);
     if (free >= needed) return {};
@@ -128,10 +132,10 @@ class Launcher {
       return {.too_little_for_it = "its search needs " + base::size_text(needed) +
                                    " of the disk of '" + jobs + "', which has less"};
     }
-    return {.too_little_for_all = "the disk of '" + jobs + "' is full: " + base::size_text(free) +
-                                  " free, the next search (" + "item " + std::to_string(item.id) +
-                                  ") needs " + base::size_text(needed) +
-                                  "; nothing is started until there is room"};
+    return {.none_for_all = "the disk of '" + jobs + "' is full: " + base::size_text(free) +
+                            " free, the next search (" + "item " + std::to_string(item.id) +
+                            ") needs " + base::size_text(needed) +
+                            "; nothing is started until there is room"};
   }
 
   PlanContext plan_context() const {

@@ -14,4 +14,9 @@ std::string claim_jobs(const std::string& jobs, const std::string& instance) {
   return base::trimmed(base::read_file(path).value_or(""));
 }
 
+bool is_claimed_by(const std::string& jobs, const std::string& instance) {
+  const auto owner = base::read_file(jobs + "/" + kOwnerFile);
+  return owner && base::trimmed(*owner) == instance;
+}
+
 }  // namespace scheduler

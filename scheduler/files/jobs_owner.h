@@ -12,4 +12,9 @@ inline constexpr const char* kOwnerFile = ".owner";
 // that it belongs to. Throws base::FileError.
 std::string claim_jobs(const std::string& jobs, const std::string& instance);
 
+// Whether the folder is there and belongs to this database. Where a file system is not mounted, the
+// folder below it does not, and what were written there would be hidden later. Throws
+// base::FileError.
+bool is_claimed_by(const std::string& jobs, const std::string& instance);
+
 }  // namespace scheduler

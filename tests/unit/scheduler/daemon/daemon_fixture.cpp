@@ -2,6 +2,7 @@
 
 #include "base/sha256.h"
 #include "scheduler/files/file_io.h"
+#include "scheduler/files/jobs_owner.h"
 #include "tests/unit/scheduler/daemon/engine_files.h"
 
 namespace scheduler {
@@ -46,6 +47,7 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
     throw Crash{};
   };
   database_ = std::make_unique<db::Database>(config_.database());
+  claim_jobs(config_.jobs(), database_->instance());
   commands_ = std::make_unique<Commands>(*database_, clock_,
                                          ClusterLimits{.slots = config_.local.slots}, crash);
   daemon_ = std::make_unique<Daemon>(

@@ -11,6 +11,7 @@
 #include "db/items.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon.h"
+#include "scheduler/files/jobs_owner.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/fakes/fake_cluster.h"
 #include "tests/scratch_folder.h"
@@ -62,6 +63,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   config.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
   std::filesystem::create_directories(config.jobs());
   db::Database database(config.database());
+  claim_jobs(config.jobs(), database.instance());
   HangingInOneCall cluster(GetParam());
   Daemon daemon(config, database, cluster, clock,
                 {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});

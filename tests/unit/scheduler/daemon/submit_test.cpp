@@ -216,6 +216,26 @@ TEST_F(DaemonSubmitTest, AFullDiskPausesSubmissionsWithOneSentenceAndLosesNothin
   EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
+// Below the place where a file system is mounted there is an empty folder, or one of others.
+TEST_F(DaemonSubmitTest, WhileTheFolderOfJobsIsNotMountedNothingIsWrittenInItsPlace) {
+  const std::string jobs = config_.jobs();
+  std::filesystem::rename(jobs, jobs + ".away");
+  const auto id = enqueue("a.mrc").id;
+  for (const bool is_there : {false, true}) {
+    if (is_there) std::filesystem::create_directory(jobs);
+    ticks(2);
+    EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("'" + jobs + "' is away: mount"));
+    EXPECT_EQ(item(id).state, ItemState::kQueued);
+    EXPECT_THAT(attempts(id), IsEmpty());
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(jobs));
+  std::filesystem::remove(jobs);
+  std::filesystem::rename(jobs + ".away", jobs);
+  ticks(1);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
 TEST_F(DaemonSubmitTest, AMicrographThatNeedsMoreThanTheDiskHasWaitsAlone) {
   // The fewest bytes that so many pixels may have.
   std::string large(1024 + 6000 * 6000 / 2, '\0');

@@ -10,6 +10,7 @@
 #include "scheduler/crash_point.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/file_io.h"
+#include "scheduler/files/jobs_owner.h"
 
 namespace tests {
 namespace {
@@ -99,6 +100,7 @@ void ModelWorld::open() {
   commands_.reset();
   database_.reset();
   database_ = std::make_unique<db::Database>(config_.database());
+  scheduler::claim_jobs(config_.jobs(), database_->instance());
   commands_ = std::make_unique<scheduler::Commands>(
       *database_, clock_, scheduler::ClusterLimits{.slots = config_.slurm.max_jobs}, crash_hook());
   daemon_ = std::make_unique<scheduler::Daemon>(
