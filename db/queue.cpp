@@ -14,6 +14,7 @@ const Table<QueuedItem> kQueuedItems("items",
                                       {"created", &QueuedItem::created},
                                       {"not_before", &QueuedItem::not_before},
                                       {"owner_uid", &QueuedItem::owner_uid},
+                                      {"template_id", &QueuedItem::template_id},
                                       {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
                                       {"options", &QueuedItem::options}});
 

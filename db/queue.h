@@ -20,6 +20,7 @@ struct QueuedItem {
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner_uid = 0;
+  int64_t template_id = 0;
   int64_t micrograph_ctime_ns = 0;
   std::string options{};  // as stored: parse_options() of items.h
 };

@@ -251,7 +251,8 @@ void serve(const Config& config, db::Database& database) {
   Commands commands(
       database, clock, limits, options.crash,
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),
-      config.limits, [&daemon] { return daemon.status().held_lanes; });
+      config.limits, [&daemon] { return daemon.status().held_lanes; },
+      [&daemon] { return daemon.hanging_files(); });
   TickSignal tick_signal;
   const EndThread end(tick_signal, daemon);
   ReaderThread reader(daemon, tick_signal, config.intervals.tick);

@@ -81,13 +81,15 @@ class Commands {
  public:
   // The database and the clock must outlive the object. `limits` are for the explanations.
   // `pause_reason` returns why nothing is submitted at present, empty when submissions are allowed.
-  // `held_lanes` returns why no jobs of a lane are submitted, by lane.
+  // `held_lanes` returns why no jobs of a lane are submitted, by lane; `hanging_files` whose files
+  // no jobs are submitted for.
   // Without `check_options`, every option is refused: there is no Slurm to give it to. `quotas` are
   // for users who are not privileged, but for the lengths.
   Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
            std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {},
            const Limits& quotas = {},
-           std::function<std::map<std::string, std::string>()> held_lanes = {})
+           std::function<std::map<std::string, std::string>()> held_lanes = {},
+           std::function<HangingFiles()> hanging_files = {})
       : database_(database),
         clock_(clock),
         limits_(std::move(limits)),
@@ -95,7 +97,8 @@ class Commands {
         pause_reason_(std::move(pause_reason)),
         check_options_(std::move(check_options)),
         quotas_(quotas),
-        held_lanes_(std::move(held_lanes)) {}
+        held_lanes_(std::move(held_lanes)),
+        hanging_files_(std::move(hanging_files)) {}
   // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
   void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
@@ -158,6 +161,7 @@ class Commands {
   OptionsCheck check_options_;
   Limits quotas_;
   std::function<std::map<std::string, std::string>()> held_lanes_;
+  std::function<HangingFiles()> hanging_files_;
 };
 
 }  // namespace scheduler

@@ -160,6 +160,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .created = item.created,
                               .not_before = item.not_before,
                               .owner = item.owner_uid,
+                              .template_id = item.template_id,
                               .unread = item.micrograph_ctime_ns == 0,
                               .own_options = asks_for_more_than_mail(options),
                               .own_width = asks_for_width(options),

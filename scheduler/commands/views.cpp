@@ -32,6 +32,7 @@ std::map<int64_t, Decision> Commands::decisions() const {
   snapshot.pause_reason = pause_text(database_);
   if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
   if (held_lanes_) snapshot.held_lanes.merge(held_lanes_());
+  if (hanging_files_) snapshot.hanging_files = hanging_files_();
   std::map<int64_t, Decision> decisions;
   for (Decision& decision : plan(snapshot)) {
     decisions.emplace(decision.item_id, std::move(decision));

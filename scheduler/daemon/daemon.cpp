@@ -14,15 +14,28 @@
 #include "db/items.h"
 #include "db/pauses.h"
 #include "db/queue.h"
+#include "db/templates.h"
 #include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/launcher.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/disk_space.h"
+#include "scheduler/files/file_looks.h"
 #include "scheduler/script/job_script.h"
 
 namespace scheduler {
+namespace {
+
+std::shared_ptr<FileLooks> make_looks(const DaemonOptions& options) {
+  const auto look = [before = options.before_open](const FileFacts& registered) {
+    if (before) before(registered.path);
+    return look_at(registered);
+  };
+  return std::make_shared<FileLooks>(look, options.file_threads);
+}
+
+}  // namespace
 
 Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& cluster,
                const Clock& clock, DaemonOptions options)
@@ -32,11 +45,14 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
                clock,
                std::move(options.crash),
                std::move(options.log),
-               std::move(options.free_bytes)},
+               std::move(options.free_bytes),
+               make_looks(options),
+               make_looks(options)},
       limits_(limits_of(config)),
       breaker_({.first = config.intervals.retry, .longest_launch = config.intervals.retry_longest}),
       lanes_(config.intervals.retry, config.intervals.retry_longest),
       sizes_(config.intervals.retry, config.intervals.retry_longest),
+      reader_(context_, options.file_threads, options.before_open),
       in_hand_(config.state + "/in-hand") {
   limits_.plain_place = plain_place_of(config);
   if (!context_.log) context_.log = [](const std::string&) {};
@@ -251,6 +267,7 @@ void Daemon::submit() {
   snapshot.busy_slots += orphans_.occupying();
   snapshot.probing = breaker_.is_probing();
   snapshot.held_lanes.merge(held_lanes());
+  snapshot.hanging_files = hanging_files();
   guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   const std::vector<Decision> decisions = plan(snapshot);
   for (const Decision& decision : decisions) {
@@ -293,7 +310,20 @@ void Daemon::follow_clock() {
                (seconds > 0 ? "forward" : "back") + ": waits keep their lengths");
 }
 
+HangingFiles Daemon::hanging_files() const {
+  HangingFiles hanging{.micrographs = context_.micrographs->hanging(), .unread = reader_.hanging()};
+  const auto registrants = context_.volumes->hanging();
+  if (registrants.empty()) return hanging;
+  for (const db::Template& one : db::TemplateStore(context_.database).list()) {
+    const auto why = registrants.find(one.owner_uid);
+    if (why != registrants.end()) hanging.volumes.emplace(one.id, why->second);
+  }
+  return hanging;
+}
+
 void Daemon::round() {
+  context_.micrographs->begin_round();
+  context_.volumes->begin_round();
   slurm::Snapshot snapshot = context_.cluster.states();
   next_.cluster = context_.cluster.describe();
   next_.degraded = !snapshot.complete;
@@ -308,6 +338,21 @@ void Daemon::round() {
   // Without a complete snapshot nothing is added to the cluster.
   if (complete) submit();
   next_.busy_slots = static_cast<int>(db::QueueStore(context_.database).count_attempts());
+}
+
+// Said once, since the seconds in the sentence grow.
+void Daemon::note_hanging_files() {
+  HangingFiles hanging = hanging_files();
+  const auto note = [this](const auto& present, const auto& known, const std::string& what) {
+    for (const auto& [key, why] : present) {
+      if (known.count(key) != 0) continue;
+      context_.log(why + ": " + what + " " + std::to_string(key) + " wait");
+    }
+  };
+  note(hanging.micrographs, hanging_files_.micrographs, "items of uid");
+  note(hanging.unread, hanging_files_.unread, "unread micrographs of uid");
+  note(hanging.volumes, hanging_files_.volumes, "items with template");
+  hanging_files_ = std::move(hanging);
 }
 
 void Daemon::publish() {
@@ -328,6 +373,7 @@ void Daemon::tick() {
   guarded("clock", [this] { follow_clock(); });
   guarded("tick", [this] { round(); });
   guarded("database", [this] { look_for_unreadable_rows(); });
+  guarded("files", [this] { note_hanging_files(); });
   if (next_.problem.empty()) next_.problem = unreadable_rows_;
   ++next_.ticks;
   publish();

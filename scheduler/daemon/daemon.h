@@ -1,7 +1,8 @@
 // The tick: recover, track, plan, submit. The only place that changes the cluster.
 //
-// tick() is called by one thread and may block as long as the cluster does. status() and
-// pause_reason() may be called by any thread and return at once, whatever the cluster does.
+// tick() is called by one thread and may block as long as the cluster does. status(),
+// pause_reason() and hanging_files() may be called by any thread and return at once, whatever the
+// cluster does.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,10 @@ struct DaemonOptions {
   std::function<void(const std::string&)> log{};  // takes one line for the administrator
   // Free bytes on the disk of a folder; empty: those of the system.
   std::function<int64_t(const std::string&)> free_bytes{};
+  // How long users' file systems are waited for, and what is called before a file of a user is
+  // opened, by the thread that opens it; may be empty.
+  OwnerThreadLimits file_threads{};
+  std::function<void(const std::string&)> before_open{};
 };
 
 class Daemon {
@@ -57,6 +62,8 @@ class Daemon {
   // By any thread.
   void stop_reading() { reader_.stop(); }
   DaemonStatus status() const;
+  // By any thread.
+  HangingFiles hanging_files() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;
 
@@ -84,6 +91,7 @@ class Daemon {
   bool launch(const Decision& decision);
   void widen(const Decision& decision);
   void guarded(const std::string& what, const std::function<void()>& action);
+  void note_hanging_files();
   void publish();
 
   DaemonContext context_;
@@ -96,7 +104,7 @@ class Daemon {
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
-  MicrographReader reader_{context_};
+  MicrographReader reader_;
   InHand in_hand_;
   FreshJobs fresh_;
   JobSnapshot snapshot_;  // the last fresh one
@@ -104,7 +112,8 @@ class Daemon {
   bool awaits_snapshot_ = false;
   std::string snapshot_problem_;  // the first of the last snapshot
   std::string last_problem_;
-  std::string launch_pause_;  // why the last launch stopped; asked again at every tick
+  std::string launch_pause_;    // why the last launch stopped; asked again at every tick
+  HangingFiles hanging_files_;  // as the administrator knows them
   int64_t host_failures_forgotten_ = 0;
   int64_t rows_read_ = 0;        // when look_for_unreadable_rows() last did
   std::string unreadable_rows_;  // a sentence; empty: there are none

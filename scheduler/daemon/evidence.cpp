@@ -7,7 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <sstream>
-#include <system_error>
+#include <utility>
 
 #include "base/other_content.h"
 #include "base/untrusted_file.h"
@@ -46,15 +46,14 @@ bool made_no_progress(const db::Attempt& attempt) {
 
 // A micrograph that cannot be looked at (its rights, its file server) proves nothing, and must not
 // keep its attempt open.
-FoundFile find_micrograph(const db::Item& item) {
-  try {
-    return find_registered(micrograph_of(item));
-  } catch (const std::system_error& error) {
-    return {.change = FileChange::kAway, .text = error.what()};
-  }
+FoundFile find_micrograph(const DaemonContext& context, const db::Item& item) {
+  SeenFile seen = context.micrographs->look(item.owner_uid, micrograph_of(item));
+  if (seen.problem.empty()) return std::move(seen.found);
+  return {.change = FileChange::kAway, .text = seen.problem};
 }
 
-void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidence& evidence) {
+void add_manifest(const DaemonContext& context, const ManifestReading& manifest,
+                  const db::Item& item, Evidence& evidence) {
   evidence.manifest = manifest.witness;
   evidence.manifest_problem = manifest.problem;
   if (manifest.witness != ManifestWitness::kAccepted) return;
@@ -71,7 +70,7 @@ void add_manifest(const ManifestReading& manifest, const db::Item& item, Evidenc
   }
   // The micrograph was not read before its search: only the file can show what was searched. One
   // that was moved away after the search spoils nothing; one with other data does.
-  const FoundFile found = find_micrograph(item);
+  const FoundFile found = find_micrograph(context, item);
   const bool other = found.change == FileChange::kOther || found.change == FileChange::kRenumbered;
   if (other) evidence.input_changed = problem_of(found);
 }
@@ -130,7 +129,7 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
   evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == kBadInputCode) {
     evidence.input_changed = other_content(evidence.error, item, search_template);
-    const FoundFile found = find_micrograph(item);
+    const FoundFile found = find_micrograph(context, item);
     if (found.change == FileChange::kAway) evidence.away = found.text;
   }
   const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;
@@ -180,7 +179,7 @@ Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attemp
                          const ManifestReading& manifest,
                          const std::optional<slurm::JobStatus>& job) {
   Evidence evidence{.job = job, .cancel_requested = item.cancel_requested};
-  add_manifest(manifest, item, evidence);
+  add_manifest(context, manifest, item, evidence);
   if (job && is_over(job->state)) add_end(context, attempt, item, search_template, evidence);
   return evidence;
 }

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "base/descriptor.h"
 #include "base/sha256.h"
 #include "base/size_text.h"
 #include "db/attempts.h"
@@ -47,32 +46,9 @@ class Launcher {
     const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
-    base::Descriptor micrograph;
-    try {
-      FoundFile found = find_registered(micrograph_of(item));
-      const FoundFile volume = find_registered(volume_of(search_template));
-      if (const std::string away = find_away(found, volume); !away.empty()) {
-        postpone_waiting(context_, item.id, away);
-        return {};
-      }
-      if (found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty()) {
-        read_again(context_, item.id);
-        return {};
-      }
-      if (const std::string changed = find_changed(found, volume); !changed.empty()) {
-        end_waiting(context_, item.id, db::ItemState::kQuarantined, changed);
-        return {};
-      }
-      if (found.ctime_ns != item.micrograph_ctime_ns) {
-        read_again(context_, item.id);
-        return {};
-      }
-      micrograph = std::move(found.descriptor);
-    } catch (const std::system_error& error) {
-      postpone_waiting(context_, item.id, error.what());
-      return {};
-    }
-    const Room room = find_room(item, micrograph);
+    const std::optional<int64_t> needed = find_files(item, search_template);
+    if (!needed) return {};
+    const Room room = find_room(item, *needed);
     if (!room.too_little_for_it.empty()) {
       postpone_waiting(context_, item.id, room.too_little_for_it);
       return {};
@@ -98,6 +74,44 @@ class Launcher {
   }
 
  private:
+  // The bytes of disk that the search needs; nullopt when its files are not as they were registered
+  // or cannot be looked at, and the item waits or has ended for it.
+  std::optional<int64_t> find_files(const db::Item& item, const db::Template& search_template) {
+    const SeenFile micrograph = context_.micrographs->look(item.owner_uid, micrograph_of(item));
+    const SeenFile volume =
+        context_.volumes->look(search_template.owner_uid, volume_of(search_template));
+    // Then the policy keeps the item back until its file system has answered.
+    if (micrograph.unanswered || volume.unanswered) return std::nullopt;
+    for (const SeenFile* seen : {&micrograph, &volume}) {
+      if (seen->problem.empty()) continue;
+      postpone_waiting(context_, item.id, seen->problem);
+      return std::nullopt;
+    }
+    return are_as_registered(item, micrograph.found, volume.found)
+               ? std::optional(micrograph.needed_bytes)
+               : std::nullopt;
+  }
+
+  bool are_as_registered(const db::Item& item, const FoundFile& found, const FoundFile& volume) {
+    if (const std::string away = find_away(found, volume); !away.empty()) {
+      postpone_waiting(context_, item.id, away);
+      return false;
+    }
+    const bool renumbered =
+        found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty();
+    if (!renumbered) {
+      if (const std::string changed = find_changed(found, volume); !changed.empty()) {
+        end_waiting(context_, item.id, db::ItemState::kQuarantined, changed);
+        return false;
+      }
+    }
+    if (renumbered || found.ctime_ns != item.micrograph_ctime_ns) {
+      read_again(context_, item.id);
+      return false;
+    }
+    return true;
+  }
+
   // An unmounted file system is no fault of the items that lie on it.
   static std::string find_away(const FoundFile& micrograph, const FoundFile& volume) {
     if (micrograph.change == FileChange::kAway) return "micrograph " + micrograph.text;
@@ -119,13 +133,12 @@ class Launcher {
     std::string none_for_all;       // a sentence
   };
   // An item that needs more than others do waits alone.
-  Room find_room(const db::Item& item, const base::Descriptor& micrograph) const {
+  Room find_room(const db::Item& item, int64_t needed) const {
     const std::string jobs = context_.config.jobs();
     if (!is_claimed_by(jobs, context_.database.instance())) {
       return {.none_for_all = "the folder of jobs '" + jobs + "' is away: mount its file system, " +
                               "or restart margayd if the folder was removed for good"};
     }
-    const int64_t needed = needed_bytes(micrograph.get());
     const int64_t free = context_.free_bytes(jobs);
     if (free >= needed) return {};
     if (free >= kOrdinarySearch) {

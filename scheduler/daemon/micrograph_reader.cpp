@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <system_error>
+#include <exception>
 #include <tuple>
 #include <utility>
 
@@ -40,11 +40,32 @@ std::optional<db::UnreadGroup> next_group(const std::vector<db::UnreadGroup>& gr
                            [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
 
+struct MicrographReader::Reading {
+  db::Item item{};
+  std::string sha256{};
+  int64_t ctime_ns = 0;
+  db::FileId id{};
+  std::string wrong{};  // why the item cannot be searched
+  std::string away{};   // why it cannot be read at present
+};
+
+// What one owner's thread reads; the thread's alone until it ends.
+struct MicrographReader::Batch {
+  std::vector<db::Item> items{};
+  BeforeOpen before_open{};
+  std::shared_ptr<std::atomic<bool>> stopped{};
+  std::vector<Reading> readings{};
+};
+
 // nullopt: stopped meanwhile.
-std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& item) const {
+std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& item,
+                                                                const Batch& batch,
+                                                                const OwnerThreads::Sign& sign) {
   Reading reading{.item = item};
+  sign(item.micrograph_path);
   try {
     FileFacts registered = micrograph_of(item);
+    if (batch.before_open) batch.before_open(registered.path);
     FoundFile found = find_registered(registered);
     if (found.change == FileChange::kAway) {
       reading.away = "micrograph " + found.text;
@@ -54,7 +75,10 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
         found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty();
     if (found.change == FileChange::kNone || renumbered) {
       registered.id = found.id;
-      const auto hash = hash_file_unless(found.descriptor.get(), registered.bytes, stopped_);
+      const auto hash = hash_file_unless(found.descriptor.get(), registered.bytes, [&] {
+        sign(registered.path);
+        return batch.stopped->load();
+      });
       if (!hash) return std::nullopt;
       const FoundFile after = find_registered(registered);
       if (after.change == FileChange::kNone && after.ctime_ns != found.ctime_ns) {
@@ -75,7 +99,7 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
       }
     }
     if (found.change != FileChange::kNone) reading.wrong = "micrograph " + problem_of(found);
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     reading.away = error.what();
   }
   return reading;
@@ -106,21 +130,67 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
   }
 }
 
-bool MicrographReader::read_some() {
-  const auto group =
-      next_group(db::QueueStore(context_.database).unread(context_.clock.now()), times_);
-  if (!group) return false;
+void MicrographReader::read_all(Batch& batch, const OwnerThreads::Sign& sign) {
   const auto start = Steady::now();
-  std::vector<Reading> readings;
-  for (const int64_t id :
-       db::QueueStore(context_.database).unread_of(*group, context_.clock.now(), kMostAtOnce)) {
-    auto reading = read(db::ItemStore(context_.database).find(id).value());
-    if (reading) readings.push_back(std::move(*reading));
-    if (stopped_ || Steady::now() - start >= kLongestAtOnce) break;
+  for (const db::Item& item : batch.items) {
+    auto reading = read(item, batch, sign);
+    if (reading) batch.readings.push_back(std::move(*reading));
+    if (*batch.stopped || Steady::now() - start >= kLongestAtOnce) return;
   }
+}
+
+// What has been read since its owner was given up. False: nothing.
+bool MicrographReader::store_late() {
+  bool stored = false;
+  for (auto late = late_.begin(); late != late_.end();) {
+    if (threads_.is_busy(late->first)) {
+      ++late;
+      continue;
+    }
+    store(late->second->readings);
+    stored = true;
+    late = late_.erase(late);
+  }
+  return stored;
+}
+
+std::optional<db::UnreadGroup> MicrographReader::next() {
+  auto groups = db::QueueStore(context_.database).unread(context_.clock.now());
+  std::erase_if(groups, [this](const auto& group) { return !threads_.may_begin(group.owner_uid); });
+  return next_group(groups, times_);
+}
+
+std::shared_ptr<MicrographReader::Batch> MicrographReader::make_batch(
+    const db::UnreadGroup& group) const {
+  const auto batch = std::make_shared<Batch>();
+  batch->before_open = before_open_;
+  batch->stopped = stopped_;
+  for (const int64_t id :
+       db::QueueStore(context_.database).unread_of(group, context_.clock.now(), kMostAtOnce)) {
+    batch->items.push_back(db::ItemStore(context_.database).find(id).value());
+  }
+  return batch;
+}
+
+bool MicrographReader::read_some() {
+  const bool stored = store_late();
+  const auto group = next();
+  if (!group) return stored;
+  const int64_t owner = group->owner_uid;
+  const auto batch = make_batch(*group);
+  if (batch->items.empty()) return true;  // cancelled meanwhile
+  const auto start = Steady::now();
+  threads_.begin_round();
+  threads_.begin(owner, batch->items.front().micrograph_path,
+                 [batch](const OwnerThreads::Sign& sign) { read_all(*batch, sign); });
+  const bool ended = threads_.ends(owner);
   const std::chrono::duration<double> took = Steady::now() - start;
-  add_time(times_, group->owner_uid, took.count());
-  store(readings);
+  add_time(times_, owner, took.count());
+  if (ended) {
+    store(batch->readings);
+  } else {
+    late_.emplace(owner, batch);
+  }
   return true;
 }
 

@@ -2,20 +2,25 @@
 // then be compared with what was enqueued. An item is ready only once its micrograph was read.
 //
 // The most urgent class is read first, and within it that of the user whose
-// micrographs took the least time so far. Progress is in the database, so that a restart continues
-// where the last daemon stopped.
+// micrographs took the least time so far. Each user's are read by a thread of their own, one user's
+// after the other's; only one whose file system does not answer is not waited for. Progress is in
+// the database, so that a restart continues where the last daemon stopped.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/queue.h"
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
+#include "scheduler/files/owner_threads.h"
 
 namespace scheduler {
 
@@ -31,28 +36,42 @@ std::optional<db::UnreadGroup> next_group(const std::vector<db::UnreadGroup>& gr
 
 class MicrographReader {
  public:
-  explicit MicrographReader(const DaemonContext& context) : context_(context) {}
+  // Called before a micrograph is opened, by the thread that opens it; may be empty.
+  using BeforeOpen = std::function<void(const std::string& path)>;
+
+  explicit MicrographReader(const DaemonContext& context, OwnerThreadLimits limits = {},
+                            BeforeOpen before_open = {})
+      : context_(context), threads_(limits), before_open_(std::move(before_open)) {}
+  ~MicrographReader() { stop(); }
+  MicrographReader(const MicrographReader&) = delete;
+  MicrographReader& operator=(const MicrographReader&) = delete;
+
   // Reads some of those that wait for it, for about a second or one micrograph. Returns false when
   // there was none. Called by one thread, which need not be the tick's. Throws DatabaseError.
   bool read_some();
   // Lets read_some() return soon, without what it was reading. By any thread.
-  void stop() { stopped_ = true; }
+  void stop() { *stopped_ = true; }
+  // By any thread: see OwnerThreads.
+  std::map<int64_t, std::string> hanging() const { return threads_.hanging(); }
 
  private:
-  struct Reading {
-    db::Item item{};
-    std::string sha256{};
-    int64_t ctime_ns = 0;
-    db::FileId id{};
-    std::string wrong{};  // why the item cannot be searched
-    std::string away{};   // why it cannot be read at present
-  };
+  struct Reading;
+  struct Batch;
 
-  std::optional<Reading> read(const db::Item& item) const;
+  static std::optional<Reading> read(const db::Item& item, const Batch& batch,
+                                     const OwnerThreads::Sign& sign);
+  static void read_all(Batch& batch, const OwnerThreads::Sign& sign);
   void store(const std::vector<Reading>& readings) const;
+  bool store_late();
+  std::optional<db::UnreadGroup> next();
+  std::shared_ptr<Batch> make_batch(const db::UnreadGroup& group) const;
 
   const DaemonContext& context_;
-  std::atomic<bool> stopped_ = false;
+  OwnerThreads threads_;
+  BeforeOpen before_open_;
+  // Shared with threads that may outlive this object.
+  const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
+  std::map<int64_t, std::shared_ptr<Batch>> late_;  // by owner, of those that were not waited for
   ReadingTimes times_;
 };
 

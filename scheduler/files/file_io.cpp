@@ -82,11 +82,11 @@ std::string hash_file(int descriptor) {
 }
 
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
-                                            const std::atomic<bool>& stopped) {
+                                            const std::function<bool()>& is_stopped) {
   base::Sha256 hash;
   std::vector<char> block(size_t{1} << 20);
   for (off_t offset = 0;;) {
-    if (stopped) return std::nullopt;
+    if (is_stopped()) return std::nullopt;
     const auto wanted = std::min<size_t>(block.size(), static_cast<size_t>(bytes - offset));
     const ssize_t got = ::pread(descriptor, block.data(), wanted, offset);
     if (got < 0 && errno == EINTR) continue;

@@ -1,8 +1,8 @@
 // Files as users name them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -26,9 +26,9 @@ FileFacts file_facts(int descriptor);
 
 // SHA-256 of an open file in lower-case hex. Throws Invalid.
 std::string hash_file(int descriptor);
-// The same of the first `bytes`, since a file may grow for as long as it is read. nullopt when
-// `stopped` became true before the end. Throws base::FileError.
+// The same of the first `bytes`, since a file may grow for as long as it is read. `is_stopped` is
+// asked before each block is read; nullopt when it returned true. Throws base::FileError.
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
-                                            const std::atomic<bool>& stopped);
+                                            const std::function<bool()>& is_stopped);
 
 }  // namespace scheduler

@@ -16,8 +16,17 @@ std::string count_of(int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// Why no job of its lane, or of its size there, may be submitted; null when one may.
+const std::string* text_at(const std::map<int64_t, std::string>& texts, int64_t key) {
+  const auto found = texts.find(key);
+  return found == texts.end() ? nullptr : &found->second;
+}
+
+// Why no job of its lane, or of its size there, may be submitted, or none for its files; null when
+// one may.
 const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) {
+  const HangingFiles& hanging = snapshot.hanging_files;
+  if (const std::string* why = text_at(hanging.micrographs, item.owner)) return why;
+  if (const std::string* why = text_at(hanging.volumes, item.template_id)) return why;
   for (const std::string& lane : {item.lane, sized_lane(item.lane, item.size)}) {
     const auto held = snapshot.held_lanes.find(lane);
     if (held != snapshot.held_lanes.end()) return &held->second;
@@ -268,7 +277,9 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
     decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
   } else if (item.state == db::ItemState::kQueued && item.unread &&
              item.not_before <= filling.snapshot.now) {
+    const std::string* why = text_at(filling.snapshot.hanging_files.unread, item.owner);
     decision.explanation = "waits: its micrograph is being read, or those of items before it";
+    if (why != nullptr) decision.explanation += "; " + *why;
   } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
     decision.explanation = "waits: " + *hold_of(item, filling.snapshot);
   } else if (item.state == db::ItemState::kQueued) {

@@ -28,7 +28,8 @@ struct PlanItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
-  int64_t owner = 0;         // uid
+  int64_t owner = 0;  // uid
+  int64_t template_id = 0;
   bool unread = false;       // its micrograph is still to be read
   bool own_options = false;  // for where or when its job runs, or how large it is
   bool own_width = false;    // its options say how many nodes or GPUs it gets
@@ -61,6 +62,13 @@ struct ClusterLimits {
   std::map<std::string, std::string> plain_place{};
 };
 
+// Whose files cannot be looked at just now, since their file system does not answer, and why.
+struct HangingFiles {
+  std::map<int64_t, std::string> micrographs{};  // by owner
+  std::map<int64_t, std::string> unread{};       // micrographs that are to be read, by owner
+  std::map<int64_t, std::string> volumes{};      // by template
+};
+
 // All that the policy looks at.
 struct QueueSnapshot {
   int64_t now = 0;
@@ -72,6 +80,7 @@ struct QueueSnapshot {
   bool probing = false;
   // Why no job of the lane may be submitted, or none of that sized_lane().
   std::map<std::string, std::string> held_lanes{};
+  HangingFiles hanging_files{};
   std::vector<PlanItem> items{};  // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs

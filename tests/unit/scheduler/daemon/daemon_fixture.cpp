@@ -48,13 +48,16 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
   };
   database_ = std::make_unique<db::Database>(config_.database());
   claim_jobs(config_.jobs(), database_->instance());
-  commands_ = std::make_unique<Commands>(*database_, clock_,
-                                         ClusterLimits{.slots = config_.local.slots}, crash);
+  commands_ = std::make_unique<Commands>(
+      *database_, clock_, ClusterLimits{.slots = config_.local.slots}, crash, nullptr, nullptr,
+      Limits{}, nullptr, [this] { return daemon_->hanging_files(); });
   daemon_ = std::make_unique<Daemon>(
       config_, *database_, cluster_, clock_,
       DaemonOptions{.crash = crash,
                     .log = [this](const std::string& line) { log_.push_back(line); },
-                    .free_bytes = [this](const std::string&) { return free_bytes_; }});
+                    .free_bytes = [this](const std::string&) { return free_bytes_; },
+                    .file_threads = file_threads_,
+                    .before_open = before_open_});
 }
 
 void DaemonFixture::read_micrographs() {

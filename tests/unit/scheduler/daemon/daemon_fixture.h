@@ -65,6 +65,9 @@ class DaemonFixture : public testing::Test {
   std::string crash_at_;
   int64_t free_bytes_ = int64_t{1} << 40;
   std::vector<std::string> reached_;
+  // Long, so that no test depends on how busy the machine is.
+  OwnerThreadLimits file_threads_{.patience = std::chrono::minutes(2)};
+  std::function<void(const std::string&)> before_open_;  // see DaemonOptions
 };
 
 }  // namespace scheduler

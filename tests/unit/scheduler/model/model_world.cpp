@@ -107,7 +107,8 @@ void ModelWorld::open() {
       config_, *database_, *cluster_, clock_,
       scheduler::DaemonOptions{.crash = crash_hook(),
                                .log = [this](const std::string& line) { note(line); },
-                               .free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
+                               .free_bytes = [](const std::string&) { return int64_t{1} << 40; },
+                               .file_threads = {.patience = std::chrono::minutes(2)}});
 }
 
 void ModelWorld::note(const std::string& line) {

@@ -86,6 +86,24 @@ TEST(Policy, AHeldPlainLaneHoldsNoOtherLane) {
   EXPECT_EQ(explanation(snapshot, 1), "waits: partition=gpu is paused by root");
 }
 
+TEST(Policy, FilesThatCannotBeLookedAtHoldTheirOwnersItemsAndThoseOfTheirTemplate) {
+  PlanItem unread = owned(2, 1001, 2);
+  unread.unread = true;
+  PlanItem with_volume = owned(3, 1002, 3);
+  with_volume.template_id = 7;
+  QueueSnapshot snapshot =
+      snapshot_of({owned(1, 1000, 1), unread, with_volume, owned(4, 1001, 4)}, 9);
+  snapshot.hanging_files = {.micrographs = {{1000, "the file system of '/a' has not answered"}},
+                            .unread = {{1001, "the file system of '/b' has not answered"}},
+                            .volumes = {{7, "the file system of '/v' has not answered"}}};
+  EXPECT_THAT(started(snapshot), ElementsAre(4));
+  EXPECT_EQ(explanation(snapshot, 1), "waits: the file system of '/a' has not answered");
+  EXPECT_EQ(explanation(snapshot, 2),
+            "waits: its micrograph is being read, or those of items before it; the file system of "
+            "'/b' has not answered");
+  EXPECT_EQ(explanation(snapshot, 3), "waits: the file system of '/v' has not answered");
+}
+
 TEST(Policy, WhileOneJobProbesForAllPlainItemsGoFirst) {
   PlanItem later = item(1, Priority::kUrgent, 1);
   later.own_options = true;

@@ -1,0 +1,55 @@
+// Work on users' files, which may never end: a file server that is gone, or a file system of a
+// user's own, blocks whoever opens or reads a file there. Each owner has at most one thread, so
+// that one whose file system hangs holds nobody else's work. The last threads are only for owners
+// whose last work was answered in time.
+//
+// is_busy() and hanging() may be called by any thread, the rest by one. Nothing waits for a thread
+// that hangs, not even the end of the process: its work must own all that it uses.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace scheduler {
+
+struct OwnerThreadLimits {
+  std::chrono::milliseconds patience{2000};  // with one owner's file system, in each round
+  int threads = 64;
+  int kept = 16;  // of them, for owners whose last work was answered in time
+};
+
+class OwnerThreads {
+ public:
+  // Says that the file system has answered, and at which path the work is. By the work's thread.
+  using Sign = std::function<void(const std::string& path)>;
+  // Must not throw.
+  using Work = std::function<void(const Sign&)>;
+
+  explicit OwnerThreads(OwnerThreadLimits limits = {});
+  OwnerThreads(const OwnerThreads&) = delete;
+  OwnerThreads& operator=(const OwnerThreads&) = delete;
+
+  // From here on each owner is waited for anew.
+  void begin_round();
+  bool is_busy(int64_t owner) const;
+  // False while the owner is busy, and when there is no thread for it.
+  bool may_begin(int64_t owner);
+  // Where it may: on a thread of its own. Throws std::system_error when the system has none.
+  void begin(int64_t owner, const std::string& path, Work work);
+  // Waits for the end of the owner's work as long as there is a sign in time; not at all when the
+  // last one was late. Returns false when it is given up, for now: it ends some time, or never.
+  bool ends(int64_t owner);
+  // The owners whose work was given up and has not ended, or has found no thread, with a clause for
+  // users: "the file system of 'PATH' has not answered for 35 s".
+  std::map<int64_t, std::string> hanging() const;
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace scheduler
