@@ -102,7 +102,7 @@ bool Tracker::end_stalled(const db::Attempt& attempt, const slurm::JobStatus& jo
     stalls_.forget(attempt.id);
     return false;
   }
-  const std::string why = stalls_.look(attempt.id, progress, context_.clock.now_ms());
+  const std::string why = stalls_.look(attempt.id, progress, context_.clock.boot_ms());
   if (why.empty()) return false;
   stalls_.forget(attempt.id);
   // A site's script need not ask the engine for reports.

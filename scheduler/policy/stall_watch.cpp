@@ -34,7 +34,7 @@ std::string StallWatch::look(int64_t attempt_id, const std::optional<ProgressSee
   const auto [known, first] = searches_.try_emplace(attempt_id, Search{progress, now_ms});
   if (first) return "";
   Search& search = known->second;
-  // A clock that was set, or a machine that slept, makes no search stall.
+  // A machine that slept makes no search stall.
   const milliseconds passed =
       std::clamp(milliseconds(now_ms - search.looked_ms), milliseconds(0), floor_ / 4);
   search.looked_ms = now_ms;

@@ -26,6 +26,7 @@ class StallWatch {
 
   // What an attempt that runs shows now; nullopt: no report yet, or none that can be seen. Returns
   // why it counts as stalled, one sentence, or an empty text. One whose report is gone never does.
+  // `now_ms` is the boot clock's.
   std::string look(int64_t attempt_id, const std::optional<ProgressSeen>& progress, int64_t now_ms);
   // Begins anew at the next look: the attempt has ended, or its job does not run now.
   void forget(int64_t attempt_id) { searches_.erase(attempt_id); }

@@ -139,6 +139,22 @@ TEST_F(StallTest, AReportThatWasSeenAndIsGoneIsNoStall) {
   EXPECT_THAT(cluster_.cancelled, IsEmpty());
 }
 
+TEST_F(StallTest, AClockThatIsSetNeitherMakesAStallNorDelaysOne) {
+  const auto id = running_item();
+  report(id, 7);
+  ticks(1);
+  for (int i = 0; i < 60; ++i) {
+    clock_.set_by(minutes(1));
+    ticks(1);
+  }
+  EXPECT_THAT(cluster_.cancelled, IsEmpty());
+  for (int i = 0; i < 12; ++i) {
+    clock_.set_by(minutes(-1));
+    pass(minutes(1));
+  }
+  EXPECT_THAT(cluster_.cancelled, Contains(attempt(id).job_id));
+}
+
 TEST_F(StallTest, AnItemThatStallsAgainAndAgainFails) {
   const auto id = running_item();
   for (int times = 1; times <= 4; ++times) {
