@@ -44,20 +44,40 @@ void sync_folder(int folder, const std::string& path) {
   }
 }
 
-// `path` stands for the file in messages.
-void write_at(int folder, const std::string& name, std::string_view bytes,
-              const WriteOptions& options, const std::string& path) {
+enum class Existing { kReplace, kKeep };
+
+// Without a second name for a file, as some file systems are, an existing one is replaced.
+bool has_no_links(int error) { return error == EPERM || error == EOPNOTSUPP || error == ENOSYS; }
+
+// Sets errno: EEXIST when the name is taken and to be kept.
+bool put_in_place(int folder, const char* temporary, const char* name, Existing existing) {
+  if (existing == Existing::kKeep) {
+    if (::linkat(folder, temporary, folder, name, 0) == 0) {
+      ::unlinkat(folder, temporary, 0);
+      return true;
+    }
+    if (!has_no_links(errno)) return false;
+  }
+  return ::renameat(folder, temporary, folder, name) == 0;
+}
+
+// `path` stands for the file in messages. False: the name was taken and is to be kept.
+bool write_at(int folder, const std::string& name, std::string_view bytes,
+              const WriteOptions& options, const std::string& path,
+              Existing existing = Existing::kReplace) {
   const std::string temporary = temporary_name(name);
   const bool on_disk = options.durability == Durability::kOnDisk;
   Descriptor file(
       ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, options.mode));
   if (!file || !write_all(file.get(), bytes) || (on_disk && ::fsync(file.get()) != 0) ||
-      file.close() != 0 || ::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) {
+      file.close() != 0 || !put_in_place(folder, temporary.c_str(), name.c_str(), existing)) {
     const int error = errno;
     ::unlinkat(folder, temporary.c_str(), 0);
+    if (error == EEXIST && existing == Existing::kKeep) return false;
     throw FileError(error, "cannot write '" + path + "'");
   }
   if (on_disk) sync_folder(folder, path);
+  return true;
 }
 
 }  // namespace
@@ -86,6 +106,13 @@ void write_file_atomically(const std::string& path, std::string_view bytes,
                            const WriteOptions& options) {
   if (options.folder == Folder::kMake) make_folder_of(path);
   write_at(open_folder(folder_of(path)).get(), name_of(path), bytes, options, path);
+}
+
+bool write_new_file_atomically(const std::string& path, std::string_view bytes,
+                               const WriteOptions& options) {
+  if (options.folder == Folder::kMake) make_folder_of(path);
+  return write_at(open_folder(folder_of(path)).get(), name_of(path), bytes, options, path,
+                  Existing::kKeep);
 }
 
 void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,

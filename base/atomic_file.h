@@ -52,7 +52,10 @@ struct WriteOptions {
 // Throws FileError naming the file, or the folder that is not there.
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            const WriteOptions& options = {});
-// The same for a name in an open folder.
+// The same where no file has that name. False: one has it and stays as it is.
+bool write_new_file_atomically(const std::string& path, std::string_view bytes,
+                               const WriteOptions& options = {});
+// As write_file_atomically(), for a name in an open folder.
 void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
                               const WriteOptions& options = {});
 

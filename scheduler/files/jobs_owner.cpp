@@ -8,10 +8,14 @@ namespace scheduler {
 
 std::string claim_jobs(const std::string& jobs, const std::string& instance) {
   const std::string path = jobs + "/" + kOwnerFile;
-  const std::string owner = base::trimmed(base::read_file(path).value_or(""));
-  if (!owner.empty()) return owner;
+  const auto owner = [&] { return base::trimmed(base::read_file(path).value_or("")); };
+  if (const std::string known = owner(); !known.empty()) return known;
+  // Of two daemons that start at once only one can make it.
+  const bool made = base::write_new_file_atomically(path, instance + "\n", {.mode = 0644});
+  if (const std::string first = owner(); made || !first.empty()) return first;
+  // One that is empty was left by hand.
   base::write_file_atomically(path, instance + "\n", {.mode = 0644});
-  return base::trimmed(base::read_file(path).value_or(""));
+  return owner();
 }
 
 bool is_claimed_by(const std::string& jobs, const std::string& instance) {

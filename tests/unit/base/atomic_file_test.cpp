@@ -34,6 +34,15 @@ TEST(AtomicFiles, AWrittenFileIsWholeAndLeavesNothingBeside) {
   EXPECT_EQ(names_in(folder.path()), 2);
 }
 
+TEST(AtomicFiles, ANewOneLeavesWhatIsThereAndOnlyTheFirstIsWritten) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder / "owner";
+  EXPECT_TRUE(write_new_file_atomically(path, "first"));
+  EXPECT_FALSE(write_new_file_atomically(path, "second"));
+  EXPECT_EQ(tests::text_of(path), "first");
+  EXPECT_EQ(names_in(folder.path()), 1) << "no hidden name stays";
+}
+
 TEST(AtomicFiles, AFolderIsMadeOnlyWhereThatIsWished) {
   const tests::ScratchFolder folder;
   const std::string path = folder.file("a/b/c");

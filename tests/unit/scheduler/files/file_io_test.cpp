@@ -96,6 +96,13 @@ TEST(JobsOwner, AFolderOfJobsBelongsToItsFirstDatabase) {
   EXPECT_EQ(claim_jobs(folder.path(), "abc123"), "abc123");
 }
 
+TEST(JobsOwner, AnEmptyFileIsNobodys) {
+  const tests::ScratchFolder folder;
+  folder.write(kOwnerFile, "");
+  EXPECT_EQ(claim_jobs(folder.path(), "abc123"), "abc123");
+  EXPECT_EQ(claim_jobs(folder.path(), "xyz789"), "abc123");
+}
+
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
   const tests::ScratchFolder folder;
   const std::string little("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
