@@ -20,6 +20,7 @@ struct FakeJobRequest {
   std::string partition = "main";
   std::string qos = "normal";
   std::string dependency;
+  std::string licenses;                  // it has none to give
   std::vector<std::string> environment;  // NAME=value
   bool hold = false;
   int minutes = 60;  // time limit, 0 = none

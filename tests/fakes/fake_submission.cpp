@@ -145,6 +145,7 @@ FakeJobRequest read_job(const json& job) {
   request.partition = text_of(job, "partition", request.partition);
   request.qos = text_of(job, "qos", request.qos);
   request.dependency = text_of(job, "dependency");
+  request.licenses = text_of(job, "licenses");
   request.hold = job.contains("hold") && job["hold"].is_boolean() && job["hold"].get<bool>();
   request.minutes = static_cast<int>(number_of(job, "time_limit").value_or(request.minutes));
   request.tasks = static_cast<int>(number_of(job, "tasks").value_or(1));
@@ -184,6 +185,7 @@ std::optional<FakeRefusal> refusal_of(const FakeJobRequest& request, bool oldest
     return refuse(2045, "Invalid account or account/partition combination specified");
   }
   if (!qos.contains(request.qos)) return refuse(2066, "Invalid qos specification");
+  if (!request.licenses.empty()) return refuse(2048, "Invalid license specification");
   if (request.gpus_per_node > kGpusOfANode) {
     return refuse(2014, "Requested node configuration is not available");
   }

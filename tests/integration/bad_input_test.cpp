@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -90,6 +91,16 @@ TEST_F(BadInput, AMissingConfigurationIsNamed) {
   const Finished run = run_program({engine_program(), "match", "no-such.yaml"}, search_.folder());
   EXPECT_EQ(run.exit_code, kBadInput);
   EXPECT_THAT(run.error, HasSubstr("no-such.yaml"));
+}
+
+TEST_F(BadInput, ATextThatIsNoConfigurationIsRefusedInOneLine) {
+  for (const std::string text : {",", "[", "[[[", "{,"}) {
+    std::ofstream(search_.file("broken.yaml")) << text;
+    const auto before = search_.contents();
+    const Finished run = run_program({engine_program(), "plan", "broken.yaml"}, search_.folder());
+    check(run, {"broken.yaml"}, before);
+    EXPECT_EQ(std::ranges::count(run.error, '\n'), 1) << text << ": " << run.error;
+  }
 }
 
 TEST_F(BadInput, AnotherFileThanTheOneWhoseHashTheConfigurationNamesIsNotSearched) {

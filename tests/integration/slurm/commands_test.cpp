@@ -116,6 +116,8 @@ TEST_F(Commands, TellWhyAJobIsRefused) {
   EXPECT_THAT(refusal(" --qos=nosuch"), HasSubstr("configuration: "));
   EXPECT_THAT(refusal(" --constraint=nosuch"), HasSubstr("configuration: "));
   EXPECT_THAT(refusal(" --reservation=nosuch"), HasSubstr("configuration: "));
+  EXPECT_THAT(refusal(" --licenses=nosuch"),
+              AllOf(HasSubstr("configuration: "), HasSubstr("Invalid license specification")));
   EXPECT_THAT(refusal(" --gres=gpu:500"), HasSubstr("job: "));
   EXPECT_THAT(refusal(" --mem=9T"), HasSubstr("job: "));
   // Some of them are in the queue and in accounting as failed, and yet were never jobs.

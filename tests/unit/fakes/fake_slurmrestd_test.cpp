@@ -228,6 +228,9 @@ TEST_F(FakeSlurmrestdTest, AnUnknownPartitionAndAnUnknownFieldAreRefused) {
   EXPECT_EQ(partition.status, 500);
   EXPECT_EQ(partition.json()["errors"],
             json({{{"error_code", 2000}, {"error", "Invalid partition name specified"}}}));
+  const ClientAnswer license = submit("a", "true", {{"licenses", "nosuch:1"}});
+  EXPECT_EQ(license.json()["errors"],
+            json({{{"error_code", 2048}, {"error", "Invalid license specification"}}}));
   const ClientAnswer field = submit("a", "true", {{"nosuchfield", 1}});
   EXPECT_EQ(field.status, 400);
   EXPECT_EQ(field.json()["errors"][0]["description"], "Unknown key \"nosuchfield\"");

@@ -1,6 +1,7 @@
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 #include "base/sha256.h"
+#include "scheduler/files/disk_space.h"
 #include "scheduler/files/file_io.h"
 #include "scheduler/files/jobs_owner.h"
 #include "tests/unit/scheduler/daemon/engine_files.h"
@@ -55,7 +56,10 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
       config_, *database_, cluster_, clock_,
       DaemonOptions{.crash = crash,
                     .log = [this](const std::string& line) { log_.push_back(line); },
-                    .free_bytes = [this](const std::string&) { return free_bytes_; },
+                    .free_bytes =
+                        [this](const std::string& folder) {
+                          return free_bytes_ ? *free_bytes_ : free_bytes(folder);
+                        },
                     .file_threads = file_threads_,
                     .before_open = before_open_});
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,7 +64,7 @@ class DaemonFixture : public testing::Test {
   std::unique_ptr<Daemon> daemon_;
   std::vector<std::string> log_;
   std::string crash_at_;
-  int64_t free_bytes_ = int64_t{1} << 40;
+  std::optional<int64_t> free_bytes_ = int64_t{1} << 40;  // unset: as the disk has
   std::vector<std::string> reached_;
   // Long, so that no test depends on how busy the machine is.
   OwnerThreadLimits file_threads_{.patience = std::chrono::minutes(2)};

@@ -72,6 +72,20 @@ TEST_F(DaemonLanesTest, ALimitOfTheQosThatAnItemAsksForHoldsOnlyThatQos) {
   EXPECT_EQ(item(third).state, ItemState::kActive) << "a job has ended";
 }
 
+TEST_F(DaemonLanesTest, AnUnknownLicenseIsTheFaultOfTheItemThatAsksForIt) {
+  const auto own = enqueue("a.mrc").id;
+  give_options(own, {{"licenses", "nosuch:1"}});
+  const auto plain = enqueue("b.mrc").id;
+  refuse(slurm::Refusal::kConfiguration, "Invalid license specification");
+  ticks(2);
+  EXPECT_EQ(item(own).state, ItemState::kFailed);
+  EXPECT_EQ(attempt(own).cause, "options");
+  EXPECT_THAT(item(own).reason,
+              AllOf(HasSubstr("Invalid license specification"), HasSubstr("other options")));
+  EXPECT_EQ(item(plain).state, ItemState::kActive);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+}
+
 TEST_F(DaemonLanesTest, ItemsOfOneRefusedLaneAreNotTriedOneByOne) {
   for (const auto id : enqueue_many(6)) give_options(id, {{"account", "lab"}});
   refuse(slurm::Refusal::kBusy, kLimit, 100);

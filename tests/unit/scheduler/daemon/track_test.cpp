@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
+#include "scheduler/files/jobs_owner.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
 namespace scheduler {
@@ -196,6 +199,35 @@ TEST_F(DaemonTrackTest, OfTwoJobsWithOneNameTheOldestIsKept) {
   EXPECT_EQ(attempt(id).job_id, first);
   EXPECT_THAT(cluster_.cancelled, Contains(second));
   EXPECT_THAT(cluster_.cancelled, Not(Contains(first)));
+}
+
+TEST_F(DaemonTrackTest, AJobWhoseFolderOfJobsWasRemovedIsConcludedAndItsItemSearchedOnceItIsBack) {
+  free_bytes_ = std::nullopt;
+  for (const int exit_code : {0, 1}) {
+    const auto id = enqueue(std::to_string(exit_code) + ".mrc").id;
+    ticks(2);
+    ASSERT_EQ(attempt(id).state, AttemptState::kRunning);
+    std::filesystem::remove_all(config_.jobs());
+    const auto end = exit_code == 0 ? slurm::JobState::kCompleted : slurm::JobState::kFailed;
+    cluster_.end(attempt(id).token, end, exit_code);
+    ticks(1);
+    const db::Attempt ended = attempts(id).front();
+    EXPECT_EQ(ended.state, AttemptState::kFailed);
+    EXPECT_NE(ended.message, "");
+    ticks(1);
+    EXPECT_EQ(daemon_->status().problem, "") << "at the second look";
+    clock_.pass(std::chrono::hours(2));
+    ticks(2);
+    EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("'" + config_.jobs() + "' is away"));
+    EXPECT_EQ(item(id).state, ItemState::kQueued);
+    std::filesystem::create_directories(config_.jobs());
+    claim_jobs(config_.jobs(), database_->instance());
+    ticks(2);
+    ASSERT_THAT(attempts(id), SizeIs(2));
+    finish(attempt(id));
+    ticks(1);
+    EXPECT_EQ(item(id).state, ItemState::kDone);
+  }
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ class DoctorTest : public testing::Test {
       auto cluster = std::make_unique<ExaminedCluster>(last_);
       cluster->found = found_;
       cluster->faults = faults_;
+      if (!refusal_message_.empty()) cluster->refusal_message = refusal_message_;
       cluster_ = cluster.get();
       return cluster;
     };
@@ -98,6 +99,7 @@ class DoctorTest : public testing::Test {
   Config config_;
   std::vector<Finding> found_;
   std::vector<tests::FakeCluster::Fault> faults_;
+  std::string refusal_message_;         // empty: the cluster's own
   ExaminedCluster* cluster_ = nullptr;  // while the site is examined
   tests::FakeCluster last_;             // as it was then
   std::string instance_;
@@ -357,6 +359,18 @@ TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigure
   EXPECT_THAT(refused.advice,
               AllOf(HasSubstr("mem is slurm.options.mem"),
                     HasSubstr("licenses is slurm.shapes.gpu.licenses"), Not(HasSubstr("gres"))));
+}
+
+TEST_F(DoctorTest, AnUnknownLicenseOfAShapeIsBadWithTheKey) {
+  config_.cluster = ClusterKind::kSlurm;
+  config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nosuch:1"}};
+  faults_ = {tests::FakeCluster::Fault::kReject};
+  refusal_message_ = "Invalid license specification";
+  const Finding refused = about(examine(SystemClock()), "request of shape gpu");
+  EXPECT_EQ(refused.level, Level::kBad);
+  EXPECT_THAT(refused.says,
+              AllOf(HasSubstr("licenses=nosuch:1"), HasSubstr("Invalid license specification")));
+  EXPECT_THAT(refused.advice, HasSubstr("licenses is slurm.shapes.gpu.licenses"));
 }
 
 TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
