@@ -100,6 +100,11 @@ std::string reason_of(const slurm::JobStatus& job) {
 }
 
 std::string describe_end(const slurm::JobStatus& job) {
+  const bool out_of_memory = job.state == slurm::JobState::kOutOfMemory;
+  if (out_of_memory && !reason_of(job).empty()) return reason_of(job);
+  if (!out_of_memory && signal_of(job) == SIGKILL) {
+    return "ended by signal 9; perhaps the kernel's out-of-memory killer: see dmesg";
+  }
   if (const auto signal = signal_of(job)) return "ended by signal " + std::to_string(*signal);
   if (const std::string reason = reason_of(job); !reason.empty()) return reason;
   if (job.exit_code) return "ended with exit code " + std::to_string(*job.exit_code);

@@ -70,6 +70,7 @@ Record to_record(const ExitRecord& end) {
   if (end.exit_code) record["exit_code"] = std::to_string(*end.exit_code);
   if (end.signal) record["signal"] = std::to_string(*end.signal);
   if (end.timed_out) record["timed_out"] = "1";
+  if (end.out_of_memory) record["out_of_memory"] = "1";
   return record;
 }
 
@@ -78,6 +79,7 @@ ExitRecord to_exit_record(const Record& record) {
   if (record.contains("exit_code")) end.exit_code = number_of(record, "exit_code");
   if (record.contains("signal")) end.signal = number_of(record, "signal");
   end.timed_out = number_of(record, "timed_out") != 0;
+  end.out_of_memory = number_of(record, "out_of_memory") != 0;
   end.end_time = number_of(record, "end_time");
   end.cpu_seconds = static_cast<double>(number_of(record, "cpu_ms")) / 1000;
   end.peak_memory_kb = number_of(record, "peak_memory_kb");

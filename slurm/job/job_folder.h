@@ -44,7 +44,8 @@ LocalRequest to_local_request(const Record& record);
 struct ExitRecord {
   std::optional<int> exit_code;
   std::optional<int> signal;
-  bool timed_out = false;  // it had not ended at its time limit
+  bool timed_out = false;      // it had not ended at its time limit
+  bool out_of_memory = false;  // killed by the kernel for want of memory
   int64_t end_time = 0;
   double cpu_seconds = 0;
   int64_t peak_memory_kb = 0;

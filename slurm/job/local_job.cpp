@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/spawn.h"
 #include "slurm/job/job_folder.h"
+#include "slurm/job/oom_kills.h"
 #include "slurm/job/process_identity.h"
 
 namespace slurm {
@@ -198,6 +199,14 @@ class Watch {
     };
     end_.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
     end_.peak_memory_kb = usage.ru_maxrss;
+    end_.out_of_memory = was_killed_by_others() && oom_kills().value_or(0) > kills_before_;
+  }
+
+  // By SIGKILL, and neither by the daemon nor for its time limit. 137 is how margay-job reports an
+  // engine that SIGKILL ended.
+  bool was_killed_by_others() const {
+    const bool killed = end_.signal == SIGKILL || end_.exit_code == 128 + SIGKILL;
+    return killed && !end_.timed_out && !folder_.has("cancel");
   }
 
   // The script may end before what it started: a search whose shell was killed still has to write
@@ -218,7 +227,8 @@ class Watch {
   ProcessTable table_;
   ExitRecord end_;
   const int64_t begun_ms_ = boot_clock_ms();
-  bool asked_ = false;  // by request_.stop_signal
+  const int64_t kills_before_ = oom_kills().value_or(INT64_MAX);  // in the cgroup of all local jobs
+  bool asked_ = false;                                            // by request_.stop_signal
 };
 
 ExitRecord not_started(const std::string& why) {

@@ -87,6 +87,9 @@ void apply_exit(const ExitRecord& end, bool cancelled, int64_t limit_ms, JobStat
   } else if (end.timed_out) {
     status.state = JobState::kTimeout;
     status.reason = "reached its time limit of " + time_text(limit_ms / 1000);
+  } else if (end.out_of_memory) {
+    status.state = JobState::kOutOfMemory;
+    status.reason = "killed by the kernel, since this machine or its cgroup ran out of memory";
   } else {
     status.state = JobState::kFailed;
     if (end.signal) status.reason = "killed by signal " + std::to_string(*end.signal);

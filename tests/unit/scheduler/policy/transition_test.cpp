@@ -349,8 +349,16 @@ TEST(Transition, ASignalIsNamed) {
   Evidence evidence = with_job(JobState::kFailed);
   evidence.job->signal = 9;
   evidence.error = "m.mrc: 500 x 384 pixels";
-  EXPECT_EQ(judged(evidence).message, "ended by signal 9");
+  EXPECT_EQ(judged(evidence).message,
+            "ended by signal 9; perhaps the kernel's out-of-memory killer: see dmesg");
   EXPECT_EQ(judged(evidence).cause, "unknown");
+}
+
+TEST(Transition, AJobThatTheKernelKilledForWantOfMemoryIsOutOfMemory) {
+  Evidence evidence = with_job(JobState::kOutOfMemory, 137);
+  evidence.job->reason = "killed by the kernel, since its cgroup ran out of memory";
+  EXPECT_EQ(judged(evidence).cause, "memory");
+  EXPECT_EQ(judged(evidence).message, evidence.job->reason);
 }
 
 TEST(Transition, ASearchThatAnAdministratorCancelledStaysStoppedWithItsCheckpoint) {

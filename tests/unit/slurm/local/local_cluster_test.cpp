@@ -387,6 +387,19 @@ TEST_F(LocalClusterTest, AJobThatReachesItsTimeLimitIsAskedToEndAndThenKilled) {
   EXPECT_THAT(status_of(cluster, "stubborn").signal, Optional(SIGKILL));
 }
 
+TEST_F(LocalClusterTest, AJobThatTheKernelKilledForWantOfMemoryIsOutOfMemory) {
+  LocalCluster cluster(options());
+  cluster.submit(request("large", "kill -KILL $$"));
+  ASSERT_TRUE(ends(cluster, "large"));
+  EXPECT_EQ(status_of(cluster, "large").state, JobState::kFailed) << "somebody else killed it";
+  const JobFolder folder(job_folder("large"));
+  ExitRecord end = to_exit_record(folder.read("exit").value());
+  end.out_of_memory = true;
+  folder.write("exit", to_record(end));
+  EXPECT_EQ(status_of(cluster, "large").state, JobState::kOutOfMemory);
+  EXPECT_THAT(status_of(cluster, "large").reason, HasSubstr("ran out of memory"));
+}
+
 TEST_F(LocalClusterTest, AStoppedJobIsEndedByItsTimeLimit) {
   LocalCluster cluster(options());
   JobRequest job = request("frozen", "kill -STOP $$");
