@@ -127,6 +127,8 @@ struct Config {
   std::string jobs() const { return jobs_folder.empty() ? state + "/jobs" : jobs_folder; }
 };
 
+// Whether a search of this shape is one task on one node, whatever its job reserves.
+inline bool has_one_task(Shape shape) { return shape == Shape::kCpu || shape == Shape::kGpu; }
 // GPUs of a job of this shape; 0 for CPU jobs.
 int gpus_of(const SlurmOptions& slurm, Shape shape);
 

@@ -30,6 +30,20 @@ void check_allowed(const Config& config, const std::string& option, bool privile
       slurm::list_of(config.slurm.user_options) + " ('slurm.user_options' in the configuration)");
 }
 
+// One search in the shapes cpu and gpu has one rank, on one node.
+void check_idle_nodes(const Config& config, Shape shape, const slurm::Directives& options) {
+  const auto given = options.find("nodes");
+  if (given == options.end() || !has_one_task(shape)) return;
+  const auto wanted = slurm::resources_of(directives_of(config, shape, options), "its options");
+  if (wanted.max_nodes.value_or(1) <= 1) return;
+  throw slurm::DirectiveError("option nodes: '" + given->second +
+                              "' reserves nodes that stay idle, since a search in the shape " +
+                              to_string(shape) +
+                              " runs on one: leave it out; to search on several, use --priority "
+                              "urgent where slurm.urgent_shape is set, or ask for slurm.shape "
+                              "'nodes'");
+}
+
 // One search in the shape gpu has one rank, on one GPU.
 void check_idle_gpus(const Config& config, Shape shape, const slurm::Directives& options) {
   if (shape != Shape::kGpu) return;
@@ -67,6 +81,7 @@ slurm::Directives check_item_options(const Config& config,
     slurm::add_directive(kept, option, value, "option " + option);
   }
   directives_of(config, config.slurm.shape, kept);
+  check_idle_nodes(config, config.slurm.shape, kept);
   check_idle_gpus(config, config.slurm.shape, kept);
   // Or it could not be promoted.
   if (config.slurm.urgent_shape) directives_of(config, *config.slurm.urgent_shape, kept);

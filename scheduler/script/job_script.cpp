@@ -258,6 +258,17 @@ void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks
                     ": remove the GPUs there, and set their type as slurm.gpu_type" + of_node);
 }
 
+void check_nodes(Shape shape, const slurm::Directives& asks) {
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  const int nodes = wanted.max_nodes.value_or(1);
+  if (!has_one_task(shape) || nodes <= 1) return;
+  throw ConfigError("a search in the shape " + to_string(shape) + " runs on one node, but " +
+                    template_name(shape) + ", slurm.options or slurm.shapes." + to_string(shape) +
+                    " asks for " + std::to_string(nodes) +
+                    " nodes: remove that; for searches on several nodes set slurm.shape or "
+                    "slurm.urgent_shape to nodes, and slurm.nodes");
+}
+
 void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
@@ -267,7 +278,9 @@ void check_template(const Config& config, Shape shape) {
     if (!used) of_shape.slurm.options.clear();
     render_sbatch(of_shape,
                   {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = shape});
-    check_gpus(of_shape, shape, directives_of(of_shape, shape, {}));
+    const Directives asks = directives_of(of_shape, shape, {});
+    check_gpus(of_shape, shape, asks);
+    check_nodes(shape, asks);
   } catch (const ScriptError& error) {
     throw ConfigError(error.what());
   } catch (const slurm::DirectiveError& error) {

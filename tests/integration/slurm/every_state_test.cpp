@@ -70,7 +70,8 @@ class EveryState : public ::testing::Test {
   }
   void SetUp() override {
     if (!bed_) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
-    queue_ = std::make_unique<SlurmQueue>(*bed_);
+    queue_ = std::make_unique<SlurmQueue>(
+        *bed_, SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 5\n"});
     queue_->let_searches_wait();
     queue_->start_daemon();
     queue_->add_template();
@@ -156,7 +157,8 @@ TEST_F(EveryState, AJobWaitsForAPartitionThatIsDownOrTooSmall) {
   expect_waits("pending: PartitionDown", down, "PartitionDown");
   const int too_long = queue_->enqueue({"--partition", "short", "--time", "10"});
   expect_waits("pending: PartitionTimeLimit", too_long, "PartitionTimeLimit");
-  const int too_wide = queue_->enqueue({"--partition", "short", "--time", "2", "--nodes", "5"});
+  const int too_wide =
+      queue_->enqueue({"--partition", "short", "--time", "2", "--priority", "urgent"});
   expect_waits("pending: PartitionNodeLimit", too_wide, "PartitionNodeLimit");
 }
 

@@ -78,6 +78,20 @@ TEST(ItemOptions, CannotAskForGpusThatTheirSearchWouldNotUse) {
   EXPECT_EQ(item_refusal(slurm_config(Shape::kNode), {{"gres", "gpu:2"}}), "not refused");
 }
 
+TEST(ItemOptions, CannotAskForNodesThatTheirSearchWouldNotUse) {
+  for (const Shape shape : {Shape::kCpu, Shape::kGpu}) {
+    for (const char* value : {"2", "1-4"}) {
+      EXPECT_THAT(item_refusal(slurm_config(shape), {{"nodes", value}}, true),
+                  AllOf(HasSubstr("option nodes: '" + std::string(value) + "'"),
+                        HasSubstr("a search in the shape " + to_string(shape) + " runs on one"),
+                        HasSubstr("--priority urgent"), HasSubstr("slurm.shape 'nodes'")));
+    }
+    EXPECT_EQ(item_refusal(slurm_config(shape), {{"nodes", "1"}}), "not refused");
+  }
+  EXPECT_EQ(item_refusal(slurm_config(Shape::kNode), {{"nodes", "2"}}), "not refused");
+  EXPECT_EQ(item_refusal(slurm_config(Shape::kNodes), {{"nodes", "2"}}), "not refused");
+}
+
 TEST(ItemOptions, NeedACluster) {
   Config config = slurm_config();
   config.cluster = ClusterKind::kLocal;

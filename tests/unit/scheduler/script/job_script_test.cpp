@@ -209,6 +209,30 @@ TEST(JobScripts, WithOtherGpusThanTheirShapeHasAreRefusedAtTheStart) {
   EXPECT_EQ(refusal(), "");
 }
 
+TEST(JobScripts, WithNodesThatOneTaskDoesNotUseAreRefusedAtTheStart) {
+  const auto refusal = [](const Config& config) -> std::string {
+    try {
+      check_script_templates(config);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const Shape shape : {Shape::kCpu, Shape::kGpu}) {
+    Config config = slurm_config(shape);
+    config.slurm.shape_options[shape] = {{"nodes", "2"}};
+    EXPECT_THAT(refusal(config),
+                AllOf(HasSubstr("shape " + to_string(shape) + " runs on one node"),
+                      HasSubstr("slurm.shapes." + to_string(shape) + " asks for 2 nodes")));
+  }
+  Config config = slurm_config(Shape::kGpu);
+  config.slurm.options = {{"nodes", "3"}};
+  EXPECT_THAT(refusal(config), HasSubstr("slurm.options or"));
+  config.slurm.options.clear();
+  config.slurm.shape_options[Shape::kNodes] = {{"nodes", "3"}};
+  EXPECT_EQ(refusal(config), "");
+}
+
 TEST(JobScripts, HaveTheSitesRarerOptionsWhereTheTransportCanSayThem) {
   Config config = slurm_config();
   config.slurm.options = {{"wckey", "search"}, {"tmp", "2G"}};
