@@ -22,6 +22,7 @@
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/file_looks.h"
+#include "scheduler/files/jobs_owner.h"
 #include "scheduler/script/job_script.h"
 
 namespace scheduler {
@@ -125,7 +126,9 @@ void Daemon::stop_orphans(const std::vector<db::Attempt>& open) {
   orphans_.finish();
 }
 
+// While the folder of jobs is away, nothing can be removed from it.
 void Daemon::forget_ended() {
+  if (!is_claimed_by(context_.config.jobs(), context_.database.instance())) return;
   for (const db::Attempt& attempt : db::AttemptStore(context_.database).ended_not_forgotten()) {
     guarded(attempt.token, [&] { orphans_.forget(attempt, snapshot_); });
   }
@@ -190,7 +193,7 @@ void Daemon::look_at(slurm::Snapshot&& snapshot) {
   const std::vector<db::Attempt> open = track();
   note_ended_jobs();
   stop_orphans(open);
-  if (complete) forget_ended();
+  if (complete) guarded("ended attempts", [this] { forget_ended(); });
   forget_host_failures();
   snapshot_problem_ = next_.problem;
 }

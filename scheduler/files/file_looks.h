@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "scheduler/files/owner_threads.h"
 #include "scheduler/files/registered_file.h"

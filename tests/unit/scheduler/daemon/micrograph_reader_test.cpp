@@ -317,6 +317,25 @@ TEST_F(MicrographReaderTest, NothingOfAnotherFileStaysInTheFolderOfItsSearch) {
   EXPECT_EQ(names(done).size() + 1, all.size()) << "all but the checkpoint";
 }
 
+TEST_F(MicrographReaderTest, WhatMustNotStayIsRemovedOnceTheFolderOfJobsIsBack) {
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  const db::Attempt running = attempt(id);
+  write_unseen("a.mrc", "micrograph S.mrc");
+  leave_manifest(running);
+  ticks(1);
+  ASSERT_EQ(item(id).state, ItemState::kQuarantined);
+  EXPECT_TRUE(fs::exists(running.directory + "/peaks.csv")) << "its job may still write";
+  fs::rename(config_.jobs(), config_.jobs() + ".away");
+  cluster_.end(running.token, slurm::JobState::kCompleted, 0);
+  ticks(2);
+  fs::remove_all(config_.jobs());
+  fs::rename(config_.jobs() + ".away", config_.jobs());
+  ticks(1);
+  EXPECT_FALSE(fs::exists(running.directory + "/peaks.csv"));
+  EXPECT_TRUE(fs::exists(running.directory + "/manifest.json"));
+}
+
 TEST_F(MicrographReaderTest, AResultIsAcceptedWhoseMicrographCanNoLongerBeOpened) {
   config_.local.slots = 3;
   restart();
