@@ -384,11 +384,16 @@ bool LocalCluster::cancel(const std::string& job_id) {
     return job->ended;
   }
   const int64_t asked = number_of(cancel_record(folder), "boot_clock_ms");
-  if (boot_clock_ms() - asked >= options_.kill_wait.count()) {
+  const int64_t now = boot_clock_ms();
+  if (now - asked >= options_.kill_wait.count()) {
     const auto left = processes_of(*job);
     for (const ProcessIdentity& process : left) processes_.signal(process, SIGKILL);
-    // A wrapper that has nothing left to wait for, and cannot even be continued.
-    if (left.empty() && job->wrapper) processes_.signal(*job->wrapper, SIGKILL);
+    if (left.empty() && job->wrapper) {
+      // It may have been stopped, and still has the end to record, for which it has as long again.
+      const int64_t since = without_processes_.try_emplace(job_id, now).first->second;
+      const bool late = now - since >= options_.kill_wait.count();
+      processes_.signal(*job->wrapper, late ? SIGKILL : SIGCONT);
+    }
   }
   return false;
 }
@@ -421,6 +426,7 @@ void LocalCluster::remove_folder(const std::string& name) {
   fs::remove_all(removed);
   spawned_ms_.erase(name);
   asked_to_end_.erase(name);
+  without_processes_.erase(name);
 }
 
 std::string LocalCluster::test_only(const JobRequest&) {

@@ -75,6 +75,8 @@ class LocalCluster : public Cluster {
   std::string host_;
   std::map<std::string, int64_t> spawned_ms_;  // wrappers of this process that may be on their way
   std::set<std::string> asked_to_end_;         // by this process
+  // Since when cancelled jobs whose wrappers run have had no process, by the boot clock.
+  std::map<std::string, int64_t> without_processes_;
 };
 
 }  // namespace slurm
