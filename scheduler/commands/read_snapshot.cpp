@@ -183,8 +183,10 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
     const auto item = active.find(attempt.item_id);
     if (item == active.end()) continue;
     const PlanItem& asking = *item->second;
-    if (waits_there && (asking.own_room || is_stuck(attempt, asking.own_options))) {
-      ++snapshot.apart[asking.owner];
+    if (waits_there && is_stuck(attempt, asking.own_options)) {
+      ++snapshot.stuck[asking.owner];
+    } else if (waits_there && asking.own_room) {
+      ++snapshot.pending_apart[{asking.priority, asking.owner}];
     } else if (waits_there) {
       ++snapshot.pending[asking.priority];
     }

@@ -236,12 +236,12 @@ bool Daemon::launch(const Decision& decision) {
 
 // Asks the cluster only where more jobs would be submitted if the last ones had started.
 void Daemon::count_fresh_jobs(QueueSnapshot& snapshot) {
-  const auto listed = std::tuple(snapshot.pending, snapshot.apart, snapshot.running);
+  const auto listed = std::tuple(snapshot.pending, snapshot.pending_apart, snapshot.running);
   fresh_.apply(snapshot);
   for (const db::Priority priority : full_classes(snapshot)) {
     fresh_.look(context_.cluster, priority, context_.clock.boot_ms());
   }
-  std::tie(snapshot.pending, snapshot.apart, snapshot.running) = listed;
+  std::tie(snapshot.pending, snapshot.pending_apart, snapshot.running) = listed;
   fresh_.apply(snapshot);
 }
 

@@ -37,7 +37,8 @@ void FreshJobs::look(slurm::Cluster& cluster, db::Priority priority, int64_t now
 void FreshJobs::apply(QueueSnapshot& snapshot) const {
   for (const auto& [key, group] : groups_) {
     const auto& apart = std::get<std::optional<int64_t>>(key);
-    int& waiting = apart ? snapshot.apart[*apart] : snapshot.pending[std::get<db::Priority>(key)];
+    const auto priority = std::get<db::Priority>(key);
+    int& waiting = apart ? snapshot.pending_apart[{priority, *apart}] : snapshot.pending[priority];
     const int started = std::min(group.started, waiting);
     waiting -= started;
     snapshot.running += started;

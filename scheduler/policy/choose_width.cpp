@@ -1,11 +1,14 @@
 #include "scheduler/policy/choose_width.h"
 
 #include <algorithm>
+#include <limits>
+#include <tuple>
 
 namespace scheduler {
 namespace {
 
 constexpr double kWorthwhile = 1.1;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 std::vector<WidthForecast> forecasts_of(const WidthQuestion& question) {
   const int cap = question.deadline
@@ -16,14 +19,14 @@ std::vector<WidthForecast> forecasts_of(const WidthQuestion& question) {
     const auto wait = earliest_start(question.likely, width);
     if (!wait) continue;
     const double run = run_seconds(question.model, question.work, width);
-    // The late forecast may have fewer nodes: then nothing is certain there.
+    // Where the late forecast has no room, nothing is certain.
     const auto late = earliest_start(question.late, width);
+    const double wait_late = late ? std::max(*wait, *late) : kNever;
     WidthForecast forecast{.width = width,
                            .wait = *wait,
                            .run = run,
                            .done_likely = *wait + run,
-                           .done_late = std::max(*wait, late.value_or(*wait)) +
-                                        bounded(run, question.model, kNinetyPercent),
+                           .done_late = wait_late + bounded(run, question.model, kNinetyPercent),
                            .efficiency = efficiency(question.model, question.work, width)};
     forecast.admissible =
         forecasts.empty() ||
@@ -81,9 +84,11 @@ std::optional<WidthChoice> choose_width(const WidthQuestion& question) {
       choice.rule = WidthRule::kDeadline;
       return choice;
     }
-    const WidthForecast& first = **std::min_element(
-        widths.begin(), widths.end(),
-        [](const auto* a, const auto* b) { return a->done_late < b->done_late; });
+    const WidthForecast& first =
+        **std::min_element(widths.begin(), widths.end(), [](const auto* a, const auto* b) {
+          return std::tuple(a->done_late, a->done_likely) <
+                 std::tuple(b->done_late, b->done_likely);
+        });
     choice.width = first.width;
     choice.rule = WidthRule::kAtRisk;
     choice.late_by = first.done_late - *question.deadline;

@@ -45,7 +45,7 @@ struct WidthForecast {
   double wait = 0;
   double run = 0;
   double done_likely = 0;  // wait and run
-  double done_late = 0;    // not passed with 90 % certainty
+  double done_late = 0;    // not passed with 90 % certainty; infinite: nothing is certain
   double efficiency = 0;
   bool admissible = false;
 };
@@ -55,7 +55,7 @@ enum class WidthRule { kDeadline, kAtRisk, kBulk, kUrgent };
 struct WidthChoice {
   Width width{};
   WidthRule rule = WidthRule::kBulk;
-  double late_by = 0;  // of kAtRisk: by how much the deadline is missed, seconds
+  double late_by = 0;                      // of kAtRisk: seconds beyond the deadline, or infinite
   std::vector<WidthForecast> forecasts{};  // of the widths that the cluster has room for
 };
 

@@ -94,7 +94,7 @@ struct Filling {
   const QueueSnapshot& snapshot;
   int busy = 0;
   std::map<db::Priority, int> pending{};
-  std::map<int64_t, int> apart{};
+  std::map<std::pair<db::Priority, int64_t>, int> pending_apart{};
   ByClass left{};                                      // ready items that the loop has not reached
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
@@ -105,25 +105,51 @@ int pending_limit(const QueueSnapshot& snapshot) {
   return std::max(kFewestPending, snapshot.running / 4);
 }
 
-bool has_its_share(const PlanItem& item, const Filling& filling) {
-  if (!filling.snapshot.limits.queues) return false;
+int pending_of(const PlanItem& item, const Filling& filling) {
   const auto pending = filling.pending.find(item.priority);
-  return pending != filling.pending.end() && pending->second >= pending_limit(filling.snapshot);
+  return pending == filling.pending.end() ? 0 : pending->second;
 }
 
-// Items with options of their own would only add to the jobs of their owner that wait apart.
-bool has_jobs_apart(const PlanItem& item, const Filling& filling) {
-  const auto apart = filling.apart.find(item.owner);
-  return item.own_options && apart != filling.apart.end() &&
-         apart->second >= pending_limit(filling.snapshot);
+struct Apart {
+  int of_owner = 0;
+  int of_class = 0;
+};
+Apart pending_apart(const PlanItem& item, const Filling& filling) {
+  Apart apart;
+  for (const auto& [key, count] : filling.pending_apart) {
+    if (key.first != item.priority) continue;
+    apart.of_class += count;
+    if (key.second == item.owner) apart.of_owner += count;
+  }
+  return apart;
+}
+
+// Of the jobs with room of their own as many wait as of the others, and each owner may have one.
+bool has_its_share_apart(const PlanItem& item, const Filling& filling) {
+  if (!filling.snapshot.limits.queues || !item.own_room) return false;
+  const Apart apart = pending_apart(item, filling);
+  return apart.of_owner > 0 && apart.of_class >= pending_limit(filling.snapshot);
+}
+
+bool has_its_share(const PlanItem& item, const Filling& filling) {
+  if (!filling.snapshot.limits.queues) return false;
+  return pending_of(item, filling) >= pending_limit(filling.snapshot) ||
+         has_its_share_apart(item, filling);
 }
 
 void add_pending(const PlanItem& item, Filling& filling) {
   if (item.own_room) {
-    ++filling.apart[item.owner];
+    ++filling.pending_apart[{item.priority, item.owner}];
   } else {
     ++filling.pending[item.priority];
   }
+}
+
+// Items with options of their own would only add to the jobs of their owner that cannot start.
+bool has_stuck_jobs(const PlanItem& item, const QueueSnapshot& snapshot) {
+  const auto stuck = snapshot.stuck.find(item.owner);
+  return item.own_options && stuck != snapshot.stuck.end() &&
+         stuck->second >= pending_limit(snapshot);
 }
 
 bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
@@ -167,21 +193,26 @@ Decision start(const PlanItem& item, const Filling& filling) {
   return decision;
 }
 
+// Of its kind; empty when these are not what it waits for.
+std::string already_waiting(const PlanItem& item, const Filling& filling) {
+  if (!has_its_share(item, filling)) return "";
+  const bool apart = has_its_share_apart(item, filling);
+  const int jobs = apart ? pending_apart(item, filling).of_class : pending_of(item, filling);
+  return count_of(jobs, "job") + " of class " + to_string(item.priority) +
+         (apart ? " that ask for nodes, GPUs, processors or memory of their own" : "") +
+         (jobs == 1 ? " waits" : " wait") + " in Slurm already; ";
+}
+
 Decision wait(const PlanItem& item, const Filling& filling) {
   Decision decision{.item_id = item.id};
   for (const auto& [priority, count] : filling.ahead) decision.ahead += static_cast<int>(count);
   decision.explanation = "waits: ";
   const std::string& hold = filling.snapshot.pause_reason;
   if (!hold.empty()) decision.explanation += hold + "; ";
-  if (has_its_share(item, filling)) {
-    const int pending = filling.pending.at(item.priority);
-    decision.explanation += count_of(pending, "job") + " of class " + to_string(item.priority) +
-                            (pending == 1 ? " waits" : " wait") + " in Slurm already; ";
-  }
-  if (has_jobs_apart(item, filling)) {
-    const int apart = filling.apart.at(item.owner);
-    decision.explanation += count_of(apart, "job") + " of its owner with options of their own" +
-                            (apart == 1 ? " waits" : " wait") + " in Slurm already; ";
+  decision.explanation += already_waiting(item, filling);
+  if (has_stuck_jobs(item, filling.snapshot)) {
+    decision.explanation += count_of(filling.snapshot.stuck.at(item.owner), "job") +
+                            " of its owner with options of their own cannot start; ";
   }
   decision.explanation +=
       queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
@@ -211,14 +242,14 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   }
   for (const PlanItem* item : ready) {
     const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
-    if (room && !has_its_share(*item, filling) && !has_jobs_apart(*item, filling)) {
+    if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {
       decisions.push_back(start(*item, filling));
       --filling.left[item->priority];
       ++filling.busy;
       add_pending(*item, filling);
     } else {
       decisions.push_back(wait(*item, filling));
-      if (!has_jobs_apart(*item, filling)) ++filling.ahead[item->priority];
+      if (!has_stuck_jobs(*item, snapshot)) ++filling.ahead[item->priority];
     }
   }
 }
@@ -310,11 +341,10 @@ bool has_ended(db::ItemState state) {
 
 std::set<db::Priority> full_classes(const QueueSnapshot& snapshot) {
   std::set<db::Priority> classes;
-  const Filling filling{.snapshot = snapshot, .pending = snapshot.pending, .apart = snapshot.apart};
+  const Filling filling{
+      .snapshot = snapshot, .pending = snapshot.pending, .pending_apart = snapshot.pending_apart};
   for (const PlanItem& item : snapshot.items) {
-    if (!is_ready(item, snapshot)) continue;
-    if (has_its_share(item, filling) || has_jobs_apart(item, filling))
-      classes.insert(item.priority);
+    if (is_ready(item, snapshot) && has_its_share(item, filling)) classes.insert(item.priority);
   }
   return classes;
 }
@@ -324,7 +354,7 @@ std::vector<Decision> plan(const QueueSnapshot& snapshot) {
   Filling filling{.snapshot = snapshot,
                   .busy = snapshot.busy_slots,
                   .pending = snapshot.pending,
-                  .apart = snapshot.apart};
+                  .pending_apart = snapshot.pending_apart};
   decide_ready(filling, decisions);
   for (const PlanItem& item : snapshot.items) {
     if (has_ended(item.state) || is_ready(item, snapshot)) continue;

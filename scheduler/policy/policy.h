@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/records.h"
@@ -84,11 +85,13 @@ struct QueueSnapshot {
   std::vector<PlanItem> items{};  // ended ones are ignored
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
-  // Waiting there for their turn, or about to after a stop.
+  // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their
+  // own, such as a later begin, are not among them and stop no class.
   std::map<db::Priority, int> pending{};
-  // Waiting there apart, by owner: for something of their own, such as a later begin, or for as
-  // much room as their own options ask for. They stop no class, since other jobs may well start.
-  std::map<int64_t, int> apart{};
+  // Those with own_room wait for their turn apart, by class and owner: they may wait for long while
+  // others start.
+  std::map<std::pair<db::Priority, int64_t>, int> pending_apart{};
+  std::map<int64_t, int> stuck{};  // those that wait for something of their own, by owner
 };
 
 enum class Verdict {
@@ -107,7 +110,7 @@ struct Decision {
   std::string lane{};  // for kStart, with the size
   std::string size{};
   db::Priority priority = db::Priority::kNormal;
-  std::optional<int64_t> apart{};  // for kStart, its owner if the job will wait apart
+  std::optional<int64_t> apart{};  // for kStart, its owner if its job is one of pending_apart
   int ahead = 0;                   // for kWait: items that go first
   std::string explanation{};       // one sentence for the user
 };

@@ -240,7 +240,7 @@ TEST_F(DaemonSlurmSubmitTest, OneUsersLargeJobsThatWaitForTheirRoomStopNobodyEls
   give_options(large, {{"mem", "900G"}});
   ticks(1);
   EXPECT_EQ(item(plain).state, ItemState::kActive);
-  EXPECT_EQ(item(large).state, ItemState::kActive) << "each owner has a number of his own";
+  EXPECT_EQ(item(large).state, ItemState::kActive) << "each owner may have one";
 }
 
 TEST_F(DaemonSlurmSubmitTest, OneUsersJobsThatCannotStartStopNobodyElse) {

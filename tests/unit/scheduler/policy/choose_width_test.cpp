@@ -180,6 +180,17 @@ TEST(ChooseWidth, ADeadlineIsMetByTheNarrowestWidthThatIsCertainTo) {
   EXPECT_EQ(gpus_for(asked), 1) << "even an urgent item";
 }
 
+TEST(ChooseWidth, NodesThatAreOnlyExpectedBackMeetNoDeadline) {
+  WidthQuestion asked = question(kUrgent, 1);
+  asked.late.resize(kExampleNodes - 1);
+  asked.deadline = 30 * 60;  // 16 nodes would need 17 minutes, 8 nodes 32
+  const WidthChoice choice = choose_width(asked).value();
+  EXPECT_EQ(choice.rule, WidthRule::kAtRisk);
+  EXPECT_EQ(choice.width.gpus(), 32) << "what is done first for certain";
+  asked.late.clear();
+  EXPECT_TRUE(std::isinf(choose_width(asked).value().late_by));
+}
+
 TEST(ChooseWidth, ADeadlineRaisesTheCapOfItsClass) {
   const double three_hours = 3 * kHour;
   WidthQuestion asked = question(kHigh, 500);
