@@ -135,9 +135,8 @@ class Launcher {
   // An item that needs more than others do waits alone.
   Room find_room(const db::Item& item, int64_t needed) const {
     const std::string jobs = context_.config.jobs();
-    if (!is_claimed_by(jobs, context_.database.instance())) {
-      return {.none_for_all = "the folder of jobs '" + jobs + "' is away: mount its file system, " +
-                              "or restart margayd if the folder was removed for good"};
+    if (std::string why = why_not_ours(jobs, context_.database.instance()); !why.empty()) {
+      return {.none_for_all = std::move(why)};
     }
     const int64_t free = context_.free_bytes(jobs);
     if (free >= needed) return {};

@@ -12,9 +12,9 @@ inline constexpr const char* kOwnerFile = ".owner";
 // that it belongs to. Throws base::FileError.
 std::string claim_jobs(const std::string& jobs, const std::string& instance);
 
-// Whether the folder is there and belongs to this database. Where a file system is not mounted, the
-// folder below it does not, and what were written there would be hidden later. Throws
-// base::FileError.
-bool is_claimed_by(const std::string& jobs, const std::string& instance);
+// Why nothing can be written in the folder, with what to do; empty when it is there and belongs to
+// this database. Where a file system is not mounted, the folder below it does not, and what were
+// written there would be hidden later. A site that removes files by their age finds the mark new.
+std::string why_not_ours(const std::string& jobs, const std::string& instance);
 
 }  // namespace scheduler

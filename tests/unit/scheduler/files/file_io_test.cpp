@@ -103,6 +103,30 @@ TEST(JobsOwner, AnEmptyFileIsNobodys) {
   EXPECT_EQ(claim_jobs(folder.path(), "xyz789"), "abc123");
 }
 
+TEST(JobsOwner, SaysWhatIsWrongWithAFolderThatIsNotOurs) {
+  const tests::ScratchFolder folder;
+  EXPECT_THAT(why_not_ours(folder.file("jobs"), "abc123"), HasSubstr("is away: mount its file"));
+  std::filesystem::create_directory(folder.file("jobs"));
+  EXPECT_THAT(why_not_ours(folder.file("jobs"), "abc123"), HasSubstr("is away: mount its file"));
+  claim_jobs(folder.file("jobs"), "abc123");
+  EXPECT_EQ(why_not_ours(folder.file("jobs"), "abc123"), "");
+  EXPECT_THAT(why_not_ours(folder.file("jobs"), "xyz789"),
+              HasSubstr("belongs to another database (abc123)"));
+  std::filesystem::remove(folder.file("jobs") + "/.owner");
+  std::filesystem::create_directory(folder.file("jobs") + "/.owner");
+  EXPECT_THAT(why_not_ours(folder.file("jobs"), "abc123"), HasSubstr("cannot be used: "));
+}
+
+TEST(JobsOwner, TheMarkOfAFolderInUseIsNeverOld) {
+  const tests::ScratchFolder folder;
+  claim_jobs(folder.path(), "abc123");
+  const auto written = [&] { return std::filesystem::last_write_time(folder.file(".owner")); };
+  const auto old = written() - std::chrono::hours(24 * 30);
+  std::filesystem::last_write_time(folder.file(".owner"), old);
+  EXPECT_EQ(why_not_ours(folder.path(), "abc123"), "");
+  EXPECT_GT(written(), old + std::chrono::hours(24 * 29));
+}
+
 TEST(Space, GrowsWithTheMicrographInEitherByteOrder) {
   const tests::ScratchFolder folder;
   const std::string little("\x00\x10\x00\x00\x00\x10\x00\x00", 8);  // 4096 x 4096
