@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/sha256.h"
@@ -35,6 +37,16 @@ constexpr bool kLittleEndianHost = std::endian::native == std::endian::little;
 struct Source {
   std::ifstream stream;
   int64_t size = 0;
+  // Of what was read, in its order: what is hashed is what is decoded, whoever writes meanwhile.
+  std::unique_ptr<base::Sha256> hash{};
+
+  // The number of bytes that there were.
+  size_t read(void* bytes, size_t count) {
+    stream.read(static_cast<char*>(bytes), static_cast<std::streamsize>(count));
+    const auto got = static_cast<size_t>(stream.gcount());
+    if (hash) hash->add(bytes, got);
+    return got;
+  }
 };
 
 Source open_source(const std::string& path) {
@@ -243,15 +255,14 @@ MrcHeader decode_header(const HeaderBytes& bytes, const std::string& path) {
 
 MrcHeader read_header(Source& source, const std::string& path) {
   HeaderBytes bytes = {};
-  source.stream.read(reinterpret_cast<char*>(bytes.data()), kHeaderSize);
-  const auto got = source.stream.gcount();
+  const size_t got = source.read(bytes.data(), kHeaderSize);
   if (got >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
     refuse(path, "is compressed with gzip; unpack it first");
   }
   if (got >= 3 && std::memcmp(bytes.data(), "BZh", 3) == 0) {
     refuse(path, "is compressed with bzip2; unpack it first");
   }
-  if (got != static_cast<std::streamsize>(kHeaderSize)) {
+  if (got != kHeaderSize) {
     refuse(path, "is not an MRC file: it has " + std::to_string(source.size) +
                      " bytes and a header alone takes 1024");
   }
@@ -260,35 +271,36 @@ MrcHeader read_header(Source& source, const std::string& path) {
   return header;
 }
 
+void skip(Source& source, int64_t bytes, const std::string& path) {
+  std::vector<char> block(static_cast<size_t>(std::min<int64_t>(bytes, int64_t{1} << 20)));
+  while (bytes > 0) {
+    const size_t now = static_cast<size_t>(std::min(bytes, static_cast<int64_t>(block.size())));
+    if (source.read(block.data(), now) != now) refuse_unreadable(path);
+    bytes -= static_cast<int64_t>(now);
+  }
+}
+
 std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
   const auto count = static_cast<size_t>(count_values(header, path, source.size));
   const Mode& mode = *find_mode(header.mode);
-  source.stream.seekg(static_cast<std::streamoff>(kHeaderSize) + header.extended_header_bytes);
+  skip(source, header.extended_header_bytes, path);
   std::vector<float> values(count);
   std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * mode.bytes);
   for (size_t done = 0; done < count;) {
     const size_t now = std::min(count - done, buffer.size() / mode.bytes);
-    source.stream.read(reinterpret_cast<char*>(buffer.data()),
-                       static_cast<std::streamsize>(now * mode.bytes));
-    if (!source.stream) refuse_unreadable(path);
+    if (source.read(buffer.data(), now * mode.bytes) != now * mode.bytes) refuse_unreadable(path);
     mode.convert_values(buffer.data(), now, header.swapped, values.data() + done);
     done += now;
   }
   return values;
 }
 
-// Of the whole file, wherever its stream stands.
+// Reads what is left of the file.
 std::string hash_of(Source& source, const std::string& path) {
-  source.stream.clear();
-  source.stream.seekg(0);
-  base::Sha256 hash;
   std::vector<char> block(size_t{1} << 20);
-  while (source.stream) {
-    source.stream.read(block.data(), static_cast<std::streamsize>(block.size()));
-    hash.add(block.data(), static_cast<size_t>(source.stream.gcount()));
-  }
+  while (source.stream) source.read(block.data(), block.size());
   if (!source.stream.eof() || source.stream.bad()) refuse_unreadable(path);
-  return hash.hex();
+  return source.hash->hex();
 }
 
 MrcFile read_open(Source& source, const std::string& path) {
@@ -315,6 +327,7 @@ MrcFile read_mrc(const std::string& path) {
 
 MrcFile read_hashed_mrc(const std::string& path) {
   Source source = open_source(path);
+  source.hash = std::make_unique<base::Sha256>();
   MrcFile file = read_open(source, path);
   file.sha256 = hash_of(source, path);
   return file;
@@ -322,11 +335,17 @@ MrcFile read_hashed_mrc(const std::string& path) {
 
 MrcFile read_mrc_with_hash(const std::string& path, const std::string& sha256) {
   Source source = open_source(path);
-  if (hash_of(source, path) != sha256) throw OtherContent("'" + path + "' has another SHA-256");
-  source.stream.clear();
-  source.stream.seekg(0);
-  MrcFile file = read_open(source, path);
-  file.sha256 = sha256;
+  source.hash = std::make_unique<base::Sha256>();
+  MrcFile file;
+  std::exception_ptr refusal;
+  try {
+    file = read_open(source, path);
+  } catch (const InputError&) {
+    refusal = std::current_exception();
+  }
+  file.sha256 = hash_of(source, path);
+  if (file.sha256 != sha256) throw OtherContent("'" + path + "' has another SHA-256");
+  if (refusal) std::rethrow_exception(refusal);
   return file;
 }
 

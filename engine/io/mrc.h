@@ -47,7 +47,8 @@ class OtherContent : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The same of a file that has this hash. Throws OtherContent before it looks at what is in another.
+// The same of a file that has this hash. Throws OtherContent, which says nothing of what is in
+// another.
 MrcFile read_mrc_with_hash(const std::string& path, const std::string& sha256);
 
 // Reshape what was read and checked.

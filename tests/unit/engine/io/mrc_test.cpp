@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/sha256.h"
 #include "engine/error.h"
 #include "tests/unit/engine/scratch.h"
 
@@ -159,6 +160,31 @@ TEST_F(MrcTest, AnExtendedHeaderIsSkipped) {
   EXPECT_THAT(file.values, ElementsAre(8, 9));
   EXPECT_EQ(file.header.extended_header_bytes, 320);
   EXPECT_EQ(file.header.extended_type, "FEI1");
+}
+
+TEST_F(MrcTest, TheHashIsOfAllBytesThoseThatAreNoPixelsToo) {
+  const MrcBytes mrc = MrcBytes(2, 1, 1, 2)
+                           .set_int(92, 320)
+                           .set_text(104, "FEI1")
+                           .add_raw(std::string(320, '\x7f'))
+                           .add<float>({8, 9})
+                           .add_raw("more than the header says");
+  const std::string path = save(mrc);
+  const std::string hash = base::sha256_of_text(mrc.bytes());
+  EXPECT_EQ(read_hashed_mrc(path).sha256, hash);
+  const auto file = read_mrc_with_hash(path, hash);
+  EXPECT_EQ(file.sha256, hash);
+  EXPECT_THAT(file.values, ElementsAre(8, 9));
+}
+
+// Its user may be allowed to read neither the file nor what is wrong with it.
+TEST_F(MrcTest, OfAFileWithAnotherHashNothingIsSaid) {
+  const std::string path = save(MrcBytes(2, 1, 1, 2).add<float>({8}));
+  EXPECT_THROW(read_mrc_with_hash(path, std::string(64, '0')), OtherContent);
+  const std::string text = folder_.file("text");
+  write_file(text, "a secret");
+  EXPECT_THROW(read_mrc_with_hash(text, std::string(64, '0')), OtherContent);
+  EXPECT_THROW(read_mrc_with_hash(text, base::sha256_of_text("a secret")), InputError);
 }
 
 TEST_F(MrcTest, RowsAreYAndColumnsAreX) {
