@@ -128,7 +128,9 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
       names_full_disk(evidence.error) || context.free_bytes(context.config.jobs()) < kFullDisk;
   evidence.never_ran = !has_begun(attempt);
   if (evidence.job->exit_code == kBadInputCode) {
-    evidence.input_changed = other_content(evidence.error, item, search_template);
+    if (evidence.input_changed.empty()) {
+      evidence.input_changed = other_content(evidence.error, item, search_template);
+    }
     const FoundFile found = find_micrograph(context, item);
     if (found.change == FileChange::kAway) evidence.away = found.text;
   }
