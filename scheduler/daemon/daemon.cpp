@@ -115,6 +115,7 @@ std::vector<db::Attempt> Daemon::track() {
   }
   in_hand_.put_down();
   guarded("states of jobs", [&] { tracker_.finish(); });
+  if (next_.problem.empty()) next_.problem = tracker_.away();
   return tracker_.moved() ? attempts.open() : std::move(open);
 }
 
@@ -128,7 +129,7 @@ void Daemon::stop_orphans(const std::vector<db::Attempt>& open) {
 
 // While the folder of jobs is away, nothing can be removed from it.
 void Daemon::forget_ended() {
-  if (!is_claimed_by(context_.config.jobs(), context_.database.instance())) return;
+  if (!why_not_ours(context_.config.jobs(), context_.database.instance()).empty()) return;
   for (const db::Attempt& attempt : db::AttemptStore(context_.database).ended_not_forgotten()) {
     guarded(attempt.token, [&] { orphans_.forget(attempt, snapshot_); });
   }

@@ -5,7 +5,6 @@
 #include "db/attempts.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/manifest_result.h"
-#include "scheduler/files/jobs_owner.h"
 #include "scheduler/policy/transition.h"
 #include "slurm/job_states.h"
 
@@ -64,11 +63,7 @@ void Orphans::forget(const db::Attempt& attempt, const JobSnapshot& snapshot) co
     }
   }
   // The search of another file than the item's, if it came to that, is nobody's to read.
-  if (attempt.cause == kBadInputCause) {
-    // Later, where the folder is away: its files come back with it.
-    if (!why_not_ours(context_.config.jobs(), context_.database.instance()).empty()) return;
-    remove_all_but_records(attempt.directory);
-  }
+  if (attempt.cause == kBadInputCause) remove_all_but_records(attempt.directory);
   db::AttemptStore(context_.database).mark_forgotten(attempt.id);
   reach(context_.crash, "after-forget");
 }

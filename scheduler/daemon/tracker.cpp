@@ -14,6 +14,7 @@
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/manifest_result.h"
 #include "scheduler/files/attempt_folder.h"
+#include "scheduler/files/jobs_owner.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
@@ -62,6 +63,8 @@ void Tracker::begin(const JobSnapshot& snapshot) {
   ended_items_.clear();
   changes_.clear();
   looks_left_ = kLooks;
+  looked_for_folder_ = false;
+  away_.clear();
   const auto ids = db::QueueStore(context_.database).to_cancel();
   to_cancel_ = std::set<int64_t>(ids.begin(), ids.end());
   asked_.clear();
@@ -204,6 +207,15 @@ void Tracker::forget(int64_t attempt_id) {
   unanswered_since_.erase(attempt_id);
   heartbeats_.forget(attempt_id);
   over_since_.erase(attempt_id);
+  ended_unseen_.erase(attempt_id);
+}
+
+bool Tracker::is_folder_away() {
+  if (!looked_for_folder_) {
+    away_ = why_not_ours(context_.config.jobs(), context_.database.instance());
+  }
+  looked_for_folder_ = true;
+  return !away_.empty();
 }
 
 void Tracker::adopt(db::Attempt attempt, const slurm::JobStatus& job) {
@@ -262,6 +274,7 @@ bool Tracker::is_claim_alive(const db::Attempt& attempt) {
 }
 
 void Tracker::give_up(const db::Attempt& attempt) {
+  if (is_folder_away()) return;
   // If the script has begun all the same, its job or its manifest will show.
   if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(attempt)) return;
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
@@ -301,6 +314,11 @@ Tracker::Lookup Tracker::ask_accounting(const db::Attempt& attempt) {
 }
 
 void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
+  const bool over = job == nullptr || is_over(job->state);
+  if (over && is_folder_away()) {
+    ended_unseen_.insert(attempt.id);
+    return;
+  }
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
   const auto search_template = db::TemplateStore(context_.database).find(item.template_id).value();
   // Read after the snapshot was taken: a job that it shows as ended has left its manifest by then.
@@ -319,6 +337,7 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
   Evidence evidence =
       gather_evidence(context_, attempt, item, search_template, manifest, found.job);
   evidence.vanished = found.vanished;
+  evidence.ended_unseen = ended_unseen_.count(attempt.id) != 0;
   evidence.claim_alive = found.job && is_over(found.job->state) && is_claim_alive(attempt);
   evidence.files_may_come = found.job && files_may_come(attempt, *found.job);
   db::Attempt changed = attempt;

@@ -39,6 +39,8 @@ class Tracker {
   bool moved() const { return moved_; }
   // The items of attempts that had a job and have ended since begin().
   const std::vector<int64_t>& ended_items() const { return ended_items_; }
+  // Why the ends of jobs could not be judged since begin(); empty when they could.
+  const std::string& away() const { return away_; }
 
   // Between snapshots: asks jobs to stop whose items were cancelled since the last one.
   void stop_cancelled(const JobSnapshot& snapshot);
@@ -72,6 +74,8 @@ class Tracker {
   void give_up_probe(const db::Attempt& attempt);
   // Gathers all evidence and stores what follows from it.
   void examine(const db::Attempt& attempt, const slurm::JobStatus* job);
+  // Without the folder of jobs no end can be judged: neither results nor claims are seen.
+  bool is_folder_away();
   Lookup ask_accounting(const db::Attempt& attempt);
   std::chrono::milliseconds limit_of(const db::Attempt& attempt) const;
   bool files_may_come(const db::Attempt& attempt, const slurm::JobStatus& job);
@@ -88,8 +92,11 @@ class Tracker {
   bool moved_ = false;
   std::vector<int64_t> ended_items_;
   std::vector<OpenChange> changes_;
-  std::set<int64_t> to_cancel_;  // items
-  std::set<int64_t> asked_;      // those of them asked between snapshots
+  bool looked_for_folder_ = false;
+  std::string away_;
+  std::set<int64_t> ended_unseen_;  // attempts whose end was first seen while the folder was away
+  std::set<int64_t> to_cancel_;     // items
+  std::set<int64_t> asked_;         // those of them asked between snapshots
   StallWatch stalls_;
   std::map<int64_t, Absence> absences_;  // by attempt
   std::map<int64_t, int> looked_up_;     // complete answers without the name, by attempt

@@ -41,6 +41,7 @@ constexpr CauseRule kRules[] = {
     {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
     {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
     {"input_away", kUnlimited, true, false, ItemState::kFailed, "its input cannot be reached"},
+    {"jobs_away", kUnlimited, true, false, ItemState::kFailed, "its folder could not be reached"},
     {kBadInputCause, 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
     {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},

@@ -155,10 +155,17 @@ Outcome bad_input(const Evidence& evidence, const Past& past) {
   return ended(AttemptState::kFailed, kBadInputCause, message_of(evidence), past);
 }
 
+// Whatever its end was, what it could not reach may be the reason.
+Outcome ended_unseen(const Past& past) {
+  return ended(AttemptState::kFailed, "jobs_away", "the folder of jobs was away when its job ended",
+               past);
+}
+
 Outcome judge_failed(const db::Attempt& attempt, const Evidence& evidence, const Past& past) {
   const slurm::JobStatus& job = *evidence.job;
   if (job.exit_code == 85 && attempt.stop_asked != 0) return stopped_to_widen(evidence);
   if (job.exit_code == 85) return checkpointed(evidence, past);
+  if (evidence.ended_unseen && evidence.input_changed.empty()) return ended_unseen(past);
   if (evidence.disk_full) {
     return paused(ended(AttemptState::kFailed, "disk_full", message_of(evidence), past),
                   SiteFault::kTransient, "the disk is full: ");
@@ -182,6 +189,9 @@ Outcome judge_completed(const Evidence& evidence, const Past& past) {
   if (evidence.files_may_come) {
     return {.attempt = AttemptState::kCompleting,
             .message = "its job has ended: waiting for its manifest to be seen"};
+  }
+  if (evidence.ended_unseen && evidence.manifest == ManifestWitness::kAbsent) {
+    return ended_unseen(past);
   }
   const std::string why = evidence.manifest == ManifestWitness::kRefused
                               ? evidence.manifest_problem

@@ -201,33 +201,44 @@ TEST_F(DaemonTrackTest, OfTwoJobsWithOneNameTheOldestIsKept) {
   EXPECT_THAT(cluster_.cancelled, Not(Contains(first)));
 }
 
-TEST_F(DaemonTrackTest, AJobWhoseFolderOfJobsWasRemovedIsConcludedAndItsItemSearchedOnceItIsBack) {
-  free_bytes_ = std::nullopt;
-  for (const int exit_code : {0, 1}) {
+// Its engine could not write there, and says in the exit code that its input is to blame.
+TEST_F(DaemonTrackTest, AJobThatEndsWhileTheFolderOfJobsIsAwayIsJudgedOnceItIsBack) {
+  const std::string jobs = config_.jobs();
+  for (const int exit_code : {0, 1, 64}) {
     const auto id = enqueue(std::to_string(exit_code) + ".mrc").id;
     ticks(2);
     ASSERT_EQ(attempt(id).state, AttemptState::kRunning);
-    std::filesystem::remove_all(config_.jobs());
+    std::filesystem::rename(jobs, jobs + ".away");
     const auto end = exit_code == 0 ? slurm::JobState::kCompleted : slurm::JobState::kFailed;
     cluster_.end(attempt(id).token, end, exit_code);
+    ticks(3);
+    EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+    EXPECT_THAT(daemon_->status().problem, HasSubstr("'" + jobs + "' is away: mount"));
+    std::filesystem::rename(jobs + ".away", jobs);
     ticks(1);
-    const db::Attempt ended = attempts(id).front();
-    EXPECT_EQ(ended.state, AttemptState::kFailed);
-    EXPECT_NE(ended.message, "");
-    ticks(1);
-    EXPECT_EQ(daemon_->status().problem, "") << "at the second look";
+    EXPECT_EQ(daemon_->status().problem, "");
+    EXPECT_EQ(attempt(id).cause, "jobs_away");
+    EXPECT_THAT(item(id).reason, HasSubstr("will be retried"));
     clock_.pass(std::chrono::hours(2));
-    ticks(2);
-    EXPECT_THAT(daemon_->status().pause_reason, HasSubstr("'" + config_.jobs() + "' is away"));
-    EXPECT_EQ(item(id).state, ItemState::kQueued);
-    std::filesystem::create_directories(config_.jobs());
-    claim_jobs(config_.jobs(), database_->instance());
     ticks(2);
     ASSERT_THAT(attempts(id), SizeIs(2));
     finish(attempt(id));
     ticks(1);
     EXPECT_EQ(item(id).state, ItemState::kDone);
   }
+}
+
+TEST_F(DaemonTrackTest, AResultThatWasWrittenBeforeTheFolderOfJobsWentAwayIsTaken) {
+  const std::string jobs = config_.jobs();
+  const auto id = enqueue("a.mrc").id;
+  ticks(2);
+  finish(attempt(id));
+  std::filesystem::rename(jobs, jobs + ".away");
+  ticks(2);
+  EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  std::filesystem::rename(jobs + ".away", jobs);
+  ticks(1);
+  EXPECT_EQ(item(id).state, ItemState::kDone);
 }
 
 }  // namespace
