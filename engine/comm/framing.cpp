@@ -24,8 +24,9 @@ static_assert(std::endian::native == std::endian::little);
 std::vector<std::byte> encode_frame(const Message& message) {
   const std::array<uint32_t, 2> head{message.kind, static_cast<uint32_t>(message.body.size())};
   const auto bytes = std::as_bytes(std::span(head));
-  std::vector<std::byte> frame(bytes.begin(), bytes.end());
-  frame.insert(frame.end(), message.body.begin(), message.body.end());
+  std::vector<std::byte> frame(bytes.size() + message.body.size());
+  const auto body = std::copy(bytes.begin(), bytes.end(), frame.begin());
+  std::copy(message.body.begin(), message.body.end(), body);
   return frame;
 }
 
