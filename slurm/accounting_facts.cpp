@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace slurm {
 namespace {
 
+constexpr const char* kRoot = "root";          // the account above all
 constexpr const char* kDefaultQos = "normal";  // of Slurm's own, where nothing names another
 
 // An association for the partition alone comes before the one for any.
@@ -12,7 +15,7 @@ const Association* association_of(const AssociationFacts& facts, const JobPlace&
                                   const std::string& account) {
   const Association* found = nullptr;
   for (const Association& one : facts.all) {
-    if (one.user != place.user || one.account != account) continue;
+    if (one.user != place.user || !same_name(one.account, account)) continue;
     if (one.partition == place.partition) return &one;
     if (one.partition.empty()) found = &one;
   }
@@ -21,7 +24,7 @@ const Association* association_of(const AssociationFacts& facts, const JobPlace&
 
 const Association* account_of(const AssociationFacts& facts, const std::string& name) {
   const auto found = std::find_if(facts.all.begin(), facts.all.end(), [&](const Association& one) {
-    return one.user.empty() && one.account == name;
+    return one.user.empty() && same_name(one.account, name);
   });
   return found == facts.all.end() ? nullptr : &*found;
 }
@@ -31,19 +34,21 @@ std::string default_qos_of(const AssociationFacts& facts, const Association* ass
   if (facts.all.empty()) return "";
   if (association != nullptr && !association->default_qos.empty()) return association->default_qos;
   if (association != nullptr && association->qos.size() == 1) return *association->qos.begin();
-  const Association* root = account_of(facts, "root");
+  const Association* root = account_of(facts, kRoot);
   return root == nullptr || root->default_qos.empty() ? kDefaultQos : root->default_qos;
 }
 
-// Empty where nothing is known of them: `user` may ask for its own association alone.
-std::vector<LimitedBy> accounts_above(const AssociationFacts& facts, const std::string& account) {
-  std::vector<LimitedBy> above;
+// The account and those above it. Empty where nothing is known of them: `user` may ask for its own
+// association alone.
+std::vector<const Association*> accounts_from(const AssociationFacts& facts,
+                                              const std::string& account) {
+  std::vector<const Association*> line;
   Names seen;
   for (const Association* at = account_of(facts, account);
        at != nullptr && seen.insert(at->account).second; at = account_of(facts, at->parent)) {
-    above.push_back({.name = "account '" + at->account + "'", .limits = at->limits});
+    line.push_back(at);
   }
-  return above;
+  return line;
 }
 
 std::vector<LimitedBy> qos_limits(const QosByName& qos, const std::string& own,
@@ -64,6 +69,10 @@ std::vector<LimitedBy> qos_limits(const QosByName& qos, const std::string& own,
 }
 
 }  // namespace
+
+bool same_name(const std::string& one, const std::string& other) {
+  return base::lower(one) == base::lower(other);
+}
 
 Names accounts_of(const AssociationFacts& facts, const std::string& user) {
   Names accounts;
@@ -90,8 +99,13 @@ LimitsOfJob limits_of_job(const QosByName& qos, const AssociationFacts& associat
         {.name = own->user + "'s association with account '" + own->account + "'",
          .limits = own->limits});
   }
-  const auto above = accounts_above(associations, job.account);
-  job.by_association.insert(job.by_association.end(), above.begin(), above.end());
+  if (!job.account.empty()) job.accounts.insert(job.account);
+  for (const Association* account : accounts_from(associations, job.account)) {
+    job.by_association.push_back(
+        {.name = "account '" + account->account + "'", .limits = account->limits});
+    job.accounts.insert(account->account);
+    job.knows_accounts_above = account->account == kRoot;
+  }
   return job;
 }
 

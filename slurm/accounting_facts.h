@@ -75,11 +75,16 @@ struct JobPlace {
 // What counts for it. Slurm takes each limit from the first QOS that has it, and else from the
 // user's association; GrpTRES, where no QOS has it, from the association and all accounts above.
 struct LimitsOfJob {
-  std::string account{};
+  std::string account{};              // empty: it is not known which
+  Names accounts{};                   // that one and all that are known to be above it
+  bool knows_accounts_above = false;  // all of them, up to the root
   std::string qos{};
   std::vector<LimitedBy> by_qos{};
   std::vector<LimitedBy> by_association{};  // the user's own first
 };
+
+// Of accounts and of QOS, which slurmdbd keeps in lower case.
+bool same_name(const std::string& one, const std::string& other);
 
 using QosByName = std::map<std::string, QosFacts>;
 

@@ -8,6 +8,8 @@
 namespace slurm {
 namespace {
 
+constexpr const char* kNode = "node";  // in Tres
+
 // One thing that is counted, as a shape's jobs ask for it. 0: it is not known how much.
 struct Resource {
   std::string name{};  // Slurm's, in Tres
@@ -37,7 +39,7 @@ std::array<Resource, 4> resources_of(const ShapeNeeds& needs) {
             .unit = "GPUs",
             .of_node = needs.gpus,
             .of_job = needs.gpus * nodes},
-           {.name = "node", .need = "nodes", .unit = "nodes", .of_node = 1, .of_job = nodes}}};
+           {.name = kNode, .need = "nodes", .unit = "nodes", .of_node = 1, .of_job = nodes}}};
 }
 
 struct Limit {
@@ -122,10 +124,12 @@ void judge_share(const Resource& resource, int64_t asked, const std::string& eac
                             .need = resource.need});
 }
 
-// What all jobs of the user, the QOS or the account may have together.
+// What all jobs of the user, the QOS or the account may have together. Slurm counts a node that
+// several of them share once, so it is not known how many jobs fit in a number of nodes.
 void judge_sum(const ShapeNeeds& needs, const Resource& resource, const std::optional<Limit>& limit,
                AccountingProblems& problems) {
   judge_share(resource, resource.of_job, " a job", limit, problems);
+  if (resource.name == kNode) return;
   if (!limit || resource.of_job == 0 || resource.of_job > limit->most) return;
   const int64_t at_once = limit->most / resource.of_job;
   if (at_once >= needs.waiting) return;
@@ -137,14 +141,14 @@ void judge_sum(const ShapeNeeds& needs, const Resource& resource, const std::opt
 void judge_submitted(const ShapeNeeds& needs, const LimitsOfJob& job,
                      AccountingProblems& problems) {
   const auto limit = limit_of(job, kSubmitted);
-  if (!limit || limit->most >= needs.waiting) return;
+  if (!limit || limit->most >= needs.jobs) return;
   const std::string says = limit->of + " is " + std::to_string(limit->most);
   if (limit->most < 1) {
     problems.never.push_back({.says = says + ": Slurm takes no job there", .need = "qos"});
   } else {
-    problems.slow.push_back({.says = says + ", and Margay lets " + std::to_string(needs.waiting) +
-                                     " jobs of each priority wait in Slurm",
-                             .need = "waiting"});
+    problems.slow.push_back({.says = says + ", and Margay may have " + std::to_string(needs.jobs) +
+                                     " jobs in Slurm at once",
+                             .need = "jobs"});
   }
 }
 

@@ -119,8 +119,9 @@ struct ShapeNeeds {
   int64_t memory_mb = 0;
   int gpus = 0;
   int waiting = 1;  // jobs that Margay lets wait in Slurm at once
+  int jobs = 1;     // jobs that Margay may have in Slurm at once, running ones included
   // Where what it asks for is set: "time" -> "slurm.options.time". Names: partition, account, qos,
-  // time, nodes, cpus, mem, gpus, waiting.
+  // time, nodes, cpus, mem, gpus, jobs.
   std::map<std::string, std::string> sources{};
 };
 

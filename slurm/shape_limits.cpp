@@ -12,6 +12,7 @@ namespace slurm {
 namespace {
 
 constexpr int64_t kLittleMemory = 1024;  // MB; less is meant as GB
+constexpr const char* kAppliesLimits = "Slurm applies limits (AccountingStorageEnforce)";
 
 using LiftedBy = ShapeProblem::LiftedBy;
 using Nodes = std::vector<const NodeFacts*>;
@@ -39,15 +40,57 @@ void judge_width(const ShapeNeeds& needs, const PartitionFacts& partition,
   }
 }
 
-void judge_name(const std::string& name, const Names& allowed, const Names& denied,
-                const std::string& need, const std::string& kind, ShapeProblems& problems) {
-  if (name.empty()) return;
-  if (!allowed.empty() && allowed.count(name) == 0) {
+bool has(const Names& list, const std::string& name) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const std::string& one) { return same_name(one, name); });
+}
+
+void judge_qos(const std::string& qos, const PartitionFacts& partition, ShapeProblems& problems) {
+  if (qos.empty()) return;
+  if (!partition.qos.empty() && !has(partition.qos, qos)) {
+    problems.push_back({.says = "its AllowQos (" + list_of(partition.qos) + ") lacks '" + qos + "'",
+                        .need = "qos"});
+  } else if (partition.qos.empty() && has(partition.denied_qos, qos)) {
+    problems.push_back({.says = "its DenyQos has '" + qos + "'", .need = "qos"});
+  }
+}
+
+// An account in the list stands for all below it, too.
+void judge_allowed(const LimitsOfJob& job, const Names& allowed, ShapeProblems& problems) {
+  if (std::any_of(job.accounts.begin(), job.accounts.end(),
+                  [&](const std::string& account) { return has(allowed, account); })) {
+    return;
+  }
+  problems.push_back(
+      {.says = "its AllowAccounts (" + list_of(allowed) + ") lacks '" + job.account + "'",
+       .need = "account",
+       .only_if = job.knows_accounts_above
+                      ? ""
+                      : "no account above '" + job.account + "' is in AllowAccounts"});
+}
+
+// Releases of Slurm whose lists are not hierarchical accept an account below one that is denied.
+void judge_denied(const LimitsOfJob& job, const Names& denied, ShapeProblems& problems) {
+  if (has(denied, job.account)) {
+    problems.push_back({.says = "its DenyAccounts has '" + job.account + "'", .need = "account"});
+    return;
+  }
+  for (const std::string& account : job.accounts) {
+    if (!has(denied, account)) continue;
     problems.push_back(
-        {.says = "its Allow" + kind + " (" + list_of(allowed) + ") lacks '" + name + "'",
-         .need = need});
-  } else if (allowed.empty() && denied.count(name) > 0) {
-    problems.push_back({.says = "its Deny" + kind + " has '" + name + "'", .need = need});
+        {.says = "its DenyAccounts has '" + account + "', above '" + job.account + "'",
+         .need = "account",
+         .only_if = "Slurm denies subaccounts, too, as older releases do not"});
+  }
+}
+
+void judge_account(const LimitsOfJob& job, const PartitionFacts& partition,
+                   ShapeProblems& problems) {
+  if (job.account.empty()) return;
+  if (partition.accounts.empty()) {
+    judge_denied(job, partition.denied_accounts, problems);
+  } else {
+    judge_allowed(job, partition.accounts, problems);
   }
 }
 
@@ -132,7 +175,7 @@ void judge_node_needs(const ShapeNeeds& needs, const PartitionFacts& partition, 
       {.says = says + ", which " + plain(together) + " of its nodes have together", .need = "mem"});
 }
 
-ShapeProblems problems_of(const ShapeNeeds& needs, const std::string& name,
+ShapeProblems problems_of(const ShapeNeeds& needs, const LimitsOfJob& job, const std::string& name,
                           const PartitionFacts& partition, const NodeTotals& totals) {
   Nodes nodes;
   for (const NodeFacts& node : totals.each) {
@@ -142,9 +185,8 @@ ShapeProblems problems_of(const ShapeNeeds& needs, const std::string& name,
   judge_time(needs, partition, problems);
   judge_width(needs, partition, problems);
   judge_node_needs(needs, partition, nodes, problems);
-  judge_name(needs.account, partition.accounts, partition.denied_accounts, "account", "Accounts",
-             problems);
-  judge_name(needs.qos, partition.qos, partition.denied_qos, "qos", "Qos", problems);
+  judge_account(job, partition, problems);
+  judge_qos(job.qos, partition, problems);
   return problems;
 }
 
@@ -174,38 +216,50 @@ bool lifts(const QosFacts& qos, LiftedBy flag) {
   return false;
 }
 
+// Without those that the job's QOS lifts; where nothing is known of it, all depends on its flags.
+void consider_qos(const SiteFacts& facts, const std::string& name, ShapeProblems& problems) {
+  if (facts.qos.value && facts.qos.value->contains(name)) {
+    const QosFacts& qos = facts.qos.value->at(name);
+    std::erase_if(problems,
+                  [&](const ShapeProblem& problem) { return lifts(qos, problem.lifted_by); });
+    return;
+  }
+  if (name.empty()) return;
+  for (ShapeProblem& problem : problems) {
+    if (problem.lifted_by == LiftedBy::kNothing) continue;
+    problem.only_if = "QOS '" + name + "' does not override the limit";
+  }
+}
+
+// Nothing where Slurm applies no limits.
+AccountingProblems accounting_problems(const ShapeNeeds& needs, const LimitsOfJob& limits,
+                                       const std::optional<bool>& enforces_limits) {
+  if (!enforces_limits.value_or(true)) return {};
+  AccountingProblems problems = problems_of_accounting(needs, limits);
+  if (enforces_limits) return problems;
+  for (ShapeProblem& problem : problems.never) problem.only_if = kAppliesLimits;
+  for (ShapeProblem& problem : problems.slow) problem.only_if = kAppliesLimits;
+  return problems;
+}
+
 // What a shape meets in one partition.
 struct Trial {
   ShapeProblems problems{};
   ShapeProblems slow{};
-  std::string qos_may_lift{};  // a QOS of which nothing is known, and all depends on its flags
+
+  // Whether a job may start all the same, by what is not known.
+  bool is_open() const {
+    return std::none_of(problems.begin(), problems.end(),
+                        [](const ShapeProblem& problem) { return problem.only_if.empty(); });
+  }
 };
 
 Trial try_partition(const ShapeNeeds& needs, const std::string& name,
                     const PartitionFacts& partition, const SiteFacts& facts) {
   const LimitsOfJob limits = limits_in(facts, needs, name, partition);
-  ShapeNeeds resolved = needs;
-  resolved.account = limits.account;
-  resolved.qos = limits.qos;
-  Trial trial{.problems = problems_of(resolved, name, partition, *facts.nodes.value)};
-  const bool may_lift =
-      !trial.problems.empty() &&
-      std::none_of(trial.problems.begin(), trial.problems.end(), [](const ShapeProblem& problem) {
-        return problem.lifted_by == LiftedBy::kNothing;
-      });
-  const QosFacts* qos = nullptr;
-  if (facts.qos.value && facts.qos.value->contains(limits.qos)) {
-    qos = &facts.qos.value->at(limits.qos);
-  }
-  if (qos != nullptr) {
-    std::erase_if(trial.problems,
-                  [&](const ShapeProblem& problem) { return lifts(*qos, problem.lifted_by); });
-  } else if (may_lift) {
-    trial.qos_may_lift = limits.qos;
-  }
-  if (!facts.enforces_limits.value_or(true)) return trial;
-  AccountingProblems accounting = problems_of_accounting(needs, limits);
-  if (!accounting.never.empty()) trial.qos_may_lift.clear();
+  Trial trial{.problems = problems_of(needs, limits, name, partition, *facts.nodes.value)};
+  consider_qos(facts, limits.qos, trial.problems);
+  AccountingProblems accounting = accounting_problems(needs, limits, facts.enforces_limits);
   trial.problems.insert(trial.problems.end(), accounting.never.begin(), accounting.never.end());
   trial.slow = std::move(accounting.slow);
   return trial;
@@ -239,42 +293,54 @@ std::string source_of(const ShapeNeeds& needs, const std::string& need) {
   return source == needs.sources.end() ? "slurm.options." + need : source->second;
 }
 
-std::string advice_on(const ShapeNeeds& needs, const ShapeProblems& problems) {
+// `only_if`: what it depends on whether they hold jobs back.
+std::string advice_on(const ShapeNeeds& needs, const ShapeProblems& problems,
+                      const Names& only_if) {
   Names sources;
   for (const ShapeProblem& problem : problems) sources.insert(source_of(needs, problem.need));
-  return "no job of this shape would start: correct " + list_of(sources) +
-         ", or name another partition, account or QOS";
+  return "no job of this shape would start" +
+         (only_if.empty() ? "" : " if " + base::joined(only_if, " or ")) + ": correct " +
+         list_of(sources) + ", or name another partition, account or QOS";
+}
+
+std::string says_of(const std::string& partition, const ShapeProblems& problems) {
+  std::vector<std::string> clauses;
+  for (const ShapeProblem& problem : problems) clauses.push_back(problem.says);
+  return "partition '" + partition + "': " + base::joined(clauses);
+}
+
+void judge_slow(const ShapeNeeds& needs, const std::string& subject, const ShapeProblems& slow,
+                Findings& findings) {
+  for (const ShapeProblem& problem : slow) {
+    findings.warn(subject, problem.says,
+                  (problem.only_if.empty() ? "" : "if " + problem.only_if + ", ") +
+                      "have the limit raised, or lower " + source_of(needs, problem.need));
+  }
 }
 
 void judge_shape(const ShapeNeeds& needs, const SiteFacts& facts, Findings& findings) {
   const std::string subject = "shape " + needs.shape;
   judge_little_memory(needs, subject, findings);
-  std::string says;
+  std::vector<std::string> says;
   ShapeProblems all;
-  std::string qos_may_lift;
+  Names only_if;
   const auto candidates = candidates_of(needs, *facts.partitions.value);
   if (candidates.empty()) return;
   for (const auto& [name, partition] : candidates) {
     const Trial trial = try_partition(needs, name, partition, facts);
     if (trial.problems.empty()) {
       findings.good(subject, "partition '" + name + "' has what it asks for");
-      for (const ShapeProblem& slow : trial.slow) {
-        findings.warn(subject, slow.says,
-                      "have the limit raised, or lower " + source_of(needs, slow.need));
-      }
+      judge_slow(needs, subject, trial.slow, findings);
       return;
     }
-    std::vector<std::string> clauses;
-    for (const ShapeProblem& problem : trial.problems) clauses.push_back(problem.says);
-    says += (says.empty() ? "" : "; ") + ("partition '" + name + "': ") + base::joined(clauses);
-    if (!trial.qos_may_lift.empty()) qos_may_lift = trial.qos_may_lift;
-    all.insert(all.end(), trial.problems.begin(), trial.problems.end());
+    says.push_back(says_of(name, trial.problems));
+    for (const ShapeProblem& problem : trial.problems) {
+      if (trial.is_open()) only_if.insert(problem.only_if);
+      all.push_back(problem);
+    }
   }
-  if (!qos_may_lift.empty()) {
-    findings.warn(subject, says, "make sure that QOS '" + qos_may_lift + "' overrides the limit");
-  } else {
-    findings.bad(subject, says, advice_on(needs, all));
-  }
+  const auto level = only_if.empty() ? Finding::Level::kBad : Finding::Level::kWarning;
+  findings.judge(false, level, subject, base::joined(says, "; "), advice_on(needs, all, only_if));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct ShapeProblem {
   std::string says{};                                                         // one clause
   std::string need{};  // its name in ShapeNeeds::sources
   LiftedBy lifted_by = LiftedBy::kNothing;
+  std::string only_if{};  // what is not known and makes it one, a clause; empty: it is one
 };
 using ShapeProblems = std::vector<ShapeProblem>;
 

@@ -8,6 +8,7 @@ namespace slurm {
 namespace {
 
 constexpr int64_t kMostSkew = 30;  // seconds; munge's tokens are good for 300
+constexpr const char* kLimitsUnknown = ": what a QOS or an association limits is unknown";
 constexpr const char* kCorrectNames = "correct slurm.options or the script template";
 
 void judge_clock(const SiteFacts& facts, Findings& findings) {
@@ -72,32 +73,62 @@ void judge_limits_known(const SiteFacts& facts, Findings& findings) {
   }
 }
 
-void judge_accounting(const SiteFacts& facts, const Examination& what, Findings& findings) {
-  if (!facts.uses_accounting) {
-    findings.good("accounting", "not used: what a QOS or an association limits is unknown");
-    for (const auto& [kind, names] : {std::pair("account", what.accounts), {"QOS", what.qos}}) {
-      if (names.empty()) continue;
-      findings.warn(kind, "cannot be checked without accounting: " + list_of(names),
-                    "watch the first job of each");
-    }
-    return;
-  }
-  if (!facts.accounting.value) {
-    findings.bad("accounting",
-                 facts.accounting.problem + ": what a QOS or an association limits is unknown",
-                 "check slurmdbd, or set slurm.accounting to off");
-    return;
-  }
-  findings.good("accounting", *facts.accounting.value + " answers");
-  judge_limits_known(facts, findings);
+// "cannot be checked without accounting", "cannot be checked (Access denied)".
+void warn_of_unchecked(const std::string& kind, const Names& names, const std::string& why,
+                       Findings& findings) {
+  if (names.empty()) return;
+  findings.warn(kind, "cannot be checked " + why + ": " + list_of(names),
+                "watch the first job of each");
+}
+
+void warn_of_unchecked(const Examination& what, const std::string& why, Findings& findings) {
+  warn_of_unchecked("account", what.accounts, why, findings);
+  warn_of_unchecked("QOS", what.qos, why, findings);
+}
+
+void judge_accounted_names(const SiteFacts& facts, const Examination& what, Findings& findings) {
   if (facts.qos.value) {
     judge_names("QOS", what.qos, names_of(*facts.qos.value), kCorrectNames, findings);
+  } else {
+    warn_of_unchecked("QOS", what.qos, "(" + facts.qos.problem + ")", findings);
   }
   if (facts.associations.value) {
     judge_names(
         "account", what.accounts, accounts_of(*facts.associations.value, facts.user),
         "correct slurm.options, or let an administrator give " + facts.user + " the account",
         findings);
+  } else {
+    warn_of_unchecked("account", what.accounts, "(" + facts.associations.problem + ")", findings);
+  }
+}
+
+void judge_accounting_asked(const SiteFacts& facts, const Examination& what, Findings& findings) {
+  if (!facts.accounting.value) {
+    findings.bad("accounting", facts.accounting.problem + kLimitsUnknown,
+                 "check slurmdbd, or set slurm.accounting to off");
+    warn_of_unchecked(what, "(" + facts.accounting.problem + ")", findings);
+    return;
+  }
+  findings.good("accounting", *facts.accounting.value + " answers");
+  judge_limits_known(facts, findings);
+  judge_accounted_names(facts, what, findings);
+}
+
+void judge_accounting(const SiteFacts& facts, const Examination& what, Findings& findings) {
+  constexpr const char* kWithout = "without accounting";
+  switch (facts.accounting_use) {
+    case AccountingUse::kOff:
+      findings.warn("accounting", std::string("not asked (slurm.accounting: off)") + kLimitsUnknown,
+                    "set slurm.accounting to auto where the site has accounting");
+      warn_of_unchecked(what, kWithout, findings);
+      return;
+    case AccountingUse::kNone:
+      findings.good("accounting", std::string("not used") + kLimitsUnknown);
+      warn_of_unchecked(what, kWithout, findings);
+      return;
+    case AccountingUse::kAsked:
+      judge_accounting_asked(facts, what, findings);
+      return;
   }
 }
 

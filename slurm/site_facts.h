@@ -83,16 +83,19 @@ struct PartitionFacts {
   std::string own_qos{};  // whose limits hold for every job in it
 };
 
+// Whether accounting is asked, or why not: slurm.accounting is off, or the site has none.
+enum class AccountingUse { kOff, kNone, kAsked };
+
 struct SiteFacts {
   std::string user{};                                        // in whose name jobs run
   int64_t now = 0;                                           // of this machine, s since the epoch
   Fact<int64_t> controller_time{};                           // of slurmctld's, s since the epoch
   Fact<std::map<std::string, PartitionFacts>> partitions{};  // by name
-  bool uses_accounting = false;                              // else the next three are not asked
-  Fact<std::string> accounting{};                            // who answers: "slurmdbd", "sacct"
+  AccountingUse accounting_use = AccountingUse::kNone;
+  Fact<std::string> accounting{};  // who answers: "slurmdbd", "sacct"
   Fact<QosByName> qos{};
   Fact<AssociationFacts> associations{};
-  // Whether Slurm applies the limits of QOS and associations; unset: not known, and taken for yes.
+  // Whether Slurm applies the limits of QOS and associations; unset: not known.
   std::optional<bool> enforces_limits{};
   Fact<NodeTotals> nodes{};
 };

@@ -58,8 +58,9 @@ slurm::ShapeNeeds needs_of(const Config& config, Shape shape) {
       .cpus = cpus_on_each_node(wanted, nodes),
       .memory_mb = memory_of_each_node(wanted, nodes),
       .gpus = slurm::gpus_of(wanted) / std::max(1, wanted.max_nodes.value_or(1)),
-      .waiting = config.slurm.max_pending > 0 ? config.slurm.max_pending : kFewestPending};
-  needs.sources["waiting"] = "slurm.max_pending";
+      .waiting = config.slurm.max_pending > 0 ? config.slurm.max_pending : kFewestPending,
+      .jobs = config.slurm.max_jobs};
+  needs.sources["jobs"] = "slurm.max_jobs";
   for (const std::string& name : base::split(wanted.partition, ',')) {
     if (!name.empty()) needs.partitions.insert(name);
   }

@@ -35,7 +35,8 @@ void check_scratch(const std::string& folder, Findings& findings) {
                "sbatch reads its scripts there: correct its owner and mode");
 }
 
-// Runs each command, and says of which release of Slurm they are. False: one does not run.
+// Runs each command, and says of which release of Slurm they are. False: one that the daemon needs
+// does not run; sacctmgr is the doctor's alone.
 bool check_commands(CliSession& session, Findings& findings) {
   Names commands = {"sbatch", "squeue", "scancel", "scontrol", "sinfo"};
   if (session.options().accounting != Accounting::kOff) commands.insert({"sacct", "sacctmgr"});
@@ -46,10 +47,12 @@ bool check_commands(CliSession& session, Findings& findings) {
     if (result.ok()) {
       releases[release_of(result.output)].insert(command);
     } else {
-      all = false;
-      findings.bad(command, complaint_of(result),
-                   "install Slurm's client commands, set slurm.commands to their folder, and "
-                   "SLURM_CONF where slurm.conf is in no usual place");
+      const bool needed = command != "sacctmgr";
+      all = all && !needed;
+      findings.judge(false, needed ? Finding::Level::kBad : Finding::Level::kWarning, command,
+                     complaint_of(result),
+                     "install Slurm's client commands, set slurm.commands to their folder, and "
+                     "SLURM_CONF where slurm.conf is in no usual place");
     }
   }
   if (!all) return false;
@@ -109,11 +112,14 @@ bool enforces_limits(const std::string& words) {
 
 void ask_accounting(CliSession& session, Settings& config, SiteFacts& facts) {
   const Accounting wanted = session.options().accounting;
-  if (wanted == Accounting::kOff) return;
+  if (wanted == Accounting::kOff) {
+    facts.accounting_use = AccountingUse::kOff;
+    return;
+  }
   const CommandResult result =
       session.run_at_once("sacct", sacct_arguments(session.options().name_prefix + "none", 1));
   const bool off = !result.ok() && says_accounting_is_off(result.error);
-  facts.uses_accounting = !off || wanted == Accounting::kOn;
+  if (!off || wanted == Accounting::kOn) facts.accounting_use = AccountingUse::kAsked;
   if (!result.ok()) {
     facts.accounting.problem = complaint_of(result);
     return;

@@ -151,8 +151,12 @@ class Inquiry {
     SiteFacts facts{.user = session_.user(), .now = session_.now()};
     if (controller_answers) facts.controller_time = controller_time();
     facts.partitions = ask(controller_path(version_, "partitions"), parse_partitions);
-    facts.uses_accounting = session_.uses_accounting();
-    if (facts.uses_accounting) ask_accounting(facts);
+    if (session_.uses_accounting()) {
+      facts.accounting_use = AccountingUse::kAsked;
+      ask_accounting(facts);
+    } else if (session_.options().accounting == Accounting::kOff) {
+      facts.accounting_use = AccountingUse::kOff;
+    }
     facts.nodes = ask(controller_path(version_, "nodes"), parse_node_totals);
     return facts;
   }

@@ -15,6 +15,7 @@ class AccountingLimits : public testing::Test {
  protected:
   AccountingLimits() {
     facts_.user = "ann";
+    facts_.enforces_limits = true;
     facts_.partitions.value = {{"main", {.state = "UP", .is_default = true, .nodes = 8}}};
     facts_.nodes.value = NodeTotals{.nodes = 8, .gpus = 32};
     facts_.qos.value = {{"normal", {}}, {"brief", {}}, {"gate", {}}};
@@ -27,7 +28,7 @@ class AccountingLimits : public testing::Test {
                 {.account = "other", .user = "ann", .qos = {"brief"}}}};
     needs_.sources = {{"time", "slurm.options.time"},  {"mem", "slurm.options.mem"},
                       {"nodes", "slurm.nodes"},        {"cpus", "slurm.options.cpus-per-task"},
-                      {"gpus", "slurm.gpus_per_node"}, {"waiting", "slurm.max_pending"}};
+                      {"gpus", "slurm.gpus_per_node"}, {"jobs", "slurm.max_jobs"}};
   }
 
   JobLimits& qos(const std::string& name) { return facts_.qos.value->at(name).limits; }
@@ -69,7 +70,8 @@ class AccountingLimits : public testing::Test {
                     .cpus = 16,
                     .memory_mb = 64 * 1024,
                     .gpus = 4,
-                    .waiting = 4};
+                    .waiting = 4,
+                    .jobs = 10};
 };
 
 TEST_F(AccountingLimits, WithoutAnyAShapeIsGood) { expect_good(); }
@@ -135,10 +137,22 @@ TEST_F(AccountingLimits, ASumThatLetsFewerRunThanWaitIsAWarning) {
   expect_good();
 }
 
-TEST_F(AccountingLimits, FewerSubmittedJobsThanMargayLetsWaitIsAWarning) {
-  association("lab", "ann").most_submitted = 3;
-  expect_slow("MaxSubmitJobs of ann's association with account 'lab' is 3", "slurm.max_pending");
-  association("lab", "ann").most_submitted = 4;
+TEST_F(AccountingLimits, NodesThatJobsMayShareAreJudgedForASingleJobAlone) {
+  association("lab").of_all = {{"node", 3}};
+  qos("normal").of_user = {{"node", 2}};
+  expect_good();
+  needs_.nodes = 3;
+  expect_bad("asks for 3 nodes a job, and MaxTRESPerUser of QOS 'normal' is 2 nodes",
+             "slurm.nodes");
+}
+
+TEST_F(AccountingLimits, FewerSubmittedJobsThanMargayMayHaveInSlurmIsAWarning) {
+  association("lab", "ann").most_submitted = 9;
+  expect_slow(
+      "MaxSubmitJobs of ann's association with account 'lab' is 9, and Margay may have 10 jobs in "
+      "Slurm at once",
+      "slurm.max_jobs");
+  association("lab", "ann").most_submitted = 10;
   expect_good();
 }
 
@@ -202,6 +216,29 @@ TEST_F(AccountingLimits, AreNotJudgedWhereSlurmAppliesNone) {
   qos("normal").most_minutes = 60;
   facts_.enforces_limits = false;
   expect_good();
+}
+
+TEST_F(AccountingLimits, AreWarningsWhereItIsNotKnownWhetherSlurmAppliesAny) {
+  facts_.enforces_limits.reset();
+  expect_good();
+  qos("normal").most_minutes = 60;
+  const auto all = judged();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].level, Level::kWarning);
+  EXPECT_THAT(all[0].says, HasSubstr("asks for 2 h, and MaxWall of QOS 'normal' is 60 min"));
+  EXPECT_THAT(all[0].advice, AllOf(HasSubstr("if Slurm applies limits (AccountingStorageEnforce)"),
+                                   HasSubstr("slurm.options.time")));
+  qos("normal").most_minutes.reset();
+  qos("normal").most_submitted = 3;
+  expect_slow("MaxSubmitJobs of QOS 'normal' is 3", "if Slurm applies limits");
+  facts_.nodes.value->each.push_back({.name = "n1", .partitions = {"main"}, .cpus = 8, .gpus = 4});
+  expect_bad("its largest node has 8 CPUs", "slurm.options.cpus-per-task");
+}
+
+TEST_F(AccountingLimits, AnAccountIsFoundInWhateverCaseItIsWritten) {
+  needs_.account = "Lab";
+  association("lab", "ann").most_minutes = 60;
+  expect_bad("MaxWall of ann's association with account 'lab' is 60 min", "slurm.options.time");
 }
 
 TEST_F(AccountingLimits, AccountsThatAreEachOthersParentsAreFollowedOnce) {

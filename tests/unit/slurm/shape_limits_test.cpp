@@ -47,6 +47,18 @@ class ShapeLimits : public testing::Test {
     EXPECT_EQ(all.size(), 1U);
     return all.empty() ? Finding{} : all.front();
   }
+  void accounts_are(const std::string& default_account) {
+    facts_.associations.value = {.default_account = default_account,
+                                 .all = {{.account = "root"},
+                                         {.account = "institute", .parent = "root"},
+                                         {.account = "lab", .parent = "institute"}}};
+  }
+  void expect_warning(const std::string& says, const std::string& advice) const {
+    const Finding finding = judge();
+    EXPECT_EQ(finding.level, Level::kWarning);
+    EXPECT_THAT(finding.says, AllOf(HasSubstr("'main'"), HasSubstr(says)));
+    EXPECT_THAT(finding.advice, HasSubstr(advice));
+  }
   void expect_bad(const std::string& says, const std::string& source) const {
     const Finding finding = judge();
     EXPECT_EQ(finding.level, Level::kBad);
@@ -120,6 +132,7 @@ TEST_F(ShapeLimits, MegabytesThatMeanGigabytesAreAWarning) {
 }
 
 TEST_F(ShapeLimits, AnAccountOrQosThatThePartitionDoesNotAllowIsBad) {
+  accounts_are("");
   needs_.account = "lab";
   needs_.sources["account"] = "slurm.options.account";
   main().accounts = {"physics"};
@@ -168,8 +181,50 @@ TEST_F(ShapeLimits, WhatAQosOverridesIsKnownByItsFlags) {
 TEST_F(ShapeLimits, TheDefaultAccountIsComparedWithThePartitionsList) {
   main().accounts = {"physics"};
   EXPECT_EQ(judge().level, Level::kGood) << "which account it is is not known";
-  facts_.associations.value = {.default_account = "lab"};
+  accounts_are("lab");
   expect_bad("its AllowAccounts (physics) lacks 'lab'", "slurm.options.account");
+}
+
+TEST_F(ShapeLimits, APartitionThatAllowsAnAccountAllowsThoseBelowItInWhateverCase) {
+  accounts_are("lab");
+  for (const char* allowed : {"lab", "LAB", "institute", "Root"}) {
+    main().accounts = {"physics", allowed};
+    EXPECT_EQ(judge().level, Level::kGood) << allowed;
+  }
+  needs_.account = "Lab";
+  EXPECT_EQ(judge().level, Level::kGood);
+}
+
+TEST_F(ShapeLimits, APartitionThatDeniesAnAccountIsBadAndOneAboveItAWarning) {
+  accounts_are("lab");
+  main().denied_accounts = {"physics"};
+  EXPECT_EQ(judge().level, Level::kGood);
+  main().denied_accounts = {"Lab"};
+  expect_bad("its DenyAccounts has 'lab'", "slurm.options.account");
+  main().denied_accounts = {"Institute"};
+  expect_warning("its DenyAccounts has 'institute', above 'lab'", "older releases");
+}
+
+TEST_F(ShapeLimits, AnAccountOfWhichNotAllAboveAreKnownIsAWarningAtMost) {
+  accounts_are("lab");
+  facts_.associations.value->all.erase(facts_.associations.value->all.begin());
+  main().accounts = {"physics"};
+  expect_warning("its AllowAccounts (physics) lacks 'lab'", "no account above 'lab'");
+  facts_.associations.value.reset();
+  needs_.account = "lab";
+  expect_warning("its AllowAccounts (physics) lacks 'lab'", "no account above 'lab'");
+  main().accounts = {};
+  main().denied_accounts = {"physics"};
+  EXPECT_EQ(judge().level, Level::kGood);
+}
+
+TEST_F(ShapeLimits, AQosIsComparedWithThePartitionsListWithoutCase) {
+  needs_.qos = "low";
+  main().qos = {"Low"};
+  EXPECT_EQ(judge().level, Level::kGood);
+  main().qos = {};
+  main().denied_qos = {"LOW"};
+  expect_bad("its DenyQos has 'low'", "slurm.options.qos");
 }
 
 TEST_F(ShapeLimits, WhatIsNotKnownIsNotJudged) {

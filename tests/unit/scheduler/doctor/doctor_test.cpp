@@ -310,6 +310,7 @@ TEST_F(DoctorTest, WhatEachShapeNeedsIsComparedWithTheCluster) {
   config_.slurm.shape = Shape::kNodes;
   config_.slurm.nodes = 3;
   config_.slurm.gpus_per_node = 8;
+  config_.slurm.max_jobs = 20;
   config_.slurm.shape_options[Shape::kNodes] = {{"cpus-per-task", "10"}};
   const slurm::ShapeNeeds needs = names_used(config_).shapes.at(0);
   EXPECT_EQ(needs.shape, "nodes");
@@ -320,6 +321,8 @@ TEST_F(DoctorTest, WhatEachShapeNeedsIsComparedWithTheCluster) {
   EXPECT_EQ(needs.cpus, 80);
   EXPECT_EQ(needs.memory_mb, 80 * 4096);
   EXPECT_EQ(needs.gpus, 8);
+  EXPECT_EQ(needs.jobs, 20);
+  EXPECT_EQ(needs.sources.at("jobs"), "slurm.max_jobs");
   EXPECT_EQ(needs.sources.at("time"), "slurm.options.time");
   EXPECT_EQ(needs.sources.at("nodes"), "slurm.nodes");
   EXPECT_EQ(needs.sources.at("gpus"), "slurm.gpus_per_node");

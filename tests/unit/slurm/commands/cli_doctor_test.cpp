@@ -38,6 +38,17 @@ class Doctor : public Commands {
                             ";; user) echo research;; *) cat " + scratch_ / "associations" +
                             ";; esac");
   }
+  void applies_no_limits() const {
+    const std::string config = scratch_ / "config.txt";
+    std::string text = tests::text_of(MARGAY_TEST_DATA "/slurm/commands/config.txt");
+    const std::string enforced = "associations,limits,qos";
+    text.replace(text.find(enforced), enforced.size(), "associations");
+    scratch_.write("config.txt", text);
+    becomes("scontrol",
+            "case $1$2 in ping) echo 'Slurmctld(primary) at vm is UP';; showconfig) cat " + config +
+                ";; --oneliner*) cat " MARGAY_TEST_DATA
+                "/slurm/commands/partitions.txt;; *) echo slurm-wlm 22.05.8;; esac");
+  }
   static std::string version() {
     return "if [ \"$1\" = --version ]; then echo slurm-wlm 22.05.8; exit; fi\n";
   }
@@ -125,20 +136,47 @@ TEST_F(Doctor, SaysOnceThatLimitsAreUnknown) {
 }
 
 TEST_F(Doctor, LimitsThatSlurmDoesNotApplyAreNotJudged) {
-  const std::string config = scratch_ / "config.txt";
-  std::string text = tests::text_of(MARGAY_TEST_DATA "/slurm/commands/config.txt");
-  const std::string enforced = "associations,limits,qos";
-  text.replace(text.find(enforced), enforced.size(), "associations");
-  scratch_.write("config.txt", text);
-  becomes("scontrol",
-          "case $1$2 in ping) echo 'Slurmctld(primary) at vm is UP';; showconfig) cat " + config +
-              ";; --oneliner*) cat " MARGAY_TEST_DATA
-              "/slurm/commands/partitions.txt;; *) echo slurm-wlm 22.05.8;; esac");
+  applies_no_limits();
   becomes("sinfo", version() + "printf 'n01|gpu:4|main|16|64000\\n'");
   accounting_has("normal||00:01:00|||||\n", "");
   const Examination what{.shapes = {{.shape = "gpu", .minutes = 5, .gpus = 1}}};
   EXPECT_THAT(of("shape gpu", what), HasSubstr("good"));
   EXPECT_THAT(of("limits of QOS and associations", what), HasSubstr("good: Slurm applies none"));
+}
+
+TEST_F(Doctor, NamesThatCannotBeCheckedAreWarningsEvenWhereSlurmAppliesNoLimits) {
+  applies_no_limits();
+  becomes("sacctmgr", version() + "echo 'sacctmgr: error: Access denied' >&2; exit 1");
+  const Examination what{.accounts = {"research"}, .qos = {"normal"}};
+  EXPECT_THAT(of("QOS", what), HasSubstr("warning: cannot be checked (Access denied): normal"));
+  EXPECT_THAT(of("account", what),
+              HasSubstr("warning: cannot be checked (Access denied): research"));
+  EXPECT_EQ(of("account"), "nothing");
+}
+
+TEST_F(Doctor, WithoutSacctmgrNamesCannotBeCheckedAndTheRestIsExamined) {
+  fs::remove(scratch_ / "bin/sacctmgr");
+  const Examination what{.accounts = {"research"}, .qos = {"normal"}};
+  EXPECT_THAT(of("sacctmgr", what), AllOf(HasSubstr("warning"), HasSubstr("No such file")));
+  EXPECT_THAT(of("QOS", what), HasSubstr("warning: cannot be checked"));
+  EXPECT_THAT(of("account", what), HasSubstr("warning: cannot be checked"));
+  EXPECT_THAT(of("GPUs", what), HasSubstr("good"));
+}
+
+TEST_F(Doctor, NamesCannotBeCheckedWhereAccountingDoesNotAnswer) {
+  becomes("sacct", version() + "echo 'sacct: error: Connection refused' >&2; exit 1");
+  const Examination what{.accounts = {"research"}, .qos = {"normal"}};
+  EXPECT_THAT(of("accounting", what), HasSubstr("bad"));
+  EXPECT_THAT(of("QOS", what),
+              HasSubstr("warning: cannot be checked (Connection refused): normal"));
+  EXPECT_THAT(of("account", what), HasSubstr("warning"));
+}
+
+TEST_F(Doctor, AccountingThatIsOffIsAWarningAndIsNotAsked) {
+  options_.accounting = Accounting::kOff;
+  EXPECT_THAT(of("accounting"), HasSubstr("warning: not asked (slurm.accounting: off)"));
+  EXPECT_TRUE(calls("sacctmgr").empty());
+  EXPECT_THAT(of("QOS", {.qos = {"normal"}}), HasSubstr("warning: cannot be checked"));
 }
 
 TEST_F(Doctor, WarnsOfEndsThatAreForgottenTooSoon) {

@@ -114,11 +114,11 @@ TEST_F(RestExamineTest, WhatAShapeAsksForIsComparedWithItsQosAndAssociation) {
   EXPECT_THAT(examine({.shapes = {shape}}), finding(Level::kGood, "shape gpu", "'gpu'"));
   shape.qos = "brief";
   EXPECT_THAT(examine({.shapes = {shape}}),
-              finding(Level::kBad, "shape gpu", "asks for 5 min, and MaxWall of QOS 'brief'"));
+              finding(Level::kWarning, "shape gpu", "asks for 5 min, and MaxWall of QOS 'brief'"));
   shape.qos = "";
   shape.gpus = 2;
   EXPECT_THAT(examine({.shapes = {shape}}),
-              finding(Level::kBad, "shape gpu", "alice's association with account 'research'"));
+              finding(Level::kWarning, "shape gpu", "alice's association with account 'research'"));
 }
 
 TEST_F(RestExamineTest, AssociationsOfSeveralClustersLimitNothingAndAreAWarning) {
@@ -178,6 +178,21 @@ TEST_F(RestExamineTest, ATokenThatIsRefusedAtOnceGivesNoAdviceOnTheAddress) {
 TEST_F(RestExamineTest, MinJobAgeIsJudgedByTheDaemonsPoll) {
   EXPECT_THAT(examine({.poll = std::chrono::seconds(20)}),
               finding(Level::kGood, "limits", "MinJobAge should be 60 s"));
+}
+
+TEST_F(RestExamineTest, AccountingThatIsOffIsAWarning) {
+  RestClusterOptions off = options();
+  off.accounting = Accounting::kOff;
+  EXPECT_THAT(make_rest_cluster(off)->examine({}),
+              finding(Level::kWarning, "accounting", "not asked (slurm.accounting: off)"));
+}
+
+TEST_F(RestExamineTest, AccountsThatCannotBeReadAreAWarning) {
+  answers_["/slurmdb/v0.0.38/associations"] = [](const auto&) {
+    return json(error(7000, "Access denied"), 500);
+  };
+  const auto findings = examine({.accounts = {"research"}});
+  EXPECT_THAT(findings, finding(Level::kWarning, "account", "cannot be checked"));
 }
 
 TEST_F(RestExamineTest, WithoutAccountingItsNamesCannotBeChecked) {
