@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "base/checkpoint_text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -45,7 +46,8 @@ void print_summary(const Manifest& manifest) {
 // Throws InputError for a checkpoint that cannot be read, before any folder is made.
 void check_resume(const std::string& checkpoint) {
   if (checkpoint.empty() || ::access(checkpoint.c_str(), R_OK) == 0) return;
-  throw InputError("--resume: '" + checkpoint + "' cannot be read: " + std::strerror(errno));
+  throw InputError("--resume: " + base::checkpoint_text(checkpoint) +
+                   " cannot be read: " + std::strerror(errno));
 }
 
 // The command line of each of `ranks` local ranks: this one's without --nproc. The cores are

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/checkpoint_text.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
@@ -97,10 +98,10 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path), in_(path, std::ios::binary) {
     struct stat status = {};
     if (!in_ || ::stat(path.c_str(), &status) != 0) {
-      throw InputError("checkpoint '" + path +
-                       "' cannot be read: " + std::generic_category().message(errno));
+      throw InputError(base::checkpoint_text(path) +
+                       " cannot be read: " + std::generic_category().message(errno));
     }
-    if (!S_ISREG(status.st_mode)) throw InputError("checkpoint '" + path + "' is not a file");
+    if (!S_ISREG(status.st_mode)) throw InputError(base::checkpoint_text(path) + " is not a file");
     left_ = static_cast<uint64_t>(status.st_size);
   }
   void get(void* data, size_t size) {
@@ -126,10 +127,11 @@ class Reader {
     }
   }
   [[noreturn]] void fail(const std::string& what) const {
-    throw DamagedCheckpoint("checkpoint '" + path_ + "' " + what);
+    throw DamagedCheckpoint(base::checkpoint_text(path_) + " " + what);
   }
   [[noreturn]] void refuse_kind() const {
-    throw InputError("'" + path_ + "' is not a checkpoint: name a file that --checkpoint has made");
+    throw InputError(base::checkpoint_text(path_) +
+                     " is a file of another kind: name a file that --checkpoint has made");
   }
 
  private:
@@ -241,12 +243,12 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
                           found.accumulators.width == wanted.accumulators.width;
   if (differences.empty() && !same_shape) note("number of units or map size");
   if (!differences.empty()) {
-    throw InputError("checkpoint '" + path +
-                     "' belongs to another search; it differs in: " + differences +
+    throw InputError(base::checkpoint_text(path) +
+                     " belongs to another search; it differs in: " + differences +
                      ". Start without --resume, or give the checkpoint of this search");
   }
   if (found.numerics_version != wanted.numerics_version) {
-    throw DamagedCheckpoint("checkpoint '" + path + "' is of numerics version " +
+    throw DamagedCheckpoint(base::checkpoint_text(path) + " is of numerics version " +
                             std::to_string(found.numerics_version) +
                             ", which another version of this program has; this one has " +
                             std::to_string(wanted.numerics_version));

@@ -47,16 +47,33 @@ bool was_only_interrupted(const db::Attempt& attempt, const db::Item& item) {
          item.micrograph_mtime_ns < attempt.created * kNanoseconds;
 }
 
+// A job resumes from a checkpoint of its own where it was requeued, and else from the one that it
+// was given.
+std::set<std::string> refused_checkpoints(const std::vector<db::Attempt>& earlier) {
+  std::set<std::string> refused;
+  for (const db::Attempt& attempt : earlier) {
+    if (attempt.cause != kCheckpointCause) continue;
+    const std::string own = checkpoint_of(attempt);
+    refused.insert(own.empty() ? attempt.resume_from : own);
+  }
+  return refused;
+}
+
 // The newest attempt need not have one: it may have failed before its first checkpoint. After a
 // `margay retry` the search begins anew, unless it had only been interrupted.
 std::string newest_checkpoint(const std::vector<db::Attempt>& earlier, const db::Item& item) {
+  const std::set<std::string> refused = refused_checkpoints(earlier);
+  const auto fits = [&](const std::string& checkpoint) {
+    return !checkpoint.empty() && refused.count(checkpoint) == 0;
+  };
   for (auto attempt = earlier.rbegin(); attempt != earlier.rend(); ++attempt) {
     const bool counts = attempt->number > item.exempt_through;
     if (!counts && !was_only_interrupted(*attempt, item)) break;
     const std::string checkpoint = checkpoint_of(*attempt);
-    if (!checkpoint.empty()) return checkpoint;
+    if (fits(checkpoint)) return checkpoint;
     if (!counts) {
-      return std::filesystem::exists(attempt->resume_from) ? attempt->resume_from : "";
+      const std::string& given = attempt->resume_from;
+      return fits(given) && std::filesystem::exists(given) ? given : "";
     }
   }
   return "";

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/checkpoint_text.h"
 #include "base/other_content.h"
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
@@ -120,6 +121,14 @@ std::string other_content(const std::string& error, const db::Item& item,
   return "";
 }
 
+// A job that was requeued resumes from the checkpoint of its own first run.
+bool is_checkpoint_refused(const std::string& error, const db::Attempt& attempt) {
+  const auto names = [&](const std::string& path) {
+    return !path.empty() && error.find(base::checkpoint_text(path)) != std::string::npos;
+  };
+  return names(attempt.resume_from) || names(attempt.directory + "/" + kCheckpointFile);
+}
+
 // What matters only once the job is over.
 void add_end(const DaemonContext& context, const db::Attempt& attempt, const db::Item& item,
              const db::Template& search_template, Evidence& evidence) {
@@ -131,6 +140,7 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
     if (evidence.input_changed.empty()) {
       evidence.input_changed = other_content(evidence.error, item, search_template);
     }
+    evidence.checkpoint_refused = is_checkpoint_refused(evidence.error, attempt);
     const FoundFile found = find_micrograph(context, item);
     if (found.change == FileChange::kAway) evidence.away = found.text;
   }

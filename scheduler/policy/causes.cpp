@@ -40,6 +40,8 @@ constexpr CauseRule kRules[] = {
     {"memory", 2, false, false, ItemState::kFailed, "it used more memory than its job asked for"},
     {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
     {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
+    {kCheckpointCause, kUnlimited, false, false, ItemState::kFailed,
+     "its checkpoint cannot be used"},
     {"input_away", kUnlimited, true, false, ItemState::kFailed, "its input cannot be reached"},
     {"jobs_away", kUnlimited, true, false, ItemState::kFailed, "its folder could not be reached"},
     {kBadInputCause, 0, false, false, ItemState::kQuarantined, "bad input"},

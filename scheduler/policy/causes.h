@@ -18,6 +18,9 @@ inline constexpr const char* kStalled = "stalled";
 // What it was to search cannot be searched, or is not what was registered.
 inline constexpr const char* kBadInputCause = "bad_input";
 
+// The engine refused the checkpoint that its job resumed from; no later attempt resumes from it.
+inline constexpr const char* kCheckpointCause = "checkpoint";
+
 // How often each cause ended an attempt of this item since the user's last `retry`.
 using Failures = std::map<std::string, int>;
 

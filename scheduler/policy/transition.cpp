@@ -149,6 +149,9 @@ Outcome bad_input(const Evidence& evidence, const Past& past) {
   if (!evidence.input_changed.empty()) {
     return ended(AttemptState::kFailed, kBadInputCause, evidence.input_changed, past);
   }
+  if (evidence.checkpoint_refused) {
+    return ended(AttemptState::kFailed, kCheckpointCause, message_of(evidence), past);
+  }
   if (!evidence.away.empty()) {
     return ended(AttemptState::kFailed, "input_away", evidence.away, past);
   }

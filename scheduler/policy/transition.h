@@ -32,11 +32,12 @@ struct Evidence {
   // Why submissions pause if its device failed: it failed on other nodes, too. Empty: the item or
   // the host may be to blame.
   std::string hardware_pause;
-  bool disk_full = false;     // the engine or the file system reports it
-  std::string error;          // the engine's message, or the last line of the log
-  std::string away;           // how its micrograph is missing together with its folder
-  std::string memory_error;   // the log's line that says so, if its memory did not suffice
-  bool ended_unseen = false;  // the folder of jobs was away when its end was first seen
+  bool disk_full = false;           // the engine or the file system reports it
+  bool checkpoint_refused = false;  // by the engine, of its job that was to resume from it
+  std::string error;                // the engine's message, or the last line of the log
+  std::string away;                 // how its micrograph is missing together with its folder
+  std::string memory_error;         // the log's line that says so, if its memory did not suffice
+  bool ended_unseen = false;        // the folder of jobs was away when its end was first seen
   bool cancel_requested = false;
   // How the micrograph differs from the enqueued one, or the volume from the registered one, by the
   // result or by what the engine refused to search; empty when neither does.

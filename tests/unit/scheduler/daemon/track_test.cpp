@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "base/checkpoint_text.h"
 #include "scheduler/files/jobs_owner.h"
 #include "tests/unit/scheduler/daemon/daemon_fixture.h"
 
@@ -143,6 +144,39 @@ TEST_F(DaemonTrackTest, AStoppedSearchResumesFromItsCheckpoint) {
   finish(attempt(id));
   ticks(2);
   EXPECT_FALSE(std::filesystem::exists(attempts(id)[0].directory + "/checkpoint.mgc"));
+}
+
+TEST_F(DaemonTrackTest, ACheckpointThatTheEngineRefusesIsNotResumedFromAgain) {
+  const auto id = enqueue("a.mrc").id;
+  const auto refuse = [&](const std::string& checkpoint) {
+    fail(attempt(id), 64,
+         "margay-engine: " + base::checkpoint_text(checkpoint) + " is a file of another kind\n");
+    ticks(2);
+  };
+  const auto stop_with_checkpoint = [&] {
+    std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+    fail(attempt(id), 85);
+    ticks(2);
+    return attempt(id).resume_from;
+  };
+  ticks(2);
+  const std::string oldest = stop_with_checkpoint();
+  const std::string older = stop_with_checkpoint();
+  ASSERT_EQ(older, attempts(id)[1].directory + "/checkpoint.mgc");
+  refuse(older);
+  ASSERT_THAT(attempts(id), SizeIs(4));
+  EXPECT_EQ(attempts(id)[2].cause, "checkpoint");
+  EXPECT_EQ(attempt(id).resume_from, oldest);
+  // Its job was requeued and resumed from a checkpoint of its own.
+  const std::string own = attempt(id).directory + "/checkpoint.mgc";
+  std::ofstream(own) << "units";
+  refuse(own);
+  EXPECT_EQ(attempt(id).resume_from, oldest);
+  refuse(oldest);
+  ASSERT_THAT(attempts(id), SizeIs(6));
+  EXPECT_EQ(attempt(id).resume_from, "");
+  refuse("/elsewhere/checkpoint.mgc");
+  EXPECT_EQ(item(id).state, ItemState::kQuarantined) << "the daemon did not choose that file";
 }
 
 TEST_F(DaemonTrackTest, AMicrographWrittenDuringItsSearchIsQuarantined) {

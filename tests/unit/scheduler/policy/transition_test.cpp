@@ -131,6 +131,20 @@ TEST(Transition, BadInputIsQuarantinedWithItsFirstErrorAndNeverTriedAgain) {
   EXPECT_THAT(outcome.reason, HasSubstr("not an MRC file"));
 }
 
+TEST(Transition, ACheckpointThatTheEngineRefusesIsNoBadInputAndIsRetriedAtOnce) {
+  Evidence evidence = with_job(JobState::kFailed, 64);
+  evidence.error = "checkpoint '/jobs/1/a1/checkpoint.mgc' is not one";
+  evidence.checkpoint_refused = true;
+  evidence.away = "'/data/m.mrc' is missing together with its folder '/data'";
+  const Outcome outcome = judged(evidence, {{"checkpoint", 100}});
+  EXPECT_EQ(outcome.cause, "checkpoint");
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.wait.count(), 0);
+  EXPECT_THAT(outcome.reason, HasSubstr("its checkpoint cannot be used: " + evidence.error));
+  evidence.input_changed = "'m.mrc' is another file";
+  EXPECT_EQ(judged(evidence).item, ItemState::kQuarantined);
+}
+
 TEST(Transition, AnInputOnAFileSystemThatIsAwayIsNoBadInput) {
   Evidence evidence = with_job(JobState::kFailed, 64);
   evidence.away = "'/data/m.mrc' is missing together with its folder '/data'";
