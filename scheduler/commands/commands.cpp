@@ -59,7 +59,7 @@ std::string change_of_file(const db::Item& item, const FileFacts& facts) {
   }
   if (facts.mtime_ns != item.micrograph_mtime_ns) return "the micrograph was written again";
   if (!difference(micrograph_of(item), facts).empty()) return "the micrograph is another file";
-  return "the micrograph is unchanged";
+  return "the size, time and inode of the file passed are the registered ones";
 }
 
 void take_micrograph(const FileFacts& facts, db::Item& item) {
@@ -175,7 +175,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
                       .owner = caller.name,
                       .created = clock_.now()};
   record.id = templates.insert(record);
-  audit(caller, "template add", 0, record.name + " version " + std::to_string(record.version));
+  audit(caller, "template add", 0, record.name + "@" + std::to_string(record.version));
   commit(transaction);
   return {record, false};
 }
@@ -186,9 +186,9 @@ db::Template Commands::find_template(const EnqueueRequest& request) const {
                          ? templates.find_version(request.template_name, *request.template_version)
                          : templates.find_newest(request.template_name);
   if (found) return *found;
-  std::string name = "'" + request.template_name + "'";
-  if (request.template_version) name += " version " + std::to_string(*request.template_version);
-  throw NotFound("no template " + name + "; register one with 'margay template add'");
+  std::string name = request.template_name;
+  if (request.template_version) name += "@" + std::to_string(*request.template_version);
+  throw NotFound("no template '" + name + "'; register one with 'margay template add'");
 }
 
 ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
@@ -217,7 +217,7 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
   db::ItemStore items(database_);
   const auto earlier = items.find_newest(request.micrograph.path, found.id);
   if (earlier && !request.again) {
-    throw Conflict("'" + request.micrograph.path + "' with template " + found.name + " version " +
+    throw Conflict("'" + request.micrograph.path + "' with template " + found.name + "@" +
                        std::to_string(found.version) + " is " + item_name(*earlier) +
                        " already; --again makes another",
                    earlier->id);

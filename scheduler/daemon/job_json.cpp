@@ -15,8 +15,8 @@ std::optional<nlohmann::json> read_job_json(const std::string& folder, const std
   }
   try {
     return nlohmann::json::parse(*text);
-  } catch (const nlohmann::json::exception& error) {
-    throw base::UnfitFile(path + " is damaged: " + error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw base::UnfitFile(path + " is damaged: it is not JSON");
   }
 }
 

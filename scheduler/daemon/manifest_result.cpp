@@ -113,8 +113,11 @@ ManifestReading read_manifest(const db::Attempt& attempt, const db::Template& se
             .micrograph_sha256 = manifest->at("inputs").at("micrograph").at("sha256")};
   } catch (const base::UnfitFile& error) {
     return refused(error.what());
-  } catch (const Json::exception& error) {
-    return refused(std::string("is damaged: ") + error.what());
+  } catch (const Json::exception&) {
+    return refused(
+        "'" + attempt.directory + "/" + kManifestFile +
+        "' is damaged: it lacks a field that margay-engine writes, or has one of another "
+        "type");
   }
 }
 

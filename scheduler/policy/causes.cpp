@@ -24,6 +24,7 @@ struct CauseRule {
   const char* gives_up = nullptr;  // added when no try is left
 };
 
+constexpr const char* kUnknown = "unknown";
 constexpr const char* kTooShort = "the time limit is too short for any progress";
 
 constexpr CauseRule kRules[] = {
@@ -46,7 +47,7 @@ constexpr CauseRule kRules[] = {
     {"jobs_away", kUnlimited, true, false, ItemState::kFailed, "its folder could not be reached"},
     {kBadInputCause, 0, false, false, ItemState::kQuarantined, "bad input"},
     {"engine_bug", 0, false, false, ItemState::kQuarantined, "the engine crashed"},
-    {"unknown", 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
+    {kUnknown, 1, true, false, ItemState::kFailed, "it failed for an unknown reason"},
     {kStalled, 3, true, true, ItemState::kFailed, "its search stalled"},
     {"stopped_early", 3, true, true, ItemState::kFailed, "it was stopped before it got any further",
      kTooShort},
@@ -65,7 +66,7 @@ const CauseRule& rule_of(const std::string& cause) {
   for (const CauseRule& rule : kRules) {
     if (cause == rule.cause) return rule;
   }
-  return rule_of("unknown");
+  return rule_of(kUnknown);
 }
 
 milliseconds spacing(const CauseRule& rule, int earlier, const RetryRules& rules) {
@@ -106,7 +107,9 @@ Outcome ended(AttemptState state, const std::string& cause, const std::string& m
   const auto known = past.failures.find(cause);
   const int earlier = known == past.failures.end() ? 0 : known->second;
   Outcome outcome{.attempt = state, .cause = cause, .message = message};
-  const std::string says = message.empty() ? rule.says : rule.says + (": " + message);
+  std::string says = rule.says;
+  if (!message.empty())
+    says = (std::string(rule.cause) == kUnknown ? "it failed" : says) + ": " + message;
   if (rule.retries == kUnlimited || earlier < rule.retries) {
     outcome.item = ItemState::kQueued;
     outcome.reason = says + "; " + tries_left(rule, earlier);

@@ -17,6 +17,7 @@ using db::ItemState;
 using db::Priority;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 template <typename Error, typename Action>
 std::string refusal(Action action) {
@@ -316,6 +317,15 @@ TEST_F(CommandsTest, RetryReportsWhatChangedAndTakesTheFileAsItIsNow) {
   EXPECT_EQ(again.micrograph_bytes, 15);
   ticks(1);
   EXPECT_EQ(item(id).state, ItemState::kActive);
+}
+
+TEST_F(CommandsTest, RetryOfAFileThatWasAnotherMeanwhileSaysWhatTheRetryTakes) {
+  const auto id = enqueue("a.mrc").id;
+  set_state(id, ItemState::kQuarantined, "'a.mrc' has other content");
+  EXPECT_THAT(
+      retry(id).reason,
+      AllOf(HasSubstr("the size, time and inode of the file passed are the registered ones"),
+            Not(HasSubstr("unchanged"))));
 }
 
 TEST_F(CommandsTest, RetryOfAFileThatIsGoneIsRefused) {

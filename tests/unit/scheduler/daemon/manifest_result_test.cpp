@@ -55,6 +55,16 @@ TEST_F(ResultsTest, ADamagedOneIsRefused) {
   EXPECT_THAT(read().problem, HasSubstr("damaged"));
 }
 
+TEST_F(ResultsTest, AFieldThatIsMissingOrMistypedIsSaidInPlainWords) {
+  const std::string path = attempt_.directory + "/manifest.json";
+  for (const char* text : {"\"text\"", "{\"format\":\"one\"}", "{}", "{"}) {
+    std::ofstream(path) << text;
+    EXPECT_EQ(read().witness, ManifestWitness::kRefused);
+    EXPECT_THAT(read().problem, testing::AllOf(HasSubstr("'" + path + "'"), HasSubstr("damaged"),
+                                               testing::Not(HasSubstr("exception"))));
+  }
+}
+
 TEST_F(ResultsTest, OneNestedTooDeepIsRefusedUnparsed) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   replace("{", "{\"deep\":" + deep + ",");

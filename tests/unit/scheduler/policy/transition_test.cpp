@@ -119,6 +119,7 @@ TEST(Transition, ARefusedManifestNamesWhatIsWrong) {
   evidence.manifest = ManifestWitness::kRefused;
   evidence.manifest_problem = "its manifest is of attempt 'x'";
   EXPECT_EQ(judged(evidence).message, "its manifest is of attempt 'x'");
+  EXPECT_THAT(judged(evidence).reason, testing::StartsWith("it failed: its manifest is of"));
 }
 
 TEST(Transition, BadInputIsQuarantinedWithItsFirstErrorAndNeverTriedAgain) {
