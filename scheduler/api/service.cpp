@@ -81,14 +81,14 @@ std::string parameter(const Request& request, const std::string& key) {
 std::string nearest_state(const std::string& word) {
   std::vector<std::string> known;
   for (const db::ItemState state : db::item_states()) known.push_back(db::to_string(state));
-  return base::did_you_mean(word, known);
+  return base::did_you_mean(base::upper(word), known) + "; use " + base::joined(known);
 }
 
 db::ItemQuery item_query(const Request& request) {
   db::ItemQuery query;
   for (const std::string& word : words_of(parameter(request, "state"), ',')) {
-    const auto state = db::parse<db::ItemState>(word);
-    if (!state) throw Invalid("unknown state '" + word + "'" + nearest_state(word));
+    const auto state = db::parse<db::ItemState>(base::upper(word));
+    if (!state) throw BadOption("unknown state '" + word + "'" + nearest_state(word));
     query.states.push_back(*state);
   }
   for (const std::string& word : words_of(parameter(request, "priority"), ',')) {

@@ -26,7 +26,7 @@ std::string progress_word(const json& item) {
 
 std::string query_of(const ListOptions& options) {
   std::string query = "explain=1&progress=1";
-  if (!options.state.empty()) query += "&state=" + base::percent_encode(base::upper(options.state));
+  if (!options.state.empty()) query += "&state=" + base::percent_encode(options.state);
   if (!options.priority.empty()) query += "&priority=" + base::percent_encode(options.priority);
   if (!options.label.empty()) query += "&label=" + base::percent_encode(options.label);
   return query;

@@ -73,8 +73,12 @@ TEST_F(CliArgumentsTest, WordsDurationsAndOptionsAreRefusedWithWhatIsExpected) {
 
 TEST_F(CliArgumentsTest, AMisspeltStateNamesTheNearestOne) {
   const Outcome outcome = margay({"list", "--state", "activ"});
-  EXPECT_EQ(outcome.exit, 1);
-  EXPECT_THAT(outcome.error, HasSubstr("unknown state 'ACTIV'; did you mean 'ACTIVE'?"));
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.error, HasSubstr("unknown state 'activ'; did you mean 'ACTIVE'?"));
+  const Outcome bogus = margay({"list", "--state", "done,bogus"});
+  EXPECT_EQ(bogus.exit, 2);
+  EXPECT_THAT(bogus.error, HasSubstr("unknown state 'bogus'"));
+  EXPECT_THAT(bogus.error, HasSubstr("QUARANTINED"));
 }
 
 }  // namespace

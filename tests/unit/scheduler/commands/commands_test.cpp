@@ -207,7 +207,8 @@ TEST_F(CommandsTest, AnUnknownTemplateIsNotFound) {
   EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("'none'"));
   wrong.template_name = "ribosome";
   wrong.template_version = 9;
-  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("version 9"));
+  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }),
+              HasSubstr("'ribosome@9'"));
 }
 
 TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
