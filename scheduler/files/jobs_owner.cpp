@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/error.h"
 #include "base/read_file.h"
 #include "base/text.h"
 
