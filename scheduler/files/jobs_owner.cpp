@@ -45,7 +45,9 @@ std::string why_not_ours(const std::string& jobs, const std::string& instance) {
     }
     if (base::trimmed(*owner) != instance) {
       return "the folder of jobs '" + jobs + "' belongs to another database (" +
-             base::trimmed(*owner) + "): mount the file system of this one's";
+             base::trimmed(*owner) +
+             "): mount this daemon's own folder of jobs there, or correct 'jobs' in the "
+             "configuration";
     }
     keep_new(path);
     return "";
