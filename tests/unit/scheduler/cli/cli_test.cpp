@@ -234,7 +234,7 @@ TEST_F(CliTest, ListSelects) {
   EXPECT_EQ(margay({"list", "--state", "held,queued", "--json"}).document().at("items").size(), 2U);
   EXPECT_EQ(margay({"list", "--limit", "1", "--json"}).document().at("items").size(), 1U);
   EXPECT_THAT(margay({"list", "--priority", "urgent"}).out, HasSubstr("no items"));
-  EXPECT_EQ(margay({"list", "--state", "busy"}).exit, 1);
+  EXPECT_EQ(margay({"list", "--state", "busy"}).exit, 2);
 }
 
 TEST_F(CliTest, WaitEndsAsItsItemsDo) {
