@@ -35,9 +35,9 @@ Outcome checkpointed(const Evidence& evidence, const Past& past) {
   }
   return {.attempt = AttemptState::kCheckpointed,
           .cause = "checkpointed",
-          .message = "stopped on request with a checkpoint",
+          .message = "stopped with a checkpoint, before its time limit or on request",
           .item = ItemState::kQueued,
-          .reason = "stopped on request; resumes from its checkpoint"};
+          .reason = "stopped before its time limit or on request; resumes from its checkpoint"};
 }
 
 // A stop for another shape counts as no failure.
