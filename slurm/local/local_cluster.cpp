@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -12,10 +11,9 @@
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "base/environment.h"
-#include "base/parse_number.h"
 #include "base/untrusted_file.h"
 #include "slurm/local/detached.h"
+#include "slurm/local/local_request.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
 
@@ -27,42 +25,6 @@ namespace fs = std::filesystem;
 // Folders that are not jobs: one being written, and one being removed.
 constexpr const char* kUnfinished = ".new-";
 constexpr const char* kRemoved = ".gone-";
-constexpr size_t kLongestName = 200;
-
-bool is_job_name(const std::string& name) {
-  const auto allowed = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-  };
-  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), allowed);
-}
-
-// Nothing of the daemon's own environment reaches a job but these.
-std::map<std::string, std::string> environment_of(const JobRequest& request) {
-  std::map<std::string, std::string> environment = request.environment;
-  environment.insert({{"PATH", base::variable("PATH", "/usr/local/bin:/usr/bin:/bin")},
-                      {"HOME", base::variable("HOME", "/")},
-                      {"LANG", base::variable("LANG", "C.UTF-8")}});
-  environment["MARGAY_JOB_ID"] = request.name;
-  environment["MARGAY_JOB_NAME"] = request.name;
-  return environment;
-}
-
-std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs::path& helper) {
-  if (!is_job_name(request.name)) {
-    return "the job's name \"" + request.name +
-           "\" must be 1 to 200 letters, digits, '-', '_' or '.', and not begin with '.'";
-  }
-  if (!fs::is_directory(request.directory)) {
-    return "the job's working folder " + request.directory + " is not there";
-  }
-  if (access(helper.c_str(), X_OK) != 0) {
-    return "cannot run " + helper.string() + ": " + std::strerror(errno) +
-           "; the local cluster needs margay-job, beside margay-engine or where 'job' in the "
-           "configuration says";
-  }
-  return std::nullopt;
-}
 
 // A cancellation whose record cannot be read counts as made long ago, so that the job is killed
 // now.
@@ -116,40 +78,11 @@ LocalCluster::LocalCluster(LocalClusterOptions options)
   }
 }
 
-int signal_number(const std::string& name) {
-  const std::map<std::string, int> known = {{"HUP", SIGHUP},   {"INT", SIGINT},
-                                            {"TERM", SIGTERM}, {"USR1", SIGUSR1},
-                                            {"USR2", SIGUSR2}, {"CONT", SIGCONT}};
-  const auto found = known.find(name);
-  if (found != known.end()) return found->second;
-  if (const auto number = base::parse_number<int>(name); number && *number > 0) return *number;
-  throw DirectiveError("the job's script: --signal=" + name +
-                       " is a signal that the local cluster does not send: use USR1");
-}
-
-// What the #SBATCH lines of the script say of its time. Throws DirectiveError.
-void add_time_limit(const std::string& script, LocalRequest& request) {
-  const Directives asks = parse_directives(script, "the job's script");
-  const Resources wanted = resources_of(asks, "the job's script");
-  const auto limit = asks.find("time");
-  if (limit == asks.end()) return;
-  request.limit_ms = std::max<int64_t>(0, parse_time(limit->second).value_or(0)) * 1000;
-  if (wanted.signal_name.empty()) return;
-  request.stop_signal = signal_number(wanted.signal_name);
-  request.stop_before_ms = int64_t{wanted.signal_delay.value_or(0)} * 1000;
-}
-
 // The rename is the submission: before it there is no job, after it there is exactly one.
 void LocalCluster::claim(const JobRequest& request) {
   const fs::path unfinished = options_.folder / (kUnfinished + request.name);
   fs::remove_all(unfinished);
-  LocalRequest record{.name = request.name,
-                      .directory = request.directory,
-                      .output_path = request.output_path,
-                      .environment = environment_of(request),
-                      .submitted_ns = wall_clock_ns(),
-                      .kill_wait_ms = options_.kill_wait.count()};
-  add_time_limit(request.script, record);
+  const LocalRequest record = local_request_of(request, wall_clock_ns(), options_.kill_wait);
   fs::create_directory(unfinished);
   {
     const JobFolder folder(unfinished);
