@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/atomic_file.h"
+#include "base/environment.h"
 #include "base/untrusted_file.h"
 #include "slurm/local/detached.h"
 #include "slurm/local/local_request.h"
