@@ -36,6 +36,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+std::string counted(int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return joined(words);
   return joined(std::vector(words.begin(), words.end() - 1)) + " or " + words.back();

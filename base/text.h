@@ -2,6 +2,7 @@
 // is that of ASCII.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ std::string trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
 bool is_digits(std::string_view text);
 // One part more than there are separators.
 std::vector<std::string> split(const std::string& text, char separator);
+// "1 rank", "3 ranks".
+std::string counted(int64_t count, const std::string& noun);
 // "cpu, gpu or node".
 std::string alternatives(const std::vector<std::string>& words);
 

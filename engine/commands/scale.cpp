@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/commands/scale_table.h"
@@ -141,7 +142,8 @@ Spread spread_here(const ScaleCommand& command, bool on_devices) {
   const int threads =
       command.device.threads > 0 ? command.device.threads : std::max(1, cores / most);
   if (!on_devices && threads * most > cores) {
-    print_message("note: " + counted(most, "rank") + " x " + counted(threads, "thread") +
+    print_message("note: " + base::counted(most, "rank") + " x " +
+                  base::counted(threads, "thread") +
                   " are more than the cores that this process may use (" + std::to_string(cores) +
                   "): beyond them, more ranks are no more hardware");
   }
@@ -225,8 +227,8 @@ int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> c
     wait_for_file(folder + "/manifest.json");
   } else if (!stop) {
     std::cerr << end.messages << std::flush;
-    print_message("the step of " + counted(ranks, "rank") + " on " +
-                  counted(place.nodes(ranks), "node") + " ended with exit code " +
+    print_message("the step of " + base::counted(ranks, "rank") + " on " +
+                  base::counted(place.nodes(ranks), "node") + " ended with exit code " +
                   std::to_string(end.code));
   }
   return stop ? static_cast<int>(ExitCode::kStopped) : end.code;
@@ -261,7 +263,7 @@ class Measurement {
       const ExitCode code = run(ranks, stop);
       if (code != ExitCode::kDone) {
         print_message(stop ? "stopped on request"
-                           : "the search by " + counted(ranks, "rank") + " failed");
+                           : "the search by " + base::counted(ranks, "rank") + " failed");
         return code;
       }
     }
@@ -285,7 +287,7 @@ class Measurement {
     const Json manifest = Json::parse(text_of_file(folder + "/manifest.json"));
     describe_search(manifest, table_);
     table_.rows.push_back(row_of(manifest, ranks, place_.nodes(ranks)));
-    print_message(counted(ranks, "rank") + format(": %.2f s", table_.rows.back().seconds));
+    print_message(base::counted(ranks, "rank") + format(": %.2f s", table_.rows.back().seconds));
     fs::remove_all(folder);
     return ExitCode::kDone;
   }

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/io/format.h"
 
 namespace engine {
@@ -26,7 +27,7 @@ std::string scale_text(const ScaleTable& table) {
                                    [](const ScaleRow& row) { return row.nodes > 1; });
   std::ostringstream text;
   text << table.search << "\n"
-       << table.device << ", " << table.backend << ", " << counted(table.threads, "thread")
+       << table.device << ", " << table.backend << ", " << base::counted(table.threads, "thread")
        << " in every rank\n\n"
        << "ranks" << (several ? "  nodes" : "")
        << "   seconds  speed-up  efficiency  correlations/s  correlations of a rank\n";

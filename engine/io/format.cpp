@@ -30,10 +30,6 @@ std::string duration_text(double seconds) {
   return format("%llds", static_cast<long long>(whole < 0 ? 0 : whole));
 }
 
-std::string counted(int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
 std::string grouped_number(int64_t value) {
   std::string digits = std::to_string(value);
   const size_t sign = value < 0 ? 1 : 0;

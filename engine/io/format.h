@@ -24,9 +24,6 @@ std::string utc_time_text(std::chrono::system_clock::time_point time);
 // The two largest units: 3d 04h, 1h 02m, 2m 05s, 45s.
 std::string duration_text(double seconds);
 
-// "1 rank", "3 ranks".
-std::string counted(int64_t count, const std::string& what);
-
 // 12,345,678.
 std::string grouped_number(int64_t value);
 

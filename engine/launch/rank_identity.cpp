@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
@@ -353,7 +354,7 @@ int device_of_rank(const RankPlace& place, int visible) {
   if (place.own_device && visible == 1) return 0;
   if (place.local_rank < visible) return place.local_rank;
   throw UsageError(describe_rank(place) + " is number " + std::to_string(place.local_rank) +
-                   " on its host, counted from 0, but sees " + counted(visible, "device") +
+                   " on its host, counted from 0, but sees " + base::counted(visible, "device") +
                    ": start at most one rank for each device (srun --gpus-per-task=1 binds one "
                    "to each; --local-rank says which this one takes)");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/launch/slurm_lists.h"
@@ -108,17 +109,19 @@ Spread spread_over(const Allocation& allocation, bool on_devices, int nproc, int
   const int held = on_devices ? allocation.gpus : allocation.tasks;
   const int all = held * allocation.nodes;
   if (nproc > all) {
-    throw UsageError("--nproc " + std::to_string(nproc) + ": this allocation of " +
-                     counted(allocation.nodes, "node") + " holds " + counted(all, "rank") + ", " +
-                     counted(held, on_devices ? "GPU" : "task") + " on each: ask for more with " +
-                     (on_devices ? "--gpus-per-node" : "--ntasks-per-node"));
+    throw UsageError(
+        "--nproc " + std::to_string(nproc) + ": this allocation of " +
+        base::counted(allocation.nodes, "node") + " holds " + base::counted(all, "rank") + ", " +
+        base::counted(held, on_devices ? "GPU" : "task") + " on each: ask for more with " +
+        (on_devices ? "--gpus-per-node" : "--ntasks-per-node"));
   }
   Spread spread{.most = nproc > 0 ? nproc : all};
   spread.per_node = std::min(held, spread.most);
   spread.threads = threads > 0 ? threads : std::max(1, allocation.cores / spread.per_node);
   if (spread.threads * spread.per_node > allocation.cores) {
-    throw UsageError(counted(spread.per_node, "rank") + " x " + counted(spread.threads, "thread") +
-                     " are more than the " + counted(allocation.cores, "core") +
+    throw UsageError(base::counted(spread.per_node, "rank") + " x " +
+                     base::counted(spread.threads, "thread") + " are more than the " +
+                     base::counted(allocation.cores, "core") +
                      " that this allocation has on a node: ask for more with --cpus-per-task, or "
                      "give fewer --threads");
   }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/text.h"
 #include "engine/config/input_checks.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
@@ -320,7 +321,7 @@ std::string describe_workers(const DevicePlan& device) {
     return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
            device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
   }
-  return device.backend + ", " + counted(device.threads, "thread");
+  return device.backend + ", " + base::counted(device.threads, "thread");
 }
 
 }  // namespace
@@ -330,7 +331,7 @@ std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
   return config.micrograph_path + ": " + std::to_string(shape.width) + " x " +
          std::to_string(shape.height) + " pixels, template " + std::to_string(shape.template_size) +
          "^3, " + grouped_number(space.orientations()) + " orientations x " +
-         counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
+         base::counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
          grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
          "\n" + describe_memory(device);
 }

@@ -6,15 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "scheduler/config/config.h"
 #include "scheduler/policy/lanes.h"
 
 namespace scheduler {
 namespace {
-
-std::string count_of(int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 const std::string* text_at(const std::map<int64_t, std::string>& texts, int64_t key) {
   const auto found = texts.find(key);
@@ -73,14 +70,16 @@ std::string queue_before(const ByClass& ahead) {
     classes += (classes.empty() ? "" : ", ") + std::to_string(count) + " " + to_string(priority);
   }
   if (total == 0) return "next in the queue";
-  return count_of(total, "item") + " before it (" + classes + ")";
+  return base::counted(total, "item") + " before it (" + classes + ")";
 }
 
 std::string slots_busy(int busy, const QueueSnapshot& snapshot) {
   if (snapshot.limits.queues) {
-    return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "job") + " in Slurm";
+    return std::to_string(busy) + " of " + base::counted(snapshot.limits.slots, "job") +
+           " in Slurm";
   }
-  return std::to_string(busy) + " of " + count_of(snapshot.limits.slots, "device slot") + " busy";
+  return std::to_string(busy) + " of " + base::counted(snapshot.limits.slots, "device slot") +
+         " busy";
 }
 
 std::string place_in_class(const PlanItem& item, int64_t ready_in_class, bool owners_take_turns) {
@@ -198,7 +197,7 @@ std::string already_waiting(const PlanItem& item, const Filling& filling) {
   if (!has_its_share(item, filling)) return "";
   const bool apart = has_its_share_apart(item, filling);
   const int jobs = apart ? pending_apart(item, filling).of_class : pending_of(item, filling);
-  return count_of(jobs, "job") + " of class " + to_string(item.priority) +
+  return base::counted(jobs, "job") + " of class " + to_string(item.priority) +
          (apart ? " that ask for nodes, GPUs, processors or memory of their own" : "") +
          (jobs == 1 ? " waits" : " wait") + " in Slurm already; ";
 }
@@ -211,7 +210,7 @@ Decision wait(const PlanItem& item, const Filling& filling) {
   if (!hold.empty()) decision.explanation += hold + "; ";
   decision.explanation += already_waiting(item, filling);
   if (has_stuck_jobs(item, filling.snapshot)) {
-    decision.explanation += count_of(filling.snapshot.stuck.at(item.owner), "job") +
+    decision.explanation += base::counted(filling.snapshot.stuck.at(item.owner), "job") +
                             " of its owner with options of their own cannot start; ";
   }
   decision.explanation +=
@@ -276,8 +275,8 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
         has + ": " + resumes + "as soon as jobs of its kind are submitted (" + *why + ")";
   } else if (!item.waits && has_its_share(item, filling)) {
     decision.explanation = has + ": " + resumes + "as soon as fewer than " +
-                           count_of(pending_limit(snapshot), "job") + " of class urgent wait in " +
-                           "Slurm";
+                           base::counted(pending_limit(snapshot), "job") +
+                           " of class urgent wait in " + "Slurm";
   } else {
     decision.verdict = Verdict::kWiden;
     decision.explanation = has + ": " + resumes + "with those";
@@ -314,8 +313,9 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
   } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
     decision.explanation = "waits: " + *hold_of(item, filling.snapshot);
   } else if (item.state == db::ItemState::kQueued) {
-    decision.explanation =
-        "waiting " + count_of(item.not_before - filling.snapshot.now, "second") + " before a retry";
+    decision.explanation = "waiting " +
+                           base::counted(item.not_before - filling.snapshot.now, "second") +
+                           " before a retry";
   } else {
     return decide_active(item, filling);
   }

@@ -2,14 +2,9 @@
 
 #include <tuple>
 
+#include "base/text.h"
+
 namespace scheduler {
-namespace {
-
-std::string count_of(int count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 std::strong_ordering operator<=>(const Width& a, const Width& b) {
   return std::tuple(a.gpus(), a.nodes) <=> std::tuple(b.gpus(), b.nodes);
@@ -17,7 +12,7 @@ std::strong_ordering operator<=>(const Width& a, const Width& b) {
 
 std::string to_string(const Width& width) {
   if (width == Width{}) return "1 GPU";
-  return count_of(width.nodes, "node") + " (" + count_of(width.gpus(), "GPU") + ")";
+  return base::counted(width.nodes, "node") + " (" + base::counted(width.gpus(), "GPU") + ")";
 }
 
 std::vector<Width> widths_of(int gpus_per_node, int most_nodes) {
