@@ -19,6 +19,7 @@ using Steady = std::chrono::steady_clock;
 // Stored in one durable transaction; somebody more urgent may come meanwhile.
 constexpr int64_t kMostAtOnce = 100;
 constexpr std::chrono::seconds kLongestAtOnce{1};
+constexpr std::chrono::seconds kLongestWait{2};  // for one owner, before the next
 
 constexpr double kHalfLife = 3600;  // seconds
 
@@ -55,6 +56,7 @@ struct MicrographReader::Batch {
   BeforeOpen before_open{};
   std::shared_ptr<std::atomic<bool>> stopped{};
   std::vector<Reading> readings{};
+  Steady::duration took{};
 };
 
 // nullopt: stopped meanwhile.
@@ -135,11 +137,17 @@ void MicrographReader::read_all(Batch& batch, const OwnerThreads::Sign& sign) {
   for (const db::Item& item : batch.items) {
     auto reading = read(item, batch, sign);
     if (reading) batch.readings.push_back(std::move(*reading));
-    if (*batch.stopped || Steady::now() - start >= kLongestAtOnce) return;
+    batch.took = Steady::now() - start;
+    if (*batch.stopped || batch.took >= kLongestAtOnce) return;
   }
 }
 
-// What has been read since its owner was given up. False: nothing.
+void MicrographReader::finish(int64_t owner_uid, const Batch& batch) {
+  add_time(times_, owner_uid, std::chrono::duration<double>(batch.took).count());
+  store(batch.readings);
+}
+
+// What has been read since it was not waited for any more. False: nothing.
 bool MicrographReader::store_late() {
   bool stored = false;
   for (auto late = late_.begin(); late != late_.end();) {
@@ -147,7 +155,7 @@ bool MicrographReader::store_late() {
       ++late;
       continue;
     }
-    store(late->second->readings);
+    finish(late->first, *late->second);
     stored = true;
     late = late_.erase(late);
   }
@@ -179,15 +187,11 @@ bool MicrographReader::read_some() {
   const int64_t owner = group->owner_uid;
   const auto batch = make_batch(*group);
   if (batch->items.empty()) return true;  // cancelled meanwhile
-  const auto start = Steady::now();
   threads_.begin_round();
   threads_.begin(owner, batch->items.front().micrograph_path,
                  [batch](const OwnerThreads::Sign& sign) { read_all(*batch, sign); });
-  const bool ended = threads_.ends(owner);
-  const std::chrono::duration<double> took = Steady::now() - start;
-  add_time(times_, owner, took.count());
-  if (ended) {
-    store(batch->readings);
+  if (threads_.ends(owner, kLongestWait)) {
+    finish(owner, *batch);
   } else {
     late_.emplace(owner, batch);
   }

@@ -2,8 +2,8 @@
 // then be compared with what was enqueued. An item is ready only once its micrograph was read.
 //
 // The most urgent class is read first, and within it that of the user whose
-// micrographs took the least time so far. Each user's are read by a thread of their own, one user's
-// after the other's; only one whose file system does not answer is not waited for. Progress is in
+// micrographs took the least time so far. Each user's are read by a thread of their own; the next
+// user's turn comes after two seconds at most, whether the reading goes on or hangs. Progress is in
 // the database, so that a restart continues where the last daemon stopped.
 #pragma once
 
@@ -62,6 +62,7 @@ class MicrographReader {
                                      const OwnerThreads::Sign& sign);
   static void read_all(Batch& batch, const OwnerThreads::Sign& sign);
   void store(const std::vector<Reading>& readings) const;
+  void finish(int64_t owner_uid, const Batch& batch);
   bool store_late();
   std::optional<db::UnreadGroup> next();
   std::shared_ptr<Batch> make_batch(const db::UnreadGroup& group) const;

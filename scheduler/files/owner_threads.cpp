@@ -1,5 +1,6 @@
 #include "scheduler/files/owner_threads.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
@@ -48,8 +49,8 @@ struct OwnerThreads::State {
   }
   std::string text_of(const Owner& owner) const {
     if (!owner.busy) {
-      return std::to_string(busy) +
-             " file systems do not answer, and its own is looked at when one of them does";
+      return "the file systems of " + std::to_string(busy) +
+             " users do not answer, and this one's files are tried when one of them does";
     }
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - owner.sign).count();
@@ -105,16 +106,15 @@ void OwnerThreads::begin(int64_t id, const std::string& path, Work work) {
   }
 }
 
-bool OwnerThreads::ends(int64_t id) {
+bool OwnerThreads::ends(int64_t id, std::chrono::milliseconds longest) {
   std::unique_lock lock(state_->mutex);
   State::Owner& owner = state_->owners[id];
   const auto began = Clock::now();
   const auto patience = owner.late ? Clock::duration{} : state_->limits.patience - owner.waited;
-  while (owner.busy && Clock::now() < owner.sign + patience) {
-    state_->changed.wait_until(lock, owner.sign + patience);
-  }
+  const auto until = [&] { return std::min(owner.sign + patience, began + longest); };
+  while (owner.busy && Clock::now() < until()) state_->changed.wait_until(lock, until());
   owner.waited += Clock::now() - began;
-  owner.given_up = owner.busy;
+  owner.given_up = owner.busy && Clock::now() >= owner.sign + patience;
   return !owner.busy;
 }
 
@@ -123,7 +123,8 @@ std::map<int64_t, std::string> OwnerThreads::hanging() const {
   std::map<int64_t, std::string> hanging;
   for (const auto& [id, owner] : state_->owners) {
     const bool turned_away = owner.turned_away && !state_->has_room(owner);
-    if (owner.given_up || turned_away) hanging.emplace(id, state_->text_of(owner));
+    const bool silent = owner.busy && Clock::now() - owner.sign > state_->limits.patience;
+    if (owner.given_up || silent || turned_away) hanging.emplace(id, state_->text_of(owner));
   }
   return hanging;
 }

@@ -40,10 +40,11 @@ class OwnerThreads {
   bool may_begin(int64_t owner);
   // Where it may: on a thread of its own. Throws std::system_error when the system has none.
   void begin(int64_t owner, const std::string& path, Work work);
-  // Waits for the end of the owner's work as long as there is a sign in time; not at all when the
-  // last one was late. Returns false when it is given up, for now: it ends some time, or never.
-  bool ends(int64_t owner);
-  // The owners whose work was given up and has not ended, or has found no thread, with a clause for
+  // Waits for the end of the owner's work as long as there is a sign in time, at most `longest`;
+  // not at all when the last one was late. Returns false when it goes on without being waited for:
+  // it ends some time, or never.
+  bool ends(int64_t owner, std::chrono::milliseconds longest = std::chrono::hours(24));
+  // The owners whose work has given no sign in time, or has found no thread, with a clause for
   // users: "the file system of 'PATH' has not answered for 35 s".
   std::map<int64_t, std::string> hanging() const;
 

@@ -83,6 +83,20 @@ TEST_F(HangingFilesTest, AMicrographThatCannotBeReadKeepsNobodyElsesFromBeingRea
   EXPECT_EQ(item(hers).micrograph_sha256, base::sha256_of_text("micrograph share/a.mrc"));
 }
 
+// A file of gigabytes answers all the while.
+TEST_F(HangingFilesTest, AMicrographThatTakesLongToReadKeepsNobodyElsesFromBeingRead) {
+  file_threads_.patience = std::chrono::hours(1);
+  restart();
+  gate_->close();
+  const auto hers = enqueue_unread("share/a.mrc", user_, "ribosome", db::Priority::kUrgent);
+  const auto his = enqueue_unread("b.mrc", bob_);
+  EXPECT_TRUE(becomes(his, ItemState::kActive));
+  EXPECT_EQ(item(hers).state, ItemState::kQueued);
+  EXPECT_THAT(daemon_->hanging_files().unread, testing::IsEmpty()) << "it is only slow";
+  gate_->open();
+  EXPECT_TRUE(becomes(hers, ItemState::kActive));
+}
+
 TEST_F(HangingFilesTest, AVolumeThatCannotBeLookedAtHoldsTheItemsOfItsTemplateAlone) {
   commands_->add_template(bob_, {.name = "shared",
                                  .volume = file_facts(folder_.write("share/v.mrc", "volume")),

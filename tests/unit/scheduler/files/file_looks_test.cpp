@@ -60,7 +60,7 @@ TEST_F(OwnerThreadsTest, TheLastThreadsAreForThoseWhoseLastWorkEnded) {
   EXPECT_TRUE(hang(threads, kCleo));
   constexpr int64_t kDan = 4;
   EXPECT_FALSE(threads.may_begin(kDan));
-  EXPECT_THAT(threads.hanging().at(kDan), HasSubstr("2 file systems do not answer"));
+  EXPECT_THAT(threads.hanging().at(kDan), HasSubstr("the file systems of 2 users do not answer"));
   EXPECT_TRUE(work(threads, kBob));
   gate_->open();
   EXPECT_TRUE(tests::becomes_true([&] { return threads.may_begin(kDan); }));
