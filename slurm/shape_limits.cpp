@@ -80,7 +80,8 @@ void judge_denied(const LimitsOfJob& job, const Names& denied, ShapeProblems& pr
     problems.push_back(
         {.says = "its DenyAccounts has '" + account + "', above '" + job.account + "'",
          .need = "account",
-         .only_if = "Slurm denies subaccounts, too, as older releases do not"});
+         .only_if = "this release of Slurm denies the accounts below one in DenyAccounts, too "
+                    "(older ones do not)"});
   }
 }
 

@@ -8,7 +8,7 @@ namespace slurm {
 namespace {
 
 constexpr int64_t kMostSkew = 30;  // seconds; munge's tokens are good for 300
-constexpr const char* kLimitsUnknown = ": what a QOS or an association limits is unknown";
+constexpr const char* kLimitsUnknown = ": the limits of QOS and associations are unknown";
 constexpr const char* kCorrectNames = "correct slurm.options or the script template";
 
 void judge_clock(const SiteFacts& facts, Findings& findings) {

@@ -110,13 +110,13 @@ std::string other_content(const std::string& error, const db::Item& item,
   if (error.find(base::other_content_text(base::kMicrographHashKey)) != std::string::npos) {
     return problem_of({.change = FileChange::kOther,
                        .text = "'" + item.micrograph_path +
-                               "' was not searched, since its SHA-256 is another than when it was "
+                               "' was not searched: its SHA-256 has changed since it was "
                                "registered"});
   }
   if (error.find(base::other_content_text(base::kVolumeHashKey)) != std::string::npos) {
     return "template volume '" + search_template.volume_path +
-           "' was not searched with, since its SHA-256 is another than when it was registered; "
-           "register it as a new version";
+           "' was not used: its SHA-256 has changed since it was registered; register it as a new "
+           "version";
   }
   return "";
 }

@@ -38,7 +38,7 @@ constexpr CauseRule kRules[] = {
     {"timeout_with_progress", kUnlimited, false, false, ItemState::kFailed,
      "it ran into its time limit"},
     {"device_memory", 2, false, false, ItemState::kFailed, "the device's memory was too small"},
-    {"memory", 2, false, false, ItemState::kFailed, "it used more memory than its job asked for"},
+    {"memory", 2, false, false, ItemState::kFailed, "it ran out of memory"},
     {"launch", 5, true, false, ItemState::kFailed, "it could not be launched"},
     {"claimed", 5, true, false, ItemState::kFailed, "another run of its script held the claim"},
     {kCheckpointCause, kUnlimited, false, false, ItemState::kFailed,

@@ -40,8 +40,8 @@ void check_idle_nodes(const Config& config, Shape shape, const slurm::Directives
                               "' reserves nodes that stay idle, since a search in the shape " +
                               to_string(shape) +
                               " runs on one: leave it out; to search on several, use --priority "
-                              "urgent where slurm.urgent_shape is set, or ask for slurm.shape "
-                              "'nodes'");
+                              "urgent where slurm.urgent_shape is set, or ask the administrator "
+                              "to set slurm.shape to nodes");
 }
 
 // One search in the shape gpu has one rank, on one GPU.
@@ -56,7 +56,8 @@ void check_idle_gpus(const Config& config, Shape shape, const slurm::Directives&
                                 "' asks for several GPUs on a node, and a search in the shape gpu "
                                 "uses one: ask for one, or leave it out; to search on several, "
                                 "leave it out and use --priority urgent where slurm.urgent_shape "
-                                "is set, or ask for slurm.shape 'node' or 'nodes'");
+                                "is set, or ask the administrator to set slurm.shape to node or "
+                                "nodes");
   }
 }
 

@@ -266,7 +266,7 @@ void check_nodes(Shape shape, const slurm::Directives& asks) {
                     template_name(shape) + ", slurm.options or slurm.shapes." + to_string(shape) +
                     " asks for " + std::to_string(nodes) +
                     " nodes: remove that; for searches on several nodes set slurm.shape or "
-                    "slurm.urgent_shape to nodes, and slurm.nodes");
+                    "slurm.urgent_shape to nodes, and slurm.nodes to their number");
 }
 
 void check_template(const Config& config, Shape shape) {

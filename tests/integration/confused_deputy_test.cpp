@@ -193,7 +193,7 @@ TEST_F(ConfusedDeputy, ALinkThatIsPutThereWhileTheJobWaitsIsNotSearched) {
   EXPECT_TRUE(QueueAtWork::becomes_true([&] { return state() != "ACTIVE"; }));
   as_nobody([&] { fs::rename(own_ + ".own", own_); });
   EXPECT_EQ(state(), "QUARANTINED") << item();
-  EXPECT_THAT(item().at("reason"), HasSubstr("was not searched, since its SHA-256 is another"));
+  EXPECT_THAT(item().at("reason"), HasSubstr("was not searched: its SHA-256 has changed"));
   EXPECT_EQ(item().at("result"), nullptr);
   EXPECT_TRUE(QueueAtWork::becomes_true([&] { return !left_by_search().count("faults"); }));
   EXPECT_THAT(left_by_search(), ElementsAre("claim", "config.yaml", "job.log", "job.sh"));

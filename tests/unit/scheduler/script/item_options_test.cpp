@@ -84,7 +84,7 @@ TEST(ItemOptions, CannotAskForNodesThatTheirSearchWouldNotUse) {
       EXPECT_THAT(item_refusal(slurm_config(shape), {{"nodes", value}}, true),
                   AllOf(HasSubstr("option nodes: '" + std::string(value) + "'"),
                         HasSubstr("a search in the shape " + to_string(shape) + " runs on one"),
-                        HasSubstr("--priority urgent"), HasSubstr("slurm.shape 'nodes'")));
+                        HasSubstr("--priority urgent"), HasSubstr("set slurm.shape to nodes")));
     }
     EXPECT_EQ(item_refusal(slurm_config(shape), {{"nodes", "1"}}), "not refused");
   }

@@ -132,7 +132,7 @@ TEST_F(Doctor, SaysOnceThatLimitsAreUnknown) {
   EXPECT_EQ(of("QOS"), "nothing");
   becomes("sacct", version() + "echo 'Slurm accounting storage is disabled' >&2; exit 1");
   EXPECT_EQ(of(subject), "nothing");
-  EXPECT_THAT(of("accounting"), HasSubstr("limits is unknown"));
+  EXPECT_THAT(of("accounting"), HasSubstr("limits of QOS and associations are unknown"));
 }
 
 TEST_F(Doctor, LimitsThatSlurmDoesNotApplyAreNotJudged) {
