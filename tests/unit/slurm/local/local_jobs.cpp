@@ -113,4 +113,15 @@ void LocalJobs::in_killed_process(const std::function<void()>& work,
   EXPECT_TRUE(WIFSIGNALED(status));
 }
 
+void LocalClusterTest::let_go() const { std::ofstream(folder_ / "work" / "go") << "go"; }
+
+bool LocalClusterTest::has_run(const std::string& name) const {
+  return becomes_true([&] { return times_run(name) > 0; });
+}
+
+bool LocalClusterTest::is_stopped(const std::string& name, const std::string& record) const {
+  const auto stat = lines("/proc/" + std::to_string(process_of(name, record).pid) + "/stat");
+  return !stat.empty() && stat.front().find(") T ") != std::string::npos;
+}
+
 }  // namespace slurm

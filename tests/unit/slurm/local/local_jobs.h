@@ -37,4 +37,15 @@ class LocalJobs : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
+// What a job does until the test lets it go.
+inline constexpr const char* kWaitForFile = "while [ ! -e go ]; do sleep 0.02; done\n";
+
+class LocalClusterTest : public LocalJobs {
+ protected:
+  void let_go() const;
+  bool has_run(const std::string& name) const;
+  // Whether the process of that record (started: the wrapper, job: the script) was stopped.
+  bool is_stopped(const std::string& name, const std::string& record) const;
+};
+
 }  // namespace slurm
