@@ -3,14 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
-#include "scheduler/doctor/probe_job.h"
-#include "scheduler/script/substitute.h"
 #include "tests/fakes/fake_clock.h"
-#include "tests/fakes/fake_cluster.h"
-#include "tests/scratch_folder.h"
+#include "tests/unit/scheduler/doctor/doctor_fixture.h"
 
 namespace scheduler {
 namespace {
@@ -21,90 +18,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using Level = slurm::Finding::Level;
-
-// Finds what the test says about itself, and tells at its end what was asked of it.
-class ExaminedCluster : public tests::FakeCluster {
- public:
-  explicit ExaminedCluster(tests::FakeCluster& last) : last_(last) {}
-  ~ExaminedCluster() override { last_ = *this; }
-  ExaminedCluster(const ExaminedCluster&) = delete;
-  ExaminedCluster& operator=(const ExaminedCluster&) = delete;
-
-  std::vector<Finding> found{};
-
-  std::vector<Finding> examine(const slurm::Examination&) override { return found; }
-
- private:
-  tests::FakeCluster& last_;
-};
-
-class DoctorTest : public testing::Test {
- protected:
-  DoctorTest() {
-    config_.state = folder_.file("state");
-    config_.engine = folder_.write("margay-engine", "#!/bin/sh\necho margay-engine 9.9\n");
-    std::filesystem::permissions(config_.engine, std::filesystem::perms::owner_all);
-    std::filesystem::permissions(folder_.write("margay-job", "#!/bin/sh\necho margay-job 9.9\n"),
-                                 std::filesystem::perms::owner_all);
-    config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
-    std::filesystem::create_directories(config_.jobs());
-  }
-
-  // The tiny job runs here, as a real script, when it is first waited for. A held job does not.
-  void run_job() {
-    const slurm::JobRequest& request = cluster_->requests.back();
-    if (request.hold) return;
-    const std::string script = folder_.write("script", request.script);
-    const std::string command =
-        "bash " + shell_quote(script) + " > " + shell_quote(request.output_path) + " 2>&1";
-    const bool well = std::system(command.c_str()) == 0;
-    cluster_->end(request.name, well ? slurm::JobState::kCompleted : slurm::JobState::kFailed,
-                  well ? 0 : 1);
-  }
-
-  std::vector<Finding> examine(const Clock& clock) {
-    DoctorOptions options;
-    options.instance = "abc";
-    options.timeout = std::chrono::milliseconds(3);
-    options.poll = std::chrono::milliseconds(1);
-    options.make = [this](const Config&, const std::string& instance) {
-      instance_ = instance;
-      auto cluster = std::make_unique<ExaminedCluster>(last_);
-      cluster->found = found_;
-      cluster->faults = faults_;
-      if (!refusal_message_.empty()) cluster->refusal_message = refusal_message_;
-      cluster_ = cluster.get();
-      return cluster;
-    };
-    options.sleep = [this](std::chrono::milliseconds) {
-      if (during_) during_();
-    };
-    return examine_site(config_, clock, options);
-  }
-
-  static Finding about(const std::vector<Finding>& findings, const std::string& subject) {
-    for (const Finding& finding : findings) {
-      if (finding.subject == subject) return finding;
-    }
-    ADD_FAILURE() << "nothing is said about " << subject;
-    return {};
-  }
-
-  static Finding about_bad(std::vector<Finding> findings, const std::string& subject) {
-    std::erase_if(findings, [](const Finding& one) { return one.level != Level::kBad; });
-    return about(findings, subject);
-  }
-
-  tests::ScratchFolder folder_;
-  Config config_;
-  std::vector<Finding> found_;
-  std::vector<tests::FakeCluster::Fault> faults_;
-  std::string refusal_message_;         // empty: the cluster's own
-  ExaminedCluster* cluster_ = nullptr;  // while the site is examined
-  tests::FakeCluster last_;             // as it was then
-  std::string instance_;
-  std::function<void()> during_ = [this] { run_job(); };
-};
 
 TEST_F(DoctorTest, AGoodSiteRunsATinyJobAndLeavesNothing) {
   const auto findings = examine(SystemClock());
@@ -328,121 +241,6 @@ TEST_F(DoctorTest, WhatEachShapeNeedsIsComparedWithTheCluster) {
   EXPECT_EQ(needs.sources.at("gpus"), "slurm.gpus_per_node");
   EXPECT_EQ(needs.sources.at("cpus"), "slurm.shapes.nodes.cpus-per-task");
   EXPECT_EQ(needs.sources.at("mem"), "slurm.options.mem-per-cpu");
-}
-
-TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
-  config_.cluster = ClusterKind::kSlurm;
-  config_.slurm.options = {{"mem", "640G"}, {"time", "02:00:00"}, {"mail-user", "ann@example.org"}};
-  config_.slurm.urgent_shape = Shape::kNodes;
-  config_.slurm.nodes = 3;
-  const auto findings = examine(SystemClock());
-  ASSERT_EQ(last_.requests.size(), 3U);
-  EXPECT_TRUE(last_.requests.at(0).hold);
-  EXPECT_TRUE(last_.requests.at(1).hold);
-  EXPECT_FALSE(last_.requests.at(2).hold) << "the probe job";
-  EXPECT_THAT(last_.requests.at(0).script,
-              AllOf(HasSubstr("--mem=640G\n"), HasSubstr("--nodes=1\n"), HasSubstr("\ntrue\n"),
-                    Not(HasSubstr("mail"))));
-  EXPECT_THAT(last_.requests.at(1).script,
-              AllOf(HasSubstr("--nodes=3\n"), HasSubstr("--gres=gpu:4\n")));
-  EXPECT_EQ(about(findings, "request of shape gpu").level, Level::kGood);
-  EXPECT_THAT(about(findings, "request of shape nodes").says, HasSubstr("nodes=3"));
-  EXPECT_THAT(last_.released, IsEmpty());
-  EXPECT_THAT(last_.forgotten, testing::IsSupersetOf({"101", "102"}));
-}
-
-TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigured) {
-  config_.cluster = ClusterKind::kSlurm;
-  config_.slurm.options = {{"mem", "640G"}};
-  config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nothing"}};
-  faults_ = {tests::FakeCluster::Fault::kReject};
-  const Finding refused = about(examine(SystemClock()), "request of shape gpu");
-  EXPECT_EQ(refused.level, Level::kBad);
-  EXPECT_THAT(refused.says, AllOf(HasSubstr("no such partition"), HasSubstr("mem=640G")));
-  EXPECT_THAT(refused.advice,
-              AllOf(HasSubstr("mem is slurm.options.mem"),
-                    HasSubstr("licenses is slurm.shapes.gpu.licenses"), Not(HasSubstr("gres"))));
-}
-
-TEST_F(DoctorTest, AnUnknownLicenseOfAShapeIsBadWithTheKey) {
-  config_.cluster = ClusterKind::kSlurm;
-  config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nosuch:1"}};
-  faults_ = {tests::FakeCluster::Fault::kReject};
-  refusal_message_ = "Invalid license specification";
-  const Finding refused = about(examine(SystemClock()), "request of shape gpu");
-  EXPECT_EQ(refused.level, Level::kBad);
-  EXPECT_THAT(refused.says,
-              AllOf(HasSubstr("licenses=nosuch:1"), HasSubstr("Invalid license specification")));
-  EXPECT_THAT(refused.advice, HasSubstr("licenses is slurm.shapes.gpu.licenses"));
-}
-
-TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
-  config_.cluster = ClusterKind::kSlurm;
-  during_ = [this] { cluster_->job(cluster_->requests.back().name).reason = "PartitionTimeLimit"; };
-  const Finding job = about(examine(SystemClock()), "request of shape gpu");
-  EXPECT_EQ(job.level, Level::kBad);
-  EXPECT_THAT(job.says, HasSubstr("longer time than its partition allows"));
-  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
-}
-
-TEST_F(DoctorTest, AHeldJobWhoseAnswerGotLostIsFoundByItsNameAndCancelled) {
-  config_.cluster = ClusterKind::kSlurm;
-  faults_ = {tests::FakeCluster::Fault::kAcceptAndLoseAnswer};
-  EXPECT_EQ(about(examine(SystemClock()), "request of shape gpu").level, Level::kGood);
-  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
-  EXPECT_THAT(last_.forgotten, testing::Contains("101"));
-}
-
-TEST_F(DoctorTest, AHeldJobIsCancelledWhenTheSiteAllowsAnotherRequest) {
-  config_.cluster = ClusterKind::kSlurm;
-  const auto budget_ends = [&] {
-    if (cluster_->requests.back().hold) cluster_->requests_left = 0;
-  };
-  int waits = 0;
-  during_ = [&] {
-    run_job();
-    budget_ends();
-    if (++waits > 5) cluster_->requests_left = 1;
-  };
-  EXPECT_FALSE(is_bad(examine(SystemClock())));
-  EXPECT_THAT(last_.cancelled, testing::Contains("101"));
-  during_ = [&] {
-    run_job();
-    budget_ends();
-  };
-  const Finding left = about_bad(examine(SystemClock()), "request of shape gpu");
-  EXPECT_THAT(left.says, HasSubstr("stays in Slurm"));
-  EXPECT_EQ(left.advice, "scancel 101");
-}
-
-TEST_F(DoctorTest, AHeldJobOfUnknownFateIsBadWithHowToCancelIt) {
-  config_.cluster = ClusterKind::kSlurm;
-  faults_ = {tests::FakeCluster::Fault::kLoseRequest};
-  during_ = [] {};
-  const Finding job = about(examine(SystemClock()), "request of shape gpu");
-  EXPECT_EQ(job.level, Level::kBad);
-  EXPECT_THAT(job.advice, HasSubstr("scancel --name=margay-doctor-abc-"));
-}
-
-TEST(ProbeDirectives, RunWhereASearchDoesWithOneOfEverything) {
-  const slurm::Directives asks = {{"partition", "gpu"},   {"account", "lab"},
-                                  {"qos", "high"},        {"gres", "gpu:a100:4"},
-                                  {"mem", "500G"},        {"nodes", "4"},
-                                  {"time", "2-00:00:00"}, {"mail-user", "ann@example.org"}};
-  const slurm::Directives probe = probe_directives(asks);
-  EXPECT_EQ(probe.at("partition"), "gpu");
-  EXPECT_EQ(probe.at("account"), "lab");
-  EXPECT_EQ(probe.at("qos"), "high");
-  EXPECT_EQ(probe.at("gres"), "gpu:a100:1");
-  EXPECT_EQ(probe.at("nodes"), "1");
-  EXPECT_EQ(probe.at("time"), "2");
-  EXPECT_EQ(probe.count("mail-user"), 0U);
-  slurm::check(probe, "the probe");
-}
-
-TEST(ProbeDirectives, AsksForNoGpuWhereASearchNeedsNone) {
-  EXPECT_EQ(probe_directives({{"partition", "cpu"}}).count("gres"), 0U);
-  EXPECT_EQ(probe_directives({{"gpus-per-node", "2"}, {"nodes", "1"}}).at("gres"), "gpu:1");
 }
 
 }  // namespace
