@@ -276,7 +276,7 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   } else if (!item.waits && has_its_share(item, filling)) {
     decision.explanation = has + ": " + resumes + "as soon as fewer than " +
                            base::counted(pending_limit(snapshot), "job") +
-                           " of class urgent wait in " + "Slurm";
+                           " of class urgent wait in Slurm";
   } else {
     decision.verdict = Verdict::kWiden;
     decision.explanation = has + ": " + resumes + "with those";
