@@ -276,7 +276,7 @@ TEST_F(MicrographReaderTest, AFileThatTheEngineDidNotSearchIsTheItemsFaultAndNoH
   ticks(1);
   EXPECT_EQ(item(other).state, ItemState::kQuarantined);
   EXPECT_THAT(item(other).reason,
-              AllOf(HasSubstr("'" + folder_.file("a.mrc") + "'"), HasSubstr("SHA-256 is another"),
+              AllOf(HasSubstr("'" + folder_.file("a.mrc") + "'"), HasSubstr("SHA-256 has changed"),
                     HasSubstr("put the registered file back")));
   EXPECT_EQ(attempt(other).cause, "bad_input");
   EXPECT_EQ(item(away).state, ItemState::kQuarantined) << "what the engine saw counts";

@@ -408,7 +408,7 @@ TEST(Transition, AJobThatSlurmKilledForItsMemoryRanOutOfMemoryHoweverItEnded) {
     const Outcome outcome = judged(evidence);
     EXPECT_EQ(outcome.cause, "memory");
     EXPECT_EQ(outcome.item, ItemState::kQueued);
-    EXPECT_THAT(outcome.reason, HasSubstr("more memory than its job asked for"));
+    EXPECT_THAT(outcome.reason, HasSubstr("it ran out of memory"));
     EXPECT_EQ(outcome.message, said);
     EXPECT_EQ(judged(evidence, {{"memory", 2}}).item, ItemState::kFailed);
   }
