@@ -202,7 +202,7 @@ TEST_F(ShapeLimits, APartitionThatDeniesAnAccountIsBadAndOneAboveItAWarning) {
   main().denied_accounts = {"Lab"};
   expect_bad("its DenyAccounts has 'lab'", "slurm.options.account");
   main().denied_accounts = {"Institute"};
-  expect_warning("its DenyAccounts has 'institute', above 'lab'", "older releases");
+  expect_warning("its DenyAccounts has 'institute', above 'lab'", "older ones do not");
 }
 
 TEST_F(ShapeLimits, AnAccountOfWhichNotAllAboveAreKnownIsAWarningAtMost) {
