@@ -14,9 +14,9 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/config/width.h"
 #include "scheduler/policy/runtime_model.h"
 #include "scheduler/policy/wait_forecast.h"
-#include "scheduler/policy/width.h"
 
 namespace scheduler {
 

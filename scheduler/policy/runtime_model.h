@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <map>
 
-#include "scheduler/policy/width.h"
+#include "scheduler/config/width.h"
 
 namespace scheduler {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/policy/width.h"
+#include "scheduler/config/width.h"
 
 namespace scheduler {
 

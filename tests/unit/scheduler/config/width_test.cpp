@@ -1,4 +1,4 @@
-#include "scheduler/policy/width.h"
+#include "scheduler/config/width.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
