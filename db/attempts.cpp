@@ -32,6 +32,8 @@ const Table<Attempt> kAttempts("attempts",
                                 {"cluster_reason", &Attempt::cluster_reason, Use::kChanges},
                                 {"restarts", &Attempt::restarts, Use::kChanges},
                                 {"gpus", &Attempt::gpus},
+                                {"nodes", &Attempt::nodes},
+                                {"gpus_per_node", &Attempt::gpus_per_node},
                                 {"release_due", &Attempt::release_due, Use::kChanges},
                                 {"stop_asked", &Attempt::stop_asked, Use::kChanges}});
 

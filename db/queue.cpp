@@ -28,8 +28,8 @@ constexpr const char* kIsUnread =
 const Table<OpenAttempt> kOpenAttempts("attempts",
                                        {{"item_id", &OpenAttempt::item_id},
                                         {"state", &OpenAttempt::state},
-                                        {"shape", &OpenAttempt::shape},
-                                        {"gpus", &OpenAttempt::gpus},
+                                        {"nodes", &OpenAttempt::nodes},
+                                        {"gpus_per_node", &OpenAttempt::gpus_per_node},
                                         {"stop_asked", &OpenAttempt::stop_asked},
                                         {"release_due", &OpenAttempt::release_due},
                                         {"cluster_reason", &OpenAttempt::cluster_reason}});

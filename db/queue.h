@@ -28,8 +28,8 @@ struct QueuedItem {
 struct OpenAttempt {
   int64_t item_id = 0;
   AttemptState state = AttemptState::kSubmitting;
-  std::string shape{};
-  int gpus = 0;
+  int nodes = 1;
+  int gpus_per_node = 0;
   bool stop_asked = false;
   bool release_due = false;
   std::string cluster_reason{};

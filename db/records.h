@@ -100,7 +100,7 @@ struct Attempt {
   // job is being ended for that.
   std::string cause{};
   std::string message{};      // the first error, for the user
-  std::string shape{};        // "1 device"
+  std::string shape{};        // what its job gets, for the user: "1 device"
   std::string explanation{};  // the policy's reason, one sentence
   std::string script{};       // rendered
   std::string script_sha256{};
@@ -113,9 +113,11 @@ struct Attempt {
   std::string cluster_words{};   // the cluster's own words for the job's state, for the user
   std::string cluster_reason{};  // and its reason
   int restarts = 0;              // times that it was requeued under the same id
-  int gpus = 0;                  // asked for
+  int gpus = 0;                  // asked for, in all
+  int nodes = 1;                 // of the width that it was started with,
+  int gpus_per_node = 0;         // and its GPUs of each node; 0: processors alone
   bool release_due = false;      // submitted held; released once its id is stored
-  int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume in another shape
+  int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume with another width
   bool exempt = false;     // failed by the site's fault: does not count against its item
   int64_t created = 0;
   int64_t submitted = 0;

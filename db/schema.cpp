@@ -172,8 +172,17 @@ CREATE INDEX items_unread ON items (priority, owner_uid, id, not_before)
   WHERE micrograph_ctime_ns = 0 AND state IN ('QUEUED', 'HELD');
 )sql";
 
+// nodes, gpus_per_node: of the width that shape has as text, "4 nodes (16 GPUs)".
+constexpr const char* kNinth = R"sql(
+ALTER TABLE attempts ADD COLUMN nodes INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE attempts ADD COLUMN gpus_per_node INTEGER NOT NULL DEFAULT 0;
+UPDATE attempts SET nodes = CAST(shape AS INTEGER) WHERE shape LIKE '% nodes (%';
+UPDATE attempts SET gpus_per_node = gpus / max(nodes, 1);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond, kThird, kFourth, kFifth, kSixth, kSeventh, kEighth};
+constexpr std::array kSteps = {kFirst, kSecond,  kThird,  kFourth, kFifth,
+                               kSixth, kSeventh, kEighth, kNinth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

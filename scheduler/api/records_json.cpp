@@ -81,6 +81,8 @@ nlohmann::json attempt_json(const db::Attempt& attempt) {
                          {"exit_code", nullptr},
                          {"restarts", attempt.restarts},
                          {"gpus", attempt.gpus},
+                         {"nodes", attempt.nodes},
+                         {"gpus_per_node", attempt.gpus_per_node},
                          {"stop_asked", attempt.stop_asked},
                          {"created", attempt.created},
                          {"submitted", attempt.submitted},

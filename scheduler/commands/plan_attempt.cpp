@@ -103,8 +103,7 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
 
 }  // namespace
 
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
-                         std::optional<Shape> shape) {
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobShape& shape) {
   const auto earlier = db::AttemptStore(context.database).of_item(item.id);
   const Failures failures = failures_of(earlier, item.exempt_through);
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
@@ -117,13 +116,19 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
                                                  .excluded_hosts = plan.excluded_hosts,
                                                  .time_factor = time_factor(failures),
                                                  .memory_factor = memory_factor(failures)});
-  plan.width = width_text(script);
+  plan.width_text = width_text(script);
   plan.raised = std::move(script.raised);
   plan.attempt.script = std::move(script.text);
   plan.attempt.script_sha256 = base::sha256_of_text(plan.attempt.script);
   plan.attempt.gpus = script.gpus;
+  plan.attempt.nodes = script.nodes;
+  plan.attempt.gpus_per_node = script.gpus / std::max(1, script.nodes);
   plan.attempt.release_due = script.wide;
   return plan;
+}
+
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width) {
+  return plan_attempt(context, item, job_shape_of(context.config.slurm, width));
 }
 
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id) {

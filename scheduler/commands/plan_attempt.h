@@ -26,19 +26,20 @@ struct PlanContext {
 };
 
 struct AttemptPlan {
-  // item_id, number, token, directory, resume_from, script and its hash, gpus and release_due.
+  // item_id, number, token, directory, resume_from, script and its hash, gpus, nodes, gpus_per_node
+  // and release_due.
   db::Attempt attempt{};
-  std::string width{};  // what its script asks for: "1 GPU", "4 nodes (16 GPUs)"
+  std::string width_text{};  // what its script asks for: "1 GPU", "4 nodes (16 GPUs)"
   std::set<std::string> excluded_hosts{};
   slurm::Directives raised{};  // what it asks for more of than the item's and the site's options
 };
 
-// `shape`: none stands for the configuration's. Its values come from the earlier attempts since the
-// last `retry`: the newest checkpoint of any of them, a smaller batch and more memory after the
-// memory did not suffice, a longer time after a time limit. Throws ScriptError or
+// On the local cluster the width does not matter. The script's values come from the earlier
+// attempts since the last `retry`: the newest checkpoint of any of them, a smaller batch and more
+// memory after the memory did not suffice, a longer time after a time limit. Throws ScriptError or
 // slurm::DirectiveError.
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item,
-                         std::optional<Shape> shape);
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobShape& shape);
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width);
 
 // The hosts that the next job of this item is kept away from.
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);

@@ -14,37 +14,13 @@
 namespace scheduler {
 namespace {
 
-std::string gpus(int count) { return std::to_string(count) + (count == 1 ? " GPU" : " GPUs"); }
-
-std::string shape_words(const SlurmOptions& slurm, Shape shape) {
-  const std::string devices = gpus(gpus_of(slurm, shape));
-  switch (shape) {
-    case Shape::kCpu:
-      return "CPU";
-    case Shape::kGpu:
-      return devices;
-    case Shape::kNode:
-      return "1 node (" + devices + ")";
-    case Shape::kNodes:
-      return std::to_string(slurm.nodes) + (slurm.nodes == 1 ? " node (" : " nodes (") + devices +
-             ")";
-  }
-  return "";
-}
-
-ShapeOffer offer_of(const SlurmOptions& slurm, Shape shape) {
-  return {
-      .name = to_string(shape), .text = shape_words(slurm, shape), .gpus = gpus_of(slurm, shape)};
-}
-
 bool waits(db::AttemptState state) {
   return state == db::AttemptState::kSubmitting || state == db::AttemptState::kUnknown ||
          state == db::AttemptState::kPending;
 }
 
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
-  item.shape = attempt.shape;
-  item.gpus = attempt.gpus;
+  item.width = Width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
   item.waits = attempt.state == db::AttemptState::kPending;
   item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
   item.stop_asked = attempt.stop_asked;
@@ -54,9 +30,12 @@ ClusterLimits limits_of_slurm(const SlurmOptions& slurm) {
   ClusterLimits limits{.slots = slurm.max_jobs,
                        .queues = true,
                        .max_pending = slurm.max_pending,
-                       .shape = offer_of(slurm, slurm.shape)};
+                       .width = width_of(slurm, slurm.shape)};
   const Shape urgent = shape_for(slurm, db::Priority::kUrgent);
-  if (urgent != slurm.shape) limits.urgent = offer_of(slurm, urgent);
+  if (urgent != slurm.shape) {
+    limits.urgent = width_of(slurm, urgent);
+    limits.urgent_lane = to_string(urgent);
+  }
   return limits;
 }
 
@@ -129,7 +108,7 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options) {
 std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
                          const ClusterLimits& limits) {
   const bool own_shape = limits.urgent && priority == db::Priority::kUrgent;
-  return lane_of(options, limits.plain_place, own_shape ? limits.urgent->name : "");
+  return lane_of(options, limits.plain_place, own_shape ? limits.urgent_lane : "");
 }
 
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,

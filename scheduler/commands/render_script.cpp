@@ -23,7 +23,8 @@ RenderedScript render_item(const PlanContext& context, int64_t item_id,
   }
   if (!shape) shape = shape_for(context.config.slurm, item->priority);
   try {
-    const db::Attempt attempt = plan_attempt(context, *item, shape).attempt;
+    const db::Attempt attempt =
+        plan_attempt(context, *item, job_shape_of(context.config.slurm, *shape)).attempt;
     return {.text = attempt.script, .attempt = attempt.number, .token = attempt.token};
   } catch (const ScriptError& error) {
     throw Invalid(error.what());

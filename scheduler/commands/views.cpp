@@ -45,7 +45,7 @@ std::map<int64_t, Decision> Commands::decisions() const {
     if (cancelled.count(attempt.item_id) != 0) continue;
     // What it got was decided when it started, whatever would be decided now.
     Decision& decision = decisions[attempt.item_id];
-    if (!decision.shape) decision.explanation = explain_open(attempt);
+    if (!decision.width) decision.explanation = explain_open(attempt);
   }
   return decisions;
 }

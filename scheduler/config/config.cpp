@@ -9,18 +9,33 @@ std::string Config::job_program() const {
   return (std::filesystem::path(engine).parent_path() / "margay-job").string();
 }
 
-int gpus_of(const SlurmOptions& slurm, Shape shape) {
+Width width_of(const SlurmOptions& slurm, Shape shape) {
   switch (shape) {
     case Shape::kCpu:
-      return 0;
+      return {.gpus_per_node = 0};
     case Shape::kGpu:
-      return 1;
+      return {};
     case Shape::kNode:
-      return slurm.gpus_per_node;
+      return {.gpus_per_node = slurm.gpus_per_node};
     case Shape::kNodes:
-      return slurm.nodes * slurm.gpus_per_node;
+      return {.nodes = slurm.nodes, .gpus_per_node = slurm.gpus_per_node};
   }
-  return 0;
+  return {};
+}
+
+JobShape job_shape_of(const SlurmOptions& slurm, Shape shape) {
+  return {.shape = shape, .width = width_of(slurm, shape)};
+}
+
+JobShape job_shape_of(const SlurmOptions& slurm, const Width& width) {
+  for (const Shape own : {slurm.shape, slurm.urgent_shape.value_or(slurm.shape)}) {
+    if (width_of(slurm, own) == width) return {.shape = own, .width = width};
+  }
+  Shape shape = Shape::kNodes;
+  if (width.nodes == 1 && width.gpus_per_node > 1) shape = Shape::kNode;
+  if (width.nodes == 1 && width.gpus_per_node == 1) shape = Shape::kGpu;
+  if (width.nodes == 1 && width.gpus_per_node == 0) shape = Shape::kCpu;
+  return {.shape = shape, .width = width};
 }
 
 }  // namespace scheduler

@@ -13,6 +13,7 @@
 #include "base/words.h"
 #include "scheduler/config/cluster_kind.h"
 #include "scheduler/config/limits.h"
+#include "scheduler/config/width.h"
 #include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
 
@@ -129,7 +130,17 @@ struct Config {
 
 // Whether a search of this shape is one task on one node, whatever its job reserves.
 inline bool has_one_task(Shape shape) { return shape == Shape::kCpu || shape == Shape::kGpu; }
-// GPUs of a job of this shape; 0 for CPU jobs.
-int gpus_of(const SlurmOptions& slurm, Shape shape);
+
+// What a job of this shape gets.
+Width width_of(const SlurmOptions& slurm, Shape shape);
+
+// A job's script template, and what the job is to get.
+struct JobShape {
+  Shape shape = Shape::kGpu;
+  Width width{};
+};
+JobShape job_shape_of(const SlurmOptions& slurm, Shape shape);
+// The site's own shapes where they have this width, else the one that fits it.
+JobShape job_shape_of(const SlurmOptions& slurm, const Width& width);
 
 }  // namespace scheduler

@@ -143,13 +143,13 @@ void make_absolute(std::string& path) {
 }
 
 std::string size_of(const SlurmOptions& slurm, Shape shape) {
-  return to_string(shape) + " (" + std::to_string(gpus_of(slurm, shape)) + " GPUs)";
+  return to_string(shape) + " (" + std::to_string(width_of(slurm, shape).gpus()) + " GPUs)";
 }
 
 // Promoted to less than it has, an item would only lose time.
 void check_urgent_shape(const SlurmOptions& slurm) {
   if (!slurm.urgent_shape || *slurm.urgent_shape == slurm.shape) return;
-  if (gpus_of(slurm, *slurm.urgent_shape) > gpus_of(slurm, slurm.shape)) return;
+  if (width_of(slurm, *slurm.urgent_shape).gpus() > width_of(slurm, slurm.shape).gpus()) return;
   throw ConfigError("slurm.urgent_shape must have more GPUs than slurm.shape: " +
                     size_of(slurm, *slurm.urgent_shape) + " is no more than " +
                     size_of(slurm, slurm.shape) +

@@ -11,8 +11,11 @@ std::strong_ordering operator<=>(const Width& a, const Width& b) {
 }
 
 std::string to_string(const Width& width) {
-  if (width == Width{}) return "1 GPU";
-  return base::counted(width.nodes, "node") + " (" + base::counted(width.gpus(), "GPU") + ")";
+  const bool one_node = width.nodes == 1;
+  if (one_node && width.gpus_per_node == 0) return "CPU";
+  if (one_node && width.gpus_per_node == 1) return "1 GPU";
+  const std::string devices = width.gpus() == 0 ? "CPU" : base::counted(width.gpus(), "GPU");
+  return base::counted(width.nodes, "node") + " (" + devices + ")";
 }
 
 std::vector<Width> widths_of(int gpus_per_node, int most_nodes) {

@@ -1,5 +1,6 @@
-// The width of a job: how many nodes it takes, and how many GPUs of each. On a site without GPUs
-// one rank's processors stand in the place of a GPU.
+// The width of a job: how many nodes it takes, and how many GPUs of each; no GPU for a job on
+// processors alone. In the model of a search's time one rank's processors then stand in the place
+// of a GPU.
 #pragma once
 
 #include <compare>
@@ -19,7 +20,7 @@ struct Width {
 // By GPUs, then by nodes: what costs more comes later.
 std::strong_ordering operator<=>(const Width& a, const Width& b);
 
-// "1 GPU", "1 node (4 GPUs)", "4 nodes (16 GPUs)"
+// "CPU", "1 GPU", "1 node (4 GPUs)", "4 nodes (16 GPUs)"
 std::string to_string(const Width& width);
 
 // What a job may get, narrowest first: one GPU, one node, then 2, 4, 8, ... whole nodes, at most

@@ -253,7 +253,7 @@ void Daemon::widen(const Decision& decision) {
     const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
     if (job == nullptr || !can_be_stopped(*job)) return;
     const auto item = db::ItemStore(context_.database).find(decision.item_id).value();
-    directives_of(context_.config, base::value_of(kShapes, decision.shape->name).value(),
+    directives_of(context_.config, job_shape_of(context_.config.slurm, decision.width.value()),
                   item.options);
     begin_to_stop(context_, *attempt, *job);
   });

@@ -168,14 +168,16 @@ class Launcher {
 
   AttemptPlan prepare(const db::Item& item, const db::Template& search_template,
                       const Decision& decision) const {
-    AttemptPlan plan =
-        plan_attempt(plan_context(), item, base::value_of(kShapes, decision.shape->name));
+    AttemptPlan plan = plan_attempt(plan_context(), item, decision.width.value());
     db::Attempt& attempt = plan.attempt;
-    attempt.shape = decision.shape->text;
+    attempt.shape = text_of(limits_, *decision.width);
     attempt.explanation = decision.explanation;
     if (asks_for_width(item.options)) {
-      attempt.shape = plan.width;
-      attempt.explanation += ": " + plan.width;
+      attempt.shape = plan.width_text;
+      attempt.explanation += ": " + plan.width_text;
+    } else {
+      attempt.nodes = decision.width->nodes;
+      attempt.gpus_per_node = decision.width->gpus_per_node;
     }
     if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
     if (!plan.excluded_hosts.empty()) {
@@ -238,7 +240,7 @@ class Launcher {
   Asked asked_for(const AttemptPlan& plan, const db::Item& item, const Decision& decision) const {
     Asked asked{.own_options = item.options,
                 .lane = decision.lane,
-                .own_shape = decision.shape->name != limits_.shape.name,
+                .own_shape = decision.width != limits_.width,
                 .raised = !plan.raised.empty()};
     std::erase_if(asked.own_options, [&](const auto& option) {
       const auto plain = limits_.plain_place.find(option.first);
@@ -343,7 +345,7 @@ class Launcher {
     db::Item plain = item;
     plain.options.clear();
     try {
-      plan_attempt(plan_context(), plain, base::value_of(kShapes, decision.shape->name));
+      plan_attempt(plan_context(), plain, decision.width.value());
     } catch (const slurm::DirectiveError& error) {
       return {.hold = error.what()};
     } catch (const ScriptError& error) {

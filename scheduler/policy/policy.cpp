@@ -155,14 +155,14 @@ bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
   return item.priority == db::Priority::kUrgent && snapshot.limits.urgent.has_value();
 }
 
-const ShapeOffer& shape_for(const PlanItem& item, const QueueSnapshot& snapshot) {
-  return is_for_urgent(item, snapshot) ? *snapshot.limits.urgent : snapshot.limits.shape;
+const Width& width_for(const PlanItem& item, const QueueSnapshot& snapshot) {
+  return is_for_urgent(item, snapshot) ? *snapshot.limits.urgent : snapshot.limits.width;
 }
 
-std::string why_this_shape(const PlanItem& item, const QueueSnapshot& snapshot) {
+std::string why_this_width(const PlanItem& item, const QueueSnapshot& snapshot) {
   if (!snapshot.limits.urgent) return "";
   if (is_for_urgent(item, snapshot)) return ", since it is urgent";
-  return ", since only urgent items get " + snapshot.limits.urgent->text;
+  return ", since only urgent items get " + text_of(snapshot.limits, *snapshot.limits.urgent);
 }
 
 std::string why_now(const PlanItem& item, const Filling& filling) {
@@ -177,10 +177,10 @@ std::string why_now(const PlanItem& item, const Filling& filling) {
 }
 
 Decision start(const PlanItem& item, const Filling& filling) {
-  const ShapeOffer& shape = shape_for(item, filling.snapshot);
+  const Width& width = width_for(item, filling.snapshot);
   Decision decision{.item_id = item.id,
                     .verdict = Verdict::kStart,
-                    .shape = shape,
+                    .width = width,
                     .lane = item.lane,
                     .size = item.size,
                     .priority = item.priority};
@@ -188,7 +188,8 @@ Decision start(const PlanItem& item, const Filling& filling) {
   decision.explanation = why_now(item, filling);
   decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
   decision.explanation += item.own_width ? "what its own options ask for"
-                                         : shape.text + why_this_shape(item, filling.snapshot);
+                                         : text_of(filling.snapshot.limits, width) +
+                                               why_this_width(item, filling.snapshot);
   return decision;
 }
 
@@ -253,19 +254,19 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
   }
 }
 
-// A job that was started with the urgent shape stays, although the item's own options asked for
+// A job that was started with the urgent width stays, although the item's own options asked for
 // less; and so does one whose own options say how large it is, whatever its class.
 bool wants_more(const PlanItem& item, const QueueSnapshot& snapshot) {
-  const ShapeOffer& shape = shape_for(item, snapshot);
-  return is_for_urgent(item, snapshot) && !item.own_width && item.stoppable &&
-         item.shape != shape.text && item.gpus < shape.gpus;
+  return is_for_urgent(item, snapshot) && !item.own_width && item.stoppable && item.width &&
+         item.width->gpus() < width_for(item, snapshot).gpus();
 }
 
 // Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
 void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
   const QueueSnapshot& snapshot = filling.snapshot;
-  decision.shape = shape_for(item, snapshot);
-  const std::string has = "has " + item.shape + ", and urgent items get " + decision.shape->text;
+  decision.width = width_for(item, snapshot);
+  const std::string has = "has " + text_of(snapshot.limits, *item.width) +
+                          ", and urgent items get " + text_of(snapshot.limits, *decision.width);
   const std::string resumes = "it is stopped with a checkpoint and resumes ";
   if (!snapshot.pause_reason.empty()) {
     decision.explanation = has + ": " + resumes + "as soon as jobs are submitted again (" +
@@ -287,8 +288,9 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
 Decision decide_active(const PlanItem& item, Filling& filling) {
   Decision decision{.item_id = item.id, .verdict = Verdict::kRuns};
   if (item.stop_asked) {
-    decision.shape = shape_for(item, filling.snapshot);
-    decision.explanation = "stopping with a checkpoint, to resume with " + decision.shape->text;
+    decision.width = width_for(item, filling.snapshot);
+    decision.explanation = "stopping with a checkpoint, to resume with " +
+                           text_of(filling.snapshot.limits, *decision.width);
   } else if (wants_more(item, filling.snapshot)) {
     decide_wider(item, filling, decision);
   } else {
@@ -323,6 +325,10 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
 }
 
 }  // namespace
+
+std::string text_of(const ClusterLimits& limits, const Width& width) {
+  return limits.queues ? to_string(width) : "1 device";
+}
 
 bool has_ended(db::ItemState state) {
   switch (state) {

@@ -1,8 +1,8 @@
 // Which item runs next, and why: a pure function of a snapshot, without clock, database or network.
 //
 // The rules: class before class, within a class the owners in turn, the oldest of each first, as
-// many jobs as the cluster takes from Margay. Each job has the site's shape, one device or one
-// node. Urgent items get the site's urgent shape, several nodes, and one that was promoted while it
+// many jobs as the cluster takes from Margay. Each job has the site's width, one device or one
+// node. Urgent items get the site's urgent width, several nodes, and one that was promoted while it
 // ran on less is stopped with a checkpoint and resumed there. Where jobs wait in the cluster's own
 // queue, only a few of each class wait there; the rest waits here, where an urgent item can still
 // pass it.
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "db/records.h"
+#include "scheduler/config/width.h"
 
 namespace scheduler {
 
@@ -38,30 +39,27 @@ struct PlanItem {
   std::string lane{};        // lane_of() its options and its shape
   std::string size{};        // size_of() its options
   // Of its open attempt, if it has one:
-  std::string shape{};  // the text of its ShapeOffer
-  int gpus = 0;
+  std::optional<Width> width{};
   bool stoppable = false;   // its job waits in the cluster or runs
   bool waits = false;       // its job waits in the cluster
-  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another shape
-};
-
-// What one job gets.
-struct ShapeOffer {
-  std::string name{};  // of its script template: "gpu"; empty on the local cluster
-  std::string text{};  // "1 device", "4 nodes (16 GPUs)"
-  int gpus = 0;
+  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
 };
 
 // How much of the cluster the site's configuration grants.
 struct ClusterLimits {
-  int slots = 1;        // Margay's jobs at once
-  bool queues = false;  // jobs may also wait in the cluster's own queue
-  int max_pending = 0;  // waiting there for each class; 0: max(4, running / 4)
-  ShapeOffer shape{.text = "1 device"};
-  std::optional<ShapeOffer> urgent{};  // for urgent items, when it differs
+  int slots = 1;                    // Margay's jobs at once
+  bool queues = false;              // jobs may also wait in the cluster's own queue
+  int max_pending = 0;              // waiting there for each class; 0: max(4, running / 4)
+  Width width{.gpus_per_node = 0};  // of a job
+  std::optional<Width> urgent{};    // of one for an urgent item, when it differs
+  std::string urgent_lane{};        // what its lane is named by: "nodes"
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
 };
+
+// What a job of this width gets, in words: "4 nodes (16 GPUs)"; where jobs do not queue, "1
+// device".
+std::string text_of(const ClusterLimits& limits, const Width& width);
 
 // Whose files cannot be looked at just now, since their file system does not answer, and why.
 struct HangingFiles {
@@ -106,7 +104,7 @@ struct Decision {
   int64_t item_id = 0;
   Verdict verdict = Verdict::kWait;
   // For kStart, what it gets. For a running item, what it gets instead; empty when it stays.
-  std::optional<ShapeOffer> shape{};
+  std::optional<Width> width{};
   std::string lane{};  // for kStart, with the size
   std::string size{};
   db::Priority priority = db::Priority::kNormal;

@@ -23,14 +23,14 @@ std::string template_name(Shape shape) { return to_string(shape) + ".sbatch"; }
 
 bool uses_gpus(Shape shape) { return shape != Shape::kCpu; }
 
-// What the shape means, unless the template or the site says it in another way.
-Directives asks_of_shape(const SlurmOptions& slurm, Shape shape) {
-  Directives asks = {{"nodes", shape == Shape::kNodes ? std::to_string(slurm.nodes) : "1"}};
-  if (uses_gpus(shape)) {
-    const int gpus = shape == Shape::kGpu ? 1 : slurm.gpus_per_node;
-    const auto type = slurm.gpu_types.find(shape);
+// What the width means, unless the template or the site says it in another way.
+Directives asks_of_width(const SlurmOptions& slurm, const JobShape& job) {
+  Directives asks = {{"nodes", std::to_string(job.width.nodes)}};
+  if (uses_gpus(job.shape)) {
+    const auto type = slurm.gpu_types.find(job.shape);
     const bool typed = type != slurm.gpu_types.end();
-    asks["gres"] = "gpu:" + (typed ? type->second + ":" : "") + std::to_string(gpus);
+    asks["gres"] =
+        "gpu:" + (typed ? type->second + ":" : "") + std::to_string(job.width.gpus_per_node);
   }
   return asks;
 }
@@ -95,9 +95,10 @@ void check_transport(const Directives& asks, Transport transport, const std::str
   }
 }
 
-Directives merged_asks(const Config& config, Shape shape, const ScriptTemplate& script,
+Directives merged_asks(const Config& config, const JobShape& job, const ScriptTemplate& script,
                        const std::map<std::string, std::string>& item_options) {
-  Directives asks = asks_of_shape(config.slurm, shape);
+  const Shape shape = job.shape;
+  Directives asks = asks_of_width(config.slurm, job);
   asks = slurm::merge(asks, asks_of_template(script));
   asks = slurm::merge(asks, config.slurm.options);
   const auto of_shape = config.slurm.shape_options.find(shape);
@@ -220,9 +221,10 @@ JobScript render_local(const Config& config, const ScriptInputs& inputs) {
 }
 
 JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
-  const Shape shape = inputs.shape.value_or(config.slurm.shape);
+  const JobShape job = inputs.shape.value_or(job_shape_of(config.slurm, config.slurm.shape));
+  const Shape shape = job.shape;
   const ScriptTemplate script = read_template(config.templates, template_name(shape));
-  Directives asks = merged_asks(config, shape, script, inputs.item.options);
+  Directives asks = merged_asks(config, job, script, inputs.item.options);
   exclude_hosts(asks, inputs.excluded_hosts);
   const Directives before = asks;
   stretch_time(asks, inputs.time_factor, config.slurm.longest_time);
@@ -247,7 +249,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
 // What a shape has is said in many places; other GPUs from elsewhere would make that untrue.
 void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks) {
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
-  const int has = shape == Shape::kGpu ? 1 : config.slurm.gpus_per_node;
+  const int has = width_of(config.slurm, shape).gpus_per_node;
   const int gets = gpus_on_each_node(wanted);
   if (!uses_gpus(shape) || slurm::gpus_of(wanted) == 0 || gets == has) return;
   const std::string of_node =
@@ -276,9 +278,10 @@ void check_template(const Config& config, Shape shape) {
     const bool used = shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
                       config.slurm.shape_options.count(shape) != 0;
     if (!used) of_shape.slurm.options.clear();
+    const JobShape job = job_shape_of(of_shape.slurm, shape);
     render_sbatch(of_shape,
-                  {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = shape});
-    const Directives asks = directives_of(of_shape, shape, {});
+                  {.attempt = {.token = "margay-x-1-a1", .directory = "/x"}, .shape = job});
+    const Directives asks = directives_of(of_shape, job, {});
     check_gpus(of_shape, shape, asks);
     check_nodes(shape, asks);
   } catch (const ScriptError& error) {
@@ -290,10 +293,15 @@ void check_template(const Config& config, Shape shape) {
 
 }  // namespace
 
+Directives directives_of(const Config& config, const JobShape& shape,
+                         const std::map<std::string, std::string>& item_options) {
+  const ScriptTemplate script = read_template(config.templates, template_name(shape.shape));
+  return merged_asks(config, shape, script, item_options);
+}
+
 Directives directives_of(const Config& config, Shape shape,
                          const std::map<std::string, std::string>& item_options) {
-  const ScriptTemplate script = read_template(config.templates, template_name(shape));
-  return merged_asks(config, shape, script, item_options);
+  return directives_of(config, job_shape_of(config.slurm, shape), item_options);
 }
 
 JobScript render_job(const Config& config, const ScriptInputs& inputs) {

@@ -15,10 +15,10 @@ namespace scheduler {
 
 struct ScriptInputs {
   db::Item item{};
-  db::Attempt attempt{};         // number, token, directory, resume_from
-  std::optional<Shape> shape{};  // none: the configuration's
-  std::string batch{};           // of correlations, empty: the engine's choice
-  int threads = 1;               // of a local job
+  db::Attempt attempt{};            // number, token, directory, resume_from
+  std::optional<JobShape> shape{};  // none: the configuration's
+  std::string batch{};              // of correlations, empty: the engine's choice
+  int threads = 1;                  // of a local job
   std::set<std::string> excluded_hosts{};
   double time_factor = 1;    // of the time limit, after jobs that ran into it
   double memory_factor = 1;  // of the memory, after jobs that needed more
@@ -37,6 +37,8 @@ JobScript render_job(const Config& config, const ScriptInputs& inputs);
 
 // What a job of this shape asks of the cluster: the shape, the script template, the configuration
 // and the item's own options, each over the ones before. Throws as render_job().
+slurm::Directives directives_of(const Config& config, const JobShape& shape,
+                                const std::map<std::string, std::string>& item_options);
 slurm::Directives directives_of(const Config& config, Shape shape,
                                 const std::map<std::string, std::string>& item_options);
 

@@ -9,6 +9,8 @@
 #include "db/pauses.h"
 #include "db/queue.h"
 #include "db/results.h"
+#include "db/schema.h"
+#include "db/sqlite.h"
 #include "db/templates.h"
 #include "tests/scratch_folder.h"
 
@@ -233,6 +235,8 @@ Attempt full_attempt(int64_t item, int other) {
           .cluster_reason = "Reason " + text,
           .restarts = 5 + other,
           .gpus = 2,
+          .nodes = 3,
+          .gpus_per_node = 4,
           .release_due = other != 0,
           .stop_asked = 60 + other,
           .created = 7,
@@ -241,13 +245,14 @@ Attempt full_attempt(int64_t item, int other) {
           .ended = 90 + other};
 }
 auto fields(const Attempt& attempt) {
-  return std::tuple(
-      std::tuple(attempt.item_id, attempt.number, attempt.token, attempt.shape, attempt.explanation,
-                 attempt.script_sha256, attempt.config_sha256, attempt.directory,
-                 attempt.resume_from, attempt.gpus, attempt.created),
-      attempt.state, attempt.cause, attempt.message, attempt.job_id, attempt.host,
-      attempt.exit_code, attempt.cluster_words, attempt.cluster_reason, attempt.restarts,
-      attempt.release_due, attempt.stop_asked, attempt.submitted, attempt.started, attempt.ended);
+  return std::tuple(std::tuple(attempt.item_id, attempt.number, attempt.token, attempt.shape,
+                               attempt.explanation, attempt.script_sha256, attempt.config_sha256,
+                               attempt.directory, attempt.resume_from, attempt.gpus, attempt.nodes,
+                               attempt.gpus_per_node, attempt.created),
+                    attempt.state, attempt.cause, attempt.message, attempt.job_id, attempt.host,
+                    attempt.exit_code, attempt.cluster_words, attempt.cluster_reason,
+                    attempt.restarts, attempt.release_due, attempt.stop_asked, attempt.submitted,
+                    attempt.started, attempt.ended);
 }
 
 TEST_F(StoresTest, AnUpdateStoresEachFieldOfAnAttemptThatMayChange) {
@@ -266,13 +271,41 @@ TEST_F(StoresTest, AnUpdateLeavesTheRestOfAnAttemptAlone) {
   Attempt other = before;
   other.id = attempts_.insert(before);
   other.item_id = add_item("/b");
-  other.number = other.gpus = 9;
+  other.number = other.gpus = other.nodes = other.gpus_per_node = 9;
   other.token = other.shape = other.explanation = other.script = other.script_sha256 = "other";
   other.config_sha256 = other.directory = other.resume_from = "other";
   other.created = 9;
   ASSERT_TRUE(attempts_.update(other));
   EXPECT_EQ(fields(*attempts_.find(other.id)), fields(before));
   EXPECT_EQ(attempts_.script(other.id), "#!/bin/sh");
+}
+
+TEST_F(StoresTest, AttemptsOfAnOlderDatabaseGetTheWidthThatTheirTextSays) {
+  const auto id = attempts_.insert(full_attempt(add_item("/a"), 0));
+  const struct {
+    const char* shape;
+    int gpus, nodes, gpus_per_node;
+  } kRows[] = {{"1 device", 0, 1, 0},
+               {"CPU", 0, 1, 0},
+               {"1 GPU", 1, 1, 1},
+               {"1 node (4 GPUs)", 4, 1, 4},
+               {"4 nodes (16 GPUs)", 16, 4, 4}};
+  for (const auto& row : kRows) {
+    {
+      const std::scoped_lock lock(database_.mutex());
+      Connection& connection = database_.connection();
+      connection.execute("ALTER TABLE attempts DROP COLUMN nodes");
+      connection.execute("ALTER TABLE attempts DROP COLUMN gpus_per_node");
+      Statement(connection, "UPDATE attempts SET shape = ?, gpus = ?")
+          .bind(std::string(row.shape))
+          .bind(static_cast<int64_t>(row.gpus))
+          .run();
+      connection.execute("PRAGMA user_version = 8");
+      upgrade_schema(connection);
+    }
+    EXPECT_EQ(attempts_.find(id)->nodes, row.nodes) << row.shape;
+    EXPECT_EQ(attempts_.find(id)->gpus_per_node, row.gpus_per_node) << row.shape;
+  }
 }
 
 TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {

@@ -27,12 +27,15 @@ TEST(Width, IsSaidInWords) {
   EXPECT_EQ(to_string(Width{.gpus_per_node = 4}), "1 node (4 GPUs)");
   EXPECT_EQ(to_string(Width{.nodes = 4, .gpus_per_node = 4}), "4 nodes (16 GPUs)");
   EXPECT_EQ(to_string(Width{.nodes = 2}), "2 nodes (2 GPUs)");
+  EXPECT_EQ(to_string(Width{.gpus_per_node = 0}), "CPU");
+  EXPECT_EQ(to_string(Width{.nodes = 3, .gpus_per_node = 0}), "3 nodes (CPU)");
 }
 
 TEST(Width, ThatCostsMoreIsGreater) {
   EXPECT_LT(Width{}, (Width{.gpus_per_node = 4}));
   EXPECT_LT((Width{.gpus_per_node = 4}), (Width{.nodes = 4})) << "as many GPUs on more nodes";
   EXPECT_GT((Width{.nodes = 2, .gpus_per_node = 4}), (Width{.nodes = 7}));
+  EXPECT_LT((Width{.gpus_per_node = 0}), Width{});
 }
 
 }  // namespace

@@ -14,10 +14,8 @@ constexpr int64_t kAnn = 1000, kBob = 2000;
 
 QueueSnapshot on_slurm(std::vector<PlanItem> items) {
   QueueSnapshot snapshot{.now = 1000, .items = std::move(items)};
-  snapshot.limits = {.slots = 64,
-                     .queues = true,
-                     .shape = {.name = "gpu", .text = "1 GPU", .gpus = 1},
-                     .urgent = ShapeOffer{.name = "nodes", .text = "4 nodes", .gpus = 16}};
+  snapshot.limits = {
+      .slots = 64, .queues = true, .width = {}, .urgent = Width{.nodes = 4, .gpus_per_node = 4}};
   return snapshot;
 }
 
@@ -68,8 +66,7 @@ TEST(PendingApart, OfManyPromotedJobsOnlySomeAreStoppedAtOnce) {
   for (int64_t id = 1; id <= 20; ++id) {
     PlanItem running = roomy(id, kAnn, Priority::kUrgent);
     running.state = db::ItemState::kActive;
-    running.shape = "1 GPU";
-    running.gpus = 1;
+    running.width = Width{};
     running.stoppable = true;
     items.push_back(running);
   }

@@ -131,7 +131,8 @@ TEST(Policy, OnlyFreeSlotsAreGivenAway) {
 TEST(Policy, EachJobGetsOneDevice) {
   for (const Decision& decision :
        plan(snapshot_of({item(1, Priority::kUrgent), item(2, Priority::kLow)}, 8))) {
-    EXPECT_EQ(decision.shape->text, "1 device");
+    EXPECT_EQ(decision.width, Width{.gpus_per_node = 0});
+    EXPECT_THAT(decision.explanation, HasSubstr("so it gets 1 device"));
   }
 }
 
@@ -219,7 +220,7 @@ TEST(Policy, PausedSubmissionsStartNothingAndGiveTheReason) {
 QueueSnapshot queueing(std::vector<PlanItem> items, int slots) {
   QueueSnapshot snapshot = snapshot_of(std::move(items), slots);
   snapshot.limits.queues = true;
-  snapshot.limits.shape = {.name = "gpu", .text = "1 GPU", .gpus = 1};
+  snapshot.limits.width = {};
   return snapshot;
 }
 
@@ -255,27 +256,26 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
             "as may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
 }
 
-TEST(Policy, ItemsGetTheSitesShape) {
+TEST(Policy, ItemsGetTheSitesWidth) {
   QueueSnapshot snapshot = queueing(many(1, Priority::kNormal), 8);
-  snapshot.limits.shape.text = "4 nodes (16 GPUs)";
-  EXPECT_EQ(plan(snapshot)[0].shape->text, "4 nodes (16 GPUs)");
+  snapshot.limits.width = {.nodes = 4, .gpus_per_node = 4};
+  EXPECT_EQ(plan(snapshot)[0].width, snapshot.limits.width);
   EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
 }
 
-const ShapeOffer kOneGpu{.name = "gpu", .text = "1 GPU", .gpus = 1};
-const ShapeOffer kFourNodes{.name = "nodes", .text = "4 nodes (16 GPUs)", .gpus = 16};
+constexpr Width kOneGpu{};
+constexpr Width kFourNodes{.nodes = 4, .gpus_per_node = 4};
 
 QueueSnapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
   QueueSnapshot snapshot = queueing(std::move(items), slots);
-  snapshot.limits.shape = kOneGpu;
+  snapshot.limits.width = kOneGpu;
   snapshot.limits.urgent = kFourNodes;
   return snapshot;
 }
 
-PlanItem running(int64_t id, Priority priority, const ShapeOffer& shape = kOneGpu) {
+PlanItem running(int64_t id, Priority priority, const Width& width = kOneGpu) {
   PlanItem item{.id = id, .priority = priority, .state = ItemState::kActive};
-  item.shape = shape.text;
-  item.gpus = shape.gpus;
+  item.width = width;
   item.stoppable = true;
   return item;
 }
@@ -294,7 +294,7 @@ TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
                       item(3, Priority::kNormal), item(4, Priority::kLow)});
   for (const Decision& decision : plan(snapshot)) {
     const bool urgent = decision.item_id == 1;
-    EXPECT_EQ(decision.shape->name, urgent ? "nodes" : "gpu") << decision.item_id;
+    EXPECT_EQ(decision.width, urgent ? kFourNodes : kOneGpu) << decision.item_id;
     EXPECT_THAT(decision.explanation,
                 HasSubstr(urgent ? "so it gets 4 nodes (16 GPUs), since it is urgent"
                                  : "so it gets 1 GPU, since only urgent items get 4 nodes (16 "
@@ -305,7 +305,7 @@ TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
 TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
   QueueSnapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
   snapshot.limits.urgent.reset();
-  EXPECT_EQ(plan(snapshot)[0].shape->name, "gpu");
+  EXPECT_EQ(plan(snapshot)[0].width, kOneGpu);
   EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
   snapshot.items = {running(1, Priority::kUrgent)};
   EXPECT_THAT(widened(snapshot), IsEmpty());
@@ -332,13 +332,14 @@ TEST(Policy, AJobIsStoppedOnce) {
   EXPECT_THAT(widened(snapshot), IsEmpty()) << "nobody knows its job, or it is ending";
 }
 
-TEST(Policy, AnUrgentItemWhoseOwnOptionsAskForLessIsLeftAlone) {
-  PlanItem modest = running(1, Priority::kUrgent, kFourNodes);
-  modest.gpus = 2;
+TEST(Policy, AnUrgentItemThatHasAsMuchOrSaysItselfHowMuchIsLeftAlone) {
+  EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, kFourNodes)})), IsEmpty());
+  const Width more{.nodes = 8, .gpus_per_node = 4};
+  EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, more)})), IsEmpty());
+  PlanItem modest = running(1, Priority::kUrgent);
+  EXPECT_THAT(widened(with_wide_jobs({modest})), ElementsAre(1));
+  modest.own_width = true;
   EXPECT_THAT(widened(with_wide_jobs({modest})), IsEmpty());
-  PlanItem greedy = running(1, Priority::kUrgent);
-  greedy.gpus = 32;
-  EXPECT_THAT(widened(with_wide_jobs({greedy})), IsEmpty());
 }
 
 TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
@@ -372,9 +373,8 @@ TEST(Policy, TheConfigurationDecidesWhatUrgentItemsGet) {
   config.slurm.urgent_shape = Shape::kNodes;
   config.slurm.nodes = 8;
   ASSERT_TRUE(limits_of(config).urgent);
-  EXPECT_EQ(limits_of(config).urgent->name, "nodes");
-  EXPECT_EQ(limits_of(config).urgent->text, "8 nodes (32 GPUs)");
-  EXPECT_EQ(limits_of(config).urgent->gpus, 32);
+  EXPECT_EQ(limits_of(config).urgent, (Width{.nodes = 8, .gpus_per_node = 4}));
+  EXPECT_EQ(limits_of(config).urgent_lane, "nodes");
   config.cluster = ClusterKind::kLocal;
   EXPECT_FALSE(limits_of(config).urgent);
 }
@@ -383,7 +383,7 @@ TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
   Config config;
   config.local.slots = 3;
   EXPECT_EQ(limits_of(config).slots, 3);
-  EXPECT_EQ(limits_of(config).shape.text, "1 device");
+  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 device");
   EXPECT_FALSE(limits_of(config).queues);
   config.cluster = ClusterKind::kSlurm;
   config.slurm.max_jobs = 40;
@@ -397,7 +397,7 @@ TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
                                                             {Shape::kNodes, "4 nodes (16 GPUs)"}};
   for (const auto& [shape, word] : words) {
     config.slurm.shape = shape;
-    EXPECT_EQ(limits_of(config).shape.text, word);
+    EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), word);
   }
 }
 

@@ -36,10 +36,35 @@ TEST(JobScripts, EachShapeAsksForWhatItIs) {
 
 TEST(JobScripts, TheShapeOfTheAttemptGoesBeforeTheConfigurations) {
   ScriptInputs given = inputs();
-  given.shape = Shape::kNodes;
+  given.shape = job_shape_of(slurm_config().slurm, Shape::kNodes);
   EXPECT_TRUE(render_job(slurm_config(), given).wide);
   given.shape.reset();
   EXPECT_FALSE(render_job(slurm_config(), given).wide);
+}
+
+TEST(JobScripts, AWidthDecidesTheScriptTemplateAndWhatItAsksFor) {
+  const auto expect = [](const Width& width, const Directives& expected) {
+    ScriptInputs given = inputs();
+    given.shape = job_shape_of(slurm_config().slurm, width);
+    Directives asked = slurm::parse_directives(render_job(slurm_config(), given).text, "x");
+    asked.erase("signal");
+    EXPECT_EQ(asked, expected) << to_string(width);
+  };
+  expect({.gpus_per_node = 0}, {{"nodes", "1"}});
+  expect({}, {{"nodes", "1"}, {"gres", "gpu:1"}});
+  expect({.gpus_per_node = 4}, {{"nodes", "1"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}});
+  expect({.nodes = 8, .gpus_per_node = 4},
+         {{"nodes", "8"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}});
+}
+
+TEST(JobScripts, ANodeOfOneGpuKeepsTheSitesShape) {
+  SlurmOptions slurm{.shape = Shape::kNode, .urgent_shape = Shape::kNodes, .gpus_per_node = 1};
+  EXPECT_EQ(job_shape_of(slurm, Width{}).shape, Shape::kNode);
+  EXPECT_EQ(job_shape_of(slurm, Width{.nodes = 4}).shape, Shape::kNodes);
+  slurm.nodes = 1;
+  slurm.shape = Shape::kGpu;
+  slurm.urgent_shape.reset();
+  EXPECT_EQ(job_shape_of(slurm, Width{}).shape, Shape::kGpu);
 }
 
 TEST(JobScripts, LaterSourcesGoOverEarlierOnes) {

@@ -109,7 +109,7 @@ class SbatchScriptTest : public testing::Test {
     const ScriptInputs inputs{
         .item = {.id = 7},
         .attempt = {.item_id = 7, .number = 1, .token = "margay-x-7-a1", .directory = attempt_},
-        .shape = base::value_of(kShapes, shape)};
+        .shape = job_shape_of(config_.slurm, base::value_of(kShapes, shape).value())};
     return render_job(config_, inputs).text;
   }
 
