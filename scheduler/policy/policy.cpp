@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/item_widths.h"
 #include "scheduler/policy/lanes.h"
 
 namespace scheduler {
@@ -97,6 +98,7 @@ struct Filling {
   ByClass left{};                                      // ready items that the loop has not reached
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
+  std::optional<ItemWidths> widths{};
 };
 
 int pending_limit(const QueueSnapshot& snapshot) {
@@ -176,20 +178,26 @@ std::string why_now(const PlanItem& item, const Filling& filling) {
                                 : "; of each higher class as many jobs wait in Slurm as may; ");
 }
 
-Decision start(const PlanItem& item, const Filling& filling) {
-  const Width& width = width_for(item, filling.snapshot);
+std::string what_it_gets(const PlanItem& item, const ItemWidth& width, const Filling& filling) {
+  if (item.own_width) return "what its own options ask for";
+  const std::string text = text_of(filling.snapshot.limits, width.width);
+  if (!width.choice) return text + why_this_width(item, filling.snapshot);
+  return text + ": " + explain(width, filling.snapshot.times[static_cast<size_t>(item.time)]);
+}
+
+Decision start(const PlanItem& item, Filling& filling) {
+  const ItemWidth width = filling.widths->of(item);
+  filling.widths->take(item, width);
   Decision decision{.item_id = item.id,
                     .verdict = Verdict::kStart,
-                    .width = width,
+                    .width = width.width,
                     .lane = item.lane,
                     .size = item.size,
                     .priority = item.priority};
   if (item.own_room) decision.apart = item.owner;
   decision.explanation = why_now(item, filling);
   decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
-  decision.explanation += item.own_width ? "what its own options ask for"
-                                         : text_of(filling.snapshot.limits, width) +
-                                               why_this_width(item, filling.snapshot);
+  decision.explanation += what_it_gets(item, width, filling);
   return decision;
 }
 
@@ -240,6 +248,7 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
     ++filling.left[item->priority];
     filling.owners[item->priority].insert(item->owner);
   }
+  filling.widths.emplace(snapshot, filling.left);
   for (const PlanItem* item : ready) {
     const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
     if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {
@@ -256,17 +265,19 @@ void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
 
 // A job that was started with the urgent width stays, although the item's own options asked for
 // less; and so does one whose own options say how large it is, whatever its class.
-bool wants_more(const PlanItem& item, const QueueSnapshot& snapshot) {
-  return is_for_urgent(item, snapshot) && !item.own_width && item.stoppable && item.width &&
-         item.width->gpus() < width_for(item, snapshot).gpus();
+std::optional<ItemWidth> wider(const PlanItem& item, Filling& filling) {
+  return item.stoppable ? filling.widths->instead(item) : std::nullopt;
 }
 
 // Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
-void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
+void decide_wider(const PlanItem& item, const ItemWidth& width, Filling& filling,
+                  Decision& decision) {
   const QueueSnapshot& snapshot = filling.snapshot;
-  decision.width = width_for(item, snapshot);
+  decision.width = width.width;
+  const std::string wide = text_of(snapshot.limits, width.width);
   const std::string has = "has " + text_of(snapshot.limits, *item.width) +
-                          ", and urgent items get " + text_of(snapshot.limits, *decision.width);
+                          (width.choice ? ", and with " + wide + " it is " + explain_instead(width)
+                                        : ", and urgent items get " + wide);
   const std::string resumes = "it is stopped with a checkpoint and resumes ";
   if (!snapshot.pause_reason.empty()) {
     decision.explanation = has + ": " + resumes + "as soon as jobs are submitted again (" +
@@ -282,6 +293,7 @@ void decide_wider(const PlanItem& item, Filling& filling, Decision& decision) {
     decision.verdict = Verdict::kWiden;
     decision.explanation = has + ": " + resumes + "with those";
     if (!item.waits) add_pending(item, filling);
+    filling.widths->take(item, width);
   }
 }
 
@@ -291,8 +303,8 @@ Decision decide_active(const PlanItem& item, Filling& filling) {
     decision.width = width_for(item, filling.snapshot);
     decision.explanation = "stopping with a checkpoint, to resume with " +
                            text_of(filling.snapshot.limits, *decision.width);
-  } else if (wants_more(item, filling.snapshot)) {
-    decide_wider(item, filling, decision);
+  } else if (const auto width = wider(item, filling)) {
+    decide_wider(item, *width, filling, decision);
   } else {
     decision.explanation = "running";
   }

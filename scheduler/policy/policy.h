@@ -18,6 +18,7 @@
 
 #include "db/records.h"
 #include "scheduler/config/width.h"
+#include "scheduler/policy/site_widths.h"
 
 namespace scheduler {
 
@@ -38,8 +39,11 @@ struct PlanItem {
   bool own_room = false;     // ... or how many processors or how much memory
   std::string lane{};        // lane_of() its options and its shape
   std::string size{};        // size_of() its options
+  int time = -1;             // of its search: index of QueueSnapshot::times; -1: not known
+  int64_t finish_by = 0;     // its deadline, seconds since the epoch; 0: none
   // Of its open attempt, if it has one:
   std::optional<Width> width{};
+  int64_t started = 0;      // seconds since the epoch
   bool stoppable = false;   // its job waits in the cluster or runs
   bool waits = false;       // its job waits in the cluster
   bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
@@ -53,6 +57,9 @@ struct ClusterLimits {
   Width width{.gpus_per_node = 0};  // of a job
   std::optional<Width> urgent{};    // of one for an urgent item, when it differs
   std::string urgent_lane{};        // what its lane is named by: "nodes"
+  // Where the time of a search and the cluster's GPUs are known, the width is chosen from these.
+  std::vector<Width> menu{};  // narrowest first
+  std::map<db::Priority, ClassWidths> classes{};
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
 };
@@ -81,6 +88,8 @@ struct QueueSnapshot {
   std::map<std::string, std::string> held_lanes{};
   HangingFiles hanging_files{};
   std::vector<PlanItem> items{};  // ended ones are ignored
+  std::vector<SearchTime> times{};
+  std::optional<GpuForecast> gpus{};
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
   // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their

@@ -14,15 +14,11 @@
 namespace scheduler {
 namespace {
 
-constexpr double kLong = 16 * kHour;  // of one search on one GPU
-
 constexpr ClassRules kLow{.least_efficiency = 0.98, .cap_gpus = 1, .deadline_cap_gpus = 4};
 constexpr ClassRules kNormal{.least_efficiency = 0.97, .cap_gpus = 4, .deadline_cap_gpus = 4};
 constexpr ClassRules kHigh{.least_efficiency = 0.80, .cap_gpus = 4, .deadline_cap_gpus = 16};
 constexpr ClassRules kUrgent{
     .least_efficiency = 0.50, .cap_gpus = 64, .deadline_cap_gpus = 64, .urgent = true};
-
-ClusterForecast idle() { return ClusterForecast(kExampleNodes, NodeForecast(4, 0.0)); }
 
 WidthQuestion question(const ClassRules& rules, int64_t ready_items, double work = kLong) {
   return {.work = work,
@@ -101,23 +97,6 @@ TEST(ChooseWidth, ShortUrgentItemsRunSideBySideWhereWideOnesWouldWasteTheGpus) {
   const UrgentShare share = share_urgent(example_model(), minute, menu, menu.back(), 3);
   EXPECT_FALSE(share.in_turn);
   EXPECT_EQ(share.width.gpus(), 16) << "the widest entry within 64 / 3";
-}
-
-// When k of 16 nodes are free together on average, each running four jobs with rests that are
-// evenly distributed up to 1: the mean of the k-th smallest of 16 maxima of four.
-double mean_wait(int nodes) {
-  return std::exp(std::lgamma(nodes + 0.25) + std::lgamma(17) - std::lgamma(nodes) -
-                  std::lgamma(17.25));
-}
-
-// One GPU is free after the smallest of 64 rests.
-ClusterForecast at_expected_rests(double length) {
-  ClusterForecast cluster;
-  for (int node = 1; node <= kExampleNodes; ++node) {
-    cluster.push_back(NodeForecast(4, length * mean_wait(node)));
-  }
-  cluster[0][0] = length / 65;
-  return cluster;
 }
 
 TEST(ChooseWidth, AnUrgentItemBehindLongJobsTakesTheNarrowestThatIsAlmostTheFirstDone) {

@@ -1,0 +1,232 @@
+#include "scheduler/policy/item_widths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+#include <utility>
+
+#include "base/text.h"
+
+namespace scheduler {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kWorthwhileGain = 0.9;
+
+int gpus_up(const ClusterForecast& cluster) {
+  size_t gpus = 0;
+  for (const NodeForecast& node : cluster) gpus += node.size();
+  return static_cast<int>(gpus);
+}
+
+std::string with_digits(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+// "35 s", "16.7 min", "11.2 h"
+std::string span_text(double seconds) {
+  if (seconds < 60) return with_digits(std::ceil(seconds), 0) + " s";
+  if (seconds < kSecondsPerHour) return with_digits(seconds / 60, 1) + " min";
+  return with_digits(seconds / kSecondsPerHour, 1) + " h";
+}
+
+std::string gpus_text(const Width& width) { return base::counted(width.gpus(), "GPU"); }
+
+const WidthForecast& chosen(const WidthChoice& choice) {
+  return *std::find_if(choice.forecasts.begin(), choice.forecasts.end(),
+                       [&](const auto& forecast) { return forecast.width == choice.width; });
+}
+
+const WidthForecast& first_done(const WidthChoice& choice) {
+  const WidthForecast* first = nullptr;
+  for (const WidthForecast& forecast : choice.forecasts) {
+    if (!forecast.admissible) continue;
+    if (first == nullptr || forecast.done_likely < first->done_likely) first = &forecast;
+  }
+  return first == nullptr ? choice.forecasts.front() : *first;
+}
+
+std::string late_text(const WidthChoice& choice) {
+  if (!std::isfinite(choice.late_by)) {
+    return "AT RISK: no width is certain to be done by its deadline";
+  }
+  return "AT RISK: it may be done " + span_text(choice.late_by) + " after its deadline";
+}
+
+std::string why(const ItemWidth& width, const WidthChoice& choice) {
+  switch (choice.rule) {
+    case WidthRule::kDeadline:
+      return "the narrowest that is done by its deadline with 90 % certainty";
+    case WidthRule::kAtRisk:
+      return late_text(choice);
+    case WidthRule::kBulk:
+      return width.sharing == 1
+                 ? "the widest that its class may have without loss"
+                 : base::counted(width.sharing, "ready item") + " of its class and higher ones " +
+                       "share " + base::counted(width.usable_gpus, "GPU");
+    case WidthRule::kUrgent:
+      if (!width.in_turn) {
+        return base::counted(width.urgent, "urgent item") + " are done sooner side by side";
+      }
+      return first_done(choice).width == choice.width
+                 ? "the first to be done"
+                 : "within 10 % of " + gpus_text(first_done(choice).width);
+  }
+  return "";
+}
+
+}  // namespace
+
+ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int64_t> ready)
+    : snapshot_(snapshot), ready_(std::move(ready)), gpus_(snapshot.gpus) {
+  for (const PlanItem& item : snapshot.items) {
+    const bool waits = item.state == db::ItemState::kQueued && !item.cancel_requested;
+    if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.time];
+    if (item.state == db::ItemState::kActive && item.width && !item.waits) {
+      held_[item.priority] += item.width->gpus();
+    }
+  }
+}
+
+const SearchTime* ItemWidths::time_of(const PlanItem& item) const {
+  if (item.time < 0 || static_cast<size_t>(item.time) >= snapshot_.times.size()) return nullptr;
+  return &snapshot_.times[static_cast<size_t>(item.time)];
+}
+
+int64_t ItemWidths::sharing(const PlanItem& item) const {
+  int64_t count = 0;
+  for (const auto& [priority, ready] : ready_) {
+    if (priority <= item.priority) count += ready;
+  }
+  return std::max<int64_t>(1, count);
+}
+
+int ItemWidths::usable_for(db::Priority priority) const {
+  int gpus = gpus_up(snapshot_.gpus->likely);
+  for (const auto& [higher, held] : held_) {
+    if (higher < priority) gpus -= held;
+  }
+  return std::max(1, gpus);
+}
+
+std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const SearchTime& time,
+                                              const ClassWidths& rules,
+                                              const GpuForecast& gpus) const {
+  WidthQuestion question{.work = time.work,
+                         .model = time.model,
+                         .rules = {.least_efficiency = rules.least_efficiency,
+                                   .cap_gpus = rules.cap.gpus(),
+                                   .deadline_cap_gpus = rules.deadline_cap.gpus(),
+                                   .urgent = item.priority == db::Priority::kUrgent},
+                         .likely = gpus.likely,
+                         .late = gpus.late,
+                         .usable_gpus = usable_for(item.priority),
+                         .ready_items = sharing(item)};
+  for (const Width& width : snapshot_.limits.menu) {
+    if (width >= rules.least) question.menu.push_back(width);
+  }
+  if (item.finish_by > 0) question.deadline = static_cast<double>(item.finish_by - snapshot_.now);
+  return question.menu.empty() ? std::nullopt : choose_width(question);
+}
+
+// What urgent items of the same size get does not change while they are started.
+void ItemWidths::share(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
+                       ItemWidth& width) {
+  const int64_t items = urgent_[item.time];
+  auto& share = shares_[item.time];
+  if (!share) {
+    const auto of_one = choose(item, time, rules, *snapshot_.gpus);
+    if (!of_one) return;
+    share = share_urgent(time.model, time.work, snapshot_.limits.menu, of_one->width, items);
+  }
+  width.in_turn = share->in_turn;
+  width.urgent = items;
+  const auto has_room = [&](const WidthForecast& forecast) {
+    return forecast.width == share->width;
+  };
+  if (std::any_of(width.choice->forecasts.begin(), width.choice->forecasts.end(), has_room)) {
+    width.choice->width = share->width;
+  }
+}
+
+ItemWidth ItemWidths::of_the_site(const PlanItem& item) const {
+  const ClusterLimits& limits = snapshot_.limits;
+  const bool urgent = limits.urgent && item.priority == db::Priority::kUrgent;
+  return {.width = urgent ? *limits.urgent : limits.width};
+}
+
+ItemWidth ItemWidths::of(const PlanItem& item) {
+  const ClusterLimits& limits = snapshot_.limits;
+  ItemWidth width = of_the_site(item);
+  const SearchTime* time = time_of(item);
+  const auto rules = limits.classes.find(item.priority);
+  if (time == nullptr || !gpus_ || rules == limits.classes.end() || item.own_width) return width;
+  width.choice = choose(item, *time, rules->second, *gpus_);
+  if (!width.choice) return width;
+  width.sharing = sharing(item);
+  width.usable_gpus = usable_for(item.priority);
+  if (width.choice->rule == WidthRule::kUrgent && urgent_[item.time] > 1) {
+    share(item, *time, rules->second, width);
+  }
+  width.width = width.choice->width;
+  return width;
+}
+
+std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
+  if (item.priority != db::Priority::kUrgent || item.own_width || !item.width) return std::nullopt;
+  const auto is_wider = [&](const Width& width) { return width.gpus() > item.width->gpus(); };
+  const SearchTime* time = time_of(item);
+  const auto rules = snapshot_.limits.classes.find(item.priority);
+  if (time == nullptr || !gpus_ || rules == snapshot_.limits.classes.end() ||
+      item.width->gpus() == 0) {
+    const ItemWidth width = of_the_site(item);
+    return is_wider(width.width) ? std::optional(width) : std::nullopt;
+  }
+  const double whole = run_seconds(time->model, time->work, *item.width);
+  const double ran = item.waits ? 0 : static_cast<double>(snapshot_.now - item.started);
+  const double left = std::max(0.0, whole - ran);
+  SearchTime rest = *time;
+  rest.work *= left / whole;
+  ItemWidth width{.choice = choose(item, rest, rules->second, *gpus_)};
+  if (!width.choice) return std::nullopt;
+  width.width = width.choice->width;
+  const double wait = item.waits ? earliest_start(gpus_->likely, *item.width).value_or(0) : 0;
+  width.done_now = wait + left;
+  const bool pays = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
+  return pays && is_wider(width.width) ? std::optional(width) : std::nullopt;
+}
+
+void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {
+  const SearchTime* time = time_of(item);
+  if (!gpus_ || time == nullptr || width.width.gpus() == 0) return;
+  const double seconds = run_seconds(time->model, time->work, width.width);
+  place(gpus_->likely, width.width, seconds);
+  place(gpus_->late, width.width, bounded(seconds, time->model, kNinetyPercent));
+}
+
+std::string explain_instead(const ItemWidth& width) {
+  if (!width.choice) return "";
+  return "done in " + span_text(chosen(*width.choice).done_likely) + " instead of " +
+         span_text(width.done_now);
+}
+
+std::string explain(const ItemWidth& width, const SearchTime& time) {
+  if (!width.choice) return "";
+  std::string text = with_digits(time.work / kSecondsPerHour, 1) + " GPU hours";
+  if (!time.source.empty()) text += " (" + time.source + ")";
+  text += "; done by width:";
+  const char* comma = " ";
+  for (const WidthForecast& forecast : width.choice->forecasts) {
+    if (!forecast.admissible) continue;
+    text += comma + gpus_text(forecast.width) + " " + span_text(forecast.done_likely);
+    comma = ", ";
+  }
+  const WidthForecast& got = chosen(*width.choice);
+  if (got.wait > 0) text += "; waits " + span_text(got.wait) + " for them";
+  return text + "; " + why(width, *width.choice);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,34 @@
+// What the policy must know to choose a width: how wide the jobs of a class may be, how long its
+// searches take, and when the cluster's GPUs are free.
+#pragma once
+
+#include <string>
+
+#include "scheduler/config/width.h"
+#include "scheduler/policy/runtime_model.h"
+#include "scheduler/policy/wait_forecast.h"
+
+namespace scheduler {
+
+// Of one class at this site.
+struct ClassWidths {
+  Width least{};         // no job is narrower,
+  Width cap{};           // or wider,
+  Width deadline_cap{};  // unless only this meets its deadline
+  double least_efficiency = 0.97;
+};
+
+// Of the searches of one kind: the same template and size of micrograph.
+struct SearchTime {
+  double work = 0;  // seconds on one GPU
+  RuntimeModel model{};
+  std::string source{};  // where it is known from: "20.5 M correlations at 356/s, 37 runs"
+};
+
+// The GPUs that Margay's jobs may use, as the last look at the cluster showed them.
+struct GpuForecast {
+  ClusterForecast likely{};  // when they are free: seconds from the snapshot's time, as expected
+  ClusterForecast late{};    // and with 90 % certainty
+};
+
+}  // namespace scheduler

@@ -1,0 +1,248 @@
+// The worked examples of docs/policy.md, as the plan of a queue decides them.
+#include "scheduler/policy/item_widths.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "tests/unit/scheduler/policy/example_cluster.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+using db::Priority;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr Width kNarrow{};
+constexpr Width kOneNode{.gpus_per_node = 4};
+constexpr Width kWholeCluster{.nodes = kExampleNodes, .gpus_per_node = 4};
+constexpr int64_t kSnapshotTime = 1'000'000;
+
+ClusterLimits example_limits() {
+  const Width four_nodes{.nodes = 4, .gpus_per_node = 4};
+  return {.slots = 1000,
+          .queues = true,
+          .max_pending = 1000,
+          .width = kNarrow,
+          .menu = widths_of(4, kExampleNodes),
+          .classes = {{Priority::kLow, {kNarrow, kNarrow, kOneNode, 0.98}},
+                      {Priority::kNormal, {kNarrow, kOneNode, kOneNode, 0.97}},
+                      {Priority::kHigh, {kNarrow, kOneNode, four_nodes, 0.80}},
+                      {Priority::kUrgent, {kNarrow, kWholeCluster, kWholeCluster, 0.50}}}};
+}
+
+class ItemWidthsTest : public testing::Test {
+ protected:
+  ItemWidthsTest() {
+    snapshot_.now = kSnapshotTime;
+    snapshot_.limits = example_limits();
+    snapshot_.times = {{.work = kLong, .model = example_model(), .source = "37 past runs"}};
+    is_free(idle());
+  }
+  void is_free(const ClusterForecast& forecast) {
+    snapshot_.gpus = GpuForecast{forecast, forecast};
+  }
+  PlanItem& add(Priority priority) {
+    const auto id = static_cast<int64_t>(snapshot_.items.size()) + 1;
+    snapshot_.items.push_back({.id = id, .priority = priority, .created = id, .time = 0});
+    return snapshot_.items.back();
+  }
+  void add_many(int count, Priority priority) {
+    for (int i = 0; i < count; ++i) add(priority);
+  }
+  PlanItem& add_running(Priority priority, const Width& width, double hours) {
+    PlanItem& item = add(priority);
+    item.state = ItemState::kActive;
+    item.width = width;
+    item.stoppable = true;
+    item.started = kSnapshotTime - static_cast<int64_t>(hours * kHour);
+    return item;
+  }
+  std::vector<Width> widths() const {
+    std::vector<Width> widths;
+    for (const Decision& decision : plan(snapshot_)) {
+      if (decision.verdict == Verdict::kStart) widths.push_back(decision.width.value());
+    }
+    return widths;
+  }
+  Decision decision_of(int64_t id) const {
+    for (const Decision& decision : plan(snapshot_)) {
+      if (decision.item_id == id) return decision;
+    }
+    ADD_FAILURE() << "no decision for item " << id;
+    return {};
+  }
+  std::string explanation(int64_t id = 1) const { return decision_of(id).explanation; }
+
+  QueueSnapshot snapshot_;
+};
+
+TEST_F(ItemWidthsTest, ABacklogGetsOneGpuEach) {
+  for (const Priority priority : {Priority::kLow, Priority::kNormal, Priority::kHigh}) {
+    snapshot_.items.clear();
+    add_many(500, priority);
+    EXPECT_EQ(widths().size(), 500u);
+    EXPECT_THAT(widths(), Each(kNarrow));
+  }
+  EXPECT_THAT(explanation(),
+              HasSubstr("500 ready items of its class and higher ones share 64 GPUs"));
+}
+
+TEST_F(ItemWidthsTest, AFewItemsRunSideBySideWithinTheirClassesCaps) {
+  add_many(3, Priority::kLow);
+  EXPECT_THAT(widths(), Each(kNarrow));
+  snapshot_.items.clear();
+  add_many(3, Priority::kNormal);
+  EXPECT_EQ(widths().size(), 3u);
+  EXPECT_THAT(widths(), Each(kOneNode));
+}
+
+TEST_F(ItemWidthsTest, AFewUrgentItemsGetTheWholeClusterInTurn) {
+  add_many(3, Priority::kUrgent);
+  EXPECT_THAT(widths(), ElementsAre(kWholeCluster, kWholeCluster, kWholeCluster));
+  EXPECT_THAT(explanation(1), AllOf(HasSubstr("so it gets 16 nodes (64 GPUs): 16.0 GPU hours (37 "
+                                              "past runs); done by width: 1 GPU 16.0 h, 4 GPUs "
+                                              "4.1 h, 8 GPUs 2.1 h, 16 GPUs 1.0 h, 32 GPUs 32.0 "
+                                              "min, 64 GPUs 16.7 min; the first to be done"),
+                                    Not(HasSubstr("for them"))));
+  EXPECT_THAT(explanation(2), HasSubstr("64 GPUs 33.4 min; waits 16.7 min for them"));
+  EXPECT_THAT(explanation(3), HasSubstr("64 GPUs 50.0 min; waits 33.4 min for them"));
+}
+
+TEST_F(ItemWidthsTest, ShortUrgentItemsRunSideBySide) {
+  snapshot_.times[0].work = 60;
+  snapshot_.limits.classes[Priority::kUrgent].least_efficiency = 0;
+  add_many(3, Priority::kUrgent);
+  ASSERT_EQ(widths().size(), 3u);
+  const Width shared = widths().front();
+  EXPECT_LT(shared.gpus(), 64);
+  EXPECT_THAT(widths(), Each(shared));
+}
+
+TEST_F(ItemWidthsTest, AnUrgentItemBehindLongJobsIsToldWhatEachWidthWouldMean) {
+  add(Priority::kUrgent);
+  is_free(at_expected_rests(16 * kHour));
+  EXPECT_THAT(widths(), ElementsAre(kOneNode));
+  EXPECT_THAT(explanation(),
+              HasSubstr("1 GPU 16.3 h, 4 GPUs 11.2 h, 8 GPUs 11.0 h, 16 GPUs 12.0 h, 32 GPUs 13.7 "
+                        "h, 64 GPUs 16.0 h; waits 7.2 h for them; within 10 % of 8 GPUs"));
+  is_free(at_expected_rests(kHour));
+  EXPECT_THAT(widths(), ElementsAre((Width{.nodes = 8, .gpus_per_node = 4})));
+  EXPECT_THAT(explanation(), HasSubstr("32 GPUs 1.4 h, 64 GPUs 1.3 h"));
+}
+
+TEST_F(ItemWidthsTest, WhatHigherClassesHoldIsNotShared) {
+  add_running(Priority::kUrgent, {.nodes = 15, .gpus_per_node = 4}, 0);
+  add_many(2, Priority::kNormal);
+  EXPECT_THAT(widths(), Each(kNarrow)) << "four GPUs for two items: the menu has 1 or 4";
+  EXPECT_THAT(explanation(2), HasSubstr("2 ready items of its class and higher ones share 4 GPUs"));
+  snapshot_.items.pop_back();
+  EXPECT_THAT(widths(), ElementsAre(kOneNode));
+}
+
+TEST_F(ItemWidthsTest, ADeadlineGetsTheNarrowestWidthThatMeetsIt) {
+  PlanItem& item = add(Priority::kLow);
+  item.finish_by = kSnapshotTime + static_cast<int64_t>(30 * kHour);
+  EXPECT_THAT(widths(), ElementsAre(kNarrow));
+  EXPECT_THAT(explanation(), HasSubstr("the narrowest that is done by its deadline"));
+  item.finish_by = kSnapshotTime + static_cast<int64_t>(6 * kHour);
+  EXPECT_THAT(widths(), ElementsAre(kOneNode)) << "beyond the cap of its class";
+  item.finish_by = kSnapshotTime + static_cast<int64_t>(2 * kHour);
+  EXPECT_THAT(widths(), ElementsAre(kOneNode)) << "never several nodes";
+  EXPECT_THAT(explanation(), HasSubstr("AT RISK: it may be done 3.2 h after its deadline"));
+  item.priority = Priority::kHigh;
+  EXPECT_THAT(widths(), ElementsAre((Width{.nodes = 4, .gpus_per_node = 4})));
+}
+
+TEST_F(ItemWidthsTest, ASiteMayGiveNoLessThanANode) {
+  snapshot_.limits.classes[Priority::kLow] = {kOneNode, kOneNode, kOneNode, 0.9};
+  add_many(500, Priority::kLow);
+  EXPECT_THAT(widths(), Each(kOneNode));
+}
+
+TEST_F(ItemWidthsTest, WhereSomethingIsUnknownTheSitesWidthIsGiven) {
+  snapshot_.limits.urgent = Width{.nodes = 2, .gpus_per_node = 4};
+  add(Priority::kUrgent);
+  EXPECT_THAT(widths(), ElementsAre(kWholeCluster));
+  snapshot_.items[0].time = -1;
+  EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "the time of its search";
+  EXPECT_THAT(explanation(), HasSubstr("so it gets 2 nodes (8 GPUs), since it is urgent"));
+  snapshot_.items[0].time = 0;
+  snapshot_.gpus.reset();
+  EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "the cluster";
+  is_free({});
+  EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "no node is up";
+  is_free(idle());
+  snapshot_.items[0].own_width = true;
+  EXPECT_THAT(explanation(), HasSubstr("so it gets what its own options ask for"));
+}
+
+TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
+  ClusterForecast others = idle();
+  others[0][0] = 15 * kHour;
+  is_free(others);
+  PlanItem& item = add_running(Priority::kUrgent, kNarrow, 1);
+  Decision decision = decision_of(1);
+  EXPECT_EQ(decision.verdict, Verdict::kWiden);
+  EXPECT_EQ(decision.width, (Width{.nodes = 8, .gpus_per_node = 4})) << "the sixteenth is busy";
+  EXPECT_THAT(decision.explanation,
+              HasSubstr("has 1 GPU, and with 8 nodes (32 GPUs) it is done in 30.1 min instead of "
+                        "15.0 h: it is stopped with a checkpoint and resumes with those"));
+  item.started = kSnapshotTime - static_cast<int64_t>(16 * kHour);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns) << "it is almost done";
+  item.started = kSnapshotTime - static_cast<int64_t>(kHour);
+  item.own_width = true;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+  item.own_width = false;
+  item.priority = Priority::kHigh;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, AWideItemIsNotStoppedForANarrowerWidth) {
+  add_running(Priority::kUrgent, kWholeCluster, 0);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, HoldForAnyQueue) {
+  std::mt19937_64 random(3);
+  const auto pick = [&](int from, int to) {
+    return std::uniform_int_distribution<int>(from, to)(random);
+  };
+  for (int i = 0; i < 2'000; ++i) {
+    snapshot_.items.clear();
+    snapshot_.times[0].work = pick(1, 200'000);
+    ClusterForecast forecast = idle();
+    for (NodeForecast& node : forecast) {
+      for (double& gpu : node) gpu = pick(0, 1) * pick(0, 100'000);
+    }
+    is_free(forecast);
+    for (int n = pick(1, 20); n > 0; --n) {
+      PlanItem& item = add(static_cast<Priority>(pick(1, 4)));
+      if (pick(0, 3) == 0) item.finish_by = kSnapshotTime + pick(1, 200'000);
+    }
+    for (const Decision& decision : plan(snapshot_)) {
+      ASSERT_FALSE(decision.explanation.empty());
+      if (decision.verdict != Verdict::kStart) continue;
+      const PlanItem& item = snapshot_.items[static_cast<size_t>(decision.item_id) - 1];
+      const ClassWidths& rules = snapshot_.limits.classes[item.priority];
+      const Width& cap = item.finish_by > 0 ? rules.deadline_cap : rules.cap;
+      EXPECT_LE(decision.width->gpus(), cap.gpus());
+      const bool may_be_wide = item.priority == Priority::kUrgent || item.finish_by > 0;
+      EXPECT_TRUE(may_be_wide || decision.width->nodes == 1);
+      EXPECT_THAT(decision.explanation, HasSubstr("done by width:"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace scheduler
