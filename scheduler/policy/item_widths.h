@@ -8,7 +8,7 @@
 #include <string>
 
 #include "scheduler/policy/choose_width.h"
-#include "scheduler/policy/policy.h"
+#include "scheduler/policy/queue_snapshot.h"
 #include "scheduler/policy/site_widths.h"
 
 namespace scheduler {

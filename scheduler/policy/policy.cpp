@@ -338,10 +338,6 @@ Decision decide_other(const PlanItem& item, Filling& filling) {
 
 }  // namespace
 
-std::string text_of(const ClusterLimits& limits, const Width& width) {
-  return limits.queues ? to_string(width) : "1 device";
-}
-
 bool has_ended(db::ItemState state) {
   switch (state) {
     case db::ItemState::kQueued:

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "scheduler/policy/policy.h"
 #include "tests/unit/scheduler/policy/example_cluster.h"
 
 namespace scheduler {

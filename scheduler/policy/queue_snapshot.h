@@ -1,0 +1,95 @@
+// All that the policy looks at: the queue, the cluster and what is known of the searches.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/config/width.h"
+#include "scheduler/policy/site_widths.h"
+
+namespace scheduler {
+
+// A field comes from db::QueuedItem or db::OpenAttempt (db/queue.h) by read_queue
+// (commands/read_snapshot.cpp).
+struct PlanItem {
+  int64_t id = 0;
+  db::Priority priority = db::Priority::kNormal;
+  db::ItemState state = db::ItemState::kQueued;
+  bool cancel_requested = false;
+  int64_t created = 0;
+  int64_t not_before = 0;
+  int64_t owner = 0;  // uid
+  int64_t template_id = 0;
+  bool unread = false;       // its micrograph is still to be read
+  bool own_options = false;  // for where or when its job runs, or how large it is
+  bool own_width = false;    // its options say how many nodes or GPUs it gets
+  bool own_room = false;     // ... or how many processors or how much memory
+  std::string lane{};        // lane_of() its options and its shape
+  std::string size{};        // size_of() its options
+  int time = -1;             // of its search: index of QueueSnapshot::times; -1: not known
+  int64_t finish_by = 0;     // its deadline, seconds since the epoch; 0: none
+  // Of its open attempt, if it has one:
+  std::optional<Width> width{};
+  int64_t started = 0;      // seconds since the epoch
+  bool stoppable = false;   // its job waits in the cluster or runs
+  bool waits = false;       // its job waits in the cluster
+  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
+};
+
+// How much of the cluster the site's configuration grants.
+struct ClusterLimits {
+  int slots = 1;                    // Margay's jobs at once
+  bool queues = false;              // jobs may also wait in the cluster's own queue
+  int max_pending = 0;              // waiting there for each class; 0: max(4, running / 4)
+  Width width{.gpus_per_node = 0};  // of a job
+  std::optional<Width> urgent{};    // of one for an urgent item, when it differs
+  std::string urgent_lane{};        // what its lane is named by: "nodes"
+  // Where the time of a search and the cluster's GPUs are known, the width is chosen from these.
+  std::vector<Width> menu{};  // narrowest first
+  std::map<db::Priority, ClassWidths> classes{};
+  // Partition, account, QOS and reservation of a job without options of its own.
+  std::map<std::string, std::string> plain_place{};
+};
+
+// What a job of this width gets, in words: "4 nodes (16 GPUs)"; where jobs do not queue, "1
+// device".
+std::string text_of(const ClusterLimits& limits, const Width& width);
+
+// Whose files cannot be looked at just now, since their file system does not answer, and why.
+struct HangingFiles {
+  std::map<int64_t, std::string> micrographs{};  // by owner
+  std::map<int64_t, std::string> unread{};       // micrographs that are to be read, by owner
+  std::map<int64_t, std::string> volumes{};      // by template
+};
+
+struct QueueSnapshot {
+  int64_t now = 0;
+  ClusterLimits limits{};
+  int busy_slots = 0;
+  std::string pause_reason;  // why nothing may be submitted; empty when it may
+  // A fault of the site is being probed by one job at a time. Jobs without options of their own go
+  // first, since nothing of theirs can keep them from starting.
+  bool probing = false;
+  // Why no job of the lane may be submitted, or none of that sized_lane().
+  std::map<std::string, std::string> held_lanes{};
+  HangingFiles hanging_files{};
+  std::vector<PlanItem> items{};  // ended ones are ignored
+  std::vector<SearchTime> times{};
+  std::optional<GpuForecast> gpus{};
+  // Where jobs wait in the cluster's own queue:
+  int running = 0;  // Margay's jobs
+  // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their
+  // own, such as a later begin, are not among them and stop no class.
+  std::map<db::Priority, int> pending{};
+  // Those with own_room wait for their turn apart, by class and owner: they may wait for long while
+  // others start.
+  std::map<std::pair<db::Priority, int64_t>, int> pending_apart{};
+  std::map<int64_t, int> stuck{};  // those that wait for something of their own, by owner
+};
+
+}  // namespace scheduler
