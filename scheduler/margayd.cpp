@@ -247,7 +247,7 @@ void serve(const Config& config, db::Database& database) {
   Daemon daemon(config, database, *cluster, clock, options);
   daemon.note_crashes();
   ClusterLimits limits = limits_of(config);
-  limits.plain_place = plain_place_of(config);
+  add_places(config, limits);
   Commands commands(
       database, clock, limits, options.crash,
       [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),

@@ -103,7 +103,8 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
 
 }  // namespace
 
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobShape& shape) {
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape) {
+  shape.priority = item.priority;
   const auto earlier = db::AttemptStore(context.database).of_item(item.id);
   const Failures failures = failures_of(earlier, item.exempt_through);
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),

@@ -38,7 +38,7 @@ struct AttemptPlan {
 // attempts since the last `retry`: the newest checkpoint of any of them, a smaller batch and more
 // memory after the memory did not suffice, a longer time after a time limit. Throws ScriptError or
 // slurm::DirectiveError.
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobShape& shape);
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape);
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width);
 
 // The hosts that the next job of this item is kept away from.

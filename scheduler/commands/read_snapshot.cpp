@@ -26,12 +26,45 @@ void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.stop_asked = attempt.stop_asked;
 }
 
+std::map<std::string, std::string> places_in(const slurm::Directives& asks) {
+  std::map<std::string, std::string> places;
+  for (const auto& [option, value] : asks) {
+    if (is_place(option)) places.emplace(option, value);
+  }
+  return places;
+}
+
+std::map<std::string, std::string> options_of_class(db::Priority priority,
+                                                    const ClusterLimits& limits) {
+  const auto found = limits.class_options.find(priority);
+  return found == limits.class_options.end() ? std::map<std::string, std::string>() : found->second;
+}
+
+// What the item itself asks for, and else its class.
+std::map<std::string, std::string> with_place_of_class(db::Priority priority,
+                                                       std::map<std::string, std::string> options,
+                                                       const ClusterLimits& limits) {
+  options.merge(places_in(options_of_class(priority, limits)));
+  return options;
+}
+
+// A class whose jobs ask for something else than a place is refused by itself, too.
+std::string own_kind(db::Priority priority, const ClusterLimits& limits) {
+  std::string kind;
+  if (limits.urgent && priority == db::Priority::kUrgent) kind = "shape " + limits.urgent_lane;
+  const auto options = options_of_class(priority, limits);
+  if (std::all_of(options.begin(), options.end(),
+                  [](const auto& option) { return is_place(option.first); }))
+    return kind;
+  return kind + (kind.empty() ? "" : ", ") + "class " + to_string(priority);
+}
+
 ClusterLimits limits_of_slurm(const SlurmOptions& slurm) {
   ClusterLimits limits{.slots = slurm.max_jobs,
                        .queues = true,
                        .max_pending = slurm.max_pending,
                        .width = width_of(slurm, slurm.shape)};
-  const Shape urgent = shape_for(slurm, db::Priority::kUrgent);
+  const Shape urgent = slurm.urgent_shape.value_or(slurm.shape);
   if (urgent != slurm.shape) {
     limits.urgent = width_of(slurm, urgent);
     limits.urgent_lane = to_string(urgent);
@@ -51,19 +84,12 @@ ClusterLimits limits_of(const Config& config) {
   return {};
 }
 
-std::map<std::string, std::string> plain_place_of(const Config& config) {
-  std::map<std::string, std::string> place;
-  if (!facts_of(config.cluster).takes_options) return place;
-  const slurm::Directives asks = directives_of(config, config.slurm.shape, {});
-  for (const char* option : {"account", "partition", "qos", "reservation"}) {
-    const auto asked = asks.find(option);
-    if (asked != asks.end()) place.insert(*asked);
+void add_places(const Config& config, ClusterLimits& limits) {
+  if (!facts_of(config.cluster).takes_options) return;
+  limits.plain_place = places_in(directives_of(config, config.slurm.shape, {}));
+  for (const auto& [priority, options] : config.policy.classes) {
+    if (!options.options.empty()) limits.class_options[priority] = options.options;
   }
-  return place;
-}
-
-Shape shape_for(const SlurmOptions& slurm, db::Priority priority) {
-  return priority == db::Priority::kUrgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape;
 }
 
 bool asks_for_more_than_mail(const std::map<std::string, std::string>& options) {
@@ -107,15 +133,15 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options) {
 
 std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
                          const ClusterLimits& limits) {
-  const bool own_shape = limits.urgent && priority == db::Priority::kUrgent;
-  return lane_of(options, limits.plain_place, own_shape ? limits.urgent_lane : "");
+  return lane_of(with_place_of_class(priority, options, limits), limits.plain_place,
+                 own_kind(priority, limits));
 }
 
-const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,
+const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits) {
   if (pauses.empty()) return nullptr;
-  std::map<std::string, std::string> place = options;
+  std::map<std::string, std::string> place = with_place_of_class(priority, options, limits);
   place.insert(limits.plain_place.begin(), limits.plain_place.end());
   const auto found = std::find_if(pauses.begin(), pauses.end(), [&](const auto& pause) {
     return is_in_lane(place, pause.place);
@@ -146,7 +172,7 @@ QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimit
                               .own_room = asks_for_room(options),
                               .lane = lane_of_item(item.priority, options, limits),
                               .size = size_of(options)});
-    if (const db::LanePause* pause = paused_by(pauses, options, limits)) {
+    if (const db::LanePause* pause = paused_by(pauses, item.priority, options, limits)) {
       snapshot.held_lanes.emplace(snapshot.items.back().lane, pause_text(*pause));
     }
   }

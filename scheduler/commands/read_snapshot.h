@@ -14,12 +14,9 @@ namespace scheduler {
 
 ClusterLimits limits_of(const Config& config);
 
-// Partition, account, QOS and reservation that a job without options of its own asks for. Throws as
-// directives_of().
-std::map<std::string, std::string> plain_place_of(const Config& config);
-
-// The shape that a search of this class gets on Slurm.
-Shape shape_for(const SlurmOptions& slurm, db::Priority priority);
+// Adds the partition, account, QOS and reservation that jobs without options of their own ask for,
+// those of each class among them. Throws as directives_of().
+void add_places(const Config& config, ClusterLimits& limits);
 
 // Whether these options ask for where or when a job runs, or how large it is.
 bool asks_for_more_than_mail(const std::map<std::string, std::string>& options);
@@ -38,9 +35,9 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
                          const ClusterLimits& limits);
 
-// The pause that keeps a job with these options of its item's from being submitted; null when there
-// is none.
-const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses,
+// The pause that keeps a job of this class with these options of its item's from being submitted;
+// null when there is none.
+const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits);
 

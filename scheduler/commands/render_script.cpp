@@ -21,10 +21,10 @@ RenderedScript render_item(const PlanContext& context, int64_t item_id,
             .token = newest->token,
             .submitted = true};
   }
-  if (!shape) shape = shape_for(context.config.slurm, item->priority);
+  const SlurmOptions& slurm = context.config.slurm;
+  const JobShape job = shape ? job_shape_of(slurm, *shape) : class_shape_of(slurm, item->priority);
   try {
-    const db::Attempt attempt =
-        plan_attempt(context, *item, job_shape_of(context.config.slurm, *shape)).attempt;
+    const db::Attempt attempt = plan_attempt(context, *item, job).attempt;
     return {.text = attempt.script, .attempt = attempt.number, .token = attempt.token};
   } catch (const ScriptError& error) {
     throw Invalid(error.what());

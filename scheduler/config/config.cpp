@@ -9,6 +9,15 @@ std::string Config::job_program() const {
   return (std::filesystem::path(engine).parent_path() / "margay-job").string();
 }
 
+slurm::Directives PolicyOptions::options_of(db::Priority priority) const {
+  const auto found = classes.find(priority);
+  return found == classes.end() ? slurm::Directives() : found->second.options;
+}
+
+std::string to_string(const JobShape& job) {
+  return to_string(job.shape) + (job.priority ? ", class " + to_string(*job.priority) : "");
+}
+
 Width width_of(const SlurmOptions& slurm, Shape shape) {
   switch (shape) {
     case Shape::kCpu:
@@ -25,6 +34,14 @@ Width width_of(const SlurmOptions& slurm, Shape shape) {
 
 JobShape job_shape_of(const SlurmOptions& slurm, Shape shape) {
   return {.shape = shape, .width = width_of(slurm, shape)};
+}
+
+JobShape class_shape_of(const SlurmOptions& slurm, db::Priority priority) {
+  const bool urgent = priority == db::Priority::kUrgent;
+  JobShape job =
+      job_shape_of(slurm, urgent ? slurm.urgent_shape.value_or(slurm.shape) : slurm.shape);
+  job.priority = priority;
+  return job;
 }
 
 JobShape job_shape_of(const SlurmOptions& slurm, const Width& width) {

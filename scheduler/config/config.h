@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/words.h"
+#include "db/records.h"
 #include "scheduler/config/cluster_kind.h"
 #include "scheduler/config/limits.h"
 #include "scheduler/config/width.h"
@@ -83,6 +84,19 @@ struct SlurmOptions {
   std::vector<std::string> setup{};  // shell lines before the engine: module loads
 };
 
+// What the jobs of one class ask Slurm for, over what all jobs of their shape do.
+struct ClassOptions {
+  slurm::Directives options{};
+};
+
+// From the section `policy` of the configuration.
+struct PolicyOptions {
+  std::map<db::Priority, ClassOptions> classes{};
+
+  // Empty for a class without options.
+  slurm::Directives options_of(db::Priority priority) const;
+};
+
 struct Intervals {
   std::chrono::milliseconds tick{1000};
   // A submission without an answer is looked up by name after this time; 0: the cluster's own.
@@ -115,6 +129,7 @@ struct Config {
   ClusterKind cluster = ClusterKind::kLocal;
   LocalOptions local;
   SlurmOptions slurm;
+  PolicyOptions policy;
   Intervals intervals;
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
@@ -138,8 +153,13 @@ Width width_of(const SlurmOptions& slurm, Shape shape);
 struct JobShape {
   Shape shape = Shape::kGpu;
   Width width{};
+  std::optional<db::Priority> priority{};  // of the class whose options it asks for; none: of none
 };
+// "nodes", "nodes, class urgent"
+std::string to_string(const JobShape& job);
 JobShape job_shape_of(const SlurmOptions& slurm, Shape shape);
+// What items of this class get, with its options.
+JobShape class_shape_of(const SlurmOptions& slurm, db::Priority priority);
 // The site's own shapes where they have this width, else the one that fits it.
 JobShape job_shape_of(const SlurmOptions& slurm, const Width& width);
 

@@ -53,6 +53,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"tick", duration_into(config.intervals.tick)},
                      {"checkpoint_every", duration_into(config.checkpoint_every)},
                      {"slurm", slurm_into(config.slurm)},
+                     {"policy", policy_into(config.policy)},
                      {"local", section_into(local)},
                      {"intervals", section_into(intervals)},
                      {"limits", section_into(limits_into(config.limits))},
@@ -156,6 +157,7 @@ void complete_config(Config& config, const std::string& program_folder) {
   }
   check_ranges(config);
   if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
+  check_policy(config);
 }
 
 void make_folders(const Config& config) {

@@ -12,30 +12,6 @@
 namespace scheduler {
 namespace {
 
-// A flag of sbatch is written `exclusive: true` or with nothing behind the colon.
-std::string option_value(const base::YamlSection& options, const std::string& name) {
-  if (!options.has(name)) return "";
-  const std::string text = options.text(name);
-  const slurm::DirectiveOption* option = slurm::find_option(name);
-  if (option == nullptr || option->argument != slurm::Argument::kOptional) return text;
-  if (text == "false") options.refuse(name, "cannot be 'false': leave it out");
-  return text == "true" ? "" : text;
-}
-
-// sbatch's long options.
-Reader directives_into(slurm::Directives& target) {
-  return [&target](const base::YamlValue& value) {
-    const base::YamlSection options = value.as_section();
-    for (const std::string& name : options.keys()) {
-      try {
-        slurm::add_directive(target, name, option_value(options, name), "is refused");
-      } catch (const slurm::DirectiveError& error) {
-        options.refuse(name, error.what());
-      }
-    }
-  };
-}
-
 Reader shapes_into(std::map<Shape, slurm::Directives>& target) {
   return [&target](const base::YamlValue& value) {
     Readers readers;

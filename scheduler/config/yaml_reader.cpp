@@ -2,9 +2,23 @@
 
 #include <limits>
 
+#include "slurm/sbatch/options.h"
 #include "slurm/sbatch/values.h"
 
 namespace scheduler {
+namespace {
+
+// A flag of sbatch is written `exclusive: true` or with nothing behind the colon.
+std::string option_value(const base::YamlSection& options, const std::string& name) {
+  if (!options.has(name)) return "";
+  const std::string text = options.text(name);
+  const slurm::DirectiveOption* option = slurm::find_option(name);
+  if (option == nullptr || option->argument != slurm::Argument::kOptional) return text;
+  if (text == "false") options.refuse(name, "cannot be 'false': leave it out");
+  return text == "true" ? "" : text;
+}
+
+}  // namespace
 
 void read_section(const base::YamlSection& section, const Readers& readers) {
   std::vector<std::string> known;
@@ -48,6 +62,19 @@ Reader time_limit_into(int64_t& target) {
 Reader section_into(Readers readers) {
   return [readers = std::move(readers)](const base::YamlValue& value) {
     read_section(value.as_section(), readers);
+  };
+}
+
+Reader directives_into(slurm::Directives& target) {
+  return [&target](const base::YamlValue& value) {
+    const base::YamlSection options = value.as_section();
+    for (const std::string& name : options.keys()) {
+      try {
+        slurm::add_directive(target, name, option_value(options, name), "is refused");
+      } catch (const slurm::DirectiveError& error) {
+        options.refuse(name, error.what());
+      }
+    }
   };
 }
 

@@ -40,6 +40,14 @@ Reader word_into(Value& target, const base::Words<Value, kCount>& words) {
   };
 }
 
+// sbatch's long options.
+Reader directives_into(slurm::Directives& target);
+
+// The section `policy`.
+Reader policy_into(PolicyOptions& policy);
+// What must fit together in it. Throws ConfigError.
+void check_policy(const Config& config);
+
 // The section `slurm`.
 Reader slurm_into(SlurmOptions& slurm);
 // What must fit together in it; paths made absolute. Throws ConfigError.

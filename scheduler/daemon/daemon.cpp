@@ -55,7 +55,7 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
       sizes_(config.intervals.retry, config.intervals.retry_longest),
       reader_(context_, options.file_threads, options.before_open),
       in_hand_(config.state + "/in-hand") {
-  limits_.plain_place = plain_place_of(config);
+  add_places(config, limits_);
   if (!context_.log) context_.log = [](const std::string&) {};
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
   next_.version = MARGAY_VERSION;
@@ -213,7 +213,7 @@ bool Daemon::is_lane_paused(const Decision& decision) const {
   const auto paused = db::PauseStore(context_.database).lanes();
   if (paused.empty()) return false;
   const auto item = db::ItemStore(context_.database).find(decision.item_id);
-  return item && paused_by(paused, item->options, limits_) != nullptr;
+  return item && paused_by(paused, item->priority, item->options, limits_) != nullptr;
 }
 
 // Returns false when nothing more is to be launched in this tick.
@@ -253,8 +253,9 @@ void Daemon::widen(const Decision& decision) {
     const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
     if (job == nullptr || !can_be_stopped(*job)) return;
     const auto item = db::ItemStore(context_.database).find(decision.item_id).value();
-    directives_of(context_.config, job_shape_of(context_.config.slurm, decision.width.value()),
-                  item.options);
+    JobShape shape = job_shape_of(context_.config.slurm, decision.width.value());
+    shape.priority = item.priority;
+    directives_of(context_.config, shape, item.options);
     begin_to_stop(context_, *attempt, *job);
   });
 }

@@ -238,10 +238,12 @@ class Launcher {
 
   // An option that names what plain jobs ask for, too, is not the item's own.
   Asked asked_for(const AttemptPlan& plan, const db::Item& item, const Decision& decision) const {
-    Asked asked{.own_options = item.options,
-                .lane = decision.lane,
-                .own_shape = decision.width != limits_.width,
-                .raised = !plan.raised.empty()};
+    Asked asked{
+        .own_options = item.options,
+        .lane = decision.lane,
+        .own_shape = decision.width != limits_.width,
+        .class_name = limits_.class_options.contains(item.priority) ? to_string(item.priority) : "",
+        .raised = !plan.raised.empty()};
     std::erase_if(asked.own_options, [&](const auto& option) {
       const auto plain = limits_.plain_place.find(option.first);
       return plain != limits_.plain_place.end() && plain->second == option.second;

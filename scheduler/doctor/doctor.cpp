@@ -222,11 +222,16 @@ void examine_socket_group(const Config& config, Findings& findings) {
   }
 }
 
-std::set<Shape> shapes_used(const Config& config) {
+std::vector<JobShape> shapes_used(const Config& config) {
   std::set<Shape> shapes = {config.slurm.shape};
   if (config.slurm.urgent_shape) shapes.insert(*config.slurm.urgent_shape);
   for (const auto& [shape, options] : config.slurm.shape_options) shapes.insert(shape);
-  return shapes;
+  std::vector<JobShape> used;
+  for (const Shape shape : shapes) used.push_back(job_shape_of(config.slurm, shape));
+  for (const auto& [priority, options] : config.policy.classes) {
+    if (!options.options.empty()) used.push_back(class_shape_of(config.slurm, priority));
+  }
+  return used;
 }
 
 void insert_names(std::set<std::string>& names, const slurm::Directives& directives,
@@ -312,12 +317,12 @@ slurm::Examination names_used(const Config& config) {
   slurm::Examination names;
   if (!facts_of(config.cluster).takes_options) return names;
   names.poll = config.slurm.access.poll;
-  for (const Shape shape : shapes_used(config)) {
+  for (const JobShape& shape : shapes_used(config)) {
     const slurm::Directives asks = directives_of(config, shape, {});
     insert_names(names.partitions, asks, "partition");
     insert_names(names.accounts, asks, "account");
     insert_names(names.qos, asks, "qos");
-    if (shape == Shape::kNodes) names.nodes = config.slurm.nodes;
+    if (shape.shape == Shape::kNodes) names.nodes = config.slurm.nodes;
     names.shapes.push_back(needs_of(config, shape));
     names.gpus = names.gpus || slurm::gpus_of(slurm::resources_of(asks, to_string(shape))) > 0;
   }

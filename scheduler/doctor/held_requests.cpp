@@ -21,7 +21,7 @@ constexpr int kCancels = 3;  // requests for each job, until one is answered
 constexpr int kWaits = 30;   // for a request of the site's budget, one poll each
 
 struct HeldJob {
-  Shape shape = Shape::kGpu;
+  JobShape shape{};
   Directives asks{};
   std::string name{};
   slurm::SubmitResult answer{};
@@ -49,10 +49,10 @@ std::string sources_of(const Config& config, const HeldJob& job) {
   std::string sources;
   for (const auto& [option, value] : job.asks) {
     const std::string source = source_of(config, job.shape, option);
-    if (!source.starts_with("slurm.")) continue;
+    if (!source.starts_with("slurm.") && !source.starts_with("policy.")) continue;
     sources += (sources.empty() ? "" : ", ") + option + " is " + source;
   }
-  return sources.empty() ? "see " + to_string(job.shape) + ".sbatch" : sources;
+  return sources.empty() ? "see " + to_string(job.shape.shape) + ".sbatch" : sources;
 }
 
 class HeldRequests {
@@ -73,7 +73,7 @@ class HeldRequests {
   HeldRequests(const HeldRequests&) = delete;
   HeldRequests& operator=(const HeldRequests&) = delete;
 
-  std::vector<Finding> run(const std::set<Shape>& shapes) {
+  std::vector<Finding> run(const std::vector<JobShape>& shapes) {
     std::error_code error;
     fs::create_directories(folder_, error);
     if (error) {
@@ -82,10 +82,11 @@ class HeldRequests {
       return findings_.all();
     }
     // What may throw comes before the first job.
-    for (const Shape shape : shapes) {
+    for (const JobShape& shape : shapes) {
       jobs_.push_back({.shape = shape,
                        .asks = without_mail(directives_of(config_, shape, {})),
-                       .name = options_.name + "-" + to_string(shape)});
+                       .name = options_.name + "-" + to_string(shape.shape) +
+                               (shape.priority ? "-" + to_string(*shape.priority) : "")});
     }
     for (HeldJob& job : jobs_) submit(job);
     look();
@@ -196,7 +197,8 @@ class HeldRequests {
 }  // namespace
 
 std::vector<Finding> try_held_requests(const Config& config, slurm::Cluster& cluster,
-                                       const std::set<Shape>& shapes, const HeldOptions& options) {
+                                       const std::vector<JobShape>& shapes,
+                                       const HeldOptions& options) {
   return HeldRequests(config, cluster, options).run(shapes);
 }
 

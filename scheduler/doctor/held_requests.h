@@ -23,7 +23,7 @@ struct HeldOptions {
 // One finding for each shape: Slurm's refusal, or why it would never start the job. Leaves no job.
 // Throws as directives_of().
 std::vector<slurm::Finding> try_held_requests(const Config& config, slurm::Cluster& cluster,
-                                              const std::set<Shape>& shapes,
+                                              const std::vector<JobShape>& shapes,
                                               const HeldOptions& options);
 
 }  // namespace scheduler

@@ -30,7 +30,11 @@ int64_t memory_of_each_node(const Resources& wanted, int nodes) {
 
 }  // namespace
 
-std::string source_of(const Config& config, Shape shape, const std::string& option) {
+std::string source_of(const Config& config, const JobShape& job, const std::string& option) {
+  const Shape shape = job.shape;
+  if (job.priority && config.policy.options_of(*job.priority).contains(option)) {
+    return "policy.classes." + to_string(*job.priority) + " (" + option + ")";
+  }
   const auto own = config.slurm.shape_options.find(shape);
   if (own != config.slurm.shape_options.end() && own->second.contains(option)) {
     return "slurm.shapes." + to_string(shape) + "." + option;
@@ -45,12 +49,12 @@ std::string source_of(const Config& config, Shape shape, const std::string& opti
          ".sbatch";
 }
 
-slurm::ShapeNeeds needs_of(const Config& config, Shape shape) {
-  const Directives asks = directives_of(config, shape, {});
-  const Resources wanted = slurm::resources_of(asks, to_string(shape));
+slurm::ShapeNeeds needs_of(const Config& config, const JobShape& job) {
+  const Directives asks = directives_of(config, job, {});
+  const Resources wanted = slurm::resources_of(asks, to_string(job));
   const int nodes = std::max(1, wanted.min_nodes.value_or(1));
   slurm::ShapeNeeds needs{
-      .shape = to_string(shape),
+      .shape = to_string(job),
       .account = wanted.account,
       .qos = wanted.qos,
       .minutes = wanted.time_minutes.value_or(0),
@@ -75,7 +79,7 @@ slurm::ShapeNeeds needs_of(const Config& config, Shape shape) {
       {"gpus", {"gpus", "gpus-per-node", "gpus-per-task", "gres"}}};
   for (const auto& [need, names] : options) {
     for (const char* option : names) {
-      if (asks.contains(option)) needs.sources.emplace(need, source_of(config, shape, option));
+      if (asks.contains(option)) needs.sources.emplace(need, source_of(config, job, option));
     }
   }
   return needs;

@@ -10,10 +10,11 @@
 namespace scheduler {
 
 // Throws as directives_of().
-slurm::ShapeNeeds needs_of(const Config& config, Shape shape);
+slurm::ShapeNeeds needs_of(const Config& config, const JobShape& job);
 
-// Where the shape's value of an option comes from: "slurm.shapes.gpu.mem", "slurm.options.mem",
-// "slurm.nodes", or else the shape itself and its script template.
-std::string source_of(const Config& config, Shape shape, const std::string& option);
+// Where the shape's value of an option comes from: "policy.classes.low.qos",
+// "slurm.shapes.gpu.mem", "slurm.options.mem", "slurm.nodes", or else the shape itself and its
+// script template.
+std::string source_of(const Config& config, const JobShape& job, const std::string& option);
 
 }  // namespace scheduler

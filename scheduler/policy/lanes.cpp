@@ -29,7 +29,7 @@ bool is_in_lane(const std::map<std::string, std::string>& place,
 }
 
 std::string lane_of(const std::map<std::string, std::string>& own_options,
-                    const std::map<std::string, std::string>& plain, const std::string& own_shape) {
+                    const std::map<std::string, std::string>& plain, const std::string& own_kind) {
   std::string lane;
   const auto add = [&](const std::string& part) { lane += (lane.empty() ? "" : ", ") + part; };
   for (const char* option : kPlace) {
@@ -38,7 +38,7 @@ std::string lane_of(const std::map<std::string, std::string>& own_options,
     const auto same = plain.find(option);
     if (same == plain.end() || same->second != own->second) add(own->first + "=" + own->second);
   }
-  if (!own_shape.empty()) add("shape " + own_shape);
+  if (!own_kind.empty()) add(own_kind);
   return lane;
 }
 

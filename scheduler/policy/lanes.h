@@ -13,10 +13,10 @@
 namespace scheduler {
 
 // The name of the lane: "qos=short, shape nodes"; empty for the plain lane. `plain`: what a plain
-// job of the site asks for; an item that asks for the same is in the plain lane. `own_shape`: empty
-// when it is the plain one.
+// job of the site asks for; an item that asks for the same is in the plain lane. `own_kind`: what
+// else its jobs differ in: "shape nodes"; empty when they are plain ones.
 std::string lane_of(const std::map<std::string, std::string>& own_options,
-                    const std::map<std::string, std::string>& plain, const std::string& own_shape);
+                    const std::map<std::string, std::string>& plain, const std::string& own_kind);
 
 // The options that make a place: account, partition, QOS and reservation.
 bool is_place(const std::string& option);

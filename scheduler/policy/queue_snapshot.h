@@ -54,6 +54,8 @@ struct ClusterLimits {
   std::map<db::Priority, ClassWidths> classes{};
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
+  // What the jobs of a class ask for over what all do.
+  std::map<db::Priority, std::map<std::string, std::string>> class_options{};
 };
 
 // What a job of this width gets, in words: "4 nodes (16 GPUs)"; where jobs do not queue, "1

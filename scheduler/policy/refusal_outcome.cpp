@@ -41,12 +41,20 @@ Outcome lane_refused(Outcome outcome, const Asked& asked, const std::string& adv
                 "the cluster takes no job of its kind (" + asked.lane + ") now: ", advice);
 }
 
+// The configuration's keys that make such jobs differ from plain ones.
+std::string keys_of_its_kind(const Asked& asked) {
+  std::string keys;
+  if (asked.own_shape) keys = "'slurm.urgent_shape'";
+  if (asked.class_name.empty()) return keys;
+  return keys + (keys.empty() ? "" : ", ") + "'policy.classes." + asked.class_name + "'";
+}
+
 Outcome judge_configuration(const slurm::SubmitResult& answer, const Asked& asked,
                             const Past& past) {
   if (own_option_is_wrong(answer, asked.own_options)) return judge_own_option(answer, past);
   const Outcome outcome = ended(AttemptState::kRejected, "configuration", answer.message, past);
-  if (asked.own_shape) {
-    return lane_refused(outcome, asked, "; correct 'slurm.urgent_shape' or what it asks for");
+  if (const std::string keys = keys_of_its_kind(asked); !keys.empty()) {
+    return lane_refused(outcome, asked, "; correct " + keys + " or what it asks for");
   }
   return paused(outcome, SiteFault::kConfiguration, "the cluster refuses the site's jobs: ",
                 "; correct the configuration or the script template");

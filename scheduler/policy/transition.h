@@ -56,7 +56,8 @@ struct Asked {
   std::map<std::string, std::string> own_options{};  // the item's, not the site's
   std::string lane{};                                // of its own (lanes.h); empty: the plain one
   bool own_shape = false;                            // another shape than plain jobs
-  bool raised = false;  // more time or memory than at first, after earlier attempts
+  std::string class_name{};  // of a class with options of its own; else empty
+  bool raised = false;       // more time or memory than at first, after earlier attempts
 };
 
 // For a submission that the cluster refused.

@@ -55,9 +55,10 @@ std::string backend_of(const SlurmOptions& slurm, const slurm::Resources& wanted
 }
 
 // Stands before a message about options that come from several places.
-std::string place_of(Shape shape) {
-  return "shape " + to_string(shape) + " (" + template_name(shape) +
-         ", slurm.options, slurm.shapes." + to_string(shape) +
+std::string place_of(const JobShape& job) {
+  const std::string word = to_string(job.shape);
+  return "shape " + word + " (" + template_name(job.shape) + ", slurm.options, slurm.shapes." +
+         word + (job.priority ? ", policy.classes." + to_string(*job.priority) : "") +
          " and the item's own options together)";
 }
 
@@ -103,8 +104,9 @@ Directives merged_asks(const Config& config, const JobShape& job, const ScriptTe
   asks = slurm::merge(asks, config.slurm.options);
   const auto of_shape = config.slurm.shape_options.find(shape);
   if (of_shape != config.slurm.shape_options.end()) asks = slurm::merge(asks, of_shape->second);
+  if (job.priority) asks = slurm::merge(asks, config.policy.options_of(*job.priority));
   asks = slurm::merge(asks, without_label(item_options));
-  const std::string where = place_of(shape);
+  const std::string where = place_of(job);
   check_transport(asks, config.slurm.transport, where);
   add_tasks(asks, shape, where);
   slurm::check(asks, where);
@@ -228,12 +230,12 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   exclude_hosts(asks, inputs.excluded_hosts);
   const Directives before = asks;
   stretch_time(asks, inputs.time_factor, config.slurm.longest_time);
-  raise_memory(asks, inputs.memory_factor, config.slurm.largest_memory, place_of(shape));
+  raise_memory(asks, inputs.memory_factor, config.slurm.largest_memory, place_of(job));
   Directives raised;
   std::set_difference(asks.begin(), asks.end(), before.begin(), before.end(),
                       std::inserter(raised, raised.end()));
   shorten_warning(asks);
-  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of(job));
   auto values = common_values(config, inputs);
   add_ranks(values, config.slurm.launcher, gpus_on_each_node(wanted));
   values["backend"] = backend_of(config.slurm, wanted);
@@ -248,7 +250,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
 
 // What a shape has is said in many places; other GPUs from elsewhere would make that untrue.
 void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks) {
-  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of({.shape = shape}));
   const int has = width_of(config.slurm, shape).gpus_per_node;
   const int gets = gpus_on_each_node(wanted);
   if (!uses_gpus(shape) || slurm::gpus_of(wanted) == 0 || gets == has) return;
@@ -261,7 +263,7 @@ void check_gpus(const Config& config, Shape shape, const slurm::Directives& asks
 }
 
 void check_nodes(Shape shape, const slurm::Directives& asks) {
-  const slurm::Resources wanted = slurm::resources_of(asks, place_of(shape));
+  const slurm::Resources wanted = slurm::resources_of(asks, place_of({.shape = shape}));
   const int nodes = wanted.max_nodes.value_or(1);
   if (!has_one_task(shape) || nodes <= 1) return;
   throw ConfigError("a search in the shape " + to_string(shape) + " runs on one node, but " +
@@ -269,6 +271,13 @@ void check_nodes(Shape shape, const slurm::Directives& asks) {
                     " asks for " + std::to_string(nodes) +
                     " nodes: remove that; for searches on several nodes set slurm.shape or "
                     "slurm.urgent_shape to nodes, and slurm.nodes to their number");
+}
+
+// Those of a class must fit the shape that its items get.
+void check_class_options(const Config& config) {
+  for (const auto& [priority, options] : config.policy.classes) {
+    directives_of(config, class_shape_of(config.slurm, priority), {});
+  }
 }
 
 void check_template(const Config& config, Shape shape) {
@@ -334,6 +343,11 @@ void check_job_program(const Config& config) {
 void check_script_templates(const Config& config) {
   if (facts_of(config.cluster).takes_options) {
     for (const auto& [shape, word] : kShapes) check_template(config, shape);
+    try {
+      check_class_options(config);
+    } catch (const slurm::DirectiveError& error) {
+      throw ConfigError(error.what());
+    }
     return;
   }
   try {

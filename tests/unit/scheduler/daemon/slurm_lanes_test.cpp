@@ -40,7 +40,7 @@ class DaemonLanesTest : public SlurmFixture {
   }
   std::string explained(int64_t id) {
     ClusterLimits limits = limits_of(config_);
-    limits.plain_place = plain_place_of(config_);
+    add_places(config_, limits);
     return Commands(
                *database_, clock_, limits, {}, [this] { return daemon_->pause_reason(); }, {}, {},
                [this] { return daemon_->status().held_lanes; })
@@ -210,6 +210,28 @@ TEST_F(DaemonLanesTest, AnUrgentItemThatSlurmRefusesDoesNotStopTheOthers) {
     EXPECT_EQ(item(urgent).state, ItemState::kActive);
     log_.clear();
   }
+}
+
+TEST_F(DaemonLanesTest, AClassThatSlurmRefusesDoesNotStopTheOthers) {
+  config_.policy.classes[Priority::kHigh].options = {{"qos", "fast"}};
+  config_.policy.classes[Priority::kNormal].options = {{"nice", "50"}};
+  restart();
+  refuse(slurm::Refusal::kConfiguration, "Invalid qos specification", 2);
+  const auto high = enqueue("a.mrc", Priority::kHigh).id;
+  const auto normal = enqueue("b.mrc", Priority::kNormal).id;
+  const auto low = enqueue("c.mrc", Priority::kLow).id;
+  ticks(2);
+  EXPECT_EQ(item(high).state, ItemState::kQueued);
+  EXPECT_EQ(item(normal).state, ItemState::kQueued);
+  EXPECT_EQ(item(low).state, ItemState::kActive);
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  EXPECT_THAT(explained(high), AllOf(HasSubstr("qos=fast"), HasSubstr("Invalid qos")));
+  EXPECT_THAT(explained(normal), HasSubstr("(class normal)"));
+  clock_.pass(seconds(10'000));
+  ticks(2);
+  EXPECT_THAT(attempt(high).script, HasSubstr("--qos=fast\n"));
+  EXPECT_THAT(attempt(normal).script, HasSubstr("--nice=50\n"));
+  EXPECT_EQ(item(normal).state, ItemState::kActive);
 }
 
 TEST_F(DaemonLanesTest, ABusyPeriodLeavesOneAttemptAndOneFolder) {

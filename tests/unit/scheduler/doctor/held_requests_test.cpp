@@ -35,6 +35,21 @@ TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
   EXPECT_THAT(last_.forgotten, testing::IsSupersetOf({"101", "102"}));
 }
 
+TEST_F(DoctorTest, TheRequestOfAClassWithOptionsOfItsOwnIsTriedToo) {
+  config_.cluster = ClusterKind::kSlurm;
+  config_.slurm.urgent_shape = Shape::kNodes;
+  config_.policy.classes[db::Priority::kUrgent].options = {{"qos", "fast"}};
+  using Fault = tests::FakeCluster::Fault;
+  faults_ = {Fault::kAccept, Fault::kAccept, Fault::kReject};
+  const auto findings = examine(SystemClock());
+  const Finding refused = about(findings, "request of shape nodes, class urgent");
+  EXPECT_EQ(refused.level, Level::kBad);
+  EXPECT_THAT(refused.says, HasSubstr("qos=fast"));
+  EXPECT_THAT(refused.advice, HasSubstr("qos is policy.classes.urgent (qos)"));
+  EXPECT_EQ(about(findings, "request of shape gpu").level, Level::kGood);
+  EXPECT_THAT(names_used(config_).qos, testing::ElementsAre("fast"));
+}
+
 TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigured) {
   config_.cluster = ClusterKind::kSlurm;
   config_.slurm.options = {{"mem", "640G"}};

@@ -18,8 +18,8 @@ TEST(Lanes, AnItemIsInThePlainLaneUnlessItAsksForAnotherPlace) {
   EXPECT_EQ(lane_of({}, plain, ""), "");
   EXPECT_EQ(lane_of({{"partition", "gpu"}, {"time", "10"}, {"job-name", "x"}}, plain, ""), "");
   EXPECT_EQ(lane_of({{"qos", "short"}, {"account", "lab"}}, plain, ""), "account=lab, qos=short");
-  EXPECT_EQ(lane_of({}, plain, "nodes"), "shape nodes");
-  EXPECT_EQ(lane_of({{"qos", "short"}}, plain, "nodes"), "qos=short, shape nodes");
+  EXPECT_EQ(lane_of({}, plain, "shape nodes"), "shape nodes");
+  EXPECT_EQ(lane_of({{"qos", "short"}}, plain, "shape nodes"), "qos=short, shape nodes");
 }
 
 TEST(Lanes, ARefusedLaneIsTriedAtDoublingIntervalsAndTheOthersStayOpen) {

@@ -116,6 +116,16 @@ TEST(RefusalOutcome, WhatSlurmRefusesForTheShapeOfUrgentItemsConcernsThatShape) 
       << "every job's";
 }
 
+TEST(RefusalOutcome, WhatSlurmRefusesForTheOptionsOfAClassConcernsThatClass) {
+  const auto bad = refused(slurm::Refusal::kConfiguration, "Invalid qos specification");
+  const Outcome outcome =
+      judge_rejected(bad, {.lane = "qos=fast", .class_name = "urgent"}, {}, kRetryRules);
+  EXPECT_EQ(outcome.item, ItemState::kQueued);
+  EXPECT_EQ(outcome.site_fault, SiteFault::kLane);
+  EXPECT_THAT(outcome.pause_reason,
+              testing::AllOf(HasSubstr("qos=fast"), HasSubstr("'policy.classes.urgent'")));
+}
+
 TEST(RefusalOutcome, WhatSlurmRefusesOnlySinceMoreWasAskedForIsTriedWithoutThat) {
   const auto large = refused(slurm::Refusal::kJob, "Memory required by task is not available");
   const auto limit = refused(slurm::Refusal::kBusy, "Job violates accounting/QOS policy (size)");

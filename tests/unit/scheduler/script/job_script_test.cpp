@@ -57,6 +57,34 @@ TEST(JobScripts, AWidthDecidesTheScriptTemplateAndWhatItAsksFor) {
          {{"nodes", "8"}, {"gres", "gpu:4"}, {"ntasks-per-node", "4"}});
 }
 
+TEST(JobScripts, AClassAsksForItsOwnPlaceAndAnItemForAnother) {
+  Config config = slurm_config();
+  config.slurm.options = {{"partition", "gpu"}, {"qos", "normal"}, {"time", "02:00:00"}};
+  config.policy.classes[db::Priority::kUrgent].options = {{"partition", "fast"}, {"nice", "-5"}};
+  ScriptInputs given = inputs();
+  given.shape = class_shape_of(config.slurm, db::Priority::kUrgent);
+  Directives asked = asks(config, given);
+  EXPECT_EQ(asked["partition"], "fast");
+  EXPECT_EQ(asked["qos"], "normal");
+  EXPECT_EQ(asked["nice"], "-5");
+  given.item.options = {{"partition", "mine"}};
+  EXPECT_EQ(asks(config, given)["partition"], "mine");
+  given.item.options.clear();
+  given.shape = class_shape_of(config.slurm, db::Priority::kNormal);
+  EXPECT_EQ(asks(config, given)["partition"], "gpu");
+}
+
+TEST(JobScripts, OptionsOfAClassThatContradictTheSitesAreRefusedAtStart) {
+  Config config = slurm_config();
+  config.policy.classes[db::Priority::kLow].options = {{"gpu-bind", "closest"}};
+  try {
+    check_script_templates(config);
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("policy.classes.low"), HasSubstr("slurmrestd")));
+  }
+}
+
 TEST(JobScripts, ANodeOfOneGpuKeepsTheSitesShape) {
   SlurmOptions slurm{.shape = Shape::kNode, .urgent_shape = Shape::kNodes, .gpus_per_node = 1};
   EXPECT_EQ(job_shape_of(slurm, Width{}).shape, Shape::kNode);

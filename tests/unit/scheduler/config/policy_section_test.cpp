@@ -1,0 +1,76 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduler/config/config_reader.h"
+
+namespace scheduler {
+namespace {
+
+using db::Priority;
+using slurm::Directives;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kSite = "cluster: slurm\nslurm: {url: http://head:6820, token_file: /t}\n";
+
+Config completed(const std::string& yaml) {
+  Config config = parse_config(yaml, "margayd.yaml");
+  config.state = "/tmp/state";
+  complete_config(config, "/opt/bin");
+  return config;
+}
+
+std::string refusal_of(const std::string& yaml) {
+  try {
+    completed(yaml);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(PolicySection, AClassMayHaveAPlaceAndOptionsOfItsOwn) {
+  const Config config = completed(kSite + R"(policy:
+  classes:
+    urgent: {partition: fast, qos: urgent, nice: -5, account: core, options: {constraint: nvlink}}
+    low: {qos: scavenger}
+)");
+  EXPECT_EQ(config.policy.options_of(Priority::kUrgent), (Directives{{"partition", "fast"},
+                                                                     {"qos", "urgent"},
+                                                                     {"nice", "-5"},
+                                                                     {"account", "core"},
+                                                                     {"constraint", "nvlink"}}));
+  EXPECT_EQ(config.policy.options_of(Priority::kLow), (Directives{{"qos", "scavenger"}}));
+  EXPECT_EQ(config.policy.options_of(Priority::kHigh), Directives());
+}
+
+TEST(PolicySection, AnUnknownClassOrKeyIsRefusedWithTheKnownOnes) {
+  EXPECT_THAT(refusal_of(kSite + "policy: {classes: {urgnet: {qos: x}}}"),
+              AllOf(HasSubstr("urgnet"), HasSubstr("'urgent'")));
+  EXPECT_THAT(refusal_of(kSite + "policy: {classes: {urgent: {qoss: x}}}"),
+              AllOf(HasSubstr("qoss"), HasSubstr("'qos'")));
+  EXPECT_THAT(refusal_of(kSite + "policy: {classes: {urgent: {options: {array: 1-3}}}}"),
+              HasSubstr("policy.classes.urgent.options.array"));
+  EXPECT_THAT(refusal_of(kSite + "policy: {classes: {urgent: {nice: high}}}"),
+              HasSubstr("policy.classes.urgent.nice"));
+}
+
+TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
+  for (const char* option : {"nodes: 4", "gres: gpu:2", "gpus: 8", "ntasks: 4"}) {
+    const std::string yaml = kSite + "policy: {classes: {high: {options: {" + option + "}}}}";
+    EXPECT_THAT(refusal_of(yaml),
+                AllOf(HasSubstr("policy.classes.high"), HasSubstr("slurm.shape")));
+  }
+  EXPECT_EQ(refusal_of(kSite + "policy: {classes: {high: {options: {gres: lscratch:10}}}}"),
+            "not refused");
+}
+
+TEST(PolicySection, WithoutSlurmAClassHasNoOptions) {
+  EXPECT_THAT(refusal_of("policy: {classes: {low: {qos: scavenger}}}"),
+              AllOf(HasSubstr("policy.classes.low"), HasSubstr("cluster to slurm")));
+}
+
+}  // namespace
+}  // namespace scheduler
