@@ -230,18 +230,29 @@ json Service::enqueue(const Request& request) {
   const auto entries = body.find("items");
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
   const Caller caller = caller_of(request.peer);
-  commands_.checked(caller, options_of(body));  // all files share them: one error for all
-  commands_.check_quota(caller, static_cast<int64_t>(entries->size()),
-                        get_text(body, "label").value_or(""));
-  json answers = json::array();
-  // Each file is enqueued by itself: a refused one does not keep the others out.
-  for (const json& entry : *entries) {
+  commands_.check_shared(caller, options_of(body), get_text(body, "label").value_or(""));
+  json answers(entries->size(), nullptr);
+  std::vector<EnqueueRequest> requests;
+  std::vector<size_t> places;  // of the requests among the answers
+  for (size_t i = 0; i < entries->size(); ++i) {
     try {
-      const db::Item item = commands_.enqueue(caller, enqueue_request(request, body, entry));
-      answers.push_back({{"item", item_json(item, template_name(item.template_id))}});
+      requests.push_back(enqueue_request(request, body, (*entries)[i]));
+      places.push_back(i);
     } catch (const CommandError& error) {
-      answers.push_back(error_of(error));
+      answers[i] = error_of(error);
     }
+  }
+  const std::vector<Enqueued> enqueued = commands_.enqueue(caller, requests);
+  std::map<int64_t, std::string> names;
+  for (size_t i = 0; i < enqueued.size(); ++i) {
+    if (enqueued[i].refused) {
+      answers[places[i]] = error_of(*enqueued[i].refused);
+      continue;
+    }
+    const db::Item& item = *enqueued[i].item;
+    std::string& name = names[item.template_id];
+    if (name.empty()) name = template_name(item.template_id);
+    answers[places[i]] = {{"item", item_json(item, name)}};
   }
   hooks_.wake();
   return {{"items", answers}};

@@ -51,6 +51,10 @@ void check_may_add(const Caller& caller, const std::optional<db::Template>& newe
                      ": only its owner may add a version; choose another name");
 }
 
+bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
+  return a.template_name == b.template_name && a.template_version == b.template_version;
+}
+
 // How the micrograph changed since the item was enqueued.
 std::string change_of_file(const db::Item& item, const FileFacts& facts) {
   if (facts.bytes != item.micrograph_bytes) {
@@ -200,31 +204,39 @@ ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) 
   return check_options_(caller, options);
 }
 
+void Commands::check_shared(const Caller& caller, const ItemOptions& options,
+                            const std::string& label) const {
+  checked(caller, options);
+  check_label(quotas_, label);
+}
+
 void Commands::check_quota(const Caller& caller, int64_t items, const std::string& label) const {
   check_label(quotas_, label);
   if (caller.privileged) return;
   check_items(quotas_, db::ItemStore(database_).unfinished_of(caller.uid, label), items);
 }
 
-db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
+// What needs no transaction, but for the options.
+void Commands::check_request(const EnqueueRequest& request) const {
   check_ctf(request.ctf);
   check_label(quotas_, request.label);
   check_file(quotas_, request.micrograph);
   check_path(quotas_, request.ctf.source);
-  const ItemOptions options = checked(caller, request.options);
-  db::Transaction transaction(database_);
-  const db::Template found = find_template(request);
+}
+
+db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
+                          const ItemOptions& options, const db::Template& search_template) {
   db::ItemStore items(database_);
-  const auto earlier = items.find_newest(request.micrograph.path, found.id);
+  const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
   if (earlier && !request.again) {
-    throw Conflict("'" + request.micrograph.path + "' with template " + found.name + "@" +
-                       std::to_string(found.version) + " is " + item_name(*earlier) +
+    throw Conflict("'" + request.micrograph.path + "' with template " + search_template.name + "@" +
+                       std::to_string(search_template.version) + " is " + item_name(*earlier) +
                        " already; --again makes another",
                    earlier->id);
   }
   const int64_t now = clock_.now();
   db::Item item{.micrograph_path = request.micrograph.path,
-                .template_id = found.id,
+                .template_id = search_template.id,
                 .repeat = earlier ? earlier->repeat + 1 : 0,
                 .priority = request.priority,
                 .state = request.hold ? ItemState::kHeld : ItemState::kQueued,
@@ -240,10 +252,68 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
                 .changed = now,
                 .options = options};
   item.id = items.insert(item);
-  const std::string asked = change_of_options({}, options);
+  const std::string asked = change_of_options({}, item.options);
   audit(caller, "enqueue", item.id, to_string(item.priority) + (asked.empty() ? "" : " " + asked));
-  commit(transaction);
   return item;
+}
+
+// Within the transaction, so that the new items are counted with the others.
+void Commands::check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const {
+  if (caller.privileged) return;
+  std::map<std::string, int64_t> added;  // by label
+  int64_t all = 0;
+  for (const Enqueued& answer : answers) {
+    if (!answer.item) continue;
+    ++added[answer.item->label];
+    ++all;
+  }
+  for (const auto& [label, count] : added) {
+    db::Unfinished used = db::ItemStore(database_).unfinished_of(caller.uid, label);
+    used.items -= all;
+    check_items(quotas_, used, all);
+  }
+}
+
+std::vector<Enqueued> Commands::enqueue(const Caller& caller,
+                                        const std::vector<EnqueueRequest>& requests) {
+  std::vector<Enqueued> answers(requests.size());
+  std::vector<ItemOptions> options(requests.size());
+  const auto for_each = [&](const auto& action) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (answers[i].refused) continue;
+      try {
+        action(i);
+      } catch (const CommandError& error) {
+        answers[i].refused = error;
+      }
+    }
+  };
+  for_each([&](size_t i) {
+    check_request(requests[i]);
+    const bool same =
+        i > 0 && !answers[i - 1].refused && requests[i].options == requests[i - 1].options;
+    options[i] = same ? options[i - 1] : checked(caller, requests[i].options);
+  });
+  db::Transaction transaction(database_);
+  std::optional<db::Template> found;
+  for_each([&](size_t i) {
+    if (i > 0 && !name_the_same_template(requests[i], requests[i - 1])) found.reset();
+    if (!found) found = find_template(requests[i]);
+    answers[i].item = insert(caller, requests[i], options[i], *found);
+  });
+  check_new_items(caller, answers);
+  commit(transaction);
+  return answers;
+}
+
+db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
+  check_request(request);
+  const ItemOptions options = checked(caller, request.options);
+  db::Transaction transaction(database_);
+  Enqueued answer{.item = insert(caller, request, options, find_template(request))};
+  check_new_items(caller, {answer});
+  commit(transaction);
+  return std::move(*answer.item);
 }
 
 db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {

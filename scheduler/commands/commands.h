@@ -61,6 +61,12 @@ struct EnqueueRequest {
   ItemOptions options{};
 };
 
+// What became of one request of several: its item, or why it was refused.
+struct Enqueued {
+  std::optional<db::Item> item{};
+  std::optional<CommandError> refused{};
+};
+
 struct RetryRequest {
   bool drop_options = false;  // discard the item's own
   ItemOptions options{};      // replace the item's own, name by name
@@ -103,14 +109,19 @@ class Commands {
   void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
 
-  // Returns the options with canonical values. Throws BadOption.
-  ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
+  // What all files of a request share. Throws BadOption and Invalid.
+  void check_shared(const Caller& caller, const ItemOptions& options,
+                    const std::string& label) const;
 
-  // Throws NotPermitted when the caller may not have so many more items, or this label. Once for
-  // many items, since it counts; requests at the same moment may exceed the quota by theirs.
+  // Throws NotPermitted when the caller may not have so many more items, or this label.
   void check_quota(const Caller& caller, int64_t items, const std::string& label) const;
 
-  // Throws Conflict when this micrograph was enqueued with this template version already.
+  // All in one durable transaction, with an answer for each in their order: one that is refused,
+  // such as with Conflict for a micrograph that was enqueued with this template version already,
+  // does not keep the others out. Throws NotPermitted, with nothing stored, when the new items
+  // exceed the caller's quota.
+  std::vector<Enqueued> enqueue(const Caller& caller, const std::vector<EnqueueRequest>& requests);
+  // A single one. Throws what it was refused with.
   db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
 
   // Each returns the changed item. Throws NotFound, NotPermitted, and Conflict when the item's
@@ -140,7 +151,13 @@ class Commands {
 
  private:
   std::map<int64_t, Decision> decisions() const;
+  // Returns the options with canonical values. Throws BadOption.
+  ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
   db::Template find_template(const EnqueueRequest& request) const;
+  void check_request(const EnqueueRequest& request) const;
+  db::Item insert(const Caller& caller, const EnqueueRequest& request, const ItemOptions& options,
+                  const db::Template& search_template);
+  void check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,
                              db::Item& item) const;

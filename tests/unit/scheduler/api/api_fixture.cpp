@@ -55,8 +55,11 @@ ApiFixture::ApiFixture() {
   folder_ = std::filesystem::canonical(name).string();
   ::chmod(folder_.c_str(), 0711);
   database_ = std::make_unique<db::Database>(file("margay.db"));
+  const CrashHook count_commits = [this](const std::string& point) {
+    if (point == "after-command-commit") ++commits_;
+  };
   commands_ =
-      std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, CrashHook(),
+      std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, count_commits,
                                  std::function<std::string()>(), check_sbatch_options, quotas_);
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,

@@ -70,6 +70,7 @@ class ApiFixture : public testing::Test {
   };
   std::atomic<int> stops_ = 0;
   std::atomic<int> wakes_ = 0;
+  std::atomic<int> commits_ = 0;  // of users' commands
 };
 
 }  // namespace scheduler

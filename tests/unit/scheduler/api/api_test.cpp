@@ -123,6 +123,28 @@ TEST_F(ApiTest, ADescriptorWithoutTheRightToReadIsRefused) {
   }
 }
 
+TEST_F(ApiTest, ARequestOfManyFilesIsOneTransactionWithAnAnswerForEach) {
+  register_template();
+  std::vector<Descriptor> files;
+  std::vector<int> numbers;
+  json entries = json::array();
+  for (const std::string name : {"one.mrc", "two.mrc", "one.mrc", "three.mrc"}) {
+    files.push_back(open_file(write(name)));
+    entries.push_back(entry(file(name), numbers.size()));
+    numbers.push_back(files.back().get());
+  }
+  entries[1]["ctf"].erase("defocus_u");
+  const int commits = commits_;
+  const json answers = post("/v1/items", enqueue_body(entries), numbers).at("items");
+  EXPECT_EQ(commits_ - commits, 1);
+  ASSERT_EQ(answers.size(), 4U);
+  EXPECT_EQ(answers.at(0).at("item").at("micrograph"), file("one.mrc"));
+  EXPECT_EQ(answers.at(1).at("error").at("kind"), "invalid");
+  EXPECT_EQ(answers.at(2).at("error").at("kind"), "conflict");
+  EXPECT_EQ(answers.at(2).at("error").at("item"), answers.at(0).at("item").at("id"));
+  EXPECT_EQ(answers.at(3).at("item").at("micrograph"), file("three.mrc"));
+}
+
 TEST_F(ApiTest, AFileThatWasNotPassedIsRefused) {
   register_template();
   const std::string path = write("one.mrc");

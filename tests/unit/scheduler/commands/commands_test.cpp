@@ -95,6 +95,47 @@ TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
   EXPECT_EQ(item(first).state, ItemState::kFailed);
 }
 
+TEST_F(CommandsTest, OnlyItemsThatARequestAddsAreCountedAgainstTheQuota) {
+  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.items_per_user = 2});
+  const auto first = commands.enqueue(user_, request("a.mrc")).id;
+  EXPECT_THAT(refusal<NotPermitted>([&] {
+                commands.enqueue(user_, {request("a.mrc"), request("b.mrc"), request("c.mrc")});
+              }),
+              AllOf(HasSubstr("you have 1 items"), HasSubstr("2 more")));
+  EXPECT_EQ(db::ItemStore(*database_).list({}).size(), 1U) << "nothing of it is stored";
+  const auto answers = commands.enqueue(user_, {request("a.mrc"), request("b.mrc")});
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[0].refused->item_id(), first);
+  EXPECT_EQ(answers[1].item->micrograph_path, folder_.file("b.mrc"));
+  EXPECT_THAT(refusal<NotPermitted>([&] { commands.enqueue(user_, request("c.mrc")); }),
+              HasSubstr("limits.items_per_user"));
+}
+
+TEST_F(CommandsTest, ARequestOfManyFilesIsStoredWholeOrNotAtAll) {
+  const std::vector<EnqueueRequest> wanted = {request("a.mrc"), request("b.mrc"), request("c.mrc")};
+  restart_with_crash_at("before-command-commit");
+  EXPECT_THROW(commands_->enqueue(user_, wanted), Crash);
+  restart_with_crash_at("after-command-commit");
+  EXPECT_TRUE(db::ItemStore(*database_).list({}).empty());
+  EXPECT_THROW(commands_->enqueue(user_, wanted), Crash);
+  restart();
+  EXPECT_EQ(db::ItemStore(*database_).list({}).size(), 3U);
+}
+
+TEST_F(CommandsTest, EachFileOfARequestHasItsOwnTemplateAndOptions) {
+  EnqueueRequest missing = request("b.mrc");
+  missing.template_name = "ribosom";
+  EnqueueRequest wrong = request("c.mrc");
+  wrong.options = {{"time", "60"}};
+  const auto answers = commands_->enqueue(
+      user_, {request("a.mrc"), missing, missing, wrong, wrong, request("d.mrc")});
+  ASSERT_EQ(answers.size(), 6U);
+  EXPECT_TRUE(answers[0].item);
+  for (const size_t i : {1, 2}) EXPECT_EQ(answers[i].refused->fault(), CommandFault::kNotFound);
+  for (const size_t i : {3, 4}) EXPECT_EQ(answers[i].refused->fault(), CommandFault::kBadOption);
+  EXPECT_TRUE(answers[5].item);
+}
+
 TEST_F(CommandsTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
   Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.file_megabytes = 2});
   EnqueueRequest wanted = request("a.mrc");
