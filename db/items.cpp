@@ -116,9 +116,26 @@ std::optional<Item> ItemStore::find_newest(const std::string& micrograph_path,
 
 std::vector<Item> ItemStore::list(const ItemQuery& query) const {
   const std::scoped_lock lock(database_.mutex());
+  if (query.states.size() > 1 && query.limit > 0) return list_of_states(query);
   Statement statement(database_.connection(), kItems.select() + where(query));
   bind_query(statement, query);
   return kItems.rows(statement);
+}
+
+// Of each state its first page, since SQLite would sort all items of several states to find it.
+std::vector<Item> ItemStore::list_of_states(const ItemQuery& query) const {
+  std::map<int64_t, Item> items;
+  for (const ItemState state : query.states) {
+    ItemQuery one = query;
+    one.states = {state};
+    for (Item& item : list(one)) items.emplace(item.id, std::move(item));
+  }
+  std::vector<Item> page;
+  for (auto& [id, item] : items) {
+    if (static_cast<int64_t>(page.size()) == query.limit) break;
+    page.push_back(std::move(item));
+  }
+  return page;
 }
 
 std::vector<std::string> ItemStore::unreadable(int64_t most) const {

@@ -56,6 +56,8 @@ class ItemStore {
   void set_state(int64_t id, ItemState state, const std::string& reason, int64_t now);
 
  private:
+  std::vector<Item> list_of_states(const ItemQuery& query) const;
+
   Database& database_;
 };
 

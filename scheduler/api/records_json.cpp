@@ -48,23 +48,28 @@ nlohmann::json template_json(const db::Template& record) {
   return json;
 }
 
-nlohmann::json item_json(const db::Item& item, const std::string& template_name) {
+nlohmann::json brief_item_json(const db::Item& item, const std::string& template_name) {
   nlohmann::json json = {{"id", item.id},
                          {"template", template_name},
-                         {"repeat", item.repeat},
                          {"priority", db::to_string(item.priority)},
                          {"state", db::to_string(item.state)},
-                         {"ctf", ctf_json(item.ctf)},
-                         {"micrograph_size", item.micrograph_bytes},
                          {"owner_uid", item.owner_uid},
                          {"cancel_requested", item.cancel_requested},
-                         {"options", options_json(item.options)},
                          {"created", item.created},
-                         {"changed", item.changed},
-                         {"not_before", item.not_before}};
+                         {"changed", item.changed}};
   put_text(json, "micrograph", item.micrograph_path);
   put_text(json, "reason", item.reason);
   put_text(json, "owner", item.owner);
+  return json;
+}
+
+nlohmann::json item_json(const db::Item& item, const std::string& template_name) {
+  nlohmann::json json = brief_item_json(item, template_name);
+  json["repeat"] = item.repeat;
+  json["ctf"] = ctf_json(item.ctf);
+  json["micrograph_size"] = item.micrograph_bytes;
+  json["options"] = options_json(item.options);
+  json["not_before"] = item.not_before;
   put_text(json, "label", item.label);
   return json;
 }

@@ -13,6 +13,8 @@ nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
+// What a list for people shows of it.
+nlohmann::json brief_item_json(const db::Item& item, const std::string& template_name);
 nlohmann::json attempt_json(const db::Attempt& attempt);
 nlohmann::json peak_json(const PeakRow& peak);
 nlohmann::json result_json(const db::Result& result);

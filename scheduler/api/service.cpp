@@ -30,6 +30,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostListed = 1000;
+constexpr const char* kListBegin = "{\"format\":1,\"items\":[";
 constexpr size_t kLongestPeakList = size_t{8} << 20;  // bytes
 constexpr size_t kMostPeaks = 50'000;
 
@@ -112,6 +113,11 @@ db::ItemQuery item_query(const Request& request) {
   return query;
 }
 
+bool is_list(const Request& request) {
+  return request.method != "POST" &&
+         words_of(request.path, '/') == std::vector<std::string>{"v1", "items"};
+}
+
 Response answer(json document, int status) {
   document["format"] = 1;
   return {.status = status, .body = document.dump()};
@@ -139,6 +145,7 @@ bool takes_long(const Head& head) {
 
 Response Service::handle(Request& request) {
   try {
+    if (is_list(request)) return {.body = list(request)};
     return answer(route(request), 200);
   } catch (const CommandError& error) {
     return answer(error_of(error), refusal_of(error.fault()).status);
@@ -161,7 +168,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
     }
-    if (path.size() == 2 && path[1] == "items") return post ? enqueue(request) : list(request);
+    if (path.size() == 2 && path[1] == "items") return enqueue(request);
     if (path[1] == "items") return route_item(request, path);
   }
   throw NotFound("unknown address: " + request.method + " " + request.path);
@@ -269,31 +276,31 @@ void Service::put_progress_of_newest(int64_t item, json& entry) const {
   }
 }
 
-json Service::list(const Request& request) const {
-  std::map<int64_t, std::string> names;
-  for (const db::Template& record : db::TemplateStore(database_).list()) {
-    names[record.id] = versioned_name(record);
-  }
-  const bool with_progress = parameter(request, "progress") == "1";
+// Written entry by entry, since a page of parsed JSON takes many times the memory of its text.
+std::string Service::list(const Request& request) const {
   const bool explain = parameter(request, "explain") == "1";
+  const bool progress = parameter(request, "progress") == "1";
+  const bool brief = parameter(request, "brief") == "1";
   const auto explanations = explain ? commands_.explanations() : std::map<int64_t, std::string>();
-  json items = json::array();
+  std::map<int64_t, std::string> names;
+  std::string text = kListBegin;
   for (const db::Item& item : db::ItemStore(database_).list(item_query(request))) {
-    json entry = item_json(item, names[item.template_id]);
+    std::string& name = names[item.template_id];
+    if (name.empty()) name = template_name(item.template_id);
+    json entry = brief ? brief_item_json(item, name) : item_json(item, name);
     if (explain) {
       const auto found = explanations.find(item.id);
       put_text(entry, "explanation", found == explanations.end() ? item.reason : found->second);
     }
-    if (with_progress && item.state == db::ItemState::kActive) {
-      put_progress_of_newest(item.id, entry);
-    }
+    if (progress && item.state == db::ItemState::kActive) put_progress_of_newest(item.id, entry);
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);
       entry["result"] = result ? result_json(*result) : json(nullptr);
     }
-    items.push_back(std::move(entry));
+    if (text.back() == '}') text += ',';
+    text += entry.dump();
   }
-  return {{"items", items}};
+  return text + "]}";
 }
 
 json Service::show(int64_t item) const {

@@ -47,7 +47,7 @@ class Service {
   nlohmann::json templates() const;
   nlohmann::json add_template(const Request& request);
   nlohmann::json enqueue(const Request& request);
-  nlohmann::json list(const Request& request) const;
+  std::string list(const Request& request) const;
   void put_progress_of_newest(int64_t item, nlohmann::json& entry) const;
   nlohmann::json show(int64_t item) const;
   nlohmann::json log(const Request& request, int64_t item) const;

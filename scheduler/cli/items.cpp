@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <future>
 #include <ostream>
 
 #include "base/hex.h"
@@ -166,19 +167,32 @@ std::string note_of(const json& item) {
   return text_of(item, explained ? "explanation" : "reason");
 }
 
+void for_each_item(const Context& context, const std::string& query, int64_t limit,
+                   const std::function<void(json&&)>& take) {
+  int64_t left = limit;
+  const auto ask = [&](int64_t after) {
+    const int64_t page = limit == 0 ? kPage : std::min(kPage, left);
+    return std::async(std::launch::async, [&context, &query, after, page] {
+      return context.get("/v1/items?" + query + "&after=" + std::to_string(after) +
+                         "&limit=" + std::to_string(page));
+    });
+  };
+  auto next = ask(0);
+  while (next.valid()) {
+    json answer = next.get();
+    json& items = answer.at("items");
+    const auto count = static_cast<int64_t>(items.size());
+    left -= count;
+    const bool full = count == kPage && (limit == 0 || left > 0);
+    if (full) next = ask(items.back().at("id").get<int64_t>());
+    for (json& item : items) take(std::move(item));
+  }
+}
+
 std::vector<json> fetch_items(const Context& context, const std::string& query, int64_t limit) {
   std::vector<json> items;
-  int64_t after = 0;
-  for (;;) {
-    const int64_t left = limit - static_cast<int64_t>(items.size());
-    const int64_t page = limit == 0 ? kPage : std::min(kPage, left);
-    if (page <= 0) return items;
-    const json answer = context.get("/v1/items?" + query + "&after=" + std::to_string(after) +
-                                    "&limit=" + std::to_string(page));
-    for (const json& item : answer.at("items")) items.push_back(item);
-    if (static_cast<int64_t>(answer.at("items").size()) < page) return items;
-    after = items.back().at("id").get<int64_t>();
-  }
+  for_each_item(context, query, limit, [&](json&& item) { items.push_back(std::move(item)); });
+  return items;
 }
 
 std::vector<Cell> list_row(const json& item, bool narrow) {
@@ -201,8 +215,11 @@ std::vector<Cell> list_row(const json& item, bool narrow) {
 }
 
 Exit list(const Context& context, const ListOptions& options) {
-  const std::vector<json> items = fetch_items(context, query_of(options), options.limit);
-  if (context.print_if_json(json{{"items", items}})) return Exit::kOk;
+  const std::string query = query_of(options);
+  if (context.wants_json()) {
+    context.print(json{{"items", fetch_items(context, query, options.limit)}});
+    return Exit::kOk;
+  }
   // A narrow terminal keeps its room for what matters most: why an item waits.
   const int columns = context.screen().columns;
   const bool narrow = columns > 0 && columns < kRoomForAll;
@@ -218,7 +235,8 @@ Exit list(const Context& context, const ListOptions& options) {
   titles.insert(titles.end(), {{.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
                                {.title = "NOTE", .least = 16}});
   Table table(titles);
-  for (const json& item : items) table.add(list_row(item, narrow));
+  for_each_item(context, query + "&brief=1", options.limit,
+                [&](const json& item) { table.add(list_row(item, narrow)); });
   context.print(table, "no items\n");
   return Exit::kOk;
 }

@@ -51,7 +51,15 @@ std::string escaped(std::string_view bytes) {
   return text;
 }
 
+// Letters, digits and the like: each is one cell. Nearly all texts of a long list are, and a list
+// asks several times about each.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char byte) { return byte >= ' ' && byte <= '~'; });
+}
+
 std::string make_printable(std::string_view bytes, bool keep_lines) {
+  if (is_plain(bytes)) return std::string(bytes);
   std::string text;
   while (!bytes.empty()) {
     const size_t length = base::utf8_sequence(bytes);
@@ -90,6 +98,7 @@ std::string printable(std::string_view bytes) { return make_printable(bytes, fal
 std::string printable_lines(std::string_view bytes) { return make_printable(bytes, true); }
 
 int display_width(std::string_view text) {
+  if (is_plain(text)) return static_cast<int>(text.size());
   int width = 0;
   for (const Glyph& glyph : glyphs(text)) width += glyph.cells;
   return width;

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <tuple>
+#include <array>
 
 #include "db/attempts.h"
 #include "db/audit.h"
@@ -323,6 +323,25 @@ TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {
   EXPECT_THAT(ids({.after_id = a, .limit = 1}), ElementsAre(b));
   EXPECT_THAT(ids({.ids = {c, a}}), ElementsAre(a, c));
   EXPECT_EQ(items_.counts()[ItemState::kHeld], 1);
+}
+
+TEST_F(StoresTest, ItemsOfSeveralStatesComeInPagesByTheirNumbers) {
+  std::vector<int64_t> wanted;
+  for (int i = 0; i < 9; ++i) {
+    const std::array states = {ItemState::kDone, ItemState::kQueued, ItemState::kActive};
+    const auto id = add_item("/" + std::to_string(i), states.at(static_cast<size_t>(i) % 3));
+    if (i % 3 != 0) wanted.push_back(id);
+  }
+  std::vector<int64_t> found;
+  const std::vector<ItemState> states = {ItemState::kActive, ItemState::kQueued,
+                                         ItemState::kActive};
+  for (size_t page = 2; page == 2;) {
+    const auto items =
+        items_.list({.states = states, .after_id = found.empty() ? 0 : found.back(), .limit = 2});
+    page = items.size();
+    for (const Item& item : items) found.push_back(item.id);
+  }
+  EXPECT_EQ(found, wanted);
 }
 
 TEST_F(StoresTest, TheSameMicrographAndTemplateIsOneItemUnlessRepeated) {

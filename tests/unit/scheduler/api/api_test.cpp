@@ -435,6 +435,21 @@ TEST_F(ApiTest, ItemsComeInPages) {
   EXPECT_EQ(get("/v1/items?state=DONE").at("items").size(), 0U);
 }
 
+TEST_F(ApiTest, ABriefListHasWhatATableShowsInAMuchShorterAnswer) {
+  register_template();
+  enqueue("one.mrc");
+  const json whole = get("/v1/items").at("items").at(0);
+  const json brief = get("/v1/items?brief=1").at("items").at(0);
+  for (const char* key :
+       {"id", "state", "priority", "template", "owner", "micrograph", "created"}) {
+    EXPECT_EQ(brief.at(key), whole.at(key)) << key;
+  }
+  EXPECT_TRUE(whole.contains("ctf"));
+  EXPECT_FALSE(brief.contains("ctf"));
+  EXPECT_EQ(get("/v1/items?brief=1").at("format"), 1);
+  EXPECT_EQ(get("/v1/items?state=DONE").at("items"), json::array());
+}
+
 TEST_F(ApiTest, ATemplateIsKnownByTheBytesOfTheFileThatWasPassed) {
   register_template();
   const json record = get("/v1/templates").at("templates").at(0);
