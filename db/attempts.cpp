@@ -86,6 +86,13 @@ std::optional<Attempt> AttemptStore::newest_of_item(int64_t item_id) const {
   return kAttempts.one(database_, "WHERE item_id = ? ORDER BY number DESC", item_id);
 }
 
+std::optional<Attempt> AttemptStore::open_of_item(int64_t item_id) const {
+  return kAttempts.one(
+      database_,
+      std::string("WHERE item_id = ? AND +state IN ") + kOpenStates + " ORDER BY number DESC",
+      item_id);
+}
+
 std::vector<Attempt> AttemptStore::open() const {
   return kAttempts.all(database_, std::string("WHERE state IN ") + kOpenStates + " ORDER BY id");
 }

@@ -30,6 +30,8 @@ class AttemptStore {
   // By number.
   std::vector<Attempt> of_item(int64_t item_id) const;
   std::optional<Attempt> newest_of_item(int64_t item_id) const;
+  // The one that has not ended, if there is one.
+  std::optional<Attempt> open_of_item(int64_t item_id) const;
   // Every attempt that has not ended, by id.
   std::vector<Attempt> open() const;
   // Ended attempts whose job the cluster still remembers.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <random>
+#include <utility>
 
 #include "db/disk_reserve.h"
 #include "db/lock_file.h"
@@ -79,6 +80,13 @@ std::string read_or_make_instance(Connection& connection) {
   return id;
 }
 
+// An administrator may correct a row by hand.
+int64_t changes_by_others(Connection& connection) {
+  Statement query(connection, "PRAGMA data_version");
+  query.step();
+  return query.integer(0);
+}
+
 void check_integrity(Connection& connection) {
   Statement check(connection, "PRAGMA quick_check(1)");
   if (check.step() && check.text(0) == "ok") return;
@@ -119,6 +127,26 @@ void Database::open() {
   check_integrity(*connection_);
   schema_version_ = upgrade_schema(*connection_);
   instance_ = read_or_make_instance(*connection_);
+  connection_->on_change([this](std::string_view table, int64_t row) { note_change(table, row); });
+}
+
+// Called with the mutex locked, as all that changes rows is.
+void Database::note_change(std::string_view table, int64_t row) {
+  constexpr size_t kMost = 100'000;
+  if (table != "items" || changed_items_.all) return;
+  if (changed_items_.ids.size() < kMost) {
+    changed_items_.ids.push_back(row);
+  } else {
+    changed_items_ = {};
+  }
+}
+
+ChangedItems Database::take_changed_items() {
+  const std::scoped_lock lock(mutex_);
+  const int64_t others_changes = changes_by_others(*connection_);
+  if (others_changes != others_changes_) changed_items_ = {};
+  others_changes_ = others_changes;
+  return std::exchange(changed_items_, ChangedItems{.all = false});
 }
 
 Database::~Database() = default;

@@ -5,9 +5,12 @@
 // since the cluster may take minutes to answer.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "db/sqlite.h"
 
@@ -18,6 +21,11 @@ namespace db {
 std::string network_file_system(long magic);
 
 class LockFile;
+
+struct ChangedItems {
+  bool all = true;  // any may have changed; `ids` is empty
+  std::vector<int64_t> ids{};
+};
 
 class Database {
  public:
@@ -34,12 +42,18 @@ class Database {
   const std::string& instance() const { return instance_; }
   int schema_version() const { return schema_version_; }
 
+  // The items of which a row was inserted, changed or removed since the last call, some of them
+  // perhaps more than once or not in the end. Whoever keeps items in memory need not read the
+  // others again; there is one such reader. Locks the database.
+  ChangedItems take_changed_items();
+
   // For the stores and for Transaction.
   std::recursive_mutex& mutex() { return mutex_; }
   Connection& connection() { return *connection_; }
 
  private:
   void open();
+  void note_change(std::string_view table, int64_t row);
 
   std::string path_;
   std::unique_ptr<LockFile> lock_;
@@ -47,6 +61,8 @@ class Database {
   std::recursive_mutex mutex_;
   std::string instance_;
   int schema_version_ = 0;
+  ChangedItems changed_items_;
+  int64_t others_changes_ = 0;  // as SQLite counts the commits of other connections
 };
 
 // BEGIN IMMEDIATE ... COMMIT; rolled back unless committed. Must not be nested.

@@ -46,6 +46,8 @@ class QueueStore {
   explicit QueueStore(Database& database) : database_(database) {}
   // Every item that has not ended and can be read, by id.
   std::vector<QueuedItem> items() const;
+  // The same of those with these ids, which are in ascending order.
+  std::vector<QueuedItem> items(const std::vector<int64_t>& ids) const;
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;
   int64_t count_attempts() const;

@@ -10,7 +10,15 @@
 
 namespace db {
 
-enum class ItemState { kQueued, kHeld, kActive, kDone, kFailed, kCancelled, kQuarantined };
+enum class ItemState : uint8_t {
+  kQueued,
+  kHeld,
+  kActive,
+  kDone,
+  kFailed,
+  kCancelled,
+  kQuarantined
+};
 enum class AttemptState {
   kSubmitting,
   kUnknown,
@@ -27,7 +35,7 @@ enum class AttemptState {
 };
 // Priority classes, most urgent first. `live` is for sessions at a microscope and cannot be given
 // on the command line.
-enum class Priority { kLive, kUrgent, kHigh, kNormal, kLow };
+enum class Priority : uint8_t { kLive, kUrgent, kHigh, kNormal, kLow };
 
 // Which file a path named, besides its size and time: another one in its place is not the same.
 struct FileId {

@@ -56,6 +56,11 @@ struct Connection::Handle {
     }
   }
 
+  static void report(void* handle, int, const char*, const char* table, sqlite3_int64 row) {
+    static_cast<Handle*>(handle)->changed(table, row);
+  }
+
+  OnChange changed;
   SQLite::Database database;
   std::unordered_multimap<std::string, SQLite::Statement> idle;  // by their text; reset, unbound
 };
@@ -76,6 +81,11 @@ Connection::~Connection() = default;
 
 void Connection::execute(const std::string& sql) {
   guarded(path_, [&] { return handle_->database.exec(sql); });
+}
+
+void Connection::on_change(OnChange changed) {
+  handle_->changed = std::move(changed);
+  sqlite3_update_hook(handle_->database.getHandle(), &Handle::report, handle_.get());
 }
 
 int64_t Connection::last_insert_id() const { return handle_->database.getLastInsertRowid(); }

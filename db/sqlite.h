@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace db {
 
@@ -41,6 +43,10 @@ class Connection {
   ~Connection();
 
   void execute(const std::string& sql);
+  // Called for each row that this connection inserts, changes or removes, whether or not that is
+  // rolled back later. Must not use the connection.
+  using OnChange = std::function<void(std::string_view table, int64_t row)>;
+  void on_change(OnChange changed);
   int64_t last_insert_id() const;
   int64_t changes() const;
   const std::string& path() const { return path_; }

@@ -218,10 +218,6 @@ OptionsCheck options_check(const Config& config) {
   };
 }
 
-std::string why_nothing_starts(const DaemonStatus& status) {
-  return status.pause_reason.empty() && status.degraded ? status.problem : status.pause_reason;
-}
-
 api::ServerLimits server_limits(const Limits& limits) {
   return {.connections = limits.connections,
           .connections_per_user = limits.connections_per_user,
@@ -246,13 +242,11 @@ void serve(const Config& config, db::Database& database) {
                         .log = [](const std::string& line) { spdlog::info("{}", line); }};
   Daemon daemon(config, database, *cluster, clock, options);
   daemon.note_crashes();
-  ClusterLimits limits = limits_of(config);
-  add_places(config, limits);
-  Commands commands(
-      database, clock, limits, options.crash,
-      [&daemon] { return why_nothing_starts(daemon.status()); }, options_check(config),
-      config.limits, [&daemon] { return daemon.status().held_lanes; },
-      [&daemon] { return daemon.hanging_files(); });
+  Commands commands(database, clock,
+                    {.crash = options.crash,
+                     .check_options = options_check(config),
+                     .quotas = config.limits,
+                     .plan = [&daemon] { return daemon.last_plan(); }});
   TickSignal tick_signal;
   const EndThread end(tick_signal, daemon);
   ReaderThread reader(daemon, tick_signal, config.intervals.tick);

@@ -145,13 +145,21 @@ nlohmann::json held_json(const DaemonStatus& status) {
 }
 
 nlohmann::json status_json(const DaemonStatus& status) {
-  nlohmann::json json = {{"version", status.version},       {"pid", status.pid},
-                         {"since", status.since},           {"now", status.now},
-                         {"instance", status.instance},     {"device_slots", status.device_slots},
-                         {"busy_slots", status.busy_slots}, {"ticks", status.ticks},
-                         {"last_tick", status.last_tick},   {"last_snapshot", status.last_snapshot},
-                         {"data_age", status.data_age},     {"degraded", status.degraded},
-                         {"orphans", status.orphans},       {"items", nlohmann::json::object()}};
+  nlohmann::json json = {{"version", status.version},
+                         {"pid", status.pid},
+                         {"since", status.since},
+                         {"now", status.now},
+                         {"instance", status.instance},
+                         {"device_slots", status.device_slots},
+                         {"busy_slots", status.busy_slots},
+                         {"ticks", status.ticks},
+                         {"last_tick", status.last_tick},
+                         {"last_snapshot", status.last_snapshot},
+                         {"data_age", status.data_age},
+                         {"plan_age", status.plan_age},
+                         {"degraded", status.degraded},
+                         {"orphans", status.orphans},
+                         {"items", nlohmann::json::object()}};
   put_text(json, "database", status.database);
   put_text(json, "cluster", status.cluster);
   put_text(json, "problem", status.problem);

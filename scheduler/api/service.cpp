@@ -281,24 +281,22 @@ std::string Service::list(const Request& request) const {
   const bool explain = parameter(request, "explain") == "1";
   const bool progress = parameter(request, "progress") == "1";
   const bool brief = parameter(request, "brief") == "1";
-  const auto explanations = explain ? commands_.explanations() : std::map<int64_t, std::string>();
+  const std::vector<db::Item> items = db::ItemStore(database_).list(item_query(request));
+  const auto explanations = explain ? commands_.explain(items) : std::vector<std::string>();
   std::map<int64_t, std::string> names;
   std::string text = kListBegin;
-  for (const db::Item& item : db::ItemStore(database_).list(item_query(request))) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    const db::Item& item = items[i];
     std::string& name = names[item.template_id];
     if (name.empty()) name = template_name(item.template_id);
     json entry = brief ? brief_item_json(item, name) : item_json(item, name);
-    if (explain) {
-      const auto found = explanations.find(item.id);
-      put_text(entry, "explanation", found == explanations.end() ? item.reason : found->second);
-    }
+    if (explain) put_text(entry, "explanation", explanations[i]);
     if (progress && item.state == db::ItemState::kActive) put_progress_of_newest(item.id, entry);
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);
       entry["result"] = result ? result_json(*result) : json(nullptr);
     }
-    if (text.back() == '}') text += ',';
-    text += entry.dump();
+    text += (i == 0 ? "" : ",") + entry.dump();
   }
   return text + "]}";
 }

@@ -130,6 +130,10 @@ Exit status(const Context& context) {
                    orphans_text(status.at("orphans").get<int64_t>()));
   line("cluster", text_of(status, "cluster"));
   line("data", age_of_data(status));
+  const auto plan_age = status.at("plan_age").get<int64_t>();
+  if (plan_age > kLongTick) {
+    line("plan", duration_text(static_cast<double>(plan_age)) + " old, shown as it was");
+  }
   line("database", text_of(status, "database"));
   line("socket", context.socket());
   return Exit::kOk;

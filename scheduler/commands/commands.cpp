@@ -125,9 +125,9 @@ void Commands::audit(const Caller& caller, const std::string& action, int64_t it
 }
 
 void Commands::commit(db::Transaction& transaction) {
-  reach(crash_, "before-command-commit");
+  reach(options_.crash, "before-command-commit");
   transaction.commit();
-  reach(crash_, "after-command-commit");
+  reach(options_.crash, "after-command-commit");
 }
 
 void Commands::check_template(const Caller& caller, const TemplateRequest& request) const {
@@ -135,8 +135,8 @@ void Commands::check_template(const Caller& caller, const TemplateRequest& reque
     throw Invalid("template name '" + request.name +
                   "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
   }
-  check_settings(quotas_, request.search_yaml);
-  check_file(quotas_, request.volume);
+  check_settings(options_.quotas, request.search_yaml);
+  check_file(options_.quotas, request.volume);
   try {
     check_search_settings(request.search_yaml);
   } catch (const SearchSettingsError& error) {
@@ -151,7 +151,7 @@ void Commands::check_template(const Caller& caller, const TemplateRequest& reque
     return;
   }
   check_may_add(caller, newest);
-  if (!caller.privileged) check_templates(quotas_, templates.count_of(caller.uid));
+  if (!caller.privileged) check_templates(options_.quotas, templates.count_of(caller.uid));
 }
 
 AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest& request) {
@@ -165,7 +165,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
     return {*newest, true};
   }
   check_may_add(caller, newest);
-  if (!caller.privileged) check_templates(quotas_, templates.count_of(caller.uid));
+  if (!caller.privileged) check_templates(options_.quotas, templates.count_of(caller.uid));
   db::Template record{.name = request.name,
                       .version = newest ? newest->version + 1 : 1,
                       .volume_path = request.volume.path,
@@ -197,31 +197,31 @@ db::Template Commands::find_template(const EnqueueRequest& request) const {
 
 ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
   if (options.empty()) return {};
-  if (!check_options_) {
+  if (!options_.check_options) {
     throw BadOption(option_text(options.begin()->first, "") +
                     " is an option of Slurm, and this daemon runs jobs on its own machine");
   }
-  return check_options_(caller, options);
+  return options_.check_options(caller, options);
 }
 
 void Commands::check_shared(const Caller& caller, const ItemOptions& options,
                             const std::string& label) const {
   checked(caller, options);
-  check_label(quotas_, label);
+  check_label(options_.quotas, label);
 }
 
 void Commands::check_quota(const Caller& caller, int64_t items, const std::string& label) const {
-  check_label(quotas_, label);
+  check_label(options_.quotas, label);
   if (caller.privileged) return;
-  check_items(quotas_, db::ItemStore(database_).unfinished_of(caller.uid, label), items);
+  check_items(options_.quotas, db::ItemStore(database_).unfinished_of(caller.uid, label), items);
 }
 
 // What needs no transaction, but for the options.
 void Commands::check_request(const EnqueueRequest& request) const {
   check_ctf(request.ctf);
-  check_label(quotas_, request.label);
-  check_file(quotas_, request.micrograph);
-  check_path(quotas_, request.ctf.source);
+  check_label(options_.quotas, request.label);
+  check_file(options_.quotas, request.micrograph);
+  check_path(options_.quotas, request.ctf.source);
 }
 
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
@@ -270,7 +270,7 @@ void Commands::check_new_items(const Caller& caller, const std::vector<Enqueued>
   for (const auto& [label, count] : added) {
     db::Unfinished used = db::ItemStore(database_).unfinished_of(caller.uid, label);
     used.items -= all;
-    check_items(quotas_, used, all);
+    check_items(options_.quotas, used, all);
   }
 }
 
@@ -422,7 +422,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
           item.id);
     }
     const FileFacts& facts = passed_micrograph(request, item);
-    check_file(quotas_, facts);
+    check_file(options_.quotas, facts);
     check_quota(caller, 1, item.label);
     std::string what = "was " + to_string(item.state);
     if (!item.reason.empty()) what += " (" + item.reason + ")";
@@ -446,7 +446,7 @@ void Commands::check_lane(const ItemOptions& lane) const {
       throw BadOption(option_text(option, value) +
                       " names no lane: give --account, --partition, --qos or --reservation");
     }
-    if (!check_options_) {
+    if (!options_.check_options) {
       throw BadOption(
           option_text(option, value) +
           " names a lane of Slurm, and this daemon runs jobs on its own machine: leave it "

@@ -16,11 +16,11 @@
 #include "db/items.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/commands/published_plan.h"
 #include "scheduler/config/limits.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/file_io.h"
-#include "scheduler/policy/policy.h"
 
 namespace scheduler {
 
@@ -83,28 +83,22 @@ struct ItemView {
   std::string explanation;  // why it waits, runs or ended, one sentence
 };
 
+struct CommandsOptions {
+  CrashHook crash{};
+  // Without it, every option is refused: there is no Slurm to give it to.
+  OptionsCheck check_options{};
+  // For users who are not privileged, but for the lengths.
+  Limits quotas{};
+  // The daemon's last plan. Without it, no item is planned yet.
+  std::function<LastPlan()> plan{};
+};
+
 class Commands {
  public:
-  // The database and the clock must outlive the object. `limits` are for the explanations.
-  // `pause_reason` returns why nothing is submitted at present, empty when submissions are allowed.
-  // `held_lanes` returns why no jobs of a lane are submitted, by lane; `hanging_files` whose files
-  // no jobs are submitted for.
-  // Without `check_options`, every option is refused: there is no Slurm to give it to. `quotas` are
-  // for users who are not privileged, but for the lengths.
-  Commands(db::Database& database, const Clock& clock, ClusterLimits limits, CrashHook crash = {},
-           std::function<std::string()> pause_reason = {}, OptionsCheck check_options = {},
-           const Limits& quotas = {},
-           std::function<std::map<std::string, std::string>()> held_lanes = {},
-           std::function<HangingFiles()> hanging_files = {})
-      : database_(database),
-        clock_(clock),
-        limits_(std::move(limits)),
-        crash_(std::move(crash)),
-        pause_reason_(std::move(pause_reason)),
-        check_options_(std::move(check_options)),
-        quotas_(quotas),
-        held_lanes_(std::move(held_lanes)),
-        hanging_files_(std::move(hanging_files)) {}
+  // The database and the clock must outlive the object.
+  Commands(db::Database& database, const Clock& clock, CommandsOptions options = {})
+      : database_(database), clock_(clock), options_(std::move(options)) {}
+
   // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
   void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
@@ -146,11 +140,11 @@ class Commands {
 
   // Throws NotFound.
   ItemView show(int64_t item_id) const;
-  // Why each unfinished item waits or runs, by item.
-  std::map<int64_t, std::string> explanations() const;
+  // Why each of these items waits, runs or has ended, in their order.
+  std::vector<std::string> explain(const std::vector<db::Item>& items) const;
 
  private:
-  std::map<int64_t, Decision> decisions() const;
+  LastPlan last_plan() const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
   db::Template find_template(const EnqueueRequest& request) const;
@@ -172,13 +166,7 @@ class Commands {
 
   db::Database& database_;
   const Clock& clock_;
-  ClusterLimits limits_;
-  CrashHook crash_;
-  std::function<std::string()> pause_reason_;
-  OptionsCheck check_options_;
-  Limits quotas_;
-  std::function<std::map<std::string, std::string>()> held_lanes_;
-  std::function<HangingFiles()> hanging_files_;
+  CommandsOptions options_;
 };
 
 }  // namespace scheduler

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "db/items.h"
-#include "db/pauses.h"
 #include "db/queue.h"
-#include "scheduler/commands/pause_text.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
 #include "slurm/job_states.h"
@@ -13,18 +10,6 @@
 
 namespace scheduler {
 namespace {
-
-bool waits(db::AttemptState state) {
-  return state == db::AttemptState::kSubmitting || state == db::AttemptState::kUnknown ||
-         state == db::AttemptState::kPending;
-}
-
-void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
-  item.width = Width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
-  item.waits = attempt.state == db::AttemptState::kPending;
-  item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
-  item.stop_asked = attempt.stop_asked;
-}
 
 std::map<std::string, std::string> places_in(const slurm::Directives& asks) {
   std::map<std::string, std::string> places;
@@ -147,57 +132,6 @@ const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Pri
     return is_in_lane(place, pause.place);
   });
   return found == pauses.end() ? nullptr : &*found;
-}
-
-QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits) {
-  QueueSnapshot snapshot;
-  snapshot.now = now;
-  snapshot.limits = limits;
-  const db::QueueStore queue(database);
-  const std::scoped_lock lock(database.mutex());
-  const auto pauses = db::PauseStore(database).lanes();
-  for (const db::QueuedItem& item : queue.items()) {
-    const auto options = db::parse_options(item.options);
-    snapshot.items.push_back({.id = item.id,
-                              .priority = item.priority,
-                              .state = item.state,
-                              .cancel_requested = item.cancel_requested,
-                              .created = item.created,
-                              .not_before = item.not_before,
-                              .owner = item.owner_uid,
-                              .template_id = item.template_id,
-                              .unread = item.micrograph_ctime_ns == 0,
-                              .own_options = asks_for_more_than_mail(options),
-                              .own_width = asks_for_width(options),
-                              .own_room = asks_for_room(options),
-                              .lane = lane_of_item(item.priority, options, limits),
-                              .size = size_of(options)});
-    if (const db::LanePause* pause = paused_by(pauses, item.priority, options, limits)) {
-      snapshot.held_lanes.emplace(snapshot.items.back().lane, pause_text(*pause));
-    }
-  }
-  std::map<int64_t, PlanItem*> active;
-  for (PlanItem& item : snapshot.items) {
-    if (item.state == db::ItemState::kActive) active.emplace(item.id, &item);
-  }
-  for (const db::OpenAttempt& attempt : queue.attempts()) {
-    ++snapshot.busy_slots;
-    // An attempt that stops to resume with another shape will wait in the cluster again.
-    const bool waits_there = waits(attempt.state) || attempt.stop_asked;
-    if (!waits_there) ++snapshot.running;
-    const auto item = active.find(attempt.item_id);
-    if (item == active.end()) continue;
-    const PlanItem& asking = *item->second;
-    if (waits_there && is_stuck(attempt, asking.own_options)) {
-      ++snapshot.stuck[asking.owner];
-    } else if (waits_there && asking.own_room) {
-      ++snapshot.pending_apart[{asking.priority, asking.owner}];
-    } else if (waits_there) {
-      ++snapshot.pending[asking.priority];
-    }
-    add_attempt(attempt, *item->second);
-  }
-  return snapshot;
 }
 
 }  // namespace scheduler

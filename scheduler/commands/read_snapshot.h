@@ -1,4 +1,4 @@
-// Reads the policy's snapshot from the database, and its limits from the configuration.
+// What the policy's snapshot takes from options, and its limits from the configuration.
 #pragma once
 
 #include <map>
@@ -40,9 +40,5 @@ std::string lane_of_item(db::Priority priority, const std::map<std::string, std:
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits);
-
-// All unfinished items, and the lanes of those that an administrator has paused; open attempts
-// count as busy slots. `now` is in seconds since the epoch.
-QueueSnapshot read_queue(db::Database& database, int64_t now, const ClusterLimits& limits);
 
 }  // namespace scheduler

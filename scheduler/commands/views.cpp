@@ -1,15 +1,10 @@
 // What users see of the queue: each item with its explanation.
 
-#include <set>
-#include <utility>
-
 #include "db/attempts.h"
 #include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/job_state_text.h"
-#include "scheduler/commands/pause_text.h"
-#include "scheduler/commands/read_snapshot.h"
 
 namespace scheduler {
 namespace {
@@ -27,33 +22,19 @@ void add_result(ItemView& view) {
 
 }  // namespace
 
-std::map<int64_t, Decision> Commands::decisions() const {
-  QueueSnapshot snapshot = read_queue(database_, clock_.now(), limits_);
-  snapshot.pause_reason = pause_text(database_);
-  if (pause_reason_ && snapshot.pause_reason.empty()) snapshot.pause_reason = pause_reason_();
-  if (held_lanes_) snapshot.held_lanes.merge(held_lanes_());
-  if (hanging_files_) snapshot.hanging_files = hanging_files_();
-  std::map<int64_t, Decision> decisions;
-  for (Decision& decision : plan(snapshot)) {
-    decisions.emplace(decision.item_id, std::move(decision));
-  }
-  std::set<int64_t> cancelled;
-  for (const PlanItem& item : snapshot.items) {
-    if (item.cancel_requested) cancelled.insert(item.id);
-  }
-  for (const db::Attempt& attempt : db::AttemptStore(database_).open()) {
-    if (cancelled.count(attempt.item_id) != 0) continue;
-    // What it got was decided when it started, whatever would be decided now.
-    Decision& decision = decisions[attempt.item_id];
-    if (!decision.width) decision.explanation = explain_open(attempt);
-  }
-  return decisions;
-}
+LastPlan Commands::last_plan() const { return options_.plan ? options_.plan() : nullptr; }
 
-std::map<int64_t, std::string> Commands::explanations() const {
-  std::map<int64_t, std::string> texts;
-  for (const auto& [id, decision] : decisions()) texts[id] = decision.explanation;
-  return texts;
+std::vector<std::string> Commands::explain(const std::vector<db::Item>& items) const {
+  const LastPlan plan = last_plan();
+  const db::AttemptStore attempts(database_);
+  std::vector<std::string> sentences;
+  for (const db::Item& item : items) {
+    const auto attempt =
+        item.state == ItemState::kActive ? attempts.open_of_item(item.id) : std::nullopt;
+    sentences.push_back(
+        explain_item(item, attempt ? &*attempt : nullptr, plan.get(), clock_.now()));
+  }
+  return sentences;
 }
 
 ItemView Commands::show(int64_t item_id) const {
@@ -63,10 +44,7 @@ ItemView Commands::show(int64_t item_id) const {
                 .search_template = db::TemplateStore(database_).find(item->template_id).value(),
                 .attempts = db::AttemptStore(database_).of_item(item_id),
                 .result = db::ResultStore(database_).find(item_id),
-                .explanation = item->reason};
-  const auto all = decisions();
-  const auto decision = all.find(item_id);
-  if (decision != all.end()) view.explanation = decision->second.explanation;
+                .explanation = explain({*item}).front()};
   const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
   if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
   if (view.result) add_result(view);

@@ -1,6 +1,6 @@
 // The tick: recover, track, plan, submit. The only place that changes the cluster.
 //
-// tick() is called by one thread and may block as long as the cluster does. status(),
+// tick() is called by one thread and may block as long as the cluster does. status(), last_plan(),
 // pause_reason() and hanging_files() may be called by any thread and return at once, whatever the
 // cluster does.
 #pragma once
@@ -13,6 +13,8 @@
 #include "db/database.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/commands/known_queue.h"
+#include "scheduler/commands/published_plan.h"
 #include "scheduler/config/config.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/daemon/context.h"
@@ -62,6 +64,8 @@ class Daemon {
   // By any thread.
   void stop_reading() { reader_.stop(); }
   DaemonStatus status() const;
+  // The last tick's. By any thread.
+  LastPlan last_plan() const { return plans_.last(); }
   // By any thread.
   HangingFiles hanging_files() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
@@ -83,13 +87,16 @@ class Daemon {
   bool may_ask();
   bool may_submit();
   bool is_paused() const;
-  bool is_lane_paused(const Decision& decision) const;
+  bool is_lane_paused(const JobStart& start) const;
   void note_ended_jobs();
   std::map<std::string, std::string> held_lanes() const;
-  void submit();
+  void plan_and_submit(bool complete);
   void count_fresh_jobs(QueueSnapshot& snapshot);
-  bool launch(const Decision& decision);
-  void widen(const Decision& decision);
+  LastPlan make_plan(const std::string& pause, bool looks);
+  void carry_out(const Plan& plan);
+  std::string why_nothing_starts() const;
+  bool launch(const JobStart& start);
+  void widen(const Widening& widening);
   void guarded(const std::string& what, const std::function<void()>& action);
   void note_hanging_files();
   void publish();
@@ -107,6 +114,8 @@ class Daemon {
   MicrographReader reader_;
   InHand in_hand_;
   FreshJobs fresh_;
+  KnownQueue queue_;
+  PlanBoard plans_;
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;

@@ -24,6 +24,7 @@ struct DaemonStatus {
   int64_t last_tick = 0;
   int64_t last_snapshot = 0;  // the cluster's last complete answer
   int64_t data_age = -1;      // seconds since then; -1 when there was none
+  int64_t plan_age = -1;      // seconds since the last plan was made; -1 before the first
   // The cluster does not answer, so that nothing is submitted and nothing is concluded.
   bool degraded = false;
   std::string problem;       // why, or what else went wrong in the last tick; empty when nothing

@@ -12,8 +12,8 @@ constexpr int64_t kFirstLookMs = 1000;
 
 }  // namespace
 
-void FreshJobs::submitted(const Decision& decision, const std::string& job_id, int64_t now_ms) {
-  Group& group = groups_[{decision.priority, decision.lane, decision.apart}];
+void FreshJobs::submitted(const JobStart& start, const std::string& job_id, int64_t now_ms) {
+  Group& group = groups_[{start.priority, start.lane, start.apart}];
   ++group.count;
   group.newest = job_id;
   group.looks = 0;

@@ -20,7 +20,7 @@ namespace scheduler {
 
 class FreshJobs {
  public:
-  void submitted(const Decision& decision, const std::string& job_id, int64_t now_ms);
+  void submitted(const JobStart& start, const std::string& job_id, int64_t now_ms);
   // Looks at the newest jobs of this class that are not known to have started, a second after their
   // submission and twice more at growing intervals.
   void look(slurm::Cluster& cluster, db::Priority priority, int64_t now_ms);

@@ -42,8 +42,8 @@ class Launcher {
         sizes_(gates.sizes),
         limits_(limits) {}
 
-  LaunchResult launch(const Decision& decision) {
-    const db::Item item = db::ItemStore(context_.database).find(decision.item_id).value();
+  LaunchResult launch(const JobStart& start) {
+    const db::Item item = db::ItemStore(context_.database).find(start.item_id).value();
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
     const std::optional<int64_t> needed = find_files(item, search_template);
@@ -56,21 +56,21 @@ class Launcher {
     if (!room.none_for_all.empty()) return {.hold = room.none_for_all};
     AttemptPlan plan;
     try {
-      plan = prepare(item, search_template, decision);
+      plan = prepare(item, search_template, start);
     } catch (const SearchSettingsError& error) {
       end_waiting(context_, item.id, db::ItemState::kQuarantined,
                   std::string("search settings of its template: ") + error.what());
       return {};
     } catch (const slurm::DirectiveError& error) {
-      return blame_options(item, decision, error.what());
+      return blame_options(item, start, error.what());
     } catch (const ScriptError& error) {
-      return blame_options(item, decision, error.what());
+      return blame_options(item, start, error.what());
     }
     if (!store_intent(plan.attempt)) return {};
     reach(context_.crash, "after-attempt-commit");
     // After the intent, before the submission: from here on an older attempt's script stops.
     set_fence(item_folder(context_.config.jobs(), item.id), plan.attempt.number);
-    return submit(plan, item, decision);
+    return submit(plan, item, start);
   }
 
  private:
@@ -167,17 +167,17 @@ class Launcher {
   }
 
   AttemptPlan prepare(const db::Item& item, const db::Template& search_template,
-                      const Decision& decision) const {
-    AttemptPlan plan = plan_attempt(plan_context(), item, decision.width.value());
+                      const JobStart& start) const {
+    AttemptPlan plan = plan_attempt(plan_context(), item, start.width);
     db::Attempt& attempt = plan.attempt;
-    attempt.shape = text_of(limits_, *decision.width);
-    attempt.explanation = decision.explanation;
+    attempt.shape = text_of(limits_, start.width);
+    attempt.explanation = start.explanation;
     if (asks_for_width(item.options)) {
       attempt.shape = plan.width_text;
       attempt.explanation += ": " + plan.width_text;
     } else {
-      attempt.nodes = decision.width->nodes;
-      attempt.gpus_per_node = decision.width->gpus_per_node;
+      attempt.nodes = start.width.nodes;
+      attempt.gpus_per_node = start.width.gpus_per_node;
     }
     if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
     if (!plan.excluded_hosts.empty()) {
@@ -237,11 +237,11 @@ class Launcher {
   }
 
   // An option that names what plain jobs ask for, too, is not the item's own.
-  Asked asked_for(const AttemptPlan& plan, const db::Item& item, const Decision& decision) const {
+  Asked asked_for(const AttemptPlan& plan, const db::Item& item, const JobStart& start) const {
     Asked asked{
         .own_options = item.options,
-        .lane = decision.lane,
-        .own_shape = decision.width != limits_.width,
+        .lane = start.lane,
+        .own_shape = start.width != limits_.width,
         .class_name = limits_.class_options.contains(item.priority) ? to_string(item.priority) : "",
         .raised = !plan.raised.empty()};
     std::erase_if(asked.own_options, [&](const auto& option) {
@@ -307,7 +307,7 @@ class Launcher {
     if (news) context_.log("submissions paused: " + why);
   }
 
-  LaunchResult submit(const AttemptPlan& plan, const db::Item& item, const Decision& decision) {
+  LaunchResult submit(const AttemptPlan& plan, const db::Item& item, const JobStart& start) {
     db::Attempt attempt = plan.attempt;
     const slurm::JobRequest request{
         .name = attempt.token,
@@ -324,8 +324,8 @@ class Launcher {
     switch (answer.outcome) {
       case slurm::SubmitOutcome::kAccepted:
         accept(std::move(attempt), answer);
-        lanes_.accepted(decision.lane);
-        sizes_.accepted(sized_lane(decision.lane, decision.size));
+        lanes_.accepted(start.lane);
+        sizes_.accepted(sized_lane(start.lane, start.size));
         return {.submitted = true, .job_id = answer.job_id};
       case slurm::SubmitOutcome::kUnknown:
         store_outcome(context_, attempt,
@@ -334,20 +334,20 @@ class Launcher {
         breaker_.accepted(attempt.token);
         return {.submitted = true, .unanswered = true};
       case slurm::SubmitOutcome::kRejected:
-        refuse(attempt, item, answer, asked_for(plan, item, decision));
+        refuse(attempt, item, answer, asked_for(plan, item, start));
         return {.submitted = true};
     }
     return {};
   }
 
   // What is wrong with the site's own lines stops everybody; with an item's, that item.
-  LaunchResult blame_options(const db::Item& item, const Decision& decision,
+  LaunchResult blame_options(const db::Item& item, const JobStart& start,
                              const std::string& problem) const {
     if (item.options.empty()) return {.hold = problem};
     db::Item plain = item;
     plain.options.clear();
     try {
-      plan_attempt(plan_context(), plain, decision.width.value());
+      plan_attempt(plan_context(), plain, start.width);
     } catch (const slurm::DirectiveError& error) {
       return {.hold = error.what()};
     } catch (const ScriptError& error) {
@@ -369,8 +369,8 @@ class Launcher {
 }  // namespace
 
 LaunchResult launch_item(const DaemonContext& context, Gates gates, const ClusterLimits& limits,
-                         const Decision& decision) {
-  return Launcher(context, gates, limits).launch(decision);
+                         const JobStart& start) {
+  return Launcher(context, gates, limits).launch(start);
 }
 
 }  // namespace scheduler

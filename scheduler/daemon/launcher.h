@@ -28,6 +28,6 @@ struct Gates {
 
 // Quarantines an item that cannot run, and fails one whose own options are wrong.
 LaunchResult launch_item(const DaemonContext& context, Gates gates, const ClusterLimits& limits,
-                         const Decision& decision);
+                         const JobStart& start);
 
 }  // namespace scheduler

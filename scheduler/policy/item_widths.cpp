@@ -153,9 +153,7 @@ void ItemWidths::share(const PlanItem& item, const SearchTime& time, const Class
 }
 
 ItemWidth ItemWidths::of_the_site(const PlanItem& item) const {
-  const ClusterLimits& limits = snapshot_.limits;
-  const bool urgent = limits.urgent && item.priority == db::Priority::kUrgent;
-  return {.width = urgent ? *limits.urgent : limits.width};
+  return {.width = width_for(snapshot_.limits, item.priority)};
 }
 
 ItemWidth ItemWidths::of(const PlanItem& item) {
@@ -163,7 +161,8 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   ItemWidth width = of_the_site(item);
   const SearchTime* time = time_of(item);
   const auto rules = limits.classes.find(item.priority);
-  if (time == nullptr || !gpus_ || rules == limits.classes.end() || item.own_width) return width;
+  if (time == nullptr || !gpus_ || rules == limits.classes.end() || asks_of(item).own_width)
+    return width;
   width.choice = choose(item, *time, rules->second, *gpus_);
   if (!width.choice) return width;
   width.sharing = sharing(item);
@@ -176,7 +175,8 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
 }
 
 std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
-  if (item.priority != db::Priority::kUrgent || item.own_width || !item.width) return std::nullopt;
+  if (item.priority != db::Priority::kUrgent || asks_of(item).own_width || !item.width)
+    return std::nullopt;
   const auto is_wider = [&](const Width& width) { return width.gpus() > item.width->gpus(); };
   const SearchTime* time = time_of(item);
   const auto rules = snapshot_.limits.classes.find(item.priority);

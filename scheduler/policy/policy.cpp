@@ -4,89 +4,53 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/holds.h"
 #include "scheduler/policy/item_widths.h"
-#include "scheduler/policy/lanes.h"
+#include "scheduler/policy/plan_text.h"
 
 namespace scheduler {
 namespace {
 
-const std::string* text_at(const std::map<int64_t, std::string>& texts, int64_t key) {
-  const auto found = texts.find(key);
-  return found == texts.end() ? nullptr : &found->second;
-}
-
-// Why no job of its lane, or of its size there, may be submitted, or none for its files; null when
-// one may.
-const std::string* hold_of(const PlanItem& item, const QueueSnapshot& snapshot) {
-  const HangingFiles& hanging = snapshot.hanging_files;
-  if (const std::string* why = text_at(hanging.micrographs, item.owner)) return why;
-  if (const std::string* why = text_at(hanging.volumes, item.template_id)) return why;
-  for (const std::string& lane : {item.lane, sized_lane(item.lane, item.size)}) {
-    const auto held = snapshot.held_lanes.find(lane);
-    if (held != snapshot.held_lanes.end()) return &held->second;
-  }
-  return nullptr;
-}
-
-bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot) {
+bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot, Holds& holds) {
   return item.state == db::ItemState::kQueued && !item.cancel_requested && !item.unread &&
-         item.not_before <= snapshot.now && hold_of(item, snapshot) == nullptr;
+         item.not_before <= snapshot.now && holds.of(item) == nullptr;
 }
 
-bool is_plain(const PlanItem& item) { return !item.own_options && item.lane.empty(); }
+bool is_plain(const PlanItem& item) {
+  return !asks_of(item).own_options && asks_of(item).lane.empty();
+}
 
-bool goes_before(const PlanItem* a, const PlanItem* b) {
-  return std::tuple(a->priority, a->created, a->id) < std::tuple(b->priority, b->created, b->id);
+size_t number_of(db::Priority priority) { return static_cast<size_t>(priority); }
+
+// An item, and which of the plan's decisions is its own.
+struct Entry {
+  const PlanItem* item = nullptr;
+  uint32_t decision = 0;
+  int32_t turn = 0;
+};
+
+bool is_older(const Entry& a, const Entry& b) {
+  return std::tuple(a.item->created, a.item->id) < std::tuple(b.item->created, b.item->id);
+}
+
+// Mostly they are in order already, which costs a tenth of sorting them.
+template <typename Before>
+void put_in_order(std::vector<Entry>& entries, Before before) {
+  if (std::is_sorted(entries.begin(), entries.end(), before)) return;
+  std::stable_sort(entries.begin(), entries.end(), before);
 }
 
 // Within a class the owners take turns: whoever has the fewest jobs goes first, with the oldest
-// item. `ready` is sorted by class and age.
-void take_turns(const QueueSnapshot& snapshot, std::vector<const PlanItem*>& ready) {
-  std::map<int64_t, int64_t> jobs;
-  for (const PlanItem& item : snapshot.items) {
-    if (item.state == db::ItemState::kActive) ++jobs[item.owner];
-  }
-  std::map<const PlanItem*, int64_t> turns;
-  std::map<std::pair<db::Priority, int64_t>, int64_t> before;  // of the same class and owner
-  for (const PlanItem* item : ready) {
-    turns[item] = jobs[item->owner] + before[{item->priority, item->owner}]++;
-  }
-  std::stable_sort(ready.begin(), ready.end(), [&](const PlanItem* a, const PlanItem* b) {
-    return std::tuple(a->priority, turns[a]) < std::tuple(b->priority, turns[b]);
-  });
-}
-
-using ByClass = std::map<db::Priority, int64_t>;
-
-// "3 items before it (2 high, 1 normal)"
-std::string queue_before(const ByClass& ahead) {
-  int64_t total = 0;
-  std::string classes;
-  for (const auto& [priority, count] : ahead) {
-    total += count;
-    classes += (classes.empty() ? "" : ", ") + std::to_string(count) + " " + to_string(priority);
-  }
-  if (total == 0) return "next in the queue";
-  return base::counted(total, "item") + " before it (" + classes + ")";
-}
-
-std::string slots_busy(int busy, const QueueSnapshot& snapshot) {
-  if (snapshot.limits.queues) {
-    return std::to_string(busy) + " of " + base::counted(snapshot.limits.slots, "job") +
-           " in Slurm";
-  }
-  return std::to_string(busy) + " of " + base::counted(snapshot.limits.slots, "device slot") +
-         " busy";
-}
-
-std::string place_in_class(const PlanItem& item, int64_t ready_in_class, bool owners_take_turns) {
-  if (ready_in_class == 1) return "only ready item of class " + to_string(item.priority);
-  return (owners_take_turns ? "its owner's turn among " : "oldest of ") +
-         std::to_string(ready_in_class) + " ready items of class " + to_string(item.priority);
+// item. `of_class` is sorted by age.
+void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<Entry>& of_class) {
+  std::unordered_map<int64_t, int32_t> turns = jobs;
+  for (Entry& entry : of_class) entry.turn = turns[entry.item->owner]++;
+  put_in_order(of_class, [](const Entry& a, const Entry& b) { return a.turn < b.turn; });
 }
 
 // The state of the loop over the ready items.
@@ -95,7 +59,7 @@ struct Filling {
   int busy = 0;
   std::map<db::Priority, int> pending{};
   std::map<std::pair<db::Priority, int64_t>, int> pending_apart{};
-  ByClass left{};                                      // ready items that the loop has not reached
+  std::map<db::Priority, int64_t> left{};              // ready items that the loop has not reached
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
   std::optional<ItemWidths> widths{};
@@ -127,7 +91,7 @@ Apart pending_apart(const PlanItem& item, const Filling& filling) {
 
 // Of the jobs with room of their own as many wait as of the others, and each owner may have one.
 bool has_its_share_apart(const PlanItem& item, const Filling& filling) {
-  if (!filling.snapshot.limits.queues || !item.own_room) return false;
+  if (!filling.snapshot.limits.queues || !asks_of(item).own_room) return false;
   const Apart apart = pending_apart(item, filling);
   return apart.of_owner > 0 && apart.of_class >= pending_limit(filling.snapshot);
 }
@@ -139,7 +103,7 @@ bool has_its_share(const PlanItem& item, const Filling& filling) {
 }
 
 void add_pending(const PlanItem& item, Filling& filling) {
-  if (item.own_room) {
+  if (asks_of(item).own_room) {
     ++filling.pending_apart[{item.priority, item.owner}];
   } else {
     ++filling.pending[item.priority];
@@ -148,193 +112,246 @@ void add_pending(const PlanItem& item, Filling& filling) {
 
 // Items with options of their own would only add to the jobs of their owner that cannot start.
 bool has_stuck_jobs(const PlanItem& item, const QueueSnapshot& snapshot) {
+  if (!asks_of(item).own_options) return false;
   const auto stuck = snapshot.stuck.find(item.owner);
-  return item.own_options && stuck != snapshot.stuck.end() &&
-         stuck->second >= pending_limit(snapshot);
+  return stuck != snapshot.stuck.end() && stuck->second >= pending_limit(snapshot);
 }
 
-bool is_for_urgent(const PlanItem& item, const QueueSnapshot& snapshot) {
-  return item.priority == db::Priority::kUrgent && snapshot.limits.urgent.has_value();
+std::string why_this_width(const PlanItem& item, const ClusterLimits& limits) {
+  if (!limits.urgent) return "";
+  if (item.priority == db::Priority::kUrgent) return ", since it is urgent";
+  return ", since only urgent items get " + text_of(limits, *limits.urgent);
 }
 
-const Width& width_for(const PlanItem& item, const QueueSnapshot& snapshot) {
-  return is_for_urgent(item, snapshot) ? *snapshot.limits.urgent : snapshot.limits.width;
+std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
+                         const QueueSnapshot& snapshot) {
+  if (asks_of(item).own_width) return "what its own options ask for";
+  const std::string text = text_of(snapshot.limits, width.width);
+  if (!width.choice) return text + why_this_width(item, snapshot.limits);
+  return text + ": " + explain(width, snapshot.times[static_cast<size_t>(item.time)]);
 }
 
-std::string why_this_width(const PlanItem& item, const QueueSnapshot& snapshot) {
-  if (!snapshot.limits.urgent) return "";
-  if (is_for_urgent(item, snapshot)) return ", since it is urgent";
-  return ", since only urgent items get " + text_of(snapshot.limits, *snapshot.limits.urgent);
+Reason reason_to_start(const PlanItem& item, const Filling& filling) {
+  return {.why = filling.snapshot.probing ? Why::kProbe : Why::kTurn,
+          .priority = item.priority,
+          .busy = filling.busy,
+          .plain = is_plain(item),
+          .others_wait = filling.ahead != ByClass{},
+          .owners_in_turn = filling.owners.at(item.priority).size() > 1,
+          .ready = filling.left.at(item.priority)};
 }
 
-std::string why_now(const PlanItem& item, const Filling& filling) {
-  if (filling.snapshot.probing) {
-    return std::string("tries for all items whether jobs run again") +
-           (is_plain(item) ? ", since it has no options of its own; " : "; ");
+Reason reason_to_wait(const PlanItem& item, const Filling& filling) {
+  Reason reason{
+      .why = Why::kQueue, .priority = item.priority, .busy = filling.busy, .ahead = filling.ahead};
+  reason.ahead.at(number_of(item.priority)) = 0;
+  if (has_its_share(item, filling)) {
+    reason.apart = has_its_share_apart(item, filling);
+    reason.jobs = reason.apart ? pending_apart(item, filling).of_class : pending_of(item, filling);
   }
-  return place_in_class(item, filling.left.at(item.priority),
-                        filling.owners.at(item.priority).size() > 1) +
-         (filling.ahead.empty() ? " and no higher class waits; "
-                                : "; of each higher class as many jobs wait in Slurm as may; ");
+  if (has_stuck_jobs(item, filling.snapshot)) reason.stuck = filling.snapshot.stuck.at(item.owner);
+  return reason;
 }
 
-std::string what_it_gets(const PlanItem& item, const ItemWidth& width, const Filling& filling) {
-  if (item.own_width) return "what its own options ask for";
-  const std::string text = text_of(filling.snapshot.limits, width.width);
-  if (!width.choice) return text + why_this_width(item, filling.snapshot);
-  return text + ": " + explain(width, filling.snapshot.times[static_cast<size_t>(item.time)]);
+// "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint and resumes "
+std::string widening_text(const PlanItem& item, const ItemWidth& width,
+                          const ClusterLimits& limits) {
+  const std::string wide = text_of(limits, width.width);
+  return "has " + text_of(limits, *item.width) +
+         (width.choice ? ", and with " + wide + " it is " + explain_instead(width)
+                       : ", and urgent items get " + wide) +
+         ": it is stopped with a checkpoint and resumes ";
 }
 
-Decision start(const PlanItem& item, Filling& filling) {
-  const ItemWidth width = filling.widths->of(item);
-  filling.widths->take(item, width);
-  Decision decision{.item_id = item.id,
-                    .verdict = Verdict::kStart,
-                    .width = width.width,
-                    .lane = item.lane,
-                    .size = item.size,
-                    .priority = item.priority};
-  if (item.own_room) decision.apart = item.owner;
-  decision.explanation = why_now(item, filling);
-  decision.explanation += slots_busy(filling.busy, filling.snapshot) + ", so it gets ";
-  decision.explanation += what_it_gets(item, width, filling);
-  return decision;
-}
-
-// Of its kind; empty when these are not what it waits for.
-std::string already_waiting(const PlanItem& item, const Filling& filling) {
-  if (!has_its_share(item, filling)) return "";
-  const bool apart = has_its_share_apart(item, filling);
-  const int jobs = apart ? pending_apart(item, filling).of_class : pending_of(item, filling);
-  return base::counted(jobs, "job") + " of class " + to_string(item.priority) +
-         (apart ? " that ask for nodes, GPUs, processors or memory of their own" : "") +
-         (jobs == 1 ? " waits" : " wait") + " in Slurm already; ";
-}
-
-Decision wait(const PlanItem& item, const Filling& filling) {
-  Decision decision{.item_id = item.id};
-  for (const auto& [priority, count] : filling.ahead) decision.ahead += static_cast<int>(count);
-  decision.explanation = "waits: ";
-  const std::string& hold = filling.snapshot.pause_reason;
-  if (!hold.empty()) decision.explanation += hold + "; ";
-  decision.explanation += already_waiting(item, filling);
-  if (has_stuck_jobs(item, filling.snapshot)) {
-    decision.explanation += base::counted(filling.snapshot.stuck.at(item.owner), "job") +
-                            " of its owner with options of their own cannot start; ";
+class Planner {
+ public:
+  explicit Planner(const QueueSnapshot& snapshot)
+      : snapshot_(snapshot),
+        holds_(snapshot),
+        filling_{.snapshot = snapshot,
+                 .busy = snapshot.busy_slots,
+                 .pending = snapshot.pending,
+                 .pending_apart = snapshot.pending_apart} {
+    plan_.made = snapshot.now;
+    plan_.limits = snapshot.limits;
+    plan_.pause_reason = snapshot.pause_reason;
   }
-  decision.explanation +=
-      queue_before(filling.ahead) + "; " + slots_busy(filling.busy, filling.snapshot);
-  return decision;
-}
 
-std::vector<const PlanItem*> ready_items(const QueueSnapshot& snapshot) {
-  std::vector<const PlanItem*> ready;
-  for (const PlanItem& item : snapshot.items) {
-    if (is_ready(item, snapshot)) ready.push_back(&item);
+  Plan run() {
+    plan_.decisions.reserve(snapshot_.items.size());
+    for (const PlanItem& item : snapshot_.items) {
+      if (has_ended(item.state)) continue;
+      const bool ready = is_ready(item, snapshot_, holds_);
+      const auto number = static_cast<uint32_t>(plan_.decisions.size());
+      plan_.decisions.push_back({.item_id = item.id, .priority = item.priority});
+      (ready ? ready_[number_of(item.priority)] : others_).push_back({&item, number});
+      if (item.state == db::ItemState::kActive) ++jobs_[item.owner];
+    }
+    decide_ready();
+    for (const Entry& entry : others_) decide_other(entry);
+    return std::move(plan_);
   }
-  std::sort(ready.begin(), ready.end(), goes_before);
-  take_turns(snapshot, ready);
-  if (snapshot.probing) {
-    std::stable_partition(ready.begin(), ready.end(),
-                          [](const PlanItem* item) { return is_plain(*item); });
-  }
-  return ready;
-}
 
-void decide_ready(Filling& filling, std::vector<Decision>& decisions) {
-  const QueueSnapshot& snapshot = filling.snapshot;
-  const auto ready = ready_items(snapshot);
-  for (const PlanItem* item : ready) {
-    ++filling.left[item->priority];
-    filling.owners[item->priority].insert(item->owner);
+ private:
+  std::vector<Entry> ready_in_order() {
+    std::vector<Entry> ready;
+    for (std::vector<Entry>& of_class : ready_) {
+      put_in_order(of_class, is_older);
+      take_turns(jobs_, of_class);
+      ready.insert(ready.end(), of_class.begin(), of_class.end());
+      std::vector<Entry>().swap(of_class);
+    }
+    if (snapshot_.probing) {
+      std::stable_partition(ready.begin(), ready.end(),
+                            [](const Entry& entry) { return is_plain(*entry.item); });
+    }
+    return ready;
   }
-  filling.widths.emplace(snapshot, filling.left);
-  for (const PlanItem* item : ready) {
-    const bool room = snapshot.pause_reason.empty() && filling.busy < snapshot.limits.slots;
-    if (room && !has_its_share(*item, filling) && !has_stuck_jobs(*item, snapshot)) {
-      decisions.push_back(start(*item, filling));
-      --filling.left[item->priority];
-      ++filling.busy;
-      add_pending(*item, filling);
-    } else {
-      decisions.push_back(wait(*item, filling));
-      if (!has_stuck_jobs(*item, snapshot)) ++filling.ahead[item->priority];
+
+  void decide_ready() {
+    const std::vector<Entry> ready = ready_in_order();
+    for (const Entry& entry : ready) {
+      ++filling_.left[entry.item->priority];
+      filling_.owners[entry.item->priority].insert(entry.item->owner);
+    }
+    filling_.widths.emplace(snapshot_, filling_.left);
+    for (const Entry& entry : ready) {
+      const PlanItem& item = *entry.item;
+      const bool room = snapshot_.pause_reason.empty() && filling_.busy < snapshot_.limits.slots;
+      if (room && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_)) {
+        start(entry);
+      } else {
+        wait(entry);
+      }
     }
   }
-}
 
-// A job that was started with the urgent width stays, although the item's own options asked for
-// less; and so does one whose own options say how large it is, whatever its class.
-std::optional<ItemWidth> wider(const PlanItem& item, Filling& filling) {
-  return item.stoppable ? filling.widths->instead(item) : std::nullopt;
-}
-
-// Stopped only when its next job can be submitted at once, or it would lose its place for nothing.
-void decide_wider(const PlanItem& item, const ItemWidth& width, Filling& filling,
-                  Decision& decision) {
-  const QueueSnapshot& snapshot = filling.snapshot;
-  decision.width = width.width;
-  const std::string wide = text_of(snapshot.limits, width.width);
-  const std::string has = "has " + text_of(snapshot.limits, *item.width) +
-                          (width.choice ? ", and with " + wide + " it is " + explain_instead(width)
-                                        : ", and urgent items get " + wide);
-  const std::string resumes = "it is stopped with a checkpoint and resumes ";
-  if (!snapshot.pause_reason.empty()) {
-    decision.explanation = has + ": " + resumes + "as soon as jobs are submitted again (" +
-                           snapshot.pause_reason + ")";
-  } else if (const std::string* why = hold_of(item, snapshot)) {
-    decision.explanation =
-        has + ": " + resumes + "as soon as jobs of its kind are submitted (" + *why + ")";
-  } else if (!item.waits && has_its_share(item, filling)) {
-    decision.explanation = has + ": " + resumes + "as soon as fewer than " +
-                           base::counted(pending_limit(snapshot), "job") +
-                           " of class urgent wait in Slurm";
-  } else {
-    decision.verdict = Verdict::kWiden;
-    decision.explanation = has + ": " + resumes + "with those";
-    if (!item.waits) add_pending(item, filling);
-    filling.widths->take(item, width);
+  void start(const Entry& entry) {
+    const PlanItem& item = *entry.item;
+    const ItemAsks& asks = asks_of(item);
+    const ItemWidth width = filling_.widths->of(item);
+    filling_.widths->take(item, width);
+    Reason reason = reason_to_start(item, filling_);
+    reason.text = add_text(what_it_gets(item, width, snapshot_));
+    const Decision& decision = decide(entry, Verdict::kStart, reason);
+    JobStart start{.item_id = item.id,
+                   .priority = item.priority,
+                   .width = width.width,
+                   .lane = asks.lane,
+                   .size = asks.size,
+                   .explanation = sentence(plan_, decision)};
+    if (asks.own_room) start.apart = item.owner;
+    plan_.starts.push_back(std::move(start));
+    --filling_.left.at(item.priority);
+    ++filling_.busy;
+    add_pending(item, filling_);
   }
-}
 
-Decision decide_active(const PlanItem& item, Filling& filling) {
-  Decision decision{.item_id = item.id, .verdict = Verdict::kRuns};
-  if (item.stop_asked) {
-    decision.width = width_for(item, filling.snapshot);
-    decision.explanation = "stopping with a checkpoint, to resume with " +
-                           text_of(filling.snapshot.limits, *decision.width);
-  } else if (const auto width = wider(item, filling)) {
-    decide_wider(item, *width, filling, decision);
-  } else {
-    decision.explanation = "running";
+  void wait(const Entry& entry) {
+    const PlanItem& item = *entry.item;
+    int64_t& ahead = filling_.ahead.at(number_of(item.priority));
+    Decision& decision = decide(entry, Verdict::kWait, reason_to_wait(item, filling_));
+    decision.count = static_cast<int32_t>(ahead);
+    if (!has_stuck_jobs(item, snapshot_)) ++ahead;
   }
-  return decision;
-}
 
-Decision decide_other(const PlanItem& item, Filling& filling) {
-  Decision decision{.item_id = item.id};
-  if (item.cancel_requested) {
-    decision.verdict = Verdict::kRuns;
-    decision.explanation = "being cancelled: waiting for its job to stop";
-  } else if (item.state == db::ItemState::kHeld) {
-    decision.verdict = Verdict::kHeld;
-    decision.explanation = "held (margay release " + std::to_string(item.id) + ")";
-  } else if (item.state == db::ItemState::kQueued && item.unread &&
-             item.not_before <= filling.snapshot.now) {
-    const std::string* why = text_at(filling.snapshot.hanging_files.unread, item.owner);
-    decision.explanation = "waits: its micrograph is being read, or those of items before it";
-    if (why != nullptr) decision.explanation += "; " + *why;
-  } else if (item.state == db::ItemState::kQueued && item.not_before <= filling.snapshot.now) {
-    decision.explanation = "waits: " + *hold_of(item, filling.snapshot);
-  } else if (item.state == db::ItemState::kQueued) {
-    decision.explanation = "waiting " +
-                           base::counted(item.not_before - filling.snapshot.now, "second") +
-                           " before a retry";
-  } else {
-    return decide_active(item, filling);
+  void decide_other(const Entry& entry) {
+    const PlanItem& item = *entry.item;
+    const bool due = item.not_before <= snapshot_.now;
+    if (item.cancel_requested) {
+      decide(entry, Verdict::kRuns, {.why = Why::kCancelled});
+    } else if (item.state == db::ItemState::kHeld) {
+      decide(entry, Verdict::kHeld, {.why = Why::kHeld});
+    } else if (item.state == db::ItemState::kActive) {
+      decide_active(entry);
+    } else if (!due) {
+      decide(entry, Verdict::kWait, {.why = Why::kRetry}).count =
+          static_cast<int32_t>(item.not_before - snapshot_.now);
+    } else if (item.unread) {
+      const int text = text_number(holds_.of_reading(item));
+      decide(entry, Verdict::kWait, {.why = Why::kUnread, .text = text});
+    } else {
+      decide(entry, Verdict::kWait, {.why = Why::kHold, .text = text_number(holds_.of(item))});
+    }
   }
-  return decision;
-}
+
+  // A job that was started with the urgent width stays, although the item's own options asked for
+  // less; and so does one whose own options say how large it is, whatever its class.
+  void decide_active(const Entry& entry) {
+    const PlanItem& item = *entry.item;
+    if (item.stop_asked) {
+      decide(entry, Verdict::kRuns, {.why = Why::kStops});
+    } else if (const auto width = item.stoppable ? filling_.widths->instead(item) : std::nullopt) {
+      decide_wider(entry, *width);
+    } else {
+      decide(entry, Verdict::kRuns, {.why = Why::kRuns});
+    }
+  }
+
+  // Stopped only when its next job can be submitted at once, or it would lose its place for
+  // nothing.
+  void decide_wider(const Entry& entry, const ItemWidth& width) {
+    const PlanItem& item = *entry.item;
+    std::string text = widening_text(item, width, snapshot_.limits);
+    Verdict verdict = Verdict::kRuns;
+    if (!snapshot_.pause_reason.empty()) {
+      text += "as soon as jobs are submitted again (" + snapshot_.pause_reason + ")";
+    } else if (const std::string* why = holds_.of(item)) {
+      text += "as soon as jobs of its kind are submitted (" + *why + ")";
+    } else if (!item.waits && has_its_share(item, filling_)) {
+      text += "as soon as fewer than " + base::counted(pending_limit(snapshot_), "job") +
+              " of class urgent wait in Slurm";
+    } else {
+      verdict = Verdict::kWiden;
+      text += "with those";
+      if (!item.waits) add_pending(item, filling_);
+      filling_.widths->take(item, width);
+      plan_.widenings.push_back({.item_id = item.id, .width = width.width});
+    }
+    decide(entry, verdict, {.why = Why::kWidens, .text = add_text(text)});
+  }
+
+  Decision& decide(const Entry& entry, Verdict verdict, const Reason& reason) {
+    Decision& decision = plan_.decisions[entry.decision];
+    decision.verdict = verdict;
+    decision.reason = number_of_reason(reason);
+    return decision;
+  }
+
+  // The same reasons come one behind another, or in turn where the items of several kinds do.
+  uint32_t number_of_reason(const Reason& reason) {
+    constexpr size_t kLookedAt = 16;
+    std::vector<Reason>& reasons = plan_.reasons;
+    for (size_t back = 1; back <= std::min(kLookedAt, reasons.size()); ++back) {
+      const size_t number = reasons.size() - back;
+      if (reasons[number] == reason) return static_cast<uint32_t>(number);
+    }
+    reasons.push_back(reason);
+    return static_cast<uint32_t>(reasons.size() - 1);
+  }
+
+  int add_text(const std::string& text) {
+    plan_.texts.push_back(text);
+    return static_cast<int>(plan_.texts.size()) - 1;
+  }
+
+  // `text` is one of the snapshot's, or null: many items wait for the same.
+  int text_number(const std::string* text) {
+    if (text == nullptr) return -1;
+    const auto [known, is_new] = texts_.try_emplace(text, 0);
+    if (is_new) known->second = add_text(*text);
+    return known->second;
+  }
+
+  const QueueSnapshot& snapshot_;
+  Holds holds_;
+  Filling filling_;
+  Plan plan_;
+  std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;
+  std::vector<Entry> others_;
+  std::unordered_map<int64_t, int32_t> jobs_;  // that run, by owner
+  std::unordered_map<const std::string*, int> texts_;
+};
 
 }  // namespace
 
@@ -355,26 +372,18 @@ bool has_ended(db::ItemState state) {
 
 std::set<db::Priority> full_classes(const QueueSnapshot& snapshot) {
   std::set<db::Priority> classes;
+  if (!snapshot.limits.queues) return classes;
+  Holds holds(snapshot);
   const Filling filling{
       .snapshot = snapshot, .pending = snapshot.pending, .pending_apart = snapshot.pending_apart};
   for (const PlanItem& item : snapshot.items) {
-    if (is_ready(item, snapshot) && has_its_share(item, filling)) classes.insert(item.priority);
+    if (has_its_share(item, filling) && is_ready(item, snapshot, holds)) {
+      classes.insert(item.priority);
+    }
   }
   return classes;
 }
 
-std::vector<Decision> plan(const QueueSnapshot& snapshot) {
-  std::vector<Decision> decisions;
-  Filling filling{.snapshot = snapshot,
-                  .busy = snapshot.busy_slots,
-                  .pending = snapshot.pending,
-                  .pending_apart = snapshot.pending_apart};
-  decide_ready(filling, decisions);
-  for (const PlanItem& item : snapshot.items) {
-    if (has_ended(item.state) || is_ready(item, snapshot)) continue;
-    decisions.push_back(decide_other(item, filling));
-  }
-  return decisions;
-}
+Plan plan(const QueueSnapshot& snapshot) { return Planner(snapshot).run(); }
 
 }  // namespace scheduler

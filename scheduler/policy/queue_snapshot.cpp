@@ -2,6 +2,15 @@
 
 namespace scheduler {
 
+const ItemAsks& asks_of(const PlanItem& item) {
+  static const ItemAsks nothing;
+  return item.asks ? *item.asks : nothing;
+}
+
+const Width& width_for(const ClusterLimits& limits, db::Priority priority) {
+  return priority == db::Priority::kUrgent && limits.urgent ? *limits.urgent : limits.width;
+}
+
 std::string text_of(const ClusterLimits& limits, const Width& width) {
   return limits.queues ? to_string(width) : "1 device";
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,32 +15,42 @@
 
 namespace scheduler {
 
-// A field comes from db::QueuedItem or db::OpenAttempt (db/queue.h) by read_queue
-// (commands/read_snapshot.cpp).
+// What an item's own options ask for, as far as the policy looks at it.
+struct ItemAsks {
+  bool own_options = false;  // for where or when its job runs, or how large it is
+  bool own_width = false;    // how many nodes or GPUs it gets
+  bool own_room = false;     // ... or how many processors or how much memory
+  std::string lane{};        // lane_of() its options and its shape
+  std::string size{};        // size_of() its options
+  // The account, partition, QOS and reservation that its job asks for.
+  std::map<std::string, std::string> place{};
+};
+
+// A field comes from db::QueuedItem or db::OpenAttempt (db/queue.h) by KnownQueue
+// (commands/known_queue.cpp). With 100,000 of them every byte counts.
 struct PlanItem {
   int64_t id = 0;
   db::Priority priority = db::Priority::kNormal;
   db::ItemState state = db::ItemState::kQueued;
   bool cancel_requested = false;
+  bool unread = false;  // its micrograph is still to be read
+  // Of its open attempt, if it has one, as are its width and its start:
+  bool stoppable = false;   // its job waits in the cluster or runs
+  bool waits = false;       // its job waits in the cluster
+  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner = 0;  // uid
   int64_t template_id = 0;
-  bool unread = false;       // its micrograph is still to be read
-  bool own_options = false;  // for where or when its job runs, or how large it is
-  bool own_width = false;    // its options say how many nodes or GPUs it gets
-  bool own_room = false;     // ... or how many processors or how much memory
-  std::string lane{};        // lane_of() its options and its shape
-  std::string size{};        // size_of() its options
-  int time = -1;             // of its search: index of QueueSnapshot::times; -1: not known
-  int64_t finish_by = 0;     // its deadline, seconds since the epoch; 0: none
-  // Of its open attempt, if it has one:
+  std::shared_ptr<const ItemAsks> asks{};  // null: for nothing; shared by those that ask the same
+  int time = -1;          // of its search: index of QueueSnapshot::times; -1: not known
+  int64_t finish_by = 0;  // its deadline, seconds since the epoch; 0: none
   std::optional<Width> width{};
-  int64_t started = 0;      // seconds since the epoch
-  bool stoppable = false;   // its job waits in the cluster or runs
-  bool waits = false;       // its job waits in the cluster
-  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
+  int64_t started = 0;  // seconds since the epoch
 };
+
+// What an item that has none asks for.
+const ItemAsks& asks_of(const PlanItem& item);
 
 // How much of the cluster the site's configuration grants.
 struct ClusterLimits {
@@ -62,6 +73,9 @@ struct ClusterLimits {
 // device".
 std::string text_of(const ClusterLimits& limits, const Width& width);
 
+// The width of a class, unless it is chosen for each item.
+const Width& width_for(const ClusterLimits& limits, db::Priority priority);
+
 // Whose files cannot be looked at just now, since their file system does not answer, and why.
 struct HangingFiles {
   std::map<int64_t, std::string> micrographs{};  // by owner
@@ -80,7 +94,7 @@ struct QueueSnapshot {
   // Why no job of the lane may be submitted, or none of that sized_lane().
   std::map<std::string, std::string> held_lanes{};
   HangingFiles hanging_files{};
-  std::vector<PlanItem> items{};  // ended ones are ignored
+  std::vector<PlanItem> items{};  // by id; ended ones are ignored
   std::vector<SearchTime> times{};
   std::optional<GpuForecast> gpus{};
   // Where jobs wait in the cluster's own queue:

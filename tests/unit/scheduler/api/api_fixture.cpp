@@ -55,17 +55,20 @@ ApiFixture::ApiFixture() {
   folder_ = std::filesystem::canonical(name).string();
   ::chmod(folder_.c_str(), 0711);
   database_ = std::make_unique<db::Database>(file("margay.db"));
+  queue_ = std::make_unique<KnownQueue>(*database_);
   const CrashHook count_commits = [this](const std::string& point) {
     if (point == "after-command-commit") ++commits_;
   };
-  commands_ =
-      std::make_unique<Commands>(*database_, clock_, ClusterLimits{.slots = 2}, count_commits,
-                                 std::function<std::string()>(), check_sbatch_options, quotas_);
+  commands_ = std::make_unique<Commands>(*database_, clock_,
+                                         CommandsOptions{.crash = count_commits,
+                                                         .check_options = check_sbatch_options,
+                                                         .quotas = quotas_,
+                                                         .plan = [this] { return plans_.last(); }});
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,
       api::DaemonHooks{.status = [this] { return status_; },
                        .stop = [this] { ++stops_; },
-                       .wake = [this] { ++wakes_; },
+                       .wake = [this] { plan_as_the_daemon(); },
                        .script =
                            [this](const api::ScriptRequest& request) {
                              script_requests_.push_back(request);
@@ -78,6 +81,14 @@ ApiFixture::ApiFixture() {
       api::ServerOptions{
           .socket = file("s.sock"), .group = root ? "nogroup" : "", .takes_long = api::takes_long},
       [this](api::Request& request) { return service_->handle(request); });
+}
+
+void ApiFixture::plan_as_the_daemon() {
+  ++wakes_;
+  const std::scoped_lock lock(planning_);
+  const QueueSnapshot& snapshot = queue_->read(clock_.now(), {.slots = 2});
+  plans_.publish(std::make_shared<const PublishedPlan>(
+      PublishedPlan{.plan = plan(snapshot), .interval = std::chrono::seconds(1)}));
 }
 
 ApiFixture::~ApiFixture() {

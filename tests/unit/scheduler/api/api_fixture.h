@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "scheduler/api/http_server.h"
 #include "scheduler/api/service.h"
 #include "scheduler/commands/commands.h"
+#include "scheduler/commands/known_queue.h"
 
 namespace scheduler {
 
@@ -51,6 +53,9 @@ class ApiFixture : public testing::Test {
   };
   Outcome margay(std::vector<std::string> arguments) const;
 
+  // What the daemon does when it is woken, as far as users see it.
+  void plan_as_the_daemon();
+
   // What `action` returns in a thread with the rights of `nobody`; -1: it cannot be had.
   static int as_nobody(const std::function<int()>& action);
 
@@ -59,6 +64,9 @@ class ApiFixture : public testing::Test {
   // For users who are not privileged.
   Limits quotas_{.items_per_user = 3, .labels_per_user = 2, .templates_per_user = 2};
   std::unique_ptr<db::Database> database_;
+  std::mutex planning_;
+  std::unique_ptr<KnownQueue> queue_;  // guarded by planning_
+  PlanBoard plans_;
   std::unique_ptr<Commands> commands_;
   std::unique_ptr<api::Service> service_;
   std::unique_ptr<api::HttpServer> server_;

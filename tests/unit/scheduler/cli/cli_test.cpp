@@ -198,8 +198,10 @@ TEST_F(CliTest, ARoundThatHangsInTheClusterShowsInTheStatus) {
   status_.now = 1000;
   status_.last_tick = 980;
   status_.last_snapshot = 979;
-  EXPECT_THAT(margay({"status"}).out, AllOf(testing::StartsWith("waiting for the cluster:"),
-                                            HasSubstr("no answer for 20 s")));
+  status_.plan_age = 21;
+  EXPECT_THAT(margay({"status"}).out,
+              AllOf(testing::StartsWith("waiting for the cluster:"),
+                    HasSubstr("no answer for 20 s"), HasSubstr("21 s old, shown as it was")));
 }
 
 TEST_F(CliTest, TheDoctorReportsWhatIsBadAndWhatToDo) {

@@ -74,7 +74,7 @@ TEST_F(CommandsTest, LongTextsAreRefusedWithTheLimitsName) {
 }
 
 TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.items_per_user = 2});
+  Commands commands(*database_, clock_, {.quotas = {.items_per_user = 2}});
   const auto ask = [&](const Caller& caller, int64_t items) {
     return refusal<NotPermitted>([&] { commands.check_quota(caller, items, ""); });
   };
@@ -96,7 +96,7 @@ TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
 }
 
 TEST_F(CommandsTest, OnlyItemsThatARequestAddsAreCountedAgainstTheQuota) {
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.items_per_user = 2});
+  Commands commands(*database_, clock_, {.quotas = {.items_per_user = 2}});
   const auto first = commands.enqueue(user_, request("a.mrc")).id;
   EXPECT_THAT(refusal<NotPermitted>([&] {
                 commands.enqueue(user_, {request("a.mrc"), request("b.mrc"), request("c.mrc")});
@@ -137,7 +137,7 @@ TEST_F(CommandsTest, EachFileOfARequestHasItsOwnTemplateAndOptions) {
 }
 
 TEST_F(CommandsTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.file_megabytes = 2});
+  Commands commands(*database_, clock_, {.quotas = {.file_megabytes = 2}});
   EnqueueRequest wanted = request("a.mrc");
   wanted.micrograph.bytes = 2'000'001;
   EXPECT_THAT(refusal<Invalid>([&] { commands.enqueue(user_, wanted); }),
@@ -151,7 +151,7 @@ TEST_F(CommandsTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
 }
 
 TEST_F(CommandsTest, ATemplateIsRefusedByNameOwnerAndQuotaBeforeItsVolumeIsRead) {
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {}, {.templates_per_user = 1});
+  Commands commands(*database_, clock_, {.quotas = {.templates_per_user = 1}});
   TemplateRequest wanted{.name = "a b",
                          .volume = file_facts(folder_.write("v.mrc", "v")),
                          .search_yaml = db::TemplateStore(*database_).list()[0].search_yaml};
@@ -165,8 +165,8 @@ TEST_F(CommandsTest, ATemplateIsRefusedByNameOwnerAndQuotaBeforeItsVolumeIsRead)
 }
 
 TEST_F(CommandsTest, LabelsAndTemplatesOfOneUserAreCounted) {
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {}, {},
-                    {.labels_per_user = 1, .templates_per_user = 1});
+  Commands commands(*database_, clock_,
+                    {.quotas = {.labels_per_user = 1, .templates_per_user = 1}});
   EnqueueRequest labelled = request("a.mrc");
   labelled.label = "one";
   commands.enqueue(user_, labelled);
@@ -262,13 +262,13 @@ TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
 
 TEST_F(CommandsTest, OptionsAreKeptAsTheCheckReturnsThemAndItLearnsWhoAsks) {
   std::vector<std::string> asked;
-  Commands commands(*database_, clock_, ClusterLimits{}, {}, {},
-                    [&](const Caller& caller, const ItemOptions& options) -> ItemOptions {
-                      asked.push_back(caller.name);
-                      if (options.count("account") != 0)
-                        throw BadOption("account is the administrator's");
-                      return {{"time", "01:00:00"}};
-                    });
+  Commands commands(
+      *database_, clock_,
+      {.check_options = [&](const Caller& caller, const ItemOptions& options) -> ItemOptions {
+        asked.push_back(caller.name);
+        if (options.count("account") != 0) throw BadOption("account is the administrator's");
+        return {{"time", "01:00:00"}};
+      }});
   EnqueueRequest wanted = request("a.mrc");
   wanted.options = {{"time", "60"}};
   const auto id = commands.enqueue(user_, wanted).id;
@@ -432,8 +432,9 @@ TEST_F(CommandsTest, OnlyALaneOfSlurmCanBePaused) {
     return refusal<BadOption>([&] { commands.pause(root_, "", lane); });
   };
   EXPECT_THAT(pause(*commands_, {{"partition", "gpu"}}), HasSubstr("on its own machine"));
-  Commands slurm(*database_, clock_, {}, {}, {},
-                 [](const Caller&, const ItemOptions& options) { return options; });
+  Commands slurm(
+      *database_, clock_,
+      {.check_options = [](const Caller&, const ItemOptions& options) { return options; }});
   EXPECT_THAT(pause(slurm, {{"time", "10"}}), HasSubstr("--time=10 names no lane"));
   EXPECT_THAT(pause(slurm, {{"partition", "gpu,cpu"}}), HasSubstr("one name"));
   EXPECT_EQ(pause(slurm, {{"partition", "gpu"}, {"account", "lab"}}), "not refused");
@@ -445,6 +446,9 @@ TEST_F(CommandsTest, OnlyALaneOfSlurmCanBePaused) {
 TEST_F(CommandsTest, ShowExplainsWhyAnItemWaits) {
   enqueue("a.mrc", Priority::kHigh);
   const auto id = enqueue("b.mrc").id;
+  EXPECT_EQ(commands_->show(id).explanation,
+            "not planned yet: the daemon is making its first plan");
+  ticks(1);
   EXPECT_EQ(commands_->show(id).explanation, "waits: next in the queue; 1 of 1 device slot busy");
   EXPECT_EQ(commands_->show(id).search_template.name, "ribosome");
 }

@@ -50,8 +50,8 @@ void DaemonFixture::restart_with_crash_at(const std::string& point) {
   database_ = std::make_unique<db::Database>(config_.database());
   claim_jobs(config_.jobs(), database_->instance());
   commands_ = std::make_unique<Commands>(
-      *database_, clock_, ClusterLimits{.slots = config_.local.slots}, crash, nullptr, nullptr,
-      Limits{}, nullptr, [this] { return daemon_->hanging_files(); });
+      *database_, clock_,
+      CommandsOptions{.crash = crash, .plan = [this] { return daemon_->last_plan(); }});
   daemon_ = std::make_unique<Daemon>(
       config_, *database_, cluster_, clock_,
       DaemonOptions{.crash = crash,

@@ -47,6 +47,8 @@ class DaemonFixture : public testing::Test {
   // With their scripts.
   std::vector<db::Attempt> attempts(int64_t id);
   db::Attempt attempt(int64_t id) { return attempts(id).back(); }
+  // What its owner is shown.
+  std::string explained(int64_t id) const { return commands_->show(id).explanation; }
   std::optional<db::Result> result(int64_t id) { return db::ResultStore(*database_).find(id); }
 
   // The engine's files of this attempt, as if the search were done.

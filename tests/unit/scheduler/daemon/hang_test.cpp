@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -27,7 +28,9 @@ constexpr const char* kSearch =
 class HangingInOneCall : public tests::FakeCluster {
  public:
   enum class Call { kStates, kSubmit };
-  explicit HangingInOneCall(Call call) : call_(call) {}
+  explicit HangingInOneCall(Call call, bool at_once = true) : hangs(at_once), call_(call) {}
+
+  std::atomic<bool> hangs;
 
   std::future<void> reached() { return reached_.get_future(); }
   void let_go() { go_.set_value(); }
@@ -43,6 +46,7 @@ class HangingInOneCall : public tests::FakeCluster {
 
  private:
   void hang() {
+    if (!hangs) return;
     reached_.set_value();
     go_.get_future().wait();
   }
@@ -67,8 +71,7 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   HangingInOneCall cluster(GetParam());
   Daemon daemon(config, database, cluster, clock,
                 {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
-  Commands commands(database, clock, ClusterLimits{}, {}, [&] { return daemon.pause_reason(); },
-                    {});
+  Commands commands(database, clock, {.plan = [&] { return daemon.last_plan(); }});
   const Caller ann{.uid = 1000, .name = "ann"};
   commands.add_template(ann, {.name = "ribosome",
                               .volume = file_facts(folder.write("volume.mrc", "volume")),
@@ -86,13 +89,70 @@ TEST_P(HangTest, EverythingIsAnsweredWhileTheClusterHangs) {
   reached.wait();
   EXPECT_EQ(db::ItemStore(database).list({}).size(), 1U);
   EXPECT_EQ(commands.show(first).item.id, first);
-  EXPECT_EQ(commands.explanations().size(), 1U);
+  const bool submits = GetParam() == HangingInOneCall::Call::kSubmit;
+  EXPECT_THAT(commands.show(first).explanation,
+              testing::HasSubstr(submits ? "only ready item of class normal"
+                                         : "the daemon is making its first plan"));
   EXPECT_EQ(daemon.status().instance, database.instance());
   const int64_t second = enqueue("two.mrc").id;
   EXPECT_EQ(commands.hold(ann, second).state, db::ItemState::kHeld);
   cluster.let_go();
   round.join();
   EXPECT_EQ(commands.show(first).item.state, db::ItemState::kActive);
+}
+
+TEST_P(HangTest, AHangingTickIsAnsweredWithTheLastPlanAndItsAge) {
+  const tests::ScratchFolder folder;
+  tests::FakeClock clock;
+  Config config;
+  config.state = folder.file("state");
+  config.engine = "/opt/margay-engine";
+  config.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
+  config.local.slots = 2;
+  std::filesystem::create_directories(config.jobs());
+  db::Database database(config.database());
+  claim_jobs(config.jobs(), database.instance());
+  HangingInOneCall cluster(GetParam(), false);
+  Daemon daemon(config, database, cluster, clock,
+                {.free_bytes = [](const std::string&) { return int64_t{1} << 40; }});
+  Commands commands(database, clock, {.plan = [&] { return daemon.last_plan(); }});
+  const Caller ann{.uid = 1000, .name = "ann"};
+  commands.add_template(ann, {.name = "ribosome",
+                              .volume = file_facts(folder.write("volume.mrc", "volume")),
+                              .volume_sha256 = base::sha256_of_text("volume"),
+                              .search_yaml = kSearch});
+  const auto enqueue = [&](const std::string& name) {
+    const auto id = commands
+                        .enqueue(ann, {.micrograph = file_facts(folder.write(name, name)),
+                                       .template_name = "ribosome",
+                                       .ctf = {.defocus_u = 10000, .defocus_v = 9000}})
+                        .id;
+    daemon.read_micrographs();
+    return id;
+  };
+  enqueue("one.mrc");
+  daemon.tick();
+  enqueue("two.mrc");
+  const auto waiting = enqueue("three.mrc");
+  if (GetParam() == HangingInOneCall::Call::kStates) daemon.tick();
+  cluster.hangs = true;
+  auto reached = cluster.reached();
+  std::thread round([&] { daemon.tick(); });
+  reached.wait();
+  clock.pass(std::chrono::seconds(60));
+  EXPECT_EQ(commands.show(waiting).explanation,
+            "waits: next in the queue; 2 of 2 device slots busy; the plan is 60 seconds old, since "
+            "the daemon waits for the cluster");
+  EXPECT_EQ(daemon.status().plan_age, 60);
+  EXPECT_EQ(commands.show(enqueue("four.mrc")).explanation,
+            "not planned yet: the last plan is 60 seconds old, since the daemon waits for the "
+            "cluster");
+  cluster.hangs = false;
+  cluster.let_go();
+  round.join();
+  daemon.tick();
+  EXPECT_EQ(commands.show(waiting).explanation,
+            "waits: next in the queue; 2 of 2 device slots busy");
 }
 
 INSTANTIATE_TEST_SUITE_P(InEachCall, HangTest,

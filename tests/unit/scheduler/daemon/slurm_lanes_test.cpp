@@ -38,15 +38,6 @@ class DaemonLanesTest : public SlurmFixture {
     }
     return count;
   }
-  std::string explained(int64_t id) {
-    ClusterLimits limits = limits_of(config_);
-    add_places(config_, limits);
-    return Commands(
-               *database_, clock_, limits, {}, [this] { return daemon_->pause_reason(); }, {}, {},
-               [this] { return daemon_->status().held_lanes; })
-        .show(id)
-        .explanation;
-  }
 };
 
 TEST_F(DaemonLanesTest, ALimitOfTheQosThatAnItemAsksForHoldsOnlyThatQos) {

@@ -44,11 +44,8 @@ class DaemonSlurmPromoteTest : public SlurmFixture {
     std::ofstream(attempt(id).directory + "/progress.json") << R"({"done": 10})";
     fail(attempt(id), 85);
   }
-  std::string shown(int64_t id) { return commands().show(id).explanation; }
-  std::string explained(int64_t id) { return commands().explanations().at(id); }
-
- private:
-  Commands commands() { return {*database_, clock_, limits_of(config_)}; }
+  // In the list.
+  std::string listed(int64_t id) { return commands_->explain({item(id)}).front(); }
 };
 
 TEST_F(DaemonSlurmPromoteTest, AnUrgentItemGetsOneJobOfSeveralNodesAndANormalOneADevice) {
@@ -68,14 +65,15 @@ TEST_F(DaemonSlurmPromoteTest, AnUrgentItemGetsOneJobOfSeveralNodesAndANormalOne
 TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
   const auto id = enqueue_and_run();
   promote(id);
-  EXPECT_THAT(explained(id), HasSubstr("it is stopped with a checkpoint"));
-  EXPECT_EQ(shown(id), explained(id));
+  EXPECT_THAT(explained(id), testing::EndsWith("its priority was changed: the next plan is made "
+                                               "within 1 second"));
+  EXPECT_EQ(listed(id), explained(id));
   ticks(1);
   EXPECT_THAT(cluster_.signalled, ElementsAre(attempt(id).job_id));
   EXPECT_THAT(cluster_.cancelled, IsEmpty());
   EXPECT_THAT(explained(id), HasSubstr("stopping with a checkpoint, to resume "
                                        "with 4 nodes (16 GPUs)"));
-  EXPECT_EQ(shown(id), explained(id));
+  EXPECT_EQ(listed(id), explained(id));
   EXPECT_EQ(item(id).state, ItemState::kActive);
   stop(id);
   ticks(1);
@@ -85,7 +83,7 @@ TEST_F(DaemonSlurmPromoteTest, ARunningItemThatIsPromotedStopsAndGoesOnWide) {
   EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
   EXPECT_EQ(attempt(id).resume_from, checkpoint(id, 1));
   EXPECT_THAT(attempt(id).script, HasSubstr("--resume " + checkpoint(id, 1) + " "));
-  EXPECT_THAT(shown(id), HasSubstr("resumes from its checkpoint"));
+  EXPECT_THAT(explained(id), HasSubstr("resumes from its checkpoint"));
   ticks(1);
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
   finish(attempt(id));
@@ -219,6 +217,9 @@ TEST_F(DaemonSlurmPromoteTest, WhatCouldNotBeSubmittedWideIsNotStopped) {
 TEST_F(DaemonSlurmPromoteTest, AnItemWhoseOwnOptionsSayItsWidthIsExplainedByWhatItGot) {
   const auto id = enqueue("a.mrc", Priority::kLow).id;
   give_options(id, {{"nodes", "3"}});
+  cluster_.requests_left = 0;
+  ticks(1);
+  cluster_.requests_left = 1000;
   EXPECT_THAT(explained(id),
               AllOf(HasSubstr("so it gets what its own options ask for"), Not(HasSubstr("1 GPU"))));
   ticks(2);
@@ -226,7 +227,7 @@ TEST_F(DaemonSlurmPromoteTest, AnItemWhoseOwnOptionsSayItsWidthIsExplainedByWhat
   EXPECT_THAT(explained(id),
               AllOf(StartsWith("runs with 3 nodes (3 GPUs) on node1; decided at its start: "),
                     EndsWith("what its own options ask for: 3 nodes (3 GPUs)")));
-  EXPECT_EQ(shown(id), explained(id));
+  EXPECT_EQ(listed(id), explained(id));
   promote(id);
   ticks(2);
   EXPECT_THAT(cluster_.signalled, IsEmpty());
@@ -237,14 +238,15 @@ TEST_F(DaemonSlurmPromoteTest, AWideSearchThatIsDemotedIsExplainedByWhatWasDecid
   const auto id = enqueue("a.mrc", Priority::kUrgent).id;
   ticks(2);
   commands_->promote(user_, id, Priority::kLow);
+  ticks(1);
   EXPECT_THAT(explained(id),
               AllOf(StartsWith("runs with 4 nodes (16 GPUs) on node1; decided at its "
                                "start: only ready item of class urgent"),
                     EndsWith("since it is urgent")));
-  EXPECT_EQ(shown(id), explained(id));
+  EXPECT_EQ(listed(id), explained(id));
   finish(attempt(id));
   ticks(1);
-  EXPECT_THAT(shown(id),
+  EXPECT_THAT(explained(id),
               AllOf(HasSubstr("found "), HasSubstr("; attempt 1, with 4 nodes (16 GPUs), "
                                                    "on node1")));
 }

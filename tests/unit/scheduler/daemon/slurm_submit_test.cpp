@@ -214,8 +214,7 @@ TEST_F(DaemonSlurmSubmitTest, OnlyAFewJobsOfEachClassWaitInTheClustersQueue) {
   ticks(3);
   EXPECT_THAT(cluster_.requests, SizeIs(5));
   EXPECT_EQ(item(urgent).state, ItemState::kActive);
-  const Commands commands(*database_, clock_, limits_of(config_));
-  EXPECT_EQ(commands.explanations()[ids[4]],
+  EXPECT_EQ(explained(ids[4]),
             "waits: 4 jobs of class normal wait in Slurm already; next in the queue; 5 of 64 jobs "
             "in Slurm");
   job_of(ids[0]).state = slurm::JobState::kRunning;
@@ -276,10 +275,9 @@ TEST_F(DaemonSlurmSubmitTest, OneUsersJobsThatCannotStartStopNobodyElse) {
   ticks(2);
   EXPECT_EQ(item(more).state, ItemState::kQueued) << "she has enough that cannot start";
   EXPECT_EQ(item(modest).state, ItemState::kActive);
-  const Commands commands(*database_, clock_, limits_of(config_));
-  EXPECT_THAT(commands.explanations()[more], HasSubstr("4 jobs of its owner"));
-  EXPECT_THAT(commands.explanations()[ids[0]], HasSubstr("start time"));
-  EXPECT_THAT(commands.explanations()[ids[1]], HasSubstr("partition is closed"));
+  EXPECT_THAT(explained(more), HasSubstr("4 jobs of its owner"));
+  EXPECT_THAT(explained(ids[0]), HasSubstr("start time"));
+  EXPECT_THAT(explained(ids[1]), HasSubstr("partition is closed"));
 }
 
 TEST_F(DaemonSlurmSubmitTest, AClosedPartitionOfTheSiteFillsUpWithAFewJobsOnly) {

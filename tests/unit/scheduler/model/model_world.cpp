@@ -102,7 +102,9 @@ void ModelWorld::open() {
   database_ = std::make_unique<db::Database>(config_.database());
   scheduler::claim_jobs(config_.jobs(), database_->instance());
   commands_ = std::make_unique<scheduler::Commands>(
-      *database_, clock_, scheduler::ClusterLimits{.slots = config_.slurm.max_jobs}, crash_hook());
+      *database_, clock_, scheduler::CommandsOptions{.crash = crash_hook(), .plan = [this] {
+                                                       return daemon_->last_plan();
+                                                     }});
   daemon_ = std::make_unique<scheduler::Daemon>(
       config_, *database_, *cluster_, clock_,
       scheduler::DaemonOptions{.crash = crash_hook(),

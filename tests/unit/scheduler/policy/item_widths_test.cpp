@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "scheduler/policy/policy.h"
+#include "tests/unit/scheduler/policy/decided.h"
 #include "tests/unit/scheduler/policy/example_cluster.h"
 
 namespace scheduler {
@@ -70,14 +71,13 @@ class ItemWidthsTest : public testing::Test {
     return item;
   }
   std::vector<Width> widths() const {
+    const Plan made = plan(snapshot_);
     std::vector<Width> widths;
-    for (const Decision& decision : plan(snapshot_)) {
-      if (decision.verdict == Verdict::kStart) widths.push_back(decision.width.value());
-    }
+    for (const JobStart& start : made.starts) widths.push_back(start.width);
     return widths;
   }
-  Decision decision_of(int64_t id) const {
-    for (const Decision& decision : plan(snapshot_)) {
+  Decided decision_of(int64_t id) const {
+    for (const Decided& decision : decided(snapshot_)) {
       if (decision.item_id == id) return decision;
     }
     ADD_FAILURE() << "no decision for item " << id;
@@ -184,7 +184,7 @@ TEST_F(ItemWidthsTest, WhereSomethingIsUnknownTheSitesWidthIsGiven) {
   is_free({});
   EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "no node is up";
   is_free(idle());
-  snapshot_.items[0].own_width = true;
+  snapshot_.items[0] = asking(snapshot_.items[0], {.own_width = true});
   EXPECT_THAT(explanation(), HasSubstr("so it gets what its own options ask for"));
 }
 
@@ -193,7 +193,7 @@ TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
   others[0][0] = 15 * kHour;
   is_free(others);
   PlanItem& item = add_running(Priority::kUrgent, kNarrow, 1);
-  Decision decision = decision_of(1);
+  Decided decision = decision_of(1);
   EXPECT_EQ(decision.verdict, Verdict::kWiden);
   EXPECT_EQ(decision.width, (Width{.nodes = 8, .gpus_per_node = 4})) << "the sixteenth is busy";
   EXPECT_THAT(decision.explanation,
@@ -202,9 +202,9 @@ TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
   item.started = kSnapshotTime - static_cast<int64_t>(16 * kHour);
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns) << "it is almost done";
   item.started = kSnapshotTime - static_cast<int64_t>(kHour);
-  item.own_width = true;
+  item = asking(item, {.own_width = true});
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
-  item.own_width = false;
+  item.asks.reset();
   item.priority = Priority::kHigh;
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
 }
@@ -231,7 +231,7 @@ TEST_F(ItemWidthsTest, HoldForAnyQueue) {
       PlanItem& item = add(static_cast<Priority>(pick(1, 4)));
       if (pick(0, 3) == 0) item.finish_by = kSnapshotTime + pick(1, 200'000);
     }
-    for (const Decision& decision : plan(snapshot_)) {
+    for (const Decided& decision : decided(snapshot_)) {
       ASSERT_FALSE(decision.explanation.empty());
       if (decision.verdict != Verdict::kStart) continue;
       const PlanItem& item = snapshot_.items[static_cast<size_t>(decision.item_id) - 1];

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/policy/policy.h"
+#include "tests/unit/scheduler/policy/decided.h"
 
 namespace scheduler {
 namespace {
@@ -20,15 +21,8 @@ QueueSnapshot on_slurm(std::vector<PlanItem> items) {
 }
 
 PlanItem roomy(int64_t id, int64_t owner, Priority priority = Priority::kLow) {
-  return {.id = id, .priority = priority, .owner = owner, .own_options = true, .own_room = true};
-}
-
-std::vector<int64_t> with(Verdict verdict, const QueueSnapshot& snapshot) {
-  std::vector<int64_t> ids;
-  for (const Decision& decision : plan(snapshot)) {
-    if (decision.verdict == verdict) ids.push_back(decision.item_id);
-  }
-  return ids;
+  return asking({.id = id, .priority = priority, .owner = owner},
+                {.own_options = true, .own_room = true});
 }
 
 TEST(PendingApart, AsManyWaitAsOfTheOthersAndOneOfEachFurtherOwner) {
@@ -36,10 +30,10 @@ TEST(PendingApart, AsManyWaitAsOfTheOthersAndOneOfEachFurtherOwner) {
   for (int64_t id = 1; id <= 6; ++id) items.push_back(roomy(id, kAnn));
   for (int64_t id = 7; id <= 9; ++id) items.push_back(roomy(id, kBob));
   QueueSnapshot snapshot = on_slurm(items);
-  EXPECT_THAT(with(Verdict::kStart, snapshot), ElementsAre(1, 7, 2, 8)) << "in turn";
+  EXPECT_THAT(started(snapshot), ElementsAre(1, 7, 2, 8)) << "in turn";
   snapshot.pending_apart[{Priority::kLow, kAnn}] = 4;
-  EXPECT_THAT(with(Verdict::kStart, snapshot), ElementsAre(7));
-  for (const Decision& decision : plan(snapshot)) {
+  EXPECT_THAT(started(snapshot), ElementsAre(7));
+  for (const Decided& decision : decided(snapshot)) {
     if (decision.item_id != 1) continue;
     EXPECT_THAT(decision.explanation,
                 testing::HasSubstr("4 jobs of class low that ask for nodes, GPUs, processors or "
@@ -51,13 +45,13 @@ TEST(PendingApart, StopsNoOtherJobsAndNoOtherClass) {
   QueueSnapshot snapshot = on_slurm(
       {{.id = 1, .priority = Priority::kLow, .owner = kAnn}, roomy(2, kAnn, Priority::kUrgent)});
   snapshot.pending_apart[{Priority::kLow, kAnn}] = 4;
-  EXPECT_THAT(with(Verdict::kStart, snapshot), ElementsAre(2, 1));
+  EXPECT_THAT(started(snapshot), ElementsAre(2, 1));
 }
 
 TEST(PendingApart, RoomOfItsOwnIsNoWayRoundTheLimitOfAClass) {
   QueueSnapshot snapshot = on_slurm({roomy(1, kBob)});
   snapshot.pending[Priority::kLow] = 4;
-  EXPECT_THAT(with(Verdict::kStart, snapshot), ElementsAre());
+  EXPECT_THAT(started(snapshot), ElementsAre());
 }
 
 // Each would lose its place for nothing.
@@ -70,7 +64,7 @@ TEST(PendingApart, OfManyPromotedJobsOnlySomeAreStoppedAtOnce) {
     running.stoppable = true;
     items.push_back(running);
   }
-  EXPECT_THAT(with(Verdict::kWiden, on_slurm(items)), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(widened(on_slurm(items)), ElementsAre(1, 2, 3, 4));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/commands/read_snapshot.h"
+#include "tests/unit/scheduler/policy/decided.h"
 
 namespace scheduler {
 namespace {
@@ -27,16 +28,8 @@ QueueSnapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) 
   return snapshot;
 }
 
-std::vector<int64_t> started(const QueueSnapshot& snapshot) {
-  std::vector<int64_t> ids;
-  for (const Decision& decision : plan(snapshot)) {
-    if (decision.verdict == Verdict::kStart) ids.push_back(decision.item_id);
-  }
-  return ids;
-}
-
 std::string explanation(const QueueSnapshot& snapshot, int64_t id) {
-  for (const Decision& decision : plan(snapshot)) {
+  for (const Decided& decision : decided(snapshot)) {
     if (decision.item_id == id) return decision.explanation;
   }
   return "no decision";
@@ -78,8 +71,7 @@ TEST(Policy, WhoHasJobsWaitsForThoseWhoHaveNone) {
 }
 
 TEST(Policy, AHeldPlainLaneHoldsNoOtherLane) {
-  PlanItem elsewhere = item(2, Priority::kNormal, 2);
-  elsewhere.lane = "partition=cpu";
+  const PlanItem elsewhere = asking(item(2, Priority::kNormal, 2), {.lane = "partition=cpu"});
   QueueSnapshot snapshot = snapshot_of({item(1, Priority::kNormal, 1), elsewhere}, 9);
   snapshot.held_lanes = {{"", "partition=gpu is paused by root"}};
   EXPECT_THAT(started(snapshot), ElementsAre(2));
@@ -105,10 +97,8 @@ TEST(Policy, FilesThatCannotBeLookedAtHoldTheirOwnersItemsAndThoseOfTheirTemplat
 }
 
 TEST(Policy, WhileOneJobProbesForAllPlainItemsGoFirst) {
-  PlanItem later = item(1, Priority::kUrgent, 1);
-  later.own_options = true;
-  PlanItem elsewhere = item(2, Priority::kHigh, 2);
-  elsewhere.lane = "qos=short";
+  const PlanItem later = asking(item(1, Priority::kUrgent, 1), {.own_options = true});
+  const PlanItem elsewhere = asking(item(2, Priority::kHigh, 2), {.lane = "qos=short"});
   QueueSnapshot snapshot =
       snapshot_of({later, elsewhere, item(3, Priority::kLow, 3), item(4, Priority::kNormal, 4)}, 1);
   EXPECT_THAT(started(snapshot), ElementsAre(1));
@@ -129,8 +119,8 @@ TEST(Policy, OnlyFreeSlotsAreGivenAway) {
 }
 
 TEST(Policy, EachJobGetsOneDevice) {
-  for (const Decision& decision :
-       plan(snapshot_of({item(1, Priority::kUrgent), item(2, Priority::kLow)}, 8))) {
+  for (const Decided& decision :
+       decided(snapshot_of({item(1, Priority::kUrgent), item(2, Priority::kLow)}, 8))) {
     EXPECT_EQ(decision.width, Width{.gpus_per_node = 0});
     EXPECT_THAT(decision.explanation, HasSubstr("so it gets 1 device"));
   }
@@ -148,7 +138,7 @@ TEST(Policy, HeldActiveCancelledAndEndedItemsAreNotStarted) {
   items.back().cancel_requested = true;
   const QueueSnapshot snapshot = snapshot_of(items, 10);
   EXPECT_THAT(started(snapshot), IsEmpty());
-  EXPECT_EQ(plan(snapshot).size(), 3u) << "ended items need no decision";
+  EXPECT_EQ(decided(snapshot).size(), 3u) << "ended items need no decision";
 }
 
 TEST(Policy, AnItemIsReadyOnlyOnceItsMicrographWasRead) {
@@ -162,8 +152,7 @@ TEST(Policy, AnItemIsReadyOnlyOnceItsMicrographWasRead) {
 }
 
 TEST(Policy, AnItemOfALaneThatIsHeldIsPassedAndSaysWhy) {
-  PlanItem own = item(1, Priority::kUrgent);
-  own.lane = "qos=short";
+  const PlanItem own = asking(item(1, Priority::kUrgent), {.lane = "qos=short"});
   QueueSnapshot snapshot = snapshot_of({own, item(2, Priority::kLow)}, 1);
   EXPECT_THAT(started(snapshot), ElementsAre(1));
   snapshot.held_lanes = {{"qos=short", "its limit is reached"}};
@@ -172,11 +161,8 @@ TEST(Policy, AnItemOfALaneThatIsHeldIsPassedAndSaysWhy) {
 }
 
 TEST(Policy, ASizeIsHeldInItsLaneOnly) {
-  PlanItem plain = item(1, Priority::kUrgent);
-  plain.size = "time=10";
-  PlanItem own = item(2, Priority::kLow);
-  own.lane = "qos=long";
-  own.size = "time=10";
+  const PlanItem plain = asking(item(1, Priority::kUrgent), {.size = "time=10"});
+  const PlanItem own = asking(item(2, Priority::kLow), {.lane = "qos=long", .size = "time=10"});
   QueueSnapshot snapshot = snapshot_of({plain, own}, 1);
   snapshot.held_lanes = {{"time=10", "too long"}};
   EXPECT_THAT(started(snapshot), ElementsAre(2));
@@ -259,8 +245,8 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
 TEST(Policy, ItemsGetTheSitesWidth) {
   QueueSnapshot snapshot = queueing(many(1, Priority::kNormal), 8);
   snapshot.limits.width = {.nodes = 4, .gpus_per_node = 4};
-  EXPECT_EQ(plan(snapshot)[0].width, snapshot.limits.width);
-  EXPECT_THAT(plan(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
+  EXPECT_EQ(decided(snapshot)[0].width, snapshot.limits.width);
+  EXPECT_THAT(decided(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
 }
 
 constexpr Width kOneGpu{};
@@ -280,19 +266,11 @@ PlanItem running(int64_t id, Priority priority, const Width& width = kOneGpu) {
   return item;
 }
 
-std::vector<int64_t> widened(const QueueSnapshot& snapshot) {
-  std::vector<int64_t> ids;
-  for (const Decision& decision : plan(snapshot)) {
-    if (decision.verdict == Verdict::kWiden) ids.push_back(decision.item_id);
-  }
-  return ids;
-}
-
 TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
   const QueueSnapshot snapshot =
       with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
                       item(3, Priority::kNormal), item(4, Priority::kLow)});
-  for (const Decision& decision : plan(snapshot)) {
+  for (const Decided& decision : decided(snapshot)) {
     const bool urgent = decision.item_id == 1;
     EXPECT_EQ(decision.width, urgent ? kFourNodes : kOneGpu) << decision.item_id;
     EXPECT_THAT(decision.explanation,
@@ -305,8 +283,8 @@ TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
 TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
   QueueSnapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
   snapshot.limits.urgent.reset();
-  EXPECT_EQ(plan(snapshot)[0].width, kOneGpu);
-  EXPECT_THAT(plan(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
+  EXPECT_EQ(decided(snapshot)[0].width, kOneGpu);
+  EXPECT_THAT(decided(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
   snapshot.items = {running(1, Priority::kUrgent)};
   EXPECT_THAT(widened(snapshot), IsEmpty());
 }
@@ -336,10 +314,9 @@ TEST(Policy, AnUrgentItemThatHasAsMuchOrSaysItselfHowMuchIsLeftAlone) {
   EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, kFourNodes)})), IsEmpty());
   const Width more{.nodes = 8, .gpus_per_node = 4};
   EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, more)})), IsEmpty());
-  PlanItem modest = running(1, Priority::kUrgent);
+  const PlanItem modest = running(1, Priority::kUrgent);
   EXPECT_THAT(widened(with_wide_jobs({modest})), ElementsAre(1));
-  modest.own_width = true;
-  EXPECT_THAT(widened(with_wide_jobs({modest})), IsEmpty());
+  EXPECT_THAT(widened(with_wide_jobs({asking(modest, {.own_width = true})})), IsEmpty());
 }
 
 TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {

@@ -1,0 +1,128 @@
+#include "scheduler/commands/published_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "scheduler/commands/job_state_text.h"
+#include "scheduler/policy/plan_text.h"
+
+namespace scheduler {
+namespace {
+
+// A tick that takes longer waits for the cluster.
+constexpr std::chrono::milliseconds kLongTick{5000};
+
+bool is_late(const PublishedPlan& plan, int64_t now) {
+  return std::chrono::seconds(now - plan.plan.made) > plan.interval + kLongTick;
+}
+
+std::string age_of(const PublishedPlan& plan, int64_t now) {
+  return base::counted(now - plan.plan.made, "second") +
+         " old, since the daemon waits for the cluster";
+}
+
+std::string when_planned(const PublishedPlan* plan, int64_t now) {
+  if (plan == nullptr) return "the daemon is making its first plan";
+  if (is_late(*plan, now)) return "the last plan is " + age_of(*plan, now);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(plan->interval).count();
+  return "the next plan is made within " + base::counted(std::max<int64_t>(seconds, 1), "second");
+}
+
+const Decision* decision_of(const db::Item& item, const PublishedPlan* plan) {
+  return plan == nullptr ? nullptr : plan->find(item.id);
+}
+
+bool widens(const PublishedPlan& plan, const Decision& decision) {
+  return plan.plan.reasons.at(decision.reason).why == Why::kWidens;
+}
+
+std::string explain_active(const db::Item& item, const db::Attempt* attempt,
+                           const PublishedPlan* plan, int64_t now) {
+  if (item.cancel_requested) return kBeingCancelled;
+  if (attempt != nullptr && attempt->stop_asked != 0 && plan != nullptr) {
+    return stops_text(plan->plan.limits, item.priority);
+  }
+  const Decision* decision = decision_of(item, plan);
+  const bool same_class = decision == nullptr || decision->priority == item.priority;
+  if (decision != nullptr && same_class && widens(*plan, *decision)) {
+    return sentence(plan->plan, *decision);
+  }
+  std::string text = attempt == nullptr ? "running" : explain_open(*attempt);
+  if (!same_class) text += "; its priority was changed: " + when_planned(plan, now);
+  return text;
+}
+
+// Whether the item waits as it did when it was planned.
+bool waits_as_planned(const db::Item& item, const PublishedPlan& plan, const Decision& decision) {
+  if (decision.priority != item.priority) return false;
+  const bool unread = item.micrograph_ctime_ns == 0;
+  switch (plan.plan.reasons.at(decision.reason).why) {
+    case Why::kTurn:
+    case Why::kProbe:
+    case Why::kQueue:
+    case Why::kHold:
+      return !unread;
+    case Why::kUnread:
+      return unread;
+    case Why::kRetry:  // its time has come
+    case Why::kHeld:
+    case Why::kCancelled:
+    case Why::kRuns:
+    case Why::kStops:
+    case Why::kWidens:
+      return false;
+  }
+  return false;
+}
+
+std::string explain_queued(const db::Item& item, const PublishedPlan* plan, int64_t now) {
+  if (item.not_before > now) return retry_text(item.not_before - now);
+  const Decision* decision = decision_of(item, plan);
+  if (decision != nullptr && waits_as_planned(item, *plan, *decision)) {
+    const std::string text = sentence(plan->plan, *decision);
+    return is_late(*plan, now) ? text + "; the plan is " + age_of(*plan, now) : text;
+  }
+  if (item.micrograph_ctime_ns == 0) return kBeingRead;
+  return "not planned yet: " + when_planned(plan, now);
+}
+
+}  // namespace
+
+const Decision* PublishedPlan::find(int64_t item_id) const {
+  const auto found =
+      std::lower_bound(plan.decisions.begin(), plan.decisions.end(), item_id,
+                       [](const Decision& one, int64_t wanted) { return one.item_id < wanted; });
+  return found == plan.decisions.end() || found->item_id != item_id ? nullptr : &*found;
+}
+
+// The last one is freed after the lock.
+void PlanBoard::publish(LastPlan plan) {
+  const std::scoped_lock lock(mutex_);
+  last_.swap(plan);
+}
+
+LastPlan PlanBoard::last() const {
+  const std::scoped_lock lock(mutex_);
+  return last_;
+}
+
+std::string explain_item(const db::Item& item, const db::Attempt* attempt,
+                         const PublishedPlan* plan, int64_t now) {
+  switch (item.state) {
+    case db::ItemState::kQueued:
+      return explain_queued(item, plan, now);
+    case db::ItemState::kHeld:
+      return held_text(item.id);
+    case db::ItemState::kActive:
+      return explain_active(item, attempt, plan, now);
+    case db::ItemState::kDone:
+    case db::ItemState::kFailed:
+    case db::ItemState::kCancelled:
+    case db::ItemState::kQuarantined:
+      return item.reason;
+  }
+  return item.reason;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,43 @@
+// The plan of the daemon's last tick, as all who show the queue read it. Nobody else plans: what
+// has changed since then is said to be not planned yet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "db/records.h"
+#include "scheduler/policy/policy.h"
+
+namespace scheduler {
+
+struct PublishedPlan {
+  Plan plan{};
+  std::chrono::milliseconds interval{};  // between two ticks
+
+  // What was decided about an item that had not ended; null when it was not there.
+  const Decision* find(int64_t item_id) const;
+};
+
+// Null before the daemon's first.
+using LastPlan = std::shared_ptr<const PublishedPlan>;
+
+// Where the daemon leaves its plan; by any thread.
+class PlanBoard {
+ public:
+  void publish(LastPlan plan);
+  LastPlan last() const;
+
+ private:
+  mutable std::mutex mutex_;
+  LastPlan last_;
+};
+
+// Why an item waits, runs or has ended, one sentence. `attempt` is its open one, null when there is
+// none: what it got is explained from there.
+std::string explain_item(const db::Item& item, const db::Attempt* attempt,
+                         const PublishedPlan* plan, int64_t now);
+
+}  // namespace scheduler

@@ -1,0 +1,102 @@
+// What the policy decided: the jobs to be submitted and stopped, and why each item waits, runs or
+// is held. With 100,000 waiting items every byte of a decision counts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/config/width.h"
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+enum class Verdict : uint8_t {
+  kStart,
+  kWait,
+  kRuns,
+  kWiden,  // runs on less than it gets: stop it with a checkpoint
+  kHeld
+};
+
+enum class Why : uint8_t {
+  kTurn,   // kStart: it is its turn
+  kProbe,  // kStart: it tries for all whether jobs run again
+  kQueue,  // kWait: for its turn
+  kHold,   // kWait: no job of its lane, of its size there, or for its files may be submitted
+  kUnread,
+  kRetry,  // kWait: for the time of its next try
+  kHeld,
+  kCancelled,
+  kRuns,
+  kStops,   // kRuns: to resume with another width
+  kWidens,  // kWiden, or kRuns for want of what would let its next job be submitted
+};
+
+// Items by class.
+using ByClass = std::array<int64_t, 5>;
+
+// Why an item waits, runs or is held, in numbers: sentence() makes words of them when it is shown.
+// Many waiting items share one.
+struct Reason {
+  Why why = Why::kQueue;
+  db::Priority priority = db::Priority::kNormal;
+  int64_t busy = 0;  // of kTurn, kProbe and kQueue: jobs, those that start before it included
+  // Of kTurn and kProbe:
+  bool plain = false;           // it has no options of its own
+  bool others_wait = false;     // items before it wait, as many jobs of their classes do already
+  bool owners_in_turn = false;  // its class has items of several owners
+  int64_t ready = 0;            // items of its class that the plan had not reached, itself included
+  // Of kQueue:
+  int64_t jobs = 0;    // of its class, that wait in the cluster; 0: not what it waits for
+  bool apart = false;  // ... those with room of their own
+  int64_t stuck = 0;   // jobs of its owner that cannot start; 0: not what it waits for
+  ByClass ahead{};     // items of other classes that go first
+  // An index into Plan::texts, -1 for none. Of kTurn and kProbe what it gets, of kHold and kUnread
+  // what keeps it, of kWidens the whole sentence.
+  int text = -1;
+
+  bool operator==(const Reason&) const = default;
+};
+
+struct Decision {
+  int64_t item_id = 0;
+  uint32_t reason = 0;  // an index into Plan::reasons
+  // Of kQueue: items of its class that go first. Of kRetry: seconds until then.
+  int32_t count = 0;
+  Verdict verdict = Verdict::kWait;
+  db::Priority priority = db::Priority::kNormal;
+};
+
+// A job to be submitted.
+struct JobStart {
+  int64_t item_id = 0;
+  db::Priority priority = db::Priority::kNormal;
+  Width width{};
+  std::string lane{};
+  std::string size{};
+  std::optional<int64_t> apart{};  // its owner if its job is one of pending_apart
+  std::string explanation{};       // one sentence for the user
+};
+
+// A job to be stopped with a checkpoint, and what its item then gets.
+struct Widening {
+  int64_t item_id = 0;
+  Width width{};
+};
+
+struct Plan {
+  int64_t made = 0;  // QueueSnapshot::now
+  ClusterLimits limits{};
+  std::string pause_reason{};
+  std::vector<std::string> texts{};
+  std::vector<Reason> reasons{};
+  std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
+  std::vector<JobStart> starts{};     // in their order
+  std::vector<Widening> widenings{};  // after the starts
+};
+
+}  // namespace scheduler

@@ -1,0 +1,115 @@
+#include "scheduler/policy/plan_text.h"
+
+#include "base/text.h"
+
+namespace scheduler {
+namespace {
+
+// "3 items before it (2 high, 1 normal)"
+std::string queue_before(const ByClass& ahead) {
+  int64_t total = 0;
+  std::string classes;
+  for (size_t i = 0; i < ahead.size(); ++i) {
+    if (ahead[i] == 0) continue;
+    total += ahead[i];
+    classes += (classes.empty() ? "" : ", ") + std::to_string(ahead[i]) + " " +
+               to_string(static_cast<db::Priority>(i));
+  }
+  if (total == 0) return "next in the queue";
+  return base::counted(total, "item") + " before it (" + classes + ")";
+}
+
+std::string slots_busy(const Reason& reason, const ClusterLimits& limits) {
+  const std::string busy = std::to_string(reason.busy) + " of ";
+  if (limits.queues) return busy + base::counted(limits.slots, "job") + " in Slurm";
+  return busy + base::counted(limits.slots, "device slot") + " busy";
+}
+
+std::string place_in_class(const Reason& reason) {
+  if (reason.ready == 1) return "only ready item of class " + to_string(reason.priority);
+  return (reason.owners_in_turn ? "its owner's turn among " : "oldest of ") +
+         std::to_string(reason.ready) + " ready items of class " + to_string(reason.priority);
+}
+
+std::string text_at(const Plan& plan, const Reason& reason) {
+  return reason.text < 0 ? "" : plan.texts.at(static_cast<size_t>(reason.text));
+}
+
+std::string start_text(const Plan& plan, const Reason& reason) {
+  std::string text;
+  if (reason.why == Why::kProbe) {
+    text = std::string("tries for all items whether jobs run again") +
+           (reason.plain ? ", since it has no options of its own; " : "; ");
+  } else {
+    text = place_in_class(reason) +
+           (reason.others_wait ? "; of each higher class as many jobs wait in Slurm as may; "
+                               : " and no higher class waits; ");
+  }
+  return text + slots_busy(reason, plan.limits) + ", so it gets " + text_at(plan, reason);
+}
+
+// Of its kind; empty when these are not what it waits for.
+std::string already_waiting(const Reason& reason) {
+  if (reason.jobs == 0) return "";
+  return base::counted(reason.jobs, "job") + " of class " + to_string(reason.priority) +
+         (reason.apart ? " that ask for nodes, GPUs, processors or memory of their own" : "") +
+         (reason.jobs == 1 ? " waits" : " wait") + " in Slurm already; ";
+}
+
+std::string queue_text(const Plan& plan, const Reason& reason, int64_t ahead_in_class) {
+  std::string text = "waits: ";
+  if (!plan.pause_reason.empty()) text += plan.pause_reason + "; ";
+  text += already_waiting(reason);
+  if (reason.stuck > 0) {
+    text += base::counted(reason.stuck, "job") +
+            " of its owner with options of their own cannot start; ";
+  }
+  ByClass ahead = reason.ahead;
+  ahead.at(static_cast<size_t>(reason.priority)) = ahead_in_class;
+  return text + queue_before(ahead) + "; " + slots_busy(reason, plan.limits);
+}
+
+}  // namespace
+
+std::string held_text(int64_t item_id) {
+  return "held (margay release " + std::to_string(item_id) + ")";
+}
+
+std::string retry_text(int64_t seconds) {
+  return "waiting " + base::counted(seconds, "second") + " before a retry";
+}
+
+std::string stops_text(const ClusterLimits& limits, db::Priority priority) {
+  return "stopping with a checkpoint, to resume with " +
+         text_of(limits, width_for(limits, priority));
+}
+
+std::string sentence(const Plan& plan, const Decision& decision) {
+  const Reason& reason = plan.reasons.at(decision.reason);
+  switch (reason.why) {
+    case Why::kTurn:
+    case Why::kProbe:
+      return start_text(plan, reason);
+    case Why::kQueue:
+      return queue_text(plan, reason, decision.count);
+    case Why::kHold:
+      return "waits: " + text_at(plan, reason);
+    case Why::kUnread:
+      return kBeingRead + (reason.text < 0 ? "" : "; " + text_at(plan, reason));
+    case Why::kRetry:
+      return retry_text(decision.count);
+    case Why::kHeld:
+      return held_text(decision.item_id);
+    case Why::kCancelled:
+      return kBeingCancelled;
+    case Why::kRuns:
+      return "running";
+    case Why::kStops:
+      return stops_text(plan.limits, decision.priority);
+    case Why::kWidens:
+      return text_at(plan, reason);
+  }
+  return "";
+}
+
+}  // namespace scheduler

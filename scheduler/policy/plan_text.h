@@ -1,0 +1,22 @@
+// The sentences of a plan, made when it is shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "scheduler/policy/plan.h"
+
+namespace scheduler {
+
+inline constexpr const char* kBeingCancelled = "being cancelled: waiting for its job to stop";
+inline constexpr const char* kBeingRead =
+    "waits: its micrograph is being read, or those of items before it";
+std::string held_text(int64_t item_id);
+std::string retry_text(int64_t seconds);
+// Of an item of this class whose job was asked for a checkpoint.
+std::string stops_text(const ClusterLimits& limits, db::Priority priority);
+
+// Why, one sentence for the user. `decision` is one of the plan's.
+std::string sentence(const Plan& plan, const Decision& decision);
+
+}  // namespace scheduler
