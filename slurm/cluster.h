@@ -137,6 +137,8 @@ struct Examination {
   std::chrono::milliseconds poll{0};
 };
 
+struct ClusterFacts;  // cluster_facts.h
+
 class Cluster {
  public:
   virtual ~Cluster() = default;
@@ -166,6 +168,10 @@ class Cluster {
   virtual int allowance() = 0;
   // How many machines the cluster has; 0: not known.
   virtual int nodes() = 0;
+  // Nodes, partitions, everybody's jobs and the limits on them, for whoever plans. A few requests,
+  // the same number however many jobs there are, each time that it is called, and none beyond
+  // allowance().
+  virtual ClusterFacts facts() = 0;
   // Whether the cluster would take this job and when it would start, in its own words; nothing is
   // submitted. Throws std::runtime_error when this kind of cluster has no such request.
   virtual std::string test_only(const JobRequest& request) = 0;

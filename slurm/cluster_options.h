@@ -43,6 +43,8 @@ struct AccessOptions {
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;
   std::function<int64_t()> steady_ms = steady_clock_ms;  // milliseconds of a clock that never jumps
+  // Seconds since the epoch; tests set their own.
+  std::function<int64_t()> now = [] { return int64_t{std::time(nullptr)}; };
 };
 
 struct RestClusterOptions : AccessOptions {
@@ -50,8 +52,6 @@ struct RestClusterOptions : AccessOptions {
   std::string token_file{};   // empty: none (a Unix socket with rest_auth/local)
   std::string user{};         // X-SLURM-USER-NAME; empty: the one that the token names
   std::string api_version{};  // "v0.0.40"; empty: the newest that both sides know
-  // Seconds since the epoch; tests set their own.
-  std::function<int64_t()> now = [] { return int64_t{std::time(nullptr)}; };
 };
 
 struct CliClusterOptions : AccessOptions {

@@ -17,7 +17,7 @@ Snapshot ListedJobs::states(const std::function<int64_t()>& steady_ms,
                             const std::function<Snapshot()>& list) {
   const int64_t began = steady_ms();
   bool asked = false;
-  if (!next_ms_ || began >= *next_ms_) {
+  if (due(began)) {
     Snapshot now = list();
     asked = now.fresh;
     if (asked) plan_next(began, steady_ms() - began, now.complete);

@@ -23,6 +23,9 @@ class ListedJobs {
   // it.
   Snapshot states(const std::function<int64_t()>& steady_ms, const std::function<Snapshot()>& list);
 
+  // Whether states() would ask for a listing at this time.
+  bool due(int64_t now_ms) const { return !next_ms_ || now_ms >= *next_ms_; }
+
   // Jobs of that name in the last complete listing. nullopt: there was none yet.
   std::optional<std::vector<JobStatus>> of_name(const std::string& name) const;
   // In the last complete listing; nullptr: the job is not there.

@@ -1,8 +1,10 @@
 #include "slurm/site_facts.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/text.h"
+#include "slurm/gpu_count.h"
 
 namespace slurm {
 namespace {
@@ -151,6 +153,50 @@ void judge_nodes(const SiteFacts& facts, const Examination& what, Findings& find
 }
 
 }  // namespace
+
+void set_gpus(const std::string& has, const std::string& used, NodeFacts& node) {
+  node.gpus = gpus_in(has).value_or(0);
+  node.gpus_busy = std::min(node.gpus, gpus_in(used).value_or(0));
+  for (const auto& [kind, gpus] : gpu_kinds_in(has)) node.gpu_kinds[kind].gpus = gpus;
+  for (const auto& [kind, busy] : gpu_kinds_in(used)) {
+    const auto found = node.gpu_kinds.find(kind);
+    if (found != node.gpu_kinds.end()) found->second.busy = std::min(found->second.gpus, busy);
+  }
+}
+
+void set_state(const std::set<std::string>& words, NodeFacts& node) {
+  node.words = base::joined(words, "+");
+  node.use = words.empty() ? NodeUse::kUsable : use_of_node(words);
+}
+
+void copy_accounting(const SiteFacts& from, SiteFacts& to) {
+  to.accounting_use = from.accounting_use;
+  to.accounting = from.accounting;
+  to.qos = from.qos;
+  to.associations = from.associations;
+  to.enforces_limits = from.enforces_limits;
+}
+
+std::string why_limits_are_unknown(const SiteFacts& facts) {
+  if (!facts.enforces_limits.value_or(true)) return "";
+  switch (facts.accounting_use) {
+    case AccountingUse::kOff:
+      return "slurm.accounting is off";
+    case AccountingUse::kNone:
+      return "the site has no accounting (slurmdbd)";
+    case AccountingUse::kAsked:
+      break;
+  }
+  for (const std::string* problem :
+       {&facts.accounting.problem, &facts.qos.problem, &facts.associations.problem}) {
+    if (!problem->empty()) return *problem;
+  }
+  if (!facts.qos.value || !facts.associations.value) return "accounting was not asked yet";
+  const Names clusters = clusters_of(*facts.associations.value);
+  if (clusters.size() < 2) return "";
+  return "slurmdbd has associations of the clusters " + list_of(clusters) +
+         ", and slurmrestd does not say which of them this is";
+}
 
 std::string list_of(const Names& names) { return names.empty() ? "none" : base::joined(names); }
 

@@ -9,6 +9,7 @@
 
 #include "slurm/accounting_facts.h"
 #include "slurm/cluster.h"
+#include "slurm/node_states.h"
 
 namespace slurm {
 
@@ -52,6 +53,11 @@ struct Fact {
   std::string problem{};  // one clause
 };
 
+struct GpuKind {
+  int gpus = 0;
+  int busy = 0;
+};
+
 // What a node has, used or not. 0 CPUs or memory: not known.
 struct NodeFacts {
   std::string name{};
@@ -59,7 +65,18 @@ struct NodeFacts {
   int64_t cpus = 0;
   int64_t memory_mb = 0;
   int gpus = 0;
+  std::map<std::string, GpuKind> gpu_kinds{};  // by Slurm's type; without one under ""
+  int gpus_busy = 0;
+  int64_t cpus_busy = 0;
+  NodeUse use = NodeUse::kUsable;
+  std::string words{};   // the cluster's own for its state, joined by '+'; empty: not said
+  std::string reason{};  // an administrator's or the cluster's, of one that is down or drained
 };
+
+// From what the cluster lists of a node's GPUs, those that it has and those that are in use.
+void set_gpus(const std::string& has, const std::string& used, NodeFacts& node);
+// From the cluster's words for its state; none: nothing is said of it.
+void set_state(const std::set<std::string>& words, NodeFacts& node);
 
 struct NodeTotals {
   int nodes = 0;
@@ -71,6 +88,8 @@ struct NodeTotals {
 struct PartitionFacts {
   std::string state{};  // "UP" when it is open
   bool is_default = false;
+  std::optional<int64_t> default_minutes{};  // of a job that asks for no time; unset: the most
+  int64_t priority_tier = 1;                 // jobs of a higher one go first
   std::optional<int64_t> most_minutes{};
   std::optional<int64_t> most_nodes{};
   std::optional<int64_t> most_cpus{};       // of each node
@@ -99,6 +118,12 @@ struct SiteFacts {
   std::optional<bool> enforces_limits{};
   Fact<NodeTotals> nodes{};
 };
+
+// Takes over what is known of accounting and its limits.
+void copy_accounting(const SiteFacts& from, SiteFacts& to);
+
+// Why the limits of QOS and associations are not known, one clause; empty: they are.
+std::string why_limits_are_unknown(const SiteFacts& facts);
 
 // Whether a partition that each shape may use allows what it asks for and has the nodes for it, and
 // whether the QOS and the association of its jobs do. Says nothing where partitions or nodes are

@@ -16,6 +16,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "slurm/commands/cli_doctor.h"
+#include "slurm/commands/cli_inquiry.h"
 #include "slurm/commands/cli_session.h"
 #include "slurm/commands/parse.h"
 #include "slurm/rate_limit.h"
@@ -29,7 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kSlowMs = 2'000;  // a failure that takes longer is not provoked again at once
 constexpr const char* kScratchFiles = "sbatch-";
-constexpr const char* kNoBudget = "the requests of this minute are used up (requests_per_minute)";
 
 using Jobs = std::vector<JobStatus>;
 
@@ -160,21 +160,68 @@ class CliCluster final : public SlurmCluster {
 
  private:
   int64_t steady_ms() const override { return session_.steady_ms(); }
-  Snapshot list() override {
-    Snapshot snapshot;
-    const auto result = session_.run("squeue", squeue_arguments(), CliSession::Purpose::kListing);
+  // Our own jobs are asked for by user, which costs the controller little; everybody's are not read
+  // at each poll.
+  bool lists_everybody() const override { return false; }
+  Listing list(ListingScope scope) override {
+    const bool all = scope == ListingScope::kEverybody;
+    Listing listing;
+    const auto result =
+        session_.run("squeue", all ? squeue_arguments_of_everybody() : squeue_arguments(),
+                     all ? CliSession::Purpose::kOther : CliSession::Purpose::kListing);
     if (!result) {
-      snapshot.fresh = false;
-      snapshot.problem = kNoBudget;
-    } else if (result->ok()) {
-      QueueText queue = parse_squeue(result->output, session_.options().name_prefix);
-      snapshot.problem = queue.problem;
-      snapshot.complete = queue.problem.empty();
-      if (snapshot.complete) snapshot.jobs = std::move(queue.jobs);
+      listing.ours.fresh = false;
+      listing.ours.problem = kNoBudget;
+    } else if (!result->ok()) {
+      listing.ours.problem = complaint_of(*result) + " (squeue)";
+    } else if (all) {
+      read_everybody(result->output, listing);
     } else {
-      snapshot.problem = complaint_of(*result) + " (squeue)";
+      read_ours(result->output, listing);
     }
-    return snapshot;
+    return listing;
+  }
+
+  void read_ours(const std::string& output, Listing& listing) const {
+    QueueText queue = parse_squeue(output, session_.options().name_prefix);
+    listing.ours.problem = queue.problem;
+    listing.ours.complete = queue.problem.empty();
+    if (listing.ours.complete) listing.ours.jobs = std::move(queue.jobs);
+  }
+
+  void read_everybody(const std::string& output, Listing& listing) const {
+    EverybodyText queue = parse_squeue_of_everybody(output, session_.options().name_prefix);
+    listing.ours.problem = queue.problem;
+    listing.ours.complete = queue.problem.empty();
+    for (const QueuedJob& job : queue.jobs) {
+      if (job.ours) listing.ours.jobs.push_back(job.status);
+    }
+    if (listing.ours.complete) listing.everybody = std::move(queue.jobs);
+  }
+
+  SiteFacts ask_site() override {
+    CliInquiry inquiry(session_, CliInquiry::Budget::kWithin);
+    SiteFacts site{.user = session_.user(), .now = session_.options().now()};
+    site.nodes = inquiry.nodes();
+    site.partitions = inquiry.partitions();
+    return site;
+  }
+
+  int accounting_requests() const override { return 5; }
+  void ask_accounting(SiteFacts& site) override {
+    site.user = session_.user();
+    if (session_.options().accounting == Accounting::kOff) {
+      site.accounting_use = AccountingUse::kOff;
+      return;
+    }
+    CliInquiry inquiry(session_, CliInquiry::Budget::kWithin);
+    const Fact<Settings> settings = inquiry.settings();
+    if (settings.value) {
+      inquiry.ask_accounting(*settings.value, site);
+    } else {
+      site.accounting_use = AccountingUse::kAsked;
+      site.accounting.problem = settings.problem;
+    }
   }
 
   std::optional<Jobs> accounting_records(const std::string& name) override {

@@ -7,27 +7,15 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "base/text.h"
+#include "slurm/commands/cli_inquiry.h"
 #include "slurm/commands/parse.h"
 #include "slurm/site_facts.h"
 
 namespace slurm {
 namespace {
 
-using Settings = std::map<std::string, std::string>;
-
 constexpr int64_t kNoLimit = INT64_MAX;
-
-// What `parse` reads in the command's output, or why it failed.
-template <typename Parse>
-auto ask(CliSession& session, const std::string& command, const Words& words, Parse parse) {
-  const CommandResult result = session.run_at_once(command, words);
-  using Answer = Fact<decltype(parse(result.output))>;
-  return result.ok() ? Answer{.value = parse(result.output)}
-                     : Answer{.problem = complaint_of(result)};
-}
 
 void check_scratch(const std::string& folder, Findings& findings) {
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return;
@@ -91,54 +79,14 @@ std::optional<Settings> check_controller(CliSession& session, Findings& findings
   return config;
 }
 
-Fact<AssociationFacts> associations_of(CliSession& session, const std::string& cluster) {
-  const std::string user = session.user();
-  auto facts = ask(session, "sacctmgr", association_arguments(cluster),
-                   [&](std::string_view text) { return parse_associations_text(text, user); });
-  const auto account = ask(session, "sacctmgr", default_account_arguments(user),
-                           [](std::string_view text) { return base::trimmed(text); });
-  if (!account.value) return {.problem = account.problem};
-  if (facts.value) facts.value->default_account = *account.value;
-  return facts;
-}
-
-// Of AccountingStorageEnforce.
-bool enforces_limits(const std::string& words) {
-  for (const std::string& word : base::split(base::lower(words), ',')) {
-    if (word == "limits" || word == "safe" || word == "all") return true;
-  }
-  return false;
-}
-
-void ask_accounting(CliSession& session, Settings& config, SiteFacts& facts) {
-  const Accounting wanted = session.options().accounting;
-  if (wanted == Accounting::kOff) {
-    facts.accounting_use = AccountingUse::kOff;
-    return;
-  }
-  const CommandResult result =
-      session.run_at_once("sacct", sacct_arguments(session.options().name_prefix + "none", 1));
-  const bool off = !result.ok() && says_accounting_is_off(result.error);
-  if (!off || wanted == Accounting::kOn) facts.accounting_use = AccountingUse::kAsked;
-  if (!result.ok()) {
-    facts.accounting.problem = complaint_of(result);
-    return;
-  }
-  facts.accounting.value = "sacct";
-  facts.qos = ask(session, "sacctmgr", qos_arguments(), parse_qos_text);
-  facts.associations = associations_of(session, config["ClusterName"]);
-  const std::string enforced = config["AccountingStorageEnforce"];
-  if (!enforced.empty()) facts.enforces_limits = enforces_limits(enforced);
-}
-
-SiteFacts facts_of(CliSession& session, Settings config) {
+SiteFacts facts_of(CliSession& session, const Settings& config) {
   SiteFacts facts{.user = session.user(), .now = int64_t{std::time(nullptr)}};
-  facts.controller_time = {.value = leading_number(config["as of"]),
+  facts.controller_time = {.value = leading_number(setting_of(config, "as of")),
                            .problem = "scontrol show config has none"};
-  facts.partitions =
-      ask(session, "scontrol", {"--oneliner", "show", "partition"}, parse_partitions_text);
-  ask_accounting(session, config, facts);
-  facts.nodes = ask(session, "sinfo", sinfo_node_arguments(), parse_sinfo_nodes);
+  CliInquiry inquiry(session, CliInquiry::Budget::kBeyond);
+  facts.partitions = inquiry.partitions();
+  inquiry.ask_accounting(config, facts);
+  facts.nodes = inquiry.nodes();
   return facts;
 }
 

@@ -15,6 +15,9 @@
 
 namespace slurm {
 
+inline constexpr const char* kNoBudget =
+    "the requests of this minute are used up (requests_per_minute)";
+
 class CliSession {
  public:
   enum class Purpose { kListing, kOther };  // kListing may use the last request of the budget

@@ -6,10 +6,12 @@
 
 #include "base/parse_number.h"
 #include "base/text.h"
+#include "slurm/commands/text_fields.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
 #include "slurm/sbatch/values.h"
+#include "slurm/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -21,14 +23,6 @@ using base::parse_number;
 constexpr char kField = '\x1f';
 constexpr char kRecord = '\x1e';
 
-bool is_absent(std::string_view text) {
-  static const std::set<std::string_view> words = {"",        "N/A",    "n/a",           "None",
-                                                   "Unknown", "(null)", "None assigned", "(None)"};
-  return words.count(text) > 0;
-}
-
-std::string present(std::string_view text) { return is_absent(text) ? "" : std::string(text); }
-
 // False: the text is neither a time nor absent.
 bool read_time(std::string_view text, int64_t& time) {
   time = 0;
@@ -36,18 +30,6 @@ bool read_time(std::string_view text, int64_t& time) {
   const auto number = parse_number<int64_t>(text);
   time = number.value_or(0);
   return number.has_value();
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator, size_t most) {
-  std::vector<std::string_view> parts;
-  while (parts.size() + 1 < most) {
-    const size_t end = text.find(separator);
-    if (end == text.npos) break;
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  parts.push_back(text);
-  return parts;
 }
 
 // "3:0", exit code and signal.
@@ -111,6 +93,21 @@ int gpus_asked(const Fields& fields) {
   return 0;
 }
 
+// Between the reason and the name, where everybody's jobs are asked for.
+enum OthersField : size_t {
+  kOthersUser = kName,
+  kOthersAccount,
+  kOthersQos,
+  kOthersPartition,
+  kOthersNodeList,
+  kOthersCpus,
+  kOthersLimit,
+  kOthersTasks,
+  kOthersName
+};
+constexpr std::array<std::string_view, 8> kOthersNames = {
+    "UserName", "Account", "QOS", "Partition", "NodeList", "NumCPUs", "TimeLimit", "ArrayTaskID"};
+
 bool is_held(const JobStatus& job, std::string_view priority) {
   return job.state == JobState::kPending && (priority == "0" || says_held(job.reason));
 }
@@ -143,7 +140,7 @@ std::optional<JobStatus> read_job(std::string_view id, std::string_view name,
 }
 
 std::optional<JobStatus> read_queued(const Fields& fields) {
-  auto job = read_job(fields[kId], fields[kName], fields[kState], fields[kHost]);
+  auto job = read_job(fields[kId], fields.back(), fields[kState], fields[kHost]);
   const auto restarts = parse_number<int>(fields[kRestarts]);
   if (!job || !restarts) return std::nullopt;
   job->reason = present(fields[kReason]);
@@ -187,46 +184,64 @@ std::optional<JobStatus> read_record(const Fields& fields) {
   return job;
 }
 
-constexpr size_t kNodeFields = 5;  // of sinfo_node_arguments()
+// Seconds of "1-00:00:00" in minutes; unset where there is no limit.
+std::optional<int64_t> limit_minutes_of(std::string_view text) {
+  const auto seconds = parse_time(std::string(text));
+  return seconds && *seconds > 0 ? std::optional(*seconds / 60) : std::nullopt;
+}
 
-// Of "research,physics"; empty: all.
-Names names_in(const std::string& list) {
-  Names names;
-  for (const std::string& name : base::split(list, ',')) {
-    if (!is_absent(name) && name != "ALL") names.insert(name);
+std::optional<QueuedJob> read_everybodys(const Fields& fields) {
+  auto status = read_queued(fields);
+  if (!status) return std::nullopt;
+  QueuedJob job{.status = *std::move(status),
+                .user = present(fields[kOthersUser]),
+                .account = present(fields[kOthersAccount]),
+                .qos = present(fields[kOthersQos]),
+                .nodes = parse_number<int>(fields[kNodes]).value_or(0),
+                .cpus = parse_number<int>(fields[kOthersCpus]).value_or(0),
+                .limit_minutes = limit_minutes_of(fields[kOthersLimit]),
+                .priority = parse_number<int64_t>(fields[kPriority]).value_or(0)};
+  for (std::string& name : base::split(std::string(fields[kOthersPartition]), ',')) {
+    if (!is_absent(name)) job.partitions.insert(std::move(name));
   }
-  return names;
+  if (job.status.state == JobState::kPending) {
+    read_time(fields[kStart], job.expected_start);
+    if (!is_absent(fields[kOthersTasks])) job.waiting_tasks = tasks_in(fields[kOthersTasks]);
+  } else if (!is_over(job.status.state)) {
+    job.node_list = present(fields[kOthersNodeList]);
+    job.status.host = job.node_list;
+    read_time(fields[kEnd], job.limit_end);
+  }
+  return job;
 }
 
-// nullopt: "UNLIMITED" or "NONE".
-std::optional<int64_t> limit_of(const std::string& value) { return parse_number<int64_t>(value); }
-
-std::optional<int64_t> minutes_of(const std::string& value) {
-  const auto seconds = parse_time(value);
-  if (!seconds || *seconds < 0) return std::nullopt;
-  return *seconds / 60;
+// The fields of each record, to `take`. Returns why the list may be incomplete: it is cut, or
+// `take` cannot do without a job that it could not read.
+template <typename Take>
+std::string for_each_job(std::string_view text, size_t count, const Take& take) {
+  while (!text.empty()) {
+    const size_t end = text.find(kRecord);
+    if (end == text.npos) return "squeue's list ends in the middle of a job";
+    const Fields fields = split_at_most(text.substr(0, end), kField, count);
+    text.remove_prefix(end + 1);
+    next_line(text);
+    const bool readable = fields.size() == count;
+    if (readable && take(fields)) continue;
+    return "squeue's list has a job that cannot be read: " +
+           std::string(readable ? fields.back() : fields.front().substr(0, 80));
+  }
+  return "";
 }
 
-PartitionFacts partition_of(std::map<std::string, std::string>& values) {
-  return {.state = values["State"],
-          .is_default = values["Default"] == "YES",
-          .most_minutes = minutes_of(values["MaxTime"]),
-          .most_nodes = limit_of(values["MaxNodes"]),
-          .most_cpus = limit_of(values["MaxCPUsPerNode"]),
-          .most_memory_mb = limit_of(values["MaxMemPerNode"]),
-          .nodes = limit_of(values["TotalNodes"]),
-          .accounts = names_in(values["AllowAccounts"]),
-          .denied_accounts = names_in(values["DenyAccounts"]),
-          .qos = names_in(values["AllowQos"]),
-          .denied_qos = names_in(values["DenyQos"]),
-          .own_qos = present(values["QoS"])};
-}
-
-std::string_view next_line(std::string_view& text) {
-  const size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
+// Of squeue's --Format: our own fields, with those that tell of others before the name.
+std::string format_of(bool everybody) {
+  std::string format;
+  for (size_t i = 0; i < kName; ++i) format += std::string(kQueueNames.at(i)) + ":" + kField + ",";
+  if (everybody) {
+    for (const std::string_view name : kOthersNames)
+      format += std::string(name) + ":" + kField + ",";
+  }
+  return format + std::string(kQueueNames.at(kName)) + ":" + kRecord;
 }
 
 }  // namespace
@@ -234,35 +249,34 @@ std::string_view next_line(std::string_view& text) {
 // Without a width a field is neither padded nor cut. --me and not --user=...: the command may be a
 // wrapper of the site that runs squeue as another user.
 Words squeue_arguments() {
-  std::string format;
-  for (size_t i = 0; i < kQueueFields; ++i) {
-    format += std::string(i == 0 ? "" : ",") + std::string(kQueueNames.at(i)) + ":";
-    format += i + 1 == kQueueFields ? kRecord : kField;
-  }
-  return {"--noheader", "--states=all", "--me", "--Format=" + format};
+  return {"--noheader", "--states=all", "--me", "--Format=" + format_of(false)};
+}
+
+Words squeue_arguments_of_everybody() {
+  return {"--noheader", "--all", "--Format=" + format_of(true)};
 }
 
 QueueText parse_squeue(std::string_view text, const std::string& name_prefix) {
   QueueText queue;
-  while (!text.empty() && queue.problem.empty()) {
-    const size_t end = text.find(kRecord);
-    if (end == text.npos) {
-      queue.problem = "squeue's list ends in the middle of a job";
-      break;
-    }
-    const Fields fields = split(text.substr(0, end), kField, kQueueFields);
-    text.remove_prefix(end + 1);
-    next_line(text);
-    const bool readable = fields.size() == kQueueFields;
-    if (readable && !fields[kName].starts_with(name_prefix)) continue;
-    auto job = readable ? read_queued(fields) : std::nullopt;
-    if (job) {
-      if (!was_refused(*job)) queue.jobs.push_back(std::move(*job));
-    } else {
-      queue.problem = "squeue's list has a job that cannot be read: " +
-                      std::string(readable ? fields[kName] : fields.front().substr(0, 80));
-    }
-  }
+  queue.problem = for_each_job(text, kQueueFields, [&](const Fields& fields) {
+    if (!fields.back().starts_with(name_prefix)) return true;
+    auto job = read_queued(fields);
+    if (job && !was_refused(*job)) queue.jobs.push_back(std::move(*job));
+    return job.has_value();
+  });
+  return queue;
+}
+
+EverybodyText parse_squeue_of_everybody(std::string_view text, const std::string& name_prefix) {
+  EverybodyText queue;
+  queue.problem = for_each_job(text, kOthersName + 1, [&](const Fields& fields) {
+    const bool ours = fields.back().starts_with(name_prefix);
+    auto job = read_everybodys(fields);
+    if (!job) return !ours;
+    job->ours = ours;
+    if (!is_over(job->status.state)) queue.jobs.push_back(std::move(*job));
+    return true;
+  });
   return queue;
 }
 
@@ -280,7 +294,7 @@ Words sacct_arguments(const std::string& name, int days) {
 std::optional<std::vector<JobStatus>> parse_sacct(std::string_view text, const std::string& name) {
   std::vector<JobStatus> jobs;
   while (!text.empty()) {
-    const Fields fields = split(next_line(text), kField, kRecordFields);
+    const Fields fields = split_at_most(next_line(text), kField, kRecordFields);
     if (fields.size() != kRecordFields) return std::nullopt;
     if (fields[kRecordName] != name) continue;
     auto job = read_record(fields);
@@ -297,71 +311,6 @@ bool says_accounting_is_off(const std::string& error) {
 
 bool says_too_many_days(const std::string& error) {
   return error.find("Too wide of a date range in query") != std::string::npos;
-}
-
-NodeTotals parse_sinfo_nodes(std::string_view text) {
-  std::map<std::string_view, NodeFacts> nodes;  // a node has a line for each of its partitions
-  while (!text.empty()) {
-    const Fields fields = split(next_line(text), '|', kNodeFields);
-    if (fields.size() < 2 || fields[0].empty()) continue;
-    NodeFacts& node = nodes[fields[0]];
-    node.name = fields[0];
-    node.gpus = gpus_in(fields[1]).value_or(0);
-    if (fields.size() < kNodeFields) continue;
-    node.partitions.emplace(fields[2]);
-    node.cpus = parse_number<int64_t>(fields[3]).value_or(0);
-    node.memory_mb = parse_number<int64_t>(fields[4]).value_or(0);
-  }
-  NodeTotals found;
-  for (auto& [name, node] : nodes) {
-    ++found.nodes;
-    found.gpus += node.gpus;
-    found.each.push_back(std::move(node));
-  }
-  return found;
-}
-
-Words sinfo_node_arguments() { return {"--noheader", "--Node", "--format=%N|%G|%R|%c|%m"}; }
-
-std::map<std::string, PartitionFacts> parse_partitions_text(std::string_view text) {
-  std::map<std::string, PartitionFacts> partitions;
-  while (!text.empty()) {
-    const std::string_view line = next_line(text);
-    std::map<std::string, std::string> values;
-    for (const std::string_view word : split(line, ' ', line.size() + 1)) {
-      const size_t equals = word.find('=');
-      if (equals == word.npos) continue;
-      values.emplace(word.substr(0, equals), word.substr(equals + 1));
-    }
-    if (values["PartitionName"].empty()) continue;
-    partitions[values["PartitionName"]] = partition_of(values);
-  }
-  return partitions;
-}
-
-std::map<std::string, std::string> parse_config(std::string_view text) {
-  constexpr std::string_view kTime = "Configuration data as of ";
-  std::map<std::string, std::string> config;
-  while (!text.empty()) {
-    const std::string_view line = next_line(text);
-    if (line.starts_with(kTime)) config["as of"] = line.substr(kTime.size());
-    const size_t equals = line.find('=');
-    if (equals == line.npos || equals == 0) continue;
-    const std::string_view name = line.substr(0, line.find_last_not_of(' ', equals - 1) + 1);
-    const size_t value = std::min(line.find_first_not_of(' ', equals + 1), line.size());
-    config[std::string(name)] = line.substr(value);
-  }
-  return config;
-}
-
-std::optional<int64_t> leading_number(const std::string& value) {
-  return parse_number<int64_t>(std::string_view(value).substr(0, value.find(' ')));
-}
-
-std::string release_of(const std::string& version_text) {
-  const size_t begin = version_text.find(' ');
-  if (begin == std::string::npos) return "";
-  return version_text.substr(begin + 1, version_text.find_first_of(" \n", begin + 1) - begin - 1);
 }
 
 }  // namespace slurm

@@ -10,6 +10,7 @@
 
 #include "slurm/cluster.h"
 #include "slurm/commands/run_command.h"
+#include "slurm/queued_job.h"
 #include "slurm/site_facts.h"
 #include "slurm/slurm_cluster.h"
 
@@ -26,6 +27,15 @@ struct QueueText {
 };
 // Jobs whose name begins with `name_prefix`. What others look like does not matter.
 QueueText parse_squeue(std::string_view text, const std::string& name_prefix);
+
+// Those of all users that run or wait.
+Words squeue_arguments_of_everybody();
+struct EverybodyText {
+  std::vector<QueuedJob> jobs{};
+  std::string problem{};  // why it may be incomplete; empty: it is whole
+};
+// A job of somebody else's that cannot be read is left out.
+EverybodyText parse_squeue_of_everybody(std::string_view text, const std::string& name_prefix);
 
 Words sacct_arguments(const std::string& name, int days);
 // One entry for each job id, its last run. nullopt: a line cannot be read.
@@ -51,7 +61,7 @@ std::string complaint_of(const CommandResult& result);
 // Both outputs, without "sbatch: " before the lines.
 std::string words_of(const CommandResult& result);
 
-// "sinfo -h -N -o %N|%G|%R|%c|%m".
+// Each node with what of it is busy and its state, once for each of its partitions.
 Words sinfo_node_arguments();
 NodeTotals parse_sinfo_nodes(std::string_view text);
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "slurm/cluster.h"
+#include "slurm/cluster_facts.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
 
@@ -42,6 +43,8 @@ class LocalCluster : public Cluster {
   void forget(const std::string& job_id) override;
   int allowance() override { return std::numeric_limits<int>::max(); }
   int nodes() override { return 1; }
+  // One node in one partition, "local", with the slots as its GPUs; no limits but those.
+  ClusterFacts facts() override;
   std::string test_only(const JobRequest& request) override;
   std::vector<Finding> examine(const Examination& what) override;
   std::string describe() const override;
@@ -64,6 +67,7 @@ class LocalCluster : public Cluster {
   void judge_vanished(Job& job) const;
   void continue_wrapper(const Job& job) const;
   std::vector<Job> all_jobs() const;
+  QueuedJob queued_job_of(const Job& job) const;
   std::vector<ProcessIdentity> processes_of(const Job& job) const;
   void claim(const JobRequest& request);
   void start_waiting(std::vector<Job>& jobs);

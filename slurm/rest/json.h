@@ -14,6 +14,7 @@
 
 #include "slurm/api_version.h"
 #include "slurm/cluster.h"
+#include "slurm/queued_job.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/site_facts.h"
 
@@ -63,6 +64,8 @@ SubmitResult classify_submit(const RestAnswer& answer);
 
 // One object of "jobs" in the controller's listing. nullopt: it is not a job.
 std::optional<JobStatus> parse_job(const std::string& object);
+// The same job with what a planner asks of it; whether it is ours is for the caller.
+std::optional<QueuedJob> parse_queued_job(const std::string& object);
 // A whole answer of accounting; one entry for each job.
 std::vector<JobStatus> parse_accounting_jobs(const std::string& body);
 

@@ -1,11 +1,13 @@
 // Implements json.h: one job, as the controller and as accounting show it.
 #include <algorithm>
 
+#include "base/text.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
+#include "slurm/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -109,6 +111,53 @@ std::optional<JobStatus> job_of(const Json& object) {
   return job;
 }
 
+// Minutes; unset where there is no limit, which v0.0.38 writes as a number beyond all others.
+std::optional<int64_t> time_limit_of(const Json& object) {
+  constexpr int64_t kNone = 4'294'967'294;
+  const auto minutes = number_of(member(object, "time_limit"));
+  return minutes && *minutes > 0 && *minutes < kNone ? minutes : std::nullopt;
+}
+
+// ["gpu:2(IDX:0-1)", ...], one for each node.
+std::vector<int> gpus_by_node_of(const Json& detail) {
+  std::vector<int> gpus;
+  if (!detail.is_array()) return gpus;
+  for (const Json& node : detail) gpus.push_back(gpus_in(text_of(node)).value_or(0));
+  return gpus;
+}
+
+Names names_of(const Json& list) {
+  Names names;
+  for (const std::string& name : base::split(text_of(list), ',')) {
+    if (!name.empty()) names.insert(name);
+  }
+  return names;
+}
+
+std::optional<QueuedJob> queued_job_of(const Json& object) {
+  auto status = job_of(object);
+  if (!status) return std::nullopt;
+  QueuedJob job{.status = *std::move(status),
+                .user = text_of(member(object, "user_name")),
+                .account = text_of(member(object, "account")),
+                .qos = text_of(member(object, "qos")),
+                .partitions = names_of(member(object, "partition")),
+                .nodes = small(number_of(member(object, "node_count"))).value_or(0),
+                .cpus = small(number_of(member(object, "cpus"))).value_or(0),
+                .limit_minutes = time_limit_of(object),
+                .priority = number_of(member(object, "priority")).value_or(0)};
+  if (job.status.state == JobState::kPending) {
+    job.expected_start = time_of(member(object, "start_time"));
+    const std::string tasks = text_of(member(object, "array_task_string"));
+    if (!tasks.empty()) job.waiting_tasks = tasks_in(tasks);
+  } else if (!is_over(job.status.state)) {
+    job.node_list = job.status.host;
+    job.gpus_by_node = gpus_by_node_of(member(object, "gres_detail"));
+    job.limit_end = time_of(member(object, "end_time"));
+  }
+  return job;
+}
+
 std::optional<int> gpus_in_accounting(const Json& requested) {
   if (!requested.is_array()) return std::nullopt;
   std::optional<int> gpus;
@@ -141,6 +190,10 @@ std::optional<JobStatus> accounted_job_of(const Json& object) {
 }  // namespace
 
 std::optional<JobStatus> parse_job(const std::string& object) { return job_of(parse_json(object)); }
+
+std::optional<QueuedJob> parse_queued_job(const std::string& object) {
+  return queued_job_of(parse_json(object));
+}
 
 std::vector<JobStatus> parse_accounting_jobs(const std::string& body) {
   const Json document = parse_json(body);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "slurm/gpu_count.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
@@ -36,6 +35,8 @@ PartitionFacts partition_of(const Json& object) {
   };
   return {.state = join_words(words_of(of({"partition", "state"}, "state"))),
           .is_default = words_of(member(object, "flags")).contains("DEFAULT"),
+          .default_minutes = limit_of(of({"defaults", "time"}, "default_time_limit")),
+          .priority_tier = number_of(of({"priority", "tier"}, "priority_tier")).value_or(1),
           .most_minutes = limit_of(of({"maximums", "time"}, "max_time_limit")),
           .most_nodes = limit_of(of({"maximums", "nodes"}, "maximum_nodes_per_job")),
           .most_cpus = limit_of(of({"maximums", "cpus_per_node"}, "maximum_cpus_per_node")),
@@ -47,6 +48,28 @@ PartitionFacts partition_of(const Json& object) {
           .qos = names_in(of({"qos", "allowed"}, "allowed_qos")),
           .denied_qos = names_in(of({"qos", "deny"}, "denied_qos")),
           .own_qos = text_of(of({"qos", "assigned"}, "qos"))};
+}
+
+// v0.0.38 has the base state and the flags apart.
+std::set<std::string> state_words_of(const Json& object) {
+  std::set<std::string> words = words_of(member(object, "state"));
+  words.merge(words_of(member(object, "state_flags")));
+  return words;
+}
+
+NodeFacts node_of(const Json& object) {
+  NodeFacts node{.name = text_of(member(object, "name")),
+                 .cpus = number_of(member(object, "cpus")).value_or(0),
+                 .memory_mb = number_of(member(object, "real_memory")).value_or(0),
+                 .cpus_busy = number_of(member(object, "alloc_cpus")).value_or(0),
+                 .reason = text_of(member(object, "reason"))};
+  const Json& partitions = member(object, "partitions");
+  if (partitions.is_array()) {
+    for (const Json& name : partitions) node.partitions.insert(text_of(name));
+  }
+  set_gpus(text_of(member(object, "gres")), text_of(member(object, "gres_used")), node);
+  set_state(state_words_of(object), node);
+  return node;
 }
 
 }  // namespace
@@ -64,17 +87,9 @@ NodeTotals parse_node_totals(const std::string& body) {
   const Json document = parse_json(body);
   NodeTotals totals;
   for (const Json* object : objects_of(member(document, "nodes"))) {
-    NodeFacts node{.name = text_of(member(*object, "name")),
-                   .cpus = number_of(member(*object, "cpus")).value_or(0),
-                   .memory_mb = number_of(member(*object, "real_memory")).value_or(0),
-                   .gpus = gpus_in(text_of(member(*object, "gres"))).value_or(0)};
-    const Json& partitions = member(*object, "partitions");
-    if (partitions.is_array()) {
-      for (const Json& name : partitions) node.partitions.insert(text_of(name));
-    }
+    totals.each.push_back(node_of(*object));
     ++totals.nodes;
-    totals.gpus += node.gpus;
-    totals.each.push_back(std::move(node));
+    totals.gpus += totals.each.back().gpus;
   }
   return totals;
 }

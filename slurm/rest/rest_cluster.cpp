@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/rest_doctor.h"
+#include "slurm/rest/rest_inquiry.h"
 #include "slurm/rest/rest_session.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/slurm_cluster.h"
@@ -40,6 +42,44 @@ bool is_plain(const std::string& text) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   });
 }
+
+// Takes the jobs of a listing one by one. Most jobs of a cluster are not ours, and without a wish
+// for them they are not even parsed.
+class ListingReader {
+ public:
+  ListingReader(const std::string& prefix, ListingScope scope)
+      : prefix_(prefix),
+        is_plain_(is_plain(prefix)),
+        everybody_(scope == ListingScope::kEverybody) {}
+
+  // A job that cannot be read may be ours, unless its text has nothing of our names.
+  void take(const std::string& object) {
+    const bool may_be_ours = !is_plain_ || object.find(prefix_) != object.npos;
+    if (!may_be_ours && !everybody_) return;
+    auto job = parse_queued_job(object);
+    if (!job) {
+      unreadable_ = unreadable_ || may_be_ours;
+      return;
+    }
+    job->ours = job->status.name.starts_with(prefix_);
+    if (job->ours) ours_.push_back(job->status);
+    if (everybody_ && !is_over(job->status.state)) all_.push_back(*std::move(job));
+  }
+
+  bool lacks_one_of_ours() const { return unreadable_; }
+  void give_to(Listing& listing) {
+    listing.ours.jobs = std::move(ours_);
+    listing.everybody = std::move(all_);
+  }
+
+ private:
+  const std::string& prefix_;
+  bool is_plain_;
+  bool everybody_;
+  bool unreadable_ = false;
+  Jobs ours_;
+  std::vector<QueuedJob> all_;
+};
 
 class RestCluster final : public SlurmCluster {
  public:
@@ -120,13 +160,37 @@ class RestCluster final : public SlurmCluster {
 
  private:
   int64_t steady_ms() const override { return session_.steady_ms(); }
-  Snapshot list() override {
+  Listing list(ListingScope scope) override {
     const auto version = session_.version(RestSession::Purpose::kListing);
-    if (version) return list_with(*version);
-    Snapshot snapshot;
-    snapshot.problem = session_.version_failure().why;
-    snapshot.fresh = session_.version_failure().ending != RestReply::Ending::kNoBudget;
-    return snapshot;
+    if (version) return list_with(*version, scope);
+    Listing listing;
+    listing.ours.problem = session_.version_failure().why;
+    listing.ours.fresh = session_.version_failure().ending != RestReply::Ending::kNoBudget;
+    return listing;
+  }
+  bool lists_everybody() const override { return true; }
+
+  SiteFacts ask_site() override {
+    SiteFacts site{.user = session_.user(), .now = session_.now()};
+    if (const auto version = session_.version()) {
+      RestInquiry inquiry(session_, *version, RestSession::Purpose::kOther);
+      site.nodes = inquiry.nodes();
+      site.partitions = inquiry.partitions();
+    } else {
+      site.nodes.problem = site.partitions.problem = session_.version_failure().why;
+    }
+    return site;
+  }
+
+  int accounting_requests() const override { return 2; }
+  void ask_accounting(SiteFacts& site) override {
+    site.user = session_.user();
+    if (const auto version = session_.version()) {
+      RestInquiry(session_, *version, RestSession::Purpose::kOther).ask_accounting(site);
+    } else {
+      site.accounting_use = AccountingUse::kAsked;
+      site.accounting.problem = session_.version_failure().why;
+    }
   }
 
   std::optional<Jobs> accounting_records(const std::string& name) override {
@@ -171,38 +235,29 @@ class RestCluster final : public SlurmCluster {
     return SubmitResult::unknown(reply.why);
   }
 
-  Snapshot list_with(ApiVersion version) {
-    Snapshot snapshot;
-    Jobs jobs;
-    const std::string& prefix = session_.options().name_prefix;
-    // Most jobs of a cluster are not ours, and are not even parsed.
-    const bool may_skip = is_plain(prefix);
-    bool unreadable = false;
-    JobListing listing([&](const std::string& object) {
-      if (may_skip && object.find(prefix) == object.npos) return;
-      auto job = parse_job(object);
-      unreadable = unreadable || !job;
-      if (job && job->name.starts_with(prefix)) jobs.push_back(std::move(*job));
-    });
+  Listing list_with(ApiVersion version, ListingScope scope) {
+    Listing found;
+    ListingReader reader(session_.options().name_prefix, scope);
+    JobListing listing([&](const std::string& object) { reader.take(object); });
     RestReply reply;
     try {
       reply = session_.get(jobs_path(version), RestSession::Purpose::kListing,
                            [&](std::string_view piece) { listing.feed(piece); });
     } catch (const std::runtime_error& error) {
-      snapshot.problem = error.what();
-      return snapshot;
+      found.ours.problem = error.what();
+      return found;
     }
-    snapshot.fresh = reply.ending != RestReply::Ending::kNoBudget;
-    snapshot.problem = session_.fault_of_listing(version, reply, listing);
-    if (snapshot.problem.empty() && unreadable) {
-      snapshot.problem = "slurmrestd's listing has a job that cannot be read";
+    found.ours.fresh = reply.ending != RestReply::Ending::kNoBudget;
+    found.ours.problem = session_.fault_of_listing(version, reply, listing);
+    if (found.ours.problem.empty() && reader.lacks_one_of_ours()) {
+      found.ours.problem = "slurmrestd's listing has a job that cannot be read";
     }
-    snapshot.complete = snapshot.problem.empty();
-    if (snapshot.complete) {
-      snapshot.jobs = std::move(jobs);
+    found.ours.complete = found.ours.problem.empty();
+    if (found.ours.complete) {
+      reader.give_to(found);
       session_.note_release(slurm_release(listing.rest()));
     }
-    return snapshot;
+    return found;
   }
 
   RestSession session_;

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <ctime>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "slurm/rest/access_token.h"
 #include "slurm/rest/json.h"
+#include "slurm/rest/rest_inquiry.h"
 #include "slurm/site_facts.h"
 
 namespace slurm {
@@ -26,14 +25,6 @@ std::string duration_of(int64_t seconds) {
   if (seconds < 7200) return std::to_string(seconds / 60) + " min";
   if (seconds < 48 * 3600) return std::to_string(seconds / 3600) + " h";
   return std::to_string(seconds / (24 * 3600)) + " days";
-}
-
-// "Tue, 11 Jun 2024 12:00:00 GMT".
-std::optional<int64_t> parse_http_date(const std::string& text) {
-  struct tm parts {};
-  const char* end = strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return int64_t{timegm(&parts)};
 }
 
 bool is_of_this_machine(const std::string& url) {
@@ -136,66 +127,17 @@ bool check_version(RestSession& session, bool token_is_good, Findings& findings)
   return true;
 }
 
-std::string failure_of(const RestReply& reply) {
-  return reply.why.empty() ? "an answer that is not understood" : reply.why;
+// The controller is asked for its time only if it has answered a ping: each vain request to it
+// takes 10 s or more.
+SiteFacts facts_of(RestSession& session, ApiVersion version, bool controller_answers) {
+  RestInquiry inquiry(session, version, RestSession::Purpose::kExamination);
+  SiteFacts facts{.user = session.user(), .now = session.now()};
+  if (controller_answers) facts.controller_time = inquiry.controller_time();
+  facts.partitions = inquiry.partitions();
+  inquiry.ask_accounting(facts);
+  facts.nodes = inquiry.nodes();
+  return facts;
 }
-
-// Asks the site one question after the other, whatever the session's budget for routine requests.
-class Inquiry {
- public:
-  Inquiry(RestSession& session, ApiVersion version) : session_(session), version_(version) {}
-
-  // The controller is asked for its time only if it has answered a ping: each vain request to it
-  // takes 10 s or more.
-  SiteFacts facts(bool controller_answers) {
-    SiteFacts facts{.user = session_.user(), .now = session_.now()};
-    if (controller_answers) facts.controller_time = controller_time();
-    facts.partitions = ask(controller_path(version_, "partitions"), parse_partitions);
-    if (session_.uses_accounting()) {
-      facts.accounting_use = AccountingUse::kAsked;
-      ask_accounting(facts);
-    } else if (session_.options().accounting == Accounting::kOff) {
-      facts.accounting_use = AccountingUse::kOff;
-    }
-    facts.nodes = ask(controller_path(version_, "nodes"), parse_node_totals);
-    return facts;
-  }
-
- private:
-  RestReply get(const std::string& path) {
-    return session_.get(path, RestSession::Purpose::kExamination);
-  }
-
-  // What `parse` reads in the answer, or why there is none.
-  template <typename Parse>
-  Fact<std::invoke_result_t<Parse, std::string>> ask(const std::string& path, Parse parse) {
-    const RestReply reply = get(path);
-    if (!reply.ok()) return {.problem = failure_of(reply)};
-    return {.value = parse(reply.answer.body)};
-  }
-
-  Fact<int64_t> controller_time() {
-    const RestReply reply = get(controller_path(version_, "diag"));
-    auto time = reply.ok() ? slurm::controller_time(reply.answer.body) : std::nullopt;
-    if (!time) time = parse_http_date(reply.date);
-    return time ? Fact<int64_t>{.value = time} : Fact<int64_t>{.problem = failure_of(reply)};
-  }
-
-  void ask_accounting(SiteFacts& facts) {
-    facts.qos = ask(accounting_path(version_, "qos"), parse_qos);
-    if (!facts.qos.value) {
-      facts.accounting.problem = facts.qos.problem;
-      return;
-    }
-    facts.accounting.value = "slurmdbd";
-    facts.associations =
-        ask(accounting_path(version_, "associations"),
-            [&](const std::string& body) { return parse_associations(body, facts.user); });
-  }
-
-  RestSession& session_;
-  ApiVersion version_;
-};
 
 bool check_controller(RestSession& session, const RestReply& ping, Findings& findings) {
   if (!ping.ok()) {
@@ -235,7 +177,7 @@ std::vector<Finding> examine_rest(RestSession& session, const Examination& what)
     return findings.all();
   }
   const bool answers = check_controller(session, ping, findings);
-  judge_site(Inquiry(session, version).facts(answers), what, findings);
+  judge_site(facts_of(session, version, answers), what, findings);
   check_limits(session, what, findings);
   return findings.all();
 }

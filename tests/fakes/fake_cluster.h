@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "slurm/cluster.h"
+#include "slurm/cluster_facts.h"
 
 namespace tests {
 
@@ -38,6 +39,7 @@ class FakeCluster : public slurm::Cluster {
   std::vector<std::string> released{};
   std::vector<std::string> names_asked{};
   int looks_by_name = 0;
+  int facts_asked = 0;
 
   // What it knows.
   std::vector<slurm::JobStatus> jobs{};
@@ -45,6 +47,7 @@ class FakeCluster : public slurm::Cluster {
   bool complete = true;
   bool fresh = true;
   bool names_can_be_asked = true;
+  slurm::ClusterFacts cluster_facts{};
 
   slurm::SubmitResult submit(const slurm::JobRequest& request) override {
     spend();
@@ -125,6 +128,10 @@ class FakeCluster : public slurm::Cluster {
   }
   int allowance() override { return requests_left; }
   int nodes() override { return machines; }
+  slurm::ClusterFacts facts() override {
+    ++facts_asked;
+    return cluster_facts;
+  }
   std::string test_only(const slurm::JobRequest&) override { return "would start now"; }
   std::vector<slurm::Finding> examine(const slurm::Examination&) override { return {}; }
   std::string describe() const override { return "fake cluster"; }

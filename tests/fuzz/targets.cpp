@@ -32,6 +32,7 @@
 #include "slurm/rest/json.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
+#include "slurm/slurm_lists.h"
 #include "tests/scratch_folder.h"
 
 namespace tests {
@@ -162,6 +163,9 @@ void option_values(const std::string& bytes) {
   slurm::gpus_of_gres(bytes);
   slurm::parse_signal(bytes);
   slurm::gpus_in(bytes);
+  slurm::gpu_kinds_in(bytes);
+  slurm::hosts_in(bytes);
+  slurm::tasks_in(bytes);
   engine::read_host_list(bytes);
   engine::count_of_host(bytes, 3);
 }
@@ -170,6 +174,7 @@ void slurm_json(const std::string& bytes) {
   slurm::problem_of(slurm::ApiVersion::kV38, {.status = 200, .body = bytes});
   slurm::classify_submit({.status = 200, .body = bytes});
   slurm::parse_job(bytes);
+  if (const auto job = slurm::parse_queued_job(bytes)) slurm::shares_of(*job);
   slurm::parse_accounting_jobs(bytes);
   slurm::parse_partitions(bytes);
   slurm::parse_node_totals(bytes);
@@ -178,12 +183,17 @@ void slurm_json(const std::string& bytes) {
   slurm::controller_time(bytes);
   slurm::slurm_release(bytes);
   slurm::offered_versions(bytes);
-  slurm::JobListing listing([](const std::string& object) { slurm::parse_job(object); });
+  slurm::JobListing listing([](const std::string& object) {
+    if (const auto job = slurm::parse_queued_job(object)) slurm::shares_of(*job);
+  });
   listing.feed(bytes);
 }
 
 void slurm_text(const std::string& bytes) {
   slurm::parse_squeue(bytes, "margay-");
+  for (const slurm::QueuedJob& job : slurm::parse_squeue_of_everybody(bytes, "margay-").jobs) {
+    slurm::shares_of(job);
+  }
   slurm::parse_sacct(bytes, "margay-x-1-a1");
   slurm::parse_sinfo_nodes(bytes);
   slurm::release_of(bytes);

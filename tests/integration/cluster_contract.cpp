@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "slurm/cluster_facts.h"
 #include "slurm/job_states.h"
 #include "tests/require.h"
 #include "tests/scratch_folder.h"
@@ -21,6 +22,7 @@ using slurm::SubmitOutcome;
 using slurm::SubmitResult;
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -349,6 +351,32 @@ TEST_P(ClusterContract, WhatAJobAskedForIsShown) {
   const std::string id = submit(asked);
   end_of(id);
   EXPECT_THAT(look(id)->gpus, Optional(2));
+}
+
+TEST_P(ClusterContract, ARunningJobAndItsNodesAreAmongTheFacts) {
+  const std::string name = full("seen");
+  submit("seen", wait_line());
+  slurm::ClusterFacts facts;
+  const auto seen = [&] {
+    cluster_->states();
+    facts = cluster_->facts();
+    return facts.complete && std::any_of(facts.running.begin(), facts.running.end(),
+                                         [&](const slurm::QueuedJob& job) {
+                                           return job.status.name == name && job.ours;
+                                         });
+  };
+  ASSERT_TRUE(becomes_true(seen)) << facts.problem;
+  const auto job = std::find_if(facts.running.begin(), facts.running.end(),
+                                [&](const auto& one) { return one.status.name == name; });
+  const auto shares = slurm::shares_of(*job);
+  ASSERT_THAT(shares, SizeIs(1));
+  EXPECT_THAT(facts.site.nodes.value->each,
+              Contains(Field(&slurm::NodeFacts::name, shares[0].node)));
+  EXPECT_FALSE(facts.site.partitions.value->empty());
+  EXPECT_GT(facts.site.now, 1'700'000'000);
+  const int64_t limit = job->limit_end - job->status.start_time;
+  EXPECT_TRUE(job->limit_end == 0 || (limit > 598 && limit < 602)) << limit;
+  let_go();
 }
 
 TEST_P(ClusterContract, ItSaysWhatItIsAndWhetherItWorks) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "slurm/cluster.h"
+#include "slurm/cluster_facts.h"
 #include "tests/unit/scheduler/model/model_random.h"
 
 namespace tests {
@@ -78,6 +79,7 @@ class ModelCluster : public slurm::Cluster {
   void forget(const std::string&) override {}
   int allowance() override;
   int nodes() override { return kNodes; }
+  slurm::ClusterFacts facts() override { return {.problem = "the model has no facts"}; }
   std::string test_only(const slurm::JobRequest&) override { return "would start now"; }
   std::vector<slurm::Finding> examine(const slurm::Examination&) override { return {}; }
   std::string describe() const override { return "model"; }

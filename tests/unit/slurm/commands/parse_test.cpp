@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/scratch_folder.h"
+#include "tests/unit/slurm/recorded_look.h"
 
 namespace slurm {
 namespace {
@@ -334,6 +335,34 @@ TEST(Sinfo, ShowsWhatANodeHasAndItsPartitions) {
   EXPECT_EQ(found.each.at(0).cpus, 16);
   EXPECT_EQ(found.each.at(1).memory_mb, 32'000);
   EXPECT_EQ(found.each.at(1).gpus, 0);
+}
+
+TEST(SlurmsCommands, ShowALookAsSlurmrestdDoes) {
+  ClusterFacts facts;
+  facts.site.nodes.value = parse_sinfo_nodes(recorded("sinfo.txt"));
+  facts.site.partitions.value = parse_partitions_text(recorded("partitions.txt"));
+  const EverybodyText queue =
+      parse_squeue_of_everybody(recorded("squeue_everybody.txt"), "margay-x-");
+  EXPECT_EQ(queue.problem, "");
+  EXPECT_EQ(std::count_if(queue.jobs.begin(), queue.jobs.end(),
+                          [](const QueuedJob& job) { return job.ours; }),
+            3);
+  set_jobs(queue.jobs, facts);
+  tests::expect_recorded_nodes(*facts.site.nodes.value);
+  tests::expect_recorded_jobs(facts);
+  const PartitionFacts& small = facts.site.partitions.value->at("short");
+  EXPECT_EQ(small.default_minutes, 1);
+  EXPECT_EQ(small.priority_tier, 1);
+  EXPECT_EQ(facts.site.partitions.value->at("closed").default_minutes, std::nullopt);
+}
+
+TEST(Squeue, ShowsNothingByAListOfEverybodysJobsThatWasCut) {
+  const std::string whole = recorded("squeue_everybody.txt");
+  for (size_t length = 1; length + 2 < whole.size(); length += 7) {
+    const EverybodyText cut = parse_squeue_of_everybody(whole.substr(0, length), "margay-x-");
+    const bool at_the_end_of_a_job = whole[length - 1] == '\x1e' || whole[length - 1] == '\n';
+    EXPECT_EQ(cut.problem.empty(), at_the_end_of_a_job) << length;
+  }
 }
 
 TEST(Release, IsReadFromTheVersionOfACommand) {

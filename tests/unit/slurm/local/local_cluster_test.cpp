@@ -171,6 +171,41 @@ TEST_F(LocalClusterTest, MoreJobsThanSlotsWaitAndRunInOrder) {
   EXPECT_THAT(lines(folder_ / "ran"), ElementsAre("c", "a", "b"));
 }
 
+TEST_F(LocalClusterTest, ItsFactsAreItsSlotsAsGpusOfOneNode) {
+  LocalClusterOptions two = options();
+  two.slots = 2;
+  LocalCluster cluster(two);
+  JobRequest limited = request("first", kWaitForFile);
+  limited.script.insert(0, "#!/bin/bash\n#SBATCH --time=10\n");
+  for (const JobRequest& one :
+       {limited, request("second", kWaitForFile), request("third", kWaitForFile)}) {
+    cluster.submit(one);
+  }
+  ASSERT_TRUE(has_run("first"));
+  ASSERT_TRUE(has_run("second"));
+  const ClusterFacts facts = cluster.facts();
+  ASSERT_TRUE(facts.complete) << facts.problem;
+  const NodeFacts& node = facts.site.nodes.value->each.at(0);
+  EXPECT_EQ(node.gpus, 2);
+  EXPECT_EQ(node.gpus_busy, 2);
+  EXPECT_EQ(node.use, NodeUse::kUsable);
+  ASSERT_EQ(facts.running.size(), 2U);
+  const QueuedJob& first = facts.running[0];
+  EXPECT_EQ(first.status.name, "first");
+  EXPECT_TRUE(first.ours);
+  EXPECT_EQ(first.limit_end, first.status.start_time + 600);
+  EXPECT_EQ(shares_of(first).at(0).node, node.name);
+  EXPECT_EQ(shares_of(first).at(0).gpus, 1);
+  EXPECT_EQ(facts.running[1].limit_end, 0);
+  ASSERT_EQ(facts.waiting.size(), 1U);
+  EXPECT_EQ(facts.waiting[0].status.name, "third");
+  EXPECT_EQ(facts.limits_problem, "") << "it is known that there are none";
+  EXPECT_EQ(why_limits_are_unknown(facts.site), "");
+  let_go();
+  for (const char* name : {"first", "second", "third"}) ASSERT_TRUE(ends(cluster, name));
+  EXPECT_EQ(cluster.facts().site.nodes.value->each.at(0).gpus_busy, 0);
+}
+
 TEST_F(LocalClusterTest, AScriptWithAnInvalidTimeLimitIsRefused) {
   LocalCluster cluster(options());
   JobRequest job = request("odd", "exit 0");

@@ -1,12 +1,17 @@
 // Partitions, nodes, QOS, associations and the release as real slurmrestds gave them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "slurm/cluster_facts.h"
 #include "slurm/rest/json.h"
 #include "tests/unit/slurm/recorded.h"
+#include "tests/unit/slurm/recorded_look.h"
 
 namespace slurm {
 namespace {
@@ -68,6 +73,43 @@ TEST(Facts, NodesAndTheirGpusAreCounted) {
     {"name": "n02", "state": ["DOWN"], "gres": ""}]})");
   EXPECT_EQ(later.nodes, 2);
   EXPECT_EQ(later.gpus, 4);
+}
+
+std::string recorded_look(const std::string& release, const std::string& what) {
+  return nlohmann::json::parse(tests::recorded_text(release + "/look.json")).at(what).dump();
+}
+
+TEST(Facts, ALookIsReadAlikeFromEachVersion) {
+  for (const std::string release : {"22.05", "24.11"}) {
+    SCOPED_TRACE(release);
+    ClusterFacts facts;
+    facts.site.nodes.value = parse_node_totals(recorded_look(release, "nodes"));
+    facts.site.partitions.value = parse_partitions(recorded_look(release, "partitions"));
+    std::vector<QueuedJob> jobs;
+    JobListing listing(
+        [&](const std::string& job) { jobs.push_back(parse_queued_job(job).value()); });
+    listing.feed(recorded_look(release, "jobs"));
+    ASSERT_TRUE(listing.whole());
+    set_jobs(jobs, facts);
+    tests::expect_recorded_nodes(*facts.site.nodes.value);
+    tests::expect_recorded_jobs(facts);
+    EXPECT_THAT(tests::job_named(facts.running, "other").gpus_by_node, testing::ElementsAre(1, 1));
+  }
+  tests::expect_recorded_nodes(parse_node_totals(recorded_look("24.11", "nodes of v0.0.40")));
+}
+
+TEST(Facts, PartitionsSayHowLongAJobMayRunAndWhichGoFirst) {
+  for (const auto& [release, what] : std::vector<std::pair<std::string, std::string>>{
+           {"22.05", "partitions"}, {"24.11", "partitions"}, {"24.11", "partitions of v0.0.40"}}) {
+    const auto partitions = parse_partitions(recorded_look(release, what));
+    EXPECT_EQ(partitions.at("main").default_minutes, 60) << release;
+    EXPECT_EQ(partitions.at("main").most_minutes, std::nullopt);
+    EXPECT_EQ(partitions.at("short").default_minutes, 1);
+    EXPECT_EQ(partitions.at("short").most_minutes, 5);
+    EXPECT_EQ(partitions.at("short").most_nodes, 4);
+    EXPECT_EQ(partitions.at("closed").state, "DOWN");
+    EXPECT_EQ(partitions.at("main").priority_tier, 1);
+  }
 }
 
 TEST(Facts, QosAreReadWithTheirLimits) {

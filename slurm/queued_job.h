@@ -1,0 +1,46 @@
+// A job in the cluster's queue, anybody's: what the daemon tracks of its own jobs, and beside it
+// what a planner asks of all. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slurm/accounting_facts.h"
+#include "slurm/cluster.h"
+
+namespace slurm {
+
+struct QueuedJob {
+  JobStatus status{};  // the name of ours is their attempt's token
+  bool ours = false;   // by its name
+  std::string user{};  // empty: not said
+  std::string account{};
+  std::string qos{};
+  Names partitions{};                      // the one that it runs in, or all that it may start in
+  int nodes = 0;                           // that it has or asks for; 0: not said
+  int64_t cpus = 0;                        // that it has or asks for in all; 0: not said
+  std::string node_list{};                 // of one that runs, in Slurm's notation
+  std::vector<int> gpus_by_node{};         // of one that runs, in the order of its list, where said
+  std::optional<int64_t> limit_minutes{};  // unset: unlimited, or not said
+  // Seconds since the epoch; 0: not known.
+  int64_t limit_end = 0;       // of one that runs, when it reaches its time limit
+  int64_t expected_start = 0;  // of one that waits, as Slurm expects it itself
+  int64_t priority = 0;        // Slurm's
+  int waiting_tasks = 1;       // of an array, whose waiting tasks are listed as one job
+};
+
+// What a job holds on one node.
+struct NodeShare {
+  std::string node{};
+  int gpus = 0;
+  int64_t cpus = 0;
+};
+
+// Of a job that runs, on each of its nodes. Where the cluster does not say how its GPUs and
+// processors are spread, evenly, and what is left over on the first nodes. None where its list of
+// nodes cannot be read.
+std::vector<NodeShare> shares_of(const QueuedJob& job);
+
+}  // namespace slurm
