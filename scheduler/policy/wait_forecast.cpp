@@ -33,14 +33,26 @@ std::optional<double> earliest_start(const ClusterForecast& cluster, const Width
   return nodes[static_cast<size_t>(width.nodes) - 1].first;
 }
 
-std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds) {
+std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds,
+                            double not_before) {
   const auto nodes = by_free_time(cluster, width.gpus_per_node);
   if (width.nodes < 1 || static_cast<size_t>(width.nodes) > nodes.size()) return std::nullopt;
-  const double start = nodes[static_cast<size_t>(width.nodes) - 1].first;
+  const double earliest = nodes[static_cast<size_t>(width.nodes) - 1].first;
+  const double start = std::max(earliest, not_before);
+  // Of the nodes that are free by then, the last ones.
+  size_t first = 0;
+  if (start > earliest) {
+    const auto late = std::upper_bound(nodes.begin(), nodes.end(), start,
+                                       [](double at, const auto& node) { return at < node.first; });
+    first = static_cast<size_t>(late - nodes.begin() - width.nodes);
+  }
   for (int n = 0; n < width.nodes; ++n) {
-    NodeForecast& gpus = cluster[nodes[static_cast<size_t>(n)].second];
+    NodeForecast& gpus = cluster[nodes[first + static_cast<size_t>(n)].second];
     std::sort(gpus.begin(), gpus.end());
-    std::fill_n(gpus.begin(), width.gpus_per_node, start + seconds);
+    const auto taken = start > earliest
+                           ? std::upper_bound(gpus.begin(), gpus.end(), start) - width.gpus_per_node
+                           : gpus.begin();
+    std::fill_n(taken, width.gpus_per_node, start + seconds);
   }
   return start;
 }

@@ -19,7 +19,10 @@ using ClusterForecast = std::vector<NodeForecast>;
 std::optional<double> earliest_start(const ClusterForecast& cluster, const Width& width);
 
 // Places a job that runs for `seconds` at its earliest start, on the GPUs that are free first, and
-// returns the start. nullopt, and nothing is placed, when the cluster is too small for it.
-std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds);
+// returns the start. One that does not start before a later time takes those that are free last
+// until then, so that the others stay free for what is done before. nullopt, and nothing is placed,
+// when the cluster is too small for it.
+std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds,
+                            double not_before = 0);
 
 }  // namespace scheduler

@@ -37,5 +37,14 @@ TEST(WaitForecast, JobsThatGoFirstTakeTheirPlace) {
   EXPECT_THAT(cluster, ElementsAre(ElementsAre(115, 110), ElementsAre(110, 110)));
 }
 
+TEST(WaitForecast, AJobThatStartsLaterTakesWhatIsFreeLastBeforeThat) {
+  ClusterForecast cluster = {{0, 50}, {30, 40}, {-5, 90}};
+  EXPECT_EQ(place(cluster, {}, 10, 60), 60);
+  EXPECT_EQ(place(cluster, kNode, 10, 60), 60);
+  EXPECT_THAT(cluster, ElementsAre(ElementsAre(70, 70), ElementsAre(30, 70), ElementsAre(-5, 90)));
+  EXPECT_EQ(place(cluster, kNode, 5, 20), 70) << "not before it has room";
+  EXPECT_EQ(place(cluster, {}, 5, -20), 0);
+}
+
 }  // namespace
 }  // namespace scheduler
