@@ -2,28 +2,18 @@
 // order, extended headers skipped. Pixel values become float32.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/mrc_header.h"
 #include "engine/io/image.h"
 #include "engine/io/volume.h"
 
 namespace engine {
 
-struct MrcHeader {
-  int nx = 0, ny = 0, nz = 0;  // columns, rows, sections
-  int mode = 2;
-  std::array<double, 3> pixel_size = {0, 0, 0};  // A along x, y, z; 0 when the header has none
-  bool swapped = false;                          // bytes were in the other order
-  int64_t extended_header_bytes = 0;
-  std::string extended_type;
-  int space_group = 0;
-  int volumes = 1;  // more than one only in a stack of volumes (space group 401 and above)
-  std::vector<std::string> labels;
-};
+using base::MrcHeader;
 
 struct MrcFile {
   std::string path;

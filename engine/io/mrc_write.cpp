@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "base/descriptor.h"
+#include "base/mrc_bytes.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
-#include "engine/io/mrc_bytes.h"
 
 namespace engine {
 namespace {
 
-using namespace mrc_bytes;  // the field offsets
+using namespace base::mrc_bytes;  // the field offsets
 
 // Closes a half-written file and removes it, unless it is something else than a regular file (a
 // device).

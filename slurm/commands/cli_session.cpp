@@ -72,7 +72,7 @@ std::optional<CommandResult> CliSession::run_in(const Environment& environment,
 
 CommandResult CliSession::start(const std::string& command, const Words& arguments,
                                 const Environment& environment) const {
-  return run_command(
+  return base::run_command(
       {.program = options_.commands.empty() ? command : options_.commands + "/" + command,
        .arguments = arguments,
        .environment = environment,

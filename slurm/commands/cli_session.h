@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "base/run_command.h"
 #include "slurm/cluster_options.h"
 #include "slurm/commands/parse.h"
-#include "slurm/commands/run_command.h"
 #include "slurm/rate_limit.h"
 
 namespace slurm {

@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/run_command.h"
 #include "slurm/cluster.h"
-#include "slurm/commands/run_command.h"
 #include "slurm/queued_job.h"
 #include "slurm/site_facts.h"
 #include "slurm/slurm_cluster.h"
 
 namespace slurm {
 
+using base::CommandResult;
 using Words = std::vector<std::string>;
 
 // --- squeue, sacct: SLURM_TIME_FORMAT=%s must be in their environment ---------------------------

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace engine::mrc_bytes {
+namespace base::mrc_bytes {
 
 inline constexpr size_t kHeaderSize = 1024;
 using HeaderBytes = std::array<unsigned char, kHeaderSize>;
@@ -59,4 +59,4 @@ void put(HeaderBytes& header, size_t offset, T value) {
   std::memcpy(header.data() + offset, &value, sizeof(T));
 }
 
-}  // namespace engine::mrc_bytes
+}  // namespace base::mrc_bytes

@@ -1,4 +1,4 @@
-#include "slurm/commands/run_command.h"
+#include "base/run_command.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -19,19 +21,20 @@
 #include "base/error.h"
 #include "base/spawn.h"
 
-namespace slurm {
+namespace base {
 namespace {
 
-using base::Descriptor;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds kLookEvery{50};
 
 struct Pipe {
   Descriptor read;
   Descriptor write;
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) base::throw_errno("cannot make a pipe");
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("cannot make a pipe");
     read.reset(ends[0]);
     write.reset(ends[1]);
     ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -41,8 +44,12 @@ struct Pipe {
 // The child inherits none of the daemon's files and signal settings, and leads a process group, so
 // that all its processes can be killed. Returns 0 or the error number of the start.
 int start(const Command& command, int output, int error, pid_t& child) {
-  base::Spawn spawn(POSIX_SPAWN_SETPGROUP);
-  spawn.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  Spawn spawn(POSIX_SPAWN_SETPGROUP);
+  if (command.input < 0) {
+    spawn.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+  } else {
+    spawn.duplicate(command.input, STDIN_FILENO);
+  }
   spawn.duplicate(output, STDOUT_FILENO);
   spawn.duplicate(error, STDERR_FILENO);
   spawn.close_from(STDERR_FILENO + 1);
@@ -52,6 +59,15 @@ int start(const Command& command, int output, int error, pid_t& child) {
   std::vector<std::string> settings;
   for (const auto& [name, value] : command.environment) settings.push_back(name + "=" + value);
   return spawn.run(std::move(words), std::move(settings), child);
+}
+
+// Of a process; 0 when it has ended.
+uint64_t resident_bytes(pid_t process) {
+  std::ifstream statm("/proc/" + std::to_string(process) + "/statm");
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // Reads what is there now, and closes the pipe at its end.
@@ -101,7 +117,7 @@ class Running {
 
  private:
   // Waits until the process has ended and, with `all_output`, every writer has closed its output.
-  // False: that took until after the deadline.
+  // False: that took until after the deadline, or the process has passed another limit.
   bool watch(Clock::time_point deadline, bool all_output) {
     bool ended = false;
     while (!ended || (all_output && (output_ || error_))) {
@@ -109,10 +125,11 @@ class Running {
                                         {output_.get(), POLLIN, 0},
                                         {error_.get(), POLLIN, 0}}};
       const auto left = std::chrono::ceil<Milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) return false;
-      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(left));
+      if (left <= 0 || (all_output && !may_go_on())) return false;
+      const auto wait = is_looked_at() ? std::min<int64_t>(left, kLookEvery.count()) : left;
+      const int ready = ::poll(watched.data(), watched.size(), static_cast<int>(wait));
       if (ready < 0 && errno != EINTR) {
-        base::throw_errno("poll");
+        throw_errno("poll");
       }
       if (ready <= 0) continue;
       ended = ended || watched[0].revents != 0;
@@ -122,12 +139,23 @@ class Running {
     return true;
   }
 
+  bool is_looked_at() const { return command_.most_memory > 0 || command_.look; }
+  bool may_go_on() {
+    const uint64_t most = command_.most_memory;
+    if (most > 0 && resident_bytes(child_) > most) {
+      beyond_ = "took more than " + std::to_string(most >> 20U) + " MiB of memory";
+    } else if (command_.look && !command_.look()) {
+      beyond_ = "was stopped";
+    }
+    return beyond_.empty();
+  }
+
   void kill_group(int signal) const { ::kill(-child_, signal); }
 
   int reap() const {
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0) {
-      if (errno != EINTR) base::throw_errno("waitpid");
+      if (errno != EINTR) throw_errno("waitpid");
     }
     return status;
   }
@@ -136,7 +164,9 @@ class Running {
     if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     result_.ending = in_time ? CommandResult::Ending::kEnded : CommandResult::Ending::kTimedOut;
-    if (!in_time) {
+    if (!beyond_.empty()) {
+      result_.why = command_.program + " " + beyond_;
+    } else if (!in_time) {
       const auto seconds = std::chrono::duration<double>(command_.timeout).count();
       std::string text = std::to_string(seconds);
       text.resize(text.find('.') + 2);
@@ -156,6 +186,7 @@ class Running {
   Descriptor& output_;
   Descriptor& error_;
   Descriptor process_;
+  std::string beyond_;  // which limit but that of time it has passed
   CommandResult result_;
 };
 
@@ -176,4 +207,4 @@ CommandResult run_command(const Command& command) {
   return Running(command, child, output.read, error.read).wait();
 }
 
-}  // namespace slurm
+}  // namespace base

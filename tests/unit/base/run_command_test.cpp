@@ -1,5 +1,6 @@
-#include "slurm/commands/run_command.h"
+#include "base/run_command.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,10 +9,11 @@
 #include <fstream>
 #include <string>
 
+#include "base/descriptor.h"
 #include "tests/scratch_folder.h"
 #include "tests/wait_until.h"
 
-namespace slurm {
+namespace base {
 namespace {
 
 using Ending = CommandResult::Ending;
@@ -122,6 +124,33 @@ TEST(RunCommand, DoesNotWaitForeverForAGrandchildThatHoldsTheOutput) {
   EXPECT_TRUE(tests::becomes_true([&] { return is_gone(scratch / "pid"); }));
 }
 
+TEST(RunCommand, KillsAProgramThatTakesTooMuchMemory) {
+  Command command = shell("a=$(head -c 200000000 /dev/zero | tr '\\0' a); sleep 600");
+  command.timeout = milliseconds(60'000);
+  command.most_memory = 64U << 20U;
+  const CommandResult result = run_command(command);
+  EXPECT_EQ(result.ending, Ending::kTimedOut);
+  EXPECT_EQ(result.why, "/bin/sh took more than 64 MiB of memory");
+}
+
+TEST(RunCommand, StopsAProgramThatNobodyWaitsFor) {
+  Command command = shell("sleep 600");
+  int looks = 0;
+  command.look = [&looks] { return ++looks < 3; };
+  const CommandResult result = run_command(command);
+  EXPECT_EQ(result.ending, Ending::kTimedOut);
+  EXPECT_EQ(result.why, "/bin/sh was stopped");
+}
+
+TEST(RunCommand, GivesAnOpenFileAsStandardInput) {
+  const tests::ScratchFolder scratch;
+  scratch.write("in", "what is in it");
+  const base::Descriptor file(::open((scratch / "in").c_str(), O_RDONLY | O_CLOEXEC));
+  Command command = shell("cat; cat /dev/stdin");
+  command.input = file.get();
+  EXPECT_EQ(run_command(command).output, "what is in itwhat is in it") << "also opened anew";
+}
+
 TEST(RunCommand, LeavesNoOpenFileToTheProgram) {
   const tests::ScratchFolder scratch;
   const std::ofstream open(scratch / "open");
@@ -129,4 +158,4 @@ TEST(RunCommand, LeavesNoOpenFileToTheProgram) {
 }
 
 }  // namespace
-}  // namespace slurm
+}  // namespace base

@@ -1,0 +1,188 @@
+#include "base/mrc_header.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace base {
+namespace {
+
+using namespace mrc_bytes;  // the field offsets
+
+[[noreturn]] void refuse(const std::string& problem) { throw MrcError(problem); }
+
+constexpr bool kLittleEndianHost = std::endian::native == std::endian::little;
+
+int int_at(const HeaderBytes& bytes, size_t offset, bool swapped) {
+  return get<int32_t>(bytes.data() + offset, swapped);
+}
+
+bool known_to_the_format(int mode) {
+  return value_bytes_of_mode(mode) != 0 || mode == 3 || mode == 4 || mode == 16 || mode == 101;
+}
+
+// True when the header makes sense in this byte order. Sizes may still be wrong.
+bool plausible(const HeaderBytes& bytes, bool swapped) {
+  const int largest = 1 << 24;
+  for (const size_t offset : {kNx, kNy, kNz}) {
+    const int n = int_at(bytes, offset, swapped);
+    if (n < 1 || n > largest) return false;
+  }
+  for (const size_t offset : {kMapC, kMapR, kMapS}) {
+    const int axis = int_at(bytes, offset, swapped);
+    if (axis < 0 || axis > 3) return false;
+  }
+  return known_to_the_format(int_at(bytes, kMode, swapped));
+}
+
+bool has_map_stamp(const HeaderBytes& bytes) {
+  return std::memcmp(bytes.data() + kMapStamp, "MAP", 3) == 0;
+}
+
+// The machine stamp decides; where it is missing or wrong, the order in which the header makes
+// sense does.
+bool find_byte_order(const HeaderBytes& bytes) {
+  bool stamped_swapped = false;
+  if (bytes[kMachineStamp] == 0x11) stamped_swapped = kLittleEndianHost;
+  if (bytes[kMachineStamp] == 0x44) stamped_swapped = !kLittleEndianHost;
+  if (plausible(bytes, stamped_swapped)) return stamped_swapped;
+  if (plausible(bytes, !stamped_swapped)) return !stamped_swapped;
+  if (!has_map_stamp(bytes)) refuse("is not an MRC file: its header makes no sense");
+  refuse("is a damaged MRC file: its header says " +
+         std::to_string(int_at(bytes, kNx, stamped_swapped)) + " x " +
+         std::to_string(int_at(bytes, kNy, stamped_swapped)) + " x " +
+         std::to_string(int_at(bytes, kNz, stamped_swapped)) + " values of mode " +
+         std::to_string(int_at(bytes, kMode, stamped_swapped)));
+}
+
+void check_mode(int mode) {
+  if (value_bytes_of_mode(mode) != 0) return;
+  std::string kind = "unknown";
+  if (mode == 3 || mode == 4) kind = "complex: a transform, not an image";
+  if (mode == 16) kind = "colour";
+  if (mode == 101) kind = "4 bits per pixel";
+  refuse("has MRC mode " + std::to_string(mode) + " (" + kind +
+         "); modes 0, 1, 2, 6 and 12 can be read, so convert it to mode 2");
+}
+
+void check_axes(const HeaderBytes& bytes, bool swapped) {
+  const int c = int_at(bytes, kMapC, swapped);
+  const int r = int_at(bytes, kMapR, swapped);
+  const int s = int_at(bytes, kMapS, swapped);
+  // All zero: old writers that never filled them in meant the usual order.
+  if ((c == 1 && r == 2 && s == 3) || (c == 0 && r == 0 && s == 0)) return;
+  refuse("stores its axes in another order (mapc, mapr, maps = " + std::to_string(c) + ", " +
+         std::to_string(r) + ", " + std::to_string(s) +
+         "); only 1, 2, 3 can be read, so write it again with columns along x, rows "
+         "along y and sections along z");
+}
+
+double pixel_size_along(const HeaderBytes& bytes, int axis, bool swapped) {
+  const size_t step = 4 * static_cast<size_t>(axis);
+  const double cell = get<float>(bytes.data() + kCellA + step, swapped);
+  const int intervals = int_at(bytes, kMx + step, swapped);
+  if (intervals <= 0 || !std::isfinite(cell) || cell <= 0) return 0.0;
+  return cell / intervals;
+}
+
+std::string text_at(const HeaderBytes& bytes, size_t offset, size_t length) {
+  std::string text(bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(offset + length));
+  text.resize(std::min(text.size(), text.find('\0')));
+  const size_t last = text.find_last_not_of(' ');
+  text.resize(last == std::string::npos ? 0 : last + 1);
+  return text;
+}
+
+std::vector<std::string> read_labels(const HeaderBytes& bytes, bool swapped) {
+  const int count = std::clamp(int_at(bytes, kLabelCount, swapped), 0, kMaxLabels);
+  std::vector<std::string> labels;
+  for (int i = 0; i < count; ++i) {
+    labels.push_back(text_at(bytes, kLabels + static_cast<size_t>(i) * kLabelSize, kLabelSize));
+  }
+  return labels;
+}
+
+int volumes_in(const HeaderBytes& bytes, const MrcHeader& header) {
+  const int mz = int_at(bytes, kMz, header.swapped);
+  if (header.space_group < kVolumeStack || mz <= 0 || header.nz % mz != 0) return 1;
+  return header.nz / mz;
+}
+
+std::string shape_text(int nx, int ny, int nz) {
+  return std::to_string(nx) + " x " + std::to_string(ny) + " x " + std::to_string(nz);
+}
+
+// Refuses what does not fit the file.
+void check_size(const MrcHeader& header, int64_t file_size) {
+  if (header.extended_header_bytes < 0) {
+    refuse("is a damaged MRC file: its extended header has " +
+           std::to_string(header.extended_header_bytes) + " bytes");
+  }
+  // Each side fits 24 bits, so that the product of two cannot overflow; the third is compared by
+  // division.
+  const int64_t plane = static_cast<int64_t>(header.nx) * header.ny;
+  const int64_t room = file_size - static_cast<int64_t>(kHeaderSize) - header.extended_header_bytes;
+  const int64_t value_bytes = value_bytes_of_mode(header.mode);
+  if (room < 0 || room / value_bytes / plane < header.nz) {
+    refuse("is cut short: its header promises " + shape_text(header.nx, header.ny, header.nz) +
+           " values of " + std::to_string(value_bytes) + " bytes, but the whole file has " +
+           std::to_string(file_size) + " bytes; copy it again");
+  }
+}
+
+MrcHeader decode_header(const HeaderBytes& bytes) {
+  MrcHeader header;
+  header.swapped = find_byte_order(bytes);
+  const bool swapped = header.swapped;
+  header.nx = int_at(bytes, kNx, swapped);
+  header.ny = int_at(bytes, kNy, swapped);
+  header.nz = int_at(bytes, kNz, swapped);
+  header.mode = int_at(bytes, kMode, swapped);
+  check_mode(header.mode);
+  check_axes(bytes, swapped);
+  for (int axis = 0; axis < 3; ++axis) {
+    header.pixel_size[static_cast<size_t>(axis)] = pixel_size_along(bytes, axis, swapped);
+  }
+  header.extended_header_bytes = int_at(bytes, kExtendedBytes, swapped);
+  if (header.extended_header_bytes > 0) header.extended_type = text_at(bytes, kExtendedType, 4);
+  header.space_group = int_at(bytes, kSpaceGroup, swapped);
+  header.volumes = volumes_in(bytes, header);
+  header.labels = read_labels(bytes, swapped);
+  return header;
+}
+
+}  // namespace
+
+int value_bytes_of_mode(int mode) {
+  switch (mode) {
+    case 0:
+      return 1;
+    case 1:
+    case 6:
+    case 12:
+      return 2;
+    case 2:
+      return 4;
+  }
+  return 0;
+}
+
+MrcHeader parse_mrc_header(const HeaderBytes& bytes, size_t got, int64_t file_size) {
+  if (got >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+    refuse("is compressed with gzip; unpack it first");
+  }
+  if (got >= 3 && std::memcmp(bytes.data(), "BZh", 3) == 0) {
+    refuse("is compressed with bzip2; unpack it first");
+  }
+  if (got != kHeaderSize) {
+    refuse("is not an MRC file: it has " + std::to_string(file_size) +
+           " bytes and a header alone takes 1024");
+  }
+  MrcHeader header = decode_header(bytes);
+  check_size(header, file_size);
+  return header;
+}
+
+}  // namespace base
