@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "base/json.h"
+#include "base/nominal_rate.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -20,7 +21,8 @@ namespace {
 struct PlanCommand {
   std::string config;
   DeviceOptions device;
-  int nproc = 0;  // local ranks; 0: as match would start for the configuration
+  int nproc = 0;       // local ranks; 0: as match would start for the configuration
+  int image_size = 0;  // of a square image in place of the micrograph; 0: the micrograph's
   bool allow_pixel_size_mismatch = false;
   bool json = false;
 };
@@ -35,25 +37,15 @@ struct Plan {
   double seconds = 0;
 };
 
-// Seconds of one core per pixel x log2(pixels) of a correlation. Measured on a processor of 2023;
-// others are within a factor of three.
-constexpr double kSecondsPerStep = 3.5e-10;
-
-// A CUDA device reads and writes so many bytes for each pixel of a correlation, at 2 TB/s.
-// Arithmetic; not measured.
-constexpr double kSecondsPerByte = 5e-13;
-constexpr double kLibraryBytes = 40;
-constexpr double kFusedBytes = 10;
-constexpr double kFusedFp16Bytes = 5;
-
 // An estimate from the transforms of the micrograph alone, which dominate.
 double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
   const double pixels = static_cast<double>(shape.height) * shape.width;
-  if (device.fft == "cufft") return kSecondsPerByte * kLibraryBytes * pixels;
+  if (device.fft == "cufft") return base::seconds_on_gpu(pixels, base::kCufftBytes);
   if (device.fft == "fused") {
-    return kSecondsPerByte * pixels * (device.precision == "fp32" ? kFusedBytes : kFusedFp16Bytes);
+    return base::seconds_on_gpu(
+        pixels, device.precision == "fp32" ? base::kFusedBytes : base::kFusedFp16Bytes);
   }
-  return kSecondsPerStep * pixels * std::log2(pixels) / device.threads;
+  return base::seconds_on_cores(pixels, device.threads);
 }
 
 int ranks_of(const PlanCommand& command, const SearchConfig& config) {
@@ -63,13 +55,25 @@ int ranks_of(const PlanCommand& command, const SearchConfig& config) {
   return std::max(1, static_cast<int>(ranks));
 }
 
+// Of image and template; without a micrograph the image is as large as was asked for, or as the
+// template.
+ProblemShape shape_of(const PlanCommand& command, SearchConfig& config) {
+  if (command.image_size > 0) {
+    const int side = read_template(config, command.allow_pixel_size_mismatch).header.nx;
+    const int image = std::max(command.image_size, side);
+    return {image, image, side};
+  }
+  const InputFiles files = read_inputs(config, command.allow_pixel_size_mismatch);
+  const MrcHeader& micrograph = files.micrograph.header;
+  return {micrograph.ny, micrograph.nx, files.volume.header.nx};
+}
+
 Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   Plan plan;
   plan.space = make_search_space(config);
-  const InputFiles files = read_inputs(config, command.allow_pixel_size_mismatch);
-  const MrcHeader& micrograph = files.micrograph.header;
-  plan.shape = {micrograph.ny, micrograph.nx, files.volume.header.nx,
-                static_cast<int>(plan.space.planes.size()), plan.space.orientations()};
+  plan.shape = shape_of(command, config);
+  plan.shape.planes = static_cast<int>(plan.space.planes.size());
+  plan.shape.orientations = plan.space.orientations();
   plan.ranks = ranks_of(command, config);
   DeviceOptions wanted = command.device;
   wanted.exchange = exchange_memory("auto", plan.ranks);
@@ -85,8 +89,10 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
 Json plan_json(const Plan& plan) {
   Json memory = Json::object();
   for (const MemoryItem& item : plan.device.memory) memory[item.name] = item.bytes;
-  return {{"orientations", plan.space.orientations()},
+  return {{"version", MARGAY_VERSION},
+          {"orientations", plan.space.orientations()},
           {"defocus_planes", plan.space.planes},
+          {"pixel_sizes", 1},
           {"correlations", plan.space.correlations()},
           {"units", plan.space.units.size()},
           {"micrograph", {{"height", plan.shape.height}, {"width", plan.shape.width}}},
@@ -132,6 +138,9 @@ void add_plan(CLI::App& app, ExitCode& code) {
   add_device_options(command, plan.device);
   add_count(command, "--nproc", plan.nproc, 1, 4096,
             "Plan for this many ranks on this machine (default: as match starts them)");
+  add_count(
+      command, "--image-size", plan.image_size, 2, 65536,
+      "Plan for a square image of so many pixels in place of the micrograph, which is not read");
   add_mismatch_flag(command, plan.allow_pixel_size_mismatch);
   command.add_flag("--json", plan.json, "Print JSON");
 }

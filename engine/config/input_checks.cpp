@@ -109,11 +109,16 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
 
 }  // namespace
 
+MrcFile read_template(SearchConfig& config, bool allow_mismatch) {
+  MrcFile volume = read_input({"template_volume_path", config.template_volume_path,
+                               base::kVolumeHashKey, config.template_volume_sha256});
+  check_template(volume, config, allow_mismatch);
+  return volume;
+}
+
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch) {
   InputFiles files;
-  files.volume = read_input({"template_volume_path", config.template_volume_path,
-                             base::kVolumeHashKey, config.template_volume_sha256});
-  check_template(files.volume, config, allow_mismatch);
+  files.volume = read_template(config, allow_mismatch);
   files.micrograph = read_input({"micrograph_path", config.micrograph_path,
                                  base::kMicrographHashKey, config.micrograph_sha256});
   check_micrograph(files.micrograph, config, allow_mismatch);

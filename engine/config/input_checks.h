@@ -20,6 +20,9 @@ struct InputFiles {
 // Throws InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch);
 
+// The template alone, read and checked in the same way.
+MrcFile read_template(SearchConfig& config, bool allow_mismatch);
+
 // Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),
 // finite and varying pixels, pixel size against the header (0 means unknown: a note is returned in
 // `config.notes`). Throws InputError naming file and field.

@@ -136,6 +136,21 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_EQ(search_.contents(), before);
 }
 
+TEST_F(EngineProgram, PlanForAnImageOfAnySizeNeedsNoMicrograph) {
+  search_.write_config();
+  std::filesystem::remove(search_.file("image.mrc"));
+  const Finished plan =
+      run({"plan", "search.yaml", "--backend", "cpu", "--json", "--image-size", "128"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.error;
+  EXPECT_THAT(plan.output, AllOf(HasSubstr("\"height\": 128"), HasSubstr("\"width\": 128"),
+                                 HasSubstr("\"pixel_sizes\": 1"), HasSubstr("\"version\": \""),
+                                 HasSubstr("\"template_size\": 16")));
+  EXPECT_EQ(run({"plan", "search.yaml", "--backend", "cpu"}).exit_code, 64);
+  const Finished small =
+      run({"plan", "search.yaml", "--backend", "cpu", "--json", "--image-size", "2"});
+  EXPECT_THAT(small.output, HasSubstr("\"height\": 16")) << "no smaller than the template";
+}
+
 TEST_F(EngineProgram, PlanTellsWhatEachOfSeveralRanksTakes) {
   search_.write_config();
   const Finished plan =
