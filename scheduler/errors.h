@@ -14,6 +14,7 @@ enum class CommandFault {
   kInvalid,
   kBadOption,  // a cluster option that is invalid or not allowed for this item
   kConflict,
+  kUnavailable,  // something that the command needs does not answer; later it may
 };
 
 class CommandError : public std::runtime_error {
@@ -40,5 +41,6 @@ using NotPermitted = CommandErrorOf<CommandFault::kNotPermitted>;
 using Invalid = CommandErrorOf<CommandFault::kInvalid>;
 using BadOption = CommandErrorOf<CommandFault::kBadOption>;
 using Conflict = CommandErrorOf<CommandFault::kConflict>;
+using Unavailable = CommandErrorOf<CommandFault::kUnavailable>;
 
 }  // namespace scheduler

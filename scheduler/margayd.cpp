@@ -275,6 +275,7 @@ void serve(const Config& config, db::Database& database) {
   do {
     daemon.tick();
   } while (tick_signal.wait(config.intervals.tick));
+  service.stop_waiting();
   spdlog::info("margayd stops; running jobs continue");
 }
 

@@ -84,7 +84,7 @@ std::optional<uint64_t> next_to_run(const std::vector<Waiting>& waiting,
     const Held& user = users.at(request.uid);
     const int running = running_of(user, request.takes_long);
     const bool thread_is_free = (request.takes_long ? busy_long : busy) < all;
-    const bool may_have_one = running < std::max(1, all / 2);
+    const bool may_have_one = running < (request.takes_long ? 1 : std::max(1, all / 2));
     if (!thread_is_free || !may_have_one || request.turn > now) continue;
     if (user.answer_bytes > kMostAnswerBytes) continue;
     if (next != nullptr && (running > fewest || (running == fewest && request.id > next->id))) {

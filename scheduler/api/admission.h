@@ -65,14 +65,16 @@ struct Waiting {
   bool takes_long = false;
 };
 
-// Threads for quick requests and for those that take long (reading a whole file, asking a cluster).
+// Threads for quick requests and for those that take long, which only wait meanwhile (for a file
+// that is read, for a cluster).
 struct Threads {
   int quick = 8;
-  int slow = 2;
+  int slow = 16;
 };
 
-// The request that gets a thread next: of the users with the fewest running, who may have half of
-// the threads, the one that waits longest. nullopt: none can start at present.
+// The request that gets a thread next: of the users with the fewest running, the one that waits
+// longest. A user may have half of the threads for quick requests, and one of the others. nullopt:
+// none can start at present.
 std::optional<uint64_t> next_to_run(const std::vector<Waiting>& waiting,
                                     const std::map<uid_t, Held>& users, const Threads& threads,
                                     Time now);

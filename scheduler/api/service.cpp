@@ -8,7 +8,9 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <memory>
 
+#include "base/error.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
 #include "base/text.h"
@@ -51,6 +53,8 @@ Refusal refusal_of(CommandFault fault) {
       return {400, "usage"};
     case CommandFault::kConflict:
       return {409, "conflict"};
+    case CommandFault::kUnavailable:
+      return {503, "unavailable"};
   }
   return {};
 }
@@ -116,6 +120,22 @@ db::ItemQuery item_query(const Request& request) {
 bool is_list(const Request& request) {
   return request.method != "POST" &&
          words_of(request.path, '/') == std::vector<std::string>{"v1", "items"};
+}
+
+// Throws Invalid when the file changes while it is read.
+std::string hash_of(const PassedFile& file, const FileFacts& facts, const FileWork::Sign& sign) {
+  const auto hash = [&]() -> std::optional<std::string> {
+    try {
+      return hash_file_unless(file.descriptor.get(), facts.bytes, [&] { return !sign(file.path); });
+    } catch (const base::FileError& error) {
+      throw Invalid(error.what());
+    }
+  }();
+  const FileFacts after = file_facts(file.descriptor.get());
+  if (after.bytes != facts.bytes || after.ctime_ns != facts.ctime_ns) {
+    throw Invalid("'" + file.path + "' changed while it was read; try again when it is complete");
+  }
+  return hash.value_or("");  // nobody waits for what was not read to its end
 }
 
 Response answer(json document, int status) {
@@ -199,7 +219,7 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
   } else if (action == "cancel") {
     changed = commands_.cancel(caller, item);
   } else if (action == "retry") {
-    changed = commands_.retry(caller, item, retry_request(request));
+    changed = commands_.retry(caller, item, retry_of(caller, request));
   } else {
     throw NotFound("unknown change '" + action + "'; use promote, hold, release, cancel or retry");
   }
@@ -222,14 +242,85 @@ json Service::templates() const {
   return {{"templates", list}};
 }
 
+// Does `work` with the file that `entry` names.
+template <typename Result, typename Work>
+Result Service::on_users_thread(FileWork& files, const Caller& caller, const Request& request,
+                                const json& entry, Work work) {
+  const auto file = std::make_shared<PassedFile>(take_passed(request, entry));
+  return files.ask<Result>(caller.uid, file->path, [file, work](const FileWork::Sign& sign) {
+    // Closing a file may take as long as reading it: that thread does it.
+    const PassedFile own = std::move(*file);
+    return work(own, sign);
+  });
+}
+
+FileFacts Service::look(const Caller& caller, const Request& request, const json& entry) {
+  return on_users_thread<FileFacts>(
+      looks_, caller, request, entry,
+      [](const PassedFile& file, const FileWork::Sign&) { return facts_of(file); });
+}
+
+// An empty body passes no micrograph, which Commands::retry() refuses.
+RetryRequest Service::retry_of(const Caller& caller, const Request& request) {
+  if (request.body.empty()) return {};
+  const json body = body_of(request);
+  RetryRequest retry = retry_request(body);
+  if (body.contains("file")) retry.micrograph = look(caller, request, body);
+  return retry;
+}
+
 json Service::add_template(const Request& request) {
   const json body = body_of(request);
   const Caller caller = caller_of(request.peer);
-  TemplateRequest wanted = template_request(request, body);
+  TemplateRequest wanted = template_request(body);
+  wanted.volume = look(caller, request, body);
   commands_.check_template(caller, wanted);
-  wanted.volume_sha256 = hash_file(passed_descriptor(request, body));
+  wanted.volume_sha256 = on_users_thread<std::string>(
+      files_, caller, request, body,
+      [facts = wanted.volume](const PassedFile& volume, const FileWork::Sign& sign) {
+        return hash_of(volume, facts, sign);
+      });
   const AddedTemplate added = commands_.add_template(caller, wanted);
   return {{"template", template_json(added.record)}, {"existed", added.existed}};
+}
+
+// One file of POST /v1/items.
+struct Service::Entry {
+  EnqueueRequest request{};
+  PassedFile file{};
+  bool refused = false;
+  json answer{};
+};
+
+// Does nothing for one that was refused.
+template <typename Action>
+void Service::guarded(Entry& entry, Action action) {
+  if (entry.refused) return;
+  try {
+    action();
+  } catch (const CommandError& error) {
+    entry.refused = true;
+    entry.answer = error_of(error);
+  }
+}
+
+void Service::look_at(const Caller& caller, std::vector<Entry>& entries) {
+  const auto first = std::find_if(entries.begin(), entries.end(),
+                                  [](const Entry& entry) { return !entry.refused; });
+  if (first == entries.end()) return;
+  const std::string path = first->file.path;
+  const auto looked_at = std::make_shared<std::vector<Entry>>(std::move(entries));
+  entries =
+      looks_.ask<std::vector<Entry>>(caller.uid, path, [looked_at](const FileWork::Sign& sign) {
+        for (Entry& entry : *looked_at) {
+          if (!sign(entry.file.path)) break;
+          guarded(entry, [&] {
+            const PassedFile file = std::move(entry.file);
+            entry.request.micrograph = facts_of(file);
+          });
+        }
+        return std::move(*looked_at);
+      });
 }
 
 json Service::enqueue(const Request& request) {
@@ -238,15 +329,25 @@ json Service::enqueue(const Request& request) {
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
   const Caller caller = caller_of(request.peer);
   commands_.check_shared(caller, options_of(body), get_text(body, "label").value_or(""));
-  json answers(entries->size(), nullptr);
+  // Each file is enqueued by itself: a refused one does not keep the others out.
+  std::vector<Entry> wanted;
+  for (const json& entry : *entries) {
+    Entry& next = wanted.emplace_back();
+    guarded(next, [&] {
+      next.request = enqueue_request(body, entry);
+      next.file = take_passed(request, entry);
+    });
+  }
+  look_at(caller, wanted);
+  json answers(wanted.size(), nullptr);
   std::vector<EnqueueRequest> requests;
   std::vector<size_t> places;  // of the requests among the answers
-  for (size_t i = 0; i < entries->size(); ++i) {
-    try {
-      requests.push_back(enqueue_request(request, body, (*entries)[i]));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].refused) {
+      answers[i] = std::move(wanted[i].answer);
+    } else {
+      requests.push_back(std::move(wanted[i].request));
       places.push_back(i);
-    } catch (const CommandError& error) {
-      answers[i] = error_of(error);
     }
   }
   const std::vector<Enqueued> enqueued = commands_.enqueue(caller, requests);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/json.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
+#include "scheduler/commands/file_work.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "slurm/cluster.h"
@@ -34,19 +36,40 @@ struct DaemonHooks {
 
 class Service {
  public:
-  Service(db::Database& database, Commands& commands, DaemonHooks hooks)
-      : database_(database), commands_(commands), hooks_(std::move(hooks)) {}
+  // `files` are for reading users' files; a look at one takes moments or is given up.
+  Service(db::Database& database, Commands& commands, DaemonHooks hooks, FileWorkOptions files = {})
+      : database_(database),
+        commands_(commands),
+        hooks_(std::move(hooks)),
+        looks_({.threads = files.threads, .longest = kLongestLook, .before = files.before}),
+        files_(std::move(files)) {}
 
   // Never throws: a request's errors are its answer. May be called by several threads at once.
   Response handle(Request& request);
+  // From here on no request waits for a user's files. By any thread.
+  void stop_waiting() {
+    looks_.stop();
+    files_.stop();
+  }
 
  private:
+  static constexpr std::chrono::seconds kLongestLook{10};
+
   nlohmann::json route(Request& request);
   nlohmann::json route_item(Request& request, const std::vector<std::string>& path);
   nlohmann::json change(const Request& request, int64_t item, const std::string& action);
   nlohmann::json templates() const;
+  template <typename Result, typename Work>
+  static Result on_users_thread(FileWork& files, const Caller& caller, const Request& request,
+                                const nlohmann::json& entry, Work work);
+  FileFacts look(const Caller& caller, const Request& request, const nlohmann::json& entry);
   nlohmann::json add_template(const Request& request);
+  struct Entry;
+  template <typename Action>
+  static void guarded(Entry& entry, Action action);
+  void look_at(const Caller& caller, std::vector<Entry>& entries);
   nlohmann::json enqueue(const Request& request);
+  RetryRequest retry_of(const Caller& caller, const Request& request);
   std::string list(const Request& request) const;
   void put_progress_of_newest(int64_t item, nlohmann::json& entry) const;
   nlohmann::json show(int64_t item) const;
@@ -63,6 +86,8 @@ class Service {
   db::Database& database_;
   Commands& commands_;
   DaemonHooks hooks_;
+  FileWork looks_;
+  FileWork files_;
   std::atomic<bool> examining_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/parse_number.h"
 #include "scheduler/api/json_text.h"
 
@@ -65,6 +66,37 @@ void set_template(const std::string& word, EnqueueRequest& request) {
   }
 }
 
+int passed_descriptor(const Request& request, const nlohmann::json& entry) {
+  if (request.files_lost) {
+    throw Invalid("some open files were lost on the way; pass at most 250 at once");
+  }
+  const auto found = entry.find("file");
+  if (found == entry.end() || !found->is_number_unsigned() ||
+      found->get<size_t>() >= request.files.size()) {
+    throw Invalid("\"file\" is not the number of an open file that came with the request");
+  }
+  return request.files[found->get<size_t>()].get();
+}
+
+FileFacts facts_at(const std::string& path, int descriptor) {
+  if (!opened_for_reading(descriptor)) {
+    throw Invalid(path + ": the file that was passed is not open for reading");
+  }
+  const FileFacts facts = file_facts(descriptor);
+  // The daemon finds more files than the caller may: the answer does not say whether one is at the
+  // path, nor why it cannot be reached.
+  if (!names_file(path, descriptor)) {
+    throw Invalid(path +
+                  ": a different file was passed open, or the daemon does not find this one; "
+                  "searches run as the daemon's user, which needs access to the folder");
+  }
+  const bool readable = ::faccessat(AT_FDCWD, facts.path.c_str(), R_OK, AT_EACCESS) == 0;
+  if (!readable || !names_file(facts.path, descriptor)) {
+    throw Invalid(path + ": the daemon cannot read it; searches run as the daemon's user");
+  }
+  return facts;
+}
+
 }  // namespace
 
 nlohmann::json body_of(const Request& request) {
@@ -101,38 +133,13 @@ db::Priority priority_of(const nlohmann::json& object) {
   return *priority;
 }
 
-int passed_descriptor(const Request& request, const nlohmann::json& entry) {
-  if (request.files_lost) {
-    throw Invalid("some open files were lost on the way; pass at most 250 at once");
-  }
-  const auto found = entry.find("file");
-  if (found == entry.end() || !found->is_number_unsigned() ||
-      found->get<size_t>() >= request.files.size()) {
-    throw Invalid("\"file\" is not the number of an open file that came with the request");
-  }
-  return request.files[found->get<size_t>()].get();
+PassedFile take_passed(const Request& request, const nlohmann::json& entry) {
+  const int own = ::fcntl(passed_descriptor(request, entry), F_DUPFD_CLOEXEC, 0);
+  if (own < 0) base::throw_errno("fcntl");
+  return {.path = required_text(entry, "path"), .descriptor = Descriptor(own)};
 }
 
-FileFacts passed_file(const Request& request, const nlohmann::json& entry) {
-  const int descriptor = passed_descriptor(request, entry);
-  const std::string path = required_text(entry, "path");
-  if (!opened_for_reading(descriptor)) {
-    throw Invalid(path + ": the file that was passed is not open for reading");
-  }
-  const FileFacts facts = file_facts(descriptor);
-  // The daemon finds more files than the caller may: the answer does not say whether one is at the
-  // path, nor why it cannot be reached.
-  if (!names_file(path, descriptor)) {
-    throw Invalid(path +
-                  ": a different file was passed open, or the daemon does not find this one; "
-                  "searches run as the daemon's user, which needs access to the folder");
-  }
-  const bool readable = ::faccessat(AT_FDCWD, facts.path.c_str(), R_OK, AT_EACCESS) == 0;
-  if (!readable || !names_file(facts.path, descriptor)) {
-    throw Invalid(path + ": the daemon cannot read it; searches run as the daemon's user");
-  }
-  return facts;
-}
+FileFacts facts_of(const PassedFile& file) { return facts_at(file.path, file.descriptor.get()); }
 
 ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
   const auto found = body.find(key);
@@ -146,16 +153,11 @@ ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
   return options;
 }
 
-RetryRequest retry_request(const Request& request) {
-  if (request.body.empty()) return {};
-  const nlohmann::json body = body_of(request);
-  RetryRequest retry{.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
-  if (body.contains("file")) retry.micrograph = passed_file(request, body);
-  return retry;
+RetryRequest retry_request(const nlohmann::json& body) {
+  return {.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
 }
 
-EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
-                               const nlohmann::json& entry) {
+EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry) {
   EnqueueRequest enqueue;
   enqueue.priority = priority_of(body);
   set_template(required_text(body, "template"), enqueue);
@@ -164,15 +166,13 @@ EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& bod
   enqueue.hold = flag_of(body, "hold");
   enqueue.options = options_of(body);
   enqueue.ctf = ctf_of(entry);
-  enqueue.micrograph = passed_file(request, entry);
   return enqueue;
 }
 
-TemplateRequest template_request(const Request& request, const nlohmann::json& body) {
+TemplateRequest template_request(const nlohmann::json& body) {
   TemplateRequest wanted;
   wanted.name = required_text(body, "name");
   wanted.search_yaml = required_text(body, "search_yaml");
-  wanted.volume = passed_file(request, body);
   return wanted;
 }
 

@@ -14,21 +14,23 @@ nlohmann::json body_of(const Request& request);
 std::string required_text(const nlohmann::json& object, const std::string& key);
 db::Priority priority_of(const nlohmann::json& object);
 
-// The file that `entry` names by "path" and passes as number "file" of the request's files. Throws
-// Invalid unless both are the same regular file, opened for reading, that the daemon reads too.
-FileFacts passed_file(const Request& request, const nlohmann::json& entry);
-// Its descriptor. Throws Invalid.
-int passed_descriptor(const Request& request, const nlohmann::json& entry);
+// The file that `entry` names by "path" and passes as number "file" of the request's files; its
+// descriptor outlives the request. Throws Invalid.
+struct PassedFile {
+  std::string path{};
+  Descriptor descriptor{};
+};
+PassedFile take_passed(const Request& request, const nlohmann::json& entry);
+// Asks the file system, and may wait for it for ever. Throws Invalid unless path and descriptor are
+// the same regular file, opened for reading, that the daemon reads too.
+FileFacts facts_of(const PassedFile& file);
 
 // The body's "options" as they were written; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
-// An empty body passes no micrograph, which Commands::retry() refuses. Throws Invalid.
-RetryRequest retry_request(const Request& request);
-
-// One `entry` of POST /v1/items with what all entries share, in `body`. Throws Invalid.
-EnqueueRequest enqueue_request(const Request& request, const nlohmann::json& body,
-                               const nlohmann::json& entry);
-// Without the volume's hash.
-TemplateRequest template_request(const Request& request, const nlohmann::json& body);
+// Each without its file. Throw Invalid.
+RetryRequest retry_request(const nlohmann::json& body);
+// One `entry` of POST /v1/items with what all entries share, in `body`.
+EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry);
+TemplateRequest template_request(const nlohmann::json& body);
 
 }  // namespace scheduler::api

@@ -73,14 +73,6 @@ FileFacts file_facts(const std::string& path) {
   return file_facts(file.get());
 }
 
-std::string hash_file(int descriptor) {
-  try {
-    return base::sha256_of_open_file(descriptor, canonical_path(descriptor));
-  } catch (const base::FileError& error) {
-    throw Invalid(error.what());
-  }
-}
-
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
                                             const std::function<bool()>& is_stopped) {
   base::Sha256 hash;

@@ -24,10 +24,9 @@ FileFacts file_facts(const std::string& path);
 // The same of an open file, so that the rights of the one who opened it count.
 FileFacts file_facts(int descriptor);
 
-// SHA-256 of an open file in lower-case hex. Throws Invalid.
-std::string hash_file(int descriptor);
-// The same of the first `bytes`, since a file may grow for as long as it is read. `is_stopped` is
-// asked before each block is read; nullopt when it returned true. Throws base::FileError.
+// SHA-256, in lower-case hex, of the first `bytes` of an open file, which may grow for as long as
+// it is read. `is_stopped` is asked before each block is read; nullopt when it returned true.
+// Throws base::FileError.
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
                                             const std::function<bool()>& is_stopped);
 

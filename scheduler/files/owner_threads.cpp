@@ -118,6 +118,15 @@ bool OwnerThreads::ends(int64_t id, std::chrono::milliseconds longest) {
   return !owner.busy;
 }
 
+bool OwnerThreads::finishes(int64_t id, std::chrono::milliseconds longest) const {
+  std::unique_lock lock(state_->mutex);
+  const State::Owner& owner = state_->owners[id];
+  const auto latest = Clock::now() + longest;
+  const auto until = [&] { return std::min(owner.sign + state_->limits.patience, latest); };
+  while (owner.busy && Clock::now() < until()) state_->changed.wait_until(lock, until());
+  return !owner.busy;
+}
+
 std::map<int64_t, std::string> OwnerThreads::hanging() const {
   const std::scoped_lock lock(state_->mutex);
   std::map<int64_t, std::string> hanging;

@@ -3,8 +3,9 @@
 // that one whose file system hangs holds nobody else's work. The last threads are only for owners
 // whose last work was answered in time.
 //
-// is_busy() and hanging() may be called by any thread, the rest by one. Nothing waits for a thread
-// that hangs, not even the end of the process: its work must own all that it uses.
+// is_busy(), hanging() and finishes() may be called by any thread, the rest by one at a time.
+// Nothing waits for a thread that hangs, not even the end of the process: its work must own all
+// that it uses.
 #pragma once
 
 #include <chrono>
@@ -44,6 +45,9 @@ class OwnerThreads {
   // not at all when the last one was late. Returns false when it goes on without being waited for:
   // it ends some time, or never.
   bool ends(int64_t owner, std::chrono::milliseconds longest = std::chrono::hours(24));
+  // The same for one who waits for this owner alone: as long as there is a sign in time, whatever
+  // became of earlier work, and at most `longest`. True when the owner is not busy.
+  bool finishes(int64_t owner, std::chrono::milliseconds longest) const;
   // The owners whose work has given no sign in time, or has found no thread, with a clause for
   // users: "the file system of 'PATH' has not answered for 35 s".
   std::map<int64_t, std::string> hanging() const;

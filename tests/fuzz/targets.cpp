@@ -41,15 +41,19 @@ namespace {
 // A file that holds `bytes`, without a disk.
 class MemoryFile {
  public:
-  explicit MemoryFile(const std::string& bytes) : file_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+  explicit MemoryFile(const std::string& bytes)
+      : bytes_(static_cast<int64_t>(bytes.size())), file_(::memfd_create("fuzz", MFD_CLOEXEC)) {
     if (!file_) base::throw_errno("memfd_create");
     if (::write(file_.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
       base::throw_errno("write");
     }
   }
+  int descriptor() const { return file_.get(); }
+  int64_t bytes() const { return bytes_; }
   std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
 
  private:
+  int64_t bytes_;
   base::Descriptor file_;
 };
 
@@ -218,12 +222,15 @@ void http_body(const std::string& bytes) {
   nlohmann::json body;
   parse_or_refuse<scheduler::CommandError>([&] { body = api::body_of(request); });
   if (!body.is_object()) return;
-  parse_or_refuse<scheduler::CommandError>([&] { api::retry_request(request); });
-  parse_or_refuse<scheduler::CommandError>([&] { api::template_request(request, body); });
+  parse_or_refuse<scheduler::CommandError>([&] { api::retry_request(body); });
+  parse_or_refuse<scheduler::CommandError>([&] { api::template_request(body); });
+  parse_or_refuse<scheduler::CommandError>([&] { api::facts_of(api::take_passed(request, body)); });
   const auto items = body.find("items");
   if (items == body.end() || !items->is_array()) return;
   for (const nlohmann::json& entry : *items) {
-    parse_or_refuse<scheduler::CommandError>([&] { api::enqueue_request(request, body, entry); });
+    parse_or_refuse<scheduler::CommandError>([&] { api::enqueue_request(body, entry); });
+    parse_or_refuse<scheduler::CommandError>(
+        [&] { api::facts_of(api::take_passed(request, entry)); });
   }
 }
 

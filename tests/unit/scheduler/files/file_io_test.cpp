@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/descriptor.h"
+#include "base/error.h"
 #include "base/sha256.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
@@ -69,10 +70,12 @@ TEST(Files, AFileDeletedWhileItIsOpenIsRefused) {
 TEST(Files, AnOpenFileIsHashedAndOneThatCannotBeIsRefusedByName) {
   const tests::ScratchFolder folder;
   const base::Descriptor file(open(folder.write("abc", "abc").c_str(), O_RDONLY));
-  EXPECT_EQ(hash_file(file.get()),
+  const auto never = [] { return false; };
+  EXPECT_EQ(hash_file_unless(file.get(), 3, never),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   const base::Descriptor no_file(open(folder.path().c_str(), O_RDONLY));
-  EXPECT_THAT(refusal([&] { hash_file(no_file.get()); }), HasSubstr("'" + folder.path() + "'"));
+  EXPECT_THAT([&] { hash_file_unless(no_file.get(), 3, never); },
+              testing::ThrowsMessage<base::FileError>(HasSubstr("'" + folder.path() + "'")));
 }
 
 TEST(AttemptFolder, AFolderWithANumberOfNoAttemptCountsForNothing) {

@@ -1,0 +1,63 @@
+// Work on the files of one who waits for its result: a user's request, whose file system may never
+// answer. It is done on a thread of that user's (owner_threads.h), so that whoever waits can stop
+// waiting, and answers the user with a sentence.
+//
+// May be called by any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "scheduler/files/owner_threads.h"
+
+namespace scheduler {
+
+struct FileWorkOptions {
+  OwnerThreadLimits threads{};
+  std::chrono::milliseconds longest = std::chrono::minutes(10);  // that a request is waited for
+  // Called before each work, by the thread that does it; may be empty.
+  std::function<void(const std::string& path)> before{};
+};
+
+class FileWork {
+ public:
+  // Says that the file system has answered, and at which path the work is. False: nobody waits for
+  // the result any more.
+  using Sign = std::function<bool(const std::string& path)>;
+
+  explicit FileWork(FileWorkOptions options = {})
+      : options_(std::move(options)), threads_(options_.threads) {}
+
+  // Returns what `work` returns, and throws what it throws. One work of an owner is done after the
+  // other. Throws Unavailable when the file system of `path`, where the work begins, gives no sign
+  // in time. `work` must own all that it uses.
+  template <typename Result>
+  Result ask(int64_t owner, const std::string& path, std::function<Result(const Sign&)> work) {
+    const auto result = std::make_shared<std::optional<Result>>();
+    run(owner, path, [result, work = std::move(work)](const Sign& sign) { *result = work(sign); });
+    return std::move(result->value());
+  }
+  // From here on nothing is waited for: ask() throws Unavailable.
+  void stop() { stopped_ = true; }
+
+ private:
+  struct Task;
+  void run(int64_t owner, const std::string& path, std::function<void(const Sign&)> work);
+  std::shared_ptr<Task> begin(int64_t owner, const std::string& path,
+                              std::function<void(const Sign&)> work);
+  bool wait_for_turn(int64_t owner, std::chrono::steady_clock::time_point latest) const;
+  [[noreturn]] void give_up(int64_t owner, const std::string& path) const;
+
+  const FileWorkOptions options_;
+  OwnerThreads threads_;
+  std::mutex beginning_;
+  std::atomic<bool> stopped_ = false;
+};
+
+}  // namespace scheduler
