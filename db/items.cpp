@@ -19,6 +19,11 @@ auto of_micrograph(Value FileId::*field) {
   return [field](auto& item) -> auto& { return item.micrograph_id.*field; };
 }
 
+template <typename Value>
+auto of_image(Value ImageSize::*field) {
+  return [field](auto& item) -> auto& { return item.micrograph_size.*field; };
+}
+
 // The column `forgiven` is the field exempt_through: a released schema keeps its names.
 const Table<Item> kItems(
     "items", {{"id", &Item::id, Use::kKey},
@@ -40,6 +45,9 @@ const Table<Item> kItems(
               {"micrograph_mount", of_micrograph(&FileId::mount), Use::kChanges},
               {"micrograph_sha256", &Item::micrograph_sha256, Use::kChanges},
               {"micrograph_ctime_ns", &Item::micrograph_ctime_ns, Use::kChanges},
+              {"micrograph_width", of_image(&ImageSize::width), Use::kChanges},
+              {"micrograph_height", of_image(&ImageSize::height), Use::kChanges},
+              {"micrograph_pixel_size", of_image(&ImageSize::pixel_size), Use::kChanges},
               {"owner_uid", &Item::owner_uid},
               {"owner", &Item::owner},
               {"label", &Item::label},

@@ -38,6 +38,13 @@ constexpr base::Words<Priority, 5> kPriorityWords = {{
     {Priority::kLow, "low"},
 }};
 
+constexpr base::Words<MeasureKind, 4> kMeasureWords = {{
+    {MeasureKind::kRate, "rate"},
+    {MeasureKind::kLoss, "loss"},
+    {MeasureKind::kSerial, "serial"},
+    {MeasureKind::kStart, "start"},
+}};
+
 template <typename Value, size_t kCount>
 std::string for_sql(const base::Words<Value, kCount>& words) {
   std::string list;
@@ -58,6 +65,7 @@ std::string make_token(const std::string& instance, int64_t item_id, int number)
 std::string to_string(ItemState state) { return base::word_of(kItemWords, state); }
 std::string to_string(AttemptState state) { return base::word_of(kAttemptWords, state); }
 std::string to_string(Priority priority) { return base::word_of(kPriorityWords, priority); }
+std::string to_string(MeasureKind kind) { return base::word_of(kMeasureWords, kind); }
 
 const std::vector<ItemState>& item_states() {
   static const std::vector<ItemState> all = [] {
@@ -84,6 +92,11 @@ std::optional<Priority> parse(const std::string& word) {
 }
 
 template <>
+std::optional<MeasureKind> parse(const std::string& word) {
+  return base::value_of(kMeasureWords, word);
+}
+
+template <>
 std::string words_for_sql<ItemState>() {
   return for_sql(kItemWords);
 }
@@ -96,6 +109,11 @@ std::string words_for_sql<AttemptState>() {
 template <>
 std::string words_for_sql<Priority>() {
   return for_sql(kPriorityWords);
+}
+
+template <>
+std::string words_for_sql<MeasureKind>() {
+  return for_sql(kMeasureWords);
 }
 
 }  // namespace db

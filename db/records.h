@@ -44,6 +44,16 @@ struct FileId {
   std::string mount{};  // of which boot; empty: not known
 };
 
+// What the searches with a template consist of, as the engine counts it. Without an engine, which
+// is what old versions of templates have, nothing is known.
+struct SearchCounts {
+  std::string engine{};  // the engine's version
+  int64_t orientations = 0;
+  int64_t defocus_planes = 0;
+  int64_t pixel_sizes = 0;
+  int64_t template_size = 0;  // voxels along a side of the volume
+};
+
 // A template volume with its search settings. Immutable: a changed file is a new version.
 struct Template {
   int64_t id = 0;
@@ -56,6 +66,7 @@ struct Template {
   FileId volume_id{};
   std::string search_yaml{};  // Leopard-EM configuration without micrograph, as registered
   std::string search_sha256{};
+  SearchCounts counts{};
   int64_t owner_uid = 0;
   std::string owner{};
   int64_t created = 0;
@@ -68,6 +79,13 @@ struct Ctf {
   double astigmatism_angle = 0;
   double phase_shift = 0;
   std::string source{};  // "option", or the path of the CTFFIND text file
+};
+
+// Of an image, from its header; all 0: not known.
+struct ImageSize {
+  int64_t width = 0;  // pixels
+  int64_t height = 0;
+  double pixel_size = 0;  // A; 0: the header has none
 };
 
 // One micrograph searched with one version of a template.
@@ -86,6 +104,7 @@ struct Item {
   std::string micrograph_sha256{};  // empty until it was read
   // The inode's change time when it was read; 0: it is still to be read.
   int64_t micrograph_ctime_ns = 0;
+  ImageSize micrograph_size{};  // of what was read
   int64_t owner_uid = 0;
   std::string owner{};
   std::string label{};
@@ -160,6 +179,25 @@ struct Result {
   int64_t stored = 0;
 };
 
+// What was measured on finished searches: correlations per second of one device, straggler loss,
+// seconds of the serial part, seconds of the start (scheduler/policy/rates.h).
+enum class MeasureKind { kRate, kLoss, kSerial, kStart };
+
+// The running mean of the logarithms of one quantity. What does not matter to its kind is empty or
+// 0. `gpus` of kStart is 1 for one GPU, 2 for one node, 3 for several.
+struct Measure {
+  MeasureKind kind = MeasureKind::kRate;
+  std::string engine{};  // the engine's version
+  std::string device{};  // model
+  int64_t height = 0;    // of the image
+  int64_t width = 0;
+  int64_t template_size = 0;
+  int64_t gpus = 0;
+  int64_t runs = 0;
+  double mean = 0;     // of log(value)
+  double squares = 0;  // sum of the squared deviations from the mean
+};
+
 // A command that changed something, and who gave it.
 struct AuditEntry {
   int64_t id = 0;
@@ -200,6 +238,7 @@ std::string make_token(const std::string& instance, int64_t item_id, int number)
 std::string to_string(ItemState state);
 std::string to_string(AttemptState state);
 std::string to_string(Priority priority);
+std::string to_string(MeasureKind kind);
 template <typename Value>
 std::optional<Value> parse(const std::string& word);
 template <>
@@ -208,6 +247,8 @@ template <>
 std::optional<AttemptState> parse(const std::string& word);
 template <>
 std::optional<Priority> parse(const std::string& word);
+template <>
+std::optional<MeasureKind> parse(const std::string& word);
 const std::vector<ItemState>& item_states();
 // All words of that kind, as a list for SQL: "'QUEUED', 'HELD'".
 template <typename Value>
@@ -218,5 +259,7 @@ template <>
 std::string words_for_sql<AttemptState>();
 template <>
 std::string words_for_sql<Priority>();
+template <>
+std::string words_for_sql<MeasureKind>();
 
 }  // namespace db

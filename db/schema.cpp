@@ -180,9 +180,35 @@ UPDATE attempts SET nodes = CAST(shape AS INTEGER) WHERE shape LIKE '% nodes (%'
 UPDATE attempts SET gpus_per_node = gpus / max(nodes, 1);
 )sql";
 
+// templates.counted_by: the version of the engine that counted; empty: nothing is known.
+// items.micrograph_width: 0: not known. measures: see Measure.
+constexpr const char* kTenth = R"sql(
+ALTER TABLE templates ADD COLUMN counted_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE templates ADD COLUMN orientations INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE templates ADD COLUMN defocus_planes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE templates ADD COLUMN pixel_sizes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE templates ADD COLUMN template_size INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN micrograph_width INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN micrograph_height INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN micrograph_pixel_size REAL NOT NULL DEFAULT 0;
+CREATE TABLE measures (
+  kind TEXT NOT NULL,
+  engine TEXT NOT NULL,
+  device TEXT NOT NULL,
+  height INTEGER NOT NULL,
+  width INTEGER NOT NULL,
+  template_size INTEGER NOT NULL,
+  gpus INTEGER NOT NULL,
+  runs INTEGER NOT NULL,
+  mean REAL NOT NULL,
+  squares REAL NOT NULL,
+  PRIMARY KEY (kind, engine, device, height, width, template_size, gpus)
+);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
 constexpr std::array kSteps = {kFirst, kSecond,  kThird,  kFourth, kFifth,
-                               kSixth, kSeventh, kEighth, kNinth};
+                               kSixth, kSeventh, kEighth, kNinth,  kTenth};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

@@ -10,21 +10,32 @@ auto of_volume(Value FileId::*field) {
   return [field](auto& record) -> auto& { return record.volume_id.*field; };
 }
 
-const Table<Template> kTemplates("templates", {{"id", &Template::id, Use::kKey},
-                                               {"name", &Template::name},
-                                               {"version", &Template::version},
-                                               {"volume_path", &Template::volume_path},
-                                               {"volume_sha256", &Template::volume_sha256},
-                                               {"volume_bytes", &Template::volume_bytes},
-                                               {"volume_mtime_ns", &Template::volume_mtime_ns},
-                                               {"volume_inode", of_volume(&FileId::inode)},
-                                               {"volume_device", of_volume(&FileId::device)},
-                                               {"volume_mount", of_volume(&FileId::mount)},
-                                               {"search_yaml", &Template::search_yaml},
-                                               {"search_sha256", &Template::search_sha256},
-                                               {"owner_uid", &Template::owner_uid},
-                                               {"owner", &Template::owner},
-                                               {"created", &Template::created}});
+template <typename Value>
+auto of_counts(Value SearchCounts::*field) {
+  return [field](auto& record) -> auto& { return record.counts.*field; };
+}
+
+const Table<Template> kTemplates("templates",
+                                 {{"id", &Template::id, Use::kKey},
+                                  {"name", &Template::name},
+                                  {"version", &Template::version},
+                                  {"volume_path", &Template::volume_path},
+                                  {"volume_sha256", &Template::volume_sha256},
+                                  {"volume_bytes", &Template::volume_bytes},
+                                  {"volume_mtime_ns", &Template::volume_mtime_ns},
+                                  {"volume_inode", of_volume(&FileId::inode)},
+                                  {"volume_device", of_volume(&FileId::device)},
+                                  {"volume_mount", of_volume(&FileId::mount)},
+                                  {"search_yaml", &Template::search_yaml},
+                                  {"search_sha256", &Template::search_sha256},
+                                  {"counted_by", of_counts(&SearchCounts::engine)},
+                                  {"orientations", of_counts(&SearchCounts::orientations)},
+                                  {"defocus_planes", of_counts(&SearchCounts::defocus_planes)},
+                                  {"pixel_sizes", of_counts(&SearchCounts::pixel_sizes)},
+                                  {"template_size", of_counts(&SearchCounts::template_size)},
+                                  {"owner_uid", &Template::owner_uid},
+                                  {"owner", &Template::owner},
+                                  {"created", &Template::created}});
 
 }  // namespace
 
@@ -42,6 +53,20 @@ std::optional<Template> TemplateStore::find_newest(const std::string& name) cons
 
 std::optional<Template> TemplateStore::find_version(const std::string& name, int version) const {
   return kTemplates.one(database_, "WHERE name = ? AND version = ?", name, version);
+}
+
+void TemplateStore::set_counts(int64_t id, const SearchCounts& counts) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(),
+            "UPDATE templates SET counted_by = ?, orientations = ?, defocus_planes = ?, "
+            "pixel_sizes = ?, template_size = ? WHERE id = ?")
+      .bind(counts.engine)
+      .bind(counts.orientations)
+      .bind(counts.defocus_planes)
+      .bind(counts.pixel_sizes)
+      .bind(counts.template_size)
+      .bind(id)
+      .run();
 }
 
 int64_t TemplateStore::count_of(int64_t owner_uid) const {

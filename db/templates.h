@@ -17,6 +17,8 @@ class TemplateStore {
   // Returns the id.
   int64_t insert(const Template& record);
   std::optional<Template> find(int64_t id) const;
+  // Of a version that was registered without them.
+  void set_counts(int64_t id, const SearchCounts& counts);
   // The newest version.
   std::optional<Template> find_newest(const std::string& name) const;
   std::optional<Template> find_version(const std::string& name, int version) const;

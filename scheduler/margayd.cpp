@@ -29,6 +29,7 @@
 #include "scheduler/config/config_reader.h"
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/daemon/make_cluster.h"
+#include "scheduler/daemon/search_counts.h"
 #include "scheduler/doctor/doctor.h"
 #include "scheduler/files/jobs_owner.h"
 #include "scheduler/script/item_options.h"
@@ -261,7 +262,12 @@ void serve(const Config& config, db::Database& database) {
            },
        .script =
            [&](const api::ScriptRequest& request) { return script_of(config, database, request); },
-       .examine = [&] { return examine(config, database.instance()); }});
+       .examine = [&] { return examine(config, database.instance()); },
+       .count =
+           [command = engine_command(config)](const CountQuestion& question,
+                                              const std::function<bool()>& look) {
+             return count_search(command, question, look);
+           }});
   const api::HttpServer server(
       {.socket = config.socket,
        .group = config.socket_group,

@@ -19,6 +19,16 @@ constexpr base::Words<slurm::Finding::Level, 3> kLevels = {{
     {slurm::Finding::Level::kBad, "bad"},
 }};
 
+// Null: they are not known.
+nlohmann::json counts_json(const db::SearchCounts& counts) {
+  if (counts.engine.empty()) return nullptr;
+  return {{"orientations", counts.orientations},
+          {"defocus_planes", counts.defocus_planes},
+          {"pixel_sizes", counts.pixel_sizes},
+          {"template_size", counts.template_size},
+          {"engine", counts.engine}};
+}
+
 }  // namespace
 
 nlohmann::json ctf_json(const db::Ctf& ctf) {
@@ -41,7 +51,8 @@ nlohmann::json template_json(const db::Template& record) {
                          {"volume_bytes", record.volume_bytes},
                          {"search_sha256", record.search_sha256},
                          {"created", record.created},
-                         {"owner_uid", record.owner_uid}};
+                         {"owner_uid", record.owner_uid},
+                         {"counts", counts_json(record.counts)}};
   put_text(json, "volume", record.volume_path);
   put_text(json, "search_yaml", record.search_yaml);
   put_text(json, "owner", record.owner);

@@ -122,6 +122,12 @@ bool is_list(const Request& request) {
          words_of(request.path, '/') == std::vector<std::string>{"v1", "items"};
 }
 
+std::string unchecked_text(const std::string& why) {
+  return "the engine has not checked the template's settings, and how long its searches take is "
+         "not known: " +
+         why + "; register the template again when the engine runs on the daemon's machine";
+}
+
 // Throws Invalid when the file changes while it is read.
 std::string hash_of(const PassedFile& file, const FileFacts& facts, const FileWork::Sign& sign) {
   const auto hash = [&]() -> std::optional<std::string> {
@@ -269,6 +275,23 @@ RetryRequest Service::retry_of(const Caller& caller, const Request& request) {
   return retry;
 }
 
+CountAnswer Service::count(const Caller& caller, const Request& request, const json& body,
+                           const TemplateRequest& wanted) {
+  if (!hooks_.count) return {};
+  const CountQuestion question{
+      .search_yaml = wanted.search_yaml,
+      .settings_name = get_text(body, "search_path").value_or("search_yaml"),
+      .volume_path = wanted.volume.path,
+      .volume_sha256 = wanted.volume_sha256};
+  return on_users_thread<CountAnswer>(
+      files_, caller, request, body,
+      [question, ask = hooks_.count](const PassedFile& volume, const FileWork::Sign& sign) {
+        CountQuestion with_volume = question;
+        with_volume.volume = volume.descriptor.get();
+        return ask(with_volume, [&] { return sign(volume.path); });
+      });
+}
+
 json Service::add_template(const Request& request) {
   const json body = body_of(request);
   const Caller caller = caller_of(request.peer);
@@ -280,8 +303,13 @@ json Service::add_template(const Request& request) {
       [facts = wanted.volume](const PassedFile& volume, const FileWork::Sign& sign) {
         return hash_of(volume, facts, sign);
       });
+  const CountAnswer counted = count(caller, request, body, wanted);
+  if (!counted.refused.empty()) throw Invalid(counted.refused);
+  wanted.counts = counted.counts;
   const AddedTemplate added = commands_.add_template(caller, wanted);
-  return {{"template", template_json(added.record)}, {"existed", added.existed}};
+  json answer = {{"template", template_json(added.record)}, {"existed", added.existed}};
+  if (!counted.unchecked.empty()) put_text(answer, "warning", unchecked_text(counted.unchecked));
+  return answer;
 }
 
 // One file of POST /v1/items.

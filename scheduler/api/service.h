@@ -14,6 +14,7 @@
 #include "scheduler/commands/file_work.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/search_counts.h"
 #include "slurm/cluster.h"
 
 namespace scheduler::api {
@@ -32,6 +33,8 @@ struct DaemonHooks {
   std::function<void()> wake;  // something changed: asks for a tick at once
   std::function<RenderedScript(const ScriptRequest&)> script{};
   std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
+  // See count_search(); must own all that it uses. Empty: templates are not checked by an engine.
+  std::function<CountAnswer(const CountQuestion&, const std::function<bool()>& look)> count{};
 };
 
 class Service {
@@ -63,6 +66,8 @@ class Service {
   static Result on_users_thread(FileWork& files, const Caller& caller, const Request& request,
                                 const nlohmann::json& entry, Work work);
   FileFacts look(const Caller& caller, const Request& request, const nlohmann::json& entry);
+  CountAnswer count(const Caller& caller, const Request& request, const nlohmann::json& body,
+                    const TemplateRequest& wanted);
   nlohmann::json add_template(const Request& request);
   struct Entry;
   template <typename Action>

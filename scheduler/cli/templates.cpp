@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/size_text.h"
+#include "base/text.h"
 #include "base/yaml_load.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/micrographs.h"
@@ -43,6 +44,15 @@ std::string versioned(const json& entry) {
   return text_of(entry, "name") + "@" + std::to_string(entry.at("version").get<int>());
 }
 
+// "1596000 orientations x 13 defocus planes"; empty: they are not known.
+std::string search_counts_text(const json& entry) {
+  const json counts = entry.value("counts", json(nullptr));
+  if (counts.is_null()) return "";
+  const auto planes = counts.at("defocus_planes").get<int64_t>();
+  return base::counted(counts.at("orientations").get<int64_t>(), "orientation") + " x " +
+         base::counted(planes, "defocus plane");
+}
+
 }  // namespace
 
 Exit add_template(const Context& context, const TemplateOptions& options) {
@@ -51,8 +61,12 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   api::put_text(body, "name", options.name);
   api::put_text(body, "path", volume.path);
   api::put_text(body, "search_yaml", read_settings(options.config));
+  api::put_text(body, "search_path", options.config);
   const json answer = context.post("/v1/templates", body, {volume.descriptor.get()}, kHashing);
   if (context.print_if_json(answer)) return Exit::kOk;
+  if (const auto warning = api::get_text(answer, "warning")) {
+    context.complain("warning: " + *warning);
+  }
   const json& entry = answer.at("template");
   const bool existed = answer.value("existed", false);
   context.out() << "template " << printable(versioned(entry))
@@ -61,6 +75,9 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   context.out() << "volume   " << printable(text_of(entry, "volume")) << " ("
                 << base::size_text(entry.at("volume_bytes").get<int64_t>()) << ", sha256 "
                 << entry.at("volume_sha256").get<std::string>().substr(0, 12) << "...)\n";
+  if (const std::string counts = search_counts_text(entry); !counts.empty()) {
+    context.out() << "search   " << counts << "\n";
+  }
   return Exit::kOk;
 }
 

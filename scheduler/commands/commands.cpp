@@ -162,7 +162,10 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
   const auto newest = templates.find_newest(request.name);
   if (newest && newest->volume_sha256 == request.volume_sha256 &&
       newest->search_sha256 == search_sha256 && newest->volume_path == request.volume.path) {
-    return {*newest, true};
+    if (!newest->counts.engine.empty() || request.counts.engine.empty()) return {*newest, true};
+    templates.set_counts(newest->id, request.counts);
+    commit(transaction);
+    return {templates.find(newest->id).value(), true};
   }
   check_may_add(caller, newest);
   if (!caller.privileged) check_templates(options_.quotas, templates.count_of(caller.uid));
@@ -175,6 +178,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
                       .volume_id = request.volume.id,
                       .search_yaml = request.search_yaml,
                       .search_sha256 = search_sha256,
+                      .counts = request.counts,
                       .owner_uid = caller.uid,
                       .owner = caller.name,
                       .created = clock_.now()};

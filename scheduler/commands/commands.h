@@ -42,6 +42,7 @@ struct TemplateRequest {
   FileFacts volume;
   std::string volume_sha256;
   std::string search_yaml;  // Leopard-EM configuration; its micrograph and result paths are dropped
+  db::SearchCounts counts{};
 };
 
 struct AddedTemplate {

@@ -10,6 +10,7 @@
 #include "db/items.h"
 #include "scheduler/daemon/waiting_items.h"
 #include "scheduler/files/registered_file.h"
+#include "scheduler/ingest/image_size.h"
 
 namespace scheduler {
 namespace {
@@ -46,6 +47,7 @@ struct MicrographReader::Reading {
   std::string sha256{};
   int64_t ctime_ns = 0;
   db::FileId id{};
+  db::ImageSize size{};
   std::string wrong{};  // why the item cannot be searched
   std::string away{};   // why it cannot be read at present
 };
@@ -82,6 +84,7 @@ std::optional<MicrographReader::Reading> MicrographReader::read(const db::Item& 
         return batch.stopped->load();
       });
       if (!hash) return std::nullopt;
+      reading.size = image_size(found.descriptor.get(), registered.bytes);
       const FoundFile after = find_registered(registered);
       if (after.change == FileChange::kNone && after.ctime_ns != found.ctime_ns) {
         reading.away = "micrograph '" + registered.path + "' changed while it was read";
@@ -118,6 +121,7 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
       item.micrograph_sha256 = reading.sha256;
       item.micrograph_ctime_ns = reading.ctime_ns;
       item.micrograph_id = reading.id;
+      item.micrograph_size = reading.size;
       items.update(item);
     }
     transaction.commit();

@@ -1,5 +1,6 @@
-// Reads each new micrograph once, in the background, and keeps its hash: what a search has read can
-// then be compared with what was enqueued. An item is ready only once its micrograph was read.
+// Reads each new micrograph once, in the background, and keeps its hash and the size of its image:
+// what a search has read can then be compared with what was enqueued. An item is ready only once
+// its micrograph was read.
 //
 // The most urgent class is read first, and within it that of the user whose
 // micrographs took the least time so far. Each user's are read by a thread of their own; the next

@@ -1,5 +1,5 @@
 #!/bin/bash
-# In place of margay-engine: tells in `effects`, beside itself, that it was run, sleeps a moment, and
+# In place of margay-engine: counts one orientation in each template; of a search it tells in `effects`, beside itself, that it was run, sleeps a moment, and
 # leaves what a finished search leaves; one that resumes tells that too. When there is a file `wait`,
 # it waits for a file `go`. The shell lines in `do-ITEM`, or else in `do`, are run first; those in
 # `selftest` are its probe of the device.
@@ -7,6 +7,11 @@ set -eu
 home=$(dirname "$0")
 if [ "$1" = selftest ]; then
   [ ! -e "$home/selftest" ] || . "$home/selftest"
+  exit 0
+fi
+if [ "$1" = plan ]; then
+  echo '{"version": "fake", "orientations": 1, "defocus_planes": [0], "pixel_sizes": 1,'
+  echo ' "template_size": 1}'
   exit 0
 fi
 # Of several ranks the first tells.

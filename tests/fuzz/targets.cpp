@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -24,6 +26,7 @@
 #include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/ingest/ctffind.h"
+#include "scheduler/ingest/image_size.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/commands/parse.h"
 #include "slurm/gpu_count.h"
@@ -68,6 +71,8 @@ void parse_or_refuse(Parse parse) {
 
 void mrc(const std::string& bytes) {
   const MemoryFile file(bytes);
+  const db::ImageSize size = scheduler::image_size(file.descriptor(), file.bytes());
+  if (size.width < 0 || size.height < 0) std::abort();
   parse_or_refuse<engine::InputError>([&] { engine::read_mrc_header(file.path()); });
   parse_or_refuse<engine::InputError>([&] { engine::read_mrc(file.path()); });
 }

@@ -86,7 +86,8 @@ class ConfusedDeputy : public testing::Test {
   // With a search of its own that it takes a second or so for.
   void let_real_engine_wait() {
     std::ofstream(queue_.folder() / "engine")
-        << "#!/bin/bash\ntouch " << queue_.folder() / "waits"
+        << "#!/bin/bash\n[ \"$1\" != plan ] || exec " MARGAY_BIN_DIR
+        << "/margay-engine \"$@\"\ntouch " << queue_.folder() / "waits"
         << "\nwhile [ ! -e " << queue_.folder() / "go"
         << " ]; do sleep 0.02; done\nexec " MARGAY_BIN_DIR << "/margay-engine \"$@\"\n";
     std::ofstream(queue_.folder() / "search.yaml")

@@ -46,6 +46,29 @@ std::string micrograph_of(const std::string& peaks_csv) {
   return rows[1].at(static_cast<size_t>(column - rows[0].begin()));
 }
 
+TEST(TemplateSettings, ThatTheEngineRefusesAreRefusedWhenTheyAreRegistered) {
+  QueueAtWork queue(MARGAY_BIN_DIR "/margay-engine");
+  queue.start_daemon();
+  const auto add = [&](const std::string& volume, const std::string& settings) {
+    const std::string path = queue.folder().write("search.yaml", settings);
+    return queue.margay({"template", "add", volume, "--name", "lsu", "--config", path});
+  };
+  const std::string volume = kData + "lsu_2.0A_128.mrc";
+  const Finished steps = add(volume, std::string(kSearch) + "whitening: {}\n");
+  EXPECT_EQ(steps.exit_code, 1);
+  EXPECT_THAT(steps.error,
+              HasSubstr("'" + queue.folder() / "search.yaml" + "': unknown key 'whitening'"));
+  const Finished flat = add(kData + "lsu_crop.mrc", kSearch);
+  EXPECT_EQ(flat.exit_code, 1);
+  EXPECT_THAT(flat.error, HasSubstr("template_volume_path: '" + kData + "lsu_crop.mrc' is a 2-D "));
+  EXPECT_THAT(queue.margay({"template", "list"}).output, HasSubstr("no templates"));
+  const Finished added = add(volume, kSearch);
+  EXPECT_EQ(added.exit_code, 0) << added.error;
+  EXPECT_EQ(added.error, "");
+  EXPECT_THAT(added.output, HasSubstr(" orientations x 1 defocus plane\n"));
+  EXPECT_EQ(queue.margay({"stop"}).exit_code, 0);
+}
+
 TEST(FileNames, BlanksQuotesLineBreaksAndForeignLettersArriveInThePeakList) {
   const std::vector<std::string> names = {"it's \"grid 1\", $(touch x) `y` \\n %41 *.mrc",
                                           "line\nbreak # Größe 日本: {a}.mrc"};

@@ -6,6 +6,7 @@
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/items.h"
+#include "db/measures.h"
 #include "db/pauses.h"
 #include "db/queue.h"
 #include "db/results.h"
@@ -34,6 +35,19 @@ class StoresTest : public testing::Test {
                     .token = "t-" + std::to_string(item) + "-" + std::to_string(number)};
     attempt.id = attempts_.insert(attempt);
     return attempt;
+  }
+
+  // As before the columns that it adds.
+  static void undo_tenth_step(Connection& connection) {
+    for (const std::string column :
+         {"counted_by", "orientations", "defocus_planes", "pixel_sizes", "template_size"}) {
+      connection.execute(("ALTER TABLE templates DROP COLUMN " + column).c_str());
+    }
+    for (const std::string column :
+         {"micrograph_width", "micrograph_height", "micrograph_pixel_size"}) {
+      connection.execute(("ALTER TABLE items DROP COLUMN " + column).c_str());
+    }
+    connection.execute("DROP TABLE measures");
   }
 
   tests::ScratchFolder folder_;
@@ -294,6 +308,7 @@ TEST_F(StoresTest, AttemptsOfAnOlderDatabaseGetTheWidthThatTheirTextSays) {
     {
       const std::scoped_lock lock(database_.mutex());
       Connection& connection = database_.connection();
+      undo_tenth_step(connection);
       connection.execute("ALTER TABLE attempts DROP COLUMN nodes");
       connection.execute("ALTER TABLE attempts DROP COLUMN gpus_per_node");
       Statement(connection, "UPDATE attempts SET shape = ?, gpus = ?")
@@ -306,6 +321,63 @@ TEST_F(StoresTest, AttemptsOfAnOlderDatabaseGetTheWidthThatTheirTextSays) {
     EXPECT_EQ(attempts_.find(id)->nodes, row.nodes) << row.shape;
     EXPECT_EQ(attempts_.find(id)->gpus_per_node, row.gpus_per_node) << row.shape;
   }
+}
+
+TEST_F(StoresTest, OfTemplatesAndItemsBeforeTheTenthStepNothingIsCounted) {
+  const auto item = add_item("/a");
+  templates_.set_counts(template_, {.engine = "1.0", .orientations = 7});
+  {
+    const std::scoped_lock lock(database_.mutex());
+    undo_tenth_step(database_.connection());
+    database_.connection().execute("PRAGMA user_version = 9");
+    upgrade_schema(database_.connection());
+  }
+  EXPECT_EQ(templates_.find(template_)->counts.engine, "");
+  EXPECT_EQ(items_.find(item)->micrograph_size.width, 0);
+  EXPECT_TRUE(MeasureStore(database_).all().empty());
+}
+
+TEST_F(StoresTest, WhatTheEngineCountedIsKeptWithTheTemplate) {
+  const SearchCounts counts{.engine = "1.0",
+                            .orientations = 1'596'000,
+                            .defocus_planes = 13,
+                            .pixel_sizes = 1,
+                            .template_size = 384};
+  const auto first = templates_.insert({.name = "x", .counts = counts});
+  templates_.set_counts(template_, counts);
+  for (const int64_t id : {first, template_}) {
+    const SearchCounts found = templates_.find(id)->counts;
+    EXPECT_EQ(found.engine, "1.0");
+    EXPECT_EQ(found.orientations, 1'596'000);
+    EXPECT_EQ(found.defocus_planes, 13);
+    EXPECT_EQ(found.pixel_sizes, 1);
+    EXPECT_EQ(found.template_size, 384);
+  }
+}
+
+TEST_F(StoresTest, AMeasureTakesThePlaceOfTheOneOfTheSameQuantity) {
+  MeasureStore measures(database_);
+  Measure rate{.kind = MeasureKind::kRate,
+               .engine = "1.0",
+               .device = "NVIDIA H200",
+               .height = 4096,
+               .width = 5760,
+               .template_size = 384,
+               .runs = 1,
+               .mean = 5.5};
+  measures.put(rate);
+  rate.runs = 2;
+  rate.squares = 0.25;
+  measures.put(rate);
+  measures.put({.kind = MeasureKind::kLoss, .engine = "1.0", .device = "NVIDIA H200", .gpus = 4});
+  const auto all = measures.all();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].gpus, 4);
+  EXPECT_EQ(all[1].kind, MeasureKind::kRate);
+  EXPECT_EQ(all[1].width, 5760);
+  EXPECT_EQ(all[1].runs, 2);
+  EXPECT_EQ(all[1].mean, 5.5);
+  EXPECT_EQ(all[1].squares, 0.25);
 }
 
 TEST_F(StoresTest, ItemsAreListedByWhatIsAskedOfThem) {

@@ -74,7 +74,9 @@ ApiFixture::ApiFixture() {
                              script_requests_.push_back(request);
                              return script_;
                            },
-                       .examine = [this] { return examine_(); }});
+                       .examine = [this] { return examine_(); },
+                       .count = [this](const CountQuestion& question,
+                                       const std::function<bool()>&) { return count_(question); }});
   // Members of this group may connect: `nobody` here, a facility's users elsewhere.
   const bool root = ::geteuid() == 0;
   server_ = std::make_unique<api::HttpServer>(

@@ -76,6 +76,9 @@ class ApiFixture : public testing::Test {
   std::function<std::vector<slurm::Finding>()> examine_ = [] {
     return std::vector<slurm::Finding>();
   };
+  std::function<CountAnswer(const CountQuestion&)> count_ = [](const CountQuestion&) {
+    return CountAnswer();
+  };
   std::atomic<int> stops_ = 0;
   std::atomic<int> wakes_ = 0;
   std::atomic<int> commits_ = 0;  // of users' commands

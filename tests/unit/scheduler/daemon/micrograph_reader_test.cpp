@@ -65,6 +65,19 @@ TEST_F(MicrographReaderTest, AnItemIsStartedOnlyOnceItsMicrographWasRead) {
   EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
+TEST_F(MicrographReaderTest, KeepsTheSizeOfTheImage) {
+  const auto id = enqueue_unread("text.mrc");
+  fs::copy_file(MARGAY_SOURCE_DIR "/tests/data/lsu_crop.mrc", folder_.file("image.mrc"));
+  const auto image = commands_
+                         ->enqueue(user_, {.micrograph = file_facts(folder_.file("image.mrc")),
+                                           .template_name = "ribosome"})
+                         .id;
+  read_micrographs();
+  EXPECT_EQ(item(image).micrograph_size.width, 256);
+  EXPECT_EQ(item(image).micrograph_size.height, 256);
+  EXPECT_EQ(item(id).micrograph_size.width, 0) << "not known";
+}
+
 TEST_F(MicrographReaderTest, ARestartContinuesWithWhatIsToBeRead) {
   const auto first = enqueue("a.mrc").id;
   const auto second = enqueue_unread("b.mrc");

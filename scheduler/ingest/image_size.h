@@ -1,0 +1,14 @@
+// The size of a micrograph, from the header of its MRC file.
+#pragma once
+
+#include <cstdint>
+
+#include "db/records.h"
+
+namespace scheduler {
+
+// Of an open file of so many bytes. Not known (0) unless it is a whole MRC file with one image: what
+// is wrong with another is said by the engine. Reads 1024 bytes; may block on the file system.
+db::ImageSize image_size(int descriptor, int64_t bytes);
+
+}  // namespace scheduler
