@@ -134,6 +134,9 @@ struct Config {
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
+  // Correlations per second of one device on an image of 4096 x 4096, by its model: what counts
+  // until a search has run.
+  std::map<std::string, double> rates{};
 
   std::chrono::milliseconds resolve_grace() const {
     return intervals.resolve.count() > 0 ? intervals.resolve : facts_of(cluster).resolve;

@@ -29,6 +29,15 @@ Readers limits_into(Limits& limits) {
           {"connections", number_into(limits.connections)}};
 }
 
+Reader rates_into(std::map<std::string, double>& rates) {
+  return [&rates](const base::YamlValue& value) {
+    const base::YamlSection section = value.as_section();
+    for (const std::string& device : section.keys()) {
+      rates[device] = section.value(device).positive_number();
+    }
+  };
+}
+
 void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
                          {"threads", number_into(config.local.threads)},
@@ -57,6 +66,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"local", section_into(local)},
                      {"intervals", section_into(intervals)},
                      {"limits", section_into(limits_into(config.limits))},
+                     {"rates", rates_into(config.rates)},
                      {"results", section_into(results)}});
 }
 

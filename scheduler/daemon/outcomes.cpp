@@ -12,6 +12,7 @@
 #include "db/pauses.h"
 #include "db/results.h"
 #include "scheduler/daemon/evidence.h"
+#include "scheduler/daemon/learn_rates.h"
 #include "scheduler/policy/host_exclusion.h"
 
 namespace scheduler {
@@ -104,7 +105,10 @@ void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outc
       blame_host(context, attempt, host, row_start);
       if (outcome.exempt) exempt_row(context, attempt);
     }
-    if (result) db::ResultStore(context.database).insert(*result);
+    if (result) {
+      db::ResultStore(context.database).insert(*result);
+      learn_rates(context.database, attempt, *result);
+    }
     reach(context.crash, points.before);
     transaction.commit();
   }

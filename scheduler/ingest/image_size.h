@@ -7,8 +7,8 @@
 
 namespace scheduler {
 
-// Of an open file of so many bytes. Not known (0) unless it is a whole MRC file with one image: what
-// is wrong with another is said by the engine. Reads 1024 bytes; may block on the file system.
+// Of an open file of so many bytes. Not known (0) unless it is a whole MRC file with one image:
+// what is wrong with another is said by the engine. Reads 1024 bytes; may block on the file system.
 db::ImageSize image_size(int descriptor, int64_t bytes);
 
 }  // namespace scheduler

@@ -56,6 +56,14 @@ intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retr
   EXPECT_EQ(config.intervals.retry_longest, milliseconds(3'600'000));
 }
 
+TEST(Config, RatesOfDevicesAreReadAndMustBePositive) {
+  const Config config = parse_config("rates: {NVIDIA H200: 3500, NVIDIA L40S: 900.5}\n", "x");
+  EXPECT_EQ(config.rates.at("NVIDIA H200"), 3500);
+  EXPECT_EQ(config.rates.at("NVIDIA L40S"), 900.5);
+  EXPECT_TRUE(parse_config("", "x").rates.empty());
+  EXPECT_THAT(refusal("rates: {NVIDIA H200: 0}\n"), HasSubstr("rates.NVIDIA H200 must be greater"));
+}
+
 TEST(Config, AnEmptyFileLeavesTheDefaults) {
   EXPECT_EQ(parse_config("", "x").intervals.tick, milliseconds(1000));
   EXPECT_EQ(parse_config("# nothing yet\n", "x").local.slots, 1);

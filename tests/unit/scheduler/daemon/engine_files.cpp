@@ -45,21 +45,29 @@ void leave_engine_files(const std::string& folder, const std::string& token,
     std::ofstream(folder + "/" + file) << output;
     outputs[output] = {{"bytes", output.size()}};
   }
-  const nlohmann::json manifest = {{"format", 1},
-                                   {"attempt", token},
-                                   {"status", "done"},
-                                   {"inputs",
-                                    {{"configuration", {{"sha256", config_sha256}}},
-                                     {"micrograph", {{"sha256", micrograph_sha256(folder)}}},
-                                     {"template", {{"sha256", base::sha256_of_text("volume")}}}}},
-                                   {"counts", {{"correlations", 1000}}},
-                                   {"timings",
-                                    {{"read_seconds", 1.0},
-                                     {"preprocess_seconds", 2.0},
-                                     {"search_seconds", 3.5},
-                                     {"write_seconds", 1.0}}},
-                                   {"peaks", {{"count", 6}, {"cutoff", 6.5}, {"best_z", 9.25}}},
-                                   {"outputs", outputs}};
+  const nlohmann::json manifest = {
+      {"format", 1},
+      {"attempt", token},
+      {"status", "done"},
+      {"version", "1.0"},
+      {"host", "node1"},
+      {"device", {{"backend", "cuda"}, {"name", "NVIDIA H200"}, {"threads", 1}}},
+      {"other_ranks", nlohmann::json::array()},
+      {"inputs",
+       {{"configuration", {{"sha256", config_sha256}}},
+        {"micrograph", {{"sha256", micrograph_sha256(folder)}, {"height", 4092}, {"width", 5760}}},
+        {"template", {{"sha256", base::sha256_of_text("volume")}, {"size", 384}}}}},
+      {"counts", {{"correlations", 1000}}},
+      {"timings",
+       {{"started", "1970-01-01T00:00:05Z"},
+        {"finished", "1970-01-01T00:00:20Z"},
+        {"correlations_per_second", 1000 / 3.5},
+        {"read_seconds", 1.0},
+        {"preprocess_seconds", 2.0},
+        {"search_seconds", 3.5},
+        {"write_seconds", 1.0}}},
+      {"peaks", {{"count", 6}, {"cutoff", 6.5}, {"best_z", 9.25}}},
+      {"outputs", outputs}};
   std::ofstream(folder + "/manifest.json") << manifest.dump();
 }
 

@@ -38,9 +38,7 @@ class SearchCountsTest : public testing::Test {
                         look);
   }
   // No question leaves a file.
-  void TearDown() override {
-    EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "state"));
-  }
+  void TearDown() override { EXPECT_TRUE(std::filesystem::is_empty(scratch_ / "state")); }
 
   tests::ScratchFolder scratch_;
   EngineCommand command_{.engine = scratch_ / "engine", .folder = scratch_ / "state"};

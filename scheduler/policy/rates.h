@@ -1,0 +1,94 @@
+// How much work a search is: W, the seconds that its correlations take on one device, and the other
+// terms of the runtime model, learned from the searches that have finished. Pure; what was measured
+// is stored by db::MeasureStore. The daemon learns, and decides nothing by it yet.
+//
+// Each quantity is a running mean of its logarithm. Correlations per second depend on the engine's
+// version, the device's model and the sizes of image and template; the others on the first two.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/policy/runtime_model.h"
+#include "scheduler/policy/site_widths.h"
+
+namespace scheduler {
+
+using Measures = std::vector<db::Measure>;
+
+// Of a search that has finished, what its manifest says. Seconds.
+struct FinishedSearch {
+  std::string engine{};  // version
+  std::string device{};  // model, the same of all ranks
+  int64_t height = 0;    // of the image
+  int64_t width = 0;
+  int64_t template_size = 0;
+  int64_t gpus = 1;  // ranks, each with a device of its own
+  int64_t nodes = 1;
+  double correlations = 0;  // that this attempt did
+  double search_seconds = 0;
+  double serial_seconds = 0;              // read, filter, reduce, write
+  std::optional<double> start_seconds{};  // the rest of the job's time; empty: not known
+};
+
+// Of how many searches, and how far they differ.
+double deviation(const db::Measure& measure);  // of log(value); 0 for fewer than two
+
+// The measures that change with this search, to be stored; empty when its figures make no sense.
+// The rate is that of one device. From a search on several it is what their sum makes without the
+// straggler loss, and where the rate of one is known from others, the loss is learned.
+Measures learn(const Measures& known, const FinishedSearch& search);
+
+// A search that is still to be done.
+struct SearchSize {
+  db::SearchCounts counts{};
+  db::ImageSize image{};
+  std::string device{};  // model; empty: the one that most searches ran on
+  int cores = 0;         // of a search on processors; 0: it has a GPU
+};
+
+// Where a rate comes from.
+enum class RateSource {
+  kMeasured,     // searches of this size
+  kOtherSize,    // of the nearest size, by the pixels of its image
+  kOtherEngine,  // of another version of the engine, perhaps of another size, too
+  kSite,         // `rates` of the configuration
+  kNominal,      // the engine's own constant: not measured yet
+};
+
+struct WorkEstimate {
+  double seconds = 0;  // W
+  double correlations = 0;
+  double rate = 0;     // correlations per second
+  double sigma = 0.2;  // standard deviation of log(seconds)
+  RateSource source = RateSource::kNominal;
+  int64_t runs = 0;      // that the rate was learned from
+  std::string device{};  // model; empty: not known
+  int64_t height = 0;    // of the images of kOtherSize and kOtherEngine
+  int64_t width = 0;
+};
+
+// Why the work cannot be estimated, a clause; empty when it can.
+std::string why_unknown(const SearchSize& search);
+// `site_rates`: correlations per second on an image of 4096 x 4096, by model of device. nullopt
+// when why_unknown() has a reason.
+std::optional<WorkEstimate> estimate_work(const Measures& known,
+                                          const std::map<std::string, double>& site_rates,
+                                          const SearchSize& search);
+// "20.5 M correlations at 356/s, 37 past runs, +-4 %".
+std::string describe(const WorkEstimate& estimate);
+
+// The other terms, as far as they were measured on this model of device; the rest as RuntimeModel
+// has it.
+RuntimeModel learned_model(const Measures& known, const WorkEstimate& estimate);
+
+// All of it as the choice of a width takes it; nullopt when why_unknown() has a reason.
+std::optional<SearchTime> search_time(const Measures& known,
+                                      const std::map<std::string, double>& site_rates,
+                                      const SearchSize& search);
+
+}  // namespace scheduler
