@@ -6,11 +6,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json.h"
+#include "db/database.h"
+#include "db/items.h"
+#include "db/measures.h"
+#include "db/results.h"
+#include "db/templates.h"
 #include "scheduler/api/peaks.h"
+#include "scheduler/policy/rates.h"
 #include "tests/integration/queue_at_work.h"
 
 namespace tests {
@@ -69,6 +76,32 @@ TEST(TemplateSettings, ThatTheEngineRefusesAreRefusedWhenTheyAreRegistered) {
   EXPECT_EQ(queue.margay({"stop"}).exit_code, 0);
 }
 
+// From the engine's own manifests: how long the next search of this size takes.
+void expect_learned(const QueueAtWork& queue, int64_t runs) {
+  std::optional<db::Database> database;
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] {
+    try {
+      database.emplace(queue.folder() / "state/margay.db");
+    } catch (const db::DatabaseHeld&) {
+      return false;  // the daemon is still ending
+    }
+    return true;
+  }));
+  const auto item = db::ItemStore(*database).find(1).value();
+  const scheduler::SearchSize search{
+      .counts = db::TemplateStore(*database).find(item.template_id).value().counts,
+      .image = item.micrograph_size};
+  const auto known = db::MeasureStore(*database).all();
+  const auto estimate = scheduler::estimate_work(known, {}, search);
+  ASSERT_TRUE(estimate) << scheduler::why_unknown(search);
+  EXPECT_EQ(estimate->source, scheduler::RateSource::kMeasured);
+  EXPECT_EQ(estimate->runs, runs);
+  EXPECT_GT(estimate->seconds, 0);
+  EXPECT_THAT(estimate->device, HasSubstr(" thread"));
+  EXPECT_EQ(estimate->correlations,
+            static_cast<double>(db::ResultStore(*database).find(1).value().correlations));
+}
+
 TEST(FileNames, BlanksQuotesLineBreaksAndForeignLettersArriveInThePeakList) {
   const std::vector<std::string> names = {"it's \"grid 1\", $(touch x) `y` \\n %41 *.mrc",
                                           "line\nbreak # Größe 日本: {a}.mrc"};
@@ -103,6 +136,7 @@ TEST(FileNames, BlanksQuotesLineBreaksAndForeignLettersArriveInThePeakList) {
   }
   EXPECT_THAT(queue.margay({"list"}).output, HasSubstr("line\\nbreak # Größe 日本: {a}.mrc"));
   EXPECT_EQ(queue.margay({"stop"}).exit_code, 0);
+  expect_learned(queue, static_cast<int64_t>(names.size()));
 }
 
 }  // namespace
