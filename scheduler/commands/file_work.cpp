@@ -78,7 +78,8 @@ std::shared_ptr<FileWork::Task> FileWork::begin(int64_t owner, const std::string
   return task;
 }
 
-void FileWork::run(int64_t owner, const std::string& path, std::function<void(const Sign&)> work) {
+void FileWork::run(int64_t owner, const std::string& path,
+                   const std::function<void(const Sign&)>& work) {
   const auto latest = Steady::now() + options_.longest;
   std::shared_ptr<Task> task;
   while (!task) {

@@ -48,7 +48,7 @@ class FileWork {
 
  private:
   struct Task;
-  void run(int64_t owner, const std::string& path, std::function<void(const Sign&)> work);
+  void run(int64_t owner, const std::string& path, const std::function<void(const Sign&)>& work);
   std::shared_ptr<Task> begin(int64_t owner, const std::string& path,
                               std::function<void(const Sign&)> work);
   bool wait_for_turn(int64_t owner, std::chrono::steady_clock::time_point latest) const;

@@ -15,7 +15,6 @@ using db::ItemState;
 using db::MeasureKind;
 using nlohmann::json;
 using testing::DoubleNear;
-using testing::IsEmpty;
 
 class LearnRatesTest : public DaemonFixture {
  protected:

@@ -9,7 +9,6 @@
 namespace scheduler {
 namespace {
 
-using db::MeasureKind;
 using testing::DoubleNear;
 using testing::HasSubstr;
 using testing::IsEmpty;
