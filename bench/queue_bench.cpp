@@ -198,7 +198,7 @@ void measure_programs(const std::string& folder, std::vector<Row>& rows) {
   for (int i = 0; i < kFiles; ++i) std::ofstream(files + "/m" + std::to_string(i) + ".mrc") << i;
   for (const int size : kSizes) {
     const std::string state = folder + "-" + std::to_string(size);
-    std::ofstream(state + ".yaml") << "engine: /bin/true\n";
+    std::ofstream(state + ".yaml") << "engine: /bin/true\njob: /bin/true\n";
     const scheduler::Config config = config_in(state);
     {
       db::Database database(config.database());

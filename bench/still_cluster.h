@@ -7,6 +7,7 @@
 #include "db/attempts.h"
 #include "db/items.h"
 #include "slurm/cluster.h"
+#include "slurm/cluster_facts.h"
 
 namespace bench {
 
@@ -36,6 +37,7 @@ class StillCluster : public slurm::Cluster {
   void forget(const std::string&) override {}
   int allowance() override { return 1000; }
   int nodes() override { return 1; }
+  slurm::ClusterFacts facts() override { return {}; }
   std::string test_only(const slurm::JobRequest&) override { return ""; }
   std::vector<slurm::Finding> examine(const slurm::Examination&) override { return {}; }
   std::string describe() const override { return "a cluster that is full"; }

@@ -18,8 +18,9 @@ const Table<QueuedItem> kQueuedItems("items",
                                       {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
                                       {"options", &QueuedItem::options}});
 
-const Table<UnreadGroup> kUnread("items", {{"priority", &UnreadGroup::priority},
-                                           {"owner_uid", &UnreadGroup::owner_uid}});
+const Table<UnreadGroup> kUnread("items INDEXED BY items_unread",
+                                 {{"priority", &UnreadGroup::priority},
+                                  {"owner_uid", &UnreadGroup::owner_uid}});
 
 // In the words of the index items_unread, which SQLite uses for nothing else.
 constexpr const char* kIsUnread =
@@ -36,9 +37,10 @@ const Table<OpenAttempt> kOpenAttempts("attempts",
 
 }  // namespace
 
-std::vector<QueuedItem> QueueStore::items() const {
-  return kQueuedItems.all(
-      database_, kQueuedItems.readable() + "AND state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id");
+void QueueStore::each_item(const std::function<void(const QueuedItem&)>& take) const {
+  kQueuedItems.each(
+      database_, kQueuedItems.readable() + "AND state IN ('QUEUED', 'HELD', 'ACTIVE') ORDER BY id",
+      take);
 }
 
 // One statement for each run of ids: files are enqueued many at once.
@@ -102,9 +104,22 @@ void QueueStore::limit_waits(int64_t now, int64_t longest) {
       .run();
 }
 
+// From group to group: there may be many items in each.
 std::vector<UnreadGroup> QueueStore::unread(int64_t now) const {
-  return kUnread.all(
-      database_, kUnread.readable() + "AND " + kIsUnread + " GROUP BY priority, owner_uid", now);
+  const std::scoped_lock lock(database_.mutex());
+  std::vector<UnreadGroup> groups;
+  std::string priority;
+  for (int64_t owner = -1;;) {
+    const auto next = kUnread.one(database_,
+                                  kUnread.readable() + "AND " + kIsUnread +
+                                      " AND (priority, owner_uid) > (?, ?) "
+                                      "ORDER BY priority, owner_uid",
+                                  now, priority, owner);
+    if (!next) return groups;
+    priority = to_string(next->priority);
+    owner = next->owner_uid;
+    groups.push_back(*next);
+  }
 }
 
 std::vector<int64_t> QueueStore::unread_of(const UnreadGroup& group, int64_t now,

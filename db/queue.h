@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,10 @@ struct UnreadGroup {
 class QueueStore {
  public:
   explicit QueueStore(Database& database) : database_(database) {}
-  // Every item that has not ended and can be read, by id.
-  std::vector<QueuedItem> items() const;
-  // The same of those with these ids, which are in ascending order.
+  // Every item that has not ended and can be read, by id, to be taken one by one: together they
+  // take much memory.
+  void each_item(const std::function<void(const QueuedItem&)>& take) const;
+  // Those with these ids, which are in ascending order.
   std::vector<QueuedItem> items(const std::vector<int64_t>& ids) const;
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;

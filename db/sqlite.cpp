@@ -34,8 +34,10 @@ auto guarded(const std::string& path, Action action) {
 
 // Half of what a short statement costs is its preparation, so that prepared ones are kept.
 struct Connection::Handle {
+  // Without SQLite's own mutex, which is locked anew for each column that is read.
   Handle(const std::string& path, int busy_timeout_ms)
-      : database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, busy_timeout_ms) {}
+      : database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
+                 busy_timeout_ms) {}
 
   SQLite::Statement take(const std::string& sql) {
     const auto kept = idle.find(sql);

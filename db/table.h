@@ -162,21 +162,30 @@ class Table {
     if (found.empty()) return std::nullopt;
     return std::move(found.front());
   }
+  // Those that meet `conditions`, one by one.
+  void each(Database& database, const std::string& conditions,
+            const std::function<void(const Record&)>& take) const {
+    const std::scoped_lock lock(database.mutex());
+    Statement query(database.connection(), select() + conditions);
+    while (query.step()) take(row(query));
+  }
   // What a query that begins with select() finds.
   std::vector<Record> rows(Statement& query) const {
     std::vector<Record> records;
-    while (query.step()) {
-      Record& record = records.emplace_back();
-      int at = 0;
-      for (const Column<Record>& column : columns_) {
-        if (column.use == Use::kKept || column.read(query, at++, record)) continue;
-        throw UnreadableRow(unknown_word(column, query.text(0), query.text(at - 1)));
-      }
-    }
+    while (query.step()) records.push_back(row(query));
     return records;
   }
 
  private:
+  Record row(const Statement& query) const {
+    Record record;
+    int at = 0;
+    for (const Column<Record>& column : columns_) {
+      if (column.use == Use::kKept || column.read(query, at++, record)) continue;
+      throw UnreadableRow(unknown_word(column, query.text(0), query.text(at - 1)));
+    }
+    return record;
+  }
   std::string unknown_word(const Column<Record>& column, const std::string& key,
                            const std::string& word) const {
     return "table " + name_ + ", " + columns_.front().name + " " + key + ": unknown " +

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
@@ -43,9 +44,11 @@ namespace fs = std::filesystem;
 constexpr int kTemporary = 75;
 constexpr int kBadConfiguration = 78;
 constexpr std::chrono::milliseconds kLongestStop{1500};
-// Each pool of the memory allocator keeps what its largest request needed, 60 MB for a list of
-// 100,000 items, and by default nearly every thread has one.
-constexpr int kMemoryPools = 2;
+// Each pool of the memory allocator keeps what its largest request needed, and by default nearly
+// every thread has one; with fewer than work at the same time they wait for one another.
+constexpr int kMemoryPools = 4;
+// Many requests one behind another each ask for a tick.
+constexpr std::chrono::milliseconds kBetweenTicks{100};
 
 struct Options {
   std::string state;
@@ -60,8 +63,9 @@ class TickSignal {
   void stop() { set(stopped_); }
   void end() { set(ended_); }
   // Returns false when it is time to end.
-  bool wait(std::chrono::milliseconds longest) {
+  bool wait(std::chrono::milliseconds longest, std::chrono::milliseconds shortest = {}) {
     std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, shortest, [this] { return stopped_; });
     changed_.wait_for(lock, longest, [this] { return woken_ || stopped_; });
     woken_ = false;
     return !stopped_;
@@ -280,7 +284,7 @@ void serve(const Config& config, db::Database& database) {
   std::fflush(stdout);
   do {
     daemon.tick();
-  } while (tick_signal.wait(config.intervals.tick));
+  } while (tick_signal.wait(config.intervals.tick, std::min(kBetweenTicks, config.intervals.tick)));
   service.stop_waiting();
   spdlog::info("margayd stops; running jobs continue");
 }

@@ -32,7 +32,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostListed = 1000;
-constexpr const char* kListBegin = "{\"format\":1,\"items\":[";
+constexpr const char* kListBegin = "{\"format\":1,\"next\":";
 constexpr size_t kLongestPeakList = size_t{8} << 20;  // bytes
 constexpr size_t kMostPeaks = 50'000;
 
@@ -410,10 +410,14 @@ std::string Service::list(const Request& request) const {
   const bool explain = parameter(request, "explain") == "1";
   const bool progress = parameter(request, "progress") == "1";
   const bool brief = parameter(request, "brief") == "1";
-  const std::vector<db::Item> items = db::ItemStore(database_).list(item_query(request));
+  const db::ItemQuery query = item_query(request);
+  const std::vector<db::Item> items = db::ItemStore(database_).list(query);
+  const bool is_full = !items.empty() && static_cast<int64_t>(items.size()) == query.limit;
   const auto explanations = explain ? commands_.explain(items) : std::vector<std::string>();
   std::map<int64_t, std::string> names;
-  std::string text = kListBegin;
+  // At the front, so that who reads on can ask for the next page before it parses this one.
+  const int64_t next = is_full ? items.back().id : 0;
+  std::string text = kListBegin + std::to_string(next) + ",\"items\":[";
   for (size_t i = 0; i < items.size(); ++i) {
     const db::Item& item = items[i];
     std::string& name = names[item.template_id];

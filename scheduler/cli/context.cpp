@@ -36,17 +36,27 @@ json Context::post(const std::string& target, const json& body, const std::vecto
   return call({.method = "POST", .target = target, .body = body.dump(), .files = files}, timeout);
 }
 
-json Context::call(const api::Call& call, std::chrono::milliseconds timeout) const {
-  api::Answer answer;
+api::Answer Context::fetch(const std::string& target) const {
+  return ask({.method = "GET", .target = target}, kTimeout);
+}
+
+api::Answer Context::ask(const api::Call& call, std::chrono::milliseconds timeout) const {
   try {
-    answer = api::HttpClient(socket_, timeout).call(call);
+    return api::HttpClient(socket_, timeout).call(call);
   } catch (const api::Unreachable& error) {
     throw Failure(Exit::kUnreachable, error.what());
   }
+}
+
+json Context::call(const api::Call& call, std::chrono::milliseconds timeout) const {
+  return parse(ask(call, timeout), socket_);
+}
+
+json Context::parse(const api::Answer& answer, const std::string& socket) {
   json body = json::parse(answer.body, nullptr, false);
   if (!body.is_object()) {
     throw Failure(Exit::kUnreachable,
-                  "unexpected answer at " + socket_ + "; is it margayd's socket?");
+                  "unexpected answer at " + socket + "; is it margayd's socket?");
   }
   if (answer.status == 200) return body;
   throw failure_of(body.value("error", json::object()));

@@ -33,6 +33,10 @@ class Context {
                       const std::vector<int>& files = {},
                       std::chrono::milliseconds timeout = kTimeout) const;
 
+  // A get() in two steps, the second of which waits for nobody.
+  api::Answer fetch(const std::string& target) const;
+  static nlohmann::json parse(const api::Answer& answer, const std::string& socket);
+
   bool wants_json() const { return json_; }
   const Screen& screen() const { return screen_; }
   const std::string& socket() const { return socket_; }
@@ -53,6 +57,7 @@ class Context {
  private:
   static constexpr std::chrono::seconds kTimeout{60};
 
+  api::Answer ask(const api::Call& call, std::chrono::milliseconds timeout) const;
   nlohmann::json call(const api::Call& call, std::chrono::milliseconds timeout) const;
 
   std::string socket_;

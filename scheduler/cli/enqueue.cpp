@@ -1,7 +1,9 @@
 #include "scheduler/cli/enqueue.h"
 
 #include <algorithm>
+#include <future>
 #include <ostream>
+#include <utility>
 
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/records_json.h"
@@ -27,51 +29,77 @@ class Enqueuer {
   Enqueuer(const Context& context, const EnqueueOptions& options)
       : context_(context), options_(options) {}
 
+  // The files of the next request are opened while the daemon answers the last one.
   Exit run(const std::vector<std::string>& files) {
-    for (size_t begin = 0; begin < files.size() && !unreachable_; begin += kBatch) {
-      const size_t end = std::min(begin + kBatch, files.size());
-      send({files.begin() + static_cast<std::ptrdiff_t>(begin),
-            files.begin() + static_cast<std::ptrdiff_t>(end)});
+    size_t next = 0;
+    const auto open_next = [&] {
+      const size_t begin = std::exchange(next, std::min(next + kBatch, files.size()));
+      return open_batch({files.begin() + static_cast<std::ptrdiff_t>(begin),
+                         files.begin() + static_cast<std::ptrdiff_t>(next)});
+    };
+    Batch batch = open_next();
+    while (!unreachable_) {
+      auto answer = std::async(std::launch::async, [&] { return send(batch); });
+      const bool last = next == files.size();
+      Batch following = last ? Batch() : open_next();
+      take(batch, answer);
+      if (last) break;
+      batch = std::move(following);
     }
     finish(files.size());
     return unreachable_ ? Exit::kUnreachable : tally_.exit();
   }
 
  private:
-  void send(const std::vector<std::string>& paths) {
-    std::vector<OpenFile> open;
-    std::vector<int> descriptors;
+  struct Batch {
+    std::vector<OpenFile> open{};
     json entries = json::array();
+    std::vector<json> refused{};
+  };
+
+  Batch open_batch(const std::vector<std::string>& paths) const {
+    Batch batch;
     for (const std::string& path : paths) {
       try {
         const db::Ctf ctf = ctf_of(options_.ctf, path);
         OpenFile file = open_file(path);
-        json entry = {{"file", descriptors.size()}, {"ctf", api::ctf_json(ctf)}};
+        json entry = {{"file", batch.open.size()}, {"ctf", api::ctf_json(ctf)}};
         api::put_text(entry, "path", file.path);
-        entries.push_back(std::move(entry));
-        descriptors.push_back(file.descriptor.get());
-        open.push_back(std::move(file));
+        batch.entries.push_back(std::move(entry));
+        batch.open.push_back(std::move(file));
       } catch (const Failure& failure) {
-        refused(error_entry(path, failure.exit(), failure.what()));
+        batch.refused.push_back(error_entry(path, failure.exit(), failure.what()));
       }
     }
-    if (entries.empty()) return;
+    return batch;
+  }
+
+  // The daemon's answers, one for each open file.
+  json send(const Batch& batch) const {
+    if (batch.open.empty()) return json::array();
+    std::vector<int> descriptors;
+    for (const OpenFile& file : batch.open) descriptors.push_back(file.descriptor.get());
     json body = {{"template", options_.search_template},
                  {"priority", options_.priority},
                  {"again", options_.again},
                  {"hold", options_.hold},
                  {"options", options_.options},
-                 {"items", std::move(entries)}};
+                 {"items", batch.entries}};
     api::put_text(body, "label", options_.label);
+    return context_.post("/v1/items", body, descriptors).at("items");
+  }
+
+  void take(const Batch& batch, std::future<json>& answer) {
+    for (const json& entry : batch.refused) refused(entry);
     try {
-      const json answers = context_.post("/v1/items", body, descriptors).at("items");
-      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], open[i].path);
+      const json answers = answer.get();
+      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], batch.open[i].path);
     } catch (const Failure& failure) {
       // A usage error concerns every file: it is reported once.
       if (failure.exit() == Exit::kUsage) throw;
       // Files of earlier requests stay enqueued and are reported; enqueueing them again is
       // harmless.
-      for (const OpenFile& file : open) {
+      for (const OpenFile& file : batch.open) {
         refused(error_entry(file.path, failure.exit(), file.path + ": " + failure.what()));
       }
       unreachable_ = failure.exit() == Exit::kUnreachable;

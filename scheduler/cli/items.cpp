@@ -1,9 +1,11 @@
 #include "scheduler/cli/items.h"
 
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 #include <future>
 #include <ostream>
+#include <string_view>
 
 #include "base/hex.h"
 #include "base/text.h"
@@ -23,6 +25,18 @@ std::string progress_word(const json& item) {
   const std::optional<Progress> progress = progress_of(item);
   const bool known = progress && progress->total > 0;
   return known ? fixed(100 * progress->done / progress->total, 0) + " %" : "";
+}
+
+// What a page's answer begins with; 0: it is the last one.
+int64_t next_of(const std::string& answer) {
+  constexpr std::string_view kKey = "\"next\":";
+  constexpr size_t kFront = 64;
+  const size_t at = std::string_view(answer).substr(0, kFront).find(kKey);
+  int64_t next = 0;
+  if (at != std::string::npos) {
+    std::from_chars(answer.data() + at + kKey.size(), answer.data() + answer.size(), next);
+  }
+  return next;
 }
 
 std::string query_of(const ListOptions& options) {
@@ -172,20 +186,19 @@ void for_each_item(const Context& context, const std::string& query, int64_t lim
   int64_t left = limit;
   const auto ask = [&](int64_t after) {
     const int64_t page = limit == 0 ? kPage : std::min(kPage, left);
+    left -= page;
     return std::async(std::launch::async, [&context, &query, after, page] {
-      return context.get("/v1/items?" + query + "&after=" + std::to_string(after) +
-                         "&limit=" + std::to_string(page));
+      return context.fetch("/v1/items?" + query + "&after=" + std::to_string(after) +
+                           "&limit=" + std::to_string(page));
     });
   };
-  auto next = ask(0);
-  while (next.valid()) {
-    json answer = next.get();
-    json& items = answer.at("items");
-    const auto count = static_cast<int64_t>(items.size());
-    left -= count;
-    const bool full = count == kPage && (limit == 0 || left > 0);
-    if (full) next = ask(items.back().at("id").get<int64_t>());
-    for (json& item : items) take(std::move(item));
+  for (auto answer = ask(0); answer.valid();) {
+    const api::Answer page = answer.get();
+    const int64_t after = next_of(page.body);
+    const bool more = after > 0 && (limit == 0 || left > 0);
+    if (more) answer = ask(after);
+    json document = Context::parse(page, context.socket());
+    for (json& item : document.at("items")) take(std::move(item));
   }
 }
 

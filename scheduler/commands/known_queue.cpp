@@ -60,9 +60,8 @@ QueueSnapshot& KnownQueue::read(int64_t now, const ClusterLimits& limits) {
 void KnownQueue::read_items() {
   snapshot_.items.clear();
   asks_.clear();
-  const auto rows = db::QueueStore(database_).items();
-  snapshot_.items.reserve(rows.size());
-  for (const db::QueuedItem& row : rows) snapshot_.items.push_back(item_of(row));
+  db::QueueStore(database_).each_item(
+      [this](const db::QueuedItem& row) { snapshot_.items.push_back(item_of(row)); });
 }
 
 void KnownQueue::read_changed(std::vector<int64_t> ids) {

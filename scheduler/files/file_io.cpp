@@ -36,7 +36,7 @@ int64_t nanoseconds_of(const timespec& time) {
 
 // The number of a mount is given anew after a boot.
 std::string mount_of(int descriptor) {
-  const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  static const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
   std::istringstream info(
       base::read_file("/proc/self/fdinfo/" + std::to_string(descriptor)).value_or(""));
   for (std::string name, value; info >> name >> value;) {
@@ -76,7 +76,7 @@ FileFacts file_facts(const std::string& path) {
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
                                             const std::function<bool()>& is_stopped) {
   base::Sha256 hash;
-  std::vector<char> block(size_t{1} << 20);
+  std::vector<char> block(std::clamp<size_t>(static_cast<size_t>(bytes), 1, size_t{1} << 20));
   for (off_t offset = 0;;) {
     if (is_stopped()) return std::nullopt;
     const auto wanted = std::min<size_t>(block.size(), static_cast<size_t>(bytes - offset));

@@ -539,7 +539,8 @@ TEST_F(StoresTest, TheQueueHasWhatHasNotEndedAndNoMoreOfIt) {
   add_attempt(stops, 2);
 
   const QueueStore queue(database_);
-  const auto items = queue.items();
+  std::vector<QueuedItem> items;
+  queue.each_item([&](const QueuedItem& item) { items.push_back(item); });
   ASSERT_EQ(items.size(), 3u);
   EXPECT_EQ(items[0].id, waits);
   EXPECT_EQ(items[0].state, ItemState::kHeld);

@@ -427,6 +427,11 @@ TEST_F(ApiTest, StoppingIsAskedForOnce) {
 TEST_F(ApiTest, ItemsComeInPages) {
   register_template();
   for (int i = 0; i < 5; ++i) enqueue("m" + std::to_string(i) + ".mrc");
+  EXPECT_EQ(get("/v1/items?limit=2").at("next"), 2);
+  EXPECT_EQ(get("/v1/items?limit=6").at("next"), 0);
+  EXPECT_THAT(api::HttpClient(file("s.sock")).call({.target = "/v1/items?limit=2"}).body,
+              testing::StartsWith(R"({"format":1,"next":2,)"))
+      << "where `margay list` looks for it";
   const json first = get("/v1/items?limit=2").at("items");
   ASSERT_EQ(first.size(), 2U);
   const json rest = get("/v1/items?after=" + first[1].at("id").dump()).at("items");
