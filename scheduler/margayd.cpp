@@ -251,6 +251,7 @@ void serve(const Config& config, db::Database& database) {
                     {.crash = options.crash,
                      .check_options = options_check(config),
                      .quotas = config.limits,
+                     .urgent_allow = config.policy.urgent_allow,
                      .plan = [&daemon] { return daemon.last_plan(); }});
   TickSignal tick_signal;
   const EndThread end(tick_signal, daemon);

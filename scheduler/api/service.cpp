@@ -1,6 +1,5 @@
 #include "scheduler/api/service.h"
 
-#include <pwd.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "db/items.h"
 #include "db/results.h"
 #include "db/templates.h"
+#include "scheduler/api/callers.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
@@ -151,18 +151,6 @@ Response answer(json document, int status) {
 
 }  // namespace
 
-Caller caller_of(const Peer& peer) {
-  std::array<char, 16384> buffer;
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(peer.uid, &entry, buffer.data(), buffer.size(), &found);
-  Caller caller;
-  caller.uid = peer.uid;
-  caller.name = found != nullptr ? found->pw_name : std::to_string(peer.uid);
-  caller.privileged = peer.uid == 0 || peer.uid == ::geteuid();
-  return caller;
-}
-
 bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
@@ -187,6 +175,7 @@ json Service::route(Request& request) {
   const bool post = request.method == "POST";
   if (path.size() >= 2 && path[0] == "v1") {
     if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
+    if (path.size() == 2 && path[1] == "whoami" && !post) return whoami(request);
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
     if (path.size() == 2 && path[1] == "pause" && post) return pause(request);
     if (path.size() == 2 && path[1] == "resume" && post) return resume(request);
@@ -198,6 +187,15 @@ json Service::route(Request& request) {
     if (path[1] == "items") return route_item(request, path);
   }
   throw NotFound("unknown address: " + request.method + " " + request.path);
+}
+
+json Service::whoami(const Request& request) const {
+  const Caller caller = caller_of(request.peer);
+  const UrgentRight urgent = commands_.urgent_right(caller);
+  json groups = json::array();
+  for (const std::string& group : caller.groups()) groups.push_back(group);
+  return {{"user", caller.name},           {"uid", caller.uid},    {"groups", std::move(groups)},
+          {"operator", caller.privileged}, {"urgent", urgent.has}, {"urgent_allowed", urgent.who}};
 }
 
 json Service::route_item(Request& request, const std::vector<std::string>& path) {

@@ -86,6 +86,7 @@ class Service {
   nlohmann::json pause(const Request& request);
   nlohmann::json resume(const Request& request);
 
+  nlohmann::json whoami(const Request& request) const;
   std::string template_name(int64_t id) const;
 
   db::Database& database_;
@@ -98,8 +99,5 @@ class Service {
 
 // Whether the request reads a whole file or waits for a cluster.
 bool takes_long(const Head& head);
-
-// The caller behind a connection; root and the daemon's own user are privileged.
-Caller caller_of(const Peer& peer);
 
 }  // namespace scheduler::api

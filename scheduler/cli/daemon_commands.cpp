@@ -4,6 +4,7 @@
 #include <ostream>
 #include <thread>
 
+#include "base/text.h"
 #include "scheduler/api/json_text.h"
 
 namespace scheduler::cli {
@@ -136,6 +137,26 @@ Exit status(const Context& context) {
   }
   line("database", text_of(status, "database"));
   line("socket", context.socket());
+  return Exit::kOk;
+}
+
+Exit whoami(const Context& context) {
+  const json who = context.get("/v1/whoami");
+  if (context.print_if_json(who)) return Exit::kOk;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    context.field(name, value, 10);
+  };
+  line("user",
+       text_of(who, "user") + " (uid " + std::to_string(who.at("uid").get<int64_t>()) + ")");
+  std::vector<std::string> groups;
+  for (const json& group : who.at("groups")) groups.push_back(group.get<std::string>());
+  line("groups", base::joined(groups, ", "));
+  line("operator", who.at("operator").get<bool>()
+                       ? "yes: may change all items, pause submissions and stop the daemon"
+                       : "no: may change only items of this user");
+  const std::string allowed = text_of(who, "urgent_allowed");
+  line("urgent", who.at("urgent").get<bool>() ? "yes: may make items urgent"
+                                              : "no: only " + allowed + " may make items urgent");
   return Exit::kOk;
 }
 

@@ -1,4 +1,4 @@
-// margay status, pause, resume, stop
+// margay status, whoami, pause, resume, stop
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,8 @@
 namespace scheduler::cli {
 
 Exit status(const Context& context);
+// Who the daemon takes the caller for, and what this user may do.
+Exit whoami(const Context& context);
 // `lane`: account, partition, qos or reservation; empty values do not count. Without any, the whole
 // queue.
 using LaneOptions = std::map<std::string, std::string>;

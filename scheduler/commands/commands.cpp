@@ -228,6 +228,23 @@ void Commands::check_request(const EnqueueRequest& request) const {
   check_path(options_.quotas, request.ctf.source);
 }
 
+UrgentRight Commands::urgent_right(const Caller& caller) const {
+  const UrgentAllow& allow = options_.urgent_allow;
+  const bool groups_matter = allow && !caller.privileged && caller.groups;
+  const auto groups = groups_matter ? caller.groups() : std::set<std::string>();
+  return {.has = caller.privileged || may_be_urgent(allow, caller.name, groups),
+          .who = who_may_be_urgent(allow)};
+}
+
+void Commands::check_urgent(const Caller& caller, db::Priority priority) const {
+  if (priority > db::Priority::kUrgent || !options_.urgent_allow) return;
+  const UrgentRight right = urgent_right(caller);
+  if (right.has) return;
+  throw NotPermitted("only " + right.who + " may make an item " + to_string(priority) +
+                     " ('policy.urgent.allow' in the daemon's configuration): ask one of them to "
+                     "promote it, or use high");
+}
+
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                           const ItemOptions& options, const db::Template& search_template) {
   db::ItemStore items(database_);
@@ -294,6 +311,8 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
   };
   for_each([&](size_t i) {
     check_request(requests[i]);
+    const bool same_class = i > 0 && requests[i].priority == requests[i - 1].priority;
+    if (!same_class || answers[i - 1].refused) check_urgent(caller, requests[i].priority);
     const bool same =
         i > 0 && !answers[i - 1].refused && requests[i].options == requests[i - 1].options;
     options[i] = same ? options[i - 1] : checked(caller, requests[i].options);
@@ -312,6 +331,7 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
 
 db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
   check_request(request);
+  check_urgent(caller, request.priority);
   const ItemOptions options = checked(caller, request.options);
   db::Transaction transaction(database_);
   Enqueued answer{.item = insert(caller, request, options, find_template(request))};
@@ -351,6 +371,7 @@ db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority p
     if (!why.empty()) {
       throw Conflict(item_name(item) + why + ": its priority cannot be changed", item.id);
     }
+    if (item.priority != priority) check_urgent(caller, priority);
     const db::Priority before = std::exchange(item.priority, priority);
     return to_string(before) + " -> " + to_string(priority);
   });

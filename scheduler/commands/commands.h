@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "scheduler/crash_point.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/file_io.h"
+#include "scheduler/policy/urgent_right.h"
 
 namespace scheduler {
 
@@ -30,6 +32,15 @@ struct Caller {
   int64_t uid = 0;
   std::string name;
   bool privileged = false;
+  // The names of its Unix groups; asked for where they matter, since it may take a while. May be
+  // empty: then it has none.
+  std::function<std::set<std::string>()> groups{};
+};
+
+// To make items urgent.
+struct UrgentRight {
+  bool has = false;
+  std::string who{};  // may, in words
 };
 
 // An item's options for the cluster: sbatch's long names and their values.
@@ -90,6 +101,8 @@ struct CommandsOptions {
   OptionsCheck check_options{};
   // For users who are not privileged, but for the lengths.
   Limits quotas{};
+  // Who may make items urgent; privileged users may always.
+  UrgentAllow urgent_allow{};
   // The daemon's last plan. Without it, no item is planned yet.
   std::function<LastPlan()> plan{};
 };
@@ -103,6 +116,8 @@ class Commands {
   // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
   void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
+
+  UrgentRight urgent_right(const Caller& caller) const;
 
   // What all files of a request share. Throws BadOption and Invalid.
   void check_shared(const Caller& caller, const ItemOptions& options,
@@ -145,6 +160,8 @@ class Commands {
   std::vector<std::string> explain(const std::vector<db::Item>& items) const;
 
  private:
+  // Throws NotPermitted.
+  void check_urgent(const Caller& caller, db::Priority priority) const;
   LastPlan last_plan() const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;

@@ -63,7 +63,8 @@ struct SlurmOptions {
   int max_pending =
       0;  // waiting there at once, for each class; 0: max(kFewestPending, running / 4)
   Shape shape = Shape::kGpu;
-  std::optional<Shape> urgent_shape{};       // for urgent items; empty: `shape` for all
+  bool shape_given = false;                  // by the configuration: all but urgent items get it
+  std::optional<Shape> urgent_shape{};       // the widest for urgent items; empty: `shape` for all
   int gpus_per_node = 4;                     // for the shapes node and nodes
   int nodes = 4;                             // for the shape nodes
   std::map<Shape, std::string> gpu_types{};  // by shape, as gres names them: "h200"; none: any
@@ -84,14 +85,21 @@ struct SlurmOptions {
   std::vector<std::string> setup{};  // shell lines before the engine: module loads
 };
 
-// What the jobs of one class ask Slurm for, over what all jobs of their shape do.
+// Of one class. Widths are numbers of nodes; 0: one GPU.
 struct ClassOptions {
-  slurm::Directives options{};
+  slurm::Directives options{};        // what its jobs ask for over what all of their shape do
+  std::optional<int> least{};         // no job is narrower,
+  std::optional<int> cap{};           // or wider,
+  std::optional<int> deadline_cap{};  // unless only this meets its deadline
+  std::optional<double> least_efficiency{};
 };
+constexpr int kMostNodes = 100'000;
 
 // From the section `policy` of the configuration.
 struct PolicyOptions {
   std::map<db::Priority, ClassOptions> classes{};
+  // Who may make items urgent: users, and groups as "@name"; none: everybody.
+  std::optional<std::set<std::string>> urgent_allow{};
 
   // Empty for a class without options.
   slurm::Directives options_of(db::Priority priority) const;

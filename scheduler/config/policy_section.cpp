@@ -1,5 +1,8 @@
 // The section `policy` of the configuration.
+#include <charconv>
+
 #include "db/records.h"
+#include "scheduler/config/class_widths.h"
 #include "scheduler/config/yaml_reader.h"
 #include "slurm/sbatch/values.h"
 
@@ -29,13 +32,70 @@ Reader option_into(slurm::Directives& target, const std::string& option) {
   };
 }
 
+// "gpu", "node", "4 nodes", "all"
+Reader nodes_into(std::optional<int>& target) {
+  return [&target](const base::YamlValue& value) {
+    const std::string text = value.text();
+    const std::map<std::string, int> words = {
+        {"gpu", 0}, {"node", 1}, {"1 node", 1}, {"all", kMostNodes}};
+    if (const auto word = words.find(text); word != words.end()) {
+      target = word->second;
+      return;
+    }
+    int nodes = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), nodes);
+    const std::string unit(end, text.data() + text.size());
+    if (error != std::errc() || unit != " nodes" || nodes < 2 || nodes > kMostNodes) {
+      value.refuse("must be gpu, node, a number of nodes such as '4 nodes', or all; not '" + text +
+                   "'");
+    }
+    target = nodes;
+  };
+}
+
+Reader share_into(std::optional<double>& target) {
+  return [&target](const base::YamlValue& value) {
+    target = value.number();
+    if (!(*target >= 0 && *target <= 1)) value.refuse("must be between 0 and 1");
+  };
+}
+
 Reader class_into(ClassOptions& target) {
   return [&target](const base::YamlValue& value) {
-    Readers readers = {{"options", directives_into(target.options)}};
+    Readers readers = {{"options", directives_into(target.options)},
+                       {"least", nodes_into(target.least)},
+                       {"cap", nodes_into(target.cap)},
+                       {"deadline_cap", nodes_into(target.deadline_cap)},
+                       {"least_efficiency", share_into(target.least_efficiency)}};
     for (const char* option : {"partition", "qos", "account", "nice"}) {
       readers[option] = option_into(target.options, option);
     }
     read_section(value.as_section(), readers);
+  };
+}
+
+void check_widths(db::Priority priority, const ClassWidths& widths) {
+  if (widths.cap >= widths.least && widths.deadline_cap >= widths.cap) return;
+  const bool narrow = widths.cap < widths.least;
+  throw ConfigError(
+      "policy.classes." + to_string(priority) + ": its " +
+      (narrow ? "cap is " + to_string(widths.cap) + ", narrower than its least width, " +
+                    to_string(widths.least)
+              : "deadline_cap is " + to_string(widths.deadline_cap) + ", narrower than its cap, " +
+                    to_string(widths.cap)) +
+      "; slurm.shape is the least width of every class, and the cap of all but urgent, "
+      "unless these say otherwise");
+}
+
+// Users, and groups as "@name".
+Reader names_into(std::optional<std::set<std::string>>& target) {
+  return [&target](const base::YamlValue& value) {
+    target.emplace();
+    for (const base::YamlValue& item : value.items()) {
+      const std::string name = item.text();
+      if (name.empty() || name == "@") item.refuse("names nobody: write a user, or @group");
+      target->insert(name);
+    }
   };
 }
 
@@ -52,10 +112,12 @@ Reader policy_into(PolicyOptions& policy) {
     }
     read_section(value.as_section(), readers);
   };
-  return section_into({{"classes", classes}});
+  const Readers urgent = {{"allow", names_into(policy.urgent_allow)}};
+  return section_into({{"classes", classes}, {"urgent", section_into(urgent)}});
 }
 
 void check_policy(const Config& config) {
+  for (const auto& [priority, widths] : class_widths_of(config)) check_widths(priority, widths);
   for (const auto& [priority, options] : config.policy.classes) {
     if (options.options.empty()) continue;
     const std::string word = to_string(priority);

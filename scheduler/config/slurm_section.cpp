@@ -104,6 +104,13 @@ Reader gpu_types_into(std::map<Shape, std::string>& target) {
   };
 }
 
+Reader shape_into(SlurmOptions& slurm) {
+  return [&slurm](const base::YamlValue& value) {
+    word_into(slurm.shape, kShapes)(value);
+    slurm.shape_given = true;
+  };
+}
+
 Reader urgent_shape_into(std::optional<Shape>& target) {
   return [&target](const base::YamlValue& value) { word_into(target.emplace(), kShapes)(value); };
 }
@@ -150,7 +157,7 @@ void check_ranges(const SlurmOptions& slurm) {
   check_between("max_jobs", slurm.max_jobs, 1, 1'000'000);
   check_between("max_pending", slurm.max_pending, 0, 1'000'000);
   check_between("gpus_per_node", slurm.gpus_per_node, 1, 1024);
-  check_between("nodes", slurm.nodes, 1, 100'000);
+  check_between("nodes", slurm.nodes, 1, kMostNodes);
   const std::map<std::string, std::chrono::milliseconds> durations = {
       {"connect_timeout", slurm.http.connect_timeout},
       {"timeout", slurm.http.timeout},
@@ -232,7 +239,7 @@ Reader slurm_into(SlurmOptions& slurm) {
                        {"accounting", word_into(slurm.access.accounting, kAccounting)},
                        {"max_jobs", number_into(slurm.max_jobs)},
                        {"max_pending", number_into(slurm.max_pending)},
-                       {"shape", word_into(slurm.shape, kShapes)},
+                       {"shape", shape_into(slurm)},
                        {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
                        {"gpus_per_node", number_into(slurm.gpus_per_node)},
                        {"gpu_type", gpu_types_into(slurm.gpu_types)},

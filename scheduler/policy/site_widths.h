@@ -1,22 +1,14 @@
-// What the policy must know to choose a width: how wide the jobs of a class may be, how long its
-// searches take, and when the cluster's GPUs are free.
+// What the policy must know to choose a width, besides how wide the jobs of a class may be: how
+// long its searches take, and when the cluster's GPUs are free.
 #pragma once
 
 #include <string>
 
-#include "scheduler/config/width.h"
+#include "scheduler/config/class_widths.h"
 #include "scheduler/policy/runtime_model.h"
 #include "scheduler/policy/wait_forecast.h"
 
 namespace scheduler {
-
-// Of one class at this site.
-struct ClassWidths {
-  Width least{};         // no job is narrower,
-  Width cap{};           // or wider,
-  Width deadline_cap{};  // unless only this meets its deadline
-  double least_efficiency = 0.97;
-};
 
 // Of the searches of one kind: the same template and size of micrograph.
 struct SearchTime {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <set>
 #include <string>
 
 #include "scheduler/config/config_reader.h"
@@ -65,6 +67,16 @@ TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
   }
   EXPECT_EQ(refusal_of(kSite + "policy: {classes: {high: {options: {gres: lscratch:10}}}}"),
             "not refused");
+}
+
+TEST(PolicySection, WhoMayBeUrgentIsAListOfUsersAndGroups) {
+  EXPECT_EQ(completed(kSite).policy.urgent_allow, std::nullopt);
+  EXPECT_EQ(completed("policy: {urgent: {allow: []}}").policy.urgent_allow,
+            std::set<std::string>());
+  EXPECT_EQ(completed("policy: {urgent: {allow: [ann, '@cryoem']}}").policy.urgent_allow,
+            (std::set<std::string>{"ann", "@cryoem"}));
+  EXPECT_THAT(refusal_of("policy: {urgent: {allow: ['@']}}"),
+              AllOf(HasSubstr("policy.urgent.allow"), HasSubstr("@group")));
 }
 
 TEST(PolicySection, WithoutSlurmAClassHasNoOptions) {

@@ -1,0 +1,51 @@
+#include "scheduler/api/callers.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <array>
+#include <vector>
+
+namespace scheduler::api {
+namespace {
+
+std::string group_name(gid_t gid) {
+  std::array<char, 65536> buffer;
+  group entry{};
+  group* found = nullptr;
+  ::getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
+  return found != nullptr ? found->gr_name : std::to_string(gid);
+}
+
+// The primary one and those that name the user as a member.
+std::set<std::string> groups_of(const std::string& user, gid_t primary) {
+  int count = 64;
+  std::vector<gid_t> gids(static_cast<size_t>(count));
+  if (::getgrouplist(user.c_str(), primary, gids.data(), &count) < 0) {
+    gids.resize(static_cast<size_t>(count));
+    if (::getgrouplist(user.c_str(), primary, gids.data(), &count) < 0) count = 0;
+  }
+  gids.resize(static_cast<size_t>(count));
+  std::set<std::string> names;
+  for (const gid_t gid : gids) names.insert(group_name(gid));
+  return names;
+}
+
+}  // namespace
+
+Caller caller_of(const Peer& peer) {
+  std::array<char, 16384> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(peer.uid, &entry, buffer.data(), buffer.size(), &found);
+  Caller caller;
+  caller.uid = peer.uid;
+  caller.name = found != nullptr ? found->pw_name : std::to_string(peer.uid);
+  caller.privileged = peer.uid == 0 || peer.uid == ::geteuid();
+  const gid_t primary = found != nullptr ? found->pw_gid : peer.gid;
+  caller.groups = [name = caller.name, primary] { return groups_of(name, primary); };
+  return caller;
+}
+
+}  // namespace scheduler::api
