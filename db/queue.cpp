@@ -16,6 +16,8 @@ const Table<QueuedItem> kQueuedItems("items",
                                       {"owner_uid", &QueuedItem::owner_uid},
                                       {"template_id", &QueuedItem::template_id},
                                       {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
+                                      {"micrograph_width", &QueuedItem::micrograph_width},
+                                      {"micrograph_height", &QueuedItem::micrograph_height},
                                       {"options", &QueuedItem::options}});
 
 const Table<UnreadGroup> kUnread("items INDEXED BY items_unread",
@@ -29,6 +31,7 @@ constexpr const char* kIsUnread =
 const Table<OpenAttempt> kOpenAttempts("attempts",
                                        {{"item_id", &OpenAttempt::item_id},
                                         {"state", &OpenAttempt::state},
+                                        {"started", &OpenAttempt::started},
                                         {"nodes", &OpenAttempt::nodes},
                                         {"gpus_per_node", &OpenAttempt::gpus_per_node},
                                         {"stop_asked", &OpenAttempt::stop_asked},

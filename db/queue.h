@@ -23,12 +23,15 @@ struct QueuedItem {
   int64_t owner_uid = 0;
   int64_t template_id = 0;
   int64_t micrograph_ctime_ns = 0;
+  int64_t micrograph_width = 0;  // pixels; 0: not known
+  int64_t micrograph_height = 0;
   std::string options{};  // as stored: parse_options() of items.h
 };
 
 struct OpenAttempt {
   int64_t item_id = 0;
   AttemptState state = AttemptState::kSubmitting;
+  int64_t started = 0;
   int nodes = 1;
   int gpus_per_node = 0;
   bool stop_asked = false;

@@ -17,6 +17,7 @@ bool waits(db::AttemptState state) {
 }
 
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
+  item.started = attempt.started;
   item.width = Width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
   item.waits = attempt.state == db::AttemptState::kPending;
   item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
@@ -45,7 +46,10 @@ QueueSnapshot& KnownQueue::read(int64_t now, const ClusterLimits& limits) {
   // What was taken is lost when reading fails.
   const bool was_known = std::exchange(is_known_, false) && same_limits;
   db::ChangedItems changed = database_.take_changed_items();
-  snapshot_ = {.now = now, .limits = limits, .items = std::move(snapshot_.items)};
+  snapshot_ = {.now = now,
+               .limits = limits,
+               .items = std::move(snapshot_.items),
+               .kinds = std::move(snapshot_.kinds)};
   if (!was_known || changed.all) {
     read_items();
   } else if (!changed.ids.empty()) {
@@ -60,6 +64,8 @@ QueueSnapshot& KnownQueue::read(int64_t now, const ClusterLimits& limits) {
 void KnownQueue::read_items() {
   snapshot_.items.clear();
   asks_.clear();
+  kinds_.clear();
+  snapshot_.kinds.clear();
   db::QueueStore(database_).each_item(
       [this](const db::QueuedItem& row) { snapshot_.items.push_back(item_of(row)); });
 }
@@ -139,7 +145,18 @@ PlanItem KnownQueue::item_of(const db::QueuedItem& row) {
           .not_before = row.not_before,
           .owner = row.owner_uid,
           .template_id = row.template_id,
-          .asks = asks_of_row(row)};
+          .asks = asks_of_row(row),
+          .kind = kind_of(row)};
+}
+
+int KnownQueue::kind_of(const db::QueuedItem& row) {
+  if (row.micrograph_width == 0) return -1;
+  const SearchKind kind{.template_id = row.template_id,
+                        .image_width = row.micrograph_width,
+                        .image_height = row.micrograph_height};
+  const auto [known, is_new] = kinds_.try_emplace(kind, static_cast<int>(snapshot_.kinds.size()));
+  if (is_new) snapshot_.kinds.push_back(kind);
+  return known->second;
 }
 
 KnownQueue::Asks KnownQueue::asks_of_row(const db::QueuedItem& row) {

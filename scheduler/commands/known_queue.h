@@ -35,6 +35,7 @@ class KnownQueue {
   void read_attempts();
   void hold_paused_lanes();
   PlanItem item_of(const db::QueuedItem& row);
+  int kind_of(const db::QueuedItem& row);
   Asks asks_of_row(const db::QueuedItem& row);
   void forget_asks();
 
@@ -43,6 +44,7 @@ class KnownQueue {
   bool is_known_ = false;  // the items are those that the last call found
   // What is asked for, by the text of the options and the class.
   std::map<std::pair<std::string, db::Priority>, Asks> asks_;
+  std::map<SearchKind, int> kinds_;  // their places in the snapshot's
 };
 
 }  // namespace scheduler

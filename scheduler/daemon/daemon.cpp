@@ -279,6 +279,7 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   snapshot.pause_reason = pause;
   snapshot.held_lanes.merge(held_lanes());
   snapshot.hanging_files = hanging_files();
+  widths_.add_to(snapshot);
   if (looks) {
     guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   } else {
@@ -320,9 +321,10 @@ void Daemon::plan_and_submit(bool complete) {
   next_.busy_slots =
       static_cast<int>(db::QueueStore(context_.database).count_attempts()) + orphans_.occupying();
   // A widened job frees its own slot for the wider one, so that full slots are no obstacle to it.
-  const bool submits = complete && !is_paused() && (limits_.urgent ? may_ask() : may_submit());
+  const bool submits = complete && !is_paused() && (may_widen(limits_) ? may_ask() : may_submit());
   const bool stopped =
       !complete || is_paused() || !breaker_.pause(context_.clock.boot_ms()).empty();
+  if (complete) guarded("facts of the cluster", [this] { widths_.look(limits_); });
   const LastPlan planned = make_plan(stopped ? why_nothing_starts() : "", submits);
   plans_.publish(planned);
   const auto held = held_lanes();

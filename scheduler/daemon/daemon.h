@@ -26,6 +26,7 @@
 #include "scheduler/daemon/micrograph_reader.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
+#include "scheduler/daemon/width_inputs.h"
 #include "scheduler/policy/circuit_breaker.h"
 #include "scheduler/policy/clock_jumps.h"
 #include "scheduler/policy/lanes.h"
@@ -114,6 +115,7 @@ class Daemon {
   MicrographReader reader_;
   InHand in_hand_;
   FreshJobs fresh_;
+  WidthInputs widths_{context_};
   KnownQueue queue_;
   PlanBoard plans_;
   JobSnapshot snapshot_;  // the last fresh one

@@ -236,12 +236,19 @@ class Launcher {
     if (attempt.release_due) release_job(context_, attempt);
   }
 
+  // The configuration's keys that a width comes from which plain jobs do not have.
+  std::string keys_of_width(const Width& width) const {
+    if (width == limits_.width) return "";
+    if (limits_.urgent == width) return "'slurm.urgent_shape'";
+    return "'slurm.gpus_per_node', the cap of its class in 'policy.classes'";
+  }
+
   // An option that names what plain jobs ask for, too, is not the item's own.
   Asked asked_for(const AttemptPlan& plan, const db::Item& item, const JobStart& start) const {
     Asked asked{
         .own_options = item.options,
         .lane = start.lane,
-        .own_shape = start.width != limits_.width,
+        .shape_keys = keys_of_width(start.width),
         .class_name = limits_.class_options.contains(item.priority) ? to_string(item.priority) : "",
         .raised = !plan.raised.empty()};
     std::erase_if(asked.own_options, [&](const auto& option) {

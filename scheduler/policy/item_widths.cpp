@@ -84,7 +84,7 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
     : snapshot_(snapshot), ready_(std::move(ready)), gpus_(snapshot.gpus) {
   for (const PlanItem& item : snapshot.items) {
     const bool waits = item.state == db::ItemState::kQueued && !item.cancel_requested;
-    if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.time];
+    if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.kind];
     if (item.state == db::ItemState::kActive && item.width && !item.waits) {
       held_[item.priority] += item.width->gpus();
     }
@@ -92,8 +92,9 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
 }
 
 const SearchTime* ItemWidths::time_of(const PlanItem& item) const {
-  if (item.time < 0 || static_cast<size_t>(item.time) >= snapshot_.times.size()) return nullptr;
-  return &snapshot_.times[static_cast<size_t>(item.time)];
+  if (item.kind < 0 || static_cast<size_t>(item.kind) >= snapshot_.times.size()) return nullptr;
+  const auto& time = snapshot_.times[static_cast<size_t>(item.kind)];
+  return time ? &*time : nullptr;
 }
 
 int64_t ItemWidths::sharing(const PlanItem& item) const {
@@ -112,6 +113,14 @@ int ItemWidths::usable_for(db::Priority priority) const {
   return std::max(1, gpus);
 }
 
+// What the cluster refuses, or a limit of it allows no more of at present.
+bool ItemWidths::is_held(const PlanItem& item, const Width& width) const {
+  if (snapshot_.held_lanes.empty()) return false;
+  const std::string lane =
+      lane_of_width(snapshot_.limits, item.priority, asks_of(item).lane, width);
+  return snapshot_.held_lanes.contains(lane);
+}
+
 std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const SearchTime& time,
                                               const ClassWidths& rules,
                                               const GpuForecast& gpus) const {
@@ -126,7 +135,7 @@ std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const Search
                          .usable_gpus = usable_for(item.priority),
                          .ready_items = sharing(item)};
   for (const Width& width : snapshot_.limits.menu) {
-    if (width >= rules.least) question.menu.push_back(width);
+    if (width >= rules.least && !is_held(item, width)) question.menu.push_back(width);
   }
   if (item.finish_by > 0) question.deadline = static_cast<double>(item.finish_by - snapshot_.now);
   return question.menu.empty() ? std::nullopt : choose_width(question);
@@ -135,8 +144,8 @@ std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const Search
 // What urgent items of the same size get does not change while they are started.
 void ItemWidths::share(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
                        ItemWidth& width) {
-  const int64_t items = urgent_[item.time];
-  auto& share = shares_[item.time];
+  const int64_t items = urgent_[item.kind];
+  auto& share = shares_[item.kind];
   if (!share) {
     const auto of_one = choose(item, time, rules, *snapshot_.gpus);
     if (!of_one) return;
@@ -167,7 +176,7 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   if (!width.choice) return width;
   width.sharing = sharing(item);
   width.usable_gpus = usable_for(item.priority);
-  if (width.choice->rule == WidthRule::kUrgent && urgent_[item.time] > 1) {
+  if (width.choice->rule == WidthRule::kUrgent && urgent_[item.kind] > 1) {
     share(item, *time, rules->second, width);
   }
   width.width = width.choice->width;
@@ -186,7 +195,8 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
     return is_wider(width.width) ? std::optional(width) : std::nullopt;
   }
   const double whole = run_seconds(time->model, time->work, *item.width);
-  const double ran = item.waits ? 0 : static_cast<double>(snapshot_.now - item.started);
+  const bool has_run = !item.waits && item.started > 0;
+  const double ran = has_run ? static_cast<double>(snapshot_.now - item.started) : 0;
   const double left = std::max(0.0, whole - ran);
   SearchTime rest = *time;
   rest.work *= left / whole;

@@ -44,13 +44,14 @@ class ItemWidths {
   std::optional<WidthChoice> choose(const PlanItem& item, const SearchTime& time,
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
   ItemWidth of_the_site(const PlanItem& item) const;
+  bool is_held(const PlanItem& item, const Width& width) const;
   void share(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
              ItemWidth& width);
 
   const QueueSnapshot& snapshot_;
   std::map<db::Priority, int64_t> ready_;
   std::map<db::Priority, int> held_;                  // GPUs of running items
-  std::map<int, int64_t> urgent_;                     // ready ones, by PlanItem::time
+  std::map<int, int64_t> urgent_;                     // ready ones, by PlanItem::kind
   std::map<int, std::optional<UrgentShare>> shares_;  // of these, decided once
   std::optional<GpuForecast> gpus_;
 };

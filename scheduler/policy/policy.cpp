@@ -128,7 +128,7 @@ std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
   if (asks_of(item).own_width) return "what its own options ask for";
   const std::string text = text_of(snapshot.limits, width.width);
   if (!width.choice) return text + why_this_width(item, snapshot.limits);
-  return text + ": " + explain(width, snapshot.times[static_cast<size_t>(item.time)]);
+  return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)]);
 }
 
 Reason reason_to_start(const PlanItem& item, const Filling& filling) {
@@ -237,7 +237,7 @@ class Planner {
     JobStart start{.item_id = item.id,
                    .priority = item.priority,
                    .width = width.width,
-                   .lane = asks.lane,
+                   .lane = lane_of_width(snapshot_.limits, item.priority, asks.lane, width.width),
                    .size = asks.size,
                    .explanation = sentence(plan_, decision)};
     if (asks.own_room) start.apart = item.owner;

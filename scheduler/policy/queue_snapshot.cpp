@@ -15,4 +15,12 @@ std::string text_of(const ClusterLimits& limits, const Width& width) {
   return limits.queues ? to_string(width) : "1 device";
 }
 
+bool may_widen(const ClusterLimits& limits) { return limits.urgent || !limits.classes.empty(); }
+
+std::string lane_of_width(const ClusterLimits& limits, db::Priority priority,
+                          const std::string& lane, const Width& width) {
+  if (width == limits.width || width == width_for(limits, priority)) return lane;
+  return lane + (lane.empty() ? "" : ", ") + to_string(width);
+}
+
 }  // namespace scheduler

@@ -43,7 +43,7 @@ struct PlanItem {
   int64_t owner = 0;  // uid
   int64_t template_id = 0;
   std::shared_ptr<const ItemAsks> asks{};  // null: for nothing; shared by those that ask the same
-  int time = -1;          // of its search: index of QueueSnapshot::times; -1: not known
+  int kind = -1;          // of its search: index of QueueSnapshot::kinds; -1: not known
   int64_t finish_by = 0;  // its deadline, seconds since the epoch; 0: none
   std::optional<Width> width{};
   int64_t started = 0;  // seconds since the epoch
@@ -51,6 +51,15 @@ struct PlanItem {
 
 // What an item that has none asks for.
 const ItemAsks& asks_of(const PlanItem& item);
+
+// Searches that take as long as each other: of one template, on images of one size.
+struct SearchKind {
+  int64_t template_id = 0;
+  int64_t image_width = 0;  // pixels; 0: not known
+  int64_t image_height = 0;
+
+  auto operator<=>(const SearchKind&) const = default;
+};
 
 // How much of the cluster the site's configuration grants.
 struct ClusterLimits {
@@ -76,6 +85,14 @@ std::string text_of(const ClusterLimits& limits, const Width& width);
 // The width of a class, unless it is chosen for each item.
 const Width& width_for(const ClusterLimits& limits, db::Priority priority);
 
+// Whether a job may be stopped for a wider one.
+bool may_widen(const ClusterLimits& limits);
+
+// The lane of a job of this width for an item of this lane: what the cluster refuses one width says
+// nothing about the others.
+std::string lane_of_width(const ClusterLimits& limits, db::Priority priority,
+                          const std::string& lane, const Width& width);
+
 // Whose files cannot be looked at just now, since their file system does not answer, and why.
 struct HangingFiles {
   std::map<int64_t, std::string> micrographs{};  // by owner
@@ -95,7 +112,8 @@ struct QueueSnapshot {
   std::map<std::string, std::string> held_lanes{};
   HangingFiles hanging_files{};
   std::vector<PlanItem> items{};  // by id; ended ones are ignored
-  std::vector<SearchTime> times{};
+  std::vector<SearchKind> kinds{};
+  std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::optional<GpuForecast> gpus{};
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs

@@ -43,8 +43,7 @@ Outcome lane_refused(Outcome outcome, const Asked& asked, const std::string& adv
 
 // The configuration's keys that make such jobs differ from plain ones.
 std::string keys_of_its_kind(const Asked& asked) {
-  std::string keys;
-  if (asked.own_shape) keys = "'slurm.urgent_shape'";
+  std::string keys = asked.shape_keys;
   if (asked.class_name.empty()) return keys;
   return keys + (keys.empty() ? "" : ", ") + "'policy.classes." + asked.class_name + "'";
 }

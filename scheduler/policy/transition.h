@@ -55,7 +55,8 @@ Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 struct Asked {
   std::map<std::string, std::string> own_options{};  // the item's, not the site's
   std::string lane{};                                // of its own (lanes.h); empty: the plain one
-  bool own_shape = false;                            // another shape than plain jobs
+  // What makes its job wider or narrower than plain ones, as the configuration's keys; else empty.
+  std::string shape_keys{};
   std::string class_name{};  // of a class with options of its own; else empty
   bool raised = false;       // more time or memory than at first, after earlier attempts
 };

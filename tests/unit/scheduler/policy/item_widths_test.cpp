@@ -48,7 +48,8 @@ class ItemWidthsTest : public testing::Test {
   ItemWidthsTest() {
     snapshot_.now = kSnapshotTime;
     snapshot_.limits = example_limits();
-    snapshot_.times = {{.work = kLong, .model = example_model(), .source = "37 past runs"}};
+    snapshot_.times = {
+        SearchTime{.work = kLong, .model = example_model(), .source = "37 past runs"}};
     is_free(idle());
   }
   void is_free(const ClusterForecast& forecast) {
@@ -56,7 +57,7 @@ class ItemWidthsTest : public testing::Test {
   }
   PlanItem& add(Priority priority) {
     const auto id = static_cast<int64_t>(snapshot_.items.size()) + 1;
-    snapshot_.items.push_back({.id = id, .priority = priority, .created = id, .time = 0});
+    snapshot_.items.push_back({.id = id, .priority = priority, .created = id, .kind = 0});
     return snapshot_.items.back();
   }
   void add_many(int count, Priority priority) {
@@ -121,7 +122,7 @@ TEST_F(ItemWidthsTest, AFewUrgentItemsGetTheWholeClusterInTurn) {
 }
 
 TEST_F(ItemWidthsTest, ShortUrgentItemsRunSideBySide) {
-  snapshot_.times[0].work = 60;
+  snapshot_.times[0]->work = 60;
   snapshot_.limits.classes[Priority::kUrgent].least_efficiency = 0;
   add_many(3, Priority::kUrgent);
   ASSERT_EQ(widths().size(), 3u);
@@ -175,10 +176,10 @@ TEST_F(ItemWidthsTest, WhereSomethingIsUnknownTheSitesWidthIsGiven) {
   snapshot_.limits.urgent = Width{.nodes = 2, .gpus_per_node = 4};
   add(Priority::kUrgent);
   EXPECT_THAT(widths(), ElementsAre(kWholeCluster));
-  snapshot_.items[0].time = -1;
+  snapshot_.items[0].kind = -1;
   EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "the time of its search";
   EXPECT_THAT(explanation(), HasSubstr("so it gets 2 nodes (8 GPUs), since it is urgent"));
-  snapshot_.items[0].time = 0;
+  snapshot_.items[0].kind = 0;
   snapshot_.gpus.reset();
   EXPECT_THAT(widths(), ElementsAre(*snapshot_.limits.urgent)) << "the cluster";
   is_free({});
@@ -221,7 +222,7 @@ TEST_F(ItemWidthsTest, HoldForAnyQueue) {
   };
   for (int i = 0; i < 2'000; ++i) {
     snapshot_.items.clear();
-    snapshot_.times[0].work = pick(1, 200'000);
+    snapshot_.times[0]->work = pick(1, 200'000);
     ClusterForecast forecast = idle();
     for (NodeForecast& node : forecast) {
       for (double& gpu : node) gpu = pick(0, 1) * pick(0, 100'000);

@@ -106,7 +106,7 @@ TEST(RefusalOutcome, ALimitInALaneConcernsTheSizeThatAnItemAsksForThere) {
 
 TEST(RefusalOutcome, WhatSlurmRefusesForTheShapeOfUrgentItemsConcernsThatShape) {
   const auto large = refused(slurm::Refusal::kJob, "More nodes requested than available");
-  const Asked urgent = {.lane = "shape nodes", .own_shape = true};
+  const Asked urgent = {.lane = "shape nodes", .shape_keys = "'slurm.urgent_shape'"};
   const Outcome outcome = judge_rejected(large, urgent, {}, kRetryRules);
   EXPECT_EQ(outcome.item, ItemState::kQueued);
   EXPECT_EQ(outcome.site_fault, SiteFault::kLane);

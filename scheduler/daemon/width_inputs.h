@@ -1,0 +1,42 @@
+// What a plan needs to choose widths, besides the queue: when the cluster's GPUs are free, and how
+// long searches take. Without one of them every item gets the site's width.
+//
+// The cluster is asked at most every half minute, and only where there is a width to choose. For
+// the thread that ticks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/daemon/context.h"
+#include "scheduler/policy/queue_snapshot.h"
+#include "scheduler/policy/rates.h"
+#include "slurm/cluster_facts.h"
+
+namespace scheduler {
+
+class WidthInputs {
+ public:
+  explicit WidthInputs(const DaemonContext& context) : context_(context) {}
+
+  // `limits`: of the site. Nothing is asked when there is no room in the site's limit of requests.
+  void look(const ClusterLimits& limits);
+  void add_to(QueueSnapshot& snapshot);
+
+ private:
+  void add_times(QueueSnapshot& snapshot);
+  void add_gpus(QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
+
+  const DaemonContext& context_;
+  slurm::ClusterFacts facts_{};
+  int64_t asked_ms_ = -1;  // by the boot clock; -1: never
+  int64_t read_ = 0;       // when the facts were, seconds since the epoch
+  std::string problem_{};  // of the last look
+  Measures measures_{};
+  std::map<int64_t, db::SearchCounts> counts_{};  // by template
+};
+
+}  // namespace scheduler

@@ -1,0 +1,168 @@
+// On a cluster whose GPUs are known, each item gets the width that the policy chooses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "db/measures.h"
+#include "db/sqlite.h"
+#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using db::ItemState;
+using db::Priority;
+using std::chrono::seconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Four idle nodes with four GPUs each; a search takes 16 hours on one.
+class DaemonWidthsTest : public SlurmFixture {
+ protected:
+  DaemonWidthsTest() {
+    slurm::ClusterFacts& facts = cluster_.cluster_facts;
+    facts.complete = true;
+    facts.site.now = clock_.now();
+    facts.site.partitions.value = {{"main", {.state = "UP", .is_default = true}}};
+    facts.site.nodes.value.emplace();
+    for (const char* name : {"n1", "n2", "n3", "n4"}) {
+      facts.site.nodes.value->each.push_back(
+          {.name = name, .partitions = {"main"}, .cpus = 16, .gpus = 4});
+    }
+    config_.slurm.shape_given = false;
+    restart();
+    know_searches();
+  }
+  // What the engine counts of the templates, and what a finished search has measured.
+  void know_searches() {
+    {
+      const std::scoped_lock lock(database_->mutex());
+      database_->connection().execute(
+          "UPDATE templates SET counted_by = '1', orientations = 16000, defocus_planes = 36, "
+          "pixel_sizes = 1, template_size = 128");
+    }
+    db::MeasureStore(*database_)
+        .put({.kind = db::MeasureKind::kRate,
+              .engine = "1",
+              .device = "H200",
+              .height = 4096,
+              .width = 4096,
+              .template_size = 128,
+              .runs = 3,
+              .mean = std::log(10.0)});
+    cluster_.facts_asked = 0;
+    restart();
+  }
+  int64_t enqueue_known(const std::string& name, Priority priority) {
+    const auto id = enqueue(name, priority).id;
+    db::Item known = item(id);
+    known.micrograph_size = {.width = 4096, .height = 4096, .pixel_size = 1.0};
+    db::ItemStore(*database_).update(known);
+    return id;
+  }
+  std::string nodes_of(int64_t id) {
+    const std::string script = attempt(id).script;
+    const auto at = script.find("--nodes=");
+    return script.substr(at + 8, script.find('\n', at) - at - 8);
+  }
+};
+
+TEST_F(DaemonWidthsTest, AShortQueueIsWideAndABacklogIsNot) {
+  const auto first = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(1);
+  EXPECT_EQ(attempt(first).shape, "1 node (4 GPUs)");
+  EXPECT_EQ(attempt(first).gpus, 4);
+  EXPECT_THAT(attempt(first).explanation,
+              AllOf(HasSubstr("16.0 GPU hours (576000 correlations at 10/s, 3 past runs"),
+                    HasSubstr("done by width: 1 GPU")));
+  std::vector<int64_t> more;
+  for (int i = 0; i < 40; ++i) {
+    more.push_back(enqueue_known(std::to_string(i) + ".mrc", Priority::kNormal));
+  }
+  ticks(1);
+  EXPECT_EQ(attempt(more.front()).shape, "1 GPU");
+}
+
+TEST_F(DaemonWidthsTest, AnUrgentItemGetsTheNodesThatMakeItFirstDone) {
+  const auto urgent = enqueue_known("a.mrc", Priority::kUrgent);
+  ticks(1);
+  EXPECT_EQ(attempt(urgent).shape, "4 nodes (16 GPUs)");
+  EXPECT_EQ(nodes_of(urgent), "4");
+  EXPECT_EQ(attempt(urgent).nodes, 4);
+  const auto second = enqueue_known("b.mrc", Priority::kUrgent);
+  ticks(1);
+  EXPECT_THAT(attempt(second).explanation, HasSubstr("for them")) << "the first has all GPUs";
+}
+
+TEST_F(DaemonWidthsTest, WithoutTheFiguresEachGetsTheSitesWidth) {
+  cluster_.cluster_facts.complete = false;
+  cluster_.cluster_facts.problem = "sinfo: no answer";
+  restart();
+  const auto normal = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(1);
+  EXPECT_EQ(attempt(normal).shape, "1 GPU");
+  EXPECT_EQ(count_logged("sinfo: no answer"), 1);
+  cluster_.cluster_facts.complete = true;
+  restart();
+  const auto unread = enqueue("b.mrc").id;
+  ticks(1);
+  EXPECT_EQ(attempt(unread).shape, "1 GPU") << "the size of its micrograph is not known";
+}
+
+TEST_F(DaemonWidthsTest, AShapeInTheConfigurationIsForAllButUrgentItems) {
+  config_.slurm.shape = Shape::kGpu;
+  config_.slurm.shape_given = true;
+  config_.slurm.urgent_shape = Shape::kNodes;
+  config_.slurm.nodes = 2;
+  restart();
+  const auto normal = enqueue_known("a.mrc", Priority::kNormal);
+  const auto urgent = enqueue_known("b.mrc", Priority::kUrgent);
+  ticks(1);
+  EXPECT_EQ(attempt(normal).shape, "1 GPU");
+  EXPECT_EQ(attempt(urgent).shape, "2 nodes (8 GPUs)");
+}
+
+TEST_F(DaemonWidthsTest, AWidthThatSlurmRefusesIsNotAskedForAgainAtOnce) {
+  cluster_.refusal = slurm::Refusal::kJob;
+  cluster_.refusal_message = "Requested node configuration is not available";
+  cluster_.faults = {tests::FakeCluster::Fault::kReject};
+  const auto id = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(3);
+  EXPECT_EQ(item(id).state, ItemState::kActive);
+  EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(daemon_->status().pause_reason, "");
+  EXPECT_EQ(count_logged("1 node (4 GPUs)"), 1);
+  EXPECT_EQ(count_logged("'slurm.gpus_per_node'"), 1);
+}
+
+TEST_F(DaemonWidthsTest, ThePlanAsksTheClusterOnceInHalfAMinute) {
+  enqueue_known("a.mrc", Priority::kNormal);
+  ticks(5);
+  EXPECT_EQ(cluster_.facts_asked, 1);
+  clock_.pass(seconds(31));
+  ticks(2);
+  EXPECT_EQ(cluster_.facts_asked, 2);
+  config_.slurm.shape = Shape::kCpu;
+  restart();
+  clock_.pass(seconds(31));
+  ticks(2);
+  EXPECT_EQ(cluster_.facts_asked, 2) << "there is no width to choose";
+}
+
+TEST_F(DaemonWidthsTest, APromotedItemIsStoppedWhereMoreGpusPay) {
+  config_.slurm.max_jobs = 1;
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kLow);
+  ticks(2);
+  ASSERT_EQ(attempt(id).shape, "1 GPU");
+  commands_->promote(user_, id, Priority::kUrgent);
+  ticks(1);
+  EXPECT_NE(attempt(id).stop_asked, 0);
+  EXPECT_THAT(commands_->explain({item(id)}).front(), HasSubstr("stopping with a checkpoint"));
+}
+
+}  // namespace
+}  // namespace scheduler
