@@ -68,26 +68,26 @@ void WidthInputs::look(const ClusterLimits& limits) {
   problem_ = problem;
   if (!facts.complete) return;
   facts_ = std::move(facts);
+  forecast_.reset();
   read_ = context_.clock.now();
 }
 
 void WidthInputs::add_times(QueueSnapshot& snapshot) {
   snapshot.times.clear();
   for (const SearchKind& kind : snapshot.kinds) {
-    auto counts = counts_.find(kind.template_id);
-    if (counts == counts_.end()) {
+    db::SearchCounts& counts = counts_[kind.template_id];
+    if (counts.engine.empty()) {
       const auto found = db::TemplateStore(context_.database).find(kind.template_id);
-      counts = counts_.emplace(kind.template_id, found ? found->counts : db::SearchCounts()).first;
+      if (found) counts = found->counts;
     }
-    const SearchSize search{.counts = counts->second,
+    const SearchSize search{.counts = counts,
                             .image = {.width = kind.image_width, .height = kind.image_height}};
     snapshot.times.push_back(search_time(measures_, context_.config.rates, search));
   }
 }
 
-void WidthInputs::add_gpus(QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const {
-  const int64_t age = snapshot.now - read_;
-  if (read_ == 0 || age < 0 || age > kOldest) return;
+GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
+                                  const std::vector<db::Attempt>& open) const {
   std::map<int64_t, int> kinds;
   for (const PlanItem& item : snapshot.items) {
     if (item.state == db::ItemState::kActive) kinds.emplace(item.id, item.kind);
@@ -117,16 +117,29 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot, const std::vector<db::Attemp
     place(gpus.likely, job.width, job.rest.likely);
     place(gpus.late, job.width, job.rest.late);
   }
-  pass(gpus.likely, static_cast<double>(age));
-  pass(gpus.late, static_cast<double>(age));
-  snapshot.gpus = std::move(gpus);
+  return gpus;
+}
+
+void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
+  const int64_t age = snapshot.now - read_;
+  if (read_ == 0 || age < 0 || age > kOldest) return;
+  const auto open = db::AttemptStore(context_.database).open();
+  std::vector<std::pair<std::string, db::AttemptState>> jobs;
+  for (const db::Attempt& attempt : open) jobs.emplace_back(attempt.token, attempt.state);
+  if (!forecast_ || jobs != forecast_for_) {
+    forecast_ = forecast(snapshot, open);
+    forecast_for_ = std::move(jobs);
+  }
+  snapshot.gpus = forecast_;
+  pass(snapshot.gpus->likely, static_cast<double>(age));
+  pass(snapshot.gpus->late, static_cast<double>(age));
 }
 
 void WidthInputs::add_to(QueueSnapshot& snapshot) {
   snapshot.gpus.reset();
   if (snapshot.limits.classes.empty()) return;
   add_times(snapshot);
-  add_gpus(snapshot, db::AttemptStore(context_.database).open());
+  add_gpus(snapshot);
 }
 
 }  // namespace scheduler

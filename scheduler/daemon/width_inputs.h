@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/records.h"
@@ -28,7 +30,8 @@ class WidthInputs {
 
  private:
   void add_times(QueueSnapshot& snapshot);
-  void add_gpus(QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
+  void add_gpus(QueueSnapshot& snapshot);
+  GpuForecast forecast(const QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
 
   const DaemonContext& context_;
   slurm::ClusterFacts facts_{};
@@ -37,6 +40,10 @@ class WidthInputs {
   std::string problem_{};  // of the last look
   Measures measures_{};
   std::map<int64_t, db::SearchCounts> counts_{};  // by template
+  // With thousands of jobs in the queue a forecast takes a tenth of a second: it is made anew when
+  // the facts or our own jobs are others.
+  std::optional<GpuForecast> forecast_{};  // seconds from read_
+  std::vector<std::pair<std::string, db::AttemptState>> forecast_for_{};
 };
 
 }  // namespace scheduler
