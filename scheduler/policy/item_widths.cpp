@@ -206,7 +206,8 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   const double wait = item.waits ? earliest_start(gpus_->likely, *item.width).value_or(0) : 0;
   width.done_now = wait + left;
   const bool pays = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
-  return pays && is_wider(width.width) ? std::optional(width) : std::nullopt;
+  const bool too_narrow = *item.width < rules->second.least;
+  return (pays || too_narrow) && is_wider(width.width) ? std::optional(width) : std::nullopt;
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {

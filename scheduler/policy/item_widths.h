@@ -32,7 +32,8 @@ class ItemWidths {
 
   ItemWidth of(const PlanItem& item);
   // What an urgent item whose job runs, or waits in the cluster, gets when it is stopped with a
-  // checkpoint; nullopt where that gains less than a tenth of what is left, or nothing is wider.
+  // checkpoint; nullopt where nothing is wider, or where that gains less than a tenth of what is
+  // left and the job is as wide as its class must be.
   std::optional<ItemWidth> instead(const PlanItem& item);
   // The item gets this width: its GPUs are taken from the forecast.
   void take(const PlanItem& item, const ItemWidth& width);

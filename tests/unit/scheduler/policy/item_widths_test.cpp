@@ -210,6 +210,14 @@ TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
 }
 
+TEST_F(ItemWidthsTest, APromotedItemGetsAtLeastWhatItsClassMustHave) {
+  add_running(Priority::kUrgent, kNarrow, 16);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns) << "it is almost done";
+  snapshot_.limits.classes[Priority::kUrgent].least = {.nodes = 2, .gpus_per_node = 4};
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  EXPECT_EQ(decision_of(1).width, (Width{.nodes = 2, .gpus_per_node = 4}));
+}
+
 TEST_F(ItemWidthsTest, AWideItemIsNotStoppedForANarrowerWidth) {
   add_running(Priority::kUrgent, kWholeCluster, 0);
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
