@@ -1,27 +1,22 @@
 #include "scheduler/commands/commands.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/sha256.h"
 #include "base/text.h"
 #include "db/attempts.h"
 #include "db/audit.h"
 #include "db/templates.h"
+#include "scheduler/commands/item_words.h"
 #include "scheduler/commands/quotas.h"
 #include "scheduler/files/registered_file.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/engine_config.h"
-#include "slurm/sbatch/directives.h"
 
 namespace scheduler {
 namespace {
 
 using db::ItemState;
-
-std::string item_name(const db::Item& item) {
-  return "item " + std::to_string(item.id) + " (" + to_string(item.state) + ")";
-}
 
 bool is_name(const std::string& name) {
   const auto plain = [](unsigned char c) {
@@ -32,27 +27,10 @@ bool is_name(const std::string& name) {
                      [&](unsigned char c) { return plain(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-void check_ctf(const db::Ctf& ctf) {
-  const auto check = [](double value, const char* what, double least, double most) {
-    if (std::isfinite(value) && value >= least && value <= most) return;
-    throw Invalid(std::string(what) + " " + std::to_string(value) + " is not between " +
-                  std::to_string(static_cast<int64_t>(least)) + " and " +
-                  std::to_string(static_cast<int64_t>(most)));
-  };
-  check(ctf.defocus_u, "defocus_u (A, underfocus positive)", -1e6, 1e6);
-  check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
-  check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
-  check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
-}
-
 void check_may_add(const Caller& caller, const std::optional<db::Template>& newest) {
   if (!newest || newest->owner_uid == caller.uid || caller.privileged) return;
   throw NotPermitted("template '" + newest->name + "' belongs to " + newest->owner +
                      ": only its owner may add a version; choose another name");
-}
-
-bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
-  return a.template_name == b.template_name && a.template_version == b.template_version;
 }
 
 // How the micrograph changed since the item was enqueued.
@@ -88,28 +66,6 @@ const FileFacts& passed_micrograph(const RetryRequest& request, const db::Item& 
                   "': enqueue that file instead");
   }
   return *request.micrograph;
-}
-
-std::string option_text(const std::string& name, const std::string& value) {
-  const bool one_word = value.find(' ') == std::string::npos;
-  return "--" + name + (value.empty() ? "" : "=") + (one_word ? value : "'" + value + "'");
-}
-
-// "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.
-std::string change_of_options(const ItemOptions& before, const ItemOptions& after) {
-  std::vector<std::string> changes;
-  for (const auto& [name, value] : after) {
-    const auto old = before.find(name);
-    if (old == before.end()) {
-      changes.push_back(option_text(name, value));
-    } else if (old->second != value) {
-      changes.push_back(option_text(name, value) + " (was " + old->second + ")");
-    }
-  }
-  for (const auto& [name, value] : before) {
-    if (after.count(name) == 0) changes.push_back("without " + option_text(name, value));
-  }
-  return base::joined(changes);
 }
 
 }  // namespace
@@ -186,158 +142,6 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
   audit(caller, "template add", 0, record.name + "@" + std::to_string(record.version));
   commit(transaction);
   return {record, false};
-}
-
-db::Template Commands::find_template(const EnqueueRequest& request) const {
-  const db::TemplateStore templates(database_);
-  const auto found = request.template_version
-                         ? templates.find_version(request.template_name, *request.template_version)
-                         : templates.find_newest(request.template_name);
-  if (found) return *found;
-  std::string name = request.template_name;
-  if (request.template_version) name += "@" + std::to_string(*request.template_version);
-  throw NotFound("no template '" + name + "'; register one with 'margay template add'");
-}
-
-ItemOptions Commands::checked(const Caller& caller, const ItemOptions& options) const {
-  if (options.empty()) return {};
-  if (!options_.check_options) {
-    throw BadOption(option_text(options.begin()->first, "") +
-                    " is an option of Slurm, and this daemon runs jobs on its own machine");
-  }
-  return options_.check_options(caller, options);
-}
-
-void Commands::check_shared(const Caller& caller, const ItemOptions& options,
-                            const std::string& label) const {
-  checked(caller, options);
-  check_label(options_.quotas, label);
-}
-
-void Commands::check_quota(const Caller& caller, int64_t items, const std::string& label) const {
-  check_label(options_.quotas, label);
-  if (caller.privileged) return;
-  check_items(options_.quotas, db::ItemStore(database_).unfinished_of(caller.uid, label), items);
-}
-
-// What needs no transaction, but for the options.
-void Commands::check_request(const EnqueueRequest& request) const {
-  check_ctf(request.ctf);
-  check_label(options_.quotas, request.label);
-  check_file(options_.quotas, request.micrograph);
-  check_path(options_.quotas, request.ctf.source);
-}
-
-UrgentRight Commands::urgent_right(const Caller& caller) const {
-  const UrgentAllow& allow = options_.urgent_allow;
-  const bool groups_matter = allow && !caller.privileged && caller.groups;
-  const auto groups = groups_matter ? caller.groups() : std::set<std::string>();
-  return {.has = caller.privileged || may_be_urgent(allow, caller.name, groups),
-          .who = who_may_be_urgent(allow)};
-}
-
-void Commands::check_urgent(const Caller& caller, db::Priority priority) const {
-  if (priority > db::Priority::kUrgent || !options_.urgent_allow) return;
-  const UrgentRight right = urgent_right(caller);
-  if (right.has) return;
-  throw NotPermitted("only " + right.who + " may make an item " + to_string(priority) +
-                     " ('policy.urgent.allow' in the daemon's configuration): ask one of them to "
-                     "promote it, or use high");
-}
-
-db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
-                          const ItemOptions& options, const db::Template& search_template) {
-  db::ItemStore items(database_);
-  const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
-  if (earlier && !request.again) {
-    throw Conflict("'" + request.micrograph.path + "' with template " + search_template.name + "@" +
-                       std::to_string(search_template.version) + " is " + item_name(*earlier) +
-                       " already; --again makes another",
-                   earlier->id);
-  }
-  const int64_t now = clock_.now();
-  db::Item item{.micrograph_path = request.micrograph.path,
-                .template_id = search_template.id,
-                .repeat = earlier ? earlier->repeat + 1 : 0,
-                .priority = request.priority,
-                .state = request.hold ? ItemState::kHeld : ItemState::kQueued,
-                .reason = request.hold ? "enqueued on hold by " + caller.name : "",
-                .ctf = request.ctf,
-                .micrograph_bytes = request.micrograph.bytes,
-                .micrograph_mtime_ns = request.micrograph.mtime_ns,
-                .micrograph_id = request.micrograph.id,
-                .owner_uid = caller.uid,
-                .owner = caller.name,
-                .label = request.label,
-                .created = now,
-                .changed = now,
-                .options = options};
-  item.id = items.insert(item);
-  const std::string asked = change_of_options({}, item.options);
-  audit(caller, "enqueue", item.id, to_string(item.priority) + (asked.empty() ? "" : " " + asked));
-  return item;
-}
-
-// Within the transaction, so that the new items are counted with the others.
-void Commands::check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const {
-  if (caller.privileged) return;
-  std::map<std::string, int64_t> added;  // by label
-  int64_t all = 0;
-  for (const Enqueued& answer : answers) {
-    if (!answer.item) continue;
-    ++added[answer.item->label];
-    ++all;
-  }
-  for (const auto& [label, count] : added) {
-    db::Unfinished used = db::ItemStore(database_).unfinished_of(caller.uid, label);
-    used.items -= all;
-    check_items(options_.quotas, used, all);
-  }
-}
-
-std::vector<Enqueued> Commands::enqueue(const Caller& caller,
-                                        const std::vector<EnqueueRequest>& requests) {
-  std::vector<Enqueued> answers(requests.size());
-  std::vector<ItemOptions> options(requests.size());
-  const auto for_each = [&](const auto& action) {
-    for (size_t i = 0; i < requests.size(); ++i) {
-      if (answers[i].refused) continue;
-      try {
-        action(i);
-      } catch (const CommandError& error) {
-        answers[i].refused = error;
-      }
-    }
-  };
-  for_each([&](size_t i) {
-    check_request(requests[i]);
-    const bool same_class = i > 0 && requests[i].priority == requests[i - 1].priority;
-    if (!same_class || answers[i - 1].refused) check_urgent(caller, requests[i].priority);
-    const bool same =
-        i > 0 && !answers[i - 1].refused && requests[i].options == requests[i - 1].options;
-    options[i] = same ? options[i - 1] : checked(caller, requests[i].options);
-  });
-  db::Transaction transaction(database_);
-  std::optional<db::Template> found;
-  for_each([&](size_t i) {
-    if (i > 0 && !name_the_same_template(requests[i], requests[i - 1])) found.reset();
-    if (!found) found = find_template(requests[i]);
-    answers[i].item = insert(caller, requests[i], options[i], *found);
-  });
-  check_new_items(caller, answers);
-  commit(transaction);
-  return answers;
-}
-
-db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
-  check_request(request);
-  check_urgent(caller, request.priority);
-  const ItemOptions options = checked(caller, request.options);
-  db::Transaction transaction(database_);
-  Enqueued answer{.item = insert(caller, request, options, find_template(request))};
-  check_new_items(caller, {answer});
-  commit(transaction);
-  return std::move(*answer.item);
 }
 
 db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
