@@ -168,9 +168,8 @@ class Cluster {
   virtual int allowance() = 0;
   // How many machines the cluster has; 0: not known.
   virtual int nodes() = 0;
-  // Nodes, partitions, everybody's jobs and the limits on them, for whoever plans. A few requests,
-  // the same number however many jobs there are, each time that it is called, and none beyond
-  // allowance().
+  // Nodes, partitions, everybody's jobs and the limits on them, for a planner. Each call makes a
+  // few requests, the same number however many jobs there are, and none beyond allowance().
   virtual ClusterFacts facts() = 0;
   // Whether the cluster would take this job and when it would start, in its own words; nothing is
   // submitted. Throws std::runtime_error when this kind of cluster has no such request.

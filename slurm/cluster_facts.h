@@ -31,7 +31,7 @@ struct ClusterFacts {
   SiteFacts site{};
   // Why the limits of QOS and associations are not known, one clause; empty: they are.
   std::string limits_problem{};
-  std::vector<QueuedJob> running{};  // also what completes
+  std::vector<QueuedJob> running{};  // those that are completing, too
   std::vector<QueuedJob> waiting{};  // in the order in which Slurm considers them
   UnseenByNode unseen{};
 };
@@ -40,8 +40,8 @@ struct ClusterFacts {
 // the partition, then by priority, then by age. Jobs that are over are left out.
 void set_jobs(std::vector<QueuedJob> everybody, ClusterFacts& facts);
 
-// What is busy on each node beyond what the jobs that run hold there. What was so `before` has been
-// so since then, and what is new since `now`; when there is less, the oldest has ended.
+// What is busy on each node beyond what the jobs that run hold there. What was busy `before` keeps
+// its time, and what is new gets `now`; when less is busy than before, the oldest has ended.
 UnseenByNode unseen_use(const UnseenByNode& before, const ClusterFacts& facts, int64_t now);
 
 }  // namespace slurm

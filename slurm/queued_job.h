@@ -1,5 +1,5 @@
-// A job in the cluster's queue, anybody's: what the daemon tracks of its own jobs, and beside it
-// what a planner asks of all. Pure.
+// A job in the cluster's queue, of any user: what the daemon tracks of its own jobs, and what a
+// planner needs to know of every job. Pure.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct NodeShare {
   int64_t cpus = 0;
 };
 
-// Of a job that runs, on each of its nodes. Where the cluster does not say how its GPUs and
-// processors are spread, evenly, and what is left over on the first nodes. None where its list of
+// What a job that runs holds on each of its nodes. Where the cluster does not say how its GPUs and
+// processors are spread, evenly, with the remainder on the first nodes. Empty where its list of
 // nodes cannot be read.
 std::vector<NodeShare> shares_of(const QueuedJob& job);
 

@@ -33,7 +33,7 @@ class Context {
                       const std::vector<int>& files = {},
                       std::chrono::milliseconds timeout = kTimeout) const;
 
-  // A get() in two steps, the second of which waits for nobody.
+  // A get() in two steps: fetch() waits for the daemon, parse() does not.
   api::Answer fetch(const std::string& target) const;
   static nlohmann::json parse(const api::Answer& answer, const std::string& socket);
 

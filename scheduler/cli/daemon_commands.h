@@ -10,7 +10,7 @@
 namespace scheduler::cli {
 
 Exit status(const Context& context);
-// Who the daemon takes the caller for, and what this user may do.
+// The caller's user and groups as the daemon knows them, and what this user may do.
 Exit whoami(const Context& context);
 // `lane`: account, partition, qos or reservation; empty values do not count. Without any, the whole
 // queue.

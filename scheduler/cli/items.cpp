@@ -27,7 +27,7 @@ std::string progress_word(const json& item) {
   return known ? fixed(100 * progress->done / progress->total, 0) + " %" : "";
 }
 
-// What a page's answer begins with; 0: it is the last one.
+// The `next` that a page's answer begins with; 0: it is the last page.
 int64_t next_of(const std::string& answer) {
   constexpr std::string_view kKey = "\"next\":";
   constexpr size_t kFront = 64;

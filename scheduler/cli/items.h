@@ -34,8 +34,8 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
 // A few words about an item: its rate and time left, what was found, or why it is in its state.
 std::string note_of(const nlohmann::json& item);
 
-// Every item that the query selects, at most `limit` (0: all), by id; asks for them in pages, and
-// for the next one while those of the last are taken.
+// Every item that the query selects, at most `limit` (0: all), by id. Asks for them in pages, and
+// for the next page while the items of the last are taken.
 void for_each_item(const Context& context, const std::string& query, int64_t limit,
                    const std::function<void(nlohmann::json&&)>& take);
 std::vector<nlohmann::json> fetch_items(const Context& context, const std::string& query,

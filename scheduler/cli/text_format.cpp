@@ -51,8 +51,8 @@ std::string escaped(std::string_view bytes) {
   return text;
 }
 
-// Letters, digits and the like: each is one cell. Nearly all texts of a long list are, and a list
-// asks several times about each.
+// Printable ASCII: each character is one cell. Nearly all texts of a long list are, and a list asks
+// several times about each.
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char byte) { return byte >= ' ' && byte <= '~'; });

@@ -1,6 +1,6 @@
-// Work on the files of one who waits for its result: a user's request, whose file system may never
-// answer. It is done on a thread of that user's (owner_threads.h), so that whoever waits can stop
-// waiting, and answers the user with a sentence.
+// Work on a user's files for a request that waits for the result. Their file system may never
+// answer: the work is done on a thread of that user's (owner_threads.h), so that the request can
+// stop waiting and say why.
 //
 // May be called by any thread.
 #pragma once

@@ -1,5 +1,5 @@
-// The plan of the daemon's last tick, as all who show the queue read it. Nobody else plans: what
-// has changed since then is said to be not planned yet.
+// The plan of the daemon's last tick, which every view of the queue reads. Nothing else plans: an
+// item that has changed since then is shown as not planned yet.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct PublishedPlan {
 // Null before the daemon's first.
 using LastPlan = std::shared_ptr<const PublishedPlan>;
 
-// Where the daemon leaves its plan; by any thread.
+// Where the daemon publishes its plan. May be used by any thread.
 class PlanBoard {
  public:
   void publish(LastPlan plan);

@@ -64,7 +64,7 @@ struct SlurmOptions {
       0;  // waiting there at once, for each class; 0: max(kFewestPending, running / 4)
   Shape shape = Shape::kGpu;
   bool shape_given = false;                  // by the configuration: all but urgent items get it
-  std::optional<Shape> urgent_shape{};       // the widest for urgent items; empty: `shape` for all
+  std::optional<Shape> urgent_shape{};       // the widest for urgent items; empty: `shape`
   int gpus_per_node = 4;                     // for the shapes node and nodes
   int nodes = 4;                             // for the shape nodes
   std::map<Shape, std::string> gpu_types{};  // by shape, as gres names them: "h200"; none: any
@@ -142,8 +142,8 @@ struct Config {
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
-  // Correlations per second of one device on an image of 4096 x 4096, by its model: what counts
-  // until a search has run.
+  // Correlations per second of one device on an image of 4096 x 4096, by its model: used until a
+  // search has finished.
   std::map<std::string, double> rates{};
 
   std::chrono::milliseconds resolve_grace() const {

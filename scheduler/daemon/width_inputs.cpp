@@ -16,7 +16,7 @@ constexpr int64_t kBetweenLooks = 30'000;  // ms
 constexpr int64_t kOldest = 300;           // seconds: older facts say nothing of now
 // Jobs, nodes and partitions, and once in a while what slurmdbd keeps.
 constexpr int kRequests = 8;
-// Of what a search was expected to take: one that takes longer is not done at once.
+// A search that takes longer than expected still has this part of the expected time left.
 constexpr double kLeastRest = 0.05;
 
 const SearchTime* time_of(const QueueSnapshot& snapshot, int kind) {
@@ -25,7 +25,7 @@ const SearchTime* time_of(const QueueSnapshot& snapshot, int kind) {
   return time ? &*time : nullptr;
 }
 
-// Until its end, of a search that has run for so many seconds.
+// Until the end of a search that has run for so many seconds.
 JobForecast rest_of(const SearchTime& time, const Width& width, double ran) {
   const double likely = run_seconds(time.model, time.work, width);
   const double late = bounded(likely, time.model, kNinetyPercent);

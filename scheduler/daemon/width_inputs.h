@@ -1,8 +1,8 @@
 // What a plan needs to choose widths, besides the queue: when the cluster's GPUs are free, and how
 // long searches take. Without one of them every item gets the site's width.
 //
-// The cluster is asked at most every half minute, and only where there is a width to choose. For
-// the thread that ticks.
+// The cluster is asked at most every half minute, and only where there is a width to choose. Not
+// thread-safe: for the thread that ticks.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,12 @@ class WidthInputs {
   const DaemonContext& context_;
   slurm::ClusterFacts facts_{};
   int64_t asked_ms_ = -1;  // by the boot clock; -1: never
-  int64_t read_ = 0;       // when the facts were, seconds since the epoch
+  int64_t read_ = 0;       // when the facts were read, seconds since the epoch; 0: never
   std::string problem_{};  // of the last look
   Measures measures_{};
   std::map<int64_t, db::SearchCounts> counts_{};  // by template
-  // With thousands of jobs in the queue a forecast takes a tenth of a second: it is made anew when
-  // the facts or our own jobs are others.
+  // With thousands of jobs in the queue a forecast takes a tenth of a second: it is made anew only
+  // when the facts or our own jobs have changed.
   std::optional<GpuForecast> forecast_{};  // seconds from read_
   std::vector<std::pair<std::string, db::AttemptState>> forecast_for_{};
 };

@@ -1,5 +1,5 @@
 // The width of each item that a plan starts, one after the other: choose_width() on a forecast in
-// which what the ones before got is taken. Pure.
+// which the GPUs of the items before it are taken. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace scheduler {
 
 struct ItemWidth {
   Width width{};
-  // What each width would have meant; none where the time of its search, the cluster or the class's
-  // widths are unknown, or where its own options decide: then the width is the site's.
+  // What each width would have meant. None where the time of its search, the free GPUs or the
+  // class's widths are not known, or where its own options decide: then the width is the site's.
   std::optional<WidthChoice> choice{};
   bool in_turn = true;  // of several urgent items: one after the other at this width
   int64_t urgent = 0;   // that share the GPUs, this one included
   int64_t sharing = 0;  // ready items of its class and higher ones, this one included
   int usable_gpus = 0;  // what these share
-  double done_now = 0;  // of instead(): seconds until it is done as it is
+  double done_now = 0;  // of instead(): seconds until it is done if its job is not stopped
 };
 
 class ItemWidths {
@@ -60,8 +60,9 @@ class ItemWidths {
 // "done in 16.7 min instead of 12.3 h"; empty without a choice.
 std::string explain_instead(const ItemWidth& width);
 
-// "16.0 GPU hours (37 runs); done by width: 4 GPUs 11.2 h, 8 GPUs 11.0 h, 64 GPUs 16.0 h; 4 GPUs is
-// within 10 % of the first". Empty without a choice.
+// "16.0 GPU hours (20.5 M correlations at 356/s, 37 past runs, +-4 %); done by width: 4 GPUs
+// 11.2 h, 8 GPUs 11.0 h, 64 GPUs 16.0 h; waits 7.2 h for them; within 10 % of 8 GPUs". Empty
+// without a choice.
 std::string explain(const ItemWidth& width, const SearchTime& time);
 
 }  // namespace scheduler

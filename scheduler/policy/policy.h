@@ -1,11 +1,11 @@
 // Which item runs next, and why: a pure function of a snapshot, without clock, database or network.
 //
 // The rules: class before class, within a class the owners in turn, the oldest of each first, as
-// many jobs as the cluster takes from Margay. Each job has the site's width, one device or one
-// node. Urgent items get the site's urgent width, several nodes, and one that was promoted while it
-// ran on less is stopped with a checkpoint and resumed there. Where jobs wait in the cluster's own
-// queue, only a few of each class wait there; the rest waits here, where an urgent item can still
-// pass it.
+// many jobs as the cluster takes from Margay. Each job has the width that item_widths.h chooses, or
+// the site's where the figures for a choice are missing. The job of an urgent item is stopped with
+// a checkpoint and resumed on more GPUs where it is done clearly sooner with them. Where jobs wait
+// in the cluster's own queue, only a few of each class wait there; the rest waits here, where an
+// urgent item can still pass it.
 #pragma once
 
 #include <set>

@@ -1,6 +1,6 @@
 // How much work a search is: W, the seconds that its correlations take on one device, and the other
 // terms of the runtime model, learned from the searches that have finished. Pure; what was measured
-// is stored by db::MeasureStore. The daemon learns, and decides nothing by it yet.
+// is stored by db::MeasureStore.
 //
 // Each quantity is a running mean of its logarithm. Correlations per second depend on the engine's
 // version, the device's model and the sizes of image and template; the others on the first two.
@@ -35,12 +35,13 @@ struct FinishedSearch {
   std::optional<double> start_seconds{};  // the rest of the job's time; empty: not known
 };
 
-// Of how many searches, and how far they differ.
-double deviation(const db::Measure& measure);  // of log(value); 0 for fewer than two
+// Standard deviation of log(value) over its searches; 0 for fewer than two.
+double deviation(const db::Measure& measure);
 
 // The measures that change with this search, to be stored; empty when its figures make no sense.
-// The rate is that of one device. From a search on several it is what their sum makes without the
-// straggler loss, and where the rate of one is known from others, the loss is learned.
+// The rate is that of one device. From a search on several, the straggler loss is learned where the
+// rate of one device is known from other searches; else the rate is learned, corrected for the loss
+// as far as that is known.
 Measures learn(const Measures& known, const FinishedSearch& search);
 
 // A search that is still to be done.

@@ -14,7 +14,7 @@ namespace scheduler {
 struct SearchTime {
   double work = 0;  // seconds on one GPU
   RuntimeModel model{};
-  std::string source{};  // where it is known from: "20.5 M correlations at 356/s, 37 runs"
+  std::string source{};  // as describe() has it (rates.h)
 };
 
 // The GPUs that Margay's jobs may use, as the last look at the cluster showed them.
