@@ -45,6 +45,7 @@ ClassWidths of_shapes(const SlurmOptions& slurm, Priority priority) {
 
 std::map<db::Priority, ClassWidths> class_widths_of(const Config& config) {
   const SlurmOptions& slurm = config.slurm;
+  if (config.policy.widths == WidthsBy::kFixed) return {};
   if (config.cluster != ClusterKind::kSlurm || slurm.shape == Shape::kCpu) return {};
   std::map<db::Priority, ClassWidths> all;
   for (const Priority priority :

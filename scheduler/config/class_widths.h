@@ -17,7 +17,8 @@ struct ClassWidths {
   double least_efficiency = 0.97;
 };
 
-// Empty where searches run on processors, and on the local cluster: there is nothing to choose.
+// Empty where widths are fixed, where searches run on processors, and on the local cluster: there
+// is nothing to choose.
 std::map<db::Priority, ClassWidths> class_widths_of(const Config& config);
 
 // Narrowest first: what a job of any class may get, and what the configuration names.

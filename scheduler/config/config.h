@@ -95,8 +95,13 @@ struct ClassOptions {
 };
 constexpr int kMostNodes = 100'000;
 
+// Whether each item gets `slurm.shape` or `slurm.urgent_shape`, or the width that the policy
+// chooses.
+enum class WidthsBy { kFixed, kChosen };
+
 // From the section `policy` of the configuration.
 struct PolicyOptions {
+  WidthsBy widths = WidthsBy::kFixed;
   std::map<db::Priority, ClassOptions> classes{};
   // Who may make items urgent: users, and groups as "@name"; none: everybody.
   std::optional<std::set<std::string>> urgent_allow{};

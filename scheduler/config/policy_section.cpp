@@ -53,6 +53,9 @@ Reader nodes_into(std::optional<int>& target) {
   };
 }
 
+constexpr base::Words<WidthsBy, 2> kWidthsBy = {
+    {{WidthsBy::kFixed, "fixed"}, {WidthsBy::kChosen, "chosen"}}};
+
 Reader share_into(std::optional<double>& target) {
   return [&target](const base::YamlValue& value) {
     target = value.number();
@@ -72,6 +75,15 @@ Reader class_into(ClassOptions& target) {
     }
     read_section(value.as_section(), readers);
   };
+}
+
+void check_has_effect(const Config& config, const std::string& word, const ClassOptions& options) {
+  if (config.policy.widths == WidthsBy::kChosen) return;
+  if (!options.least && !options.cap && !options.deadline_cap && !options.least_efficiency) return;
+  throw ConfigError("policy.classes." + word +
+                    " says how wide its jobs may be, which has no effect while widths are fixed: "
+                    "set policy.widths to chosen, or remove least, cap, deadline_cap and "
+                    "least_efficiency");
 }
 
 void check_widths(db::Priority priority, const ClassWidths& widths) {
@@ -113,12 +125,15 @@ Reader policy_into(PolicyOptions& policy) {
     read_section(value.as_section(), readers);
   };
   const Readers urgent = {{"allow", names_into(policy.urgent_allow)}};
-  return section_into({{"classes", classes}, {"urgent", section_into(urgent)}});
+  return section_into({{"widths", word_into(policy.widths, kWidthsBy)},
+                       {"classes", classes},
+                       {"urgent", section_into(urgent)}});
 }
 
 void check_policy(const Config& config) {
   for (const auto& [priority, widths] : class_widths_of(config)) check_widths(priority, widths);
   for (const auto& [priority, options] : config.policy.classes) {
+    check_has_effect(config, to_string(priority), options);
     if (options.options.empty()) continue;
     const std::string word = to_string(priority);
     if (!facts_of(config.cluster).takes_options) {

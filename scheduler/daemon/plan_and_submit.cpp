@@ -96,6 +96,7 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   snapshot.probing = breaker_.is_probing();
   snapshot.pause_reason = pause;
   snapshot.held_lanes.merge(held_lanes());
+  snapshot.refused_lanes = lanes_.refused();
   snapshot.hanging_files = hanging_files();
   widths_.add_to(snapshot);
   if (looks) {

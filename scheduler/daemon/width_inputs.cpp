@@ -1,7 +1,9 @@
 #include "scheduler/daemon/width_inputs.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
+#include <set>
 
 #include "db/attempts.h"
 #include "db/measures.h"
@@ -33,10 +35,14 @@ JobForecast rest_of(const SearchTime& time, const Width& width, double ran) {
           .late = std::max(late - ran, kLeastRest * late)};
 }
 
-bool is_known(const slurm::ClusterFacts& facts, const std::string& token) {
-  const auto is_it = [&](const slurm::QueuedJob& job) { return job.status.name == token; };
-  return std::any_of(facts.running.begin(), facts.running.end(), is_it) ||
-         std::any_of(facts.waiting.begin(), facts.waiting.end(), is_it);
+std::set<std::string> names_of_ours(const slurm::ClusterFacts& facts) {
+  std::set<std::string> names;
+  for (const auto* jobs : {&facts.running, &facts.waiting}) {
+    for (const slurm::QueuedJob& job : *jobs) {
+      if (job.ours) names.insert(job.status.name);
+    }
+  }
+  return names;
 }
 
 void pass(ClusterForecast& forecast, double seconds) {
@@ -45,9 +51,19 @@ void pass(ClusterForecast& forecast, double seconds) {
   }
 }
 
-std::string partition_of(const ClusterLimits& limits) {
+// The one partition in which plain jobs run; null where it is one of several, or nobody says which.
+const slurm::PartitionFacts* partition_of(const slurm::SiteFacts& site, const ClusterLimits& limits,
+                                          std::string& name) {
+  if (!site.partitions.value) return nullptr;
   const auto named = limits.plain_place.find("partition");
-  return named == limits.plain_place.end() ? "" : named->second;
+  for (const auto& [partition, facts] : *site.partitions.value) {
+    const bool is_it =
+        named == limits.plain_place.end() ? facts.is_default : named->second == partition;
+    if (!is_it) continue;
+    name = partition;
+    return &facts;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -56,20 +72,36 @@ void WidthInputs::look(const ClusterLimits& limits) {
   if (limits.classes.empty()) return;
   const int64_t now_ms = context_.clock.boot_ms();
   if (asked_ms_ >= 0 && now_ms < asked_ms_ + kBetweenLooks) return;
-  if (context_.cluster.allowance() < kKeptBySubmissions + kRequests) return;
+  if (context_.cluster.allowance() < kKeptBySubmissions + kRequests) {
+    say("slurm.requests_per_minute leaves no room to ask the cluster; raise it");
+    return;
+  }
   asked_ms_ = now_ms;
   measures_ = db::MeasureStore(context_.database).all();
   slurm::ClusterFacts facts = context_.cluster.facts();
-  const std::string problem = facts.complete ? "" : facts.problem;
-  if (problem != problem_ && !problem.empty()) {
-    context_.log("the cluster's GPUs are not known, so that items get the site's widths: " +
-                 problem);
+  if (!facts.complete) {
+    say(facts.problem);
+    return;
   }
-  problem_ = problem;
-  if (!facts.complete) return;
+  partition_.clear();
+  const slurm::PartitionFacts* partition = partition_of(facts.site, limits, partition_);
+  say(partition != nullptr ? ""
+                           : "the partition of plain jobs is not one that the cluster names; set "
+                             "slurm.options.partition to one");
+  most_nodes_ = partition == nullptr ? 0 : static_cast<int>(partition->most_nodes.value_or(0));
   facts_ = std::move(facts);
   forecast_.reset();
   read_ = context_.clock.now();
+}
+
+void WidthInputs::say(const std::string& problem) {
+  if (problem != problem_ && !problem.empty()) {
+    context_.log(
+        "the cluster's GPUs are not known, so that items get slurm.shape and "
+        "slurm.urgent_shape: " +
+        problem);
+  }
+  problem_ = problem;
 }
 
 void WidthInputs::add_times(QueueSnapshot& snapshot) {
@@ -92,7 +124,10 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
   for (const PlanItem& item : snapshot.items) {
     if (item.state == db::ItemState::kActive) kinds.emplace(item.id, item.kind);
   }
-  ForecastQuestion question{.partition = partition_of(snapshot.limits)};
+  ForecastQuestion question{.partition = partition_};
+  const std::set<std::string> seen = names_of_ours(facts_);
+  // What has ended since the cluster was asked is free.
+  for (const std::string& token : seen) question.ours.emplace(token, JobForecast{});
   struct Missing {
     Width width{};
     JobForecast rest{};
@@ -102,12 +137,15 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     const auto kind = kinds.find(attempt.item_id);
     const SearchTime* time = kind == kinds.end() ? nullptr : time_of(snapshot, kind->second);
     const Width width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
-    if (time == nullptr || width.gpus() == 0) continue;
+    if (time == nullptr || width.gpus() == 0) {
+      question.ours.erase(attempt.token);  // its time limit counts
+      continue;
+    }
     const bool runs = attempt.state == db::AttemptState::kRunning && attempt.started > 0;
     const double ran = runs ? static_cast<double>(read_ - attempt.started) : 0;
     const JobForecast rest = rest_of(*time, width, std::max(0.0, ran));
-    if (is_known(facts_, attempt.token)) {
-      question.ours.emplace(attempt.token, rest);
+    if (seen.contains(attempt.token)) {
+      question.ours[attempt.token] = rest;
     } else {
       missing.push_back({width, rest});
     }
@@ -122,7 +160,7 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
 
 void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
   const int64_t age = snapshot.now - read_;
-  if (read_ == 0 || age < 0 || age > kOldest) return;
+  if (read_ == 0 || std::abs(age) > kOldest || partition_.empty()) return;
   const auto open = db::AttemptStore(context_.database).open();
   std::vector<std::pair<std::string, db::AttemptState>> jobs;
   for (const db::Attempt& attempt : open) jobs.emplace_back(attempt.token, attempt.state);
@@ -138,6 +176,7 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
 void WidthInputs::add_to(QueueSnapshot& snapshot) {
   snapshot.gpus.reset();
   if (snapshot.limits.classes.empty()) return;
+  snapshot.limits.most_nodes = most_nodes_;
   add_times(snapshot);
   add_gpus(snapshot);
 }

@@ -29,15 +29,19 @@ class WidthInputs {
   void add_to(QueueSnapshot& snapshot);
 
  private:
+  // Tells the administrator once.
+  void say(const std::string& problem);
   void add_times(QueueSnapshot& snapshot);
   void add_gpus(QueueSnapshot& snapshot);
   GpuForecast forecast(const QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
 
   const DaemonContext& context_;
   slurm::ClusterFacts facts_{};
-  int64_t asked_ms_ = -1;  // by the boot clock; -1: never
-  int64_t read_ = 0;       // when the facts were read, seconds since the epoch; 0: never
-  std::string problem_{};  // of the last look
+  int64_t asked_ms_ = -1;    // by the boot clock; -1: never
+  int64_t read_ = 0;         // when the facts were read, seconds since the epoch; 0: never
+  std::string problem_{};    // of the last look
+  std::string partition_{};  // of plain jobs; empty: not known
+  int most_nodes_ = 0;       // of a job there; 0: not limited
   Measures measures_{};
   std::map<int64_t, db::SearchCounts> counts_{};  // by template
   // With thousands of jobs in the queue a forecast takes a tenth of a second: it is made anew only

@@ -18,6 +18,7 @@
 #include "base/size_text.h"
 #include "base/text.h"
 #include "db/database.h"
+#include "scheduler/config/class_widths.h"
 #include "scheduler/doctor/held_requests.h"
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/doctor/shape_needs.h"
@@ -225,6 +226,7 @@ void examine_socket_group(const Config& config, Findings& findings) {
 std::vector<JobShape> shapes_used(const Config& config) {
   std::set<Shape> shapes = {config.slurm.shape};
   if (config.slurm.urgent_shape) shapes.insert(*config.slurm.urgent_shape);
+  if (!class_widths_of(config).empty()) shapes.insert({Shape::kGpu, Shape::kNode, Shape::kNodes});
   for (const auto& [shape, options] : config.slurm.shape_options) shapes.insert(shape);
   std::vector<JobShape> used;
   for (const Shape shape : shapes) used.push_back(job_shape_of(config.slurm, shape));

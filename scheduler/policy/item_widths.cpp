@@ -113,12 +113,42 @@ int ItemWidths::usable_for(db::Priority priority) const {
   return std::max(1, gpus);
 }
 
+// None where the figures are not known, or are not those of its jobs: its own options or its
+// class's may lead to other nodes, or ask for other jobs.
+const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
+  const ItemAsks& asks = asks_of(item);
+  const auto of_class = snapshot_.limits.class_options.find(item.priority);
+  const bool elsewhere =
+      asks.place.contains("partition") || asks.place.contains("reservation") ||
+      (of_class != snapshot_.limits.class_options.end() &&
+       (of_class->second.contains("partition") || of_class->second.contains("reservation")));
+  if (!gpus_ || elsewhere || asks.own_width || !asks.size.empty()) return nullptr;
+  return time_of(item);
+}
+
+bool ItemWidths::was_refused(const PlanItem& item, const Width& width) const {
+  return snapshot_.refused_lanes.contains(
+      lane_of_width(snapshot_.limits, item.priority, asks_of(item).lane, width));
+}
+
+bool ItemWidths::fits(const Width& width) const {
+  return snapshot_.limits.most_nodes == 0 || width.nodes <= snapshot_.limits.most_nodes;
+}
+
 // What the cluster refuses, or a limit of it allows no more of at present.
 bool ItemWidths::is_held(const PlanItem& item, const Width& width) const {
   if (snapshot_.held_lanes.empty()) return false;
   const std::string lane =
       lane_of_width(snapshot_.limits, item.priority, asks_of(item).lane, width);
   return snapshot_.held_lanes.contains(lane);
+}
+
+std::vector<Width> ItemWidths::menu_for(const PlanItem& item, const ClassWidths& rules) const {
+  std::vector<Width> menu;
+  for (const Width& width : snapshot_.limits.menu) {
+    if (width >= rules.least && fits(width) && !is_held(item, width)) menu.push_back(width);
+  }
+  return menu;
 }
 
 std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const SearchTime& time,
@@ -134,11 +164,11 @@ std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const Search
                          .late = gpus.late,
                          .usable_gpus = usable_for(item.priority),
                          .ready_items = sharing(item)};
-  for (const Width& width : snapshot_.limits.menu) {
-    if (width >= rules.least && !is_held(item, width)) question.menu.push_back(width);
-  }
+  question.menu = menu_for(item, rules);
   if (item.finish_by > 0) question.deadline = static_cast<double>(item.finish_by - snapshot_.now);
-  return question.menu.empty() ? std::nullopt : choose_width(question);
+  const Width& cap = question.deadline ? rules.deadline_cap : rules.cap;
+  const bool none = question.menu.empty() || question.menu.front() > cap;
+  return none ? std::nullopt : choose_width(question);
 }
 
 // What urgent items of the same size get does not change while they are started.
@@ -149,16 +179,16 @@ void ItemWidths::share(const PlanItem& item, const SearchTime& time, const Class
   if (!share) {
     const auto of_one = choose(item, time, rules, *snapshot_.gpus);
     if (!of_one) return;
-    share = share_urgent(time.model, time.work, snapshot_.limits.menu, of_one->width, items);
+    share = share_urgent(time.model, time.work, menu_for(item, rules), of_one->width, items);
   }
+  const auto& forecasts = width.choice->forecasts;
+  const bool has_room =
+      std::any_of(forecasts.begin(), forecasts.end(),
+                  [&](const WidthForecast& forecast) { return forecast.width == share->width; });
+  if (!has_room) return;
   width.in_turn = share->in_turn;
   width.urgent = items;
-  const auto has_room = [&](const WidthForecast& forecast) {
-    return forecast.width == share->width;
-  };
-  if (std::any_of(width.choice->forecasts.begin(), width.choice->forecasts.end(), has_room)) {
-    width.choice->width = share->width;
-  }
+  width.choice->width = share->width;
 }
 
 ItemWidth ItemWidths::of_the_site(const PlanItem& item) const {
@@ -168,10 +198,9 @@ ItemWidth ItemWidths::of_the_site(const PlanItem& item) const {
 ItemWidth ItemWidths::of(const PlanItem& item) {
   const ClusterLimits& limits = snapshot_.limits;
   ItemWidth width = of_the_site(item);
-  const SearchTime* time = time_of(item);
+  const SearchTime* time = time_to_choose_by(item);
   const auto rules = limits.classes.find(item.priority);
-  if (time == nullptr || !gpus_ || rules == limits.classes.end() || asks_of(item).own_width)
-    return width;
+  if (time == nullptr || rules == limits.classes.end()) return width;
   width.choice = choose(item, *time, rules->second, *gpus_);
   if (!width.choice) return width;
   width.sharing = sharing(item);
@@ -183,14 +212,20 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   return width;
 }
 
+// A search that was resumed, and a second job that waits, may have been stopped for this before:
+// nothing is stopped twice for a gain that is only forecast. What waits is compared as if it
+// started now, since the forecast has it among those that go first.
 std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
-  if (item.priority != db::Priority::kUrgent || asks_of(item).own_width || !item.width)
+  if (item.priority != db::Priority::kUrgent || asks_of(item).own_width || !item.width) {
     return std::nullopt;
+  }
   const auto is_wider = [&](const Width& width) { return width.gpus() > item.width->gpus(); };
-  const SearchTime* time = time_of(item);
   const auto rules = snapshot_.limits.classes.find(item.priority);
-  if (time == nullptr || !gpus_ || rules == snapshot_.limits.classes.end() ||
-      item.width->gpus() == 0) {
+  const bool chooses = rules != snapshot_.limits.classes.end();
+  // That the cluster does not answer for a moment is no reason to stop anything.
+  if (chooses && !gpus_) return std::nullopt;
+  const SearchTime* time = chooses ? time_to_choose_by(item) : nullptr;
+  if (time == nullptr || item.width->gpus() == 0) {
     const ItemWidth width = of_the_site(item);
     return is_wider(width.width) ? std::optional(width) : std::nullopt;
   }
@@ -203,11 +238,15 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   ItemWidth width{.choice = choose(item, rest, rules->second, *gpus_)};
   if (!width.choice) return std::nullopt;
   width.width = width.choice->width;
-  const double wait = item.waits ? earliest_start(gpus_->likely, *item.width).value_or(0) : 0;
-  width.done_now = wait + left;
-  const bool pays = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
+  width.done_now = left;
+  const bool gains = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
+  const bool is_first = item.waits ? item.attempt == 1 : has_run && !item.resumed;
+  const bool pays = is_first && gains;
   const bool too_narrow = *item.width < rules->second.least;
-  return (pays || too_narrow) && is_wider(width.width) ? std::optional(width) : std::nullopt;
+  if (!is_wider(width.width) || !(pays || too_narrow) || was_refused(item, width.width)) {
+    return std::nullopt;
+  }
+  return width;
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/policy/choose_width.h"
 #include "scheduler/policy/queue_snapshot.h"
@@ -45,7 +46,11 @@ class ItemWidths {
   std::optional<WidthChoice> choose(const PlanItem& item, const SearchTime& time,
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
   ItemWidth of_the_site(const PlanItem& item) const;
+  const SearchTime* time_to_choose_by(const PlanItem& item) const;
+  std::vector<Width> menu_for(const PlanItem& item, const ClassWidths& rules) const;
+  bool fits(const Width& width) const;
   bool is_held(const PlanItem& item, const Width& width) const;
+  bool was_refused(const PlanItem& item, const Width& width) const;
   void share(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
              ItemWidth& width);
 

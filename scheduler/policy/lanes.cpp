@@ -91,6 +91,12 @@ bool Lanes::is_held(const std::string& lane, int64_t now_ms) const {
   return hold != holds_.end() && now_ms < hold->second.until_ms;
 }
 
+std::set<std::string> Lanes::refused() const {
+  std::set<std::string> lanes;
+  for (const auto& [lane, hold] : holds_) lanes.insert(lane);
+  return lanes;
+}
+
 std::map<std::string, std::string> Lanes::held(int64_t now_ms) const {
   std::map<std::string, std::string> held;
   for (const auto& [lane, hold] : holds_) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 namespace scheduler {
@@ -51,6 +52,8 @@ class Lanes {
   void job_ended(const std::string& lane);
   bool empty() const { return holds_.empty(); }
   bool is_held(const std::string& lane, int64_t now_ms) const;
+  // Those of which a job was refused and none taken since.
+  std::set<std::string> refused() const;
   // The lanes that are held, with the reasons.
   std::map<std::string, std::string> held(int64_t now_ms) const;
 

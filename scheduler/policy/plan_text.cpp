@@ -80,6 +80,7 @@ std::string retry_text(int64_t seconds) {
 }
 
 std::string stops_text(const ClusterLimits& limits, db::Priority priority) {
+  if (!limits.classes.empty()) return "stopping with a checkpoint, to resume with another width";
   return "stopping with a checkpoint, to resume with " +
          text_of(limits, width_for(limits, priority));
 }

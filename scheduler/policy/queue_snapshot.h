@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,9 @@ struct PlanItem {
   int kind = -1;          // of its search: index of QueueSnapshot::kinds; -1: not known
   int64_t finish_by = 0;  // its deadline, seconds since the epoch; 0: none
   std::optional<Width> width{};
-  int64_t started = 0;  // seconds since the epoch
+  int64_t started = 0;   // seconds since the epoch
+  int attempt = 0;       // its number
+  bool resumed = false;  // from a checkpoint
 };
 
 // What an item that has none asks for.
@@ -71,6 +74,7 @@ struct ClusterLimits {
   std::string urgent_lane{};        // what its lane is named by: "nodes"
   // Where the time of a search and the cluster's GPUs are known, the width is chosen from these.
   std::vector<Width> menu{};  // narrowest first
+  int most_nodes = 0;         // of a job in the partition; 0: not limited
   std::map<db::Priority, ClassWidths> classes{};
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
@@ -110,6 +114,9 @@ struct QueueSnapshot {
   bool probing = false;
   // Why no job of the lane may be submitted, or none of that sized_lane().
   std::map<std::string, std::string> held_lanes{};
+  // Those of which the cluster has refused a job and taken none since, held or due to be tried
+  // again.
+  std::set<std::string> refused_lanes{};
   HangingFiles hanging_files{};
   std::vector<PlanItem> items{};  // by id; ended ones are ignored
   std::vector<SearchKind> kinds{};

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "scheduler/config/class_widths.h"
 #include "scheduler/script/substitute.h"
 #include "scheduler/script/template_file.h"
 #include "slurm/sbatch/options.h"
@@ -284,7 +285,8 @@ void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
     // What the site asks for need not make sense for shapes that it does not use.
-    const bool used = shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
+    const bool chosen = !class_widths_of(config).empty() && uses_gpus(shape);
+    const bool used = chosen || shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
                       config.slurm.shape_options.count(shape) != 0;
     if (!used) of_shape.slurm.options.clear();
     const JobShape job = job_shape_of(of_shape.slurm, shape);

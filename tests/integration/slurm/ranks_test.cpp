@@ -191,11 +191,12 @@ class PromotedSearch : public SlurmRanks, public testing::WithParamInterface<std
     SlurmRanks::SetUp();
     if (IsSkipped() || HasFailure()) return;
     queue_ = std::make_unique<SlurmQueue>(
-        *bed_, SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 2\n  gpus_per_node: 2\n"
-                                    "  backend: cpu\n  launcher: " +
-                                    GetParam() +
-                                    "\ncheckpoint_every: 50ms\n"
-                                    "policy: {classes: {urgent: {least: 2 nodes}}}\n"});
+        *bed_,
+        SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 2\n  gpus_per_node: 2\n"
+                             "  backend: cpu\n  launcher: " +
+                             GetParam() +
+                             "\ncheckpoint_every: 50ms\n"
+                             "policy: {widths: chosen, classes: {urgent: {least: 2 nodes}}}\n"});
     const ScratchFolder& folder = queue_->folder();
     engine::write_mrc(folder / "1.mrc", small_micrograph(), 2.0);
     engine::write_mrc(folder / "volume.mrc", small_template(), 2.0);

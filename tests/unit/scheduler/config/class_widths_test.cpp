@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 Config site(const std::string& slurm, const std::string& classes = "") {
   Config config = parse_config("cluster: slurm\nslurm: {transport: cli, nodes: 8" + slurm +
-                                   "}\npolicy: {classes: {" + classes + "}}\n",
+                                   "}\npolicy: {widths: chosen, classes: {" + classes + "}}\n",
                                "margayd.yaml");
   config.state = "/tmp/state";
   complete_config(config, "/opt/bin");
@@ -83,6 +83,20 @@ TEST(ClassWidths, WhatContradictsItselfIsRefused) {
               AllOf(HasSubstr("policy.classes.high.cap"), HasSubstr("'4 nodes'")));
   EXPECT_THAT(refusal_of_site("", "high: {least_efficiency: 2}"),
               HasSubstr("policy.classes.high.least_efficiency"));
+}
+
+TEST(ClassWidths, AreOnlyForASiteThatHasThemChosen) {
+  Config config = site("");
+  config.policy.widths = WidthsBy::kFixed;
+  EXPECT_TRUE(class_widths_of(config).empty());
+  try {
+    Config fixed = parse_config("policy: {classes: {low: {cap: node}}}", "margayd.yaml");
+    fixed.state = "/tmp/state";
+    complete_config(fixed, "/opt/bin");
+    ADD_FAILURE() << "not refused";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("policy.classes.low"), HasSubstr("policy.widths")));
+  }
 }
 
 TEST(ClassWidths, OnProcessorsThereIsNothingToChoose) {

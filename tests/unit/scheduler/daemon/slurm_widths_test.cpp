@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <string>
 
 #include "db/measures.h"
@@ -32,7 +33,7 @@ class DaemonWidthsTest : public SlurmFixture {
       facts.site.nodes.value->each.push_back(
           {.name = name, .partitions = {"main"}, .cpus = 16, .gpus = 4});
     }
-    config_.slurm.shape_given = false;
+    config_.policy.widths = WidthsBy::kChosen;
     restart();
     know_searches();
   }
@@ -136,6 +137,54 @@ TEST_F(DaemonWidthsTest, AWidthThatSlurmRefusesIsNotAskedForAgainAtOnce) {
   EXPECT_EQ(daemon_->status().pause_reason, "");
   EXPECT_EQ(count_logged("1 node (4 GPUs)"), 1);
   EXPECT_EQ(count_logged("'slurm.gpus_per_node'"), 1);
+}
+
+TEST_F(DaemonWidthsTest, UnlessTheSiteAsksForItWidthsAreFixed) {
+  config_.policy.widths = WidthsBy::kFixed;
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(1);
+  EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(cluster_.facts_asked, 0);
+}
+
+TEST_F(DaemonWidthsTest, NoJobIsWiderThanItsPartitionAllows) {
+  cluster_.cluster_facts.site.partitions.value->at("main").most_nodes = 2;
+  restart();
+  const auto urgent = enqueue_known("a.mrc", Priority::kUrgent);
+  ticks(1);
+  EXPECT_EQ(attempt(urgent).shape, "2 nodes (8 GPUs)");
+}
+
+TEST_F(DaemonWidthsTest, WithoutAPartitionThatTheClusterNamesNothingIsChosen) {
+  cluster_.cluster_facts.site.partitions.value->at("main").is_default = false;
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(3);
+  EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(count_logged("slurm.options.partition"), 1);
+}
+
+TEST_F(DaemonWidthsTest, WhatWasStoppedForAWiderJobIsNotStoppedAgain) {
+  config_.slurm.max_jobs = 1;
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kLow);
+  ticks(2);
+  commands_->promote(user_, id, Priority::kUrgent);
+  ticks(1);
+  ASSERT_NE(attempt(id).stop_asked, 0);
+  std::ofstream(attempt(id).directory + "/checkpoint.mgc") << "units";
+  std::ofstream(attempt(id).directory + "/progress.json") << R"({"done": 10})";
+  fail(attempt(id), 85);
+  ticks(2);
+  ASSERT_EQ(attempts(id).size(), 2U);
+  EXPECT_EQ(attempt(id).shape, "4 nodes (16 GPUs)");
+  for (int i = 0; i < 20; ++i) {
+    clock_.pass(seconds(31));
+    ticks(1);
+  }
+  EXPECT_EQ(attempts(id).size(), 2U);
+  EXPECT_EQ(attempt(id).stop_asked, 0);
 }
 
 TEST_F(DaemonWidthsTest, ThePlanAsksTheClusterOnceInHalfAMinute) {

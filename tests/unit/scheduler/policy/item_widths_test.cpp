@@ -210,6 +210,57 @@ TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
 }
 
+TEST_F(ItemWidthsTest, NothingIsStoppedTwiceForAForecast) {
+  PlanItem& item = add_running(Priority::kUrgent, kNarrow, 1);
+  ASSERT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  item.resumed = true;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+  item.resumed = false;
+  item.waits = true;
+  item.attempt = 1;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  item.attempt = 2;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, NothingIsStoppedForAWidthThatWasRefused) {
+  add_running(Priority::kUrgent, kNarrow, 1);
+  snapshot_.refused_lanes = {"16 nodes (64 GPUs)"};
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, NothingIsStoppedWhileTheClusterDoesNotAnswer) {
+  snapshot_.limits.urgent = kWholeCluster;
+  add_running(Priority::kUrgent, kNarrow, 1);
+  snapshot_.gpus.reset();
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, WhatRunsElsewhereOrInASizeOfItsOwnGetsTheSitesWidth) {
+  PlanItem& item = add(Priority::kNormal);
+  ASSERT_EQ(decision_of(1).width, kOneNode);
+  item.asks = std::make_shared<const ItemAsks>(ItemAsks{.place = {{"partition", "other"}}});
+  EXPECT_EQ(decision_of(1).width, kNarrow);
+  item.asks = std::make_shared<const ItemAsks>(ItemAsks{.size = "time=10"});
+  EXPECT_EQ(decision_of(1).width, kNarrow);
+  item.asks = nullptr;
+  snapshot_.limits.class_options[Priority::kNormal] = {{"partition", "other"}};
+  EXPECT_EQ(decision_of(1).width, kNarrow);
+}
+
+TEST_F(ItemWidthsTest, AWidthThatIsHeldIsLeftOutAndTheCapStays) {
+  add(Priority::kNormal);
+  snapshot_.held_lanes = {{"1 node (4 GPUs)", "refused"}};
+  EXPECT_EQ(decision_of(1).width, kNarrow);
+  snapshot_.items[0].priority = Priority::kLow;
+  snapshot_.limits.menu = {kOneNode, kWholeCluster};
+  EXPECT_EQ(decision_of(1).width, kNarrow) << "not the node, which its class may not have";
+  snapshot_.limits.menu = widths_of(4, kExampleNodes);
+  snapshot_.items[0].priority = Priority::kUrgent;
+  snapshot_.limits.most_nodes = 3;
+  EXPECT_EQ(decision_of(1).width, (Width{.nodes = 2, .gpus_per_node = 4}));
+}
+
 TEST_F(ItemWidthsTest, APromotedItemGetsAtLeastWhatItsClassMustHave) {
   add_running(Priority::kUrgent, kNarrow, 16);
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns) << "it is almost done";
