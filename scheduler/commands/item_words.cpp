@@ -15,7 +15,8 @@ std::string option_text(const std::string& name, const std::string& value) {
   return "--" + name + (value.empty() ? "" : "=") + (one_word ? value : "'" + value + "'");
 }
 
-std::string change_of_options(const ItemOptions& before, const ItemOptions& after) {
+std::string change_of_options(const std::map<std::string, std::string>& before,
+                              const std::map<std::string, std::string>& after) {
   std::vector<std::string> changes;
   for (const auto& [name, value] : after) {
     const auto old = before.find(name);

@@ -1,10 +1,10 @@
 // How messages and the history name items and their options.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "db/records.h"
-#include "scheduler/commands/commands.h"
 
 namespace scheduler {
 
@@ -13,6 +13,7 @@ std::string item_name(const db::Item& item);
 // "--time=10", "--exclusive"
 std::string option_text(const std::string& name, const std::string& value);
 // "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.
-std::string change_of_options(const ItemOptions& before, const ItemOptions& after);
+std::string change_of_options(const std::map<std::string, std::string>& before,
+                              const std::map<std::string, std::string>& after);
 
 }  // namespace scheduler

@@ -18,7 +18,7 @@ bool waits(db::AttemptState state) {
 
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.started = attempt.started;
-  item.attempt = attempt.number;
+  item.first_job = attempt.number == 1;
   item.resumed = !attempt.resume_from.empty();
   item.width = Width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
   item.waits = attempt.state == db::AttemptState::kPending;
@@ -143,12 +143,12 @@ PlanItem KnownQueue::item_of(const db::QueuedItem& row) {
           .state = row.state,
           .cancel_requested = row.cancel_requested,
           .unread = row.micrograph_ctime_ns == 0,
+          .kind = kind_of(row),
           .created = row.created,
           .not_before = row.not_before,
           .owner = row.owner_uid,
           .template_id = row.template_id,
-          .asks = asks_of_row(row),
-          .kind = kind_of(row)};
+          .asks = asks_of_row(row)};
 }
 
 int KnownQueue::kind_of(const db::QueuedItem& row) {

@@ -240,7 +240,7 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   width.width = width.choice->width;
   width.done_now = left;
   const bool gains = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
-  const bool is_first = item.waits ? item.attempt == 1 : has_run && !item.resumed;
+  const bool is_first = item.waits ? item.first_job : !item.resumed;
   const bool pays = is_first && gains;
   const bool too_narrow = *item.width < rules->second.least;
   if (!is_wider(width.width) || !(pays || too_narrow) || was_refused(item, width.width)) {

@@ -39,17 +39,17 @@ struct PlanItem {
   bool stoppable = false;   // its job waits in the cluster or runs
   bool waits = false;       // its job waits in the cluster
   bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
+  bool first_job = false;   // of the item
+  bool resumed = false;     // its search, from a checkpoint
+  int kind = -1;            // of its search: index of QueueSnapshot::kinds; -1: not known
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner = 0;  // uid
   int64_t template_id = 0;
   std::shared_ptr<const ItemAsks> asks{};  // null: for nothing; shared by those that ask the same
-  int kind = -1;          // of its search: index of QueueSnapshot::kinds; -1: not known
-  int64_t finish_by = 0;  // its deadline, seconds since the epoch; 0: none
+  int64_t finish_by = 0;                   // its deadline, seconds since the epoch; 0: none
   std::optional<Width> width{};
-  int64_t started = 0;   // seconds since the epoch
-  int attempt = 0;       // its number
-  bool resumed = false;  // from a checkpoint
+  int64_t started = 0;  // seconds since the epoch
 };
 
 // What an item that has none asks for.

@@ -57,7 +57,7 @@ class ItemWidthsTest : public testing::Test {
   }
   PlanItem& add(Priority priority) {
     const auto id = static_cast<int64_t>(snapshot_.items.size()) + 1;
-    snapshot_.items.push_back({.id = id, .priority = priority, .created = id, .kind = 0});
+    snapshot_.items.push_back({.id = id, .priority = priority, .kind = 0, .created = id});
     return snapshot_.items.back();
   }
   void add_many(int count, Priority priority) {
@@ -217,9 +217,9 @@ TEST_F(ItemWidthsTest, NothingIsStoppedTwiceForAForecast) {
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
   item.resumed = false;
   item.waits = true;
-  item.attempt = 1;
+  item.first_job = true;
   EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
-  item.attempt = 2;
+  item.first_job = false;
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
 }
 
