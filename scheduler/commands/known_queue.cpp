@@ -156,7 +156,9 @@ int KnownQueue::kind_of(const db::QueuedItem& row) {
   const SearchKind kind{.template_id = row.template_id,
                         .image_width = row.micrograph_width,
                         .image_height = row.micrograph_height};
-  const auto [known, is_new] = kinds_.try_emplace(kind, static_cast<int>(snapshot_.kinds.size()));
+  const auto [known, is_new] =
+      kinds_.try_emplace({kind.template_id, kind.image_width, kind.image_height},
+                         static_cast<int>(snapshot_.kinds.size()));
   if (is_new) snapshot_.kinds.push_back(kind);
   return known->second;
 }

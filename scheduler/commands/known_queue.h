@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,8 @@ class KnownQueue {
   bool is_known_ = false;  // the items are those that the last call found
   // What is asked for, by the text of the options and the class.
   std::map<std::pair<std::string, db::Priority>, Asks> asks_;
-  std::map<SearchKind, int> kinds_;  // their places in the snapshot's
+  // Their places in the snapshot's, by template, width and height.
+  std::map<std::tuple<int64_t, int64_t, int64_t>, int> kinds_;
 };
 
 }  // namespace scheduler

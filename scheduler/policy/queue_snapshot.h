@@ -60,8 +60,6 @@ struct SearchKind {
   int64_t template_id = 0;
   int64_t image_width = 0;  // pixels; 0: not known
   int64_t image_height = 0;
-
-  auto operator<=>(const SearchKind&) const = default;
 };
 
 // How much of the cluster the site's configuration grants.
