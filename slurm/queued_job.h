@@ -13,7 +13,7 @@
 namespace slurm {
 
 struct QueuedJob {
-  JobStatus status{};  // the name of ours is their attempt's token
+  JobStatus status{};  // of a Margay job: its name is the attempt's token
   bool ours = false;   // by its name
   std::string user{};  // empty: not said
   std::string account{};

@@ -4,7 +4,7 @@
 //
 // The most urgent class is read first, and within it that of the user whose
 // micrographs took the least time so far. Each user's are read by a thread of their own; the next
-// user's turn comes after two seconds at most, whether the reading goes on or hangs. Progress is in
+// user's turn comes after two seconds at most, whether or not the reading has ended. Progress is in
 // the database, so that a restart continues where the last daemon stopped.
 #pragma once
 

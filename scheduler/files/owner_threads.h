@@ -42,7 +42,7 @@ class OwnerThreads {
   // Where it may: on a thread of its own. Throws std::system_error when the system has none.
   void begin(int64_t owner, const std::string& path, Work work);
   // Waits for the end of the owner's work as long as there is a sign in time, at most `longest`;
-  // not at all when the last one was late. Returns false when it goes on without being waited for:
+  // not at all when the last one was late. Returns false when it has not ended:
   // it ends some time, or never.
   bool ends(int64_t owner, std::chrono::milliseconds longest = std::chrono::hours(24));
   // The same for one who waits for this owner alone: as long as there is a sign in time, whatever

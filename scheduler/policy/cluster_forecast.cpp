@@ -144,7 +144,7 @@ void Forecast::hold_without_processors() {
   }
 }
 
-// Of one of ours; nullptr: there is none.
+// Of one of Margay's jobs; nullptr: there is none.
 const JobForecast* Forecast::prediction_of(const QueuedJob& job) const {
   const auto found = question_.ours.find(job.status.name);
   return job.ours && found != question_.ours.end() ? &found->second : nullptr;

@@ -233,7 +233,7 @@ std::string for_each_job(std::string_view text, size_t count, const Take& take) 
   return "";
 }
 
-// Of squeue's --Format: our own fields, with those that tell of others before the name.
+// Of squeue's --Format: our own fields, with the fields of other users' jobs before the name.
 std::string format_of(bool everybody) {
   std::string format;
   for (size_t i = 0; i < kName; ++i) format += std::string(kQueueNames.at(i)) + ":" + kField + ",";
