@@ -34,9 +34,10 @@ int64_t nanoseconds_of(const timespec& time) {
   return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
 }
 
-// The number of a mount is given anew after a boot.
+// The number of a mount is given anew after a boot. The kept text is never freed, since a thread
+// that a file system kept waiting may read it while the process exits.
 std::string mount_of(int descriptor) {
-  static const auto boot = base::read_file("/proc/sys/kernel/random/boot_id");
+  static const auto& boot = *new const auto(base::read_file("/proc/sys/kernel/random/boot_id"));
   std::istringstream info(
       base::read_file("/proc/self/fdinfo/" + std::to_string(descriptor)).value_or(""));
   for (std::string name, value; info >> name >> value;) {
