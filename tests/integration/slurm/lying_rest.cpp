@@ -1,5 +1,6 @@
 #include "tests/integration/slurm/lying_rest.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -36,18 +37,19 @@ std::string LyingRest::url() const { return "http://127.0.0.1:" + std::to_string
 
 void LyingRest::tell(Lie lie, int count, bool submissions_only) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  lie_ = lie;
-  left_ = count;
-  submissions_only_ = submissions_only;
+  told_.push_back({.lie = lie, .left = count, .submissions_only = submissions_only});
 }
 
 bool LyingRest::meets(bool submission, Lie& lie) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (left_ == 0 || (submissions_only_ && !submission)) return false;
-  --left_;
+  const auto told = std::find_if(told_.begin(), told_.end(), [&](const Told& one) {
+    return submission || !one.submissions_only;
+  });
+  if (told == told_.end()) return false;
   ++lies_;
   if (submission) ++lies_about_submissions_;
-  lie = lie_;
+  lie = told->lie;
+  if (--told->left == 0) told_.erase(told);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,8 +27,7 @@ class LyingRest {
 
   // http://127.0.0.1:...
   std::string url() const;
-  // Does so to the next `count` requests, or to the next submissions only. One lie at a time: it
-  // takes the place of what is left of the one before.
+  // Does so to the next `count` requests, or submissions, that meet no earlier lie.
   void tell(Lie lie, int count, bool submissions_only);
   // How many requests met a lie, and how many of them were submissions.
   int lies() const { return lies_; }
@@ -40,10 +40,13 @@ class LyingRest {
 
   std::string url_;
   std::chrono::milliseconds late_;
+  struct Told {
+    Lie lie{};
+    int left = 0;
+    bool submissions_only = false;
+  };
   std::mutex mutex_;
-  Lie lie_ = Lie::kLoseAnswer;
-  int left_ = 0;
-  bool submissions_only_ = false;
+  std::deque<Told> told_;  // oldest first
   std::atomic<int> lies_ = 0;
   std::atomic<int> lies_about_submissions_ = 0;
   std::unique_ptr<FakeHttp> server_;
