@@ -5,10 +5,8 @@
 
 #include <limits>
 
-#include "base/sha256.h"
 #include "db/audit.h"
-#include "db/templates.h"
-#include "tests/unit/scheduler/daemon/daemon_fixture.h"
+#include "tests/unit/scheduler/commands/commands_fixture.h"
 
 namespace scheduler {
 namespace {
@@ -17,30 +15,6 @@ using db::ItemState;
 using db::Priority;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
-
-template <typename Error, typename Action>
-std::string refusal(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "not refused";
-}
-
-class CommandsTest : public DaemonFixture {
- protected:
-  void set_state(int64_t id, ItemState state, const std::string& reason = "") {
-    db::ItemStore(*database_).set_state(id, state, reason, 0);
-  }
-  EnqueueRequest request(const std::string& name) {
-    return {.micrograph = file_facts(folder_.write(name, "m")), .template_name = "ribosome"};
-  }
-
-  const Caller other_{.uid = 1001, .name = "bob"};
-  const Caller root_{.uid = 0, .name = "root", .privileged = true};
-};
 
 TEST_F(CommandsTest, TheSameMicrographAndTemplateNamesTheItemThatIsThere) {
   const auto id = enqueue("a.mrc").id;
@@ -52,63 +26,6 @@ TEST_F(CommandsTest, TheSameMicrographAndTemplateNamesTheItemThatIsThere) {
     EXPECT_THAT(conflict.what(), AllOf(HasSubstr("item " + std::to_string(id)), HasSubstr("QUEUED"),
                                        HasSubstr("--again")));
   }
-}
-
-TEST_F(CommandsTest, LongTextsAreRefusedWithTheLimitsName) {
-  EnqueueRequest wanted = request("a.mrc");
-  wanted.label = std::string(201, 'x');
-  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(root_, wanted); }),
-              AllOf(HasSubstr("'xxx"), HasSubstr("201 bytes"), HasSubstr("limits.label_length")));
-  wanted.label = std::string(200, 'x');
-  wanted.ctf.source = std::string(1025, 'x');
-  EXPECT_THAT(refusal<Invalid>([&] { commands_->enqueue(root_, wanted); }),
-              HasSubstr("limits.path_length"));
-  wanted.ctf.source = std::string(1024, 'x');
-  EXPECT_GT(commands_->enqueue(root_, wanted).id, 0);
-  EXPECT_THAT(refusal<Invalid>([&] {
-                commands_->add_template(root_, {.name = "a",
-                                                .volume = file_facts(folder_.write("v.mrc", "v")),
-                                                .search_yaml = "# " + std::string(16384, 'x')});
-              }),
-              HasSubstr("limits.settings_length"));
-}
-
-TEST_F(CommandsTest, ItemsThatHaveNotEndedAreCountedAgainstTheirOwnersQuota) {
-  Commands commands(*database_, clock_, {.quotas = {.items_per_user = 2}});
-  const auto ask = [&](const Caller& caller, int64_t items) {
-    return refusal<NotPermitted>([&] { commands.check_quota(caller, items, ""); });
-  };
-  const auto first = commands.enqueue(user_, request("a.mrc")).id;
-  EXPECT_EQ(ask(user_, 1), "not refused");
-  EXPECT_THAT(ask(user_, 2), AllOf(HasSubstr("you have 1 items"), HasSubstr("2 more"),
-                                   HasSubstr("limits.items_per_user")));
-  commands.enqueue(user_, request("b.mrc"));
-  EXPECT_THAT(ask(user_, 1), HasSubstr("limits.items_per_user"));
-  EXPECT_EQ(ask(other_, 2), "not refused");
-  EXPECT_EQ(ask(root_, 1000), "not refused");
-  set_state(first, ItemState::kFailed);
-  EXPECT_EQ(ask(user_, 1), "not refused");
-  commands.enqueue(user_, request("c.mrc"));
-  const RetryRequest again{.micrograph = file_facts(folder_.file("a.mrc"))};
-  EXPECT_THAT(refusal<NotPermitted>([&] { commands.retry(user_, first, again); }),
-              HasSubstr("limits.items_per_user"));
-  EXPECT_EQ(item(first).state, ItemState::kFailed);
-}
-
-TEST_F(CommandsTest, OnlyItemsThatARequestAddsAreCountedAgainstTheQuota) {
-  Commands commands(*database_, clock_, {.quotas = {.items_per_user = 2}});
-  const auto first = commands.enqueue(user_, request("a.mrc")).id;
-  EXPECT_THAT(refusal<NotPermitted>([&] {
-                commands.enqueue(user_, {request("a.mrc"), request("b.mrc"), request("c.mrc")});
-              }),
-              AllOf(HasSubstr("you have 1 items"), HasSubstr("2 more")));
-  EXPECT_EQ(db::ItemStore(*database_).list({}).size(), 1U) << "nothing of it is stored";
-  const auto answers = commands.enqueue(user_, {request("a.mrc"), request("b.mrc")});
-  ASSERT_EQ(answers.size(), 2U);
-  EXPECT_EQ(answers[0].refused->item_id(), first);
-  EXPECT_EQ(answers[1].item->micrograph_path, folder_.file("b.mrc"));
-  EXPECT_THAT(refusal<NotPermitted>([&] { commands.enqueue(user_, request("c.mrc")); }),
-              HasSubstr("limits.items_per_user"));
 }
 
 TEST_F(CommandsTest, ARequestOfManyFilesIsStoredWholeOrNotAtAll) {
@@ -136,59 +53,6 @@ TEST_F(CommandsTest, EachFileOfARequestHasItsOwnTemplateAndOptions) {
   EXPECT_TRUE(answers[5].item);
 }
 
-TEST_F(CommandsTest, AFileThatIsTooLargeIsRefusedBeforeItIsRead) {
-  Commands commands(*database_, clock_, {.quotas = {.file_megabytes = 2}});
-  EnqueueRequest wanted = request("a.mrc");
-  wanted.micrograph.bytes = 2'000'001;
-  EXPECT_THAT(refusal<Invalid>([&] { commands.enqueue(user_, wanted); }),
-              AllOf(HasSubstr("a.mrc"), HasSubstr("limits.file_megabytes")));
-  EXPECT_THAT(refusal<Invalid>([&] {
-                commands.check_template(user_, {.name = "large", .volume = wanted.micrograph});
-              }),
-              HasSubstr("limits.file_megabytes"));
-  wanted.micrograph.bytes = 2'000'000;
-  EXPECT_GT(commands.enqueue(user_, wanted).id, 0);
-}
-
-TEST_F(CommandsTest, ATemplateIsRefusedByNameOwnerAndQuotaBeforeItsVolumeIsRead) {
-  Commands commands(*database_, clock_, {.quotas = {.templates_per_user = 1}});
-  TemplateRequest wanted{.name = "a b",
-                         .volume = file_facts(folder_.write("v.mrc", "v")),
-                         .search_yaml = db::TemplateStore(*database_).list()[0].search_yaml};
-  const auto check = [&](const Caller& caller) { commands.check_template(caller, wanted); };
-  EXPECT_THAT(refusal<Invalid>([&] { check(user_); }), HasSubstr("template name 'a b'"));
-  wanted.name = "ribosome";
-  EXPECT_THAT(refusal<NotPermitted>([&] { check(other_); }), HasSubstr("belongs to ann"));
-  EXPECT_THAT(refusal<NotPermitted>([&] { check(user_); }), HasSubstr("limits.templates_per_user"));
-  wanted.volume = file_facts(folder_.file("volume.mrc"));
-  EXPECT_NO_THROW(check(user_)) << "it is registered already";
-}
-
-TEST_F(CommandsTest, LabelsAndTemplatesOfOneUserAreCounted) {
-  Commands commands(*database_, clock_,
-                    {.quotas = {.labels_per_user = 1, .templates_per_user = 1}});
-  EnqueueRequest labelled = request("a.mrc");
-  labelled.label = "one";
-  commands.enqueue(user_, labelled);
-  commands.check_quota(user_, 1, "");
-  commands.check_quota(user_, 1, "one");
-  EXPECT_THAT(refusal<NotPermitted>([&] { commands.check_quota(user_, 1, "two"); }),
-              HasSubstr("limits.labels_per_user"));
-  const std::string settings = db::TemplateStore(*database_).list().at(0).search_yaml;
-  const auto add = [&](const Caller& caller, const std::string& name) {
-    return refusal<NotPermitted>([&] {
-      commands.add_template(caller, {.name = name,
-                                     .volume = file_facts(folder_.write("v.mrc", "v")),
-                                     .search_yaml = settings});
-    });
-  };
-  EXPECT_EQ(add(other_, "mine"), "not refused");
-  EXPECT_EQ(add(other_, "mine"), "not refused") << "it exists";
-  EXPECT_THAT(add(other_, "second"), HasSubstr("limits.templates_per_user"));
-  EXPECT_EQ(add(root_, "second"), "not refused");
-  EXPECT_EQ(add(root_, "third"), "not refused");
-}
-
 TEST_F(CommandsTest, AgainMakesAnotherItem) {
   const auto first = enqueue("a.mrc");
   EnqueueRequest again = request("a.mrc");
@@ -196,60 +60,6 @@ TEST_F(CommandsTest, AgainMakesAnotherItem) {
   const auto second = commands_->enqueue(user_, again);
   EXPECT_NE(second.id, first.id);
   EXPECT_EQ(second.repeat, 1);
-}
-
-TEST_F(CommandsTest, ANewTemplateVersionMakesANewIdentity) {
-  const auto first = enqueue("a.mrc");
-  const auto added = commands_->add_template(
-      user_, {.name = "ribosome",
-              .volume = file_facts(folder_.write("volume2.mrc", "other")),
-              .volume_sha256 = base::sha256_of_text("other"),
-              .search_yaml = "optics_group: {pixel_size: 1, voltage: 300}"});
-  EXPECT_EQ(added.record.version, 2);
-  EXPECT_FALSE(added.existed);
-  EXPECT_NE(enqueue("a.mrc").id, first.id);
-  EnqueueRequest old = request("a.mrc");
-  old.template_version = 1;
-  EXPECT_THROW(commands_->enqueue(user_, old), Conflict);
-}
-
-TEST_F(CommandsTest, ATemplateRegisteredTwiceIsTheSame) {
-  const TemplateRequest request{.name = "ribosome",
-                                .volume = file_facts(folder_.file("volume.mrc")),
-                                .volume_sha256 = base::sha256_of_text("volume"),
-                                .search_yaml = db::TemplateStore(*database_).list()[0].search_yaml};
-  const auto added = commands_->add_template(user_, request);
-  EXPECT_TRUE(added.existed);
-  EXPECT_EQ(added.record.version, 1);
-  EXPECT_EQ(db::TemplateStore(*database_).list().size(), 1u);
-}
-
-TEST_F(CommandsTest, BadTemplatesAreRefused) {
-  TemplateRequest request{.name = "x y",
-                          .volume = file_facts(folder_.file("volume.mrc")),
-                          .search_yaml = "optics_group: {pixel_size: 1, voltage: 300}"};
-  const auto add = [&] { commands_->add_template(user_, request); };
-  for (const char* name : {"", "x y", "-x", "a/b", "ü"}) {
-    request.name = name;
-    EXPECT_THAT(refusal<Invalid>(add), HasSubstr("template name")) << name;
-  }
-  request.name = "good-name_1.0";
-  request.search_yaml = "pixel_size: 1";
-  EXPECT_THAT(refusal<Invalid>(add), HasSubstr("optics_group"));
-  request.name = "ribosome";
-  request.search_yaml = "optics_group: {pixel_size: 1, voltage: 300}";
-  EXPECT_THAT(refusal<NotPermitted>([&] { commands_->add_template(other_, request); }),
-              HasSubstr("belongs to ann"));
-}
-
-TEST_F(CommandsTest, AnUnknownTemplateIsNotFound) {
-  EnqueueRequest wrong = request("a.mrc");
-  wrong.template_name = "none";
-  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }), HasSubstr("'none'"));
-  wrong.template_name = "ribosome";
-  wrong.template_version = 9;
-  EXPECT_THAT(refusal<NotFound>([&] { commands_->enqueue(user_, wrong); }),
-              HasSubstr("'ribosome@9'"));
 }
 
 TEST_F(CommandsTest, OptionsOfSlurmHaveNoMeaningWithoutIt) {
@@ -346,59 +156,6 @@ TEST_F(CommandsTest, EveryCommandIsRefusedInTheStatesThatForbidIt) {
     EXPECT_EQ(allowed(row.state, cancel), row.cancel);
     EXPECT_EQ(allowed(row.state, retry), row.retry);
   }
-}
-
-TEST_F(CommandsTest, RetryReportsWhatChangedAndTakesTheFileAsItIsNow) {
-  const auto id = enqueue("a.mrc").id;
-  set_state(id, ItemState::kQuarantined, "bad input: cut short");
-  folder_.write("a.mrc", "now it is whole");
-  const auto again = retry(id);
-  EXPECT_EQ(again.state, ItemState::kQueued);
-  EXPECT_THAT(again.reason,
-              AllOf(HasSubstr("was QUARANTINED (bad input: cut short)"), HasSubstr("to 15 bytes")));
-  EXPECT_EQ(again.micrograph_bytes, 15);
-  ticks(1);
-  EXPECT_EQ(item(id).state, ItemState::kActive);
-}
-
-TEST_F(CommandsTest, RetryOfAFileThatWasAnotherMeanwhileSaysWhatTheRetryTakes) {
-  const auto id = enqueue("a.mrc").id;
-  set_state(id, ItemState::kQuarantined, "'a.mrc' has other content");
-  EXPECT_THAT(
-      retry(id).reason,
-      AllOf(HasSubstr("the size, time and inode of the file passed are the registered ones"),
-            Not(HasSubstr("unchanged"))));
-}
-
-TEST_F(CommandsTest, RetryOfAFileThatIsGoneIsRefused) {
-  const auto id = enqueue("a.mrc").id;
-  set_state(id, ItemState::kFailed);
-  std::filesystem::remove(folder_.file("a.mrc"));
-  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id, {}); }), HasSubstr("a.mrc"));
-  EXPECT_EQ(item(id).state, ItemState::kFailed);
-}
-
-TEST_F(CommandsTest, RetryTakesNoFileFromAnotherPlace) {
-  const auto id = enqueue("a.mrc").id;
-  set_state(id, ItemState::kFailed);
-  const RetryRequest other{.micrograph = file_facts(folder_.write("b.mrc", "other"))};
-  EXPECT_THAT(refusal<Invalid>([&] { commands_->retry(user_, id, other); }),
-              AllOf(HasSubstr("a.mrc"), HasSubstr("b.mrc': enqueue that file instead")));
-  EXPECT_EQ(item(id).state, ItemState::kFailed);
-}
-
-TEST_F(CommandsTest, RetryTakesAFileThatWasPutInTheMicrographsPlace) {
-  const auto id = enqueue("a.mrc").id;
-  const auto time = std::filesystem::last_write_time(folder_.file("a.mrc"));
-  std::filesystem::rename(folder_.write("new.mrc", "micrograph A.mrc"), folder_.file("a.mrc"));
-  std::filesystem::last_write_time(folder_.file("a.mrc"), time);
-  // Its inode has it read again.
-  ticks(2);
-  ASSERT_EQ(item(id).state, ItemState::kQuarantined);
-  EXPECT_THAT(item(id).reason, AllOf(HasSubstr("another file"), HasSubstr("`margay retry`")));
-  EXPECT_THAT(retry(id).reason, HasSubstr("the micrograph is another file"));
-  ticks(1);
-  EXPECT_EQ(item(id).state, ItemState::kActive);
 }
 
 TEST_F(CommandsTest, EveryChangeIsAudited) {

@@ -1,0 +1,70 @@
+#include "db/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "db/measures.h"
+#include "tests/unit/db/full_attempt.h"
+#include "tests/unit/db/stores_fixture.h"
+
+namespace db {
+namespace {
+
+// As before the columns that it adds.
+void undo_tenth_step(Connection& connection) {
+  for (const std::string column :
+       {"counted_by", "orientations", "defocus_planes", "pixel_sizes", "template_size"}) {
+    connection.execute(("ALTER TABLE templates DROP COLUMN " + column).c_str());
+  }
+  for (const std::string column :
+       {"micrograph_width", "micrograph_height", "micrograph_pixel_size"}) {
+    connection.execute(("ALTER TABLE items DROP COLUMN " + column).c_str());
+  }
+  connection.execute("DROP TABLE measures");
+}
+
+TEST_F(StoresTest, AttemptsOfAnOlderDatabaseGetTheWidthThatTheirTextSays) {
+  const auto id = attempts_.insert(full_attempt(add_item("/a"), 0));
+  const struct {
+    const char* shape;
+    int gpus, nodes, gpus_per_node;
+  } kRows[] = {{"1 device", 0, 1, 0},
+               {"CPU", 0, 1, 0},
+               {"1 GPU", 1, 1, 1},
+               {"1 node (4 GPUs)", 4, 1, 4},
+               {"4 nodes (16 GPUs)", 16, 4, 4}};
+  for (const auto& row : kRows) {
+    {
+      const std::scoped_lock lock(database_.mutex());
+      Connection& connection = database_.connection();
+      undo_tenth_step(connection);
+      connection.execute("ALTER TABLE attempts DROP COLUMN nodes");
+      connection.execute("ALTER TABLE attempts DROP COLUMN gpus_per_node");
+      Statement(connection, "UPDATE attempts SET shape = ?, gpus = ?")
+          .bind(std::string(row.shape))
+          .bind(static_cast<int64_t>(row.gpus))
+          .run();
+      connection.execute("PRAGMA user_version = 8");
+      upgrade_schema(connection);
+    }
+    EXPECT_EQ(attempts_.find(id)->nodes, row.nodes) << row.shape;
+    EXPECT_EQ(attempts_.find(id)->gpus_per_node, row.gpus_per_node) << row.shape;
+  }
+}
+
+TEST_F(StoresTest, OfTemplatesAndItemsBeforeTheTenthStepNothingIsCounted) {
+  const auto item = add_item("/a");
+  templates_.set_counts(template_, {.engine = "1.0", .orientations = 7});
+  {
+    const std::scoped_lock lock(database_.mutex());
+    undo_tenth_step(database_.connection());
+    database_.connection().execute("PRAGMA user_version = 9");
+    upgrade_schema(database_.connection());
+  }
+  EXPECT_EQ(templates_.find(template_)->counts.engine, "");
+  EXPECT_EQ(items_.find(item)->micrograph_size.width, 0);
+  EXPECT_TRUE(MeasureStore(database_).all().empty());
+}
+
+}  // namespace
+}  // namespace db
