@@ -17,9 +17,9 @@ namespace {
 using nlohmann::json;
 
 std::string unchecked_text(const std::string& why) {
-  return "the engine has not checked the template's settings, and how long its searches take is "
-         "not known: " +
-         why + "; register the template again when the engine runs on the daemon's machine";
+  return "the template is registered, but the engine could not check its settings and count its "
+         "orientations: " +
+         why + "; run `margay template add` again once the engine runs on the daemon's machine";
 }
 
 // Throws Invalid when the file changes while it is read.

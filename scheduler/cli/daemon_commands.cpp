@@ -133,7 +133,7 @@ Exit status(const Context& context) {
   line("data", age_of_data(status));
   const auto plan_age = status.at("plan_age").get<int64_t>();
   if (plan_age > kLongTick) {
-    line("plan", duration_text(static_cast<double>(plan_age)) + " old, shown as it was");
+    line("plan", duration_text(static_cast<double>(plan_age)) + " old; waiting for the cluster");
   }
   line("database", text_of(status, "database"));
   line("socket", context.socket());
@@ -153,7 +153,7 @@ Exit whoami(const Context& context) {
   line("groups", base::joined(groups, ", "));
   line("operator", who.at("operator").get<bool>()
                        ? "yes: may change all items, pause submissions and stop the daemon"
-                       : "no: may change only items of this user");
+                       : "no: may change only this user's own items");
   const std::string allowed = text_of(who, "urgent_allowed");
   line("urgent", who.at("urgent").get<bool>() ? "yes: may make items urgent"
                                               : "no: only " + allowed + " may make items urgent");

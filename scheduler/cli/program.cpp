@@ -242,7 +242,7 @@ class Program {
   void add_daemon_commands() {
     add(app_, "status", "Show daemon health and queue counts", "margay status",
         [](const Context& context) { return status(context); });
-    add(app_, "whoami", "Show who the daemon takes you for, and what you may do", "margay whoami",
+    add(app_, "whoami", "Show your user, groups and permissions", "margay whoami",
         [](const Context& context) { return whoami(context); });
     add(app_, "doctor", "Check the installation and run a test job; takes a minute",
         "margay doctor", [](const Context& context) { return doctor(context); });

@@ -37,7 +37,7 @@ struct FileWork::Task {
 };
 
 void FileWork::give_up(int64_t owner, const std::string& path) const {
-  if (stopped_) throw Unavailable("margayd is ending; try again when it runs");
+  if (stopped_) throw Unavailable("margayd is stopping; try again once it has been restarted");
   const auto hanging = threads_.hanging();
   const auto why = hanging.find(owner);
   if (why != hanging.end()) throw Unavailable(why->second + "; try again when it does");

@@ -10,15 +10,17 @@ namespace scheduler {
 namespace {
 
 // What decides how many GPUs a job gets is no option of its class.
-void check_no_width(const std::string& word, const slurm::Directives& options) {
+void check_no_width(WidthsBy widths, const std::string& word, const slurm::Directives& options) {
   for (const char* option :
        {"nodes", "ntasks", "ntasks-per-node", "gpus", "gpus-per-node", "gpus-per-task", "gres"}) {
     const auto given = options.find(option);
     if (given == options.end()) continue;
     if (std::string(option) == "gres" && slurm::gpus_of_gres(given->second) == 0) continue;
-    throw ConfigError("policy.classes." + word + " asks for " + option + "=" + given->second +
-                      ", but how wide its jobs are is said by slurm.shape and slurm.urgent_shape: "
-                      "remove it there");
+    const bool chosen = widths == WidthsBy::kChosen;
+    throw ConfigError("policy.classes." + word + ": remove " + option + "=" + given->second +
+                      " from its options; " +
+                      (chosen ? "its least and cap" : "slurm.shape and slurm.urgent_shape") +
+                      " set the size of its jobs");
   }
 }
 
@@ -92,11 +94,9 @@ void check_widths(db::Priority priority, const ClassWidths& widths) {
   throw ConfigError(
       "policy.classes." + to_string(priority) + ": its " +
       (narrow ? "cap is " + to_string(widths.cap) + ", narrower than its least width, " +
-                    to_string(widths.least)
+                    to_string(widths.least) + "; raise cap or lower least (by default slurm.shape)"
               : "deadline_cap is " + to_string(widths.deadline_cap) + ", narrower than its cap, " +
-                    to_string(widths.cap)) +
-      "; slurm.shape is the least width of every class, and the cap of all but urgent, "
-      "unless these say otherwise");
+                    to_string(widths.cap) + "; raise deadline_cap or lower cap"));
 }
 
 // Users, and groups as "@name".
@@ -138,10 +138,10 @@ void check_policy(const Config& config) {
     const std::string word = to_string(priority);
     if (!facts_of(config.cluster).takes_options) {
       throw ConfigError("policy.classes." + word +
-                        " has options of Slurm, but searches run on this "
-                        "machine: remove them, or set cluster to slurm");
+                        " has Slurm options, but searches run on this machine: remove them or "
+                        "set 'cluster: slurm'");
     }
-    check_no_width(word, options.options);
+    check_no_width(config.policy.widths, word, options.options);
   }
 }
 

@@ -101,7 +101,8 @@ CountAnswer answer_of(const base::CommandResult& result, const std::string& conf
   try {
     return {.counts = counts_of(result.output)};
   } catch (const Json::exception&) {
-    return {.unchecked = "margay-engine answered in a way that this margayd does not know"};
+    return {.unchecked =
+                "unexpected output of 'margay-engine plan' (is it the same version as margayd?)"};
   }
 }
 

@@ -64,16 +64,19 @@ std::string why(const ItemWidth& width, const WidthChoice& choice) {
       return late_text(choice);
     case WidthRule::kBulk:
       return width.sharing == 1
-                 ? "the widest that its class may have without loss"
+                 ? "the widest that its class may have and that is done no later than a narrower "
+                   "one"
                  : base::counted(width.sharing, "ready item") + " of its class and higher ones " +
                        "share " + base::counted(width.usable_gpus, "GPU");
     case WidthRule::kUrgent:
       if (!width.in_turn) {
-        return base::counted(width.urgent, "urgent item") + " are done sooner side by side";
+        return base::counted(width.urgent, "urgent item") +
+               " share the GPUs, since side by side they are done sooner on average";
       }
       return first_done(choice).width == choice.width
-                 ? "the first to be done"
-                 : "within 10 % of " + gpus_text(first_done(choice).width);
+                 ? "the width that is done first"
+                 : "the narrowest that is done at most 10 % later than with " +
+                       gpus_text(first_done(choice).width);
   }
   return "";
 }
@@ -267,7 +270,7 @@ std::string explain(const ItemWidth& width, const SearchTime& time) {
   if (!width.choice) return "";
   std::string text = with_digits(time.work / kSecondsPerHour, 1) + " GPU hours";
   if (!time.source.empty()) text += " (" + time.source + ")";
-  text += "; done by width:";
+  text += "; time until done:";
   const char* comma = " ";
   for (const WidthForecast& forecast : width.choice->forecasts) {
     if (!forecast.admissible) continue;
@@ -275,7 +278,7 @@ std::string explain(const ItemWidth& width, const SearchTime& time) {
     comma = ", ";
   }
   const WidthForecast& got = chosen(*width.choice);
-  if (got.wait > 0) text += "; waits " + span_text(got.wait) + " for them";
+  if (got.wait > 0) text += "; of this it waits " + span_text(got.wait) + " for its GPUs";
   return text + "; " + why(width, *width.choice);
 }
 

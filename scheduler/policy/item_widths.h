@@ -65,9 +65,9 @@ class ItemWidths {
 // "done in 16.7 min instead of 12.3 h"; empty without a choice.
 std::string explain_instead(const ItemWidth& width);
 
-// "16.0 GPU hours (20.5 M correlations at 356/s, 37 past runs, +-4 %); done by width: 4 GPUs
-// 11.2 h, 8 GPUs 11.0 h, 64 GPUs 16.0 h; waits 7.2 h for them; within 10 % of 8 GPUs". Empty
-// without a choice.
+// "16.0 GPU hours (20.5 M correlations at 356/s, 37 past runs, +-4 %); time until done: 4 GPUs
+// 11.2 h, 8 GPUs 11.0 h, 64 GPUs 16.0 h; of this it waits 7.2 h for its GPUs; the narrowest that is
+// done at most 10 % later than with 8 GPUs". Empty without a choice.
 std::string explain(const ItemWidth& width, const SearchTime& time);
 
 }  // namespace scheduler

@@ -38,12 +38,13 @@ std::string text_at(const Plan& plan, const Reason& reason) {
 std::string start_text(const Plan& plan, const Reason& reason) {
   std::string text;
   if (reason.why == Why::kProbe) {
-    text = std::string("tries for all items whether jobs run again") +
+    text = std::string("is tried first, to see whether jobs run again") +
            (reason.plain ? ", since it has no options of its own; " : "; ");
   } else {
     text = place_in_class(reason) +
-           (reason.others_wait ? "; of each higher class as many jobs wait in Slurm as may; "
-                               : " and no higher class waits; ");
+           (reason.others_wait
+                ? "; each higher class already has as many jobs waiting in Slurm as it may; "
+                : " and no higher class waits; ");
   }
   return text + slots_busy(reason, plan.limits) + ", so it gets " + text_at(plan, reason);
 }

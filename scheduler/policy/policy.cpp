@@ -158,7 +158,7 @@ std::string widening_text(const PlanItem& item, const ItemWidth& width,
                           const ClusterLimits& limits) {
   const std::string wide = text_of(limits, width.width);
   return "has " + text_of(limits, *item.width) +
-         (width.choice ? ", and with " + wide + " it is " + explain_instead(width)
+         (width.choice ? ", and with " + wide + " it would be " + explain_instead(width)
                        : ", and urgent items get " + wide) +
          ": it is stopped with a checkpoint and resumes ";
 }

@@ -122,7 +122,8 @@ TEST_F(HangingVolumeTest, IsNotWaitedForWhenTheDaemonEnds) {
   auto waiting = begin_to_add(write("share/v.mrc"));
   ASSERT_TRUE(tests::becomes_true([this] { return *begun_ == 1; }));
   service_->stop_waiting();
-  EXPECT_THAT(message_of(waiting.get()), HasSubstr("margayd is ending"));
+  EXPECT_THAT(message_of(waiting.get()),
+              HasSubstr("margayd is stopping; try again once it has been restarted"));
   server_.reset();
 }
 

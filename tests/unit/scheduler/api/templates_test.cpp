@@ -53,8 +53,10 @@ TEST_F(ApiTest, ATemplateThatNoEngineCheckedIsRegisteredWithAWarningAndCountedLa
                                             write("search.yaml", search_settings())};
   const Outcome added = margay(command);
   EXPECT_EQ(added.exit, 0);
-  EXPECT_THAT(added.error, AllOf(HasSubstr("warning: the engine has not checked"),
-                                 HasSubstr(": cannot start engine; register the template again")));
+  EXPECT_THAT(
+      added.error,
+      AllOf(HasSubstr("warning: the template is registered, but the engine could not check"),
+            HasSubstr(": cannot start engine; run `margay template add` again")));
   EXPECT_TRUE(get("/v1/templates").at("templates").at(0).at("counts").is_null());
   count_ = [](const CountQuestion&) {
     return CountAnswer{.counts = {.engine = "1.0", .orientations = 7}};

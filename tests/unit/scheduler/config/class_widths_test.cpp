@@ -74,11 +74,12 @@ TEST(ClassWidths, AClassSaysItsOwn) {
 }
 
 TEST(ClassWidths, WhatContradictsItselfIsRefused) {
-  EXPECT_THAT(
-      refusal_of_site(", shape: node", "low: {cap: gpu}"),
-      AllOf(HasSubstr("policy.classes.low"), HasSubstr("cap is 1 GPU"), HasSubstr("slurm.shape")));
+  EXPECT_THAT(refusal_of_site(", shape: node", "low: {cap: gpu}"),
+              AllOf(HasSubstr("policy.classes.low"), HasSubstr("cap is 1 GPU"),
+                    HasSubstr("raise cap or lower least (by default slurm.shape)")));
   EXPECT_THAT(refusal_of_site("", "high: {cap: 8 nodes, deadline_cap: node}"),
-              AllOf(HasSubstr("policy.classes.high"), HasSubstr("deadline_cap is 1 node")));
+              AllOf(HasSubstr("policy.classes.high"), HasSubstr("deadline_cap is 1 node"),
+                    HasSubstr("raise deadline_cap or lower cap")));
   EXPECT_THAT(refusal_of_site("", "high: {cap: 4}"),
               AllOf(HasSubstr("policy.classes.high.cap"), HasSubstr("'4 nodes'")));
   EXPECT_THAT(refusal_of_site("", "high: {least_efficiency: 2}"),

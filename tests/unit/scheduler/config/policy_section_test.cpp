@@ -65,6 +65,9 @@ TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
     EXPECT_THAT(refusal_of(yaml),
                 AllOf(HasSubstr("policy.classes.high"), HasSubstr("slurm.shape")));
   }
+  EXPECT_THAT(
+      refusal_of(kSite + "policy: {widths: chosen, classes: {high: {options: {nodes: 4}}}}"),
+      HasSubstr("remove nodes=4 from its options; its least and cap set the size of its jobs"));
   EXPECT_EQ(refusal_of(kSite + "policy: {classes: {high: {options: {gres: lscratch:10}}}}"),
             "not refused");
 }
@@ -80,8 +83,9 @@ TEST(PolicySection, WhoMayBeUrgentIsAListOfUsersAndGroups) {
 }
 
 TEST(PolicySection, WithoutSlurmAClassHasNoOptions) {
-  EXPECT_THAT(refusal_of("policy: {classes: {low: {qos: scavenger}}}"),
-              AllOf(HasSubstr("policy.classes.low"), HasSubstr("cluster to slurm")));
+  EXPECT_THAT(
+      refusal_of("policy: {classes: {low: {qos: scavenger}}}"),
+      AllOf(HasSubstr("policy.classes.low"), HasSubstr("remove them or set 'cluster: slurm'")));
 }
 
 }  // namespace

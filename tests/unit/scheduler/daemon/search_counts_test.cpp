@@ -95,7 +95,7 @@ TEST_F(SearchCountsTest, WithoutAnAnswerTheSettingsAreUnchecked) {
   };
   EXPECT_THAT(unchecked("echo 'margay-engine: no memory' >&2; exit 71"),
               HasSubstr("engine ended with 71 (no memory)"));
-  EXPECT_THAT(unchecked("echo '{\"version\": 7}'"), HasSubstr("does not know"));
+  EXPECT_THAT(unchecked("echo '{\"version\": 7}'"), HasSubstr("same version as margayd"));
   EXPECT_THAT(unchecked("yes '[[[[' | head -c 8000000"), HasSubstr("engine"));
   EXPECT_THAT(unchecked("kill -9 $$"), HasSubstr("was killed by signal 9"));
   command_.timeout = milliseconds(200);

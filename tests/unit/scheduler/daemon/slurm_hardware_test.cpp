@@ -147,7 +147,8 @@ TEST_F(DaemonHardwareTest, AProbeThatCannotStartForItsOwnOptionsLeavesTheProbing
   const auto plain = enqueue("plain.mrc", db::Priority::kLow).id;
   ticks(2);
   ASSERT_TRUE(runs(plain)) << "before the items with options of their own";
-  EXPECT_THAT(attempt(plain).explanation, HasSubstr("tries for all items"));
+  EXPECT_THAT(attempt(plain).explanation,
+              HasSubstr("is tried first, to see whether jobs run again"));
   ticks(3);
   EXPECT_THAT(cluster_.requests, SizeIs(5)) << "one at a time";
   search(plain);

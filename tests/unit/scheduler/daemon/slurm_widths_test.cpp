@@ -78,7 +78,7 @@ TEST_F(DaemonWidthsTest, AShortQueueIsWideAndABacklogIsNot) {
   EXPECT_EQ(attempt(first).gpus, 4);
   EXPECT_THAT(attempt(first).explanation,
               AllOf(HasSubstr("16.0 GPU hours (576000 correlations at 10/s, 3 past runs"),
-                    HasSubstr("done by width: 1 GPU")));
+                    HasSubstr("time until done: 1 GPU")));
   std::vector<int64_t> more;
   for (int i = 0; i < 40; ++i) {
     more.push_back(enqueue_known(std::to_string(i) + ".mrc", Priority::kNormal));
@@ -95,7 +95,7 @@ TEST_F(DaemonWidthsTest, AnUrgentItemGetsTheNodesThatMakeItFirstDone) {
   EXPECT_EQ(attempt(urgent).nodes, 4);
   const auto second = enqueue_known("b.mrc", Priority::kUrgent);
   ticks(1);
-  EXPECT_THAT(attempt(second).explanation, HasSubstr("for them")) << "the first has all GPUs";
+  EXPECT_THAT(attempt(second).explanation, HasSubstr("for its GPUs")) << "the first has all GPUs";
 }
 
 TEST_F(DaemonWidthsTest, WithoutTheFiguresEachGetsTheSitesWidth) {

@@ -104,7 +104,7 @@ TEST(Policy, WhileOneJobProbesForAllPlainItemsGoFirst) {
   EXPECT_THAT(started(snapshot), ElementsAre(1));
   snapshot.probing = true;
   EXPECT_THAT(started(snapshot), ElementsAre(4));
-  EXPECT_THAT(explanation(snapshot, 4), HasSubstr("tries for all items"));
+  EXPECT_THAT(explanation(snapshot, 4), HasSubstr("is tried first, to see whether jobs run again"));
   snapshot.limits.slots = 9;
   EXPECT_THAT(started(snapshot), ElementsAre(4, 3, 1, 2)) << "if the first cannot be submitted";
 }
@@ -238,8 +238,8 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
             "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
             "in Slurm");
   EXPECT_EQ(explanation(snapshot, 11),
-            "oldest of 6 ready items of class low; of each higher class as many jobs wait in Slurm "
-            "as may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
+            "oldest of 6 ready items of class low; each higher class already has as many jobs "
+            "waiting in Slurm as it may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
 }
 
 TEST(Policy, ItemsGetTheSitesWidth) {
