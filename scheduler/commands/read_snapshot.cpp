@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "db/queue.h"
-#include "scheduler/config/class_widths.h"
 #include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
 #include "slurm/job_states.h"
@@ -45,33 +44,7 @@ std::string own_kind(db::Priority priority, const ClusterLimits& limits) {
   return kind + (kind.empty() ? "" : ", ") + "class " + to_string(priority);
 }
 
-ClusterLimits limits_of_slurm(const Config& config) {
-  const SlurmOptions& slurm = config.slurm;
-  ClusterLimits limits{.slots = slurm.max_jobs,
-                       .queues = true,
-                       .max_pending = slurm.max_pending,
-                       .width = width_of(slurm, slurm.shape)};
-  limits.menu = menu_of(config);
-  limits.classes = class_widths_of(config);
-  const Shape urgent = slurm.urgent_shape.value_or(slurm.shape);
-  if (urgent != slurm.shape) {
-    limits.urgent = width_of(slurm, urgent);
-    limits.urgent_lane = to_string(urgent);
-  }
-  return limits;
-}
-
 }  // namespace
-
-ClusterLimits limits_of(const Config& config) {
-  switch (config.cluster) {
-    case ClusterKind::kLocal:
-      return {.slots = config.local.slots};
-    case ClusterKind::kSlurm:
-      return limits_of_slurm(config);
-  }
-  return {};
-}
 
 void add_places(const Config& config, ClusterLimits& limits) {
   if (!facts_of(config.cluster).takes_options) return;

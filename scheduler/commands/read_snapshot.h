@@ -1,4 +1,4 @@
-// What the policy's snapshot takes from options, and its limits from the configuration.
+// What the policy's snapshot takes from options: the items' own and those of the configuration.
 #pragma once
 
 #include <map>
@@ -11,8 +11,6 @@
 #include "scheduler/policy/policy.h"
 
 namespace scheduler {
-
-ClusterLimits limits_of(const Config& config);
 
 // Adds the partition, account, QOS and reservation that jobs without options of their own ask for,
 // those of each class among them. Throws as directives_of().

@@ -19,6 +19,7 @@
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/file_looks.h"
 #include "scheduler/files/jobs_owner.h"
+#include "scheduler/policy/cluster_limits.h"
 
 namespace scheduler {
 namespace {

@@ -18,21 +18,11 @@ constexpr int64_t kBetweenLooks = 30'000;  // ms
 constexpr int64_t kOldest = 300;           // seconds: older facts say nothing of now
 // Jobs, nodes and partitions, and once in a while what slurmdbd keeps.
 constexpr int kRequests = 8;
-// A search that takes longer than expected still has this part of the expected time left.
-constexpr double kLeastRest = 0.05;
 
 const SearchTime* time_of(const QueueSnapshot& snapshot, int kind) {
   if (kind < 0 || static_cast<size_t>(kind) >= snapshot.times.size()) return nullptr;
   const auto& time = snapshot.times[static_cast<size_t>(kind)];
   return time ? &*time : nullptr;
-}
-
-// Until the end of a search that has run for so many seconds.
-JobForecast rest_of(const SearchTime& time, const Width& width, double ran) {
-  const double likely = run_seconds(time.model, time.work, width);
-  const double late = bounded(likely, time.model, kNinetyPercent);
-  return {.likely = std::max(likely - ran, kLeastRest * likely),
-          .late = std::max(late - ran, kLeastRest * late)};
 }
 
 std::set<std::string> names_of_ours(const slurm::ClusterFacts& facts) {
@@ -143,7 +133,7 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     }
     const bool runs = attempt.state == db::AttemptState::kRunning && attempt.started > 0;
     const double ran = runs ? static_cast<double>(read_ - attempt.started) : 0;
-    const JobForecast rest = rest_of(*time, width, std::max(0.0, ran));
+    const JobForecast rest = forecast_job(*time, width, std::max(0.0, ran));
     if (seen.contains(attempt.token)) {
       question.ours[attempt.token] = rest;
     } else {

@@ -15,6 +15,8 @@ using slurm::QueuedJob;
 constexpr double kAnyMoment = 30;
 // As long as Slurm itself counts a job without a limit.
 constexpr double kNoLimit = 365 * 24 * 3600.0;
+// Of the expected time of a search that takes longer.
+constexpr double kLeastRest = 0.05;
 constexpr int64_t kMostPlaced = 2'000;
 
 enum class Certainty { kLikely, kLate };
@@ -233,6 +235,13 @@ std::string default_partition(const slurm::SiteFacts& site) {
 }
 
 }  // namespace
+
+JobForecast forecast_job(const SearchTime& time, const Width& width, double ran) {
+  const double likely = run_seconds(time.model, time.work, width);
+  const double late = bounded(likely, time.model, kNinetyPercent);
+  return {.likely = std::max(likely - ran, kLeastRest * likely),
+          .late = std::max(late - ran, kLeastRest * late)};
+}
 
 LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuestion& question) {
   const std::string partition =

@@ -25,6 +25,10 @@ struct JobForecast {
   double late = 0;
 };
 
+// Of a search at this width that has run for so many seconds. One that takes longer than expected
+// still has a small part of the expected time left.
+JobForecast forecast_job(const SearchTime& time, const Width& width, double ran);
+
 struct ForecastQuestion {
   // Whose nodes are asked for; empty: the default one's, or all where nobody says which that is, as
   // slurmrestd does not from v0.0.40 on.

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/commands/read_snapshot.h"
+#include "scheduler/policy/cluster_limits.h"
 #include "tests/unit/scheduler/policy/decided.h"
 
 namespace scheduler {

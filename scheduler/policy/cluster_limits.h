@@ -1,0 +1,11 @@
+// How much of the cluster the site's configuration grants, as the policy looks at it. Pure.
+#pragma once
+
+#include "scheduler/config/config.h"
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+ClusterLimits limits_of(const Config& config);
+
+}  // namespace scheduler
