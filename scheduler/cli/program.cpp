@@ -14,6 +14,7 @@
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/results.h"
 #include "scheduler/cli/sbatch_options.h"
+#include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
 #include "scheduler/cli/templates.h"
 #include "scheduler/cli/wait.h"
@@ -54,6 +55,7 @@ class Program {
     add_logs();
     add_results();
     add_render();
+    add_simulate();
     add_daemon_commands();
   }
 
@@ -72,14 +74,22 @@ class Program {
     return check ? added->check(*check) : added;
   }
 
-  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& description,
-                const std::string& example, const std::function<Exit(const Context&)>& action) {
+  // A command that needs no daemon.
+  CLI::App* add_local(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& example,
+                      const std::function<Exit(const Context&)>& action) {
     CLI::App* command = parent.add_subcommand(name, description);
     command->footer("Example:\n  " + example);
     command->add_flag("--json", json_, "Print one JSON document");
+    command->callback([this, action] { action_ = action; });
+    return command;
+  }
+
+  CLI::App* add(CLI::App& parent, const std::string& name, const std::string& description,
+                const std::string& example, const std::function<Exit(const Context&)>& action) {
+    CLI::App* command = add_local(parent, name, description, example, action);
     option(*command, "--socket", socket_, "PATH",
            "Path of the daemon's socket [env: MARGAY_SOCKET]");
-    command->callback([this, action] { action_ = action; });
     return command;
   }
 
@@ -239,6 +249,21 @@ class Program {
         "Ask Slurm whether it would accept the script (needs 'slurm.transport: cli')");
   }
 
+  void add_simulate() {
+    CLI::App* command = add_local(
+        app_, "simulate", "Compare ways to share a cluster on a made-up queue; needs no daemon",
+        "margay simulate docs/trace.yaml --policy ours,one-gpu",
+        [this](const Context& context) { return simulate_trace(context, simulate_); });
+    option(*command, "TRACE", simulate_.trace, "",
+           "The cluster and the items that arrive (YAML; see docs/policy.md)")
+        ->required();
+    option(*command, "--policy", simulate_.policies, "NAMES",
+           "Only these: ours, one-gpu, one-node, whole-partition, fcfs",
+           one_of({"ours", "one-gpu", "one-node", "whole-partition", "fcfs"}))
+        ->delimiter(',')
+        ->allow_extra_args(false);
+  }
+
   void add_daemon_commands() {
     add(app_, "status", "Show daemon health and queue counts", "margay status",
         [](const Context& context) { return status(context); });
@@ -282,6 +307,7 @@ class Program {
   LogOptions log_;
   ResultOptions result_;
   RenderOptions render_;
+  SimulateOptions simulate_;
   std::map<std::string, std::string> retry_options_;
   bool drop_options_ = false;
 };

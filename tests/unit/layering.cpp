@@ -46,7 +46,7 @@ const std::vector<Room>& rooms() {
 
       {"scheduler/cli",
        {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/api", "scheduler/config",
-        "scheduler/ingest"}},
+        "scheduler/ingest", "scheduler/simulate"}},
       {"scheduler/api",
        {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/commands", "scheduler/daemon"}},
       {"scheduler/doctor",
@@ -58,6 +58,8 @@ const std::vector<Room>& rooms() {
       {"scheduler/commands",
        {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config", "scheduler/policy",
         "scheduler/script", "scheduler/files"}},
+      {"scheduler/simulate",
+       {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config", "scheduler/policy"}},
       {"scheduler/ingest", {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/files"}},
       {"scheduler/policy", {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/config"}},
       {"scheduler/script",

@@ -1,0 +1,240 @@
+#include "scheduler/simulate/simulate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "scheduler/policy/cluster_limits.h"
+#include "scheduler/policy/policy.h"
+#include "scheduler/simulate/virtual_cluster.h"
+
+namespace scheduler {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+// Of the trace's beginning: the policy takes 0 for "not yet".
+constexpr int64_t kEpoch = 1'000'000'000;
+
+ClusterLimits always(ClusterLimits limits, const Width& width) {
+  limits.width = width;
+  limits.menu.clear();
+  limits.classes.clear();
+  return limits;
+}
+
+ClusterLimits limits_for(const Trace& trace, SimulatedPolicy policy) {
+  ClusterLimits limits = limits_of(trace.config);
+  limits.most_nodes = trace.nodes;
+  const int gpus_per_node = trace.config.slurm.gpus_per_node;
+  switch (policy) {
+    case SimulatedPolicy::kOurs:
+    case SimulatedPolicy::kFirstCome:
+      return limits;
+    case SimulatedPolicy::kOneGpu:
+      return always(limits, {});
+    case SimulatedPolicy::kOneNode:
+      return always(limits, {.gpus_per_node = gpus_per_node});
+    case SimulatedPolicy::kWholePartition:
+      return always(limits, {.nodes = trace.nodes, .gpus_per_node = gpus_per_node});
+  }
+  return limits;
+}
+
+int64_t whole_seconds(double seconds) { return kEpoch + static_cast<int64_t>(std::floor(seconds)); }
+
+class Simulator {
+ public:
+  Simulator(const Trace& trace, SimulatedPolicy policy)
+      : trace_(trace),
+        first_come_(policy == SimulatedPolicy::kFirstCome),
+        cluster_(trace.nodes, trace.config.slurm.gpus_per_node),
+        states_(trace.items.size()) {
+    result_.items.resize(trace.items.size());
+    snapshot_.limits = limits_for(trace, policy);
+    std::map<double, int> kinds;
+    for (size_t i = 0; i < trace.items.size(); ++i) {
+      const auto [kind, is_new] = kinds.try_emplace(trace.items[i].work, kinds.size());
+      if (is_new) {
+        snapshot_.times.push_back(SearchTime{.work = kind->first, .model = trace.model});
+      }
+      states_[i] = {.kind = kind->second, .left = trace.items[i].actual_work};
+    }
+    snapshot_.kinds.resize(snapshot_.times.size());
+  }
+
+  Simulation run() {
+    while (ended_ < trace_.items.size()) {
+      now_ = next_event();
+      if (now_ == kNever) throw std::logic_error("the simulated queue waits for nothing");
+      take_ended();
+      take_arrived();
+      start_waiting();
+      if (now_ >= plan_at_) make_plan();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct State {
+    int kind = 0;
+    double left = 0;  // actual work, seconds on one GPU
+    bool waits = false;
+  };
+
+  double next_event() const {
+    double next = std::min(plan_at_, cluster_.next_end().value_or(kNever));
+    if (arrived_ < trace_.items.size()) next = std::min(next, trace_.items[arrived_].arrival);
+    return next;
+  }
+
+  void plan_at_next_tick() {
+    plan_at_ = std::min(plan_at_, std::max(now_, std::ceil(now_ / trace_.tick) * trace_.tick));
+  }
+
+  void take_ended() {
+    for (const VirtualJob& job : cluster_.take_ended(now_)) {
+      SimulatedItem& item = result_.items[job.item];
+      item.ended = job.started + job.seconds;
+      item.width = job.width;
+      result_.gpu_seconds += job.width.gpus() * job.seconds;
+      active_.erase(job.item);
+      ++ended_;
+      plan_at_next_tick();
+    }
+  }
+
+  db::Priority priority_of(size_t item) const {
+    return first_come_ ? db::Priority::kNormal : trace_.items[item].priority;
+  }
+  int64_t owner_of(size_t item) const { return first_come_ ? 0 : trace_.items[item].group; }
+  std::set<size_t>& queue_of(size_t item) { return ready_[{priority_of(item), owner_of(item)}]; }
+
+  void take_arrived() {
+    for (; arrived_ < trace_.items.size() && trace_.items[arrived_].arrival <= now_; ++arrived_) {
+      queue_of(arrived_).insert(arrived_);
+      plan_at_next_tick();
+    }
+  }
+
+  // Returns whether a job has started.
+  bool start_waiting() {
+    const std::vector<size_t> started = cluster_.start_waiting(now_);
+    for (const size_t item : started) {
+      if (result_.items[item].jobs == 1) result_.items[item].started = now_;
+      active_.at(item).waits = false;
+      active_.at(item).started = whole_seconds(now_);
+    }
+    return !started.empty();
+  }
+
+  void make_plan() {
+    plan_at_ = kNever;
+    fill_snapshot();
+    const Plan made = plan(snapshot_);
+    ++result_.plans;
+    for (const JobStart& start : made.starts)
+      submit(static_cast<size_t>(start.item_id), start.width);
+    for (const Widening& widening : made.widenings) stop(static_cast<size_t>(widening.item_id));
+    // More may be submitted where jobs have started at once.
+    if (start_waiting() || !made.widenings.empty()) plan_at_ = now_ + trace_.tick;
+  }
+
+  PlanItem plan_item(size_t index) const {
+    const TraceItem& item = trace_.items[index];
+    PlanItem planned{.id = static_cast<int64_t>(index),
+                     .priority = priority_of(index),
+                     .kind = states_[index].kind,
+                     .created = whole_seconds(item.arrival),
+                     .owner = owner_of(index)};
+    if (item.deadline && !first_come_) planned.finish_by = whole_seconds(*item.deadline);
+    return planned;
+  }
+
+  // Of those that wait, no more than make a difference: where more items than GPUs are ready, each
+  // gets the same width. All urgent ones are counted, though.
+  void add_ready() {
+    const auto gpus =
+        static_cast<size_t>(trace_.nodes) * static_cast<size_t>(trace_.config.slurm.gpus_per_node);
+    const size_t most = std::max({gpus, static_cast<size_t>(kFewestPending),
+                                  static_cast<size_t>(snapshot_.limits.max_pending)});
+    for (const auto& [of, items] : ready_) {
+      size_t added = 0;
+      for (const size_t item : items) {
+        if (of.first != db::Priority::kUrgent && ++added > most) break;
+        snapshot_.items.push_back(plan_item(item));
+      }
+    }
+  }
+
+  void fill_snapshot() {
+    snapshot_.now = whole_seconds(now_);
+    snapshot_.items.clear();
+    for (const auto& [index, item] : active_) snapshot_.items.push_back(item);
+    add_ready();
+    std::sort(snapshot_.items.begin(), snapshot_.items.end(),
+              [](const PlanItem& a, const PlanItem& b) { return a.id < b.id; });
+    snapshot_.running = cluster_.running();
+    snapshot_.busy_slots = static_cast<int>(active_.size());
+    snapshot_.pending = cluster_.waiting();
+    if (!snapshot_.limits.classes.empty()) snapshot_.gpus = cluster_.forecast(now_);
+  }
+
+  void submit(size_t index, const Width& width) {
+    PlanItem item = plan_item(index);
+    const State& state = states_[index];
+    item.state = db::ItemState::kActive;
+    item.stoppable = true;
+    item.waits = true;
+    item.first_job = result_.items[index].jobs == 0;
+    item.resumed = state.left < trace_.items[index].actual_work;
+    item.width = width;
+    cluster_.submit({.item = index,
+                     .priority = item.priority,
+                     .width = width,
+                     .seconds = run_seconds(trace_.model, state.left, width),
+                     .time = &*snapshot_.times[static_cast<size_t>(state.kind)]});
+    ++result_.items[index].jobs;
+    queue_of(index).erase(index);
+    active_.emplace(index, std::move(item));
+  }
+
+  // With a checkpoint. The job's start-up and its serial part come before what is kept.
+  void stop(size_t index) {
+    const bool ran = !active_.at(index).waits;
+    const VirtualJob job = cluster_.take(index);
+    if (ran) {
+      double& left = states_[index].left;
+      const double parallel = job.seconds - run_seconds(trace_.model, 0, job.width);
+      const double rest = std::max(0.0, job.started + job.seconds - now_);
+      if (parallel > 0) left *= std::min(1.0, rest / parallel);
+      result_.gpu_seconds += job.width.gpus() * (now_ - job.started);
+    }
+    active_.erase(index);
+    queue_of(index).insert(index);
+  }
+
+  const Trace& trace_;
+  bool first_come_;
+  VirtualCluster cluster_;
+  std::vector<State> states_;
+  QueueSnapshot snapshot_;
+  std::map<std::pair<db::Priority, int64_t>, std::set<size_t>> ready_;  // by class and owner
+  std::map<size_t, PlanItem> active_;
+  size_t arrived_ = 0;
+  size_t ended_ = 0;
+  double now_ = 0;
+  double plan_at_ = kNever;
+  Simulation result_;
+};
+
+}  // namespace
+
+Simulation simulate(const Trace& trace, SimulatedPolicy policy) {
+  return Simulator(trace, policy).run();
+}
+
+}  // namespace scheduler

@@ -1,0 +1,43 @@
+// The daemon's own policy over virtual time: plan() (policy/policy.h) decides what is submitted to
+// a virtual cluster and what is stopped for a wider job, so that policies can be compared on a
+// trace. Pure, and the same on every machine.
+//
+// A plan is made when something has arrived, started or ended, at most once a tick. Submissions
+// take no time, and nothing fails. A search that is stopped keeps what it has done.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/words.h"
+#include "scheduler/config/width.h"
+#include "scheduler/simulate/trace.h"
+
+namespace scheduler {
+
+// The daemon's; or every job the same width, class before class; or no classes and no deadlines:
+// every item is a `normal` one of the same user, in the order of arrival.
+enum class SimulatedPolicy { kOurs, kOneGpu, kOneNode, kWholePartition, kFirstCome };
+inline constexpr base::Words<SimulatedPolicy, 5> kSimulatedPolicies = {
+    {{SimulatedPolicy::kOurs, "ours"},
+     {SimulatedPolicy::kOneGpu, "one-gpu"},
+     {SimulatedPolicy::kOneNode, "one-node"},
+     {SimulatedPolicy::kWholePartition, "whole-partition"},
+     {SimulatedPolicy::kFirstCome, "fcfs"}}};
+
+struct SimulatedItem {
+  double started = 0;  // its first job
+  double ended = 0;
+  Width width{};  // of its last job
+  int jobs = 0;
+};
+
+struct Simulation {
+  std::vector<SimulatedItem> items{};  // in the order of the trace's
+  double gpu_seconds = 0;              // that jobs held
+  int64_t plans = 0;
+};
+
+Simulation simulate(const Trace& trace, SimulatedPolicy policy);
+
+}  // namespace scheduler

@@ -1,0 +1,71 @@
+#include "scheduler/simulate/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace scheduler {
+namespace {
+
+struct Times {
+  std::vector<double> waits{};
+  std::vector<double> completions{};
+  int64_t missed = 0;
+};
+
+// The smallest value that as large a share of the values does not exceed.
+double quantile(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(1, rank) - 1];
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return {.median = quantile(values, 0.5), .ninety = quantile(values, 0.9)};
+}
+
+std::map<db::Priority, Times> times_by_class(const Trace& trace, const Simulation& simulation) {
+  std::map<db::Priority, Times> classes;
+  for (size_t i = 0; i < trace.items.size(); ++i) {
+    const TraceItem& item = trace.items[i];
+    const SimulatedItem& result = simulation.items[i];
+    Times& times = classes[item.priority];
+    times.waits.push_back(result.started - item.arrival);
+    times.completions.push_back(result.ended - item.arrival);
+    if (item.deadline && result.ended > *item.deadline) ++times.missed;
+  }
+  return classes;
+}
+
+}  // namespace
+
+Summary summary_of(const Trace& trace, const Simulation& simulation) {
+  Summary summary;
+  if (trace.items.empty()) return summary;
+  const double begin = trace.items.front().arrival;
+  double first = simulation.items.front().ended;
+  double last = first;
+  double work = 0;
+  for (size_t i = 0; i < trace.items.size(); ++i) {
+    first = std::min(first, simulation.items[i].ended);
+    last = std::max(last, simulation.items[i].ended);
+    work += trace.items[i].actual_work;
+  }
+  const double gpus = trace.nodes * trace.config.slurm.gpus_per_node;
+  summary.makespan = last - begin;
+  summary.first_result = first - begin;
+  summary.utilisation = simulation.gpu_seconds / (gpus * summary.makespan);
+  summary.gpu_hours = simulation.gpu_seconds / kSecondsPerHour;
+  summary.wasted = summary.gpu_hours - work / kSecondsPerHour;
+  for (auto& [priority, times] : times_by_class(trace, simulation)) {
+    summary.classes.push_back({.priority = priority,
+                               .items = static_cast<int64_t>(times.waits.size()),
+                               .wait = spread_of(std::move(times.waits)),
+                               .completion = spread_of(std::move(times.completions)),
+                               .missed = times.missed});
+    summary.missed += summary.classes.back().missed;
+  }
+  return summary;
+}
+
+}  // namespace scheduler

@@ -1,0 +1,38 @@
+// What a simulation came to, in figures to compare policies by. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/simulate/simulate.h"
+
+namespace scheduler {
+
+// Half, and 90 %, of the values are no larger. Seconds.
+struct Spread {
+  double median = 0;
+  double ninety = 0;
+};
+
+struct ClassSummary {
+  db::Priority priority = db::Priority::kNormal;
+  int64_t items = 0;
+  Spread wait{};        // from its arrival to the start of its first job
+  Spread completion{};  // and to its end
+  int64_t missed = 0;   // deadlines
+};
+
+struct Summary {
+  double makespan = 0;      // seconds from the first arrival to the last end
+  double first_result = 0;  // and to the first
+  double utilisation = 0;   // the share of the site's GPU time that jobs held until the last end
+  double gpu_hours = 0;     // that jobs held,
+  double wasted = 0;        // and of these, those not spent on correlations
+  int64_t missed = 0;
+  std::vector<ClassSummary> classes{};  // most urgent first; only those of the trace
+};
+
+Summary summary_of(const Trace& trace, const Simulation& simulation);
+
+}  // namespace scheduler

@@ -1,0 +1,37 @@
+// What is simulated: a site, how long searches take there, and the items that users enqueue.
+// Times are seconds from the beginning of the trace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/config/config.h"
+#include "scheduler/policy/runtime_model.h"
+
+namespace scheduler {
+
+// Work is written and shown in GPU hours.
+inline constexpr double kSecondsPerHour = 3600;
+
+struct TraceItem {
+  double arrival = 0;
+  db::Priority priority = db::Priority::kNormal;
+  int64_t group = 0;       // of its owner; each owner counts as one user
+  double work = 0;         // seconds on one GPU, as the policy expects them
+  double actual_work = 0;  // and as they turn out
+  std::optional<double> deadline{};
+};
+
+struct Trace {
+  int nodes = 1;
+  // Of the daemon's configuration: `policy`, and of `slurm` the limits of jobs and the GPUs of a
+  // node.
+  Config config{};
+  RuntimeModel model{};
+  double tick = 1;                 // seconds between two plans, at least
+  std::vector<TraceItem> items{};  // in the order of their arrival
+};
+
+}  // namespace scheduler

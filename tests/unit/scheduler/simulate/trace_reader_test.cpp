@@ -1,0 +1,130 @@
+#include "scheduler/simulate/trace_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "base/yaml_load.h"
+
+namespace scheduler {
+namespace {
+
+using db::Priority;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+const std::string kSite = "site: {nodes: 16, gpus_per_node: 4}\n";
+const std::string kOneItem = "items: [{work_gpu_hours: 16}]\n";
+
+std::string refusal(const std::string& yaml) {
+  try {
+    parse_trace(yaml, "trace.yaml");
+  } catch (const base::YamlError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(TraceReader, ReadsSiteModelAndPolicy) {
+  const Trace trace = parse_trace(
+      "tick: 10s\n"
+      "site: {nodes: 16, gpus_per_node: 8, max_jobs: 100, max_pending: 7}\n"
+      "model:\n"
+      "  serial_seconds: 5\n"
+      "  start_up: {gpu: 1, node: 2, nodes: 3}\n"
+      "  straggler: {1: 0, 64: 0.04}\n"
+      "  sigma: 0.1\n"
+      "policy: {classes: {urgent: {cap: 4 nodes}}}\n" +
+          kOneItem,
+      "trace.yaml");
+  EXPECT_EQ(trace.nodes, 16);
+  EXPECT_EQ(trace.tick, 10);
+  EXPECT_EQ(trace.config.slurm.gpus_per_node, 8);
+  EXPECT_EQ(trace.config.slurm.max_jobs, 100);
+  EXPECT_EQ(trace.config.slurm.max_pending, 7);
+  EXPECT_EQ(trace.config.policy.widths, WidthsBy::kChosen);
+  EXPECT_EQ(trace.config.policy.classes.at(Priority::kUrgent).cap, 4);
+  EXPECT_EQ(trace.model.serial_seconds, 5);
+  EXPECT_EQ(trace.model.start_seconds_nodes, 3);
+  EXPECT_EQ(trace.model.sigma, 0.1);
+  EXPECT_THAT(trace.model.straggler_loss, ElementsAre(Pair(1, 0), Pair(64, 0.04)));
+}
+
+TEST(TraceReader, WhatIsNotGivenIsTheModelsAndTheDocumentedPolicy) {
+  const Trace trace = parse_trace(kSite + kOneItem, "trace.yaml");
+  EXPECT_EQ(trace.model.serial_seconds, RuntimeModel{}.serial_seconds);
+  EXPECT_EQ(trace.tick, 1);
+  ASSERT_EQ(trace.items.size(), 1U);
+  EXPECT_EQ(trace.items[0].priority, Priority::kNormal);
+  EXPECT_EQ(trace.items[0].work, 57600);
+  EXPECT_EQ(trace.items[0].actual_work, 57600);
+  EXPECT_FALSE(trace.items[0].deadline);
+}
+
+TEST(TraceReader, AnEntryMakesSeveralItemsOneBehindAnother) {
+  const Trace trace = parse_trace(
+      kSite +
+          "items:\n"
+          "  - {count: 3, start: 1m, every: 90s, class: low, work_gpu_hours: 2, group: a,\n"
+          "     deadline_after: 1h}\n"
+          "  - {start: 2m, class: urgent, work_gpu_hours: 1, group: b}\n",
+      "trace.yaml");
+  ASSERT_EQ(trace.items.size(), 4U);
+  EXPECT_EQ(trace.items[0].arrival, 60);
+  EXPECT_EQ(trace.items[0].deadline, 3660);
+  EXPECT_EQ(trace.items[1].arrival, 120) << "in the order of arrival, whatever that of the file";
+  EXPECT_EQ(trace.items[1].priority, Priority::kUrgent);
+  EXPECT_EQ(trace.items[2].arrival, 150);
+  EXPECT_EQ(trace.items[0].group, trace.items[2].group);
+  EXPECT_NE(trace.items[0].group, trace.items[1].group);
+}
+
+TEST(TraceReader, ASpreadOfTheActualWorkDependsOnTheSeedAlone) {
+  const std::string yaml = kSite + "items: [{count: 1000, work_gpu_hours: 2, spread: 0.2}]\n";
+  const Trace one = parse_trace("seed: 7\n" + yaml, "trace.yaml");
+  const Trace same = parse_trace("seed: 7\n" + yaml, "trace.yaml");
+  const Trace other = parse_trace("seed: 8\n" + yaml, "trace.yaml");
+  double log_sum = 0, squares = 0;
+  for (size_t i = 0; i < one.items.size(); ++i) {
+    EXPECT_EQ(one.items[i].actual_work, same.items[i].actual_work);
+    EXPECT_EQ(one.items[i].work, 7200) << "that the policy expects";
+    const double log = std::log(one.items[i].actual_work / 7200);
+    log_sum += log;
+    squares += log * log;
+  }
+  EXPECT_NE(one.items[0].actual_work, other.items[0].actual_work);
+  EXPECT_NEAR(log_sum / 1000, 0, 0.02);
+  EXPECT_NEAR(std::sqrt(squares / 1000), 0.2, 0.02);
+}
+
+TEST(TraceReader, RefusesWithFileLineAndField) {
+  EXPECT_THAT(refusal(kOneItem), AllOf(HasSubstr("'trace.yaml'"), HasSubstr("site is missing")));
+  EXPECT_THAT(refusal(kSite), HasSubstr("items is missing"));
+  EXPECT_THAT(refusal(kSite + "items: []\n"), HasSubstr("'trace.yaml' line 2: items has no items"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {class: low}\n"),
+              HasSubstr("'trace.yaml' line 3: items[0].work_gpu_hours is missing"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: -1}\n"),
+              HasSubstr("line 3: items[0].work_gpu_hours must be greater than 0"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, class: live}\n"),
+              HasSubstr("items[0].class must be low, normal, high or urgent, not 'live'"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, evry: 3m}\n"),
+              HasSubstr("unknown key 'items[0].evry'"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, every: soon}\n"),
+              HasSubstr("items[0].every has an invalid duration 'soon'"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, count: 3000000}\n"),
+              HasSubstr("line 3: items[0] makes more than 2000000 items"));
+  EXPECT_THAT(refusal("site: {nodes: 0}\n" + kOneItem), HasSubstr("site.nodes must be at least 1"));
+  EXPECT_THAT(refusal("site: {nodes: 2000000, gpus_per_node: 2}\n" + kOneItem),
+              HasSubstr("line 1: site has too many GPUs"));
+  EXPECT_THAT(refusal(kSite + kOneItem + "model: {straggler: {four: 1}}\n"),
+              HasSubstr("model.straggler.four must be a number of GPUs"));
+  EXPECT_THAT(refusal(kSite + kOneItem + "policy: {classes: {low: {cap: gpu, least: node}}}\n"),
+              AllOf(HasSubstr("'trace.yaml'"), HasSubstr("policy.classes.low: its cap is 1 GPU")));
+}
+
+}  // namespace
+}  // namespace scheduler
