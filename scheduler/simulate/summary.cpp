@@ -54,7 +54,9 @@ Summary summary_of(const Trace& trace, const Simulation& simulation) {
   const double gpus = trace.nodes * trace.config.slurm.gpus_per_node;
   summary.makespan = last - begin;
   summary.first_result = first - begin;
-  summary.utilisation = simulation.gpu_seconds / (gpus * summary.makespan);
+  if (summary.makespan > 0) {
+    summary.utilisation = simulation.gpu_seconds / (gpus * summary.makespan);
+  }
   summary.gpu_hours = simulation.gpu_seconds / kSecondsPerHour;
   summary.wasted = summary.gpu_hours - work / kSecondsPerHour;
   for (auto& [priority, times] : times_by_class(trace, simulation)) {

@@ -23,6 +23,10 @@ constexpr int64_t kMostGpus = 1'000'000;
 constexpr int64_t kMostItems = 2'000'000;
 constexpr int kMostJobs = 1'000'000'000;
 constexpr double kMostSpread = 3;
+// Wide, so that only slips are refused.
+constexpr base::Limits kWork{1e-6, 1e6, " GPU hours"};
+constexpr base::Limits kSeconds{0, 1e6, " s"};
+constexpr base::Limits kLoss{0, 1000};
 
 // An entry of `items`: one item, or several that arrive one behind another.
 struct Arrivals {
@@ -43,7 +47,7 @@ Reader count_into(int& target) {
 }
 
 Reader seconds_into(double& target) {
-  return [&target](const base::YamlValue& value) { target = value.number_at_least(0); };
+  return [&target](const base::YamlValue& value) { target = value.number_within(kSeconds); };
 }
 
 Reader class_into(db::Priority& target) {
@@ -79,7 +83,7 @@ Reader losses_into(std::map<int, double>& target) {
       if (error != std::errc() || end != key.data() + key.size() || gpus < 1) {
         section.refuse(key, "must be a number of GPUs");
       }
-      target[gpus] = section.value(key).number_at_least(0);
+      target[gpus] = section.value(key).number_within(kLoss);
     }
   };
 }
@@ -115,7 +119,7 @@ Arrivals arrivals_of(const base::YamlValue& value) {
   Arrivals arrivals;
   const base::YamlSection section = value.as_section();
   const Reader work = [&](const base::YamlValue& hours) {
-    arrivals.work_hours = hours.positive_number();
+    arrivals.work_hours = hours.number_within(kWork);
   };
   const Reader deadline = [&](const base::YamlValue& time) {
     arrivals.deadline_after = time.duration();

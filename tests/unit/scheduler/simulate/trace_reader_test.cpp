@@ -117,6 +117,12 @@ TEST(TraceReader, RefusesWithFileLineAndField) {
               HasSubstr("items[0].every has an invalid duration 'soon'"));
   EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, count: 3000000}\n"),
               HasSubstr("line 3: items[0] makes more than 2000000 items"));
+  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1e308}\n"),
+              HasSubstr("items[0].work_gpu_hours must be at most 1e+06 GPU hours"));
+  EXPECT_THAT(refusal(kSite + kOneItem + "model: {serial_seconds: 1e308}\n"),
+              HasSubstr("model.serial_seconds must be at most 1e+06 s"));
+  EXPECT_THAT(refusal(kSite + kOneItem + "model: {straggler: {4: 1e308}}\n"),
+              HasSubstr("model.straggler.4 must be at most 1000"));
   EXPECT_THAT(refusal("site: {nodes: 0}\n" + kOneItem), HasSubstr("site.nodes must be at least 1"));
   EXPECT_THAT(refusal("site: {nodes: 2000000, gpus_per_node: 2}\n" + kOneItem),
               HasSubstr("line 1: site has too many GPUs"));
