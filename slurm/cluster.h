@@ -168,9 +168,12 @@ class Cluster {
   virtual int allowance() = 0;
   // How many machines the cluster has; 0: not known.
   virtual int nodes() = 0;
-  // Nodes, partitions, everybody's jobs and the limits on them, for a planner. Each call makes a
-  // few requests, the same number however many jobs there are, and none beyond allowance().
+  // Nodes, partitions and everybody's jobs, for a planner. Each call makes a few requests, the same
+  // number however many jobs there are, and none beyond allowance().
   virtual ClusterFacts facts() = 0;
+  // With the limits on these jobs, too, which the daemon does not plan by yet. As facts() where
+  // there are none.
+  virtual ClusterFacts facts_with_limits();
   // Whether the cluster would take this job and when it would start, in its own words; nothing is
   // submitted. Throws std::runtime_error when this kind of cluster has no such request.
   virtual std::string test_only(const JobRequest& request) = 0;

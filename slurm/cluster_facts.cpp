@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse_number.h"
+#include "slurm/cluster.h"
 #include "slurm/job_states.h"
 
 namespace slurm {
@@ -56,6 +57,8 @@ std::vector<int64_t> continued(std::vector<int64_t> since, int64_t count, int64_
 }
 
 }  // namespace
+
+ClusterFacts Cluster::facts_with_limits() { return facts(); }
 
 void set_jobs(std::vector<QueuedJob> everybody, ClusterFacts& facts) {
   for (QueuedJob& job : everybody) {

@@ -1,6 +1,6 @@
 // What a planner needs to know of a cluster at one time: its nodes with what is busy, its
-// partitions, everybody's jobs in Slurm's order, and the limits of QOS and associations.
-// Cluster::facts() reads them; what is here joins what was read. Pure.
+// partitions, everybody's jobs in Slurm's order, and, from Cluster::facts_with_limits(), the limits
+// of QOS and associations. Cluster::facts() reads them; what is here joins what was read. Pure.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ using UnseenByNode = std::map<std::string, UnseenUse>;
 struct ClusterFacts {
   bool complete = false;  // else nodes, partitions or jobs are missing or old
   std::string problem{};  // why, for the user
-  // Of the site: nodes, partitions and the limits that slurmdbd keeps; `site.now` is when nodes and
-  // partitions were read, 0: never.
+  // Of the site: nodes, partitions and, if they were asked for, the limits that slurmdbd keeps;
+  // `site.now` is when nodes and partitions were read, 0: never.
   SiteFacts site{};
   // Why the limits of QOS and associations are not known, one clause; empty: they are.
   std::string limits_problem{};

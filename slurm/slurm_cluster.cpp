@@ -73,14 +73,20 @@ ClusterFacts SlurmCluster::facts() {
   }
   Listing jobs = everybodys_jobs();
   facts.site = ask_site();
-  refresh_accounting();
-  copy_accounting(accounting_, facts.site);
-  facts.limits_problem = why_limits_are_unknown(facts.site);
+  facts.limits_problem = "they were not asked for";
   facts.problem = first_problem(jobs, facts.site);
   facts.complete = facts.problem.empty();
   set_jobs(std::move(jobs.everybody), facts);
   if (facts.complete) unseen_ = unseen_use(unseen_, facts, facts.site.now);
   facts.unseen = unseen_;
+  return facts;
+}
+
+ClusterFacts SlurmCluster::facts_with_limits() {
+  ClusterFacts facts = this->facts();
+  refresh_accounting();
+  copy_accounting(accounting_, facts.site);
+  facts.limits_problem = why_limits_are_unknown(facts.site);
   return facts;
 }
 

@@ -42,8 +42,10 @@ class SlurmCluster : public Cluster {
   // Asks Slurm once an hour, five minutes after a failure.
   int nodes() final;
   // Two requests for nodes and partitions; one for the jobs unless the listing of states() has
-  // everybody's; and once an hour those for the limits that slurmdbd keeps.
+  // everybody's.
   ClusterFacts facts() final;
+  // And once an hour those for the limits that slurmdbd keeps, five minutes after a failure.
+  ClusterFacts facts_with_limits() final;
 
  protected:
   // As ListedJobs.

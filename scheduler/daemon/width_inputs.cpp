@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kBetweenLooks = 30'000;  // ms
 constexpr int64_t kOldest = 300;           // seconds: older facts say nothing of now
-// Jobs, nodes and partitions, and once in a while what slurmdbd keeps.
-constexpr int kRequests = 8;
+// Jobs, nodes and partitions.
+constexpr int kRequests = 3;
 
 const SearchTime* time_of(const QueueSnapshot& snapshot, int kind) {
   if (kind < 0 || static_cast<size_t>(kind) >= snapshot.times.size()) return nullptr;

@@ -88,7 +88,7 @@ class FactsOnSlurm : public ::testing::TestWithParam<bool> {
   bool comes_to(const std::function<bool()>& condition) {
     for (int waited = 0; waited < kTimeoutMs; waited += 200) {
       cluster_->states();
-      facts_ = cluster_->facts();
+      facts_ = cluster_->facts_with_limits();
       if (facts_.complete && condition()) return true;
       std::this_thread::sleep_for(milliseconds(200));
     }

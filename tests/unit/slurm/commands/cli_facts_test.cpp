@@ -86,7 +86,7 @@ class CliFacts : public Commands {
 };
 
 TEST_F(CliFacts, ShowNodesPartitionsAndEverybodysJobs) {
-  const ClusterFacts facts = cluster().facts();
+  const ClusterFacts facts = cluster().facts_with_limits();
   ASSERT_TRUE(facts.complete) << facts.problem;
   EXPECT_EQ(facts.site.now, kNow);
   const auto& nodes = facts.site.nodes.value->each;
@@ -169,22 +169,22 @@ TEST_F(CliFacts, AskForLimitsOnceAnHour) {
   options_.accounting = Accounting::kAuto;
   scontrol_says("ClusterName = bed\nAccountingStorageEnforce = associations,limits\n");
   becomes("sacctmgr", "case \"$4\" in qos) echo 'normal|||||||' ;; user) echo lab ;; esac");
-  const ClusterFacts facts = cluster().facts();
+  const ClusterFacts facts = cluster().facts_with_limits();
   EXPECT_EQ(facts.limits_problem, "");
   EXPECT_THAT(*facts.site.qos.value, ElementsAre(Key("normal")));
   EXPECT_EQ(facts.site.enforces_limits, true);
   now_ms_ += 59 * 60'000;
-  EXPECT_EQ(cluster().facts().limits_problem, "") << "they are kept";
+  EXPECT_EQ(cluster().facts_with_limits().limits_problem, "") << "they are kept";
   EXPECT_EQ(calls("sacctmgr").size(), 3U);
   now_ms_ += 60'000;
-  cluster().facts();
+  cluster().facts_with_limits();
   EXPECT_EQ(calls("sacctmgr").size(), 6U);
 }
 
 TEST_F(CliFacts, SayThatLimitsAreUnknownWithoutAccounting) {
   options_.accounting = Accounting::kAuto;
   becomes("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
-  const ClusterFacts facts = cluster().facts();
+  const ClusterFacts facts = cluster().facts_with_limits();
   EXPECT_TRUE(facts.complete) << facts.problem;
   EXPECT_THAT(facts.limits_problem, HasSubstr("no accounting (slurmdbd)"));
 }

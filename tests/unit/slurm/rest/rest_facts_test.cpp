@@ -219,9 +219,19 @@ TEST_P(RestFacts, RememberSinceWhenHiddenJobsAreBusy) {
 
 TEST_P(RestFacts, SayThatLimitsAreUnknownWithoutAccounting) {
   const auto cluster = make_rest_cluster(options());
-  const ClusterFacts facts = cluster->facts();
+  const ClusterFacts facts = cluster->facts_with_limits();
   EXPECT_TRUE(facts.complete);
   EXPECT_THAT(facts.limits_problem, HasSubstr("no accounting (slurmdbd)"));
+  EXPECT_THAT(asked("GET", "/slurmdb/"), IsEmpty());
+}
+
+TEST_P(RestFacts, AskForNoLimitsUnlessTheyAreWanted) {
+  offers_accounting_ = true;
+  const auto cluster = make_rest_cluster(options());
+  const ClusterFacts facts = cluster->facts();
+  EXPECT_TRUE(facts.complete) << facts.problem;
+  EXPECT_FALSE(facts.site.qos.value);
+  EXPECT_EQ(facts.limits_problem, "they were not asked for");
   EXPECT_THAT(asked("GET", "/slurmdb/"), IsEmpty());
 }
 
@@ -237,17 +247,17 @@ TEST_P(RestFacts, AskForLimitsOnceAnHour) {
   answers("associations",
           R"({"associations": [{"account": "lab", "user": "alice", "is_default": true}]})");
   const auto cluster = make_rest_cluster(options());
-  const ClusterFacts facts = cluster->facts();
+  const ClusterFacts facts = cluster->facts_with_limits();
   EXPECT_EQ(facts.limits_problem, "");
   EXPECT_THAT(*facts.site.qos.value, ElementsAre(Key("normal")));
   EXPECT_EQ(facts.site.associations.value->default_account, "lab");
   for (int i = 0; i < 5; ++i) {
     pass(11 * 60'000);
-    EXPECT_EQ(cluster->facts().limits_problem, "") << "they are kept";
+    EXPECT_EQ(cluster->facts_with_limits().limits_problem, "") << "they are kept";
   }
   EXPECT_THAT(asked("GET", "/slurmdb/"), SizeIs(2));
   pass(6 * 60'000);
-  cluster->facts();
+  cluster->facts_with_limits();
   EXPECT_THAT(asked("GET", "/slurmdb/"), SizeIs(4));
 }
 
@@ -255,11 +265,11 @@ TEST_P(RestFacts, AskForLimitsAgainSoonAfterAFailure) {
   offers_accounting_ = true;
   answers_["/slurmdb/"] = [](const auto&) { return json(error(2000, "no database"), 500); };
   const auto cluster = make_rest_cluster(options());
-  EXPECT_NE(cluster->facts().limits_problem, "");
-  EXPECT_TRUE(cluster->facts().complete) << "nodes and jobs are known all the same";
+  EXPECT_NE(cluster->facts_with_limits().limits_problem, "");
+  EXPECT_TRUE(cluster->facts_with_limits().complete) << "nodes and jobs are known all the same";
   EXPECT_THAT(asked("GET", "/slurmdb/"), SizeIs(1));
   pass(5 * 60'000);
-  cluster->facts();
+  cluster->facts_with_limits();
   EXPECT_THAT(asked("GET", "/slurmdb/"), SizeIs(2));
 }
 
