@@ -26,6 +26,7 @@
 #include "scheduler/daemon/micrograph_reader.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
+#include "scheduler/daemon/widener.h"
 #include "scheduler/daemon/width_inputs.h"
 #include "scheduler/policy/circuit_breaker.h"
 #include "scheduler/policy/clock_jumps.h"
@@ -97,7 +98,6 @@ class Daemon {
   void carry_out(const Plan& plan);
   std::string why_nothing_starts() const;
   bool launch(const JobStart& start);
-  void widen(const Widening& widening);
   void guarded(const std::string& what, const std::function<void()>& action);
   void note_hanging_files();
   void publish();
@@ -116,6 +116,7 @@ class Daemon {
   InHand in_hand_;
   FreshJobs fresh_;
   WidthInputs widths_{context_};
+  Widener widener_{context_};
   KnownQueue queue_;
   PlanBoard plans_;
   JobSnapshot snapshot_;  // the last fresh one

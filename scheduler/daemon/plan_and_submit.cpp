@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "db/attempts.h"
 #include "db/items.h"
 #include "db/pauses.h"
 #include "db/queue.h"
@@ -11,7 +10,6 @@
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/launcher.h"
-#include "scheduler/script/job_script.h"
 
 namespace scheduler {
 namespace {
@@ -75,20 +73,6 @@ void Daemon::count_fresh_jobs(QueueSnapshot& snapshot) {
   fresh_.apply(snapshot);
 }
 
-// An item whose options do not fit the wider shape keeps the job that it has.
-void Daemon::widen(const Widening& widening) {
-  guarded("item " + std::to_string(widening.item_id), [&] {
-    const auto attempt = db::AttemptStore(context_.database).newest_of_item(widening.item_id);
-    const slurm::JobStatus* job = attempt ? snapshot_.job_of(*attempt) : nullptr;
-    if (job == nullptr || !can_be_stopped(*job)) return;
-    const auto item = db::ItemStore(context_.database).find(widening.item_id).value();
-    JobShape shape = job_shape_of(context_.config.slurm, widening.width);
-    shape.priority = item.priority;
-    directives_of(context_.config, shape, item.options);
-    begin_to_stop(context_, *attempt, *job);
-  });
-}
-
 // `looks`: the cluster may be asked.
 LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   QueueSnapshot& snapshot = queue_.read(context_.clock.now(), limits_);
@@ -98,6 +82,7 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   snapshot.held_lanes.merge(held_lanes());
   snapshot.refused_lanes = lanes_.refused();
   snapshot.hanging_files = hanging_files();
+  snapshot.not_widened = widener_.not_widened();
   widths_.add_to(snapshot);
   if (looks) {
     guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
@@ -117,7 +102,9 @@ void Daemon::carry_out(const Plan& plan) {
     if (!launch(start)) return;
   }
   for (const Widening& widening : plan.widenings) {
-    if (may_ask()) widen(widening);
+    if (!may_ask()) return;
+    guarded("item " + std::to_string(widening.item_id),
+            [&] { widener_.widen(widening, snapshot_); });
   }
 }
 
@@ -143,16 +130,20 @@ void Daemon::plan_and_submit(bool complete) {
   const bool submits = complete && !is_paused() && (may_widen(limits_) ? may_ask() : may_submit());
   const bool stopped =
       !complete || is_paused() || !breaker_.pause(context_.clock.boot_ms()).empty();
-  if (complete) guarded("facts of the cluster", [this] { widths_.look(limits_); });
+  if (complete) {
+    guarded("facts of the cluster", [this] { widths_.look(limits_); });
+    guarded("wider jobs", [this] { widener_.look_again(snapshot_); });
+  }
   const LastPlan planned = make_plan(stopped ? why_nothing_starts() : "", submits);
   plans_.publish(planned);
   const auto held = held_lanes();
   const HangingFiles hanging = hanging_files();
+  const NotWidened not_widened = widener_.not_widened();
   if (submits) carry_out(planned->plan);
   // What its submissions have met is shown at once.
   const std::string why = why_nothing_starts();
   if (why != planned->plan.pause_reason || held != held_lanes() ||
-      !hang_alike(hanging, hanging_files())) {
+      not_widened != widener_.not_widened() || !hang_alike(hanging, hanging_files())) {
     plans_.publish(make_plan(why, false));
   }
 }

@@ -33,7 +33,7 @@ enum class Why : uint8_t {
   kCancelled,
   kRuns,
   kStops,   // kRuns: to resume with another width
-  kWidens,  // kWiden, or kRuns for want of what would let its next job be submitted
+  kWidens,  // kWiden, or kRuns where its job cannot be stopped, or its next one be submitted, yet
 };
 
 // Items by class.

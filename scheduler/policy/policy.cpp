@@ -153,14 +153,13 @@ Reason reason_to_wait(const PlanItem& item, const Filling& filling) {
   return reason;
 }
 
-// "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint and resumes "
+// "has 1 GPU, and urgent items get 4 nodes (16 GPUs)"
 std::string widening_text(const PlanItem& item, const ItemWidth& width,
                           const ClusterLimits& limits) {
   const std::string wide = text_of(limits, width.width);
   return "has " + text_of(limits, *item.width) +
          (width.choice ? ", and with " + wide + " it would be " + explain_instead(width)
-                       : ", and urgent items get " + wide) +
-         ": it is stopped with a checkpoint and resumes ";
+                       : ", and urgent items get " + wide);
 }
 
 class Planner {
@@ -292,7 +291,14 @@ class Planner {
   // nothing.
   void decide_wider(const Entry& entry, const ItemWidth& width) {
     const PlanItem& item = *entry.item;
-    std::string text = widening_text(item, width, snapshot_.limits);
+    const std::string gain = widening_text(item, width, snapshot_.limits);
+    const auto kept = snapshot_.not_widened.find(item.id);
+    if (kept != snapshot_.not_widened.end() && kept->second.width == width.width) {
+      const std::string text = gain + "; its job is not stopped for that: " + kept->second.why;
+      decide(entry, Verdict::kRuns, {.why = Why::kWidens, .text = add_text(text)});
+      return;
+    }
+    std::string text = gain + ": it is stopped with a checkpoint and resumes ";
     Verdict verdict = Verdict::kRuns;
     if (!snapshot_.pause_reason.empty()) {
       text += "as soon as jobs are submitted again (" + snapshot_.pause_reason + ")";

@@ -102,6 +102,15 @@ struct HangingFiles {
   std::map<int64_t, std::string> volumes{};      // by template
 };
 
+// An item's job that could not be stopped for one of this width, and why, a clause.
+struct KeptJob {
+  Width width{};
+  std::string why{};
+
+  bool operator==(const KeptJob&) const = default;
+};
+using NotWidened = std::map<int64_t, KeptJob>;  // by item
+
 struct QueueSnapshot {
   int64_t now = 0;
   ClusterLimits limits{};
@@ -116,6 +125,7 @@ struct QueueSnapshot {
   // again.
   std::set<std::string> refused_lanes{};
   HangingFiles hanging_files{};
+  NotWidened not_widened{};
   std::vector<PlanItem> items{};  // by id; ended ones are ignored
   std::vector<SearchKind> kinds{};
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known

@@ -208,10 +208,33 @@ TEST_F(DaemonSlurmPromoteTest, WhatCouldNotBeSubmittedWideIsNotStopped) {
   const auto id = enqueue_and_run();
   give_options(id, {{"ntasks", "1"}});  // given before the site's configuration was changed
   promote(id);
-  ticks(2);
+  ticks(3);
   EXPECT_THAT(cluster_.signalled, IsEmpty());
-  EXPECT_THAT(daemon_->status().problem, HasSubstr("--ntasks=1"));
   EXPECT_EQ(attempt(id).state, AttemptState::kRunning);
+  EXPECT_EQ(daemon_->status().problem, "");
+  EXPECT_EQ(count_logged("--ntasks=1"), 1);
+  EXPECT_THAT(explained(id), AllOf(HasSubstr("urgent items get 4 nodes (16 GPUs)"),
+                                   HasSubstr("its job is not stopped"), HasSubstr("--ntasks=1")));
+  EXPECT_EQ(listed(id), explained(id));
+  give_options(id, {});
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, SizeIs(1));
+}
+
+TEST_F(DaemonSlurmPromoteTest, AJobThatTheClusterDoesNotListIsNotSaidToBeStopped) {
+  const auto id = enqueue_and_run();
+  promote(id);
+  cluster_.jobs[0].job_id = "99999";
+  ticks(3);
+  EXPECT_THAT(cluster_.signalled, IsEmpty());
+  EXPECT_EQ(daemon_->status().problem, "");
+  EXPECT_EQ(count_logged("not in the cluster's last list of jobs"), 1);
+  EXPECT_THAT(explained(id),
+              HasSubstr("its job is not stopped for that: it is not in the cluster's "
+                        "last list of jobs"));
+  cluster_.jobs[0].job_id = attempt(id).job_id;
+  ticks(1);
+  EXPECT_THAT(cluster_.signalled, SizeIs(1));
 }
 
 TEST_F(DaemonSlurmPromoteTest, AnItemWhoseOwnOptionsSayItsWidthIsExplainedByWhatItGot) {
