@@ -96,6 +96,7 @@ void WidthInputs::say(const std::string& problem) {
 
 void WidthInputs::add_times(QueueSnapshot& snapshot) {
   snapshot.times.clear();
+  snapshot.no_time.clear();
   for (const SearchKind& kind : snapshot.kinds) {
     db::SearchCounts& counts = counts_[kind.template_id];
     if (counts.engine.empty()) {
@@ -104,6 +105,8 @@ void WidthInputs::add_times(QueueSnapshot& snapshot) {
     }
     const SearchSize search{.counts = counts,
                             .image = {.width = kind.image_width, .height = kind.image_height}};
+    const std::string why = why_unknown(search);
+    if (!why.empty()) snapshot.no_time[static_cast<int>(snapshot.times.size())] = why;
     snapshot.times.push_back(search_time(measures_, context_.config.rates, search));
   }
 }
@@ -165,6 +168,7 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
 
 void WidthInputs::add_to(QueueSnapshot& snapshot) {
   snapshot.gpus.reset();
+  snapshot.no_gpus = problem_;
   if (snapshot.limits.classes.empty()) return;
   snapshot.limits.most_nodes = most_nodes_;
   add_times(snapshot);

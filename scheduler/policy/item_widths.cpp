@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "scheduler/policy/rates.h"
 
 namespace scheduler {
 namespace {
@@ -31,6 +32,10 @@ std::string span_text(double seconds) {
   if (seconds < 60) return with_digits(std::ceil(seconds), 0) + " s";
   if (seconds < kSecondsPerHour) return with_digits(seconds / 60, 1) + " min";
   return with_digits(seconds / kSecondsPerHour, 1) + " h";
+}
+
+bool leads_elsewhere(const std::map<std::string, std::string>& place) {
+  return place.contains("partition") || place.contains("reservation");
 }
 
 std::string gpus_text(const Width& width) { return base::counted(width.gpus(), "GPU"); }
@@ -116,17 +121,36 @@ int ItemWidths::usable_for(db::Priority priority) const {
   return std::max(1, gpus);
 }
 
+bool ItemWidths::class_is_elsewhere(const PlanItem& item) const {
+  const auto of_class = snapshot_.limits.class_options.find(item.priority);
+  return of_class != snapshot_.limits.class_options.end() && leads_elsewhere(of_class->second);
+}
+
 // None where the figures are not known, or are not those of its jobs: its own options or its
 // class's may lead to other nodes, or ask for other jobs.
 const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
   const ItemAsks& asks = asks_of(item);
-  const auto of_class = snapshot_.limits.class_options.find(item.priority);
-  const bool elsewhere =
-      asks.place.contains("partition") || asks.place.contains("reservation") ||
-      (of_class != snapshot_.limits.class_options.end() &&
-       (of_class->second.contains("partition") || of_class->second.contains("reservation")));
+  const bool elsewhere = leads_elsewhere(asks.place) || class_is_elsewhere(item);
   if (!gpus_ || elsewhere || asks.own_width || !asks.size.empty()) return nullptr;
   return time_of(item);
+}
+
+// As time_to_choose_by() and choose() have it.
+std::string ItemWidths::why_not_chosen(const PlanItem& item) const {
+  const ItemAsks& asks = asks_of(item);
+  if (asks.own_width || !asks.size.empty()) return "its own options say how large its job is";
+  if (leads_elsewhere(asks.place)) return "it names a partition or reservation of its own";
+  if (class_is_elsewhere(item)) return "its class names a partition or reservation";
+  if (item.kind < 0) return kImageUnknown;
+  if (time_of(item) == nullptr) {
+    const auto why = snapshot_.no_time.find(item.kind);
+    return why == snapshot_.no_time.end() ? "how long it takes is not known" : why->second;
+  }
+  if (!gpus_) {
+    return "when GPUs will be free is not known" +
+           (snapshot_.no_gpus.empty() ? "" : ": " + snapshot_.no_gpus);
+  }
+  return "the cluster has no room for any of its class";
 }
 
 bool ItemWidths::was_refused(const PlanItem& item, const Width& width) const {
@@ -203,9 +227,12 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   ItemWidth width = of_the_site(item);
   const SearchTime* time = time_to_choose_by(item);
   const auto rules = limits.classes.find(item.priority);
-  if (time == nullptr || rules == limits.classes.end()) return width;
-  width.choice = choose(item, *time, rules->second, *gpus_);
-  if (!width.choice) return width;
+  if (rules == limits.classes.end()) return width;
+  if (time != nullptr) width.choice = choose(item, *time, rules->second, *gpus_);
+  if (!width.choice) {
+    width.not_chosen = why_not_chosen(item);
+    return width;
+  }
   width.sharing = sharing(item);
   width.usable_gpus = usable_for(item.priority);
   if (width.choice->rule == WidthRule::kUrgent && urgent_[item.kind] > 1) {

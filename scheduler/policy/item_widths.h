@@ -19,11 +19,12 @@ struct ItemWidth {
   // What each width would have meant. None where the time of its search, the free GPUs or the
   // class's widths are not known, or where its own options decide: then the width is the site's.
   std::optional<WidthChoice> choice{};
-  bool in_turn = true;  // of several urgent items: one after the other at this width
-  int64_t urgent = 0;   // that share the GPUs, this one included
-  int64_t sharing = 0;  // ready items of its class and higher ones, this one included
-  int usable_gpus = 0;  // what these share
-  double done_now = 0;  // of instead(): seconds until it is done if its job is not stopped
+  std::string not_chosen{};  // where a width was to be chosen: why none was, a clause
+  bool in_turn = true;       // of several urgent items: one after the other at this width
+  int64_t urgent = 0;        // that share the GPUs, this one included
+  int64_t sharing = 0;       // ready items of its class and higher ones, this one included
+  int usable_gpus = 0;       // what these share
+  double done_now = 0;       // of instead(): seconds until it is done if its job is not stopped
 };
 
 class ItemWidths {
@@ -46,7 +47,9 @@ class ItemWidths {
   std::optional<WidthChoice> choose(const PlanItem& item, const SearchTime& time,
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
   ItemWidth of_the_site(const PlanItem& item) const;
+  bool class_is_elsewhere(const PlanItem& item) const;
   const SearchTime* time_to_choose_by(const PlanItem& item) const;
+  std::string why_not_chosen(const PlanItem& item) const;
   std::vector<Width> menu_for(const PlanItem& item, const ClassWidths& rules) const;
   bool fits(const Width& width) const;
   bool is_held(const PlanItem& item, const Width& width) const;

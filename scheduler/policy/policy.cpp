@@ -127,7 +127,10 @@ std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
                          const QueueSnapshot& snapshot) {
   if (asks_of(item).own_width) return "what its own options ask for";
   const std::string text = text_of(snapshot.limits, width.width);
-  if (!width.choice) return text + why_this_width(item, snapshot.limits);
+  if (!width.choice) {
+    return text + why_this_width(item, snapshot.limits) +
+           (width.not_chosen.empty() ? "" : "; no width was chosen, since " + width.not_chosen);
+  }
   return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)]);
 }
 

@@ -129,7 +129,9 @@ struct QueueSnapshot {
   std::vector<PlanItem> items{};  // by id; ended ones are ignored
   std::vector<SearchKind> kinds{};
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
+  std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
+  std::string no_gpus{};  // why they are not known
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
   // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their

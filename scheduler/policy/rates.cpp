@@ -203,7 +203,7 @@ std::string why_unknown(const SearchSize& search) {
     return "the orientations of its template were not counted: register the template again";
   }
   if (search.image.width <= 0 || search.image.height <= 0) {
-    return "the size of its micrograph is not known";
+    return kImageUnknown;
   }
   return "";
 }

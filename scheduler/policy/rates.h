@@ -73,6 +73,7 @@ struct WorkEstimate {
   int64_t width = 0;
 };
 
+inline constexpr const char* kImageUnknown = "the size of its micrograph is not known";
 // Why the work cannot be estimated, a clause; empty when it can.
 std::string why_unknown(const SearchSize& search);
 // `site_rates`: correlations per second on an image of 4096 x 4096, by model of device. nullopt

@@ -106,11 +106,21 @@ TEST_F(DaemonWidthsTest, WithoutTheFiguresEachGetsTheSitesWidth) {
   ticks(1);
   EXPECT_EQ(attempt(normal).shape, "1 GPU");
   EXPECT_EQ(count_logged("sinfo: no answer"), 1);
+  EXPECT_THAT(explained(normal), HasSubstr("sinfo: no answer"));
   cluster_.cluster_facts.complete = true;
   restart();
   const auto unread = enqueue("b.mrc").id;
   ticks(1);
   EXPECT_EQ(attempt(unread).shape, "1 GPU") << "the size of its micrograph is not known";
+  EXPECT_THAT(explained(unread), HasSubstr("the size of its micrograph is not known"));
+  {
+    const std::scoped_lock lock(database_->mutex());
+    database_->connection().execute("UPDATE templates SET counted_by = ''");
+  }
+  restart();
+  const auto uncounted = enqueue_known("c.mrc", Priority::kNormal);
+  ticks(1);
+  EXPECT_THAT(explained(uncounted), HasSubstr("register the template again"));
 }
 
 TEST_F(DaemonWidthsTest, AShapeInTheConfigurationIsForAllButUrgentItems) {

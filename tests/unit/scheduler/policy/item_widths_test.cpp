@@ -21,6 +21,7 @@ using db::Priority;
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -195,6 +196,38 @@ TEST_F(ItemWidthsTest, WhereSomethingIsUnknownTheSitesWidthIsGiven) {
   is_free(idle());
   snapshot_.items[0] = asking(snapshot_.items[0], {.own_width = true});
   EXPECT_THAT(explanation(), HasSubstr("so it gets what its own options ask for"));
+}
+
+TEST_F(ItemWidthsTest, WhyNoWidthIsChosenIsExplained) {
+  PlanItem& item = add(Priority::kNormal);
+  EXPECT_THAT(explanation(), Not(HasSubstr("no width was chosen")));
+  item.kind = -1;
+  EXPECT_THAT(explanation(),
+              EndsWith("so it gets 1 GPU; no width was chosen, since the size of its "
+                       "micrograph is not known"));
+  item.kind = 0;
+  snapshot_.times[0].reset();
+  snapshot_.no_time = {{0, "its template was not counted"}};
+  EXPECT_THAT(explanation(), EndsWith("chosen, since its template was not counted"));
+  snapshot_.times[0] = SearchTime{.work = kLong, .model = example_model()};
+  item = asking(item, {.size = "time=10"});
+  EXPECT_THAT(explanation(), EndsWith("chosen, since its own options say how large its job is"));
+  item = asking(item, {.place = {{"partition", "other"}}});
+  EXPECT_THAT(explanation(),
+              EndsWith("chosen, since it names a partition or reservation of its own"));
+  item.asks.reset();
+  snapshot_.limits.class_options[Priority::kNormal] = {{"reservation", "monday"}};
+  EXPECT_THAT(explanation(), EndsWith("chosen, since its class names a partition or reservation"));
+  snapshot_.limits.class_options.clear();
+  is_free({});
+  EXPECT_THAT(explanation(),
+              EndsWith("chosen, since the cluster has no room for any of its class"));
+  snapshot_.gpus.reset();
+  snapshot_.no_gpus = "sinfo: no answer";
+  EXPECT_THAT(explanation(),
+              EndsWith("chosen, since when GPUs will be free is not known: sinfo: no answer"));
+  snapshot_.limits.classes.clear();
+  EXPECT_THAT(explanation(), EndsWith("so it gets 1 GPU"));
 }
 
 TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
