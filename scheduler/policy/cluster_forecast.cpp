@@ -252,7 +252,7 @@ LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuest
   lane.gpus.likely = likely.of_partition(partition, lane.nodes);
   std::vector<std::string> same;
   lane.gpus.late = late.of_partition(partition, same);
-  lane.not_placed = late.not_placed();
+  lane.gpus.not_placed = late.not_placed();
   return lane;
 }
 

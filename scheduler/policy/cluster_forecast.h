@@ -34,6 +34,9 @@ struct ForecastQuestion {
   // slurmrestd does not from v0.0.40 on.
   std::string partition{};
   std::map<std::string, JobForecast> ours{};  // by the job's name, the attempt's token
+  // The daemon sets none of the following yet: it learns no ratio, does not know the priority that
+  // Slurm will give its next job, and chooses no width on a site without GPUs.
+  //
   // Which part of their time limit other people's jobs take on average; 1: not known. `late` takes
   // the whole limit.
   double limit_ratio = 1;
@@ -47,9 +50,6 @@ struct ForecastQuestion {
 struct LaneForecast {
   GpuForecast gpus{};                // seconds from the facts' time
   std::vector<std::string> nodes{};  // their names, in the same order
-  // Jobs that go first but were not placed, since there are too many: GPUs may be free later than
-  // forecast.
-  int64_t not_placed = 0;
 };
 
 // From facts that are not complete it forecasts what it can: nothing without nodes. Our jobs that

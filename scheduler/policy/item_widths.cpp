@@ -233,6 +233,7 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
     width.not_chosen = why_not_chosen(item);
     return width;
   }
+  width.not_placed = gpus_->not_placed;
   width.sharing = sharing(item);
   width.usable_gpus = usable_for(item.priority);
   if (width.choice->rule == WidthRule::kUrgent && urgent_[item.kind] > 1) {
@@ -306,6 +307,10 @@ std::string explain(const ItemWidth& width, const SearchTime& time) {
   }
   const WidthForecast& got = chosen(*width.choice);
   if (got.wait > 0) text += "; of this it waits " + span_text(got.wait) + " for its GPUs";
+  if (width.not_placed > 0) {
+    text += "; it may wait longer, since " + base::counted(width.not_placed, "job") +
+            " that go first are not counted";
+  }
   return text + "; " + why(width, *width.choice);
 }
 

@@ -24,6 +24,7 @@ struct ItemWidth {
   int64_t urgent = 0;        // that share the GPUs, this one included
   int64_t sharing = 0;       // ready items of its class and higher ones, this one included
   int usable_gpus = 0;       // what these share
+  int64_t not_placed = 0;    // jobs that go first and are not in the forecast
   double done_now = 0;       // of instead(): seconds until it is done if its job is not stopped
 };
 

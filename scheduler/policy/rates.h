@@ -48,6 +48,8 @@ Measures learn(const Measures& known, const FinishedSearch& search);
 struct SearchSize {
   db::SearchCounts counts{};
   db::ImageSize image{};
+  // The daemon sets neither yet, since it does not know on which model a search will run and
+  // chooses no width for one on processors.
   std::string device{};  // model; empty: the one that most searches ran on
   int cores = 0;         // of a search on processors; 0: it has a GPU
 };

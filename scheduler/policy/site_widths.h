@@ -2,6 +2,7 @@
 // long its searches take, and when the cluster's GPUs are free.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "scheduler/config/class_widths.h"
@@ -21,6 +22,9 @@ struct SearchTime {
 struct GpuForecast {
   ClusterForecast likely{};  // when they are free: seconds from the snapshot's time, as expected
   ClusterForecast late{};    // and with 90 % certainty
+  // Jobs that go first but were left out, since there are too many: GPUs may be free later than
+  // forecast.
+  int64_t not_placed = 0;
 };
 
 }  // namespace scheduler

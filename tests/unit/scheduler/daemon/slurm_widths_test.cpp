@@ -166,6 +166,18 @@ TEST_F(DaemonWidthsTest, NoJobIsWiderThanItsPartitionAllows) {
   EXPECT_EQ(attempt(urgent).shape, "2 nodes (8 GPUs)");
 }
 
+TEST_F(DaemonWidthsTest, WhatAForecastLeavesOutIsSaid) {
+  slurm::QueuedJob array{.partitions = {"main"}, .waiting_tasks = 2'500};
+  array.status.reason = "Priority";
+  array.status.gpus = 1;
+  array.limit_minutes = 10;
+  cluster_.cluster_facts.waiting = {array};
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(1);
+  EXPECT_THAT(attempt(id).explanation, HasSubstr("500 jobs that go first are not counted"));
+}
+
 TEST_F(DaemonWidthsTest, WithoutAPartitionThatTheClusterNamesNothingIsChosen) {
   cluster_.cluster_facts.site.partitions.value->at("main").is_default = false;
   restart();

@@ -197,9 +197,9 @@ TEST_F(ClusterForecastTest, EachTaskOfAnArrayIsAJob) {
   waits(1, 1, 10).waiting_tasks = 9;
   EXPECT_THAT(forecast().gpus.likely.at(1), Each(600));
   EXPECT_THAT(forecast().gpus.likely.at(0), UnorderedElementsAre(600, 600, 600, 1200));
-  EXPECT_EQ(forecast().not_placed, 0);
+  EXPECT_EQ(forecast().gpus.not_placed, 0);
   facts_.waiting.at(0).waiting_tasks = 1'000'000;
-  EXPECT_EQ(forecast().not_placed, 998'000);
+  EXPECT_EQ(forecast().gpus.not_placed, 998'000);
 }
 
 TEST_F(ClusterForecastTest, GpusOfANodeWithoutFreeProcessorsWaitForThem) {

@@ -152,6 +152,14 @@ TEST_F(ItemWidthsTest, AnUrgentItemBehindLongJobsIsToldWhatEachWidthWouldMean) {
   EXPECT_THAT(explanation(), HasSubstr("32 GPUs 1.4 h, 64 GPUs 1.3 h"));
 }
 
+TEST_F(ItemWidthsTest, JobsThatTheForecastLeavesOutAreNamed) {
+  add(Priority::kNormal);
+  EXPECT_THAT(explanation(), Not(HasSubstr("may wait longer")));
+  snapshot_.gpus->not_placed = 1200;
+  EXPECT_THAT(explanation(),
+              HasSubstr("it may wait longer, since 1200 jobs that go first are not counted"));
+}
+
 TEST_F(ItemWidthsTest, WhatHigherClassesHoldIsNotShared) {
   add_running(Priority::kUrgent, {.nodes = 15, .gpus_per_node = 4}, 0);
   add_many(2, Priority::kNormal);
