@@ -262,6 +262,8 @@ class Program {
            one_of({"ours", "one-gpu", "one-node", "whole-partition", "fcfs"}))
         ->delimiter(',')
         ->allow_extra_args(false);
+    option(*command, "--pictures", simulate_.pictures, "DIR",
+           "Also write timeline.png and waits.png into this folder");
   }
 
   void add_daemon_commands() {

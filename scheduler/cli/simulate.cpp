@@ -6,9 +6,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "base/yaml_load.h"
+#include "scheduler/charts/charts.h"
 #include "scheduler/simulate/summary.h"
 #include "scheduler/simulate/trace_reader.h"
 
@@ -20,6 +22,7 @@ using nlohmann::json;
 struct Row {
   std::string policy;
   Summary summary;
+  std::vector<BusyGpus> busy{};  // for the pictures
 };
 
 Trace read_trace(const std::string& path) {
@@ -118,19 +121,66 @@ Table table_of_classes(const std::vector<Row>& rows) {
   return table;
 }
 
+charts::Panel panel_of(const Row& row, double gpus) {
+  charts::Panel panel{.title = row.policy, .seconds = row.summary.makespan, .gpus = gpus};
+  for (const BusyGpus& of : row.busy) {
+    panel.bands.push_back({.name = to_string(of.priority), .gpus = of.gpus});
+  }
+  return panel;
+}
+
+std::string timeline_of(const std::vector<Row>& rows, double gpus) {
+  std::vector<charts::Panel> panels;
+  for (const Row& row : rows) panels.push_back(panel_of(row, gpus));
+  return charts::timeline_png(panels);
+}
+
+std::string waits_of(const std::vector<Row>& rows) {
+  std::vector<charts::Waits> all;
+  for (size_t i = 0; i < rows.front().summary.classes.size(); ++i) {
+    for (const Row& row : rows) {
+      const ClassSummary& of = row.summary.classes[i];
+      all.push_back({.group = to_string(of.priority),
+                     .name = row.policy,
+                     .wait_median = of.wait.median,
+                     .wait_ninety = of.wait.ninety,
+                     .done_median = of.completion.median,
+                     .done_ninety = of.completion.ninety});
+    }
+  }
+  return charts::waits_png(all);
+}
+
+void write_pictures(const std::string& folder, const std::vector<Row>& rows, double gpus) {
+  const base::WriteOptions visible{.durability = base::Durability::kVisible,
+                                   .folder = base::Folder::kMake};
+  base::write_file_atomically(folder + "/timeline.png", timeline_of(rows, gpus), visible);
+  base::write_file_atomically(folder + "/waits.png", waits_of(rows), visible);
+}
+
+std::vector<Row> rows_of(const Trace& trace, const SimulateOptions& options) {
+  std::vector<Row> rows;
+  for (const SimulatedPolicy policy : policies_of(options.policies)) {
+    const Simulation simulation = simulate(trace, policy);
+    rows.push_back({.policy = base::word_of(kSimulatedPolicies, policy),
+                    .summary = summary_of(trace, simulation)});
+    if (!options.pictures.empty()) {
+      rows.back().busy = busy_gpus(trace, simulation, charts::kColumns);
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 Exit simulate_trace(const Context& context, const SimulateOptions& options) {
   const Trace trace = read_trace(options.trace);
-  std::vector<Row> rows;
-  for (const SimulatedPolicy policy : policies_of(options.policies)) {
-    rows.push_back(
-        {base::word_of(kSimulatedPolicies, policy), summary_of(trace, simulate(trace, policy))});
-  }
+  const std::vector<Row> rows = rows_of(trace, options);
+  const int gpus = trace.config.slurm.gpus_per_node;
+  if (!options.pictures.empty()) write_pictures(options.pictures, rows, trace.nodes * gpus);
   json all = json::array();
   for (const Row& row : rows) all.push_back(summary_json(row));
   if (context.print_if_json({{"policies", std::move(all)}})) return Exit::kOk;
-  const int gpus = trace.config.slurm.gpus_per_node;
   context.out() << base::counted(static_cast<int64_t>(trace.items.size()), "item") << " on "
                 << base::counted(trace.nodes, "node") << " with " << base::counted(gpus, "GPU")
                 << " each\n\n";

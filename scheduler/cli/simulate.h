@@ -11,6 +11,7 @@ namespace scheduler::cli {
 struct SimulateOptions {
   std::string trace;                  // path of the YAML file
   std::vector<std::string> policies;  // of SimulatedPolicy's words; empty: all
+  std::string pictures;               // folder for them; empty: none
 };
 Exit simulate_trace(const Context& context, const SimulateOptions& options);
 

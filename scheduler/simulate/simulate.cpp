@@ -100,11 +100,17 @@ class Simulator {
       SimulatedItem& item = result_.items[job.item];
       item.ended = job.started + job.seconds;
       item.width = job.width;
-      result_.gpu_seconds += job.width.gpus() * job.seconds;
+      record(job, item.ended);
       active_.erase(job.item);
       ++ended_;
       plan_at_next_tick();
     }
+  }
+
+  void record(const VirtualJob& job, double ended) {
+    const int gpus = job.width.gpus();
+    result_.runs.push_back({job.item, gpus, job.started, ended});
+    result_.gpu_seconds += gpus * (ended - job.started);
   }
 
   db::Priority priority_of(size_t item) const {
@@ -211,7 +217,7 @@ class Simulator {
       const double parallel = job.seconds - run_seconds(trace_.model, 0, job.width);
       const double rest = std::max(0.0, job.started + job.seconds - now_);
       if (parallel > 0) left *= std::min(1.0, rest / parallel);
-      result_.gpu_seconds += job.width.gpus() * (now_ - job.started);
+      record(job, now_);
     }
     active_.erase(index);
     queue_of(index).insert(index);

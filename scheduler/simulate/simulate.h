@@ -6,6 +6,7 @@
 // take no time, and nothing fails. A search that is stopped keeps what it has done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -32,8 +33,17 @@ struct SimulatedItem {
   int jobs = 0;
 };
 
+// A job that ran, until it ended or was stopped.
+struct SimulatedRun {
+  size_t item = 0;  // of the trace
+  int gpus = 0;
+  double started = 0;
+  double ended = 0;
+};
+
 struct Simulation {
   std::vector<SimulatedItem> items{};  // in the order of the trace's
+  std::vector<SimulatedRun> runs{};    // in the order of their ends
   double gpu_seconds = 0;              // that jobs held
   int64_t plans = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace scheduler {
 namespace {
@@ -37,6 +38,17 @@ std::map<db::Priority, Times> times_by_class(const Trace& trace, const Simulatio
   return classes;
 }
 
+// Adds what a job held in each of the parts, which are `length` seconds long.
+void add_run(const SimulatedRun& run, double begin, double length, std::vector<double>& gpus) {
+  const double first = (run.started - begin) / length;
+  const double last = std::min((run.ended - begin) / length, static_cast<double>(gpus.size()));
+  for (auto part = static_cast<size_t>(first); part < gpus.size(); ++part) {
+    const auto from = static_cast<double>(part);
+    if (from >= last) break;
+    gpus[part] += run.gpus * (std::min(last, from + 1) - std::max(first, from));
+  }
+}
+
 }  // namespace
 
 Summary summary_of(const Trace& trace, const Simulation& simulation) {
@@ -68,6 +80,24 @@ Summary summary_of(const Trace& trace, const Simulation& simulation) {
     summary.missed += summary.classes.back().missed;
   }
   return summary;
+}
+
+std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation, size_t parts) {
+  std::map<db::Priority, std::vector<double>> classes;
+  for (const TraceItem& item : trace.items) classes[item.priority].resize(parts);
+  const double makespan = summary_of(trace, simulation).makespan;
+  if (makespan > 0) {
+    const double begin = trace.items.front().arrival;
+    const double length = makespan / static_cast<double>(parts);
+    for (const SimulatedRun& run : simulation.runs) {
+      add_run(run, begin, length, classes[trace.items[run.item].priority]);
+    }
+  }
+  std::vector<BusyGpus> all;
+  for (auto& [priority, gpus] : classes) {
+    all.push_back({.priority = priority, .gpus = std::move(gpus)});
+  }
+  return all;
 }
 
 }  // namespace scheduler

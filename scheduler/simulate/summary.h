@@ -1,6 +1,7 @@
 // What a simulation came to, in figures to compare policies by. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -34,5 +35,15 @@ struct Summary {
 };
 
 Summary summary_of(const Trace& trace, const Simulation& simulation);
+
+// The GPUs that the jobs of one class held, on average over each of some equal parts of the
+// makespan.
+struct BusyGpus {
+  db::Priority priority = db::Priority::kNormal;
+  std::vector<double> gpus{};
+};
+
+// Most urgent first; only the classes of the trace.
+std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation, size_t parts);
 
 }  // namespace scheduler

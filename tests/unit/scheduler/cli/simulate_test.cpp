@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/read_file.h"
 #include "scheduler/cli/program.h"
 #include "tests/scratch_folder.h"
 
@@ -16,6 +17,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class CliSimulateTest : public testing::Test {
  protected:
@@ -70,6 +72,18 @@ TEST_F(CliSimulateTest, SimulatesOnlyTheNamedPoliciesAndPrintsJson) {
   EXPECT_EQ(ours.at("missed_deadlines"), 0);
 }
 
+TEST_F(CliSimulateTest, DrawsATimelineAndTheWaits) {
+  const std::string folder = scratch_.path() + "/pictures";
+  const Result result = simulate({backlog(), "--policy", "one-node", "--pictures", folder});
+  ASSERT_EQ(result.exit, 0) << result.error;
+  for (const char* name : {"/timeline.png", "/waits.png"}) {
+    EXPECT_THAT(base::read_file(folder + name).value(), StartsWith("\x89PNG")) << name;
+  }
+  const Result nowhere = simulate({backlog(), "--policy", "one-node", "--pictures", "/proc/none"});
+  EXPECT_EQ(nowhere.exit, 1);
+  EXPECT_THAT(nowhere.error, HasSubstr("/proc/none"));
+}
+
 TEST_F(CliSimulateTest, RefusesATraceThatIsMissingOrWrong) {
   const Result missing = simulate({scratch_.path() + "/none.yaml"});
   EXPECT_EQ(missing.exit, 4);
@@ -81,10 +95,11 @@ TEST_F(CliSimulateTest, RefusesATraceThatIsMissingOrWrong) {
 }
 
 TEST_F(CliSimulateTest, TheExampleOfTheDocumentationRuns) {
-  const Result result = simulate({MARGAY_SOURCE_DIR "/docs/trace.yaml", "--policy", "ours,fcfs"});
+  const Result result =
+      simulate({MARGAY_SOURCE_DIR "/docs/trace.yaml", "--policy", "ours,one-node"});
   ASSERT_EQ(result.exit, 0) << result.error;
   EXPECT_THAT(result.out, AllOf(HasSubstr("625 items on 16 nodes"), HasSubstr("urgent  ours "),
-                                HasSubstr("low     fcfs "), Not(HasSubstr("one-gpu"))));
+                                HasSubstr("low     one-node "), Not(HasSubstr("one-gpu"))));
 }
 
 TEST_F(CliSimulateTest, HasHelpWithAnExampleAndAsksForNoSocket) {

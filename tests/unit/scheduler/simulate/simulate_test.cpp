@@ -184,6 +184,20 @@ TEST(Simulate, TheSameTraceGivesTheSameResult) {
             ends(simulate(trace, SimulatedPolicy::kOurs)));
 }
 
+TEST(Summary, HasTheGpusThatWereBusyInEachPartOfTheTime) {
+  const Trace trace =
+      example_trace({item_at(100, Priority::kNormal, 10), item_at(100, Priority::kUrgent, 10)});
+  Simulation simulation;
+  simulation.items = {{.started = 100, .ended = 140}, {.started = 110, .ended = 125}};
+  simulation.runs = {{.item = 1, .gpus = 4, .started = 110, .ended = 125},
+                     {.item = 0, .gpus = 1, .started = 100, .ended = 140}};
+  const auto busy = busy_gpus(trace, simulation, 4);
+  ASSERT_EQ(busy.size(), 2U);
+  EXPECT_EQ(busy[0].priority, Priority::kUrgent);
+  EXPECT_THAT(busy[0].gpus, ElementsAre(0, 4, 2, 0));
+  EXPECT_THAT(busy[1].gpus, ElementsAre(1, 1, 1, 1));
+}
+
 TEST(Summary, HasTheWaitsAndCompletionsOfEachClass) {
   const Trace trace =
       example_trace({item_at(0, Priority::kNormal, 10), item_at(5, Priority::kUrgent, 10),

@@ -1,0 +1,47 @@
+// A white sheet to draw on, by Cairo; it becomes a PNG. Lengths are pixels, x to the right, y
+// downwards from the top-left corner.
+#pragma once
+
+#include <cairo.h>
+
+#include <memory>
+#include <string>
+
+namespace scheduler::charts {
+
+struct Colour {
+  double red = 0, green = 0, blue = 0;
+};
+inline constexpr Colour kInk{0.1, 0.1, 0.1};
+inline constexpr Colour kPale{0.85, 0.85, 0.85};
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
+enum class Side { kLeft, kCentre, kRight };  // of the text that lies at the point
+
+struct Letters {
+  double size = 13;
+  Side side = Side::kLeft;
+  bool bold = false;
+};
+
+class Sheet {
+ public:
+  Sheet(int width, int height);
+
+  void fill(const Box& box, const Colour& colour);
+  void line(double x1, double y1, double x2, double y2, const Colour& colour, double width = 1);
+  // The middle of the text's height lies at `y`.
+  void text(double x, double y, const std::string& text, const Letters& letters = {});
+
+  // The bytes of the PNG. Throws std::runtime_error when a drawing step has failed.
+  std::string png();
+
+ private:
+  std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface_;
+  std::unique_ptr<cairo_t, decltype(&cairo_destroy)> cairo_;
+};
+
+}  // namespace scheduler::charts

@@ -1,0 +1,110 @@
+// Implements timeline_png() of charts.h.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "scheduler/charts/charts.h"
+#include "scheduler/charts/sheet.h"
+
+namespace scheduler::charts {
+namespace {
+
+constexpr double kPanelHeight = 150;
+constexpr double kPanelGap = 40;
+constexpr double kLeft = 70;
+constexpr double kRight = 30;
+constexpr double kTop = 60;
+constexpr double kBottom = 50;
+
+constexpr std::array<Colour, 5> kBandColours = {{{0.80, 0.15, 0.20},
+                                                 {0.95, 0.60, 0.15},
+                                                 {0.20, 0.45, 0.75},
+                                                 {0.60, 0.70, 0.80},
+                                                 {0.50, 0.50, 0.50}}};
+
+Colour band_colour(size_t band) { return kBandColours.at(band % kBandColours.size()); }
+
+// 1, 2 or 5 times a power of ten, so that about eight of it make `hours`.
+double step_of(double hours) {
+  const double rough = std::max(hours, 1e-6) / 8;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= rough) return factor * power;
+  }
+  return 10 * power;
+}
+
+std::string number_text(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+void draw_bands(Sheet& sheet, const Box& area, const Panel& panel, double longest) {
+  const double column = area.width * panel.seconds / longest / static_cast<double>(kColumns);
+  // Whole pixels, so that neighbours meet.
+  const auto edge = [&](size_t i) { return std::floor(static_cast<double>(i) * column); };
+  for (size_t i = 0; i < kColumns; ++i) {
+    double bottom = area.y + area.height;
+    for (size_t band = 0; band < panel.bands.size(); ++band) {
+      if (i >= panel.bands[band].gpus.size()) continue;
+      const double height = area.height * panel.bands[band].gpus[i] / panel.gpus;
+      bottom -= height;
+      sheet.fill({area.x + edge(i), bottom, edge(i + 1) - edge(i), height}, band_colour(band));
+    }
+  }
+}
+
+void draw_panel(Sheet& sheet, const Box& area, const Panel& panel, double longest) {
+  sheet.text(area.x, area.y - 12, panel.title, {.size = 14, .bold = true});
+  draw_bands(sheet, area, panel, longest);
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const double y = area.y + area.height * (1 - share);
+    sheet.line(area.x, y, area.x + area.width, y, share == 0 ? kInk : kPale);
+    sheet.text(area.x - 8, y, number_text(share * panel.gpus), {.side = Side::kRight});
+  }
+}
+
+void draw_hours(Sheet& sheet, double bottom, double longest) {
+  const double hours = longest / 3600;
+  const double step = step_of(hours);
+  for (double hour = 0; hour <= hours * 1.0001; hour += step) {
+    const double x = kLeft + static_cast<double>(kColumns) * hour / hours;
+    sheet.line(x, bottom, x, bottom + 5, kInk);
+    sheet.text(x, bottom + 15, number_text(hour), {.side = Side::kCentre});
+  }
+  sheet.text(kLeft + static_cast<double>(kColumns) / 2, bottom + 35, "hours",
+             {.side = Side::kCentre});
+}
+
+void draw_legend(Sheet& sheet, const std::vector<Band>& bands) {
+  double x = kLeft;
+  for (size_t band = 0; band < bands.size(); ++band) {
+    sheet.fill({x, 15, 14, 14}, band_colour(band));
+    sheet.text(x + 20, 22, bands[band].name);
+    x += 100;
+  }
+}
+
+}  // namespace
+
+std::string timeline_png(const std::vector<Panel>& panels) {
+  const auto count = static_cast<double>(panels.size());
+  const double height = kTop + count * (kPanelHeight + kPanelGap) - kPanelGap + kBottom;
+  Sheet sheet(static_cast<int>(kLeft + static_cast<double>(kColumns) + kRight),
+              static_cast<int>(std::max(height, kTop + kBottom)));
+  if (panels.empty()) return sheet.png();
+  double longest = 1e-3;
+  for (const Panel& panel : panels) longest = std::max(longest, panel.seconds);
+  draw_legend(sheet, panels.front().bands);
+  double top = kTop;
+  for (const Panel& panel : panels) {
+    draw_panel(sheet, {kLeft, top, static_cast<double>(kColumns), kPanelHeight}, panel, longest);
+    top += kPanelHeight + kPanelGap;
+  }
+  draw_hours(sheet, top - kPanelGap, longest);
+  return sheet.png();
+}
+
+}  // namespace scheduler::charts
