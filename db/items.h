@@ -51,7 +51,7 @@ class ItemStore {
   // `label` counts as one of the labels, unless it is empty.
   Unfinished unfinished_of(int64_t owner_uid, const std::string& label) const;
   // Stores what can change: priority, state, reason, cancel_requested, changed, not_before,
-  // exempt_through, options, ctf and what is known of the micrograph's file.
+  // finish_by, exempt_through, options, ctf and what is known of the micrograph's file.
   void update(const Item& item);
   void set_state(int64_t id, ItemState state, const std::string& reason, int64_t now);
 

@@ -13,12 +13,14 @@ const Table<QueuedItem> kQueuedItems("items",
                                       {"cancel_requested", &QueuedItem::cancel_requested},
                                       {"created", &QueuedItem::created},
                                       {"not_before", &QueuedItem::not_before},
+                                      {"finish_by", &QueuedItem::finish_by},
                                       {"owner_uid", &QueuedItem::owner_uid},
                                       {"template_id", &QueuedItem::template_id},
                                       {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
                                       {"micrograph_width", &QueuedItem::micrograph_width},
                                       {"micrograph_height", &QueuedItem::micrograph_height},
-                                      {"options", &QueuedItem::options}});
+                                      {"options", &QueuedItem::options},
+                                      {"group_name", &QueuedItem::group}});
 
 const Table<UnreadGroup> kUnread("items INDEXED BY items_unread",
                                  {{"priority", &UnreadGroup::priority},

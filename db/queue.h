@@ -20,12 +20,14 @@ struct QueuedItem {
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t not_before = 0;
+  int64_t finish_by = 0;
   int64_t owner_uid = 0;
   int64_t template_id = 0;
   int64_t micrograph_ctime_ns = 0;
   int64_t micrograph_width = 0;  // pixels; 0: not known
   int64_t micrograph_height = 0;
   std::string options{};  // as stored: parse_options() of items.h
+  std::string group{};
 };
 
 struct OpenAttempt {

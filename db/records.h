@@ -107,11 +107,13 @@ struct Item {
   ImageSize micrograph_size{};  // of what was read
   int64_t owner_uid = 0;
   std::string owner{};
+  std::string group{};  // its owner's primary Unix group, "#GID" without a name; empty: not known
   std::string label{};
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t changed = 0;
   int64_t not_before = 0;  // spaced retries
+  int64_t finish_by = 0;   // its deadline; 0: none
   int exempt_through = 0;  // attempts up to this number do not count (`margay retry`)
   std::map<std::string, std::string> options{};  // for its job: sbatch's long names and values
 };

@@ -206,9 +206,15 @@ CREATE TABLE measures (
 );
 )sql";
 
+// finish_by: the deadline, 0: none. group_name: the owner's group, '': not known.
+constexpr const char* kEleventh = R"sql(
+ALTER TABLE items ADD COLUMN finish_by INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN group_name TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst, kSecond,  kThird,  kFourth, kFifth,
-                               kSixth, kSeventh, kEighth, kNinth,  kTenth};
+constexpr std::array kSteps = {kFirst,   kSecond, kThird, kFourth, kFifth,   kSixth,
+                               kSeventh, kEighth, kNinth, kTenth,  kEleventh};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

@@ -5,17 +5,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace scheduler::api {
 namespace {
 
-std::string group_name(gid_t gid) {
+std::optional<std::string> group_name(gid_t gid) {
   std::array<char, 65536> buffer;
   group entry{};
   group* found = nullptr;
   ::getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
-  return found != nullptr ? found->gr_name : std::to_string(gid);
+  if (found == nullptr) return std::nullopt;
+  return found->gr_name;
 }
 
 // The primary one and those that name the user as a member.
@@ -28,7 +31,7 @@ std::set<std::string> groups_of(const std::string& user, gid_t primary) {
   }
   gids.resize(static_cast<size_t>(count));
   std::set<std::string> names;
-  for (const gid_t gid : gids) names.insert(group_name(gid));
+  for (const gid_t gid : gids) names.insert(group_name(gid).value_or(std::to_string(gid)));
   return names;
 }
 
@@ -45,6 +48,7 @@ Caller caller_of(const Peer& peer) {
   caller.privileged = peer.uid == 0 || peer.uid == ::geteuid();
   const gid_t primary = found != nullptr ? found->pw_gid : peer.gid;
   caller.groups = [name = caller.name, primary] { return groups_of(name, primary); };
+  caller.group = [primary] { return group_name(primary).value_or("#" + std::to_string(primary)); };
   return caller;
 }
 

@@ -35,6 +35,9 @@ struct Caller {
   // The names of its Unix groups; asked for where they matter, since it may take a while. May be
   // empty: then it has none.
   std::function<std::set<std::string>()> groups{};
+  // The name of its primary one, "#GID" without a name; asked for as `groups` is. May be empty:
+  // then it is not known.
+  std::function<std::string()> group{};
 };
 
 // To make items urgent.
@@ -167,8 +170,8 @@ class Commands {
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
   db::Template find_template(const EnqueueRequest& request) const;
   void check_request(const EnqueueRequest& request) const;
-  db::Item insert(const Caller& caller, const EnqueueRequest& request, const ItemOptions& options,
-                  const db::Template& search_template);
+  db::Item insert(const Caller& caller, const EnqueueRequest& request, const std::string& group,
+                  const ItemOptions& options, const db::Template& search_template);
   void check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,

@@ -30,6 +30,9 @@ bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
   return a.template_name == b.template_name && a.template_version == b.template_version;
 }
 
+// Not within a transaction, since the look-up may take a while.
+std::string group_of(const Caller& caller) { return caller.group ? caller.group() : ""; }
+
 }  // namespace
 
 db::Template Commands::find_template(const EnqueueRequest& request) const {
@@ -90,7 +93,8 @@ void Commands::check_urgent(const Caller& caller, db::Priority priority) const {
 }
 
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
-                          const ItemOptions& options, const db::Template& search_template) {
+                          const std::string& group, const ItemOptions& options,
+                          const db::Template& search_template) {
   db::ItemStore items(database_);
   const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
   if (earlier && !request.again) {
@@ -112,6 +116,7 @@ db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                 .micrograph_id = request.micrograph.id,
                 .owner_uid = caller.uid,
                 .owner = caller.name,
+                .group = group,
                 .label = request.label,
                 .created = now,
                 .changed = now,
@@ -161,12 +166,13 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
         i > 0 && !answers[i - 1].refused && requests[i].options == requests[i - 1].options;
     options[i] = same ? options[i - 1] : checked(caller, requests[i].options);
   });
+  const std::string group = group_of(caller);
   db::Transaction transaction(database_);
   std::optional<db::Template> found;
   for_each([&](size_t i) {
     if (i > 0 && !name_the_same_template(requests[i], requests[i - 1])) found.reset();
     if (!found) found = find_template(requests[i]);
-    answers[i].item = insert(caller, requests[i], options[i], *found);
+    answers[i].item = insert(caller, requests[i], group, options[i], *found);
   });
   check_new_items(caller, answers);
   commit(transaction);
@@ -177,8 +183,9 @@ db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) 
   check_request(request);
   check_urgent(caller, request.priority);
   const ItemOptions options = checked(caller, request.options);
+  const std::string group = group_of(caller);
   db::Transaction transaction(database_);
-  Enqueued answer{.item = insert(caller, request, options, find_template(request))};
+  Enqueued answer{.item = insert(caller, request, group, options, find_template(request))};
   check_new_items(caller, {answer});
   commit(transaction);
   return std::move(*answer.item);

@@ -60,11 +60,13 @@ TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
                   .micrograph_mtime_ns = 1'700'000'000'123'456'789,
                   .owner_uid = 1000,
                   .owner = "ann",
+                  .group = "cryoem",
                   .label = "grid 1",
                   .cancel_requested = true,
                   .created = 5,
                   .changed = 6,
                   .not_before = 7,
+                  .finish_by = 8,
                   .exempt_through = 3};
   const auto found = items_.find(items_.insert(item));
   ASSERT_TRUE(found);
@@ -77,6 +79,8 @@ TEST_F(StoresTest, AnItemComesBackAsItWasStored) {
   EXPECT_EQ(found->ctf.source, "/data/ctf.txt");
   EXPECT_EQ(found->micrograph_bytes, 1LL << 40);
   EXPECT_EQ(found->micrograph_mtime_ns, 1'700'000'000'123'456'789);
+  EXPECT_EQ(found->group, "cryoem");
+  EXPECT_EQ(found->finish_by, 8);
   EXPECT_EQ(found->label, "grid 1");
   EXPECT_TRUE(found->cancel_requested);
   EXPECT_EQ(found->not_before, 7);
@@ -223,6 +227,7 @@ TEST_F(StoresTest, TheQueueHasWhatHasNotEndedAndNoMoreOfIt) {
   Item stopping = items_.find(stops).value();
   stopping.cancel_requested = true;
   stopping.not_before = 7;
+  stopping.finish_by = 8;
   items_.update(stopping);
   add_attempt(runs, 1);
   Attempt ended = add_attempt(stops, 1);
@@ -238,6 +243,8 @@ TEST_F(StoresTest, TheQueueHasWhatHasNotEndedAndNoMoreOfIt) {
   EXPECT_EQ(items[0].state, ItemState::kHeld);
   EXPECT_EQ(items[0].priority, Priority::kUrgent);
   EXPECT_EQ(items[2].not_before, 7);
+  EXPECT_EQ(items[2].finish_by, 8);
+  EXPECT_EQ(items[0].group, "");
   EXPECT_TRUE(items[2].cancel_requested);
   EXPECT_FALSE(items[1].cancel_requested);
   EXPECT_EQ(queue.count_attempts(), 2);

@@ -10,8 +10,14 @@
 namespace db {
 namespace {
 
-// As before the columns that it adds.
+void undo_eleventh_step(Connection& connection) {
+  connection.execute("ALTER TABLE items DROP COLUMN finish_by");
+  connection.execute("ALTER TABLE items DROP COLUMN group_name");
+}
+
+// As before the columns that it and the later ones add.
 void undo_tenth_step(Connection& connection) {
+  undo_eleventh_step(connection);
   for (const std::string column :
        {"counted_by", "orientations", "defocus_planes", "pixel_sizes", "template_size"}) {
     connection.execute(("ALTER TABLE templates DROP COLUMN " + column).c_str());
@@ -64,6 +70,24 @@ TEST_F(StoresTest, OfTemplatesAndItemsBeforeTheTenthStepNothingIsCounted) {
   EXPECT_EQ(templates_.find(template_)->counts.engine, "");
   EXPECT_EQ(items_.find(item)->micrograph_size.width, 0);
   EXPECT_TRUE(MeasureStore(database_).all().empty());
+}
+
+TEST_F(StoresTest, ItemsBeforeTheEleventhStepHaveNoDeadlineAndNoKnownGroup) {
+  const auto item = items_.insert({.micrograph_path = "/a",
+                                   .template_id = template_,
+                                   .owner = "ann",
+                                   .group = "cryoem",
+                                   .finish_by = 9});
+  {
+    const std::scoped_lock lock(database_.mutex());
+    undo_eleventh_step(database_.connection());
+    database_.connection().execute("PRAGMA user_version = 10");
+    upgrade_schema(database_.connection());
+  }
+  EXPECT_EQ(database_.schema_version(), newest_schema());
+  EXPECT_EQ(items_.find(item)->owner, "ann");
+  EXPECT_EQ(items_.find(item)->group, "");
+  EXPECT_EQ(items_.find(item)->finish_by, 0);
 }
 
 }  // namespace

@@ -53,6 +53,19 @@ TEST_F(CommandsTest, EachFileOfARequestHasItsOwnTemplateAndOptions) {
   EXPECT_TRUE(answers[5].item);
 }
 
+TEST_F(CommandsTest, AnItemKeepsTheGroupOfWhoEnqueuedIt) {
+  Caller ann{.uid = 1001, .name = "ann"};
+  EXPECT_EQ(commands_->enqueue(ann, request("a.mrc")).group, "") << "not known";
+  int asked = 0;
+  ann.group = [&] { return ++asked, "cryoem"; };
+  const auto id = commands_->enqueue(ann, request("b.mrc")).id;
+  EXPECT_EQ(db::ItemStore(*database_).find(id)->group, "cryoem");
+  for (const Enqueued& one : commands_->enqueue(ann, {request("c.mrc"), request("d.mrc")})) {
+    EXPECT_EQ(one.item->group, "cryoem");
+  }
+  EXPECT_EQ(asked, 2) << "once for each request";
+}
+
 TEST_F(CommandsTest, AgainMakesAnotherItem) {
   const auto first = enqueue("a.mrc");
   EnqueueRequest again = request("a.mrc");
