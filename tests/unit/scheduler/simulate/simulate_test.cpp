@@ -122,6 +122,46 @@ TEST(Simulate, AFewUrgentItemsGetTheWholeClusterInTurn) {
   EXPECT_THAT(ends(simulation), ElementsAre(1001, 2002, 3003));
 }
 
+// Each GPU runs a job of `length`, and those of a node end together after the expected rest, but
+// the first job, after that of the first of all.
+std::vector<TraceItem> behind_one_gpu_jobs(double length) {
+  std::vector<TraceItem> items;
+  const auto add = [&](double rest) {
+    items.push_back(item_at(length + rest, Priority::kLow, length - 35));
+  };
+  for (int node = kExampleNodes; node >= 1; --node) {
+    for (int gpu = 0; gpu < 4; ++gpu) {
+      add(node == 1 && gpu == 0 ? length / 65 : length * mean_wait(node));
+    }
+  }
+  items.push_back(item_at(2 * length, Priority::kUrgent));
+  std::stable_sort(items.begin(), items.end(),
+                   [](const auto& a, const auto& b) { return a.arrival < b.arrival; });
+  return items;
+}
+
+TEST(Simulate, AnUrgentItemBehindLongJobsGetsANodeAndMoreOnceTwoMoreAreFree) {
+  const Trace trace = example_trace(behind_one_gpu_jobs(kLong));
+  const Simulation simulation = simulate(trace, SimulatedPolicy::kOurs);
+  std::vector<SimulatedRun> runs;
+  for (const SimulatedRun& run : simulation.runs) {
+    if (run.item + 1 == trace.items.size()) runs.push_back(run);
+  }
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].gpus, 4);
+  const double alone = runs[0].started + run_seconds(trace.model, kLong, kOneNode);
+  EXPECT_NEAR(rounded((alone - 2 * kLong) / kHour, 0.1), 11.2, 1e-6);
+  EXPECT_EQ(runs[1].gpus, 8);
+  EXPECT_LT(runs[1].ended, alone);
+}
+
+TEST(Simulate, AnUrgentItemBehindJobsOfAnHourGetsHalfTheCluster) {
+  const Trace trace = example_trace(behind_one_gpu_jobs(kHour));
+  const SimulatedItem urgent = simulate(trace, SimulatedPolicy::kOurs).items.back();
+  EXPECT_EQ(urgent.width, (Width{.nodes = 8, .gpus_per_node = 4}));
+  EXPECT_NEAR(rounded((urgent.ended - 2 * kHour) / kHour, 0.01), 1.36, 1e-6);
+}
+
 TEST(Simulate, AnUrgentItemPassesABacklogUnlessItIsFirstComeFirstServed) {
   std::vector<TraceItem> items(300, item_at(0, Priority::kNormal, kHour));
   items.push_back(item_at(1800, Priority::kUrgent, kHour));
