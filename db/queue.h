@@ -35,7 +35,6 @@ struct OpenAttempt {
   AttemptState state = AttemptState::kSubmitting;
   int number = 0;
   int64_t started = 0;
-  std::string resume_from{};
   int nodes = 1;
   int gpus_per_node = 0;
   bool stop_asked = false;

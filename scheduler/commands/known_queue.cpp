@@ -19,7 +19,6 @@ bool waits(db::AttemptState state) {
 void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.started = attempt.started;
   item.first_job = attempt.number == 1;
-  item.resumed = !attempt.resume_from.empty();
   item.width = Width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
   item.waits = attempt.state == db::AttemptState::kPending;
   item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;

@@ -45,6 +45,11 @@ const WidthForecast& chosen(const WidthChoice& choice) {
                        [&](const auto& forecast) { return forecast.width == choice.width; });
 }
 
+bool has_room_for(const WidthChoice& choice, const Width& width) {
+  return std::any_of(choice.forecasts.begin(), choice.forecasts.end(),
+                     [&](const WidthForecast& forecast) { return forecast.width == width; });
+}
+
 const WidthForecast& first_done(const WidthChoice& choice) {
   const WidthForecast* first = nullptr;
   for (const WidthForecast& forecast : choice.forecasts) {
@@ -52,6 +57,17 @@ const WidthForecast& first_done(const WidthChoice& choice) {
     if (first == nullptr || forecast.done_likely < first->done_likely) first = &forecast;
   }
   return first == nullptr ? choice.forecasts.front() : *first;
+}
+
+// Whether a job that has `left` seconds to run is stopped for a wider one. A job that meets its
+// deadline stays, and one that does not must gain by the measure that its width was chosen by.
+bool gains(const WidthChoice& choice, double left, std::optional<double> deadline,
+           const RuntimeModel& model) {
+  const WidthForecast& wider = chosen(choice);
+  if (wider.done_likely >= kWorthwhileGain * left) return false;
+  if (!deadline) return true;
+  const double late = bounded(left, model, kNinetyPercent);
+  return late > *deadline && wider.done_late < kWorthwhileGain * late;
 }
 
 std::string late_text(const WidthChoice& choice) {
@@ -93,7 +109,9 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
   for (const PlanItem& item : snapshot.items) {
     const bool waits = item.state == db::ItemState::kQueued && !item.cancel_requested;
     if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.kind];
-    if (item.state == db::ItemState::kActive && item.width && !item.waits) {
+    const bool active = item.state == db::ItemState::kActive;
+    if (active && item.priority == db::Priority::kUrgent) ++urgent_jobs_[item.kind];
+    if (active && item.width && !item.waits) {
       held_[item.priority] += item.width->gpus();
     }
   }
@@ -208,11 +226,7 @@ void ItemWidths::share(const PlanItem& item, const SearchTime& time, const Class
     if (!of_one) return;
     share = share_urgent(time.model, time.work, menu_for(item, rules), of_one->width, items);
   }
-  const auto& forecasts = width.choice->forecasts;
-  const bool has_room =
-      std::any_of(forecasts.begin(), forecasts.end(),
-                  [&](const WidthForecast& forecast) { return forecast.width == share->width; });
-  if (!has_room) return;
+  if (!has_room_for(*width.choice, share->width)) return;
   width.in_turn = share->in_turn;
   width.urgent = items;
   width.choice->width = share->width;
@@ -243,9 +257,19 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   return width;
 }
 
-// A search that was resumed, and a second job that waits, may have been stopped for this before:
-// nothing is stopped twice for a gain that is only forecast. What waits is compared as if it
-// started now, since the forecast has it among those that go first.
+// Jobs that run side by side, since that is better for all of them, do not get the width of one.
+void ItemWidths::share_among_jobs(const PlanItem& item, const SearchTime& time,
+                                  const ClassWidths& rules, WidthChoice& choice) {
+  const int64_t items = urgent_[item.kind] + urgent_jobs_[item.kind];
+  if (items <= 1 || choice.rule != WidthRule::kUrgent) return;
+  const UrgentShare share =
+      share_urgent(time.model, time.work, menu_for(item, rules), choice.width, items);
+  if (has_room_for(choice, share.width)) choice.width = share.width;
+}
+
+// Any job but the first may follow one that was stopped for this, waiting or running: nothing is
+// stopped twice for a gain that is only forecast. What waits is compared as if it started now,
+// since the forecast has it among those that go first.
 std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   if (item.priority != db::Priority::kUrgent || asks_of(item).own_width || !item.width) {
     return std::nullopt;
@@ -268,11 +292,13 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   rest.work *= left / whole;
   ItemWidth width{.choice = choose(item, rest, rules->second, *gpus_)};
   if (!width.choice) return std::nullopt;
+  share_among_jobs(item, rest, rules->second, *width.choice);
   width.width = width.choice->width;
   width.done_now = left;
-  const bool gains = chosen(*width.choice).done_likely < kWorthwhileGain * width.done_now;
-  const bool is_first = item.waits ? item.first_job : !item.resumed;
-  const bool pays = is_first && gains;
+  std::optional<double> deadline;
+  if (item.finish_by > 0) deadline = static_cast<double>(item.finish_by - snapshot_.now);
+  const bool pays =
+      item.stop_asked || (item.first_job && gains(*width.choice, left, deadline, time->model));
   const bool too_narrow = *item.width < rules->second.least;
   if (!is_wider(width.width) || !(pays || too_narrow) || was_refused(item, width.width)) {
     return std::nullopt;

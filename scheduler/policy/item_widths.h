@@ -36,7 +36,8 @@ class ItemWidths {
   ItemWidth of(const PlanItem& item);
   // What an urgent item whose job runs, or waits in the cluster, gets when it is stopped with a
   // checkpoint; nullopt where nothing is wider, or where that gains less than a tenth of what is
-  // left and the job is as wide as its class must be.
+  // left and the job is as wide as its class must be. Of one that is being stopped for it: any
+  // wider one.
   std::optional<ItemWidth> instead(const PlanItem& item);
   // The item gets this width: its GPUs are taken from the forecast.
   void take(const PlanItem& item, const ItemWidth& width);
@@ -52,6 +53,8 @@ class ItemWidths {
   const SearchTime* time_to_choose_by(const PlanItem& item) const;
   std::string why_not_chosen(const PlanItem& item) const;
   std::vector<Width> menu_for(const PlanItem& item, const ClassWidths& rules) const;
+  void share_among_jobs(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
+                        WidthChoice& choice);
   bool fits(const Width& width) const;
   bool is_held(const PlanItem& item, const Width& width) const;
   bool was_refused(const PlanItem& item, const Width& width) const;
@@ -62,6 +65,7 @@ class ItemWidths {
   std::map<db::Priority, int64_t> ready_;
   std::map<db::Priority, int> held_;                  // GPUs of running items
   std::map<int, int64_t> urgent_;                     // ready ones, by PlanItem::kind
+  std::map<int, int64_t> urgent_jobs_;                // urgent items that have one, by kind
   std::map<int, std::optional<UrgentShare>> shares_;  // of these, decided once
   std::optional<GpuForecast> gpus_;
 };

@@ -281,9 +281,12 @@ class Planner {
   // less; and so does one whose own options say how large it is, whatever its class.
   void decide_active(const Entry& entry) {
     const PlanItem& item = *entry.item;
+    const auto width = item.stoppable ? filling_.widths->instead(item) : std::nullopt;
     if (item.stop_asked) {
+      // What it is stopped for is not free for others.
+      if (width) filling_.widths->take(item, *width);
       decide(entry, Verdict::kRuns, {.why = Why::kStops});
-    } else if (const auto width = item.stoppable ? filling_.widths->instead(item) : std::nullopt) {
+    } else if (width) {
       decide_wider(entry, *width);
     } else {
       decide(entry, Verdict::kRuns, {.why = Why::kRuns});

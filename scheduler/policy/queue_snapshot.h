@@ -40,7 +40,6 @@ struct PlanItem {
   bool waits = false;       // its job waits in the cluster
   bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
   bool first_job = false;   // of the item
-  bool resumed = false;     // its search, from a checkpoint
   int kind = -1;            // of its search: index of QueueSnapshot::kinds; -1: not known
   int64_t created = 0;
   int64_t not_before = 0;

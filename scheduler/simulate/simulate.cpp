@@ -196,7 +196,6 @@ class Simulator {
     item.stoppable = true;
     item.waits = true;
     item.first_job = result_.items[index].jobs == 0;
-    item.resumed = state.left < trace_.items[index].actual_work;
     item.width = width;
     cluster_.submit({.item = index,
                      .priority = item.priority,

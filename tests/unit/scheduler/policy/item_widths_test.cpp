@@ -68,7 +68,7 @@ class ItemWidthsTest : public testing::Test {
     PlanItem& item = add(priority);
     item.state = ItemState::kActive;
     item.width = width;
-    item.stoppable = true;
+    item.stoppable = item.first_job = true;
     item.started = kSnapshotTime - static_cast<int64_t>(hours * kHour);
     return item;
   }
@@ -263,14 +263,42 @@ TEST_F(ItemWidthsTest, APromotedItemIsStoppedOnlyWhereThatPays) {
 TEST_F(ItemWidthsTest, NothingIsStoppedTwiceForAForecast) {
   PlanItem& item = add_running(Priority::kUrgent, kNarrow, 1);
   ASSERT_EQ(decision_of(1).verdict, Verdict::kWiden);
-  item.resumed = true;
-  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
-  item.resumed = false;
-  item.waits = true;
+  item.first_job = false;
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns) << "as when it was stopped while it waited";
   item.first_job = true;
+  item.waits = true;
   EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
   item.first_job = false;
   EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+}
+
+TEST_F(ItemWidthsTest, AnUrgentItemThatMeetsItsDeadlineIsNotStopped) {
+  PlanItem& item = add_running(Priority::kUrgent, kOneNode, 0);
+  ASSERT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  item.finish_by = kSnapshotTime + static_cast<int64_t>(10 * kHour);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kRuns);
+  item.finish_by = kSnapshotTime + static_cast<int64_t>(kHour);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
+}
+
+TEST_F(ItemWidthsTest, WhatAnItemIsStoppedForIsNotFreeForOthers) {
+  add_running(Priority::kUrgent, kNarrow, 1);
+  add_running(Priority::kUrgent, {.nodes = 8, .gpus_per_node = 4}, 0);
+  ASSERT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  ASSERT_EQ(decision_of(2).verdict, Verdict::kRuns);
+  snapshot_.items[0].stop_asked = true;
+  EXPECT_EQ(decision_of(2).verdict, Verdict::kRuns);
+  snapshot_.items[0].stoppable = false;
+  EXPECT_EQ(decision_of(2).verdict, Verdict::kWiden);
+}
+
+TEST_F(ItemWidthsTest, JobsThatRunSideBySideAreNotStoppedForTheWidthOfOne) {
+  snapshot_.times[0]->work = 60;
+  snapshot_.limits.classes[Priority::kUrgent].least_efficiency = 0;
+  add_running(Priority::kUrgent, kNarrow, 0);
+  EXPECT_EQ(decision_of(1).verdict, Verdict::kWiden);
+  add_running(Priority::kUrgent, kNarrow, 0);
+  EXPECT_THAT(widened(snapshot_), IsEmpty());
 }
 
 TEST_F(ItemWidthsTest, NothingIsStoppedForAWidthThatWasRefused) {
