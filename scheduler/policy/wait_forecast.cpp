@@ -7,17 +7,24 @@
 namespace scheduler {
 namespace {
 
-// When `gpus` of the node's GPUs are free together; nullopt when it has fewer.
-std::optional<double> free_at(NodeForecast node, int gpus) {
+// When `gpus` of the node's GPUs are free together; nullopt when it has fewer. It is mostly asked
+// for one of them or for all, which needs no copy.
+std::optional<double> free_at(const NodeForecast& node, int gpus) {
   if (gpus < 1 || static_cast<size_t>(gpus) > node.size()) return std::nullopt;
-  const auto last = node.begin() + (gpus - 1);
-  std::nth_element(node.begin(), last, node.end());
+  if (gpus == 1) return std::max(0.0, *std::min_element(node.begin(), node.end()));
+  if (static_cast<size_t>(gpus) == node.size()) {
+    return std::max(0.0, *std::max_element(node.begin(), node.end()));
+  }
+  NodeForecast ordered = node;
+  const auto last = ordered.begin() + (gpus - 1);
+  std::nth_element(ordered.begin(), last, ordered.end());
   return std::max(0.0, *last);
 }
 
 // The nodes that can take the job's share of one node, the first to be free first.
 std::vector<std::pair<double, size_t>> by_free_time(const ClusterForecast& cluster, int gpus) {
   std::vector<std::pair<double, size_t>> nodes;
+  nodes.reserve(cluster.size());
   for (size_t i = 0; i < cluster.size(); ++i) {
     if (const auto free = free_at(cluster[i], gpus)) nodes.emplace_back(*free, i);
   }

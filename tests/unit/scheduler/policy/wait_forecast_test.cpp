@@ -19,6 +19,14 @@ TEST(WaitForecast, WholeNodesWaitForTheLastOfTheirGpus) {
   EXPECT_EQ(earliest_start({{-5}}, {}), 0) << "has been free for a while";
 }
 
+TEST(WaitForecast, PartOfANodeWaitsForAsManyOfItsGpusAsItNeeds) {
+  const ClusterForecast cluster = {{70, 10, 40, 90}};
+  EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 1}), 10);
+  EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 2}), 40);
+  EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 3}), 70);
+  EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 4}), 90);
+}
+
 TEST(WaitForecast, WhatTheClusterDoesNotHaveIsNeverFree) {
   const ClusterForecast cluster = {{0, 0}, {0}};
   EXPECT_EQ(earliest_start(cluster, kTwoNodes), std::nullopt) << "one node has one GPU alone";
