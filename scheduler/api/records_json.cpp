@@ -67,7 +67,8 @@ nlohmann::json brief_item_json(const db::Item& item, const std::string& template
                          {"owner_uid", item.owner_uid},
                          {"cancel_requested", item.cancel_requested},
                          {"created", item.created},
-                         {"changed", item.changed}};
+                         {"changed", item.changed},
+                         {"finish_by", item.finish_by}};
   put_text(json, "micrograph", item.micrograph_path);
   put_text(json, "reason", item.reason);
   put_text(json, "owner", item.owner);
@@ -83,6 +84,10 @@ nlohmann::json item_json(const db::Item& item, const std::string& template_name)
   json["not_before"] = item.not_before;
   put_text(json, "label", item.label);
   return json;
+}
+
+void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json) {
+  if (seconds) json["late_by"] = *seconds;
 }
 
 nlohmann::json attempt_json(const db::Attempt& attempt) {
@@ -134,7 +139,9 @@ nlohmann::json result_json(const db::Result& result) {
 
 nlohmann::json view_json(const ItemView& view) {
   nlohmann::json json = item_json(view.item, versioned_name(view.search_template));
+  put_text(json, "group", view.item.group);
   put_text(json, "explanation", view.explanation);
+  put_late(view.late_by, json);
   put_text(json, "volume", view.search_template.volume_path);
   json["attempts"] = nlohmann::json::array();
   for (const db::Attempt& attempt : view.attempts) {

@@ -91,6 +91,10 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
   db::Item changed;
   if (action == "promote") {
     changed = commands_.promote(caller, item, priority_of(body_of(request)));
+  } else if (action == "finish-by") {
+    const auto time = finish_by_of(body_of(request));
+    if (!time) throw Invalid("\"finish_by\" is missing; 0 is none");
+    changed = commands_.finish_by(caller, item, *time);
   } else if (action == "hold") {
     changed = commands_.hold(caller, item);
   } else if (action == "release") {
@@ -100,12 +104,17 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
   } else if (action == "retry") {
     changed = commands_.retry(caller, item, retry_of(caller, request));
   } else {
-    throw NotFound("unknown change '" + action + "'; use promote, hold, release, cancel or retry");
+    throw NotFound("unknown change '" + action +
+                   "'; use promote, finish-by, hold, release, cancel or retry");
   }
   hooks_.wake();
   json entry = item_json(changed, template_name(changed.template_id));
   // Of the other changes the item's reason says enough.
-  if (action == "promote") put_text(entry, "explanation", commands_.show(item).explanation);
+  if (action == "promote" || action == "finish-by") {
+    const ItemView view = commands_.show(item);
+    put_text(entry, "explanation", view.explanation);
+    put_late(view.late_by, entry);
+  }
   return {{"item", entry}};
 }
 

@@ -180,7 +180,9 @@ json Service::enqueue(const Request& request) {
     const db::Item& item = *enqueued[i].item;
     std::string& name = names[item.template_id];
     if (name.empty()) name = template_name(item.template_id);
-    answers[places[i]] = {{"item", item_json(item, name)}};
+    json entry = item_json(item, name);
+    put_late(commands_.late({item}).front(), entry);
+    answers[places[i]] = {{"item", std::move(entry)}};
   }
   hooks_.wake();
   return {{"items", answers}};

@@ -153,6 +153,15 @@ ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
   return options;
 }
 
+std::optional<int64_t> finish_by_of(const nlohmann::json& body) {
+  const auto found = body.find("finish_by");
+  if (found == body.end()) return std::nullopt;
+  if (!found->is_number_integer()) {
+    throw Invalid("\"finish_by\" is not a whole number of seconds since 1970 UTC; 0 is none");
+  }
+  return found->get<int64_t>();
+}
+
 RetryRequest retry_request(const nlohmann::json& body) {
   return {.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
 }
@@ -165,6 +174,7 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
   enqueue.again = flag_of(body, "again");
   enqueue.hold = flag_of(body, "hold");
   enqueue.options = options_of(body);
+  enqueue.finish_by = finish_by_of(body).value_or(0);
   enqueue.ctf = ctf_of(entry);
   return enqueue;
 }

@@ -27,6 +27,8 @@ FileFacts facts_of(const PassedFile& file);
 
 // The body's "options" as they were written; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
+// The body's "finish_by"; nullopt when absent. Throws Invalid.
+std::optional<int64_t> finish_by_of(const nlohmann::json& body);
 // Each without its file. Throw Invalid.
 RetryRequest retry_request(const nlohmann::json& body);
 // One `entry` of POST /v1/items with what all entries share, in `body`.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 #include "base/duration.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
 #include "base/text.h"
+#include "scheduler/cli/time_value.h"
 #include "scheduler/config/config.h"
 
 namespace scheduler::cli {
@@ -113,6 +115,21 @@ CLI::Validator real_number() {
 CLI::Validator duration() {
   const auto check = [](std::string& text) -> std::string {
     return base::parse_duration(text) ? "" : base::invalid_duration(text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator time_value() {
+  const auto check = [](std::string& text) -> std::string {
+    return parse_time(text, std::time(nullptr)) ? "" : invalid_time(text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator time_value_or_none() {
+  const auto check = [](std::string& text) -> std::string {
+    if (text == "none" || parse_time(text, std::time(nullptr))) return "";
+    return invalid_time(text) + ", or none";
   };
   return CLI::Validator(check, "");
 }

@@ -23,6 +23,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error);
 CLI::Validator whole_number();
 CLI::Validator real_number();
 CLI::Validator duration();
+CLI::Validator time_value();          // as time_value.h has it
+CLI::Validator time_value_or_none();  // or "none"
 CLI::Validator one_of(const std::vector<std::string>& words);
 
 }  // namespace scheduler::cli

@@ -84,6 +84,7 @@ class Enqueuer {
                  {"again", options_.again},
                  {"hold", options_.hold},
                  {"options", options_.options},
+                 {"finish_by", options_.finish_by},
                  {"items", batch.entries}};
     api::put_text(body, "label", options_.label);
     return context_.post("/v1/items", body, descriptors).at("items");
@@ -115,6 +116,7 @@ class Enqueuer {
     }
     tally_.succeeded();
     const json& item = answer.at("item");
+    if (item.contains("late_by")) ++late_;
     json entry = {{"item", item}};
     api::put_text(entry, "path", path);
     entries_.push_back(std::move(entry));
@@ -137,6 +139,7 @@ class Enqueuer {
                            {"enqueued", tally_.successes()},
                            {"refused", tally_.failures()},
                            {"untried", untried}};
+    warn_of_deadline();
     if (context_.print_if_json(document)) return;
     context_.print(table_);
     if (tally_.successes() > kMostShown) {
@@ -152,8 +155,16 @@ class Enqueuer {
     context_.out() << "\n";
   }
 
+  // Nothing is planned for a new item yet: only a deadline in the past is known to be missed.
+  void warn_of_deadline() const {
+    if (late_ == 0) return;
+    context_.complain("AT RISK: the deadline " + time_text(options_.finish_by) + " has passed; " +
+                      "'margay finish-by ITEM --time TIME' sets another");
+  }
+
   const Context& context_;
   const EnqueueOptions& options_;
+  int64_t late_ = 0;  // items that miss their deadline
   Tally tally_;
   bool unreachable_ = false;
   json entries_ = json::array();

@@ -1,6 +1,7 @@
 // margay enqueue
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct EnqueueOptions {
   std::string label;
   bool again = false;
   bool hold = false;
+  int64_t finish_by = 0;                       // the deadline; 0: none
   std::map<std::string, std::string> options;  // sbatch's long names and values
 };
 

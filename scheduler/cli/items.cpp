@@ -152,6 +152,15 @@ void show_result(const Context& context, const json& result) {
   field(context, "peak list", text_of(result, "peaks_csv"));
 }
 
+// "2026-11-24 08:00:00, AT RISK to be 12 min 30 s late"; empty without a deadline.
+std::string finish_by_text(const json& item) {
+  const auto time = item.at("finish_by").get<int64_t>();
+  if (time == 0) return "";
+  const auto late = item.find("late_by");
+  if (late == item.end()) return time_text(time);
+  return time_text(time) + ", AT RISK to be " + duration_text(late->get<double>()) + " late";
+}
+
 // The changed item.
 json ask_for(const Context& context, const Change& change, json body, int64_t item) {
   const std::string address = "/v1/items/" + std::to_string(item);
@@ -210,10 +219,12 @@ std::vector<json> fetch_items(const Context& context, const std::string& query, 
 
 std::vector<Cell> list_row(const json& item, bool narrow) {
   const std::string state = item.at("state");
-  std::vector<Cell> row = {{std::to_string(item.at("id").get<int64_t>()), style::kBold},
-                           {state, state_style(state)},
-                           {progress_word(item)},
-                           {item.at("priority").get<std::string>()}};
+  const bool late = item.contains("late_by");
+  std::vector<Cell> row = {
+      {std::to_string(item.at("id").get<int64_t>()), style::kBold},
+      {late ? state + " AT RISK" : state, late ? std::string(style::kRed) : state_style(state)},
+      {progress_word(item)},
+      {item.at("priority").get<std::string>()}};
   if (!narrow) {
     // The age of an item that has ended stands still.
     const int64_t until =
@@ -268,6 +279,7 @@ Exit show(const Context& context, int64_t item) {
   field(context, "template",
         entry.at("template").get<std::string>() + " (" + text_of(entry, "volume") + ")");
   field(context, "priority", entry.at("priority"));
+  field(context, "finish by", finish_by_text(entry));
   field(context, "ctf", ctf_text(entry.at("ctf")));
   field(context, "label", text_of(entry, "label"));
   field(context, "Slurm options", options_text(entry.at("options")));
@@ -292,6 +304,8 @@ Exit explain(const Context& context, int64_t item) {
   if (context.wants_json()) {
     json document = {{"item", item}, {"state", entry.at("state")}};
     api::put_text(document, "explanation", why);
+    document["finish_by"] = entry.at("finish_by");
+    if (entry.contains("late_by")) document["late_by"] = entry.at("late_by");
     document["shape"] =
         entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
     context.print(document);
@@ -308,6 +322,7 @@ Exit change(const Context& context, const Change& change, const std::vector<int6
   json entries = json::array();
   json body = json::object();
   if (!change.priority.empty()) body["priority"] = change.priority;
+  if (change.finish_by) body["finish_by"] = *change.finish_by;
   if (!change.options.empty()) body["options"] = change.options;
   if (change.drop_options) body["drop_options"] = true;
   for (const int64_t item : items) {

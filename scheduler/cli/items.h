@@ -1,8 +1,9 @@
-// margay list, show, explain, and the changes: promote, hold, release, cancel, retry
+// margay list, show, explain, and the changes: promote, finish-by, hold, release, cancel, retry
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ Exit explain(const Context& context, int64_t item);
 struct Change {
   std::string action;                            // the API's name
   std::string priority;                          // for promote
+  std::optional<int64_t> finish_by{};            // for finish-by; 0: none
   std::map<std::string, std::string> options{};  // for retry: what it asks of Slurm
   bool drop_options = false;                     // for retry
   // For retry: the daemon takes the micrograph as it is now, if the caller can read it.

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <ostream>
 
@@ -17,6 +18,7 @@
 #include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
 #include "scheduler/cli/templates.h"
+#include "scheduler/cli/time_value.h"
 #include "scheduler/cli/wait.h"
 #include "scheduler/config/config.h"
 
@@ -47,6 +49,7 @@ class Program {
     add_one("explain", "Explain why an item waits, runs or ended", "margay explain 12",
             [this](const Context& context) { return explain(context, item_); });
     add_promote();
+    add_finish_by();
     add_change("hold", "Keep queued items from starting", "margay hold 12 13");
     add_change("release", "Let held items start", "margay release 12 13");
     add_change("cancel", "Cancel items, stopping running searches", "margay cancel 12");
@@ -106,6 +109,7 @@ class Program {
       return change(context,
                     {.action = name,
                      .priority = new_priority_,
+                     .finish_by = new_finish_by(),
                      .options = retry_options_,
                      .drop_options = drop_options_,
                      .opens_micrograph = name == "retry"},
@@ -121,6 +125,21 @@ class Program {
     option(*command, "--priority", new_priority_, "PRIORITY",
            "New priority: low, normal, high or urgent", one_of(priorities_))
         ->required();
+  }
+
+  void add_finish_by() {
+    CLI::App* command = add_change("finish-by", "Set the time by which items are to be done",
+                                   "margay finish-by 12 13 --time 08:00\n  margay finish-by 12 "
+                                   "--time none");
+    option(*command, "--time", finish_by_, "TIME",
+           "New deadline: +3h, 08:00, 2026-11-24T08:00 (local), 2026-11-24T07:00Z, or none",
+           time_value_or_none())
+        ->required();
+  }
+
+  std::optional<int64_t> new_finish_by() const {
+    if (finish_by_ == "none") return 0;
+    return parse_time(finish_by_, std::time(nullptr));
   }
 
   void add_retry() {
@@ -157,7 +176,10 @@ class Program {
         "margay enqueue 'grid1/*.mrc' --template ribosome --ctf '{dir}/{stem}_ctf.txt'\n  margay "
         "enqueue one.mrc --template ribosome --priority high --defocus-u 10200 --defocus-v 9800 "
         "--astigmatism-angle 35",
-        [this](const Context& context) { return enqueue(context, enqueue_); });
+        [this](const Context& context) {
+          enqueue_.finish_by = new_finish_by().value_or(0);
+          return enqueue(context, enqueue_);
+        });
     option(*command, "FILE", enqueue_.files, "", "Micrographs (MRC), or quoted globs")->required();
     option(*command, "--template", enqueue_.search_template, "NAME",
            "Template to search for: NAME or NAME@VERSION")
@@ -165,6 +187,8 @@ class Program {
     option(*command, "--priority", enqueue_.priority, "PRIORITY",
            "Priority: low, normal, high or urgent", one_of(priorities_))
         ->capture_default_str();
+    option(*command, "--finish-by", finish_by_, "TIME",
+           "Deadline: +3h, 08:00, 2026-11-24T08:00 (local) or 2026-11-24T07:00Z", time_value());
     add_ctf(*command);
     command->add_flag("--again", enqueue_.again, "Enqueue again even if already queued");
     command->add_flag("--hold", enqueue_.hold, "Enqueue as held; 'margay release' starts them");
@@ -299,6 +323,7 @@ class Program {
   int64_t item_ = 0;
   std::vector<int64_t> items_;
   std::string new_priority_;
+  std::string finish_by_;
   std::string timeout_;
   std::string reason_;
   LaneOptions lane_;

@@ -181,6 +181,18 @@ db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority p
   });
 }
 
+db::Item Commands::finish_by(const Caller& caller, int64_t item_id, int64_t time) {
+  check_deadline(time);
+  return change(caller, item_id, "finish-by", [&](db::Item& item) -> std::optional<std::string> {
+    if (has_ended(item.state)) {
+      throw Conflict(item_name(item) + " has ended: its deadline cannot be changed", item.id);
+    }
+    if (item.finish_by == time) return std::nullopt;
+    const int64_t before = std::exchange(item.finish_by, time);
+    return deadline_text(before) + " -> " + deadline_text(time);
+  });
+}
+
 db::Item Commands::hold(const Caller& caller, int64_t item_id) {
   return change(caller, item_id, "hold", [&](db::Item& item) -> std::optional<std::string> {
     if (item.state == ItemState::kHeld) return std::nullopt;

@@ -74,6 +74,7 @@ struct EnqueueRequest {
   bool again = false;  // make another item although there is one
   bool hold = false;   // enqueue as HELD
   ItemOptions options{};
+  int64_t finish_by = 0;  // the deadline; 0: none. One that cannot be met is accepted, AT RISK
 };
 
 // What became of one request of several: its item, or why it was refused.
@@ -95,7 +96,8 @@ struct ItemView {
   db::Template search_template;
   std::vector<db::Attempt> attempts;  // by number
   std::optional<db::Result> result;
-  std::string explanation;  // why it waits, runs or ended, one sentence
+  std::string explanation;           // why it waits, runs or ended, one sentence
+  std::optional<int64_t> late_by{};  // by how many seconds it misses its deadline
 };
 
 struct CommandsOptions {
@@ -140,6 +142,8 @@ class Commands {
   // Each returns the changed item. Throws NotFound, NotPermitted, and Conflict when the item's
   // state forbids the change.
   db::Item promote(const Caller& caller, int64_t item_id, db::Priority priority);
+  // Sets the deadline; 0: none.
+  db::Item finish_by(const Caller& caller, int64_t item_id, int64_t time);
   db::Item hold(const Caller& caller, int64_t item_id);
   db::Item release(const Caller& caller, int64_t item_id);
   // The next tick asks a running job to stop; the item is CANCELLED once the job is gone.
@@ -161,6 +165,8 @@ class Commands {
   ItemView show(int64_t item_id) const;
   // Why each of these items waits, runs or has ended, in their order.
   std::vector<std::string> explain(const std::vector<db::Item>& items) const;
+  // By how many seconds each misses its deadline, as late_by() of published_plan.h has it.
+  std::vector<std::optional<int64_t>> late(const std::vector<db::Item>& items) const;
 
  private:
   // Throws NotPermitted.

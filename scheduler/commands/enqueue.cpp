@@ -70,6 +70,7 @@ void Commands::check_quota(const Caller& caller, int64_t items, const std::strin
 // What needs no transaction, but for the options.
 void Commands::check_request(const EnqueueRequest& request) const {
   check_ctf(request.ctf);
+  check_deadline(request.finish_by);
   check_label(options_.quotas, request.label);
   check_file(options_.quotas, request.micrograph);
   check_path(options_.quotas, request.ctf.source);
@@ -120,6 +121,7 @@ db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                 .label = request.label,
                 .created = now,
                 .changed = now,
+                .finish_by = request.finish_by,
                 .options = options};
   item.id = items.insert(item);
   const std::string asked = change_of_options({}, item.options);

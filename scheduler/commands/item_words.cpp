@@ -1,13 +1,34 @@
 #include "scheduler/commands/item_words.h"
 
+#include <array>
+#include <ctime>
 #include <vector>
 
 #include "base/text.h"
+#include "scheduler/errors.h"
 
 namespace scheduler {
 
 std::string item_name(const db::Item& item) {
   return "item " + std::to_string(item.id) + " (" + to_string(item.state) + ")";
+}
+
+std::string deadline_text(int64_t time) {
+  if (time == 0) return "none";
+  const std::time_t seconds = time;
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  std::array<char, 64> text{};
+  const char* form = utc.tm_sec == 0 ? "%Y-%m-%d %H:%M UTC" : "%Y-%m-%d %H:%M:%S UTC";
+  return {text.data(), std::strftime(text.data(), text.size(), form, &utc)};
+}
+
+void check_deadline(int64_t time) {
+  constexpr int64_t kEndOfYear9999 = 253'402'300'799;
+  if (time >= 0 && time <= kEndOfYear9999) return;
+  throw Invalid(
+      "\"finish_by\" " + std::to_string(time) +
+      " is not a time in seconds since 1970 UTC, from 0, which is none, to the year 9999");
 }
 
 std::string option_text(const std::string& name, const std::string& value) {

@@ -1,6 +1,7 @@
 // How messages and the history name items and their options.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -10,6 +11,10 @@ namespace scheduler {
 
 // "item 12 (QUEUED)"
 std::string item_name(const db::Item& item);
+// "2026-11-24 07:00 UTC", with its seconds where it has some; "none" for 0.
+std::string deadline_text(int64_t time);
+// Throws Invalid for a deadline before 1970 or after the year 9999.
+void check_deadline(int64_t time);
 // "--time=10", "--exclusive"
 std::string option_text(const std::string& name, const std::string& value);
 // "--time=02:00:00 (was 01:00:00), without --exclusive"; empty when nothing changed.

@@ -147,7 +147,8 @@ PlanItem KnownQueue::item_of(const db::QueuedItem& row) {
           .not_before = row.not_before,
           .owner = row.owner_uid,
           .template_id = row.template_id,
-          .asks = asks_of_row(row)};
+          .asks = asks_of_row(row),
+          .finish_by = row.finish_by};
 }
 
 int KnownQueue::kind_of(const db::QueuedItem& row) {

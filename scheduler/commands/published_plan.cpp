@@ -87,7 +87,72 @@ std::string explain_queued(const db::Item& item, const PublishedPlan* plan, int6
   return "not planned yet: " + when_planned(plan, now);
 }
 
+std::string late_text(int64_t seconds) {
+  return seconds < 120 ? base::counted(seconds, "second")
+                       : base::counted((seconds + 59) / 60, "minute");
+}
+
+std::string what_to_do(const db::Item& item) {
+  const std::string id = std::to_string(item.id);
+  const std::string later = "set a later deadline (margay finish-by " + id + " --time TIME)";
+  if (item.state == db::ItemState::kActive || item.priority <= db::Priority::kUrgent) return later;
+  const std::string next = db::to_string(
+      item.priority == db::Priority::kHigh ? db::Priority::kUrgent : db::Priority::kHigh);
+  return "promote it (margay promote " + id + " --priority " + next +
+         "), which may give it more GPUs, or " + later;
+}
+
+// Empty without a deadline, and for an item that may meet it.
+std::string explain_deadline(const db::Item& item, const PublishedPlan* plan, int64_t now) {
+  if (item.finish_by == 0 || has_ended(item.state)) return "";
+  const Outlook* outlook = plan == nullptr ? nullptr : plan->outlook_of(item.id);
+  const bool is_known = outlook != nullptr && outlook->done_by > 0;
+  if (const auto late = late_by(item, plan, now)) {
+    const std::string by = late_text(*late);
+    if (!is_known) {
+      return "; AT RISK: its deadline passed " + by + " ago; " + what_to_do(item);
+    }
+    const bool waits = item.state != db::ItemState::kActive;
+    return "; AT RISK: would be done " + by + " after its deadline" +
+           (waits ? " if it started now; " : "; ") + what_to_do(item);
+  }
+  if (outlook == nullptr || is_known) return "";
+  return "; whether it meets its deadline is not known, since the time of its search is not";
+}
+
+std::string explain_state(const db::Item& item, const db::Attempt* attempt,
+                          const PublishedPlan* plan, int64_t now) {
+  switch (item.state) {
+    case db::ItemState::kQueued:
+      return explain_queued(item, plan, now);
+    case db::ItemState::kHeld:
+      return held_text(item.id);
+    case db::ItemState::kActive:
+      return explain_active(item, attempt, plan, now);
+    case db::ItemState::kDone:
+    case db::ItemState::kFailed:
+    case db::ItemState::kCancelled:
+    case db::ItemState::kQuarantined:
+      return item.reason;
+  }
+  return item.reason;
+}
+
 }  // namespace
+
+const Outlook* PublishedPlan::outlook_of(int64_t item_id) const {
+  const auto found =
+      std::lower_bound(plan.outlooks.begin(), plan.outlooks.end(), item_id,
+                       [](const Outlook& one, int64_t wanted) { return one.item_id < wanted; });
+  return found == plan.outlooks.end() || found->item_id != item_id ? nullptr : &*found;
+}
+
+std::optional<int64_t> late_by(const db::Item& item, const PublishedPlan* plan, int64_t now) {
+  if (item.finish_by == 0 || has_ended(item.state)) return std::nullopt;
+  const Outlook* outlook = plan == nullptr ? nullptr : plan->outlook_of(item.id);
+  const int64_t done_by = std::max(now, outlook == nullptr ? 0 : outlook->done_by);
+  return done_by > item.finish_by ? std::optional(done_by - item.finish_by) : std::nullopt;
+}
 
 const Decision* PublishedPlan::find(int64_t item_id) const {
   const auto found =
@@ -109,20 +174,7 @@ LastPlan PlanBoard::last() const {
 
 std::string explain_item(const db::Item& item, const db::Attempt* attempt,
                          const PublishedPlan* plan, int64_t now) {
-  switch (item.state) {
-    case db::ItemState::kQueued:
-      return explain_queued(item, plan, now);
-    case db::ItemState::kHeld:
-      return held_text(item.id);
-    case db::ItemState::kActive:
-      return explain_active(item, attempt, plan, now);
-    case db::ItemState::kDone:
-    case db::ItemState::kFailed:
-    case db::ItemState::kCancelled:
-    case db::ItemState::kQuarantined:
-      return item.reason;
-  }
-  return item.reason;
+  return explain_state(item, attempt, plan, now) + explain_deadline(item, plan, now);
 }
 
 }  // namespace scheduler

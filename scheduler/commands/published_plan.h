@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "db/records.h"
@@ -19,6 +20,8 @@ struct PublishedPlan {
 
   // What was decided about an item that had not ended; null when it was not there.
   const Decision* find(int64_t item_id) const;
+  // When one with a deadline is done at the earliest; null when it was not there, or had none.
+  const Outlook* outlook_of(int64_t item_id) const;
 };
 
 // Null before the daemon's first.
@@ -35,7 +38,12 @@ class PlanBoard {
   LastPlan last_;
 };
 
-// Why an item waits, runs or has ended, one sentence. `attempt` is its open one, null when there is
+// By how many seconds an unfinished item misses its deadline at the least, with 90 % certainty;
+// nullopt where it has none, may meet it, or nothing is known.
+std::optional<int64_t> late_by(const db::Item& item, const PublishedPlan* plan, int64_t now);
+
+// Why an item waits, runs or has ended, one sentence, and whether it is AT RISK to miss its
+// deadline. `attempt` is its open one, null when there is
 // none: what it got is explained from there.
 std::string explain_item(const db::Item& item, const db::Attempt* attempt,
                          const PublishedPlan* plan, int64_t now);

@@ -37,6 +37,15 @@ std::vector<std::string> Commands::explain(const std::vector<db::Item>& items) c
   return sentences;
 }
 
+std::vector<std::optional<int64_t>> Commands::late(const std::vector<db::Item>& items) const {
+  const LastPlan plan = last_plan();
+  std::vector<std::optional<int64_t>> seconds;
+  for (const db::Item& item : items) {
+    seconds.push_back(late_by(item, plan.get(), clock_.now()));
+  }
+  return seconds;
+}
+
 ItemView Commands::show(int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
   if (!item) throw NotFound("no item " + std::to_string(item_id));
@@ -44,7 +53,8 @@ ItemView Commands::show(int64_t item_id) const {
                 .search_template = db::TemplateStore(database_).find(item->template_id).value(),
                 .attempts = db::AttemptStore(database_).of_item(item_id),
                 .result = db::ResultStore(database_).find(item_id),
-                .explanation = explain({*item}).front()};
+                .explanation = explain({*item}).front(),
+                .late_by = late({*item}).front()};
   const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
   if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
   if (view.result) add_result(view);

@@ -71,6 +71,13 @@ struct Decision {
   db::Priority priority = db::Priority::kNormal;
 };
 
+// When an item with a deadline is done, with 90 % certainty and at the earliest: as if what waits
+// started now.
+struct Outlook {
+  int64_t item_id = 0;
+  int64_t done_by = 0;  // seconds since the epoch; 0: the time of its search is not known
+};
+
 // A job to be submitted.
 struct JobStart {
   int64_t item_id = 0;
@@ -95,6 +102,7 @@ struct Plan {
   std::vector<std::string> texts{};
   std::vector<Reason> reasons{};
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
+  std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items
   std::vector<JobStart> starts{};     // in their order
   std::vector<Widening> widenings{};  // after the starts
 };

@@ -1,6 +1,7 @@
 #include "scheduler/policy/policy.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,6 +10,7 @@
 
 #include "base/text.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/deadlines.h"
 #include "scheduler/policy/holds.h"
 #include "scheduler/policy/item_widths.h"
 #include "scheduler/policy/plan_text.h"
@@ -32,9 +34,12 @@ struct Entry {
   const PlanItem* item = nullptr;
   uint32_t decision = 0;
   int32_t turn = 0;
+  int64_t latest_start = std::numeric_limits<int64_t>::max();  // of one with a deadline
 };
 
-bool is_older(const Entry& a, const Entry& b) {
+// Those with a deadline first, the one with the least time to spare before the others; then by age.
+bool goes_before(const Entry& a, const Entry& b) {
+  if (a.latest_start != b.latest_start) return a.latest_start < b.latest_start;
   return std::tuple(a.item->created, a.item->id) < std::tuple(b.item->created, b.item->id);
 }
 
@@ -45,8 +50,8 @@ void put_in_order(std::vector<Entry>& entries, Before before) {
   std::stable_sort(entries.begin(), entries.end(), before);
 }
 
-// Within a class the owners take turns: whoever has the fewest jobs goes first, with the oldest
-// item. `of_class` is sorted by age.
+// Within a class the owners take turns: whoever has the fewest jobs goes first, with its
+// first item. `of_class` is sorted by goes_before().
 void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<Entry>& of_class) {
   std::unordered_map<int64_t, int32_t> turns = jobs;
   for (Entry& entry : of_class) entry.turn = turns[entry.item->owner]++;
@@ -170,6 +175,7 @@ class Planner {
   explicit Planner(const QueueSnapshot& snapshot)
       : snapshot_(snapshot),
         holds_(snapshot),
+        deadlines_(snapshot),
         filling_{.snapshot = snapshot,
                  .busy = snapshot.busy_slots,
                  .pending = snapshot.pending,
@@ -186,7 +192,12 @@ class Planner {
       const bool ready = is_ready(item, snapshot_, holds_);
       const auto number = static_cast<uint32_t>(plan_.decisions.size());
       plan_.decisions.push_back({.item_id = item.id, .priority = item.priority});
-      (ready ? ready_[number_of(item.priority)] : others_).push_back({&item, number});
+      Entry entry{&item, number};
+      if (item.finish_by > 0) {
+        entry.latest_start = deadlines_.latest_start(item);
+        add_outlook(item);
+      }
+      (ready ? ready_[number_of(item.priority)] : others_).push_back(entry);
       if (item.state == db::ItemState::kActive) ++jobs_[item.owner];
     }
     decide_ready();
@@ -198,7 +209,7 @@ class Planner {
   std::vector<Entry> ready_in_order() {
     std::vector<Entry> ready;
     for (std::vector<Entry>& of_class : ready_) {
-      put_in_order(of_class, is_older);
+      put_in_order(of_class, goes_before);
       take_turns(jobs_, of_class);
       ready.insert(ready.end(), of_class.begin(), of_class.end());
       std::vector<Entry>().swap(of_class);
@@ -208,6 +219,12 @@ class Planner {
                             [](const Entry& entry) { return is_plain(*entry.item); });
     }
     return ready;
+  }
+
+  void add_outlook(const PlanItem& item) {
+    const auto seconds = deadlines_.least_seconds(item);
+    plan_.outlooks.push_back(
+        {.item_id = item.id, .done_by = seconds ? snapshot_.now + *seconds : 0});
   }
 
   void decide_ready() {
@@ -357,6 +374,7 @@ class Planner {
 
   const QueueSnapshot& snapshot_;
   Holds holds_;
+  Deadlines deadlines_;
   Filling filling_;
   Plan plan_;
   std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;

@@ -1,6 +1,7 @@
 // Which item runs next, and why: a pure function of a snapshot, without clock, database or network.
 //
-// The rules: class before class, within a class the owners in turn, the oldest of each first, as
+// The rules: class before class, within a class the owners in turn, of each the items with a
+// deadline first, those with the least time to spare before the others, and then the oldest; as
 // many jobs as the cluster takes from Margay. Each job has the width that item_widths.h chooses, or
 // the site's where the figures for a choice are missing. The job of an urgent item is stopped with
 // a checkpoint and resumed on more GPUs where it is done clearly sooner with them. Where jobs wait

@@ -61,6 +61,26 @@ TEST_F(ApiTest, AnUnknownTemplatePriorityOrCtfIsNamed) {
               HasSubstr("defocus_v"));
 }
 
+TEST_F(ApiTest, ADeadlineIsInSecondsAndOneThatIsMissedSaysByHowMany) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  json body = enqueue_body(json::array({entry(path)}));
+  body["finish_by"] = "08:00";
+  EXPECT_THAT(post("/v1/items", body, {file.get()}).at("items").at(0).dump(),
+              HasSubstr("is not a whole number of seconds since 1970 UTC"));
+  body["finish_by"] = 5;
+  const json enqueued = post("/v1/items", body, {file.get()}).at("items").at(0).at("item");
+  EXPECT_EQ(enqueued.at("finish_by"), 5);
+  EXPECT_GT(enqueued.at("late_by"), 0);
+  const std::string item = "/v1/items/" + std::to_string(enqueued.at("id").get<int64_t>());
+  EXPECT_GT(get("/v1/items").at("items").at(0).at("late_by"), 0);
+  const json changed = post(item + "/finish-by", {{"finish_by", 0}}).at("item");
+  EXPECT_EQ(changed.at("finish_by"), 0);
+  EXPECT_FALSE(changed.contains("late_by"));
+  EXPECT_FALSE(get(item).at("item").contains("late_by"));
+}
+
 TEST_F(ApiTest, AnAttemptShowsTheClustersStateAndItsMeaning) {
   register_template();
   const int64_t item = enqueue("one.mrc");

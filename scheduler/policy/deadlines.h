@@ -1,0 +1,35 @@
+// Items that are to be done by a certain time: which goes first, and which will be late. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+class Deadlines {
+ public:
+  // The snapshot must outlive this.
+  explicit Deadlines(const QueueSnapshot& snapshot) : snapshot_(snapshot) {}
+
+  // How long the search takes, with 90 % certainty, at the fastest width that the item's class may
+  // have for a deadline; of one that runs, what is left at its own. Seconds; nullopt: not known,
+  // such as for any job of the item but the first, which may have resumed a checkpoint.
+  std::optional<int64_t> least_seconds(const PlanItem& item);
+  // When the item must start to be done in time: the less is left until then, the sooner it goes.
+  // Where the time of its search is not known, the deadline itself. Seconds since the epoch.
+  int64_t latest_start(const PlanItem& item);
+
+ private:
+  const SearchTime* time_of(const PlanItem& item) const;
+  std::optional<int64_t> fastest(db::Priority priority, const SearchTime& time) const;
+
+  const QueueSnapshot& snapshot_;
+  // By class and PlanItem::kind.
+  std::map<std::pair<db::Priority, int>, std::optional<int64_t>> fastest_;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,72 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "tests/unit/scheduler/cli/cli_fixture.h"
+
+namespace scheduler {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class CliFinishByTest : public CliTest {
+ protected:
+  Outcome enqueue_until(const std::string& time) const {
+    return enqueue_files({write("one.mrc")},
+                         {"--defocus-u", "1e4", "--defocus-v", "1e4", "--finish-by", time});
+  }
+};
+
+TEST_F(CliFinishByTest, ADeadlineIsGivenAtEnqueueAndShown) {
+  register_template();
+  const Outcome enqueued = enqueue_until("2099-11-24T08:00Z");
+  ASSERT_EQ(enqueued.exit, 0) << enqueued.error;
+  EXPECT_THAT(enqueued.error, Not(HasSubstr("AT RISK")));
+  EXPECT_EQ(get("/v1/items/1").at("item").at("finish_by"), 4'099'190'400);
+  EXPECT_EQ(margay({"list", "--json"}).document().at("items").at(0).at("finish_by"), 4'099'190'400);
+  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr("finish by     2099-11-2"));
+  EXPECT_THAT(margay({"list"}).out, Not(HasSubstr("AT RISK")));
+}
+
+TEST_F(CliFinishByTest, ADeadlineInThePastIsAcceptedWithAWarningAndListedAtRisk) {
+  register_template();
+  const Outcome enqueued = enqueue_until("2020-01-01T00:00Z");
+  EXPECT_EQ(enqueued.exit, 0);
+  EXPECT_THAT(enqueued.error, AllOf(HasSubstr("AT RISK: the deadline "), HasSubstr("has passed"),
+                                    HasSubstr("'margay finish-by ITEM --time TIME' sets another")));
+  EXPECT_THAT(margay({"list"}).out, HasSubstr("QUEUED AT RISK"));
+  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr(", AT RISK to be "));
+  EXPECT_THAT(margay({"explain", "1"}).out, HasSubstr("AT RISK: its deadline passed "));
+  EXPECT_GT(margay({"explain", "1", "--json"}).document().at("late_by"), 0);
+}
+
+TEST_F(CliFinishByTest, TheDeadlineOfAnItemIsChangedAndTakenAway) {
+  register_template();
+  ASSERT_EQ(enqueue_until("2020-01-01T00:00Z").exit, 0);
+  const int64_t before = std::time(nullptr);
+  ASSERT_EQ(margay({"finish-by", "1", "--time", "+300h"}).exit, 0);
+  EXPECT_GE(get("/v1/items/1").at("item").at("finish_by"), before + 300 * 3600);
+  EXPECT_THAT(margay({"list"}).out, Not(HasSubstr("AT RISK")));
+  ASSERT_EQ(margay({"finish-by", "1", "--time", "none"}).exit, 0);
+  EXPECT_EQ(get("/v1/items/1").at("item").at("finish_by"), 0);
+  EXPECT_THAT(margay({"show", "1"}).out, Not(HasSubstr("finish by   ")));
+  EXPECT_EQ(margay({"finish-by", "7", "--time", "none"}).exit, 4);
+}
+
+TEST_F(CliFinishByTest, WhatIsNoTimeIsAUsageErrorThatNamesTheOptionAndTheForms) {
+  const Outcome enqueued = enqueue_until("soon");
+  EXPECT_EQ(enqueued.exit, 2);
+  EXPECT_THAT(enqueued.error,
+              HasSubstr("--finish-by: invalid time 'soon'; write for example +3h, 08:00, "
+                        "2026-11-24T08:00 or 2026-11-24T07:00Z"));
+  const Outcome changed = margay({"finish-by", "1", "--time", "25:00"});
+  EXPECT_EQ(changed.exit, 2);
+  EXPECT_THAT(changed.error,
+              AllOf(HasSubstr("--time: invalid time '25:00'"), HasSubstr("or none")));
+}
+
+}  // namespace
+}  // namespace scheduler
