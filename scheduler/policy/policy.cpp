@@ -1,7 +1,6 @@
 #include "scheduler/policy/policy.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -34,12 +33,9 @@ struct Entry {
   const PlanItem* item = nullptr;
   uint32_t decision = 0;
   int32_t turn = 0;
-  int64_t latest_start = std::numeric_limits<int64_t>::max();  // of one with a deadline
 };
 
-// Those with a deadline first, the one with the least time to spare before the others; then by age.
-bool goes_before(const Entry& a, const Entry& b) {
-  if (a.latest_start != b.latest_start) return a.latest_start < b.latest_start;
+bool is_older(const Entry& a, const Entry& b) {
   return std::tuple(a.item->created, a.item->id) < std::tuple(b.item->created, b.item->id);
 }
 
@@ -50,8 +46,22 @@ void put_in_order(std::vector<Entry>& entries, Before before) {
   std::stable_sort(entries.begin(), entries.end(), before);
 }
 
+// Those with a deadline first, the one with the least time to spare before the others.
+void put_due_first(Deadlines& deadlines, std::vector<Entry>& entries) {
+  const auto others = std::stable_partition(
+      entries.begin(), entries.end(), [](const Entry& entry) { return entry.item->finish_by > 0; });
+  std::vector<std::pair<int64_t, Entry>> due;
+  for (auto entry = entries.begin(); entry != others; ++entry) {
+    due.emplace_back(deadlines.latest_start(*entry->item), *entry);
+  }
+  std::stable_sort(due.begin(), due.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::transform(due.begin(), due.end(), entries.begin(),
+                 [](const auto& one) { return one.second; });
+}
+
 // Within a class the owners take turns: whoever has the fewest jobs goes first, with its
-// first item. `of_class` is sorted by goes_before().
+// first item of `of_class`.
 void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<Entry>& of_class) {
   std::unordered_map<int64_t, int32_t> turns = jobs;
   for (Entry& entry : of_class) entry.turn = turns[entry.item->owner]++;
@@ -192,12 +202,8 @@ class Planner {
       const bool ready = is_ready(item, snapshot_, holds_);
       const auto number = static_cast<uint32_t>(plan_.decisions.size());
       plan_.decisions.push_back({.item_id = item.id, .priority = item.priority});
-      Entry entry{&item, number};
-      if (item.finish_by > 0) {
-        entry.latest_start = deadlines_.latest_start(item);
-        add_outlook(item);
-      }
-      (ready ? ready_[number_of(item.priority)] : others_).push_back(entry);
+      if (item.finish_by > 0) add_outlook(item);
+      (ready ? ready_[number_of(item.priority)] : others_).push_back({&item, number});
       if (item.state == db::ItemState::kActive) ++jobs_[item.owner];
     }
     decide_ready();
@@ -209,7 +215,8 @@ class Planner {
   std::vector<Entry> ready_in_order() {
     std::vector<Entry> ready;
     for (std::vector<Entry>& of_class : ready_) {
-      put_in_order(of_class, goes_before);
+      put_in_order(of_class, is_older);
+      if (!plan_.outlooks.empty()) put_due_first(deadlines_, of_class);
       take_turns(jobs_, of_class);
       ready.insert(ready.end(), of_class.begin(), of_class.end());
       std::vector<Entry>().swap(of_class);
