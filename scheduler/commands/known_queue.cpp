@@ -50,7 +50,8 @@ QueueSnapshot& KnownQueue::read(int64_t now, const ClusterLimits& limits) {
   snapshot_ = {.now = now,
                .limits = limits,
                .items = std::move(snapshot_.items),
-               .kinds = std::move(snapshot_.kinds)};
+               .kinds = std::move(snapshot_.kinds),
+               .groups = std::move(snapshot_.groups)};
   if (!was_known || changed.all) {
     read_items();
   } else if (!changed.ids.empty()) {
@@ -67,6 +68,8 @@ void KnownQueue::read_items() {
   asks_.clear();
   kinds_.clear();
   snapshot_.kinds.clear();
+  groups_.clear();
+  snapshot_.groups.clear();
   db::QueueStore(database_).each_item(
       [this](const db::QueuedItem& row) { snapshot_.items.push_back(item_of(row)); });
 }
@@ -143,6 +146,7 @@ PlanItem KnownQueue::item_of(const db::QueuedItem& row) {
           .cancel_requested = row.cancel_requested,
           .unread = row.micrograph_ctime_ns == 0,
           .kind = kind_of(row),
+          .group = group_of(row),
           .created = row.created,
           .not_before = row.not_before,
           .owner = row.owner_uid,
@@ -160,6 +164,13 @@ int KnownQueue::kind_of(const db::QueuedItem& row) {
       kinds_.try_emplace({kind.template_id, kind.image_width, kind.image_height},
                          static_cast<int>(snapshot_.kinds.size()));
   if (is_new) snapshot_.kinds.push_back(kind);
+  return known->second;
+}
+
+int KnownQueue::group_of(const db::QueuedItem& row) {
+  const auto [known, is_new] =
+      groups_.try_emplace(row.group, static_cast<int>(snapshot_.groups.size()));
+  if (is_new) snapshot_.groups.push_back({.name = row.group});
   return known->second;
 }
 

@@ -37,6 +37,7 @@ class KnownQueue {
   void hold_paused_lanes();
   PlanItem item_of(const db::QueuedItem& row);
   int kind_of(const db::QueuedItem& row);
+  int group_of(const db::QueuedItem& row);
   Asks asks_of_row(const db::QueuedItem& row);
   void forget_asks();
 
@@ -47,6 +48,7 @@ class KnownQueue {
   std::map<std::pair<std::string, db::Priority>, Asks> asks_;
   // Their places in the snapshot's, by template, width and height.
   std::map<std::tuple<int64_t, int64_t, int64_t>, int> kinds_;
+  std::map<std::string, int> groups_;  // their places in the snapshot's
 };
 
 }  // namespace scheduler

@@ -105,6 +105,8 @@ struct PolicyOptions {
   std::map<db::Priority, ClassOptions> classes{};
   // Who may make items urgent: users, and groups as "@name"; none: everybody.
   std::optional<std::set<std::string>> urgent_allow{};
+  // Of the GPUs, for Unix groups, in proportion; 1 for all others.
+  std::map<std::string, double> shares{};
 
   // Empty for a class without options.
   slurm::Directives options_of(db::Priority priority) const;

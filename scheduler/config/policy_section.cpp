@@ -124,9 +124,16 @@ Reader policy_into(PolicyOptions& policy) {
     }
     read_section(value.as_section(), readers);
   };
+  const Reader shares = [&policy](const base::YamlValue& value) {
+    const base::YamlSection section = value.as_section();
+    for (const std::string& group : section.keys()) {
+      policy.shares[group] = section.value(group).positive_number();
+    }
+  };
   const Readers urgent = {{"allow", names_into(policy.urgent_allow)}};
   return section_into({{"widths", word_into(policy.widths, kWidthsBy)},
                        {"classes", classes},
+                       {"shares", shares},
                        {"urgent", section_into(urgent)}});
 }
 

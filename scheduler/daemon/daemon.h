@@ -26,6 +26,7 @@
 #include "scheduler/daemon/micrograph_reader.h"
 #include "scheduler/daemon/orphans.h"
 #include "scheduler/daemon/tracker.h"
+#include "scheduler/daemon/used_by_groups.h"
 #include "scheduler/daemon/widener.h"
 #include "scheduler/daemon/width_inputs.h"
 #include "scheduler/policy/circuit_breaker.h"
@@ -116,6 +117,7 @@ class Daemon {
   InHand in_hand_;
   FreshJobs fresh_;
   WidthInputs widths_{context_};
+  UsedByGroups used_{context_};
   Widener widener_{context_};
   KnownQueue queue_;
   PlanBoard plans_;

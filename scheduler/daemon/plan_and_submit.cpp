@@ -84,6 +84,7 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   snapshot.hanging_files = hanging_files();
   snapshot.not_widened = widener_.not_widened();
   widths_.add_to(snapshot);
+  used_.add_to(snapshot);
   if (looks) {
     guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   } else {

@@ -48,13 +48,17 @@ struct Reason {
   // Of kTurn and kProbe:
   bool plain = false;           // it has no options of its own
   bool others_wait = false;     // items before it wait, as many jobs of their classes do already
-  bool owners_in_turn = false;  // its class has items of several owners
+  bool owners_in_turn = false;  // its class has items of several owners,
+  bool groups_in_turn = false;  // and of several groups
   int64_t ready = 0;            // items of its class that the plan had not reached, itself included
   // Of kQueue:
   int64_t jobs = 0;    // of its class, that wait in the cluster; 0: not what it waits for
   bool apart = false;  // ... those with room of their own
   int64_t stuck = 0;   // jobs of its owner that cannot start; 0: not what it waits for
   ByClass ahead{};     // items of other classes that go first
+  // Indices into Plan::groups: its own, and one of its class that goes first; -1: there is none.
+  int group = -1;
+  int first_group = -1;
   // An index into Plan::texts, -1 for none. Of kTurn and kProbe what it gets, of kHold and kUnread
   // what keeps it, of kWidens the whole sentence.
   int text = -1;
@@ -100,6 +104,7 @@ struct Plan {
   ClusterLimits limits{};
   std::string pause_reason{};
   std::vector<std::string> texts{};
+  std::vector<GroupUse> groups{};  // jobs that run included
   std::vector<Reason> reasons{};
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
   std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items

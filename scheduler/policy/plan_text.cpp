@@ -1,5 +1,8 @@
 #include "scheduler/policy/plan_text.h"
 
+#include <iomanip>
+#include <sstream>
+
 #include "base/text.h"
 
 namespace scheduler {
@@ -27,7 +30,8 @@ std::string slots_busy(const Reason& reason, const ClusterLimits& limits) {
 
 std::string place_in_class(const Reason& reason) {
   if (reason.ready == 1) return "only ready item of class " + to_string(reason.priority);
-  return (reason.owners_in_turn ? "its owner's turn among " : "oldest of ") +
+  const char* turn = reason.groups_in_turn ? "its group's turn among " : "its owner's turn among ";
+  return (reason.owners_in_turn || reason.groups_in_turn ? turn : "oldest of ") +
          std::to_string(reason.ready) + " ready items of class " + to_string(reason.priority);
 }
 
@@ -57,6 +61,25 @@ std::string already_waiting(const Reason& reason) {
          (reason.jobs == 1 ? " waits" : " wait") + " in Slurm already; ";
 }
 
+std::string gpu_hours(double seconds) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << seconds / 3600;
+  return text.str();
+}
+
+// Empty where its group goes first.
+std::string group_text(const Plan& plan, const Reason& reason) {
+  if (reason.first_group < 0) return "";
+  const GroupUse& first = plan.groups.at(static_cast<size_t>(reason.first_group));
+  const GroupUse& own = plan.groups.at(static_cast<size_t>(reason.group));
+  const std::string name = first.name.empty() ? "users whose group is not known" : first.name;
+  const bool alike = first.share == 1 && own.share == 1;
+  return "; its group's items go after those of " + name + ", which has used less " +
+         (alike ? "(" : "for its share (") + gpu_hours(use_per_share(first)) + " against " +
+         gpu_hours(use_per_share(own)) + " GPU hours" + (alike ? "" : " for a share of 1") +
+         ", counted with a half-life of 7 days)";
+}
+
 std::string queue_text(const Plan& plan, const Reason& reason, int64_t ahead_in_class) {
   std::string text = "waits: ";
   if (!plan.pause_reason.empty()) text += plan.pause_reason + "; ";
@@ -67,7 +90,8 @@ std::string queue_text(const Plan& plan, const Reason& reason, int64_t ahead_in_
   }
   ByClass ahead = reason.ahead;
   ahead.at(static_cast<size_t>(reason.priority)) = ahead_in_class;
-  return text + queue_before(ahead) + "; " + slots_busy(reason, plan.limits);
+  return text + queue_before(ahead) + group_text(plan, reason) + "; " +
+         slots_busy(reason, plan.limits);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void put_due_first(Deadlines& deadlines, std::vector<Entry>& entries) {
                  [](const auto& one) { return one.second; });
 }
 
-// Within a class the owners take turns: whoever has the fewest jobs goes first, with its
+// Within a group the owners take turns: whoever has the fewest jobs goes first, with its
 // first item of `of_class`.
 void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<Entry>& of_class) {
   std::unordered_map<int64_t, int32_t> turns = jobs;
@@ -77,6 +77,8 @@ struct Filling {
   std::map<db::Priority, int64_t> left{};              // ready items that the loop has not reached
   ByClass ahead{};                                     // ready items that wait
   std::map<db::Priority, std::set<int64_t>> owners{};  // of ready items
+  std::map<db::Priority, std::set<int>> groups{};      // ... where there are several
+  std::map<db::Priority, int> first_group{};           // of these the one with the least use
   std::optional<ItemWidths> widths{};
 };
 
@@ -149,6 +151,11 @@ std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
   return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)]);
 }
 
+bool has_several_groups(db::Priority priority, const Filling& filling) {
+  const auto groups = filling.groups.find(priority);
+  return groups != filling.groups.end() && groups->second.size() > 1;
+}
+
 Reason reason_to_start(const PlanItem& item, const Filling& filling) {
   return {.why = filling.snapshot.probing ? Why::kProbe : Why::kTurn,
           .priority = item.priority,
@@ -156,6 +163,7 @@ Reason reason_to_start(const PlanItem& item, const Filling& filling) {
           .plain = is_plain(item),
           .others_wait = filling.ahead != ByClass{},
           .owners_in_turn = filling.owners.at(item.priority).size() > 1,
+          .groups_in_turn = has_several_groups(item.priority, filling),
           .ready = filling.left.at(item.priority)};
 }
 
@@ -193,6 +201,7 @@ class Planner {
     plan_.made = snapshot.now;
     plan_.limits = snapshot.limits;
     plan_.pause_reason = snapshot.pause_reason;
+    plan_.groups = snapshot.groups;
   }
 
   Plan run() {
@@ -204,7 +213,10 @@ class Planner {
       plan_.decisions.push_back({.item_id = item.id, .priority = item.priority});
       if (item.finish_by > 0) add_outlook(item);
       (ready ? ready_[number_of(item.priority)] : others_).push_back({&item, number});
-      if (item.state == db::ItemState::kActive) ++jobs_[item.owner];
+      if (item.state == db::ItemState::kActive) {
+        ++jobs_[item.owner];
+        count_use(item);
+      }
     }
     decide_ready();
     for (const Entry& entry : others_) decide_other(entry);
@@ -212,12 +224,69 @@ class Planner {
   }
 
  private:
+  double expected_gpu_seconds(const PlanItem& item) const {
+    const auto kind = static_cast<size_t>(item.kind);
+    const bool known = item.kind >= 0 && kind < snapshot_.times.size() && snapshot_.times[kind];
+    return known ? snapshot_.times[kind]->work : snapshot_.usual_job_seconds;
+  }
+
+  // A job counts from its submission as what it is expected to use, or else the group that has used
+  // the least would get all that is free before any of its jobs has run for long.
+  void count_use(const PlanItem& item) {
+    if (!has_groups()) return;
+    double seconds = expected_gpu_seconds(item);
+    if (item.width && item.started > 0 && !item.waits) {
+      const auto ran = static_cast<double>(snapshot_.now - item.started);
+      seconds = std::max(seconds, ran * std::max(1, item.width->gpus()));
+    }
+    plan_.groups.at(static_cast<size_t>(item.group)).gpu_seconds += seconds;
+  }
+
+  bool has_groups() const { return snapshot_.groups.size() > 1; }
+
+  // `of_class` has the owners in turn, and keeps that order within each group.
+  void groups_take_turns(std::vector<Entry>& of_class) {
+    if (!has_groups()) return;
+    std::vector<std::vector<Entry>> of_group(snapshot_.groups.size());
+    for (const Entry& entry : of_class) {
+      of_group.at(static_cast<size_t>(entry.item->group)).push_back(entry);
+    }
+    GroupTurns turns(plan_.groups);
+    std::vector<size_t> taken(of_group.size(), 0);
+    for (size_t group = 0; group < of_group.size(); ++group) {
+      if (of_group[group].empty()) turns.leave_out(group);
+    }
+    for (Entry& entry : of_class) {
+      const size_t group = turns.next();
+      entry = of_group[group][taken[group]++];
+      turns.take(group, expected_gpu_seconds(*entry.item));
+      if (taken[group] == of_group[group].size()) turns.leave_out(group);
+    }
+  }
+
+  // The group of the class that has used the least; none where the item's has used no more.
+  int first_group(const PlanItem& item) const {
+    const int first = filling_.first_group.at(item.priority);
+    return use_of(first) < use_of(item.group) ? first : -1;
+  }
+
+  void note_group(const PlanItem& item) {
+    filling_.groups[item.priority].insert(item.group);
+    int& first = filling_.first_group.try_emplace(item.priority, item.group).first->second;
+    if (use_of(item.group) < use_of(first)) first = item.group;
+  }
+
+  double use_of(int group) const {
+    return use_per_share(plan_.groups.at(static_cast<size_t>(group)));
+  }
+
   std::vector<Entry> ready_in_order() {
     std::vector<Entry> ready;
     for (std::vector<Entry>& of_class : ready_) {
       put_in_order(of_class, is_older);
       if (!plan_.outlooks.empty()) put_due_first(deadlines_, of_class);
       take_turns(jobs_, of_class);
+      groups_take_turns(of_class);
       ready.insert(ready.end(), of_class.begin(), of_class.end());
       std::vector<Entry>().swap(of_class);
     }
@@ -239,6 +308,7 @@ class Planner {
     for (const Entry& entry : ready) {
       ++filling_.left[entry.item->priority];
       filling_.owners[entry.item->priority].insert(entry.item->owner);
+      if (has_groups()) note_group(*entry.item);
     }
     filling_.widths.emplace(snapshot_, filling_.left);
     for (const Entry& entry : ready) {
@@ -276,7 +346,10 @@ class Planner {
   void wait(const Entry& entry) {
     const PlanItem& item = *entry.item;
     int64_t& ahead = filling_.ahead.at(number_of(item.priority));
-    Decision& decision = decide(entry, Verdict::kWait, reason_to_wait(item, filling_));
+    Reason reason = reason_to_wait(item, filling_);
+    if (has_groups()) reason.first_group = first_group(item);
+    if (reason.first_group >= 0) reason.group = item.group;
+    Decision& decision = decide(entry, Verdict::kWait, reason);
     decision.count = static_cast<int32_t>(ahead);
     if (!has_stuck_jobs(item, snapshot_)) ++ahead;
   }

@@ -12,6 +12,7 @@
 
 #include "db/records.h"
 #include "scheduler/config/width.h"
+#include "scheduler/policy/fair_share.h"
 #include "scheduler/policy/site_widths.h"
 
 namespace scheduler {
@@ -41,6 +42,7 @@ struct PlanItem {
   bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
   bool first_job = false;   // of the item
   int kind = -1;            // of its search: index of QueueSnapshot::kinds; -1: not known
+  int group = 0;            // of its owner: index of QueueSnapshot::groups
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner = 0;  // uid
@@ -130,7 +132,10 @@ struct QueueSnapshot {
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
-  std::string no_gpus{};  // why they are not known
+  // With the GPU-seconds of their jobs that have ended, decayed. Empty: one group.
+  std::vector<GroupUse> groups{};
+  double usual_job_seconds = 1;  // GPU-seconds of a job of which the time is not known
+  std::string no_gpus{};         // why they are not known
   // Where jobs wait in the cluster's own queue:
   int running = 0;  // Margay's jobs
   // Waiting there for their turn, or about to after a stop. Jobs that wait for something of their

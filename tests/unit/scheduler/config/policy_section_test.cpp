@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -46,6 +47,16 @@ TEST(PolicySection, AClassMayHaveAPlaceAndOptionsOfItsOwn) {
                                                                      {"constraint", "nvlink"}}));
   EXPECT_EQ(config.policy.options_of(Priority::kLow), (Directives{{"qos", "scavenger"}}));
   EXPECT_EQ(config.policy.options_of(Priority::kHigh), Directives());
+}
+
+TEST(PolicySection, GroupsHaveSharesOfTheGpus) {
+  const Config config = completed(kSite + "policy: {shares: {cryo: 2.5, 'cell biology': 1}}");
+  EXPECT_EQ(config.policy.shares,
+            (std::map<std::string, double>{{"cryo", 2.5}, {"cell biology", 1}}));
+  EXPECT_THAT(refusal_of(kSite + "policy: {shares: {cryo: 0}}"), HasSubstr("policy.shares.cryo"));
+  EXPECT_THAT(refusal_of(kSite + "policy: {shares: {cryo: much}}"),
+              HasSubstr("policy.shares.cryo"));
+  EXPECT_THAT(refusal_of(kSite + "policy: {shares: 3}"), HasSubstr("policy.shares"));
 }
 
 TEST(PolicySection, AnUnknownClassOrKeyIsRefusedWithTheKnownOnes) {

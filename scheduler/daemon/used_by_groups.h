@@ -1,0 +1,34 @@
+// What a plan needs to share the GPUs between groups: what each has used. Kept in memory between
+// the ticks; after the first look only attempts that have ended since the last one are read. Not
+// thread-safe: for the thread that ticks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "db/used_gpus.h"
+#include "scheduler/daemon/context.h"
+#include "scheduler/policy/fair_share.h"
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+class UsedByGroups {
+ public:
+  explicit UsedByGroups(const DaemonContext& context) : context_(context) {}
+
+  // Nothing is read while all items are of one group.
+  void add_to(QueueSnapshot& snapshot);
+
+ private:
+  void look(int64_t now);
+  void add(const std::vector<db::UsedGpus>& attempts);
+
+  const DaemonContext& context_;
+  DecayedUse used_{};
+  bool has_looked_ = false;
+  int64_t newest_ = 0;           // attempt of the last look
+  std::vector<int64_t> open_{};  // attempts then, in ascending order
+};
+
+}  // namespace scheduler
