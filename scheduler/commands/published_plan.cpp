@@ -87,9 +87,17 @@ std::string explain_queued(const db::Item& item, const PublishedPlan* plan, int6
   return "not planned yet: " + when_planned(plan, now);
 }
 
+// Rounded up, in the largest unit of which there are at least two.
 std::string late_text(int64_t seconds) {
-  return seconds < 120 ? base::counted(seconds, "second")
-                       : base::counted((seconds + 59) / 60, "minute");
+  constexpr int64_t kMinute = 60;
+  constexpr int64_t kHour = 60 * kMinute;
+  constexpr int64_t kDay = 24 * kHour;
+  const auto in = [&](int64_t unit, const char* name) {
+    return base::counted((seconds + unit - 1) / unit, name);
+  };
+  if (seconds >= 2 * kDay) return in(kDay, "day");
+  if (seconds >= 2 * kHour) return in(kHour, "hour");
+  return seconds >= 2 * kMinute ? in(kMinute, "minute") : in(1, "second");
 }
 
 std::string what_to_do(const db::Item& item) {

@@ -65,6 +65,18 @@ TEST_F(FinishByTest, ADeadlineThatHasPassedIsAcceptedAndAtRiskUntilTheItemEnds) 
   EXPECT_EQ(commands_->show(id).late_by, std::nullopt);
 }
 
+TEST_F(FinishByTest, HowLateAnItemIsIsInTheUnitThatSuits) {
+  const auto id = enqueue_until(clock_.now()).id;
+  const std::vector<std::pair<int64_t, std::string>> spans = {{119, "119 seconds ago"},
+                                                              {121, "3 minutes ago"},
+                                                              {7200, "2 hours ago"},
+                                                              {172'801, "3 days ago"}};
+  for (const auto& [seconds, text] : spans) {
+    commands_->finish_by(user_, id, clock_.now() - seconds);
+    EXPECT_THAT(explained(id), HasSubstr("its deadline passed " + text));
+  }
+}
+
 TEST(Deadlines, AnItemThatWouldBeLateIfItStartedNowSaysByHowMuchAndWhatToDo) {
   PublishedPlan plan{.plan = {.made = 1000}};
   plan.plan.reasons = {{.why = Why::kQueue}};
