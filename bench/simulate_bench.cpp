@@ -13,8 +13,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-// Batches of a day's micrographs in three classes, and a search in an hour that somebody waits for:
-// 85 % of the GPUs' time.
+// Micrographs that arrive one by one, in three classes, and each hour an urgent search: 85 % of the
+// GPUs' time.
 constexpr const char* kYear = R"(
 tick: 1s
 site: {nodes: 16, gpus_per_node: 4}

@@ -107,7 +107,8 @@ struct Item {
   ImageSize micrograph_size{};  // of what was read
   int64_t owner_uid = 0;
   std::string owner{};
-  std::string group{};  // its owner's primary Unix group, "#GID" without a name; empty: not known
+  // Its owner's primary Unix group when it was enqueued, "#GID" without a name; empty: not known.
+  std::string group{};
   std::string label{};
   bool cancel_requested = false;
   int64_t created = 0;

@@ -13,7 +13,8 @@ namespace db {
 struct UsedGpus {
   std::string group{};  // of the item, as in Item::group
   int64_t ended = 0;    // 0: not yet
-  double seconds = 0;   // of all its devices; 0: its search did not start
+  // Of all its GPUs; a search on processors counts as one. 0: its search did not start.
+  double seconds = 0;
 };
 
 class UsedGpusStore {
@@ -21,7 +22,7 @@ class UsedGpusStore {
   explicit UsedGpusStore(Database& database) : database_(database) {}
   // Of the attempts that ended after this time, seconds since the epoch. Reads the whole table.
   std::vector<UsedGpus> ended_after(int64_t time) const;
-  // Of the attempts with a higher id.
+  // Of the attempts with a higher id, those that have not ended included.
   std::vector<UsedGpus> after(int64_t attempt_id) const;
   // Of this attempt; empty when there is none.
   std::vector<UsedGpus> of(int64_t attempt_id) const;

@@ -11,7 +11,7 @@ namespace scheduler::api {
 
 nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
-// By how many seconds an item misses its deadline, as "late_by", if it does.
+// By how many seconds an item may miss its deadline, as "late_by", if it is at risk.
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);

@@ -37,8 +37,8 @@ struct Waits {
   double done_ninety = 0;
 };
 
-// Bars of the medians, with a line up to 90 %, in the order of their groups. The scale is
-// logarithmic.
+// Bars of the medians, each with a line up to what 90 % do not exceed, in the order given; those of
+// a group must be adjacent. The scale is logarithmic.
 std::string waits_png(const std::vector<Waits>& all);
 
 }  // namespace scheduler::charts

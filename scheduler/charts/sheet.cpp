@@ -25,7 +25,7 @@ Sheet::Sheet(int width, int height)
     : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height),
                cairo_surface_destroy),
       cairo_(cairo_create(surface_.get()), cairo_destroy) {
-  check(cairo_status(cairo_.get()));  // the surface's, where that has failed
+  check(cairo_status(cairo_.get()));  // also that of the surface
   set_colour(cairo_.get(), {1, 1, 1});
   cairo_paint(cairo_.get());
   // Bars beside each other meet without a seam.

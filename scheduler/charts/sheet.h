@@ -19,7 +19,7 @@ struct Box {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-enum class Side { kLeft, kCentre, kRight };  // of the text that lies at the point
+enum class Side { kLeft, kCentre, kRight };  // which part of a text lies at its point
 
 struct Letters {
   double size = 13;
@@ -33,7 +33,7 @@ class Sheet {
 
   void fill(const Box& box, const Colour& colour);
   void line(double x1, double y1, double x2, double y2, const Colour& colour, double width = 1);
-  // The middle of the text's height lies at `y`.
+  // The middle of the capitals' height lies at `y`.
   void text(double x, double y, const std::string& text, const Letters& letters = {});
 
   // The bytes of the PNG. Throws std::runtime_error when a drawing step has failed.

@@ -24,7 +24,7 @@ constexpr std::array<Colour, 5> kBandColours = {{{0.80, 0.15, 0.20},
 
 Colour band_colour(size_t band) { return kBandColours.at(band % kBandColours.size()); }
 
-// 1, 2 or 5 times a power of ten, so that about eight of it make `hours`.
+// 1, 2 or 5 times a power of ten, so that at most eight steps make `hours`.
 double step_of(double hours) {
   const double rough = std::max(hours, 1e-6) / 8;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -1,4 +1,4 @@
-// Times of day as options give them.
+// Points in time, as options give them.
 #pragma once
 
 #include <cstdint>

@@ -74,7 +74,7 @@ struct EnqueueRequest {
   bool again = false;  // make another item although there is one
   bool hold = false;   // enqueue as HELD
   ItemOptions options{};
-  int64_t finish_by = 0;  // the deadline; 0: none. One that cannot be met is accepted, AT RISK
+  int64_t finish_by = 0;  // the deadline, 0: none; one that cannot be met is accepted, too
 };
 
 // What became of one request of several: its item, or why it was refused.
@@ -97,7 +97,7 @@ struct ItemView {
   std::vector<db::Attempt> attempts;  // by number
   std::optional<db::Result> result;
   std::string explanation;           // why it waits, runs or ended, one sentence
-  std::optional<int64_t> late_by{};  // by how many seconds it misses its deadline
+  std::optional<int64_t> late_by{};  // as late_by() of published_plan.h has it
 };
 
 struct CommandsOptions {
@@ -165,7 +165,7 @@ class Commands {
   ItemView show(int64_t item_id) const;
   // Why each of these items waits, runs or has ended, in their order.
   std::vector<std::string> explain(const std::vector<db::Item>& items) const;
-  // By how many seconds each misses its deadline, as late_by() of published_plan.h has it.
+  // Of each by how many seconds it may miss its deadline, as late_by() of published_plan.h has it.
   std::vector<std::optional<int64_t>> late(const std::vector<db::Item>& items) const;
 
  private:

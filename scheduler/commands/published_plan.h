@@ -20,7 +20,7 @@ struct PublishedPlan {
 
   // What was decided about an item that had not ended; null when it was not there.
   const Decision* find(int64_t item_id) const;
-  // When one with a deadline is done at the earliest; null when it was not there, or had none.
+  // By when an item with a deadline is done; null when it was not there, or had none.
   const Outlook* outlook_of(int64_t item_id) const;
 };
 
@@ -38,13 +38,14 @@ class PlanBoard {
   LastPlan last_;
 };
 
-// By how many seconds an unfinished item misses its deadline at the least, with 90 % certainty;
-// nullopt where it has none, may meet it, or nothing is known.
+// If an unfinished item started now, it would with 90 % certainty be done at most so many seconds
+// after its deadline; where that is not known, the seconds since its deadline. nullopt where it has
+// none, or is not at risk of missing it as far as is known.
 std::optional<int64_t> late_by(const db::Item& item, const PublishedPlan* plan, int64_t now);
 
-// Why an item waits, runs or has ended, one sentence, and whether it is AT RISK to miss its
-// deadline. `attempt` is its open one, null when there is
-// none: what it got is explained from there.
+// Why an item waits, runs or has ended, one sentence, and whether it is AT RISK of missing its
+// deadline. `attempt` is its open one, null when there is none: what it got is explained from
+// there.
 std::string explain_item(const db::Item& item, const db::Attempt* attempt,
                          const PublishedPlan* plan, int64_t now);
 

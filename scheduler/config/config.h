@@ -105,7 +105,7 @@ struct PolicyOptions {
   std::map<db::Priority, ClassOptions> classes{};
   // Who may make items urgent: users, and groups as "@name"; none: everybody.
   std::optional<std::set<std::string>> urgent_allow{};
-  // Of the GPUs, for Unix groups, in proportion; 1 for all others.
+  // The share of the GPUs of each Unix group, in proportion to the others'; 1 for one not named.
   std::map<std::string, double> shares{};
 
   // Empty for a class without options.

@@ -6,7 +6,7 @@
 namespace scheduler {
 namespace {
 
-// What is older counts less than a thousandth.
+// Seconds. What is older counts less than a thousandth.
 constexpr double kOldestUse = 10 * kHalfLifeOfUse;
 
 double share_of(const Config& config, const std::string& group) {
@@ -26,7 +26,7 @@ void UsedByGroups::add(const std::vector<db::UsedGpus>& attempts) {
 
 void UsedByGroups::look(int64_t now) {
   const db::UsedGpusStore store(context_.database);
-  // What was added before a failure is read again.
+  // If this look fails half-way, the next one begins anew: nothing may count twice.
   const bool had_looked = std::exchange(has_looked_, false);
   const std::vector<int64_t> open = store.open();
   const int64_t newest = store.newest_attempt();

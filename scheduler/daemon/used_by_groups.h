@@ -1,6 +1,6 @@
-// What a plan needs to share the GPUs between groups: what each has used. Kept in memory between
-// the ticks; after the first look only attempts that have ended since the last one are read. Not
-// thread-safe: for the thread that ticks.
+// What a plan needs to share the GPUs between groups: what each has used, and its share. Kept in
+// memory between the ticks: after the first look only the attempts that have ended since the last
+// look are read. Not thread-safe: for the thread that ticks.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class UsedByGroups {
  public:
   explicit UsedByGroups(const DaemonContext& context) : context_(context) {}
 
-  // Nothing is read while all items are of one group.
+  // Reads nothing while all items of the queue are of one group. Throws db::DatabaseError.
   void add_to(QueueSnapshot& snapshot);
 
  private:
@@ -27,8 +27,8 @@ class UsedByGroups {
   const DaemonContext& context_;
   DecayedUse used_{};
   bool has_looked_ = false;
-  int64_t newest_ = 0;           // attempt of the last look
-  std::vector<int64_t> open_{};  // attempts then, in ascending order
+  int64_t newest_ = 0;           // the newest attempt at the last look
+  std::vector<int64_t> open_{};  // attempts open then, in ascending order
 };
 
 }  // namespace scheduler

@@ -20,9 +20,10 @@ class Widener {
  public:
   explicit Widener(const DaemonContext& context) : context_(context) {}
 
+  // Asks the job to stop; one that cannot be stopped is kept, and why is logged.
   // Throws when the script template cannot be read.
   void widen(const Widening& widening, const JobSnapshot& jobs);
-  // Forgets those that have ended or can be stopped by now. `jobs` is complete.
+  // Forgets the jobs that have ended or can be stopped by now. `jobs` must be complete.
   void look_again(const JobSnapshot& jobs);
   const NotWidened& not_widened() const { return not_widened_; }
 

@@ -11,7 +11,7 @@ double decayed(double value, int64_t seconds) {
   return value * std::exp2(-static_cast<double>(seconds) / kHalfLifeOfUse);
 }
 
-// What is older than the sum counts less in it.
+// Adds a value of this time to a sum that is decayed to `at`, in any order of times.
 void add_to(double& sum, int64_t& at, int64_t time, double value) {
   if (time > at) {
     sum = decayed(sum, time - at);

@@ -17,7 +17,7 @@ class DecayedUse {
  public:
   void add(const std::string& group, int64_t ended, double gpu_seconds);
   double of(const std::string& group, int64_t now) const;
-  // Of a job that has ended; 1 before the first one has.
+  // The mean of the jobs that have ended, recent ones counting more; 1 before the first has ended.
   double usual_job() const;
 
  private:
@@ -40,12 +40,12 @@ struct GroupUse {
 // GPU-seconds of the group for each share that it has.
 double use_per_share(const GroupUse& group);
 
-// Takes the groups in turn: next() is that with the least use, and of several the one that comes
-// first in `groups`; what it takes counts as used.
+// The groups in turn: next() is the one with the least use for its share, and of several the one
+// that comes first in `groups`. What take() is given counts as used.
 class GroupTurns {
  public:
   explicit GroupTurns(const std::vector<GroupUse>& groups);
-  // A group that has nothing more is left out.
+  // For a group that has no more items.
   void leave_out(size_t group);
   bool empty() const { return order_.empty(); }
   size_t next() const;

@@ -25,7 +25,7 @@ struct ItemWidth {
   int64_t sharing = 0;       // ready items of its class and higher ones, this one included
   int usable_gpus = 0;       // what these share
   int64_t not_placed = 0;    // jobs that go first and are not in the forecast
-  double done_now = 0;       // of instead(): seconds until it is done if its job is not stopped
+  double done_now = 0;       // from instead(): seconds until it is done if its job is not stopped
 };
 
 class ItemWidths {
@@ -34,10 +34,10 @@ class ItemWidths {
   ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int64_t> ready);
 
   ItemWidth of(const PlanItem& item);
-  // What an urgent item whose job runs, or waits in the cluster, gets when it is stopped with a
-  // checkpoint; nullopt where nothing is wider, or where that gains less than a tenth of what is
-  // left and the job is as wide as its class must be. Of one that is being stopped for it: any
-  // wider one.
+  // What an urgent item whose job runs, or waits in the cluster, gets when the job is stopped with
+  // a checkpoint; nullopt where nothing is wider, or where the job is as wide as its class must be
+  // and either is not the item's first, or would gain less than a tenth of what is left. For a job
+  // that is being stopped already: the wider width, whatever it gains.
   std::optional<ItemWidth> instead(const PlanItem& item);
   // The item gets this width: its GPUs are taken from the forecast.
   void take(const PlanItem& item, const ItemWidth& width);

@@ -75,8 +75,8 @@ struct Decision {
   db::Priority priority = db::Priority::kNormal;
 };
 
-// When an item with a deadline is done, with 90 % certainty and at the earliest: as if what waits
-// started now.
+// By when an item with a deadline is done with 90 % certainty, if what waits started now. It may be
+// later, since nobody knows how long it waits.
 struct Outlook {
   int64_t item_id = 0;
   int64_t done_by = 0;  // seconds since the epoch; 0: the time of its search is not known
@@ -104,7 +104,7 @@ struct Plan {
   ClusterLimits limits{};
   std::string pause_reason{};
   std::vector<std::string> texts{};
-  std::vector<GroupUse> groups{};  // jobs that run included
+  std::vector<GroupUse> groups{};  // the snapshot's, with what its jobs in the cluster count
   std::vector<Reason> reasons{};
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
   std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items

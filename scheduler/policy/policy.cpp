@@ -60,8 +60,8 @@ void put_due_first(Deadlines& deadlines, std::vector<Entry>& entries) {
                  [](const auto& one) { return one.second; });
 }
 
-// Within a group the owners take turns: whoever has the fewest jobs goes first, with its
-// first item of `of_class`.
+// The owners take turns: whoever has the fewest jobs goes first, with the first of their items in
+// `of_class`.
 void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<Entry>& of_class) {
   std::unordered_map<int64_t, int32_t> turns = jobs;
   for (Entry& entry : of_class) entry.turn = turns[entry.item->owner]++;
@@ -230,8 +230,8 @@ class Planner {
     return known ? snapshot_.times[kind]->work : snapshot_.usual_job_seconds;
   }
 
-  // A job counts from its submission as what it is expected to use, or else the group that has used
-  // the least would get all that is free before any of its jobs has run for long.
+  // A job counts from its submission as what it is expected to use: otherwise the group that has
+  // used the least would get all that is free before any of its jobs has run for long.
   void count_use(const PlanItem& item) {
     if (!has_groups()) return;
     double seconds = expected_gpu_seconds(item);
@@ -264,7 +264,8 @@ class Planner {
     }
   }
 
-  // The group of the class that has used the least; none where the item's has used no more.
+  // The group of the class that has used the least for its share; -1 where the item's own has used
+  // no more.
   int first_group(const PlanItem& item) const {
     const int first = filling_.first_group.at(item.priority);
     return use_of(first) < use_of(item.group) ? first : -1;

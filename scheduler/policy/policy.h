@@ -1,13 +1,13 @@
 // Which item runs next, and why: a pure function of a snapshot, without clock, database or network.
 //
-// The rules: class before class, within a class the group first that has used the least for its
-// share (fair_share.h), within a group the owners in turn, of each the items with a deadline first,
-// those with the least time to spare before the others, and then the oldest; as many jobs as the
-// cluster takes from Margay. Each job has the width that item_widths.h chooses, or
-// the site's where the figures for a choice are missing. The job of an urgent item is stopped with
-// a checkpoint and resumed on more GPUs where it is done clearly sooner with them. Where jobs wait
-// in the cluster's own queue, only a few of each class wait there; the rest waits here, where an
-// urgent item can still pass it.
+// The rules: class goes before class. Within a class the group goes first that has used the least
+// for its share (fair_share.h), and within a group the owners take turns. Of an owner's items those
+// with a deadline go first, the one with the least time to spare before the others (deadlines.h),
+// and then the oldest. As many jobs start as the cluster takes from Margay. Each has the width that
+// item_widths.h chooses, or the site's where the figures for a choice are missing. The job of an
+// urgent item is stopped with a checkpoint and resumed on more GPUs where it is done clearly sooner
+// with them. Where jobs wait in the cluster's own queue, only a few of each class wait there; the
+// rest waits here, where an urgent item can still pass it.
 #pragma once
 
 #include <set>

@@ -132,7 +132,8 @@ struct QueueSnapshot {
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
-  // With the GPU-seconds of their jobs that have ended, decayed. Empty: one group.
+  // With the GPU-seconds of their jobs that have ended, decayed. Empty, or only one: all items are
+  // of the same group.
   std::vector<GroupUse> groups{};
   double usual_job_seconds = 1;  // GPU-seconds of a job of which the time is not known
   std::string no_gpus{};         // why they are not known

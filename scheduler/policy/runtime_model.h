@@ -42,9 +42,9 @@ double bounded(double seconds, const RuntimeModel& model, double z);
 double efficiency(const RuntimeModel& model, double work, const Width& width,
                   Start start = Start::kCold);
 
-// What a job should ask for; so far it asks for the time of its options. 1.15 times the duration
-// that 95 % do not pass and the time for a checkpoint, rounded up to five minutes, at most
-// `longest` (of the partition; 0: no limit). Seconds.
+// The time limit that a job should ask for: 1.15 times the duration that 95 % do not pass and the
+// time for a checkpoint, rounded up to five minutes, at most `longest` (of the partition; 0: no
+// limit). Seconds. The daemon does not use it yet: a job asks for the time of its options.
 int64_t time_limit(const RuntimeModel& model, double seconds, double checkpoint_seconds,
                    int64_t longest);
 

@@ -16,7 +16,7 @@ namespace scheduler {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Of the trace's beginning: the policy takes 0 for "not yet".
+// When the trace begins. Not 0, which the policy takes for "not yet".
 constexpr int64_t kEpoch = 1'000'000'000;
 
 ClusterLimits always(ClusterLimits limits, const Width& width) {
@@ -160,8 +160,9 @@ class Simulator {
     return planned;
   }
 
-  // Of those that wait, no more than make a difference: where more items than GPUs are ready, each
-  // gets the same width. All urgent ones are counted, though.
+  // Adds no more waiting items of a class and owner than make a difference to the plan: where more
+  // items than GPUs are ready, each gets the same width. Urgent ones are all added, since their
+  // number decides how they share the GPUs.
   void add_ready() {
     const auto gpus =
         static_cast<size_t>(trace_.nodes) * static_cast<size_t>(trace_.config.slurm.gpus_per_node);
@@ -207,7 +208,8 @@ class Simulator {
     active_.emplace(index, std::move(item));
   }
 
-  // With a checkpoint. The job's start-up and its serial part come before what is kept.
+  // Stops the item's job with a checkpoint. The job's first seconds are its start-up and serial
+  // part, which the next job repeats.
   void stop(size_t index) {
     const bool ran = !active_.at(index).waits;
     const VirtualJob job = cluster_.take(index);

@@ -2,8 +2,9 @@
 // a virtual cluster and what is stopped for a wider job, so that policies can be compared on a
 // trace. Pure, and the same on every machine.
 //
-// A plan is made when something has arrived, started or ended, at most once a tick. Submissions
-// take no time, and nothing fails. A search that is stopped keeps what it has done.
+// A plan is made when something has arrived, started or ended, at most once a tick. Submissions and
+// stops take no time, and nothing fails. A search that is stopped keeps what it has done. Each
+// group is one user: groups take turns by their jobs, not by the GPUs' time that they have used.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,9 @@
 
 namespace scheduler {
 
-// The daemon's; or every job the same width, class before class; or no classes and no deadlines:
-// every item is a `normal` one of the same user, in the order of arrival.
+// kOurs is the daemon's. With the next three every job has the same width, and the order is that of
+// kOurs. kFirstCome knows no classes and no deadlines: every item is a `normal` one of the same
+// user, in the order of arrival.
 enum class SimulatedPolicy { kOurs, kOneGpu, kOneNode, kWholePartition, kFirstCome };
 inline constexpr base::Words<SimulatedPolicy, 5> kSimulatedPolicies = {
     {{SimulatedPolicy::kOurs, "ours"},

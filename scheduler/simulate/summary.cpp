@@ -14,7 +14,7 @@ struct Times {
   int64_t missed = 0;
 };
 
-// The smallest value that as large a share of the values does not exceed.
+// The smallest of the values that at least this share of them does not exceed.
 double quantile(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<size_t>(1, rank) - 1];

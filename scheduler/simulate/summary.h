@@ -10,7 +10,7 @@
 
 namespace scheduler {
 
-// Half, and 90 %, of the values are no larger. Seconds.
+// What half of the values, and 90 % of them, do not exceed. Seconds.
 struct Spread {
   double median = 0;
   double ninety = 0;

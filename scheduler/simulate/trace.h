@@ -18,8 +18,8 @@ inline constexpr double kSecondsPerHour = 3600;
 struct TraceItem {
   double arrival = 0;
   db::Priority priority = db::Priority::kNormal;
-  int64_t group = 0;       // of its owner; each owner counts as one user
-  double work = 0;         // seconds on one GPU, as the policy expects them
+  int64_t group = 0;       // of its owner; each group counts as one user
+  double work = 0;         // seconds on one GPU, as the policy expects them,
   double actual_work = 0;  // and as they turn out
   std::optional<double> deadline{};
 };

@@ -148,7 +148,7 @@ Reader arrivals_into(std::vector<Arrivals>& target) {
   };
 }
 
-// The generator's numbers, not the library's distributions, are the same everywhere.
+// By the method of Box and Muller. Not std::normal_distribution, which differs between libraries.
 double normal_number(std::mt19937_64& random) {
   const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
   const double radius = std::sqrt(-2 * std::log(uniform()));

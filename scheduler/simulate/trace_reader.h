@@ -7,8 +7,9 @@
 
 namespace scheduler {
 
-// The same text gives the same items on every machine. `name` stands for the file in messages,
-// which name the line and the key, too. Throws base::YamlError.
+// The same text gives the same items on every machine. `name` is the file's name in messages.
+// Throws base::YamlError, which names the line and the key, for what is missing, unknown or out of
+// range.
 Trace parse_trace(const std::string& yaml, const std::string& name);
 
 }  // namespace scheduler

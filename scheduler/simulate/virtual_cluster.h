@@ -1,6 +1,6 @@
-// A Slurm without a clock: nodes with GPUs on which jobs run for as long as they are said to. Jobs
-// that wait start class before class, each in the order of their submission; a job that waits for
-// its GPUs keeps back those behind it (no backfill). Pure.
+// Stands for Slurm in a simulation: nodes with GPUs, on which each job runs for the seconds that it
+// was submitted with. Waiting jobs start class before class, and within a class in the order of
+// their submission; a job that waits for its GPUs keeps back those behind it (no backfill). Pure.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +33,12 @@ class VirtualCluster {
 
   // Throws std::invalid_argument for a width that the cluster does not have.
   void submit(VirtualJob job);
-  // The items whose jobs start.
+  // Starts the waiting jobs that have room, and returns their items.
   std::vector<size_t> start_waiting(double now);
   std::optional<double> next_end() const;
   // The jobs that have ended by then, in the order of their ends.
   std::vector<VirtualJob> take_ended(double now);
-  // Takes an item's job away, whether it runs or waits.
+  // Takes an item's job away, whether it runs or waits. The item must have one.
   VirtualJob take(size_t item);
   // When the GPUs are free, seconds from now: running jobs hold theirs, waiting ones go first.
   GpuForecast forecast(double now) const;
