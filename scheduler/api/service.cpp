@@ -5,6 +5,7 @@
 #include "db/templates.h"
 #include "scheduler/api/callers.h"
 #include "scheduler/api/json_text.h"
+#include "scheduler/api/plan_json.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/submission.h"
@@ -50,6 +51,9 @@ json Service::route(Request& request) {
   const bool post = request.method == "POST";
   if (path.size() >= 2 && path[0] == "v1") {
     if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
+    if (path.size() == 2 && path[1] == "plan" && !post) {
+      return plan_json(commands_.plan_view());
+    }
     if (path.size() == 2 && path[1] == "whoami" && !post) return whoami(request);
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
     if (path.size() == 2 && path[1] == "pause" && post) return pause(request);

@@ -17,6 +17,7 @@ enum class Exit {
   kConflict = 6,
   kUnreachable = 7,
   kTimedOut = 9,
+  kToDo = 10,  // of `plan`: a job is to be submitted or stopped
 };
 
 // To and from the API's word for a kind of error.

@@ -13,6 +13,7 @@
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/items.h"
+#include "scheduler/cli/plan.h"
 #include "scheduler/cli/results.h"
 #include "scheduler/cli/sbatch_options.h"
 #include "scheduler/cli/simulate.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr const char* kExits =
     "Exit codes: 0 success, 1 failed, 2 usage, 3 some of many failed, 4 not found, 5 not "
     "permitted,\n"
-    "6 already exists, 7 no daemon, 9 wait timed out.";
+    "6 already exists, 7 no daemon, 9 wait timed out, 10 'plan' found something to do.";
 constexpr std::chrono::seconds kStopTimeout{10};
 
 std::string default_socket() { return base::variable("MARGAY_SOCKET", "/run/margay/margay.sock"); }
@@ -293,6 +294,10 @@ class Program {
   void add_daemon_commands() {
     add(app_, "status", "Show daemon health and queue counts", "margay status",
         [](const Context& context) { return status(context); });
+    add(app_, "plan",
+        "Show what is to be submitted now, what is next and why; exits with 10 when there is "
+        "something to do",
+        "margay plan", [](const Context& context) { return plan(context); });
     add(app_, "whoami", "Show your user, groups and permissions", "margay whoami",
         [](const Context& context) { return whoami(context); });
     add(app_, "doctor", "Check the installation and run a test job; takes a minute",

@@ -17,6 +17,7 @@
 #include "db/items.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/commands/plan_view.h"
 #include "scheduler/commands/published_plan.h"
 #include "scheduler/config/limits.h"
 #include "scheduler/crash_point.h"
@@ -165,13 +166,14 @@ class Commands {
   ItemView show(int64_t item_id) const;
   // Why each of these items waits, runs or has ended, in their order.
   std::vector<std::string> explain(const std::vector<db::Item>& items) const;
+  PlanView plan_view() const;
   // Of each by how many seconds it may miss its deadline, as late_by() of published_plan.h has it.
   std::vector<std::optional<int64_t>> late(const std::vector<db::Item>& items) const;
 
  private:
+  LastPlan last_plan() const;
   // Throws NotPermitted.
   void check_urgent(const Caller& caller, db::Priority priority) const;
-  LastPlan last_plan() const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
   db::Template find_template(const EnqueueRequest& request) const;

@@ -24,6 +24,8 @@ void add_result(ItemView& view) {
 
 LastPlan Commands::last_plan() const { return options_.plan ? options_.plan() : nullptr; }
 
+PlanView Commands::plan_view() const { return view_of(database_, last_plan().get()); }
+
 std::vector<std::string> Commands::explain(const std::vector<db::Item>& items) const {
   const LastPlan plan = last_plan();
   const db::AttemptStore attempts(database_);

@@ -1,0 +1,11 @@
+// What users are shown of the daemon's last plan, as JSON (docs/api.md).
+#pragma once
+
+#include "base/json.h"
+#include "scheduler/commands/plan_view.h"
+
+namespace scheduler::api {
+
+nlohmann::json plan_json(const PlanView& plan);
+
+}  // namespace scheduler::api

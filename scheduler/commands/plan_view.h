@@ -1,0 +1,34 @@
+// What users are shown of the daemon's last plan: what it still has to submit and to stop, and
+// which items are next.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "scheduler/commands/published_plan.h"
+
+namespace scheduler {
+
+struct PlannedItem {
+  int64_t item_id = 0;
+  db::Priority priority = db::Priority::kNormal;
+  Width width{};
+  std::string gets{};         // the width in words
+  std::string explanation{};  // one sentence
+};
+
+struct PlanView {
+  int64_t made = 0;      // seconds since the epoch; 0: there is no plan yet
+  std::string paused{};  // why nothing is submitted; empty when something may be
+  std::vector<PlannedItem> starts{};
+  std::vector<PlannedItem> stops{};  // with a checkpoint, to resume with this width
+  std::vector<PlannedItem> next{};   // without a width: the first that wait for their turn
+  int64_t waiting = 0;               // items, for whatever
+};
+
+// Leaves out what has been carried out since the plan was made. `plan` is null before the first.
+PlanView view_of(db::Database& database, const PublishedPlan* plan);
+
+}  // namespace scheduler
