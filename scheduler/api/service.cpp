@@ -97,7 +97,10 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
     changed = commands_.promote(caller, item, priority_of(body_of(request)));
   } else if (action == "finish-by") {
     const auto time = finish_by_of(body_of(request));
-    if (!time) throw Invalid("\"finish_by\" is missing; 0 is none");
+    if (!time) {
+      throw Invalid(
+          "\"finish_by\" is missing; give seconds since 1970 UTC, or 0 to remove the deadline");
+    }
     changed = commands_.finish_by(caller, item, *time);
   } else if (action == "hold") {
     changed = commands_.hold(caller, item);

@@ -157,7 +157,7 @@ std::optional<int64_t> finish_by_of(const nlohmann::json& body) {
   const auto found = body.find("finish_by");
   if (found == body.end()) return std::nullopt;
   if (!found->is_number_integer()) {
-    throw Invalid("\"finish_by\" is not a whole number of seconds since 1970 UTC; 0 is none");
+    throw Invalid("\"finish_by\" must be a whole number of seconds since 1970 UTC, or 0 for none");
   }
   return found->get<int64_t>();
 }

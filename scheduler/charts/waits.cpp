@@ -124,11 +124,11 @@ std::string waits_png(const std::vector<Waits>& all) {
   }
   const Axis waits{{kMarginLeft, kMarginTop, width, kHeight}, longest};
   const Axis done{{kMarginLeft, kMarginTop + kHeight + kGapBetween, width, kHeight}, longest};
-  draw_axis(sheet, waits, "until its first job starts: median, line up to 90 %");
+  draw_axis(sheet, waits, "Wait until the first job starts (bar: median, line: 90 %)");
   draw_bars(
       sheet, waits, all, [](const Waits& of) { return of.wait_median; },
       [](const Waits& of) { return of.wait_ninety; });
-  draw_axis(sheet, done, "until it is done");
+  draw_axis(sheet, done, "Time until the item is done (bar: median, line: 90 %)");
   draw_bars(
       sheet, done, all, [](const Waits& of) { return of.done_median; },
       [](const Waits& of) { return of.done_ninety; });

@@ -158,8 +158,8 @@ class Enqueuer {
   // Nothing is planned for a new item yet: only a deadline in the past is known to be missed.
   void warn_of_deadline() const {
     if (late_ == 0) return;
-    context_.complain("AT RISK: the deadline " + time_text(options_.finish_by) + " has passed; " +
-                      "'margay finish-by ITEM --time TIME' sets another");
+    context_.complain("the deadline " + time_text(options_.finish_by) +
+                      " has already passed; set another with 'margay finish-by ITEM --time TIME'");
   }
 
   const Context& context_;

@@ -152,13 +152,14 @@ void show_result(const Context& context, const json& result) {
   field(context, "peak list", text_of(result, "peaks_csv"));
 }
 
-// "2026-11-24 08:00:00, AT RISK to be 12 min 30 s late"; empty without a deadline.
+// "2026-11-24 08:00:00, AT RISK of being up to 12 min 30 s late"; empty without a deadline.
 std::string finish_by_text(const json& item) {
   const auto time = item.at("finish_by").get<int64_t>();
   if (time == 0) return "";
   const auto late = item.find("late_by");
   if (late == item.end()) return time_text(time);
-  return time_text(time) + ", AT RISK to be " + duration_text(late->get<double>()) + " late";
+  return time_text(time) + ", AT RISK of being up to " + duration_text(late->get<double>()) +
+         " late";
 }
 
 // The changed item.

@@ -129,7 +129,7 @@ class Program {
   }
 
   void add_finish_by() {
-    CLI::App* command = add_change("finish-by", "Set the time by which items are to be done",
+    CLI::App* command = add_change("finish-by", "Set or remove the deadline of items",
                                    "margay finish-by 12 13 --time 08:00\n  margay finish-by 12 "
                                    "--time none");
     option(*command, "--time", finish_by_, "TIME",
@@ -275,15 +275,16 @@ class Program {
   }
 
   void add_simulate() {
-    CLI::App* command = add_local(
-        app_, "simulate", "Compare ways to share a cluster on a made-up queue; needs no daemon",
-        "margay simulate docs/trace.yaml --policy ours,one-gpu",
-        [this](const Context& context) { return simulate_trace(context, simulate_); });
+    CLI::App* command =
+        add_local(app_, "simulate",
+                  "Simulate a queue under several policies and compare them; needs no daemon",
+                  "margay simulate docs/trace.yaml --policy ours,one-gpu",
+                  [this](const Context& context) { return simulate_trace(context, simulate_); });
     option(*command, "TRACE", simulate_.trace, "",
            "The cluster and the items that arrive (YAML; see docs/policy.md)")
         ->required();
     option(*command, "--policy", simulate_.policies, "NAMES",
-           "Only these: ours, one-gpu, one-node, whole-partition, fcfs",
+           "Policies to simulate [default: all]: ours, one-gpu, one-node, whole-partition, fcfs",
            one_of({"ours", "one-gpu", "one-node", "whole-partition", "fcfs"}))
         ->delimiter(',')
         ->allow_extra_args(false);

@@ -27,8 +27,8 @@ void check_deadline(int64_t time) {
   constexpr int64_t kEndOfYear9999 = 253'402'300'799;
   if (time >= 0 && time <= kEndOfYear9999) return;
   throw Invalid(
-      "\"finish_by\" " + std::to_string(time) +
-      " is not a time in seconds since 1970 UTC, from 0, which is none, to the year 9999");
+      "invalid \"finish_by\" " + std::to_string(time) +
+      "; give seconds since 1970 UTC, at most 253402300799 (the year 9999), or 0 for none");
 }
 
 std::string option_text(const std::string& name, const std::string& value) {

@@ -121,11 +121,12 @@ std::string explain_deadline(const db::Item& item, const PublishedPlan* plan, in
       return "; AT RISK: its deadline passed " + by + " ago; " + what_to_do(item);
     }
     const bool waits = item.state != db::ItemState::kActive;
-    return "; AT RISK: would be done " + by + " after its deadline" +
-           (waits ? " if it started now; " : "; ") + what_to_do(item);
+    return "; AT RISK: may be done up to " + by + " after its deadline" +
+           (waits ? " even if it starts now; " : "; ") + what_to_do(item);
   }
   if (outlook == nullptr || is_known) return "";
-  return "; whether it meets its deadline is not known, since the time of its search is not";
+  return "; whether it meets its deadline is not known, since it is not known how long its search "
+         "takes";
 }
 
 std::string explain_state(const db::Item& item, const db::Attempt* attempt,

@@ -168,7 +168,7 @@ std::string ItemWidths::why_not_chosen(const PlanItem& item) const {
     return "when GPUs will be free is not known" +
            (snapshot_.no_gpus.empty() ? "" : ": " + snapshot_.no_gpus);
   }
-  return "the cluster has no room for any of its class";
+  return "the cluster has no room for any width that its class may have";
 }
 
 bool ItemWidths::was_refused(const PlanItem& item, const Width& width) const {

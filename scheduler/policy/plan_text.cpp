@@ -31,7 +31,7 @@ std::string slots_busy(const Reason& reason, const ClusterLimits& limits) {
 std::string place_in_class(const Reason& reason) {
   if (reason.ready == 1) return "only ready item of class " + to_string(reason.priority);
   const char* turn = reason.groups_in_turn ? "its group's turn among " : "its owner's turn among ";
-  return (reason.owners_in_turn || reason.groups_in_turn ? turn : "oldest of ") +
+  return (reason.owners_in_turn || reason.groups_in_turn ? turn : "first of ") +
          std::to_string(reason.ready) + " ready items of class " + to_string(reason.priority);
 }
 
@@ -72,11 +72,13 @@ std::string group_text(const Plan& plan, const Reason& reason) {
   if (reason.first_group < 0) return "";
   const GroupUse& first = plan.groups.at(static_cast<size_t>(reason.first_group));
   const GroupUse& own = plan.groups.at(static_cast<size_t>(reason.group));
-  const std::string name = first.name.empty() ? "users whose group is not known" : first.name;
+  const std::string goes_first = first.name.empty()
+                                     ? "users whose group is not known go first, since they have"
+                                     : "group " + first.name + " goes first, since it has";
   const bool alike = first.share == 1 && own.share == 1;
-  return "; its group's items go after those of " + name + ", which has used less " +
-         (alike ? "(" : "for its share (") + gpu_hours(use_per_share(first)) + " against " +
-         gpu_hours(use_per_share(own)) + " GPU hours" + (alike ? "" : " for a share of 1") +
+  return "; " + goes_first + " used less " + (alike ? "(" : "for its share (") +
+         gpu_hours(use_per_share(first)) + " against " + gpu_hours(use_per_share(own)) +
+         " GPU hours" + (alike ? "" : " for a share of 1") +
          ", counted with a half-life of 7 days)";
 }
 

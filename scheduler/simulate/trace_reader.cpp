@@ -109,8 +109,8 @@ Reader site_into(Trace& trace) {
     if (trace.nodes > kMostNodes || slurm.gpus_per_node > kMostGpusOfNode ||
         int64_t{trace.nodes} * slurm.gpus_per_node > kMostGpus) {
       value.refuse(
-          "has too many GPUs: at most 100000 nodes, 1024 GPUs of a node and 1000000 of all "
-          "can be simulated");
+          "is too large: at most 100000 nodes, 1024 GPUs on each and 1000000 GPUs in all can be "
+          "simulated");
     }
   };
 }
@@ -142,7 +142,8 @@ Reader arrivals_into(std::vector<Arrivals>& target) {
     for (const base::YamlValue& entry : value.items()) {
       target.push_back(arrivals_of(entry));
       items += target.back().count;
-      if (items > kMostItems) entry.refuse("makes more than 2000000 items");
+      if (items > kMostItems)
+        entry.refuse("brings the trace to more than 2000000 items; lower count");
     }
     if (items == 0) value.refuse("has no items: there is nothing to simulate");
   };

@@ -68,7 +68,7 @@ TEST_F(ApiTest, ADeadlineIsInSecondsAndOneThatIsMissedSaysByHowMany) {
   json body = enqueue_body(json::array({entry(path)}));
   body["finish_by"] = "08:00";
   EXPECT_THAT(post("/v1/items", body, {file.get()}).at("items").at(0).dump(),
-              HasSubstr("is not a whole number of seconds since 1970 UTC"));
+              HasSubstr("must be a whole number of seconds since 1970 UTC"));
   body["finish_by"] = 5;
   const json enqueued = post("/v1/items", body, {file.get()}).at("items").at(0).at("item");
   EXPECT_EQ(enqueued.at("finish_by"), 5);

@@ -35,10 +35,11 @@ TEST_F(CliFinishByTest, ADeadlineInThePastIsAcceptedWithAWarningAndListedAtRisk)
   register_template();
   const Outcome enqueued = enqueue_until("2020-01-01T00:00Z");
   EXPECT_EQ(enqueued.exit, 0);
-  EXPECT_THAT(enqueued.error, AllOf(HasSubstr("AT RISK: the deadline "), HasSubstr("has passed"),
-                                    HasSubstr("'margay finish-by ITEM --time TIME' sets another")));
+  EXPECT_THAT(enqueued.error,
+              AllOf(HasSubstr("the deadline "), HasSubstr("has already passed; set another "),
+                    HasSubstr("with 'margay finish-by ITEM --time TIME'")));
   EXPECT_THAT(margay({"list"}).out, HasSubstr("QUEUED AT RISK"));
-  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr(", AT RISK to be "));
+  EXPECT_THAT(margay({"show", "1"}).out, HasSubstr(", AT RISK of being up to "));
   EXPECT_THAT(margay({"explain", "1"}).out, HasSubstr("AT RISK: its deadline passed "));
   EXPECT_GT(margay({"explain", "1", "--json"}).document().at("late_by"), 0);
 }

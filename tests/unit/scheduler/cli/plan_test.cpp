@@ -38,7 +38,7 @@ TEST_F(CliPlanTest, WhatIsToBeSubmittedAndWhatIsNextIsShownWithItsReason) {
   plan_as_the_daemon();
   const Outcome shown = margay({"plan"});
   EXPECT_EQ(shown.exit, 10) << shown.error;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("To be submitted:"), HasSubstr("oldest of 3 ready items"),
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("To be submitted:"), HasSubstr("first of 3 ready items"),
                                HasSubstr("Next:"), HasSubstr("waits: next in the queue"),
                                HasSubstr("1 item waits.")));
   const nlohmann::json plan = margay({"plan", "--json"}).document();

@@ -46,7 +46,7 @@ TEST_F(FinishByTest, ADeadlineOfOthersOrOfAnEndedItemStaysAndNoTimeIsRefused) {
   EXPECT_THAT(refusal<NotPermitted>([&] { commands_->finish_by(other_, id, 0); }),
               HasSubstr("belongs to ann"));
   EXPECT_THAT(refusal<Invalid>([&] { commands_->finish_by(user_, id, -1); }),
-              HasSubstr("\"finish_by\" -1 is not a time"));
+              HasSubstr("invalid \"finish_by\" -1; give seconds"));
   EXPECT_THAT(refusal<Invalid>([&] { enqueue_until(-5, "b.mrc"); }), HasSubstr("finish_by"));
   set_state(id, ItemState::kDone);
   EXPECT_THAT(refusal<Conflict>([&] { commands_->finish_by(user_, id, 0); }),
@@ -84,9 +84,10 @@ TEST(Deadlines, AnItemThatWouldBeLateIfItStartedNowSaysByHowMuchAndWhatToDo) {
   plan.plan.outlooks = {{.item_id = 3, .done_by = 5000}, {.item_id = 5, .done_by = 0}};
   db::Item item{.id = 3, .micrograph_ctime_ns = 1, .finish_by = 4400};
   EXPECT_EQ(late_by(item, &plan, 1000), 600);
-  EXPECT_THAT(explain_item(item, nullptr, &plan, 1000),
-              HasSubstr("; AT RISK: would be done 10 minutes after its deadline if it started now; "
-                        "promote it"));
+  EXPECT_THAT(
+      explain_item(item, nullptr, &plan, 1000),
+      HasSubstr("; AT RISK: may be done up to 10 minutes after its deadline even if it starts now; "
+                "promote it"));
   item.priority = Priority::kUrgent;
   EXPECT_THAT(explain_item(item, nullptr, &plan, 1000),
               HasSubstr("started now; set a later deadline (margay finish-by 3 --time TIME)"));

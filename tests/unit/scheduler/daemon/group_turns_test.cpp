@@ -43,13 +43,13 @@ TEST_F(DaemonGroupsTest, TheGroupThatHasUsedLessGoesFirst) {
   ticks(1);
   EXPECT_EQ(item(third).state, ItemState::kActive);
   EXPECT_THAT(explained(second),
-              HasSubstr("its group's items go after those of lee, which has used less (0.0 against "
+              HasSubstr("group lee goes first, since it has used less (0.0 against "
                         "2.0 GPU hours"));
   const auto fourth = enqueue_for("lee", "d.mrc");
   run_for(third, hours(5));
   ticks(1);
   EXPECT_EQ(item(second).state, ItemState::kActive);
-  EXPECT_THAT(explained(fourth), HasSubstr("go after those of kim, which has used less (2.0 "
+  EXPECT_THAT(explained(fourth), HasSubstr("group kim goes first, since it has used less (2.0 "
                                            "against 5.0 GPU hours"));
 }
 

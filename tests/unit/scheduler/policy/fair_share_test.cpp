@@ -110,7 +110,7 @@ TEST_F(FairShareTest, TheGroupThatHasUsedLessGoesFirst) {
   EXPECT_THAT(started(snapshot_), ElementsAre(5, 6, 7));
   EXPECT_THAT(explanation(5), HasSubstr("its group's turn among 8 ready items of class normal"));
   EXPECT_THAT(explanation(1),
-              HasSubstr("; its group's items go after those of lee, which has used less (12.3 "
+              HasSubstr("; group lee goes first, since it has used less (12.3 "
                         "against 40.1 GPU hours, counted with a half-life of 7 days)"));
   EXPECT_THAT(explanation(8), Not(HasSubstr("group")));
 }
@@ -122,9 +122,10 @@ TEST_F(FairShareTest, AShareCountsAgainstWhatWasUsed) {
   snapshot_.groups[0] = {.name = "kim", .gpu_seconds = 30 * kGpuHour, .share = 3};
   snapshot_.groups[1] = {.name = "lee", .gpu_seconds = 20 * kGpuHour};
   EXPECT_THAT(started(snapshot_), ElementsAre(1));
-  EXPECT_THAT(explanation(2),
-              HasSubstr("those of kim, which has used less for its share (10.0 against 20.0 GPU "
-                        "hours for a share of 1, counted with a half-life of 7 days)"));
+  EXPECT_THAT(
+      explanation(2),
+      HasSubstr("group kim goes first, since it has used less for its share (10.0 against 20.0 GPU "
+                "hours for a share of 1, counted with a half-life of 7 days)"));
 }
 
 TEST_F(FairShareTest, JobsThatRunCountAsIfTheyHadEnded) {
@@ -159,7 +160,7 @@ TEST_F(FairShareTest, ItemsOfOneGroupAreExplainedWithoutIt) {
   snapshot_.groups[0].gpu_seconds = 100 * kGpuHour;
   EXPECT_THAT(started(snapshot_), ElementsAre(1, 2, 3));
   EXPECT_THAT(explanation(4), Not(HasSubstr("group")));
-  EXPECT_THAT(explanation(1), AllOf(HasSubstr("oldest of 4 ready items"), Not(HasSubstr("group"))));
+  EXPECT_THAT(explanation(1), AllOf(HasSubstr("first of 4 ready items"), Not(HasSubstr("group"))));
 }
 
 }  // namespace

@@ -228,8 +228,9 @@ TEST_F(ItemWidthsTest, WhyNoWidthIsChosenIsExplained) {
   EXPECT_THAT(explanation(), EndsWith("chosen, since its class names a partition or reservation"));
   snapshot_.limits.class_options.clear();
   is_free({});
-  EXPECT_THAT(explanation(),
-              EndsWith("chosen, since the cluster has no room for any of its class"));
+  EXPECT_THAT(
+      explanation(),
+      EndsWith("chosen, since the cluster has no room for any width that its class may have"));
   snapshot_.gpus.reset();
   snapshot_.no_gpus = "sinfo: no answer";
   EXPECT_THAT(explanation(),

@@ -192,7 +192,7 @@ TEST(Policy, AWaitingItemShowsWhatIsAheadOfIt) {
 
 TEST(Policy, AStartedItemShowsWhy) {
   EXPECT_EQ(explanation(snapshot_of({item(1, Priority::kHigh), item(2, Priority::kHigh)}, 2, 1), 1),
-            "oldest of 2 ready items of class high and no higher class waits; 1 of 2 device slots "
+            "first of 2 ready items of class high and no higher class waits; 1 of 2 device slots "
             "busy, so it gets 1 device");
 }
 
@@ -238,7 +238,7 @@ TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
             "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
             "in Slurm");
   EXPECT_EQ(explanation(snapshot, 11),
-            "oldest of 6 ready items of class low; each higher class already has as many jobs "
+            "first of 6 ready items of class low; each higher class already has as many jobs "
             "waiting in Slurm as it may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
 }
 

@@ -115,8 +115,9 @@ TEST(TraceReader, RefusesWithFileLineAndField) {
               HasSubstr("unknown key 'items[0].evry'"));
   EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, every: soon}\n"),
               HasSubstr("items[0].every has an invalid duration 'soon'"));
-  EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1, count: 3000000}\n"),
-              HasSubstr("line 3: items[0] makes more than 2000000 items"));
+  EXPECT_THAT(
+      refusal(kSite + "items:\n  - {work_gpu_hours: 1, count: 3000000}\n"),
+      HasSubstr("line 3: items[0] brings the trace to more than 2000000 items; lower count"));
   EXPECT_THAT(refusal(kSite + "items:\n  - {work_gpu_hours: 1e308}\n"),
               HasSubstr("items[0].work_gpu_hours must be at most 1e+06 GPU hours"));
   EXPECT_THAT(refusal(kSite + kOneItem + "model: {serial_seconds: 1e308}\n"),
@@ -125,7 +126,7 @@ TEST(TraceReader, RefusesWithFileLineAndField) {
               HasSubstr("model.straggler.4 must be at most 1000"));
   EXPECT_THAT(refusal("site: {nodes: 0}\n" + kOneItem), HasSubstr("site.nodes must be at least 1"));
   EXPECT_THAT(refusal("site: {nodes: 2000000, gpus_per_node: 2}\n" + kOneItem),
-              HasSubstr("line 1: site has too many GPUs"));
+              HasSubstr("line 1: site is too large"));
   EXPECT_THAT(refusal(kSite + kOneItem + "model: {straggler: {four: 1}}\n"),
               HasSubstr("model.straggler.four must be a number of GPUs"));
   EXPECT_THAT(refusal(kSite + kOneItem + "policy: {classes: {low: {cap: gpu, least: node}}}\n"),
