@@ -58,7 +58,15 @@ const slurm::PartitionFacts* partition_of(const slurm::SiteFacts& site, const Cl
 
 }  // namespace
 
+void WidthInputs::read_measures() {
+  const int64_t now_ms = context_.clock.boot_ms();
+  if (measured_ms_ >= 0 && now_ms < measured_ms_ + kBetweenLooks) return;
+  measures_ = db::MeasureStore(context_.database).all();
+  measured_ms_ = now_ms;
+}
+
 void WidthInputs::look(const ClusterLimits& limits) {
+  read_measures();
   if (limits.classes.empty()) return;
   const int64_t now_ms = context_.clock.boot_ms();
   if (asked_ms_ >= 0 && now_ms < asked_ms_ + kBetweenLooks) return;
@@ -67,7 +75,6 @@ void WidthInputs::look(const ClusterLimits& limits) {
     return;
   }
   asked_ms_ = now_ms;
-  measures_ = db::MeasureStore(context_.database).all();
   slurm::ClusterFacts facts = context_.cluster.facts();
   if (!facts.complete) {
     say(facts.problem);
@@ -169,9 +176,9 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
 void WidthInputs::add_to(QueueSnapshot& snapshot) {
   snapshot.gpus.reset();
   snapshot.no_gpus = problem_;
+  add_times(snapshot);
   if (snapshot.limits.classes.empty()) return;
   snapshot.limits.most_nodes = most_nodes_;
-  add_times(snapshot);
   add_gpus(snapshot);
 }
 

@@ -1,5 +1,6 @@
-// What a plan needs to choose widths, besides the queue: when the cluster's GPUs are free, and how
-// long searches take. Without one of them every item gets the site's width.
+// What a plan needs besides the queue: how long searches take, for widths, deadlines and the shares
+// of groups, and when the cluster's GPUs are free, for widths. Without one of them every item gets
+// the site's width.
 //
 // The cluster is asked at most every half minute, and only where there is a width to choose. Not
 // thread-safe: for the thread that ticks.
@@ -29,6 +30,7 @@ class WidthInputs {
   void add_to(QueueSnapshot& snapshot);
 
  private:
+  void read_measures();
   // Tells the administrator once.
   void say(const std::string& problem);
   void add_times(QueueSnapshot& snapshot);
@@ -43,6 +45,7 @@ class WidthInputs {
   std::string partition_{};  // of plain jobs; empty: not known
   int most_nodes_ = 0;       // of a job there; 0: not limited
   Measures measures_{};
+  int64_t measured_ms_ = -1;  // when these were read, by the boot clock; -1: never
   std::map<int64_t, db::SearchCounts> counts_{};  // by template
   // With thousands of jobs in the queue a forecast takes a tenth of a second: it is made anew only
   // when the facts or our own jobs have changed.

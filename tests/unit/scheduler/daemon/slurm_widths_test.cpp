@@ -98,6 +98,18 @@ TEST_F(DaemonWidthsTest, AnUrgentItemGetsTheNodesThatMakeItFirstDone) {
   EXPECT_THAT(attempt(second).explanation, HasSubstr("for its GPUs")) << "the first has all GPUs";
 }
 
+TEST_F(DaemonWidthsTest, WhereWidthsAreFixedADeadlineThatCannotBeMetIsKnown) {
+  config_.policy.widths = WidthsBy::kFixed;
+  restart();
+  const auto late = enqueue_known("a.mrc", Priority::kNormal);
+  const auto in_time = enqueue_known("b.mrc", Priority::kNormal);
+  commands_->finish_by(user_, late, clock_.now() + 8 * 3600);
+  commands_->finish_by(user_, in_time, clock_.now() + 48 * 3600);
+  ticks(1);
+  EXPECT_THAT(explained(late), HasSubstr("AT RISK: may be done up to "));
+  EXPECT_THAT(explained(in_time), Not(HasSubstr("deadline")));
+}
+
 TEST_F(DaemonWidthsTest, WithoutTheFiguresEachGetsTheSitesWidth) {
   cluster_.cluster_facts.complete = false;
   cluster_.cluster_facts.problem = "sinfo: no answer";
