@@ -5,20 +5,38 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "scheduler/errors.h"
 
 namespace scheduler::api {
 namespace {
 
+// Throws Unavailable when nobody can say, which is not that there is no such group.
 std::optional<std::string> group_name(gid_t gid) {
-  std::array<char, 65536> buffer;
-  group entry{};
-  group* found = nullptr;
-  ::getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
-  if (found == nullptr) return std::nullopt;
-  return found->gr_name;
+  constexpr size_t kLongestEntry = size_t{16} << 20;
+  std::vector<char> buffer(65536);
+  for (;;) {
+    group entry{};
+    group* found = nullptr;
+    const int error = ::getgrgid_r(gid, &entry, buffer.data(), buffer.size(), &found);
+    if (found != nullptr) return found->gr_name;
+    if (error == EINTR) continue;
+    if (error == ERANGE && buffer.size() < kLongestEntry) {
+      buffer.resize(buffer.size() * 2);
+      continue;
+    }
+    // Of the others some systems say that there is no such group.
+    const std::set<int> temporary = {EAGAIN, EIO, EMFILE, ENFILE, ENOMEM, ERANGE};
+    if (!temporary.contains(error)) return std::nullopt;
+    throw Unavailable("the name of group " + std::to_string(gid) + " cannot be looked up (" +
+                      std::strerror(error) + "); try again");
+  }
 }
 
 // The primary one and those that name the user as a member.

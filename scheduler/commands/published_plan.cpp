@@ -87,17 +87,17 @@ std::string explain_queued(const db::Item& item, const PublishedPlan* plan, int6
   return "not planned yet: " + when_planned(plan, now);
 }
 
-// Rounded up, in the largest unit of which there are at least two.
+// Rounded up: "119 seconds", "45 minutes", "2 h 05 min", "3 d 4 h".
 std::string late_text(int64_t seconds) {
+  const auto in = [&](int64_t unit) { return (seconds + unit - 1) / unit; };
   constexpr int64_t kMinute = 60;
   constexpr int64_t kHour = 60 * kMinute;
-  constexpr int64_t kDay = 24 * kHour;
-  const auto in = [&](int64_t unit, const char* name) {
-    return base::counted((seconds + unit - 1) / unit, name);
-  };
-  if (seconds >= 2 * kDay) return in(kDay, "day");
-  if (seconds >= 2 * kHour) return in(kHour, "hour");
-  return seconds >= 2 * kMinute ? in(kMinute, "minute") : in(1, "second");
+  if (seconds < 2 * kMinute) return base::counted(seconds, "second");
+  if (seconds < 2 * kHour) return base::counted(in(kMinute), "minute");
+  const int64_t minutes = in(kMinute);
+  const std::string rest = (minutes % 60 < 10 ? "0" : "") + std::to_string(minutes % 60);
+  if (seconds < 48 * kHour) return std::to_string(minutes / 60) + " h " + rest + " min";
+  return std::to_string(in(kHour) / 24) + " d " + std::to_string(in(kHour) % 24) + " h";
 }
 
 std::string what_to_do(const db::Item& item) {

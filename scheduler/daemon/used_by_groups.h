@@ -22,11 +22,12 @@ class UsedByGroups {
 
  private:
   void look(int64_t now);
-  void add(const std::vector<db::UsedGpus>& attempts);
+  void add(const std::vector<db::UsedGpus>& attempts, int64_t now);
 
   const DaemonContext& context_;
   DecayedUse used_{};
   bool has_looked_ = false;
+  int64_t looked_at_ = 0;        // seconds since the epoch
   int64_t newest_ = 0;           // the newest attempt at the last look
   std::vector<int64_t> open_{};  // attempts open then, in ascending order
 };

@@ -35,8 +35,9 @@ double DecayedUse::of(const std::string& group, int64_t now) const {
   return decayed(found->second.gpu_seconds, std::max<int64_t>(0, now - found->second.at));
 }
 
-double DecayedUse::usual_job() const {
-  return jobs_.gpu_seconds > 0 ? std::max(1.0, all_.gpu_seconds / jobs_.gpu_seconds) : 1;
+std::optional<double> DecayedUse::usual_job() const {
+  if (jobs_.gpu_seconds <= 0) return std::nullopt;
+  return std::max(1.0, all_.gpu_seconds / jobs_.gpu_seconds);
 }
 
 double use_per_share(const GroupUse& group) { return group.gpu_seconds / group.share; }

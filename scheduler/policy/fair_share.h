@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ class DecayedUse {
  public:
   void add(const std::string& group, int64_t ended, double gpu_seconds);
   double of(const std::string& group, int64_t now) const;
-  // The mean of the jobs that have ended, recent ones counting more; 1 before the first has ended.
-  double usual_job() const;
+  // The mean of the jobs that have ended, recent ones counting more; nullopt before the
+  // first has ended.
+  std::optional<double> usual_job() const;
 
  private:
   struct Sum {

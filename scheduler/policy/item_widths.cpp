@@ -196,6 +196,12 @@ std::vector<Width> ItemWidths::menu_for(const PlanItem& item, const ClassWidths&
   return menu;
 }
 
+// Seconds until then. One that has passed gives nobody more GPUs than others get.
+std::optional<double> ItemWidths::deadline_of(const PlanItem& item) const {
+  if (item.finish_by <= snapshot_.now) return std::nullopt;
+  return static_cast<double>(item.finish_by - snapshot_.now);
+}
+
 std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const SearchTime& time,
                                               const ClassWidths& rules,
                                               const GpuForecast& gpus) const {
@@ -210,7 +216,7 @@ std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const Search
                          .usable_gpus = usable_for(item.priority),
                          .ready_items = sharing(item)};
   question.menu = menu_for(item, rules);
-  if (item.finish_by > 0) question.deadline = static_cast<double>(item.finish_by - snapshot_.now);
+  question.deadline = deadline_of(item);
   const Width& cap = question.deadline ? rules.deadline_cap : rules.cap;
   const bool none = question.menu.empty() || question.menu.front() > cap;
   return none ? std::nullopt : choose_width(question);
@@ -295,10 +301,8 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   share_among_jobs(item, rest, rules->second, *width.choice);
   width.width = width.choice->width;
   width.done_now = left;
-  std::optional<double> deadline;
-  if (item.finish_by > 0) deadline = static_cast<double>(item.finish_by - snapshot_.now);
-  const bool pays =
-      item.stop_asked || (item.first_job && gains(*width.choice, left, deadline, time->model));
+  const bool pays = item.stop_asked ||
+                    (item.first_job && gains(*width.choice, left, deadline_of(item), time->model));
   const bool too_narrow = *item.width < rules->second.least;
   if (!is_wider(width.width) || !(pays || too_narrow) || was_refused(item, width.width)) {
     return std::nullopt;

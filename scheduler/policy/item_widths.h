@@ -46,6 +46,7 @@ class ItemWidths {
   const SearchTime* time_of(const PlanItem& item) const;
   int64_t sharing(const PlanItem& item) const;
   int usable_for(db::Priority priority) const;
+  std::optional<double> deadline_of(const PlanItem& item) const;
   std::optional<WidthChoice> choose(const PlanItem& item, const SearchTime& time,
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
   ItemWidth of_the_site(const PlanItem& item) const;

@@ -56,8 +56,7 @@ struct Reason {
   bool apart = false;  // ... those with room of their own
   int64_t stuck = 0;   // jobs of its owner that cannot start; 0: not what it waits for
   ByClass ahead{};     // items of other classes that go first
-  // Indices into Plan::groups: its own, and one of its class that goes first; -1: there is none.
-  int group = -1;
+  // An index into Plan::groups: of one of its class that goes before its own; -1: there is none.
   int first_group = -1;
   // An index into Plan::texts, -1 for none. Of kTurn and kProbe what it gets, of kHold and kUnread
   // what keeps it, of kWidens the whole sentence.
@@ -73,6 +72,7 @@ struct Decision {
   int32_t count = 0;
   Verdict verdict = Verdict::kWait;
   db::Priority priority = db::Priority::kNormal;
+  int32_t group = 0;  // of kQueue: its own, an index into Plan::groups
 };
 
 // By when an item with a deadline is done with 90 % certainty, if what waits started now. It may be

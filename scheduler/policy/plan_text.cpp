@@ -68,10 +68,10 @@ std::string gpu_hours(double seconds) {
 }
 
 // Empty where its group goes first.
-std::string group_text(const Plan& plan, const Reason& reason) {
+std::string group_text(const Plan& plan, const Reason& reason, const Decision& decision) {
   if (reason.first_group < 0) return "";
   const GroupUse& first = plan.groups.at(static_cast<size_t>(reason.first_group));
-  const GroupUse& own = plan.groups.at(static_cast<size_t>(reason.group));
+  const GroupUse& own = plan.groups.at(static_cast<size_t>(decision.group));
   const std::string goes_first = first.name.empty()
                                      ? "users whose group is not known go first, since they have"
                                      : "group " + first.name + " goes first, since it has";
@@ -79,10 +79,10 @@ std::string group_text(const Plan& plan, const Reason& reason) {
   return "; " + goes_first + " used less " + (alike ? "(" : "for its share (") +
          gpu_hours(use_per_share(first)) + " against " + gpu_hours(use_per_share(own)) +
          " GPU hours" + (alike ? "" : " for a share of 1") +
-         ", counted with a half-life of 7 days)";
+         ", with its jobs in the cluster, counted with a half-life of 7 days)";
 }
 
-std::string queue_text(const Plan& plan, const Reason& reason, int64_t ahead_in_class) {
+std::string queue_text(const Plan& plan, const Reason& reason, const Decision& decision) {
   std::string text = "waits: ";
   if (!plan.pause_reason.empty()) text += plan.pause_reason + "; ";
   text += already_waiting(reason);
@@ -91,8 +91,8 @@ std::string queue_text(const Plan& plan, const Reason& reason, int64_t ahead_in_
             " of its owner with options of their own cannot start; ";
   }
   ByClass ahead = reason.ahead;
-  ahead.at(static_cast<size_t>(reason.priority)) = ahead_in_class;
-  return text + queue_before(ahead) + group_text(plan, reason) + "; " +
+  ahead.at(static_cast<size_t>(reason.priority)) = decision.count;
+  return text + queue_before(ahead) + group_text(plan, reason, decision) + "; " +
          slots_busy(reason, plan.limits);
 }
 
@@ -119,7 +119,7 @@ std::string sentence(const Plan& plan, const Decision& decision) {
     case Why::kProbe:
       return start_text(plan, reason);
     case Why::kQueue:
-      return queue_text(plan, reason, decision.count);
+      return queue_text(plan, reason, decision);
     case Why::kHold:
       return "waits: " + text_at(plan, reason);
     case Why::kUnread:

@@ -161,8 +161,8 @@ class Planner {
     int64_t& ahead = filling_.ahead.at(number_of(item.priority));
     Reason reason = reason_to_wait(item, filling_);
     if (order_.has_groups()) reason.first_group = first_group(item);
-    if (reason.first_group >= 0) reason.group = item.group;
     Decision& decision = decide(entry, Verdict::kWait, reason);
+    decision.group = item.group;
     decision.count = static_cast<int32_t>(ahead);
     if (!has_stuck_jobs(item, snapshot_)) ++ahead;
   }

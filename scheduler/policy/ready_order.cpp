@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/policy/runtime_model.h"
+
 namespace scheduler {
 namespace {
 
@@ -45,7 +47,10 @@ void take_turns(const std::unordered_map<int64_t, int32_t>& jobs, std::vector<En
 double ReadyOrder::expected_gpu_seconds(const PlanItem& item) const {
   const auto kind = static_cast<size_t>(item.kind);
   const bool known = item.kind >= 0 && kind < snapshot_.times.size() && snapshot_.times[kind];
-  return known ? snapshot_.times[kind]->work : snapshot_.usual_job_seconds;
+  if (!known) return snapshot_.usual_job_seconds;
+  const SearchTime& time = *snapshot_.times[kind];
+  if (!item.width || item.width->gpus() == 0) return time.work;
+  return item.width->gpus() * run_seconds(time.model, time.work, *item.width);
 }
 
 // A job counts from its submission as what it is expected to use: otherwise the group that has

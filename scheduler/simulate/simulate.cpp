@@ -117,7 +117,10 @@ class Simulator {
     return first_come_ ? db::Priority::kNormal : trace_.items[item].priority;
   }
   int64_t owner_of(size_t item) const { return first_come_ ? 0 : trace_.items[item].group; }
-  std::set<size_t>& queue_of(size_t item) { return ready_[{priority_of(item), owner_of(item)}]; }
+  bool has_deadline(size_t item) const { return trace_.items[item].deadline && !first_come_; }
+  std::set<size_t>& queue_of(size_t item) {
+    return has_deadline(item) ? due_ : ready_[{priority_of(item), owner_of(item)}];
+  }
 
   void take_arrived() {
     for (; arrived_ < trace_.items.size() && trace_.items[arrived_].arrival <= now_; ++arrived_) {
@@ -156,13 +159,13 @@ class Simulator {
                      .kind = states_[index].kind,
                      .created = whole_seconds(item.arrival),
                      .owner = owner_of(index)};
-    if (item.deadline && !first_come_) planned.finish_by = whole_seconds(*item.deadline);
+    if (has_deadline(index)) planned.finish_by = whole_seconds(*item.deadline);
     return planned;
   }
 
   // Adds no more waiting items of a class and owner than make a difference to the plan: where more
   // items than GPUs are ready, each gets the same width. Urgent ones are all added, since their
-  // number decides how they share the GPUs.
+  // number decides how they share the GPUs, and those with a deadline, since any may go first.
   void add_ready() {
     const auto gpus =
         static_cast<size_t>(trace_.nodes) * static_cast<size_t>(trace_.config.slurm.gpus_per_node);
@@ -175,6 +178,7 @@ class Simulator {
         snapshot_.items.push_back(plan_item(item));
       }
     }
+    for (const size_t item : due_) snapshot_.items.push_back(plan_item(item));
   }
 
   void fill_snapshot() {
@@ -230,6 +234,7 @@ class Simulator {
   std::vector<State> states_;
   QueueSnapshot snapshot_;
   std::map<std::pair<db::Priority, int64_t>, std::set<size_t>> ready_;  // by class and owner
+  std::set<size_t> due_;                                                // ready, with a deadline
   std::map<size_t, PlanItem> active_;
   size_t arrived_ = 0;
   size_t ended_ = 0;

@@ -199,6 +199,10 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
                      {"items", arrivals_into(arrivals)}});
   top.value("site");  // refused where missing
   top.value("items");
+  if (!trace.config.policy.shares.empty()) {
+    top.value("policy").refuse(
+        "has shares, but a simulation does not share the GPUs between groups: remove them");
+  }
   if (tick < milliseconds(1)) top.refuse("tick", "must be at least 1ms");
   trace.tick = seconds_of(tick);
   try {

@@ -69,8 +69,9 @@ TEST_F(FinishByTest, HowLateAnItemIsIsInTheUnitThatSuits) {
   const auto id = enqueue_until(clock_.now()).id;
   const std::vector<std::pair<int64_t, std::string>> spans = {{119, "119 seconds ago"},
                                                               {121, "3 minutes ago"},
-                                                              {7200, "2 hours ago"},
-                                                              {172'801, "3 days ago"}};
+                                                              {7200, "2 h 00 min ago"},
+                                                              {7261, "2 h 02 min ago"},
+                                                              {172'801, "2 d 1 h ago"}};
   for (const auto& [seconds, text] : spans) {
     commands_->finish_by(user_, id, clock_.now() - seconds);
     EXPECT_THAT(explained(id), HasSubstr("its deadline passed " + text));
@@ -90,7 +91,7 @@ TEST(Deadlines, AnItemThatWouldBeLateIfItStartedNowSaysByHowMuchAndWhatToDo) {
                 "promote it"));
   item.priority = Priority::kUrgent;
   EXPECT_THAT(explain_item(item, nullptr, &plan, 1000),
-              HasSubstr("started now; set a later deadline (margay finish-by 3 --time TIME)"));
+              HasSubstr("it starts now; set a later deadline (margay finish-by 3 --time TIME)"));
   item.finish_by = 5000;
   EXPECT_THAT(explain_item(item, nullptr, &plan, 1000), Not(HasSubstr("AT RISK")));
   EXPECT_EQ(late_by(item, &plan, 1000), std::nullopt);
@@ -103,9 +104,10 @@ TEST(Deadlines, WhereTheTimeOfASearchIsNotKnownNothingIsPromised) {
   plan.plan.outlooks = {{.item_id = 5, .done_by = 0}};
   db::Item item{.id = 5, .micrograph_ctime_ns = 1, .finish_by = 1001};
   EXPECT_EQ(late_by(item, &plan, 1000), std::nullopt);
-  EXPECT_THAT(explain_item(item, nullptr, &plan, 1000),
-              HasSubstr("whether it meets its deadline is not known, since the time of its search "
-                        "is not"));
+  EXPECT_THAT(
+      explain_item(item, nullptr, &plan, 1000),
+      HasSubstr("whether it meets its deadline is not known, since it is not known how long "
+                "its search takes"));
   EXPECT_EQ(late_by(item, &plan, 1011), 10);
 }
 

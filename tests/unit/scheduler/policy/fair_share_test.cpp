@@ -44,10 +44,10 @@ TEST(DecayedUse, TheOrderInWhichJobsAreAddedDoesNotMatter) {
 
 TEST(DecayedUse, AJobUsuallyTakesTheMeanOfThoseThatHaveEnded) {
   DecayedUse use;
-  EXPECT_DOUBLE_EQ(use.usual_job(), 1);
+  EXPECT_EQ(use.usual_job(), std::nullopt);
   use.add("kim", kTime, 800);
   use.add("lee", kTime, 400);
-  EXPECT_DOUBLE_EQ(use.usual_job(), 600);
+  EXPECT_DOUBLE_EQ(use.usual_job().value(), 600);
 }
 
 std::vector<size_t> turns_of(std::vector<GroupUse> groups, int count, double each) {
@@ -109,9 +109,9 @@ TEST_F(FairShareTest, TheGroupThatHasUsedLessGoesFirst) {
   snapshot_.groups[1].gpu_seconds = 12.3 * kGpuHour;
   EXPECT_THAT(started(snapshot_), ElementsAre(5, 6, 7));
   EXPECT_THAT(explanation(5), HasSubstr("its group's turn among 8 ready items of class normal"));
-  EXPECT_THAT(explanation(1),
-              HasSubstr("; group lee goes first, since it has used less (12.3 "
-                        "against 40.1 GPU hours, counted with a half-life of 7 days)"));
+  EXPECT_THAT(explanation(1), HasSubstr("; group lee goes first, since it has used less (12.3 "
+                                        "against 40.1 GPU hours, with its jobs in the cluster, "
+                                        "counted with a half-life of 7 days)"));
   EXPECT_THAT(explanation(8), Not(HasSubstr("group")));
 }
 
@@ -125,7 +125,8 @@ TEST_F(FairShareTest, AShareCountsAgainstWhatWasUsed) {
   EXPECT_THAT(
       explanation(2),
       HasSubstr("group kim goes first, since it has used less for its share (10.0 against 20.0 GPU "
-                "hours for a share of 1, counted with a half-life of 7 days)"));
+                "hours for a share of 1, with its jobs in the cluster, counted with a half-life of "
+                "7 days)"));
 }
 
 TEST_F(FairShareTest, JobsThatRunCountAsIfTheyHadEnded) {
@@ -153,6 +154,31 @@ TEST_F(FairShareTest, WithinAGroupTheOwnersTakeTurnsAndAClassGoesBeforeEveryGrou
   snapshot_.groups[1].gpu_seconds = 100 * kGpuHour;
   snapshot_.limits.slots = 10;
   EXPECT_THAT(started(snapshot_), ElementsAre(5, 1, 3, 2, 4));
+}
+
+TEST_F(FairShareTest, TheItemsOfManyGroupsWaitForFewReasons) {
+  snapshot_.groups.clear();
+  for (int group = 0; group < 50; ++group) {
+    snapshot_.groups.push_back(
+        {.name = "g" + std::to_string(group), .gpu_seconds = group * kGpuHour});
+  }
+  for (int i = 0; i < 2000; ++i) add(i % 50, i % 50);
+  EXPECT_LT(plan(snapshot_).reasons.size(), 100u);
+  EXPECT_THAT(explanation(1950), HasSubstr("group g0 goes first"));
+}
+
+TEST_F(FairShareTest, AWideJobCountsWithWhatItsWidthCosts) {
+  snapshot_.times = {SearchTime{.work = kGpuHour, .model = {.serial_seconds = 3600}}};
+  for (const int group : {0, 1}) {
+    PlanItem& runs = add(group, 1 + group);
+    runs.state = ItemState::kActive;
+    runs.kind = 0;
+    runs.width = Width{.gpus_per_node = group == 0 ? 1 : 4};
+  }
+  add(1, 2);
+  add(0, 1);
+  snapshot_.limits.slots = 1;
+  EXPECT_THAT(started(snapshot_), ElementsAre(4));
 }
 
 TEST_F(FairShareTest, ItemsOfOneGroupAreExplainedWithoutIt) {

@@ -169,6 +169,12 @@ TEST_F(ItemWidthsTest, WhatHigherClassesHoldIsNotShared) {
   EXPECT_THAT(widths(), ElementsAre(kOneNode));
 }
 
+TEST_F(ItemWidthsTest, ADeadlineThatHasPassedGivesNobodyMoreGpus) {
+  add_many(100, Priority::kHigh);
+  for (PlanItem& item : snapshot_.items) item.finish_by = kSnapshotTime - 1;
+  EXPECT_THAT(widths(), Each(kNarrow));
+}
+
 TEST_F(ItemWidthsTest, ADeadlineGetsTheNarrowestWidthThatMeetsIt) {
   PlanItem& item = add(Priority::kLow);
   item.finish_by = kSnapshotTime + static_cast<int64_t>(30 * kHour);

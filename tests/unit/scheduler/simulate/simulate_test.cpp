@@ -214,6 +214,13 @@ TEST(Simulate, ADeadlineThatOneGpuMissesGetsMore) {
   EXPECT_EQ(summary_with(trace, SimulatedPolicy::kOneGpu).missed, 1);
 }
 
+TEST(Simulate, AnItemWithADeadlinePassesALongQueueOfItsClass) {
+  std::vector<TraceItem> items(500, item_at(0, Priority::kNormal, kHour));
+  items.push_back(item_at(60, Priority::kNormal, kHour));
+  items.back().deadline = 4 * kHour;
+  EXPECT_EQ(summary_with(example_trace(items)).missed, 0);
+}
+
 TEST(Simulate, TheSameTraceGivesTheSameResult) {
   std::vector<TraceItem> items;
   for (int i = 0; i < 200; ++i) {

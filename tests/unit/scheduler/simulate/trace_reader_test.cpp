@@ -127,6 +127,8 @@ TEST(TraceReader, RefusesWithFileLineAndField) {
   EXPECT_THAT(refusal("site: {nodes: 0}\n" + kOneItem), HasSubstr("site.nodes must be at least 1"));
   EXPECT_THAT(refusal("site: {nodes: 2000000, gpus_per_node: 2}\n" + kOneItem),
               HasSubstr("line 1: site is too large"));
+  EXPECT_THAT(refusal(kSite + kOneItem + "policy: {shares: {kim: 2}}\n"),
+              HasSubstr("policy has shares, but a simulation does not share the GPUs"));
   EXPECT_THAT(refusal(kSite + kOneItem + "model: {straggler: {four: 1}}\n"),
               HasSubstr("model.straggler.four must be a number of GPUs"));
   EXPECT_THAT(refusal(kSite + kOneItem + "policy: {classes: {low: {cap: gpu, least: node}}}\n"),
