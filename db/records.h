@@ -107,7 +107,7 @@ struct Item {
   ImageSize micrograph_size{};  // of what was read
   int64_t owner_uid = 0;
   std::string owner{};
-  // Its owner's primary Unix group when it was enqueued, "#GID" without a name; empty: not known.
+  // The Unix group of its owner that it counts for, "#GID" without a name; empty: not known.
   std::string group{};
   std::string label{};
   bool cancel_requested = false;
@@ -210,6 +210,16 @@ struct AuditEntry {
   std::string action{};
   int64_t item_id = 0;
   std::string detail{};
+};
+
+// One of a group's tokens, taken to make an item urgent.
+struct UrgentToken {
+  int64_t id = 0;
+  std::string group{};
+  int64_t time = 0;
+  int64_t item_id = 0;
+  int64_t uid = 0;  // who took it
+  std::string who{};
 };
 
 // Why an administrator lets no job start. There is one at most.

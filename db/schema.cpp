@@ -212,9 +212,23 @@ ALTER TABLE items ADD COLUMN finish_by INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE items ADD COLUMN group_name TEXT NOT NULL DEFAULT '';
 )sql";
 
+// A group's tokens that were taken to make items urgent.
+constexpr const char* kWithUrgentTokens = R"sql(
+CREATE TABLE urgent_tokens (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  group_name TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  item_id INTEGER NOT NULL REFERENCES items (id),
+  uid INTEGER NOT NULL,
+  who TEXT NOT NULL
+);
+CREATE INDEX urgent_tokens_by_group ON urgent_tokens (group_name, time);
+CREATE INDEX urgent_tokens_by_item ON urgent_tokens (item_id, time);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst,   kSecond, kThird, kFourth, kFifth,   kSixth,
-                               kSeventh, kEighth, kNinth, kTenth,  kEleventh};
+constexpr std::array kSteps = {kFirst,   kSecond, kThird, kFourth, kFifth,    kSixth,
+                               kSeventh, kEighth, kNinth, kTenth,  kEleventh, kWithUrgentTokens};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

@@ -252,6 +252,7 @@ void serve(const Config& config, db::Database& database) {
                      .check_options = options_check(config),
                      .quotas = config.limits,
                      .urgent_allow = config.policy.urgent_allow,
+                     .urgent_tokens = config.policy.urgent_tokens,
                      .plan = [&daemon] { return daemon.last_plan(); }});
   TickSignal tick_signal;
   const EndThread end(tick_signal, daemon);

@@ -83,6 +83,7 @@ nlohmann::json item_json(const db::Item& item, const std::string& template_name)
   json["options"] = options_json(item.options);
   json["not_before"] = item.not_before;
   put_text(json, "label", item.label);
+  put_text(json, "group", item.group);
   return json;
 }
 
@@ -139,7 +140,6 @@ nlohmann::json result_json(const db::Result& result) {
 
 nlohmann::json view_json(const ItemView& view) {
   nlohmann::json json = item_json(view.item, versioned_name(view.search_template));
-  put_text(json, "group", view.item.group);
   put_text(json, "explanation", view.explanation);
   put_late(view.late_by, json);
   put_text(json, "volume", view.search_template.volume_path);

@@ -73,8 +73,17 @@ json Service::whoami(const Request& request) const {
   const UrgentRight urgent = commands_.urgent_right(caller);
   json groups = json::array();
   for (const std::string& group : caller.groups()) groups.push_back(group);
-  return {{"user", caller.name},           {"uid", caller.uid},    {"groups", std::move(groups)},
-          {"operator", caller.privileged}, {"urgent", urgent.has}, {"urgent_allowed", urgent.who}};
+  json tokens = json::array();
+  for (const GroupTokens& of_group : urgent.tokens) {
+    tokens.push_back({{"group", of_group.group},
+                      {"of_week", of_group.of_week},
+                      {"left", of_group.left},
+                      {"next", of_group.next}});
+  }
+  return {{"user", caller.name},           {"uid", caller.uid},
+          {"group", caller.group()},       {"groups", std::move(groups)},
+          {"operator", caller.privileged}, {"urgent", urgent.may()},
+          {"urgent_allowed", urgent.who},  {"urgent_tokens", std::move(tokens)}};
 }
 
 json Service::route_item(Request& request, const std::vector<std::string>& path) {

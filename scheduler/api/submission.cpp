@@ -163,7 +163,9 @@ std::optional<int64_t> finish_by_of(const nlohmann::json& body) {
 }
 
 RetryRequest retry_request(const nlohmann::json& body) {
-  return {.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
+  RetryRequest retry{.drop_options = flag_of(body, "drop_options"), .options = options_of(body)};
+  if (body.contains("priority")) retry.priority = priority_of(body);
+  return retry;
 }
 
 EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry) {
@@ -171,6 +173,7 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
   enqueue.priority = priority_of(body);
   set_template(required_text(body, "template"), enqueue);
   enqueue.label = get_text(body, "label").value_or("");
+  enqueue.group = get_text(body, "group").value_or("");
   enqueue.again = flag_of(body, "again");
   enqueue.hold = flag_of(body, "hold");
   enqueue.options = options_of(body);

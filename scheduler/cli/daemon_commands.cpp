@@ -106,6 +106,24 @@ std::string lane_arguments(const LaneOptions& lane) {
   return arguments;
 }
 
+std::string urgent_text(const json& who) {
+  const std::string allowed = text_of(who, "urgent_allowed");
+  const bool by_token = !who.at("urgent_tokens").empty();
+  if (!who.at("urgent").get<bool>()) {
+    return by_token ? "no token left: only " + allowed + " may make items urgent without one"
+                    : "no: only " + allowed + " may make items urgent";
+  }
+  return by_token ? "yes, with a token for each item" : "yes: may make items urgent";
+}
+
+// "group cryoem: 3 of 5 tokens left, one more on 2026-11-27 07:00:00"
+std::string tokens_text(const json& tokens) {
+  const auto next = tokens.at("next").get<int64_t>();
+  return "group " + text_of(tokens, "group") + ": " + std::to_string(tokens.at("left").get<int>()) +
+         " of " + base::counted(tokens.at("of_week").get<int64_t>(), "token") + " left" +
+         (next == 0 ? "" : ", one more on " + time_text(next));
+}
+
 }  // namespace
 
 Exit status(const Context& context) {
@@ -154,9 +172,9 @@ Exit whoami(const Context& context) {
   line("operator", who.at("operator").get<bool>()
                        ? "yes: may change all items, pause submissions and stop the daemon"
                        : "no: may change only this user's own items");
-  const std::string allowed = text_of(who, "urgent_allowed");
-  line("urgent", who.at("urgent").get<bool>() ? "yes: may make items urgent"
-                                              : "no: only " + allowed + " may make items urgent");
+  line("group", text_of(who, "group") + ", for which items count unless enqueued with --group");
+  line("urgent", urgent_text(who));
+  for (const json& tokens : who.at("urgent_tokens")) line("", tokens_text(tokens));
   return Exit::kOk;
 }
 

@@ -87,6 +87,7 @@ class Enqueuer {
                  {"finish_by", options_.finish_by},
                  {"items", batch.entries}};
     api::put_text(body, "label", options_.label);
+    if (!options_.group.empty()) api::put_text(body, "group", options_.group);
     return context_.post("/v1/items", body, descriptors).at("items");
   }
 

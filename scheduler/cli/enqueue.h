@@ -17,6 +17,7 @@ struct EnqueueOptions {
   std::string priority = "normal";
   CtfOptions ctf;
   std::string label;
+  std::string group;  // that the items count for; empty: the caller's primary one
   bool again = false;
   bool hold = false;
   int64_t finish_by = 0;                       // the deadline; 0: none

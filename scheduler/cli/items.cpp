@@ -283,6 +283,7 @@ Exit show(const Context& context, int64_t item) {
   field(context, "finish by", finish_by_text(entry));
   field(context, "ctf", ctf_text(entry.at("ctf")));
   field(context, "label", text_of(entry, "label"));
+  field(context, "group", text_of(entry, "group"));
   field(context, "Slurm options", options_text(entry.at("options")));
   field(context, "enqueued",
         time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));

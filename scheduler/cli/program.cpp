@@ -146,6 +146,8 @@ class Program {
   void add_retry() {
     CLI::App* command = add_change("retry", "Requeue failed, quarantined or cancelled items",
                                    "margay retry 12\n  margay retry 12 --time 8:00:00");
+    option(*command, "--priority", new_priority_, "PRIORITY",
+           "New priority: low, normal, high or urgent [default: as before]", one_of(priorities_));
     command->add_flag("--drop-options", drop_options_, "Discard the item's Slurm options");
     add_sbatch_options(*command, retry_options_);
   }
@@ -194,6 +196,8 @@ class Program {
     command->add_flag("--again", enqueue_.again, "Enqueue again even if already queued");
     command->add_flag("--hold", enqueue_.hold, "Enqueue as held; 'margay release' starts them");
     option(*command, "--label", enqueue_.label, "TEXT", "Label for filtering");
+    option(*command, "--group", enqueue_.group, "NAME",
+           "Unix group that the items count for, one of yours [default: your primary group]");
     add_sbatch_options(*command, enqueue_.options);
   }
 

@@ -168,6 +168,7 @@ db::Item Commands::change(const Caller& caller, int64_t item_id, const std::stri
 }
 
 db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority priority) {
+  const UrgentBy by = urgent_by(caller, priority);
   return change(caller, item_id, "promote", [&](db::Item& item) {
     const std::string why = has_ended(item.state)   ? " has ended"
                             : item.cancel_requested ? " is being cancelled"
@@ -175,9 +176,10 @@ db::Item Commands::promote(const Caller& caller, int64_t item_id, db::Priority p
     if (!why.empty()) {
       throw Conflict(item_name(item) + why + ": its priority cannot be changed", item.id);
     }
-    if (item.priority != priority) check_urgent(caller, priority);
+    const bool becomes_urgent = priority <= db::Priority::kUrgent && item.priority != priority;
+    const std::string paid = becomes_urgent ? pay_for_urgent(caller, by, item, true) : "";
     const db::Priority before = std::exchange(item.priority, priority);
-    return to_string(before) + " -> " + to_string(priority);
+    return to_string(before) + " -> " + to_string(priority) + paid;
   });
 }
 
@@ -254,7 +256,25 @@ std::string Commands::change_options(const Caller& caller, const RetryRequest& r
   return change;
 }
 
+// Returns what changed, for the reason. Refuses what must be urgent and may not.
+std::string Commands::change_class(const Caller& caller, const RetryRequest& request, UrgentBy by,
+                                   db::Item& item) {
+  const db::Priority before = item.priority;
+  item.priority = request.priority.value_or(before);
+  const bool changes = item.priority != before;
+  std::string what;
+  if (changes) what = "; " + to_string(before) + " -> " + to_string(item.priority);
+  if (item.priority > db::Priority::kUrgent) return what;
+  const std::string paid = pay_for_urgent(caller, by, item, changes);
+  if (paid.empty()) return what;
+  return (what.empty() ? "; urgent" : what) + paid;
+}
+
 db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryRequest& request) {
+  // The priority of an item that has ended stays.
+  const auto ended = db::ItemStore(database_).find(item_id);
+  const UrgentBy by =
+      urgent_by(caller, request.priority.value_or(ended ? ended->priority : db::Priority::kNormal));
   return change(caller, item_id, "retry", [&](db::Item& item) {
     if (item.state != ItemState::kFailed && item.state != ItemState::kQuarantined &&
         item.state != ItemState::kCancelled) {
@@ -270,6 +290,7 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
     what += "; " + change_of_file(item, facts);
     const std::string options = change_options(caller, request, item);
     if (!options.empty()) what += "; Slurm options: " + options;
+    what += change_class(caller, request, by, item);
     const auto newest = db::AttemptStore(database_).newest_of_item(item.id);
     item.exempt_through = newest ? newest->number : 0;
     take_micrograph(facts, item);

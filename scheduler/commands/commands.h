@@ -41,11 +41,25 @@ struct Caller {
   std::function<std::string()> group{};
 };
 
+// What a group has left of the tokens that make items urgent.
+struct GroupTokens {
+  std::string group{};
+  int of_week = 0;
+  int left = 0;
+  int64_t next = 0;  // when it gets one more, seconds since the epoch; 0: it has all
+};
+
 // To make items urgent.
 struct UrgentRight {
-  bool has = false;
-  std::string who{};  // may, in words
+  bool has = false;                   // without a token
+  std::string who{};                  // has it, in words
+  std::vector<GroupTokens> tokens{};  // of the caller's groups, where tokens are needed
+
+  bool may() const;  // by right or with a token
 };
+
+// How a caller may make items urgent: by right, with a token of the item's group, not at all.
+enum class UrgentBy { kRight, kToken, kNothing };
 
 // An item's options for the cluster: sbatch's long names and their values.
 using ItemOptions = std::map<std::string, std::string>;
@@ -76,6 +90,7 @@ struct EnqueueRequest {
   bool hold = false;   // enqueue as HELD
   ItemOptions options{};
   int64_t finish_by = 0;  // the deadline, 0: none; one that cannot be met is accepted, too
+  std::string group{};    // one of the caller's; empty: the primary one
 };
 
 // What became of one request of several: its item, or why it was refused.
@@ -85,8 +100,9 @@ struct Enqueued {
 };
 
 struct RetryRequest {
-  bool drop_options = false;  // discard the item's own
-  ItemOptions options{};      // replace the item's own, name by name
+  bool drop_options = false;               // discard the item's own
+  ItemOptions options{};                   // replace the item's own, name by name
+  std::optional<db::Priority> priority{};  // a new one
   // The item's micrograph as the caller opened it; without it the retry is refused.
   std::optional<FileFacts> micrograph{};
 };
@@ -109,6 +125,8 @@ struct CommandsOptions {
   Limits quotas{};
   // Who may make items urgent; privileged users may always.
   UrgentAllow urgent_allow{};
+  // With which others may.
+  UrgentTokens urgent_tokens{};
   // The daemon's last plan. Without it, no item is planned yet.
   std::function<LastPlan()> plan{};
 };
@@ -172,18 +190,37 @@ class Commands {
 
  private:
   LastPlan last_plan() const;
-  // Throws NotPermitted.
-  void check_urgent(const Caller& caller, db::Priority priority) const;
+  // kRight for a priority below urgent. Asks for the caller's groups: not within a transaction.
+  UrgentBy urgent_by(const Caller& caller, db::Priority priority) const;
+  // Throws NotPermitted for kNothing.
+  void check_urgent(UrgentBy by) const;
+  GroupTokens tokens_left(const std::string& group) const;
+  // Throws NotPermitted when the group has none left.
+  void check_token(const std::string& group) const;
+  void take_token(const Caller& caller, const db::Item& item);
+  // For an item that becomes urgent, or is tried again as such; returns what the audit says of it.
+  // A token that was taken for the item in the last week still counts.
+  std::string pay_for_urgent(const Caller& caller, UrgentBy by, const db::Item& item, bool becomes);
+  std::string group_for(const Caller& caller, const std::string& wanted) const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
   db::Template find_template(const EnqueueRequest& request) const;
   void check_request(const EnqueueRequest& request) const;
-  db::Item insert(const Caller& caller, const EnqueueRequest& request, const std::string& group,
-                  const ItemOptions& options, const db::Template& search_template);
+  // What was found out about a request before the transaction.
+  struct Checked {
+    ItemOptions options{};
+    std::string group{};
+    UrgentBy urgent_by = UrgentBy::kRight;
+  };
+  Checked check_enqueue(const Caller& caller, const EnqueueRequest& request) const;
+  db::Item insert(const Caller& caller, const EnqueueRequest& request, const Checked& checked,
+                  const db::Template& search_template);
   void check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,
                              db::Item& item) const;
+  std::string change_class(const Caller& caller, const RetryRequest& request, UrgentBy by,
+                           db::Item& item);
   // Changes the item and returns the detail for the audit; nullopt: nothing is to be changed.
   using ItemChange = std::function<std::optional<std::string>(db::Item&)>;
   db::Item change(const Caller& caller, int64_t item_id, const std::string& action,

@@ -30,8 +30,10 @@ bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
   return a.template_name == b.template_name && a.template_version == b.template_version;
 }
 
-// Not within a transaction, since the look-up may take a while.
-std::string group_of(const Caller& caller) { return caller.group ? caller.group() : ""; }
+// Requests that differ only in their files are checked once.
+bool ask_the_same(const EnqueueRequest& a, const EnqueueRequest& b) {
+  return a.priority == b.priority && a.options == b.options && a.group == b.group;
+}
 
 }  // namespace
 
@@ -76,26 +78,18 @@ void Commands::check_request(const EnqueueRequest& request) const {
   check_path(options_.quotas, request.ctf.source);
 }
 
-UrgentRight Commands::urgent_right(const Caller& caller) const {
-  const UrgentAllow& allow = options_.urgent_allow;
-  const bool groups_matter = allow && !caller.privileged && caller.groups;
-  const auto groups = groups_matter ? caller.groups() : std::set<std::string>();
-  return {.has = caller.privileged || may_be_urgent(allow, caller.name, groups),
-          .who = who_may_be_urgent(allow)};
-}
-
-void Commands::check_urgent(const Caller& caller, db::Priority priority) const {
-  if (priority > db::Priority::kUrgent || !options_.urgent_allow) return;
-  const UrgentRight right = urgent_right(caller);
-  if (right.has) return;
-  throw NotPermitted("only " + right.who + " may make an item " + to_string(priority) +
-                     " ('policy.urgent.allow' in the daemon's configuration): ask one of them to "
-                     "promote it, or use high");
+// Not within a transaction, since the look-up of groups may take a while.
+Commands::Checked Commands::check_enqueue(const Caller& caller,
+                                          const EnqueueRequest& request) const {
+  const UrgentBy by = urgent_by(caller, request.priority);
+  check_urgent(by);
+  return {.options = checked(caller, request.options),
+          .group = group_for(caller, request.group),
+          .urgent_by = by};
 }
 
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
-                          const std::string& group, const ItemOptions& options,
-                          const db::Template& search_template) {
+                          const Checked& checked, const db::Template& search_template) {
   db::ItemStore items(database_);
   const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
   if (earlier && !request.again) {
@@ -104,6 +98,8 @@ db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                        " already; --again makes another",
                    earlier->id);
   }
+  const bool takes_token = checked.urgent_by == UrgentBy::kToken;
+  if (takes_token) check_token(checked.group);
   const int64_t now = clock_.now();
   db::Item item{.micrograph_path = request.micrograph.path,
                 .template_id = search_template.id,
@@ -117,15 +113,18 @@ db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                 .micrograph_id = request.micrograph.id,
                 .owner_uid = caller.uid,
                 .owner = caller.name,
-                .group = group,
+                .group = checked.group,
                 .label = request.label,
                 .created = now,
                 .changed = now,
                 .finish_by = request.finish_by,
-                .options = options};
+                .options = checked.options};
   item.id = items.insert(item);
   const std::string asked = change_of_options({}, item.options);
-  audit(caller, "enqueue", item.id, to_string(item.priority) + (asked.empty() ? "" : " " + asked));
+  audit(caller, "enqueue", item.id,
+        to_string(item.priority) + (takes_token ? " with a token of group " + item.group : "") +
+            (asked.empty() ? "" : " " + asked));
+  if (takes_token) take_token(caller, item);
   return item;
 }
 
@@ -149,7 +148,7 @@ void Commands::check_new_items(const Caller& caller, const std::vector<Enqueued>
 std::vector<Enqueued> Commands::enqueue(const Caller& caller,
                                         const std::vector<EnqueueRequest>& requests) {
   std::vector<Enqueued> answers(requests.size());
-  std::vector<ItemOptions> options(requests.size());
+  std::vector<Checked> checked(requests.size());
   const auto for_each = [&](const auto& action) {
     for (size_t i = 0; i < requests.size(); ++i) {
       if (answers[i].refused) continue;
@@ -162,19 +161,16 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
   };
   for_each([&](size_t i) {
     check_request(requests[i]);
-    const bool same_class = i > 0 && requests[i].priority == requests[i - 1].priority;
-    if (!same_class || answers[i - 1].refused) check_urgent(caller, requests[i].priority);
     const bool same =
-        i > 0 && !answers[i - 1].refused && requests[i].options == requests[i - 1].options;
-    options[i] = same ? options[i - 1] : checked(caller, requests[i].options);
+        i > 0 && !answers[i - 1].refused && ask_the_same(requests[i], requests[i - 1]);
+    checked[i] = same ? checked[i - 1] : check_enqueue(caller, requests[i]);
   });
-  const std::string group = group_of(caller);
   db::Transaction transaction(database_);
   std::optional<db::Template> found;
   for_each([&](size_t i) {
     if (i > 0 && !name_the_same_template(requests[i], requests[i - 1])) found.reset();
     if (!found) found = find_template(requests[i]);
-    answers[i].item = insert(caller, requests[i], group, options[i], *found);
+    answers[i].item = insert(caller, requests[i], checked[i], *found);
   });
   check_new_items(caller, answers);
   commit(transaction);
@@ -183,11 +179,9 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
 
 db::Item Commands::enqueue(const Caller& caller, const EnqueueRequest& request) {
   check_request(request);
-  check_urgent(caller, request.priority);
-  const ItemOptions options = checked(caller, request.options);
-  const std::string group = group_of(caller);
+  const Checked checked = check_enqueue(caller, request);
   db::Transaction transaction(database_);
-  Enqueued answer{.item = insert(caller, request, group, options, find_template(request))};
+  Enqueued answer{.item = insert(caller, request, checked, find_template(request))};
   check_new_items(caller, {answer});
   commit(transaction);
   return std::move(*answer.item);

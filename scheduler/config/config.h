@@ -99,12 +99,20 @@ constexpr int kMostNodes = 100'000;
 // chooses.
 enum class WidthsBy { kFixed, kChosen };
 
+// How many items each Unix group may make urgent in a week.
+struct UrgentTokens {
+  int of_each = 0;                        // of a group that is not named
+  std::map<std::string, int> of_group{};  // of those that are
+};
+
 // From the section `policy` of the configuration.
 struct PolicyOptions {
   WidthsBy widths = WidthsBy::kFixed;
   std::map<db::Priority, ClassOptions> classes{};
-  // Who may make items urgent: users, and groups as "@name"; none: everybody.
+  // Who may make items urgent: users, and groups as "@name"; none: everybody. Where groups have
+  // tokens for it, it is not none.
   std::optional<std::set<std::string>> urgent_allow{};
+  UrgentTokens urgent_tokens{};
   // The share of the GPUs of each Unix group, in proportion to the others'; 1 for one not named.
   std::map<std::string, double> shares{};
 

@@ -111,6 +111,22 @@ Reader names_into(std::optional<std::set<std::string>>& target) {
   };
 }
 
+// A number for every group, or a number for each that is named. Who is not among those that are
+// allowed then needs one.
+Reader tokens_into(PolicyOptions& policy) {
+  return [&policy](const base::YamlValue& value) {
+    if (value.is_section()) {
+      const base::YamlSection section = value.as_section();
+      for (const std::string& group : section.keys()) {
+        policy.urgent_tokens.of_group[group] = section.value(group).integer(0);
+      }
+    } else {
+      policy.urgent_tokens.of_each = value.integer(0);
+    }
+    if (!policy.urgent_allow) policy.urgent_allow.emplace();
+  };
+}
+
 }  // namespace
 
 Reader policy_into(PolicyOptions& policy) {
@@ -130,7 +146,8 @@ Reader policy_into(PolicyOptions& policy) {
       policy.shares[group] = section.value(group).positive_number();
     }
   };
-  const Readers urgent = {{"allow", names_into(policy.urgent_allow)}};
+  const Readers urgent = {{"allow", names_into(policy.urgent_allow)},
+                          {"tokens", tokens_into(policy)}};
   return section_into({{"widths", word_into(policy.widths, kWidthsBy)},
                        {"classes", classes},
                        {"shares", shares},

@@ -25,4 +25,14 @@ std::string who_may_be_urgent(const UrgentAllow& allow) {
   return text;
 }
 
+bool has_tokens(const UrgentTokens& tokens) {
+  return tokens.of_each > 0 || !tokens.of_group.empty();
+}
+
+int tokens_of(const UrgentTokens& tokens, const std::string& group) {
+  if (group.empty()) return 0;
+  const auto named = tokens.of_group.find(group);
+  return named == tokens.of_group.end() ? tokens.of_each : named->second;
+}
+
 }  // namespace scheduler

@@ -1,10 +1,13 @@
 // Who may ask for the class urgent, and for live: those that the site names, root and the daemon's
-// own user. Pure.
+// own user; and others with a token of their group. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
+
+#include "scheduler/config/config.h"
 
 namespace scheduler {
 
@@ -16,5 +19,12 @@ bool may_be_urgent(const UrgentAllow& allow, const std::string& user,
 
 // "root, the daemon's user, ann and the members of group cryoem"; "everybody".
 std::string who_may_be_urgent(const UrgentAllow& allow);
+
+// A group has a token again so many seconds after it was taken.
+constexpr int64_t kTokenSeconds = int64_t{7} * 24 * 3600;
+
+bool has_tokens(const UrgentTokens& tokens);
+// Of this group in a week; none for one that is not known.
+int tokens_of(const UrgentTokens& tokens, const std::string& group);
 
 }  // namespace scheduler

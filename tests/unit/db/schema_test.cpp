@@ -11,6 +11,7 @@ namespace db {
 namespace {
 
 void undo_eleventh_step(Connection& connection) {
+  connection.execute("DROP TABLE urgent_tokens");
   connection.execute("ALTER TABLE items DROP COLUMN finish_by");
   connection.execute("ALTER TABLE items DROP COLUMN group_name");
 }

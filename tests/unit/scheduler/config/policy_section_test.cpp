@@ -85,6 +85,16 @@ TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
 
 TEST(PolicySection, WhoMayBeUrgentIsAListOfUsersAndGroups) {
   EXPECT_EQ(completed(kSite).policy.urgent_allow, std::nullopt);
+  const PolicyOptions each = completed("policy: {urgent: {tokens: 5}}").policy;
+  EXPECT_EQ(each.urgent_tokens.of_each, 5);
+  EXPECT_EQ(each.urgent_allow, std::set<std::string>()) << "others need a token";
+  const PolicyOptions some =
+      completed("policy: {urgent: {tokens: {cryo: 3, guests: 0}, allow: [ann]}}").policy;
+  EXPECT_EQ(some.urgent_tokens.of_group, (std::map<std::string, int>{{"cryo", 3}, {"guests", 0}}));
+  EXPECT_EQ(some.urgent_allow, std::set<std::string>{"ann"});
+  EXPECT_THAT(refusal_of("policy: {urgent: {tokens: -1}}"), HasSubstr("policy.urgent.tokens"));
+  EXPECT_THAT(refusal_of("policy: {urgent: {tokens: {cryo: many}}}"),
+              HasSubstr("policy.urgent.tokens.cryo"));
   EXPECT_EQ(completed("policy: {urgent: {allow: []}}").policy.urgent_allow,
             std::set<std::string>());
   EXPECT_EQ(completed("policy: {urgent: {allow: [ann, '@cryoem']}}").policy.urgent_allow,

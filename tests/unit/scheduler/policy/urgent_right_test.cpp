@@ -23,5 +23,15 @@ TEST(UrgentRight, IsGivenToUsersAndToGroups) {
             "root, the daemon's user, the members of group cryoem and ann");
 }
 
+TEST(UrgentRight, AGroupHasTheTokensOfItsOwnOrThoseOfEach) {
+  EXPECT_FALSE(has_tokens({}));
+  const UrgentTokens tokens{.of_each = 2, .of_group = {{"cryoem", 5}, {"guests", 0}}};
+  EXPECT_TRUE(has_tokens(tokens));
+  EXPECT_EQ(tokens_of(tokens, "cryoem"), 5);
+  EXPECT_EQ(tokens_of(tokens, "guests"), 0);
+  EXPECT_EQ(tokens_of(tokens, "staff"), 2);
+  EXPECT_EQ(tokens_of(tokens, ""), 0) << "a group that is not known";
+}
+
 }  // namespace
 }  // namespace scheduler

@@ -1,0 +1,27 @@
+// The tokens that groups have taken to make items urgent. Every method locks the database for one
+// statement, so that any thread may call it, and throws DatabaseError.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "db/records.h"
+
+namespace db {
+
+class UrgentTokenStore {
+ public:
+  explicit UrgentTokenStore(Database& database) : database_(database) {}
+  void insert(const UrgentToken& token);
+  // When the group took those that it took after `time`, the oldest first.
+  std::vector<int64_t> taken_after(const std::string& group, int64_t time) const;
+  // When the newest of the item was taken; 0: none was.
+  int64_t newest_of_item(int64_t item_id) const;
+
+ private:
+  Database& database_;
+};
+
+}  // namespace db
