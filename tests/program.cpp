@@ -104,6 +104,8 @@ Finished Program::wait() {
   return *finished_;
 }
 
+std::string Program::error_so_far() const { return finished_ ? "" : text_of(error_path_); }
+
 std::string text_of_process(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();

@@ -31,6 +31,8 @@ class Program {
   void signal(int number) const;
   bool running();
   Finished wait();
+  // What it has written to standard error; empty once it has ended.
+  std::string error_so_far() const;
 
  private:
   void collect(int status);

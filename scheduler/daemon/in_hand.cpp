@@ -28,7 +28,7 @@ struct File {
 
 constexpr std::array<int, 5> kCrashSignals = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-// A signal handler has no other way to its data. Written once, before the handlers are set.
+// A signal handler has no other way to its data. Written by the thread whose faults it is for.
 struct CrashNote {
   int file = -1;
   pid_t thread = 0;
@@ -138,8 +138,10 @@ void InHand::write() {
 }
 
 void InHand::note_crashes() const {
+  const bool handled = crash_note.file >= 0;
   crash_note.file = file_.get();
   crash_note.thread = gettid();
+  if (handled) return;
   use_other_stack();
   struct sigaction action = {};
   action.sa_handler = note_crash;

@@ -67,7 +67,8 @@ class InHand {
   const std::string& problem() const { return problem_; }
 
   // From here on, a signal that this thread raises by a fault is noted before it ends the process.
-  // For the process's tick: one note for each process.
+  // For the process's tick: one note for each process, that of the last object asked, which must
+  // live as long as the process or until another one is asked.
   void note_crashes() const;
 
  private:

@@ -39,6 +39,9 @@ class QueueAtWork {
   // Runs until it answers, or has ended by itself. `crash_point` as in MARGAY_CRASHPOINT.
   void start_daemon(const std::string& crash_point = "");
   Finished kill_daemon(int signal);
+  void signal_daemon(int signal) const { daemon_->signal(signal); }
+  // What the running daemon has logged.
+  std::string daemon_log() const { return daemon_->error_so_far(); }
   bool daemon_runs() const { return daemon_ && daemon_->running(); }
   // Ended by itself within a generous time.
   bool daemon_ends();
@@ -54,7 +57,7 @@ class QueueAtWork {
   std::string make_micrograph(const std::string& name) const;
   void add_template();
   std::vector<std::string> enqueue_command(const std::string& micrograph) const;
-  // The lines of the site's configuration anew, for the next start of the daemon.
+  // The lines of the site's configuration anew, for the daemon's next start or reload.
   void configure(const std::string& site) const;
 
   // The fake engine's.

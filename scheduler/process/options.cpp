@@ -1,0 +1,23 @@
+#include "scheduler/process/options.h"
+
+namespace scheduler {
+
+void add_options(CLI::App& app, Options& options) {
+  app.description(
+      "Keep the queue of micrographs, run their searches and serve the `margay` command.\n"
+      "Runs in the foreground; SIGTERM stops it and leaves its jobs running, SIGHUP makes it read "
+      "its configuration again.");
+  app.name("margayd");
+  app.add_option("--state", options.state,
+                 "State folder: database, socket and jobs; on a local disk")
+      ->type_name("DIR");
+  app.add_option("--config", options.config, "Site configuration (YAML)")->type_name("FILE");
+  app.add_flag(
+      "--doctor", options.doctor,
+      "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
+      "a check fails");
+  app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
+  app.footer("Example: margayd --state /var/lib/margay --config /etc/margay/margayd.yaml");
+}
+
+}  // namespace scheduler

@@ -1,0 +1,18 @@
+// margayd's command line.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+
+namespace scheduler {
+
+struct Options {
+  std::string state{};
+  std::string config{};
+  bool doctor = false;
+};
+
+// Adds the options to the program's parser; `options` must outlive it.
+void add_options(CLI::App& app, Options& options);
+
+}  // namespace scheduler

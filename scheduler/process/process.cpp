@@ -1,0 +1,213 @@
+#include "scheduler/process/process.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "scheduler/api/http_server.h"
+#include "scheduler/cli/context.h"
+#include "scheduler/cli/findings.h"
+#include "scheduler/config/config_reader.h"
+#include "scheduler/doctor/doctor.h"
+#include "scheduler/files/jobs_owner.h"
+#include "scheduler/process/notify.h"
+#include "scheduler/process/reload.h"
+#include "scheduler/process/signal_thread.h"
+#include "scheduler/process/site.h"
+#include "scheduler/script/job_script.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kTemporary = 75;
+constexpr int kBadConfiguration = 78;
+// Each pool of the memory allocator keeps what its largest request needed, and by default nearly
+// every thread has one; with fewer than work at the same time they wait for one another.
+constexpr int kMemoryPools = 4;
+// Many requests one behind another each ask for a tick.
+constexpr std::chrono::milliseconds kBetweenTicks{100};
+
+Config read(const Options& options) {
+  Config config;
+  if (!options.config.empty()) config = read_config(options.config);
+  if (!options.state.empty()) config.state = options.state;
+  complete_config(config, fs::read_symlink("/proc/self/exe").parent_path().string());
+  return config;
+}
+
+Config load(const Options& options) {
+  Config config = read(options);
+  if (access(config.engine.c_str(), X_OK) != 0) {
+    throw ConfigError("cannot run the engine '" + config.engine + "': " + std::strerror(errno) +
+                      "; set 'engine' in the configuration");
+  }
+  check_job_program(config);
+  check_script_templates(config);
+  make_folders(config);
+  return config;
+}
+
+api::ServerOptions server_options(const Config& config) {
+  return {.socket = config.socket,
+          .group = config.socket_group,
+          .limits = {.connections = config.limits.connections,
+                     .connections_per_user = config.limits.connections_per_user,
+                     .requests_per_second = config.limits.requests_per_second,
+                     .body = static_cast<size_t>(config.limits.body)},
+          .when_quiet = [] { malloc_trim(0); },
+          .takes_long = api::takes_long};
+}
+
+void check_jobs_owner(const Config& config, const std::string& instance) {
+  const std::string owner = claim_jobs(config.jobs(), instance);
+  if (owner == instance) return;
+  throw ConfigError("the folder of jobs '" + config.jobs() + "' belongs to another database (" +
+                    owner + ", this one is " + instance +
+                    "): set 'jobs' to another folder, or, if that database is gone for good, "
+                    "remove '" +
+                    config.jobs() + "/" + kOwnerFile + "'");
+}
+
+// One line of `systemctl status`.
+std::string status_line(const DaemonStatus& status) {
+  if (!status.problem.empty()) return status.problem;
+  if (!status.pause_reason.empty()) return "paused: " + status.pause_reason;
+  return std::to_string(status.busy_slots) + " searches submitted, cluster: " + status.cluster;
+}
+
+class Server {
+ public:
+  Server(const Options& options, Config config, db::Database& database)
+      : options_(options), database_(database), since_(SystemClock().now()) {
+    current_.set(make_site(std::move(config)));
+    current_.get()->begin();
+  }
+
+  // Until a signal ends it.
+  void serve() {
+    const SignalThread signals(tick_signal_, !options_.config.empty(), [this] {
+      if (const auto site = current_.get()) site->daemon().abandon_work();
+    });
+    {
+      const std::shared_ptr<Site> first = current_.get();
+      const api::HttpServer server(server_options(first->config()), [this](api::Request& request) {
+        return current_.get()->service().handle(request);
+      });
+      tell_ready(first->config());
+      while (round()) {
+      }
+      current_.get()->service().stop_waiting();
+      spdlog::info("margayd stops; running jobs continue");
+    }
+    // Ends the thread that reads; if that takes long, the signals' thread ends the process.
+    current_.set(nullptr);
+  }
+
+ private:
+  std::shared_ptr<Site> make_site(Config config) {
+    return std::make_shared<Site>(std::move(config), database_, tick_signal_, since_);
+  }
+
+  static void tell_ready(const Config& config) {
+    std::printf("margayd ready: socket %s, database %s\n", config.socket.c_str(),
+                config.database().c_str());
+    std::fflush(stdout);
+    notify("READY=1");
+  }
+
+  // Returns false when it is time to end.
+  bool round() {
+    const std::shared_ptr<Site> site = current_.get();
+    site->daemon().tick();
+    if (is_notified()) notify("WATCHDOG=1\nSTATUS=" + status_line(site->daemon().status()));
+    if (tick_signal_.takes_reload()) reload(*site);
+    const auto tick = current_.get()->config().intervals.tick;
+    const bool goes_on = tick_signal_.wait(tick, std::min(kBetweenTicks, tick));
+    if (!goes_on) notify("STOPPING=1");
+    return goes_on;
+  }
+
+  void reload(Site& running) {
+    notify_reloading();
+    try {
+      Reload wanted = reload_of(running.config(), load(options_));
+      const std::shared_ptr<Site> site = make_site(std::move(wanted.config));
+      running.retire();
+      site->begin();
+      current_.set(site);
+      spdlog::info("configuration '{}' reloaded", options_.config);
+      if (!wanted.need_restart.empty()) {
+        spdlog::warn("changed, but applied only when margayd is restarted: {}",
+                     base::joined(wanted.need_restart, ", "));
+      }
+    } catch (const std::exception& error) {
+      spdlog::error("configuration not reloaded, the running one is kept: {}", error.what());
+    }
+    notify("READY=1");
+  }
+
+  const Options& options_;
+  db::Database& database_;
+  const int64_t since_;
+  TickSignal tick_signal_;
+  CurrentSite current_;
+};
+
+int run_doctor(const Options& options) {
+  const auto findings = examine(read(options), "");
+  const cli::Screen screen = cli::find_screen();
+  std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
+  return is_bad(findings) ? 1 : 0;
+}
+
+int run_daemon(const Options& options) {
+  mallopt(M_ARENA_MAX, kMemoryPools);
+  block_signals();
+  signal(SIGPIPE, SIG_IGN);
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
+  Config config = load(options);
+  db::Database database(config.database());
+  check_jobs_owner(config, database.instance());
+  Server(options, std::move(config), database).serve();
+  return 0;
+}
+
+}  // namespace
+
+int refuse(const std::string& why, int code) {
+  std::fprintf(stderr, "margayd: %s\n", why.c_str());
+  return code;
+}
+
+int run(const Options& options) {
+  umask(0027);
+  try {
+    return options.doctor ? run_doctor(options) : run_daemon(options);
+  } catch (const ConfigError& error) {
+    return refuse(error.what(), kBadConfiguration);
+  } catch (const db::DatabaseRefused& error) {
+    return refuse(error.what(), kBadConfiguration);
+  } catch (const db::DatabaseHeld& error) {
+    return refuse(error.what(), kTemporary);
+  } catch (const std::exception& error) {
+    return refuse(error.what(), 1);
+  }
+}
+
+}  // namespace scheduler

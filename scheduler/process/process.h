@@ -1,0 +1,16 @@
+// margayd from its options to its end.
+#pragma once
+
+#include <string>
+
+#include "scheduler/process/options.h"
+
+namespace scheduler {
+
+// Returns the exit code: docs/daemon.md.
+int run(const Options& options);
+
+// Says on standard error why margayd does not start, and returns `code`.
+int refuse(const std::string& why, int code);
+
+}  // namespace scheduler

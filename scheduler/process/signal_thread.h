@@ -1,0 +1,33 @@
+// The signals that margayd takes: SIGTERM and SIGINT end it, SIGHUP makes it read its configuration
+// again.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+#include "scheduler/process/tick_signal.h"
+
+namespace scheduler {
+
+// Before any thread is started: from here on only a SignalThread gets these signals.
+void block_signals();
+
+class SignalThread {
+ public:
+  // Without `reloads`, SIGHUP ends margayd, too: it has no file to read, and its terminal is gone.
+  // `abandon` is called by this thread before the process ends although its tick has not.
+  SignalThread(TickSignal& tick_signal, bool reloads, std::function<void()> abandon);
+  ~SignalThread();
+  SignalThread(const SignalThread&) = delete;
+  SignalThread& operator=(const SignalThread&) = delete;
+
+ private:
+  void run();
+
+  TickSignal& tick_signal_;
+  const bool reloads_;
+  const std::function<void()> abandon_;
+  std::thread thread_;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,80 @@
+// What one configuration makes: the cluster, the daemon that ticks, the commands and the API. A
+// reload makes another one; both use the same database, which has all that must last.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/database.h"
+#include "scheduler/api/service.h"
+#include "scheduler/clock.h"
+#include "scheduler/commands/commands.h"
+#include "scheduler/config/config.h"
+#include "scheduler/daemon/daemon.h"
+#include "scheduler/process/reader_thread.h"
+#include "scheduler/process/tick_signal.h"
+#include "slurm/cluster.h"
+
+namespace scheduler {
+
+class Site {
+ public:
+  // `since` is the start of the process, in seconds since the epoch. The database and the signal
+  // must outlive the site. Throws what its parts throw.
+  Site(Config config, db::Database& database, TickSignal& tick_signal, int64_t since);
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  // Before the first tick, by the thread that ticks: from here on micrographs are read.
+  void begin();
+  // Another site takes over: this one reads no more, and finishes the requests that it has.
+  void retire();
+
+  const Config& config() const { return config_; }
+  Daemon& daemon() { return daemon_; }
+  api::Service& service() { return service_; }
+
+ private:
+  api::DaemonHooks hooks();
+  DaemonStatus status() const;
+  RenderedScript script_of(const api::ScriptRequest& request);
+  void wake();
+
+  const Config config_;
+  db::Database& database_;
+  TickSignal& tick_signal_;
+  const int64_t since_;
+  const SystemClock clock_;
+  const std::unique_ptr<slurm::Cluster> cluster_;
+  Daemon daemon_;
+  Commands commands_;
+  std::optional<ReaderThread> reader_;
+  api::Service service_;
+};
+
+// The site that ticks and answers. By any thread; who still uses an older one keeps it alive.
+class CurrentSite {
+ public:
+  std::shared_ptr<Site> get() const {
+    const std::scoped_lock lock(mutex_);
+    return site_;
+  }
+  void set(std::shared_ptr<Site> site) {
+    const std::scoped_lock lock(mutex_);
+    site_.swap(site);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<Site> site_;
+};
+
+// What the doctor finds; `instance` is the database's, empty where no daemon runs.
+std::vector<slurm::Finding> examine(const Config& config, const std::string& instance);
+
+}  // namespace scheduler

@@ -1,0 +1,55 @@
+// Lets other threads wake a loop, ask it for something at the edge of its round, and end it. Every
+// member may be called by any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace scheduler {
+
+class TickSignal {
+ public:
+  void wake() { set(woken_); }
+  // Wakes the loop, whose takes_reload() is then true once.
+  void reload() {
+    set(reload_);
+    wake();
+  }
+  void stop() { set(stopped_); }
+  void end() { set(ended_); }
+
+  bool takes_reload() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(reload_, false);
+  }
+  // Returns false when it is time to end.
+  bool wait(std::chrono::milliseconds longest, std::chrono::milliseconds shortest = {}) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, shortest, [this] { return stopped_; });
+    changed_.wait_for(lock, longest, [this] { return woken_ || stopped_; });
+    woken_ = false;
+    return !stopped_;
+  }
+  bool has_ended(std::chrono::milliseconds within) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, within, [this] { return ended_; });
+  }
+
+ private:
+  void set(bool& flag) {
+    const std::scoped_lock lock(mutex_);
+    flag = true;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
+  bool reload_ = false;
+  bool stopped_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace scheduler

@@ -1,0 +1,176 @@
+// The real margayd as a process: its signals, and what it tells systemd.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "base/json.h"
+#include "tests/integration/queue_at_work.h"
+
+namespace tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kQuick = "tick: 20ms\nintervals: {resolve: 100ms, retry: 100ms}\n";
+
+std::string with_slots(int slots) {
+  return kQuick + "local: {slots: " + std::to_string(slots) + ", threads: 1}\n";
+}
+
+int64_t slots_of(const QueueAtWork& queue) {
+  return nlohmann::json::parse(queue.margay({"status", "--json"}).output)
+      .at("device_slots")
+      .get<int64_t>();
+}
+
+bool logs(const QueueAtWork& queue, const std::string& words) {
+  return QueueAtWork::becomes_true(
+      [&] { return queue.daemon_log().find(words) != std::string::npos; });
+}
+
+TEST(Reload, TakesANewConfigurationWhileASearchRuns) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1)});
+  queue.let_searches_wait();
+  queue.start_daemon();
+  queue.add_template();
+  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("one.mrc")));
+  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("two.mrc")));
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects("started").size() == 1; }));
+  queue.configure(with_slots(2));
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return queue.effects("started").size() == 2; }));
+  EXPECT_EQ(slots_of(queue), 2);
+  queue.let_searches_go();
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return queue.all_ended(); }));
+  EXPECT_EQ(queue.item_states(), (std::map<int, std::string>{{1, "DONE"}, {2, "DONE"}}));
+  EXPECT_EQ(queue.effects("started"), (std::map<int, int>{{1, 1}, {2, 1}}));
+  const Finished end = queue.kill_daemon(SIGTERM);
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_THAT(end.error, HasSubstr("site.yaml' reloaded"));
+}
+
+TEST(Reload, RefusesABadConfigurationAndKeepsTheOldOne) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(3)});
+  queue.start_daemon();
+  for (const auto& [site, message] :
+       {std::pair{with_slots(2) + "tik: 1s\n", "unknown key 'tik'"},
+        std::pair{kQuick + "local: {slots: 0}\n", "local.slots must be between 1 and 1024"},
+        std::pair{with_slots(2) + "templates: /nowhere\n", "/nowhere"}}) {
+    queue.configure(site);
+    queue.signal_daemon(SIGHUP);
+    EXPECT_TRUE(logs(queue, message)) << queue.daemon_log();
+    EXPECT_EQ(slots_of(queue), 3) << site;
+  }
+  EXPECT_THAT(queue.daemon_log(), HasSubstr("configuration not reloaded, the running one is kept"));
+  queue.configure(with_slots(2));
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return slots_of(queue) == 2; }));
+  EXPECT_EQ(queue.kill_daemon(SIGTERM).exit_code, 0);
+}
+
+TEST(Reload, SaysWhatOnlyARestartApplies) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1)});
+  queue.start_daemon();
+  queue.configure(with_slots(2) + "socket: " + (queue.folder() / "other.sock") +
+                  "\nlimits: {requests_per_second: 50}\n");
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(
+      logs(queue, "applied only when margayd is restarted: socket, limits.requests_per_second"))
+      << queue.daemon_log();
+  EXPECT_EQ(slots_of(queue), 2);
+}
+
+TEST(Reload, ManyOfThemWhileClientsAskLoseNoRequest) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1)});
+  queue.start_daemon();
+  for (int i = 0; i < 10; ++i) {
+    queue.configure(with_slots(1 + i % 2));
+    queue.signal_daemon(SIGHUP);
+    EXPECT_EQ(queue.margay({"list"}).exit_code, 0);
+    EXPECT_EQ(queue.margay({"status"}).exit_code, 0);
+  }
+  EXPECT_EQ(queue.kill_daemon(SIGTERM).exit_code, 0);
+}
+
+TEST(Hangup, EndsADaemonWithoutAConfigurationFile) {
+  const ScratchFolder scratch;
+  Program daemon({MARGAY_BIN_DIR "/margayd", "--state", scratch / "state"}, scratch.path());
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] {
+    return run_program({MARGAY_BIN_DIR "/margay", "status"}, scratch.path(),
+                       {"MARGAY_SOCKET=" + (scratch / "state/margay.sock")})
+               .exit_code == 0;
+  }));
+  daemon.signal(SIGHUP);
+  EXPECT_EQ(daemon.wait().exit_code, 0);
+}
+
+#ifdef MARGAY_WITH_SYSTEMD
+
+// In systemd's place.
+class NotifySocket {
+ public:
+  explicit NotifySocket(const std::string& path) : socket_(socket(AF_UNIX, SOCK_DGRAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const timeval patience{.tv_sec = 60, .tv_usec = 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      throw std::runtime_error("cannot bind " + path);
+    }
+  }
+  ~NotifySocket() { close(socket_); }
+  NotifySocket(const NotifySocket&) = delete;
+  NotifySocket& operator=(const NotifySocket&) = delete;
+
+  // The next message; empty when none comes.
+  std::string next() const {
+    std::array<char, 4096> buffer;
+    const ssize_t size = recv(socket_, buffer.data(), buffer.size(), 0);
+    return size < 0 ? "" : std::string(buffer.data(), static_cast<size_t>(size));
+  }
+  // The next one that begins so; empty when none comes.
+  std::string next(const std::string& beginning) const {
+    std::string message;
+    do message = next();
+    while (!message.empty() && !message.starts_with(beginning));
+    return message;
+  }
+
+ private:
+  int socket_;
+};
+
+TEST(Notify, TellsSystemdThatItIsReadyAliveReloadingAndStopping) {
+  const ScratchFolder scratch;
+  const NotifySocket systemd(scratch / "notify");
+  QueueAtWork queue(QueueOptions{.site = with_slots(1),
+                                 .environment = {"NOTIFY_SOCKET=" + (scratch / "notify")}});
+  queue.start_daemon();
+  EXPECT_EQ(systemd.next(), "READY=1");
+  EXPECT_THAT(systemd.next(),
+              AllOf(HasSubstr("WATCHDOG=1\n"), HasSubstr("STATUS=0 searches submitted")));
+  queue.signal_daemon(SIGHUP);
+  EXPECT_THAT(systemd.next("RELOADING"), HasSubstr("RELOADING=1\nMONOTONIC_USEC="));
+  EXPECT_EQ(systemd.next(), "READY=1");
+  EXPECT_THAT(systemd.next("WATCHDOG"), Not(HasSubstr("STATUS=\n")));
+  queue.signal_daemon(SIGTERM);
+  EXPECT_EQ(systemd.next("STOPPING"), "STOPPING=1");
+  EXPECT_EQ(queue.wait_for_daemon().exit_code, 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace tests
