@@ -124,7 +124,8 @@ Table table_of_classes(const std::vector<Row>& rows) {
 charts::Panel panel_of(const Row& row, double gpus) {
   charts::Panel panel{.title = row.policy, .seconds = row.summary.makespan, .gpus = gpus};
   for (const BusyGpus& of : row.busy) {
-    panel.bands.push_back({.name = to_string(of.priority), .gpus = of.gpus});
+    panel.bands.push_back(
+        {.name = of.priority ? to_string(*of.priority) : "others", .gpus = of.gpus});
   }
   return panel;
 }

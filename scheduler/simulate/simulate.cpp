@@ -64,6 +64,7 @@ class Simulator {
       states_[i] = {.kind = kind->second, .left = trace.items[i].actual_work};
     }
     snapshot_.kinds.resize(snapshot_.times.size());
+    for (const RunningJob& job : trace.running) cluster_.hold(job.width, job.rest);
   }
 
   Simulation run() {
@@ -96,6 +97,7 @@ class Simulator {
   }
 
   void take_ended() {
+    if (cluster_.release_others(now_)) plan_at_next_tick();
     for (const VirtualJob& job : cluster_.take_ended(now_)) {
       SimulatedItem& item = result_.items[job.item];
       item.ended = job.started + job.seconds;

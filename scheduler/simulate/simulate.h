@@ -5,6 +5,7 @@
 // A plan is made when something has arrived, started or ended, at most once a tick. Submissions and
 // stops take no time, and nothing fails. A search that is stopped keeps what it has done. Each
 // group is one user: groups take turns by their jobs, not by the GPUs' time that they have used.
+// The jobs of others are those that run when the trace begins.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +51,7 @@ struct Simulation {
   int64_t plans = 0;
 };
 
+// Throws std::invalid_argument where the trace's running jobs do not fit on its nodes.
 Simulation simulate(const Trace& trace, SimulatedPolicy policy);
 
 }  // namespace scheduler

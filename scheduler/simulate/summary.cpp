@@ -38,9 +38,18 @@ std::map<db::Priority, Times> times_by_class(const Trace& trace, const Simulatio
   return classes;
 }
 
+// GPU seconds that the jobs of others held.
+double held_by_others(const Trace& trace, double begin, double end) {
+  double held = 0;
+  for (const RunningJob& job : trace.running) {
+    held += job.width.gpus() * std::max(0.0, std::min(job.rest, end) - begin);
+  }
+  return held;
+}
+
 // Adds what a job held in each of the parts, which are `length` seconds long.
 void add_run(const SimulatedRun& run, double begin, double length, std::vector<double>& gpus) {
-  const double first = (run.started - begin) / length;
+  const double first = std::max(0.0, (run.started - begin) / length);
   const double last = std::min((run.ended - begin) / length, static_cast<double>(gpus.size()));
   for (auto part = static_cast<size_t>(first); part < gpus.size(); ++part) {
     const auto from = static_cast<double>(part);
@@ -67,7 +76,8 @@ Summary summary_of(const Trace& trace, const Simulation& simulation) {
   summary.makespan = last - begin;
   summary.first_result = first - begin;
   if (summary.makespan > 0) {
-    summary.utilisation = simulation.gpu_seconds / (gpus * summary.makespan);
+    summary.utilisation =
+        (simulation.gpu_seconds + held_by_others(trace, begin, last)) / (gpus * summary.makespan);
   }
   summary.gpu_hours = simulation.gpu_seconds / kSecondsPerHour;
   summary.wasted = summary.gpu_hours - work / kSecondsPerHour;
@@ -85,6 +95,7 @@ Summary summary_of(const Trace& trace, const Simulation& simulation) {
 std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation, size_t parts) {
   std::map<db::Priority, std::vector<double>> classes;
   for (const TraceItem& item : trace.items) classes[item.priority].resize(parts);
+  std::vector<double> others(trace.running.empty() ? 0 : parts);
   const double makespan = summary_of(trace, simulation).makespan;
   if (makespan > 0) {
     const double begin = trace.items.front().arrival;
@@ -92,11 +103,15 @@ std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation
     for (const SimulatedRun& run : simulation.runs) {
       add_run(run, begin, length, classes[trace.items[run.item].priority]);
     }
+    for (const RunningJob& job : trace.running) {
+      add_run({.gpus = job.width.gpus(), .ended = job.rest}, begin, length, others);
+    }
   }
   std::vector<BusyGpus> all;
   for (auto& [priority, gpus] : classes) {
     all.push_back({.priority = priority, .gpus = std::move(gpus)});
   }
+  if (!others.empty()) all.push_back({.gpus = std::move(others)});
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "db/records.h"
@@ -27,9 +28,9 @@ struct ClassSummary {
 struct Summary {
   double makespan = 0;      // seconds from the first arrival to the last end
   double first_result = 0;  // and to the first
-  double utilisation = 0;   // the share of the site's GPU time that jobs held until the last end
-  double gpu_hours = 0;     // that jobs held,
-  double wasted = 0;        // and of these, those not spent on correlations
+  double utilisation = 0;  // the share of the site's GPU time that all jobs held until the last end
+  double gpu_hours = 0;    // that the items' jobs held,
+  double wasted = 0;       // and of these, those not spent on correlations
   int64_t missed = 0;
   std::vector<ClassSummary> classes{};  // most urgent first; only those of the trace
 };
@@ -39,11 +40,11 @@ Summary summary_of(const Trace& trace, const Simulation& simulation);
 // The GPUs that the jobs of one class held, on average over each of some equal parts of the
 // makespan.
 struct BusyGpus {
-  db::Priority priority = db::Priority::kNormal;
+  std::optional<db::Priority> priority{};  // unset: the jobs of others
   std::vector<double> gpus{};
 };
 
-// Most urgent first; only the classes of the trace.
+// Most urgent first, the jobs of others last; only what the trace has.
 std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation, size_t parts);
 
 }  // namespace scheduler

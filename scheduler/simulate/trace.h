@@ -8,6 +8,7 @@
 
 #include "db/records.h"
 #include "scheduler/config/config.h"
+#include "scheduler/config/width.h"
 #include "scheduler/policy/runtime_model.h"
 
 namespace scheduler {
@@ -24,14 +25,21 @@ struct TraceItem {
   std::optional<double> deadline{};
 };
 
+// A job of somebody else that holds GPUs when the trace begins. The policy knows its end.
+struct RunningJob {
+  Width width{};
+  double rest = 0;  // seconds until it ends
+};
+
 struct Trace {
   int nodes = 1;
   // Of the daemon's configuration: `policy`, and of `slurm` the limits of jobs and the GPUs of a
   // node.
   Config config{};
   RuntimeModel model{};
-  double tick = 1;                 // seconds between two plans, at least
-  std::vector<TraceItem> items{};  // in the order of their arrival
+  double tick = 1;                    // seconds between two plans, at least
+  std::vector<RunningJob> running{};  // each on the fullest nodes that have room, one by one
+  std::vector<TraceItem> items{};     // in the order of their arrival
 };
 
 }  // namespace scheduler

@@ -6,12 +6,16 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "base/yaml_section.h"
 #include "scheduler/config/yaml_reader.h"
+#include "scheduler/simulate/virtual_cluster.h"
 
 namespace scheduler {
 namespace {
@@ -40,10 +44,27 @@ struct Arrivals {
   std::string group{};
 };
 
+// An entry of `running`: one job of somebody else, or several.
+struct Running {
+  int count = 1;
+  std::optional<int> gpus{};
+  std::optional<int> nodes{};  // whole ones
+  std::optional<milliseconds> rest{};
+  std::optional<milliseconds> rest_up_to{};  // evenly distributed
+};
+
 double seconds_of(milliseconds time) { return static_cast<double>(time.count()) / 1000; }
 
 Reader count_into(int& target) {
   return [&target](const base::YamlValue& value) { target = value.integer(1); };
+}
+
+Reader given_count_into(std::optional<int>& target) {
+  return [&target](const base::YamlValue& value) { target = value.integer(1); };
+}
+
+Reader given_duration_into(std::optional<milliseconds>& target) {
+  return [&target](const base::YamlValue& value) { target = value.duration(); };
 }
 
 Reader seconds_into(double& target) {
@@ -121,16 +142,13 @@ Arrivals arrivals_of(const base::YamlValue& value) {
   const Reader work = [&](const base::YamlValue& hours) {
     arrivals.work_hours = hours.number_within(kWork);
   };
-  const Reader deadline = [&](const base::YamlValue& time) {
-    arrivals.deadline_after = time.duration();
-  };
   read_section(section, {{"count", count_into(arrivals.count)},
                          {"start", duration_into(arrivals.start)},
                          {"every", duration_into(arrivals.every)},
                          {"class", class_into(arrivals.priority)},
                          {"work_gpu_hours", work},
                          {"spread", spread_into(arrivals.spread)},
-                         {"deadline_after", deadline},
+                         {"deadline_after", given_duration_into(arrivals.deadline_after)},
                          {"group", text_into(arrivals.group)}});
   section.value("work_gpu_hours");  // refused where missing
   return arrivals;
@@ -149,11 +167,63 @@ Reader arrivals_into(std::vector<Arrivals>& target) {
   };
 }
 
-// By the method of Box and Muller. Not std::normal_distribution, which differs between libraries.
+Running running_of(const base::YamlValue& value) {
+  Running running;
+  const base::YamlSection section = value.as_section();
+  read_section(section, {{"count", count_into(running.count)},
+                         {"gpus", given_count_into(running.gpus)},
+                         {"nodes", given_count_into(running.nodes)},
+                         {"rest", given_duration_into(running.rest)},
+                         {"rest_up_to", given_duration_into(running.rest_up_to)}});
+  if (running.gpus && running.nodes) {
+    value.refuse("has both gpus (of one node) and nodes (whole ones): remove one of them");
+  }
+  if (running.rest.has_value() == running.rest_up_to.has_value()) {
+    value.refuse(
+        "needs either rest, the time until the job ends, or rest_up_to, the longest of times that "
+        "are evenly distributed");
+  }
+  if (running.count > kMostGpus) value.refuse("has more jobs than a site may have GPUs: 1000000");
+  return running;
+}
+
+Reader running_into(std::vector<Running>& target) {
+  return [&target](const base::YamlValue& value) {
+    for (const base::YamlValue& entry : value.items()) target.push_back(running_of(entry));
+  };
+}
+
+// Between 0 and 1, neither included. Not std::uniform_real_distribution, which differs between
+// libraries.
+double even_number(std::mt19937_64& random) {
+  return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53;
+}
+
+// By the method of Box and Muller. Not std::normal_distribution, for the same reason.
 double normal_number(std::mt19937_64& random) {
-  const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1p-53; };
-  const double radius = std::sqrt(-2 * std::log(uniform()));
-  return radius * std::cos(2 * std::numbers::pi * uniform());
+  const double radius = std::sqrt(-2 * std::log(even_number(random)));
+  return radius * std::cos(2 * std::numbers::pi * even_number(random));
+}
+
+// Throws std::invalid_argument where the jobs have no room.
+std::vector<RunningJob> running_jobs(const std::vector<Running>& all, const Trace& trace,
+                                     int seed) {
+  // Its numbers are others than those of the items, which do not change with the jobs.
+  std::mt19937_64 random(~static_cast<uint64_t>(seed));
+  const int gpus_per_node = trace.config.slurm.gpus_per_node;
+  VirtualCluster cluster(trace.nodes, gpus_per_node);
+  std::vector<RunningJob> jobs;
+  for (const Running& running : all) {
+    RunningJob job{.width = {.gpus_per_node = running.gpus.value_or(1)}};
+    if (running.nodes) job.width = {.nodes = *running.nodes, .gpus_per_node = gpus_per_node};
+    for (int i = 0; i < running.count; ++i) {
+      job.rest = running.rest ? seconds_of(*running.rest)
+                              : seconds_of(*running.rest_up_to) * even_number(random);
+      cluster.hold(job.width, job.rest);
+      jobs.push_back(job);
+    }
+  }
+  return jobs;
 }
 
 std::vector<TraceItem> items_of(const std::vector<Arrivals>& all, int seed) {
@@ -188,6 +258,7 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
   trace.config.cluster = ClusterKind::kSlurm;
   trace.config.policy.widths = WidthsBy::kChosen;
   std::vector<Arrivals> arrivals;
+  std::vector<Running> running;
   milliseconds tick{1000};
   int seed = 1;
   const base::YamlSection top = base::parse_yaml(yaml, name);
@@ -196,6 +267,7 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
                      {"site", site_into(trace)},
                      {"model", model_into(trace.model)},
                      {"policy", policy_into(trace.config.policy)},
+                     {"running", running_into(running)},
                      {"items", arrivals_into(arrivals)}});
   top.value("site");  // refused where missing
   top.value("items");
@@ -209,6 +281,13 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
     check_policy(trace.config);
   } catch (const ConfigError& error) {
     throw base::YamlError("'" + name + "': " + error.what());
+  }
+  try {
+    trace.running = running_jobs(running, trace, seed);
+  } catch (const std::invalid_argument&) {
+    top.refuse("running", "has more jobs than have room on " + base::counted(trace.nodes, "node") +
+                              " with " + base::counted(trace.config.slurm.gpus_per_node, "GPU") +
+                              " each");
   }
   trace.items = items_of(arrivals, seed);
   return trace;

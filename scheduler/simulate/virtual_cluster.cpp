@@ -9,10 +9,11 @@
 namespace scheduler {
 namespace {
 
-void hold(ClusterForecast& cluster, const VirtualJob& job, double until) {
-  for (const int node : job.nodes) {
+void hold_gpus(ClusterForecast& cluster, const std::vector<int>& nodes, const Width& width,
+               double until) {
+  for (const int node : nodes) {
     NodeForecast& gpus = cluster[static_cast<size_t>(node)];
-    gpus.insert(gpus.end(), static_cast<size_t>(job.width.gpus_per_node), until);
+    gpus.insert(gpus.end(), static_cast<size_t>(width.gpus_per_node), until);
   }
 }
 
@@ -30,6 +31,15 @@ void VirtualCluster::submit(VirtualJob job) {
   turns_[job.item] = turn;
   ++waiting_of_class_[job.priority];
   waiting_.emplace(turn, std::move(job));
+}
+
+void VirtualCluster::hold(const Width& width, double end) {
+  std::vector<int> nodes = nodes_for(width);
+  if (nodes.empty()) {
+    throw std::invalid_argument("the simulated cluster has no " + to_string(width) + " free");
+  }
+  take_gpus(nodes, width, 1);
+  others_.emplace(end, OthersJob{.width = width, .nodes = std::move(nodes)});
 }
 
 // The fullest nodes that have room, so that whole ones stay free; empty when there is no room.
@@ -59,7 +69,7 @@ std::vector<size_t> VirtualCluster::start_waiting(double now) {
     waiting_.erase(waiting_.begin());
     turns_.erase(job.item);
     --waiting_of_class_[job.priority];
-    for (const int node : job.nodes) free_[static_cast<size_t>(node)] -= job.width.gpus_per_node;
+    take_gpus(job.nodes, job.width, 1);
     job.started = now;
     ends_.emplace(now + job.seconds, job.item);
     started.push_back(job.item);
@@ -69,11 +79,26 @@ std::vector<size_t> VirtualCluster::start_waiting(double now) {
 }
 
 std::optional<double> VirtualCluster::next_end() const {
-  return ends_.empty() ? std::nullopt : std::optional(ends_.begin()->first);
+  std::optional<double> next;
+  if (!ends_.empty()) next = ends_.begin()->first;
+  if (!others_.empty())
+    next = std::min(next.value_or(others_.begin()->first), others_.begin()->first);
+  return next;
 }
 
-void VirtualCluster::release(const VirtualJob& job) {
-  for (const int node : job.nodes) free_[static_cast<size_t>(node)] += job.width.gpus_per_node;
+// Gives them back where `sign` is -1.
+void VirtualCluster::take_gpus(const std::vector<int>& nodes, const Width& width, int sign) {
+  for (const int node : nodes) free_[static_cast<size_t>(node)] -= sign * width.gpus_per_node;
+}
+
+bool VirtualCluster::release_others(double now) {
+  const auto running = others_.upper_bound(now);
+  const bool any = running != others_.begin();
+  for (auto job = others_.begin(); job != running; ++job) {
+    take_gpus(job->second.nodes, job->second.width, -1);
+  }
+  others_.erase(others_.begin(), running);
+  return any;
 }
 
 std::vector<VirtualJob> VirtualCluster::take_ended(double now) {
@@ -92,7 +117,7 @@ VirtualJob VirtualCluster::take(size_t item) {
   }
   VirtualJob job = std::move(running_.extract(item).mapped());
   ends_.erase({job.started + job.seconds, item});
-  release(job);
+  take_gpus(job.nodes, job.width, -1);
   return job;
 }
 
@@ -100,8 +125,12 @@ GpuForecast VirtualCluster::forecast(double now) const {
   GpuForecast gpus{ClusterForecast(free_.size()), ClusterForecast(free_.size())};
   for (const auto& [item, job] : running_) {
     const JobForecast rest = forecast_job(*job.time, job.width, now - job.started);
-    hold(gpus.likely, job, rest.likely);
-    hold(gpus.late, job, rest.late);
+    hold_gpus(gpus.likely, job.nodes, job.width, rest.likely);
+    hold_gpus(gpus.late, job.nodes, job.width, rest.late);
+  }
+  for (const auto& [end, job] : others_) {
+    hold_gpus(gpus.likely, job.nodes, job.width, end - now);
+    hold_gpus(gpus.late, job.nodes, job.width, end - now);
   }
   for (ClusterForecast* cluster : {&gpus.likely, &gpus.late}) {
     for (NodeForecast& node : *cluster) node.resize(static_cast<size_t>(gpus_per_node_), 0.0);

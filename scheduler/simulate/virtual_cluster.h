@@ -1,6 +1,7 @@
 // Stands for Slurm in a simulation: nodes with GPUs, on which each job runs for the seconds that it
 // was submitted with. Waiting jobs start class before class, and within a class in the order of
-// their submission; a job that waits for its GPUs keeps back those behind it (no backfill). Pure.
+// their submission; a job that waits for its GPUs keeps back those behind it (no backfill). Other
+// people's jobs only hold GPUs for a while. Pure.
 #pragma once
 
 #include <cstddef>
@@ -33,24 +34,36 @@ class VirtualCluster {
 
   // Throws std::invalid_argument for a width that the cluster does not have.
   void submit(VirtualJob job);
+  // Somebody else's job, from the beginning to `end`. Throws std::invalid_argument when the GPUs
+  // are not free.
+  void hold(const Width& width, double end);
   // Starts the waiting jobs that have room, and returns their items.
   std::vector<size_t> start_waiting(double now);
+  // Of any job.
   std::optional<double> next_end() const;
-  // The jobs that have ended by then, in the order of their ends.
+  // The submitted jobs that have ended by then, in the order of their ends.
   std::vector<VirtualJob> take_ended(double now);
+  // Whether jobs of others have ended by then and free their GPUs.
+  bool release_others(double now);
   // Takes an item's job away, whether it runs or waits. The item must have one.
   VirtualJob take(size_t item);
-  // When the GPUs are free, seconds from now: running jobs hold theirs, waiting ones go first.
+  // When the GPUs are free, seconds from now: running jobs and those of others hold theirs, waiting
+  // ones go first.
   GpuForecast forecast(double now) const;
 
+  // The submitted jobs that run.
   int running() const { return static_cast<int>(running_.size()); }
   const std::map<db::Priority, int>& waiting() const { return waiting_of_class_; }
 
  private:
+  struct OthersJob {
+    Width width{};
+    std::vector<int> nodes{};
+  };
   using Turn = std::pair<db::Priority, int64_t>;  // class, and the number of the submission
 
   std::vector<int> nodes_for(const Width& width) const;
-  void release(const VirtualJob& job);
+  void take_gpus(const std::vector<int>& nodes, const Width& width, int sign);
 
   int gpus_per_node_;
   std::vector<int> free_;  // GPUs of each node
@@ -60,6 +73,7 @@ class VirtualCluster {
   std::map<db::Priority, int> waiting_of_class_;
   std::map<size_t, VirtualJob> running_;
   std::set<std::pair<double, size_t>> ends_;
+  std::multimap<double, OthersJob> others_;  // by their ends
 };
 
 }  // namespace scheduler

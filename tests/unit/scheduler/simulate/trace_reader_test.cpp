@@ -101,6 +101,44 @@ TEST(TraceReader, ASpreadOfTheActualWorkDependsOnTheSeedAlone) {
   EXPECT_NEAR(std::sqrt(squares / 1000), 0.2, 0.02);
 }
 
+TEST(TraceReader, ReadsTheJobsThatRunAtTheBeginning) {
+  const std::string yaml = kSite + kOneItem +
+                           "running:\n"
+                           "  - {nodes: 2, rest: 3h}\n"
+                           "  - {count: 2, gpus: 3, rest: 90s}\n"
+                           "  - {count: 10, rest_up_to: 1h}\n";
+  const Trace trace = parse_trace(yaml, "trace.yaml");
+  ASSERT_EQ(trace.running.size(), 13U);
+  EXPECT_EQ(trace.running[0].width, (Width{.nodes = 2, .gpus_per_node = 4}));
+  EXPECT_EQ(trace.running[0].rest, 10800);
+  EXPECT_EQ(trace.running[2].width, (Width{.gpus_per_node = 3}));
+  EXPECT_EQ(trace.running[2].rest, 90);
+  const Trace same = parse_trace(yaml, "trace.yaml");
+  const Trace other = parse_trace("seed: 2\n" + yaml, "trace.yaml");
+  for (size_t i = 3; i < 13; ++i) {
+    EXPECT_EQ(trace.running[i].width, Width{});
+    EXPECT_GT(trace.running[i].rest, 0);
+    EXPECT_LT(trace.running[i].rest, 3600);
+    EXPECT_EQ(trace.running[i].rest, same.running[i].rest);
+    EXPECT_NE(trace.running[i].rest, other.running[i].rest);
+  }
+}
+
+TEST(TraceReader, RefusesRunningJobsThatHaveNoRoomOrNoEnd) {
+  const auto refused = [](const std::string& entry) {
+    return refusal(kSite + kOneItem + "running: [" + entry + "]\n");
+  };
+  EXPECT_THAT(refused("{count: 17, gpus: 3, rest: 1h}"),
+              HasSubstr("'trace.yaml' line 3: running has more jobs than have room on 16 nodes "
+                        "with 4 GPUs each"));
+  EXPECT_THAT(refused("{gpus: 8, rest: 1h}"), HasSubstr("running has more jobs than have room"));
+  EXPECT_THAT(refused("{gpus: 1, nodes: 1, rest: 1h}"),
+              HasSubstr("running[0] has both gpus (of one node) and nodes (whole ones)"));
+  EXPECT_THAT(refused("{count: 2}"), HasSubstr("running[0] needs either rest"));
+  EXPECT_THAT(refused("{rest: 1h, rest_up_to: 1h}"), HasSubstr("running[0] needs either rest"));
+  EXPECT_THAT(refused("{count: 2000000, rest: 1h}"), HasSubstr("running[0] has more jobs than"));
+}
+
 TEST(TraceReader, RefusesWithFileLineAndField) {
   EXPECT_THAT(refusal(kOneItem), AllOf(HasSubstr("'trace.yaml'"), HasSubstr("site is missing")));
   EXPECT_THAT(refusal(kSite), HasSubstr("items is missing"));

@@ -81,6 +81,25 @@ TEST(VirtualCluster, ForecastsWhatRunsAndWhatWaits) {
   EXPECT_GT(gpus.likely[0][0], 100);
 }
 
+TEST(VirtualCluster, JobsOfOthersKeepTheirGpusUntilTheirEnd) {
+  VirtualCluster cluster(2, 4);
+  cluster.hold(kNode, 30);
+  EXPECT_THROW(cluster.hold(kTwoNodes, 30), std::invalid_argument);
+  cluster.submit(job(1, kTwoNodes));
+  EXPECT_THAT(cluster.start_waiting(0), IsEmpty());
+  EXPECT_EQ(cluster.running(), 0);
+  EXPECT_EQ(cluster.next_end(), 30);
+  EXPECT_FALSE(cluster.release_others(29));
+  EXPECT_TRUE(cluster.release_others(30));
+  EXPECT_THAT(cluster.start_waiting(30), ElementsAre(1));
+}
+
+TEST(VirtualCluster, ForecastsTheEndsOfOthersJobs) {
+  VirtualCluster cluster(2, 1);
+  cluster.hold(kGpu, 100);
+  EXPECT_THAT(cluster.forecast(40).late, ElementsAre(ElementsAre(60), ElementsAre(0)));
+}
+
 TEST(VirtualCluster, RefusesAWidthThatItDoesNotHave) {
   VirtualCluster cluster(2, 4);
   EXPECT_THROW(cluster.submit(job(1, {.nodes = 4, .gpus_per_node = 4})), std::invalid_argument);
