@@ -160,6 +160,28 @@ YamlSection YamlSection::optional_section(const std::string& key) const {
   return {YAML::Node(), file_, key_path(key)};
 }
 
+YAML::Node YamlSection::as_node() const {
+  YAML::Node node(YAML::NodeType::Map);
+  for (const Entry& entry : entries_) node.force_insert(entry.key, entry.value);
+  return node;
+}
+
+YamlSection YamlSection::with(const std::string& path, const std::string& text) const {
+  const size_t dot = path.find('.');
+  const std::string key = path.substr(0, dot);
+  const YAML::Node value = dot == std::string::npos
+                               ? YAML::Node(text)
+                               : optional_section(key).with(path.substr(dot + 1), text).as_node();
+  YamlSection changed(YAML::Node(), file_, path_);
+  changed.line_ = line_;
+  // Entry by entry: assigning to a node of the YAML library changes what it stands for elsewhere.
+  for (const Entry& entry : entries_) {
+    if (entry.key != key) changed.entries_.push_back(entry);
+  }
+  changed.entries_.push_back({key, value, 0});
+  return changed;
+}
+
 double YamlSection::number(const std::string& key, double missing) const {
   return has(key) ? value(key).number() : missing;
 }

@@ -52,6 +52,11 @@ class YamlSection {
   // Whether the key is written at all, null included.
   bool mentions(const std::string& key) const;
 
+  // The section with this text as the value at a path such as "site.nodes", in place of the one
+  // that is there; sections on the way that are missing are made. Throws YamlError where one of
+  // them is no section.
+  YamlSection with(const std::string& path, const std::string& text) const;
+
   // Throws YamlError: 'FILE' line N: path.key PROBLEM. An empty key means the section itself.
   [[noreturn]] void refuse(const std::string& key, const std::string& problem) const;
   std::string key_path(const std::string& key) const;
@@ -63,6 +68,7 @@ class YamlSection {
     int line;
   };
   const Entry* find(const std::string& key) const;
+  YAML::Node as_node() const;
   void add(const YAML::Node& node, int depth, bool merged);
 
   std::string file_;

@@ -288,9 +288,14 @@ class Program {
            "The cluster and the items that arrive (YAML; see docs/policy.md)")
         ->required();
     option(*command, "--policy", simulate_.policies, "NAMES",
-           "Policies to simulate [default: all]: ours, one-gpu, one-node, whole-partition, fcfs",
+           "Policies to simulate [default: all, or ours with --what-if]: ours, one-gpu, one-node, "
+           "whole-partition, fcfs",
            one_of({"ours", "one-gpu", "one-node", "whole-partition", "fcfs"}))
         ->delimiter(',')
+        ->allow_extra_args(false);
+    option(*command, "--what-if", simulate_.what_if, "KEY=VALUE",
+           "Also simulate the trace with another value for a key, such as site.nodes=18 or "
+           "'policy.classes.urgent.cap=4 nodes'; several at once with ';' between them; repeatable")
         ->allow_extra_args(false);
     option(*command, "--pictures", simulate_.pictures, "DIR",
            "Also write timeline.png and waits.png into this folder");

@@ -19,13 +19,21 @@ namespace {
 
 using nlohmann::json;
 
+// A trace to simulate, and what is changed in it; empty: nothing.
+struct Variant {
+  std::string change{};
+  Trace trace{};
+};
+
 struct Row {
-  std::string policy;
-  Summary summary;
+  std::string policy{};
+  std::string change{};  // of the trace
+  double gpus = 0;       // of the site
+  Summary summary{};
   std::vector<BusyGpus> busy{};  // for the pictures
 };
 
-Trace read_trace(const std::string& path) {
+std::string read_trace(const std::string& path) {
   std::optional<std::string> text;
   try {
     text = base::read_file(path);
@@ -33,14 +41,46 @@ Trace read_trace(const std::string& path) {
     throw Failure(Exit::kFailed, error.what());
   }
   if (!text) throw Failure(Exit::kNotFound, "trace '" + path + "' does not exist");
+  return *text;
+}
+
+// "site.nodes=18; policy.classes.urgent.cap=4 nodes"
+std::vector<TraceChange> changes_of(const std::string& what_if) {
+  std::vector<TraceChange> changes;
+  for (const std::string& word : base::split(what_if, ';')) {
+    const size_t equals = word.find('=');
+    const std::string key = base::trimmed(word.substr(0, equals));
+    if (equals == std::string::npos || key.empty()) {
+      throw Failure(Exit::kUsage, "invalid change '" + what_if +
+                                      "' for --what-if: expected KEY=VALUE, such as site.nodes=18");
+    }
+    changes.push_back({.key = key, .value = base::trimmed(word.substr(equals + 1))});
+  }
+  return changes;
+}
+
+std::vector<Variant> variants_of(const std::string& yaml, const SimulateOptions& options) {
+  std::vector<Variant> variants;
   try {
-    return parse_trace(*text, path);
+    variants.push_back({.trace = parse_trace(yaml, options.trace)});
   } catch (const base::YamlError& error) {
     throw Failure(Exit::kFailed, error.what());
   }
+  for (const std::string& what_if : options.what_if) {
+    const std::vector<TraceChange> changes = changes_of(what_if);
+    try {
+      variants.push_back(
+          {.change = to_string(changes), .trace = parse_trace(yaml, options.trace, changes)});
+    } catch (const base::YamlError& error) {
+      throw Failure(Exit::kUsage, error.what());
+    }
+  }
+  return variants;
 }
 
-std::vector<SimulatedPolicy> policies_of(const std::vector<std::string>& words) {
+std::vector<SimulatedPolicy> policies_of(const SimulateOptions& options) {
+  const std::vector<std::string>& words = options.policies;
+  if (words.empty() && !options.what_if.empty()) return {SimulatedPolicy::kOurs};
   std::vector<SimulatedPolicy> policies;
   for (const auto& [policy, word] : kSimulatedPolicies) {
     const bool named = std::find(words.begin(), words.end(), word) != words.end();
@@ -66,6 +106,7 @@ json summary_json(const Row& row) {
                        {"missed_deadlines", of.missed}});
   }
   return {{"policy", row.policy},
+          {"what_if", row.change},
           {"makespan_seconds", summary.makespan},
           {"first_result_seconds", summary.first_result},
           {"utilisation", summary.utilisation},
@@ -75,54 +116,67 @@ json summary_json(const Row& row) {
           {"classes", std::move(classes)}};
 }
 
+// A change of the trace is named where there are several.
+bool compares_traces(const std::vector<Row>& rows) {
+  return rows.front().change != rows.back().change;
+}
+
+std::string change_text(const Row& row) { return row.change.empty() ? "as it is" : row.change; }
+
+std::string name_of(const Row& row, const std::vector<Row>& rows) {
+  return row.policy + (compares_traces(rows) ? ", " + change_text(row) : "");
+}
+
 Table table_of_policies(const std::vector<Row>& rows) {
-  Table table({{.title = "POLICY"},
-               {.title = "MAKESPAN", .align = Align::kRight},
-               {.title = "FIRST RESULT", .align = Align::kRight},
-               {.title = "UTILISATION", .align = Align::kRight},
-               {.title = "GPU HOURS", .align = Align::kRight},
-               {.title = "WASTED", .align = Align::kRight},
-               {.title = "MISSED", .align = Align::kRight}});
+  std::vector<Column> columns = {{.title = "POLICY"}};
+  if (compares_traces(rows)) columns.push_back({.title = "TRACE", .least = 20});
+  for (const char* title :
+       {"MAKESPAN", "FIRST RESULT", "UTILISATION", "GPU HOURS", "WASTED", "MISSED"}) {
+    columns.push_back({.title = title, .align = Align::kRight});
+  }
+  Table table(columns);
   for (const Row& row : rows) {
     const Summary& summary = row.summary;
-    table.add({{row.policy, style::kBold},
-               {hours_text(summary.makespan / kSecondsPerHour)},
-               {hours_text(summary.first_result / kSecondsPerHour)},
-               {fixed(100 * summary.utilisation, 1) + " %"},
-               {fixed(summary.gpu_hours, 0)},
-               {fixed(summary.wasted, 1)},
-               {std::to_string(summary.missed)}});
+    std::vector<Cell> cells = {{row.policy, style::kBold}};
+    if (compares_traces(rows)) cells.push_back({change_text(row)});
+    for (const std::string& text :
+         {hours_text(summary.makespan / kSecondsPerHour),
+          hours_text(summary.first_result / kSecondsPerHour),
+          fixed(100 * summary.utilisation, 1) + " %", fixed(summary.gpu_hours, 0),
+          fixed(summary.wasted, 1), std::to_string(summary.missed)}) {
+      cells.push_back({text});
+    }
+    table.add(std::move(cells));
   }
   return table;
 }
 
 Table table_of_classes(const std::vector<Row>& rows) {
-  Table table({{.title = "CLASS"},
-               {.title = "POLICY"},
-               {.title = "ITEMS", .align = Align::kRight},
-               {.title = "WAIT", .align = Align::kRight},
-               {.title = "90 %", .align = Align::kRight},
-               {.title = "DONE AFTER", .align = Align::kRight},
-               {.title = "90 %", .align = Align::kRight},
-               {.title = "MISSED", .align = Align::kRight}});
+  std::vector<Column> columns = {{.title = "CLASS"}, {.title = "POLICY"}};
+  if (compares_traces(rows)) columns.push_back({.title = "TRACE", .least = 20});
+  for (const char* title : {"ITEMS", "WAIT", "90 %", "DONE AFTER", "90 %", "MISSED"}) {
+    columns.push_back({.title = title, .align = Align::kRight});
+  }
+  Table table(columns);
   for (size_t i = 0; i < rows.front().summary.classes.size(); ++i) {
     for (const Row& row : rows) {
       const ClassSummary& of = row.summary.classes[i];
-      table.add({{to_string(of.priority)},
-                 {row.policy, style::kBold},
-                 {std::to_string(of.items)},
-                 {duration_text(of.wait.median)},
-                 {duration_text(of.wait.ninety)},
-                 {duration_text(of.completion.median)},
-                 {duration_text(of.completion.ninety)},
-                 {std::to_string(of.missed)}});
+      std::vector<Cell> cells = {{to_string(of.priority)}, {row.policy, style::kBold}};
+      if (compares_traces(rows)) cells.push_back({change_text(row)});
+      for (const std::string& text :
+           {std::to_string(of.items), duration_text(of.wait.median), duration_text(of.wait.ninety),
+            duration_text(of.completion.median), duration_text(of.completion.ninety),
+            std::to_string(of.missed)}) {
+        cells.push_back({text});
+      }
+      table.add(std::move(cells));
     }
   }
   return table;
 }
 
-charts::Panel panel_of(const Row& row, double gpus) {
-  charts::Panel panel{.title = row.policy, .seconds = row.summary.makespan, .gpus = gpus};
+charts::Panel panel_of(const Row& row, const std::string& title) {
+  charts::Panel panel{.title = title, .seconds = row.summary.makespan, .gpus = row.gpus};
   for (const BusyGpus& of : row.busy) {
     panel.bands.push_back(
         {.name = of.priority ? to_string(*of.priority) : "others", .gpus = of.gpus});
@@ -130,9 +184,9 @@ charts::Panel panel_of(const Row& row, double gpus) {
   return panel;
 }
 
-std::string timeline_of(const std::vector<Row>& rows, double gpus) {
+std::string timeline_of(const std::vector<Row>& rows) {
   std::vector<charts::Panel> panels;
-  for (const Row& row : rows) panels.push_back(panel_of(row, gpus));
+  for (const Row& row : rows) panels.push_back(panel_of(row, name_of(row, rows)));
   return charts::timeline_png(panels);
 }
 
@@ -142,7 +196,7 @@ std::string waits_of(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       const ClassSummary& of = row.summary.classes[i];
       all.push_back({.group = to_string(of.priority),
-                     .name = row.policy,
+                     .name = name_of(row, rows),
                      .wait_median = of.wait.median,
                      .wait_ninety = of.wait.ninety,
                      .done_median = of.completion.median,
@@ -152,39 +206,42 @@ std::string waits_of(const std::vector<Row>& rows) {
   return charts::waits_png(all);
 }
 
-void write_pictures(const std::string& folder, const std::vector<Row>& rows, double gpus) {
+void write_pictures(const std::string& folder, const std::vector<Row>& rows) {
   const base::WriteOptions visible{.durability = base::Durability::kVisible,
                                    .folder = base::Folder::kMake};
-  base::write_file_atomically(folder + "/timeline.png", timeline_of(rows, gpus), visible);
+  base::write_file_atomically(folder + "/timeline.png", timeline_of(rows), visible);
   base::write_file_atomically(folder + "/waits.png", waits_of(rows), visible);
 }
 
-std::vector<Row> rows_of(const Trace& trace, const SimulateOptions& options) {
-  std::vector<Row> rows;
-  for (const SimulatedPolicy policy : policies_of(options.policies)) {
-    const Simulation simulation = simulate(trace, policy);
-    rows.push_back({.policy = base::word_of(kSimulatedPolicies, policy),
-                    .summary = summary_of(trace, simulation)});
-    if (!options.pictures.empty()) {
-      rows.back().busy = busy_gpus(trace, simulation, charts::kColumns);
-    }
-  }
-  return rows;
+Row row_of(const Variant& variant, SimulatedPolicy policy, bool draws) {
+  const Trace& trace = variant.trace;
+  const Simulation simulation = simulate(trace, policy);
+  Row row{.policy = base::word_of(kSimulatedPolicies, policy),
+          .change = variant.change,
+          .gpus = static_cast<double>(trace.nodes) * trace.config.slurm.gpus_per_node,
+          .summary = summary_of(trace, simulation)};
+  if (draws) row.busy = busy_gpus(trace, simulation, charts::kColumns);
+  return row;
 }
 
 }  // namespace
 
 Exit simulate_trace(const Context& context, const SimulateOptions& options) {
-  const Trace trace = read_trace(options.trace);
-  const std::vector<Row> rows = rows_of(trace, options);
-  const int gpus = trace.config.slurm.gpus_per_node;
-  if (!options.pictures.empty()) write_pictures(options.pictures, rows, trace.nodes * gpus);
+  const std::vector<Variant> variants = variants_of(read_trace(options.trace), options);
+  std::vector<Row> rows;
+  for (const SimulatedPolicy policy : policies_of(options)) {
+    for (const Variant& variant : variants) {
+      rows.push_back(row_of(variant, policy, !options.pictures.empty()));
+    }
+  }
+  if (!options.pictures.empty()) write_pictures(options.pictures, rows);
   json all = json::array();
   for (const Row& row : rows) all.push_back(summary_json(row));
   if (context.print_if_json({{"policies", std::move(all)}})) return Exit::kOk;
+  const Trace& trace = variants.front().trace;
   context.out() << base::counted(static_cast<int64_t>(trace.items.size()), "item") << " on "
-                << base::counted(trace.nodes, "node") << " with " << base::counted(gpus, "GPU")
-                << " each\n\n";
+                << base::counted(trace.nodes, "node") << " with "
+                << base::counted(trace.config.slurm.gpus_per_node, "GPU") << " each\n\n";
   context.print(table_of_policies(rows));
   context.out() << "\n";
   context.print(table_of_classes(rows));

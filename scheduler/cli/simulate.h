@@ -11,7 +11,10 @@ namespace scheduler::cli {
 struct SimulateOptions {
   std::string trace;                  // path of the YAML file
   std::vector<std::string> policies;  // of SimulatedPolicy's words; empty: all
-  std::string pictures;               // folder for them; empty: none
+  // Changes to the trace, "KEY=VALUE" or several with "; " between them, each simulated beside the
+  // trace as it is.
+  std::vector<std::string> what_if;
+  std::string pictures;  // folder for them; empty: none
 };
 Exit simulate_trace(const Context& context, const SimulateOptions& options);
 

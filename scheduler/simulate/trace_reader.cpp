@@ -253,7 +253,19 @@ std::vector<TraceItem> items_of(const std::vector<Arrivals>& all, int seed) {
 
 }  // namespace
 
-Trace parse_trace(const std::string& yaml, const std::string& name) {
+std::string to_string(const std::vector<TraceChange>& changes) {
+  std::string text;
+  for (const TraceChange& change : changes) {
+    text += (text.empty() ? "" : "; ") + change.key + "=" + change.value;
+  }
+  return text;
+}
+
+Trace parse_trace(const std::string& yaml, const std::string& name,
+                  const std::vector<TraceChange>& changes) {
+  const std::string place = name + (changes.empty() ? "" : " with " + to_string(changes));
+  base::YamlSection top = base::parse_yaml(yaml, place);
+  for (const TraceChange& change : changes) top = top.with(change.key, change.value);
   Trace trace;
   trace.config.cluster = ClusterKind::kSlurm;
   trace.config.policy.widths = WidthsBy::kChosen;
@@ -261,7 +273,6 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
   std::vector<Running> running;
   milliseconds tick{1000};
   int seed = 1;
-  const base::YamlSection top = base::parse_yaml(yaml, name);
   read_section(top, {{"seed", count_into(seed)},
                      {"tick", duration_into(tick)},
                      {"site", site_into(trace)},
@@ -280,7 +291,7 @@ Trace parse_trace(const std::string& yaml, const std::string& name) {
   try {
     check_policy(trace.config);
   } catch (const ConfigError& error) {
-    throw base::YamlError("'" + name + "': " + error.what());
+    throw base::YamlError("'" + place + "': " + error.what());
   }
   try {
     trace.running = running_jobs(running, trace, seed);

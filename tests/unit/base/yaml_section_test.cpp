@@ -61,6 +61,25 @@ TEST(Yaml, ANullCountsAsMissing) {
   EXPECT_TRUE(top.optional_section("a").empty());
 }
 
+TEST(Yaml, AValueIsReplacedOrAddedWithoutAChangeToTheRest) {
+  const YamlSection top = parsed(
+      "common: &common {time: 1, least: 2}\n"
+      "low: *common\n"
+      "high:\n  <<: *common\n  cap: 3\n");
+  const YamlSection changed = top.with("high.time", "5").with("new.one.two", "7");
+  EXPECT_EQ(changed.section("high").text("time"), "5");
+  EXPECT_EQ(changed.section("high").text("least"), "2") << "merged into it";
+  EXPECT_EQ(changed.section("high").text("cap"), "3");
+  EXPECT_EQ(changed.section("low").text("time"), "1") << "an alias of the same";
+  EXPECT_EQ(changed.section("new").section("one").text("two"), "7");
+  EXPECT_EQ(top.section("high").text("time"), "1");
+  EXPECT_FALSE(top.has("new"));
+  EXPECT_EQ(refusal([&] { top.with("high.cap.more", "1"); }),
+            "'f.yaml' line 5: high.cap must be a mapping of keys to values");
+  EXPECT_EQ(refusal([&] { changed.section("high").value("time").number_at_least(6); }),
+            "'f.yaml': high.time must be at least 6, but is 5");
+}
+
 TEST(Yaml, DurationsAreRead) {
   const YamlSection top = parsed("a: 1.5h\nb: soon\n");
   EXPECT_EQ(top.value("a").duration(), std::chrono::minutes(90));

@@ -72,6 +72,43 @@ TEST_F(CliSimulateTest, SimulatesOnlyTheNamedPoliciesAndPrintsJson) {
   EXPECT_EQ(ours.at("missed_deadlines"), 0);
 }
 
+TEST_F(CliSimulateTest, ShowsWhatIfBesideTheTraceAsItIs) {
+  const Result result = simulate({backlog(), "--what-if", "site.nodes=18", "--what-if",
+                                  "site.nodes=8; policy.classes.low.cap = node"});
+  ASSERT_EQ(result.exit, 0) << result.error;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("500 items on 16 nodes"), HasSubstr("POLICY  TRACE "),
+                    HasSubstr("ours    as it is "), HasSubstr("128.1 h"),
+                    HasSubstr("ours    site.nodes=18 "), HasSubstr("112.1 h"),
+                    HasSubstr("ours    site.nodes=8; policy.classes.low.cap=node "),
+                    HasSubstr("low    ours    site.nodes=18 "), Not(HasSubstr("one-gpu"))));
+  const Result both = simulate({backlog(), "--what-if", "site.nodes=18", "--policy",
+                                "one-gpu,one-node", "--json", "--pictures", scratch_.path()});
+  ASSERT_EQ(both.exit, 0) << both.error;
+  const nlohmann::json rows = nlohmann::json::parse(both.out).at("policies");
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows.at(1).at("policy"), "one-gpu");
+  EXPECT_EQ(rows.at(1).at("what_if"), "site.nodes=18");
+  EXPECT_EQ(rows.at(2).at("what_if"), "");
+}
+
+TEST_F(CliSimulateTest, RefusesAChangeOfWhatIsNotThere) {
+  const Result unknown = simulate({backlog(), "--what-if", "site.node=18"});
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_THAT(unknown.error, HasSubstr("trace.yaml with site.node=18': unknown key 'site.node'; "
+                                       "did you mean 'nodes'?"));
+  const Result wrong = simulate({backlog(), "--what-if", "policy.classes.urgent.cap=4 knots"});
+  EXPECT_EQ(wrong.exit, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("policy.classes.urgent.cap must be gpu, node, a number of "
+                                     "nodes such as '4 nodes', or all; not '4 knots'"));
+  for (const char* change : {"site.nodes", "=18", "site.nodes=18;", ""}) {
+    const Result none = simulate({backlog(), "--what-if", change});
+    EXPECT_EQ(none.exit, 2) << change;
+    EXPECT_THAT(none.error, HasSubstr("expected KEY=VALUE, such as site.nodes=18")) << change;
+  }
+  EXPECT_EQ(simulate({trace("site: {nodes: 0}\n"), "--what-if", "site.nodes=1"}).exit, 1);
+}
+
 TEST_F(CliSimulateTest, DrawsATimelineAndTheWaits) {
   const std::string folder = scratch_.path() + "/pictures";
   const Result result = simulate({backlog(), "--policy", "one-node", "--pictures", folder});

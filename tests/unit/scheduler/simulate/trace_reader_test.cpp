@@ -139,6 +139,43 @@ TEST(TraceReader, RefusesRunningJobsThatHaveNoRoomOrNoEnd) {
   EXPECT_THAT(refused("{count: 2000000, rest: 1h}"), HasSubstr("running[0] has more jobs than"));
 }
 
+TEST(TraceReader, TakesOtherValuesForKeys) {
+  const std::string yaml = kSite + "policy: {classes: {low: {cap: node}}}\n" + kOneItem;
+  const Trace trace = parse_trace(yaml, "trace.yaml",
+                                  {{.key = "site.nodes", .value = "18"},
+                                   {.key = "policy.classes.urgent.cap", .value = "4 nodes"},
+                                   {.key = "model.straggler.64", .value = "0.1"},
+                                   {.key = "seed", .value = "5"}});
+  EXPECT_EQ(trace.nodes, 18);
+  EXPECT_EQ(trace.config.slurm.gpus_per_node, 4) << "what stands beside it stays";
+  EXPECT_EQ(trace.config.policy.classes.at(Priority::kUrgent).cap, 4);
+  EXPECT_EQ(trace.config.policy.classes.at(Priority::kLow).cap, 1);
+  EXPECT_EQ(trace.model.straggler_loss.at(64), 0.1);
+}
+
+TEST(TraceReader, RefusesOtherValuesWithFileChangeAndKey) {
+  const auto refused = [](const std::string& key, const std::string& value) {
+    try {
+      parse_trace(kSite + kOneItem, "trace.yaml", {{.key = key, .value = value}});
+    } catch (const base::YamlError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(refused("site.nods", "18"),
+            "'trace.yaml with site.nods=18': unknown key 'site.nods'; did you mean 'nodes'?");
+  EXPECT_THAT(refused("polcy.classes.urgent.cap", "node"),
+              HasSubstr("unknown key 'polcy'; did you mean 'policy'?"));
+  EXPECT_EQ(refused("site.nodes", "many"),
+            "'trace.yaml with site.nodes=many': site.nodes must be a number, but is 'many'");
+  EXPECT_THAT(refused("policy.classes.urgent.cap", "4"),
+              HasSubstr("policy.classes.urgent.cap must be gpu, node, a number of nodes"));
+  EXPECT_THAT(refused("policy.classes.normal.cap", "gpu; least=node"), HasSubstr("must be gpu"));
+  EXPECT_THAT(refused("items.count", "3"), HasSubstr("items must be a mapping"));
+  EXPECT_THAT(refused("site.nodes.more", "3"), HasSubstr("site.nodes must be a mapping"));
+  EXPECT_THAT(refused("policy.classes.low.least", "node"), HasSubstr("none"));
+}
+
 TEST(TraceReader, RefusesWithFileLineAndField) {
   EXPECT_THAT(refusal(kOneItem), AllOf(HasSubstr("'trace.yaml'"), HasSubstr("site is missing")));
   EXPECT_THAT(refusal(kSite), HasSubstr("items is missing"));
