@@ -1,18 +1,12 @@
 // The text files that CTFFIND 4 and 5 write, one per micrograph. Pure but for read_ctffind.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include "db/records.h"
+#include "scheduler/ingest/ingest_error.h"
 
 namespace scheduler::ingest {
-
-// The message names the file, the line and what to do.
-class IngestError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // `name` is the file's, for messages and as the values' source. Angles and phase shift come out in
 // degrees (CTFFIND writes the phase shift in radians). A file with several micrographs or frames is

@@ -25,8 +25,12 @@
 #include "scheduler/daemon/manifest_result.h"
 #include "scheduler/errors.h"
 #include "scheduler/files/attempt_folder.h"
+#include "scheduler/ingest/cryosparc.h"
 #include "scheduler/ingest/ctffind.h"
 #include "scheduler/ingest/image_size.h"
+#include "scheduler/ingest/listed.h"
+#include "scheduler/ingest/relion.h"
+#include "scheduler/ingest/star.h"
 #include "scheduler/script/engine_config.h"
 #include "slurm/commands/parse.h"
 #include "slurm/gpu_count.h"
@@ -99,6 +103,25 @@ void daemon_yaml(const std::string& bytes) {
 void ctffind(const std::string& bytes) {
   parse_or_refuse<scheduler::ingest::IngestError>(
       [&] { scheduler::ingest::parse_ctffind(bytes, "a.txt"); });
+}
+
+void exposures(const std::string& bytes) {
+  parse_or_refuse<scheduler::ingest::IngestError>(
+      [&] { scheduler::ingest::parse_cryosparc(bytes, "a.cs"); });
+}
+
+void micrographs_star(const std::string& bytes) {
+  parse_or_refuse<scheduler::ingest::IngestError>(
+      [&] { scheduler::ingest::parse_relion(bytes, "a.star"); });
+  parse_or_refuse<scheduler::ingest::IngestError>(
+      [&] { scheduler::ingest::parse_list(bytes, "a"); });
+  // What was written is read back.
+  const std::string value = bytes.substr(0, bytes.find_first_of(std::string("\r\n\0", 3)));
+  const std::string word = scheduler::ingest::star_value(value);
+  const bool both = value.find('"') != std::string::npos && value.find('\'') != std::string::npos;
+  if (both) return;
+  const auto tables = scheduler::ingest::parse_star("data_\n_a " + word + "\n", "a.star");
+  if (tables.at(0).rows.at(0).values.at(0) != value) std::abort();
 }
 
 void peaks(const std::string& bytes) {
@@ -247,10 +270,12 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"ctffind", ctffind},
       {"daemon_yaml", daemon_yaml},
       {"directives", directives},
+      {"exposures", exposures},
       {"http_body", http_body},
       {"http_head", http_head},
       {"log", log},
       {"manifest", manifest},
+      {"micrographs_star", micrographs_star},
       {"mrc", mrc},
       {"option_values", option_values},
       {"peaks", peaks},

@@ -5,12 +5,10 @@
 
 #include <numbers>
 
+#include "tests/unit/scheduler/ingest/refuses.h"
+
 namespace scheduler::ingest {
 namespace {
-
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
 
 const std::string kHead =
     "# Output from CTFFind version 4.1.14, run on 2021-06-02 16:46:11\n"
@@ -19,10 +17,6 @@ const std::string kHead =
     "mm ; amplitude contrast: 0.07\n"
     "# Columns: #1 - micrograph number; #2 - defocus 1 [Angstroms]; #3 - defocus 2; #4 - azimuth "
     "of astigmatism; #5 - additional phase shift [radians]; #6 - cross correlation; #7 - spacing\n";
-
-auto refuses(const std::string& one, const std::string& other = "") {
-  return ThrowsMessage<IngestError>(AllOf(HasSubstr(one), HasSubstr(other)));
-}
 
 TEST(Ctffind, DefociAndAzimuthAreReadAsTheyAre) {
   const db::Ctf ctf =

@@ -1,0 +1,14 @@
+// What is wrong with a file that lists micrographs or their CTF.
+#pragma once
+
+#include <stdexcept>
+
+namespace scheduler::ingest {
+
+// The message names the file, the line and what to do.
+class IngestError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace scheduler::ingest

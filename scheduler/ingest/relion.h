@@ -1,0 +1,15 @@
+// RELION's lists of micrographs with their CTF, micrographs_ctf.star: the form of 3.0, and that of
+// 3.1 and later (with 5's) with optics groups. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/ingest/listed.h"
+
+namespace scheduler::ingest {
+
+// See parse_list().
+std::vector<ListedMicrograph> parse_relion(const std::string& text, const std::string& name);
+
+}  // namespace scheduler::ingest

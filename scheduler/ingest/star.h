@@ -1,0 +1,36 @@
+// STAR files as RELION writes them: blocks of loops or of single values, texts in quotes. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/ingest/ingest_error.h"
+
+namespace scheduler::ingest {
+
+struct StarRow {
+  int line = 0;
+  std::vector<std::string> values{};  // as many as the table has columns
+};
+
+// A block of single values is a table of one row.
+struct StarTable {
+  std::string name{};                  // behind "data_"; may be empty
+  std::vector<std::string> columns{};  // with the underscore: "_rlnDefocusU"
+  std::vector<StarRow> rows{};
+
+  std::optional<size_t> find(const std::string& column) const;
+};
+
+// Whether the first line that is neither empty nor a comment begins a block.
+bool is_star(const std::string& text);
+
+// Throws IngestError naming file and line: a value outside of a block, a row with another number of
+// values than there are columns, a quote that does not end, a text of several lines.
+std::vector<StarTable> parse_star(const std::string& text, const std::string& name);
+
+// A value as it stands in a STAR file: quoted where it must be.
+std::string star_value(const std::string& text);
+
+}  // namespace scheduler::ingest
