@@ -153,6 +153,17 @@ MrcHeader decode_header(const HeaderBytes& bytes) {
   return header;
 }
 
+void refuse_other_formats(const HeaderBytes& bytes, size_t got) {
+  const auto begins_with = [&](const char* magic, size_t size) {
+    return got >= size && std::memcmp(bytes.data(), magic, size) == 0;
+  };
+  if (begins_with("\x1f\x8b", 2)) refuse("is compressed with gzip; unpack it first");
+  if (begins_with("BZh", 3)) refuse("is compressed with bzip2; unpack it first");
+  const bool tiff = begins_with("II*\0", 4) || begins_with("MM\0*", 4) || begins_with("II+\0", 4);
+  if (tiff) refuse("is a TIFF file, not an MRC file; convert it first");
+  if (begins_with("\x89HDF", 4)) refuse("is an HDF5 file, not an MRC file; convert it first");
+}
+
 }  // namespace
 
 int value_bytes_of_mode(int mode) {
@@ -170,12 +181,7 @@ int value_bytes_of_mode(int mode) {
 }
 
 MrcHeader parse_mrc_header(const HeaderBytes& bytes, size_t got, int64_t file_size) {
-  if (got >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
-    refuse("is compressed with gzip; unpack it first");
-  }
-  if (got >= 3 && std::memcmp(bytes.data(), "BZh", 3) == 0) {
-    refuse("is compressed with bzip2; unpack it first");
-  }
+  refuse_other_formats(bytes, got);
   if (got != kHeaderSize) {
     refuse("is not an MRC file: it has " + std::to_string(file_size) +
            " bytes and a header alone takes 1024");

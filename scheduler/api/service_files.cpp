@@ -137,6 +137,7 @@ void Service::look_at(const Caller& caller, std::vector<Entry>& entries) {
           guarded(entry, [&] {
             const PassedFile file = std::move(entry.file);
             entry.request.micrograph = facts_of(file);
+            entry.request.image = micrograph_size(file.descriptor.get(), entry.request.micrograph);
           });
         }
         return std::move(*looked_at);
@@ -170,7 +171,8 @@ json Service::enqueue(const Request& request) {
       places.push_back(i);
     }
   }
-  const std::vector<Enqueued> enqueued = commands_.enqueue(caller, requests);
+  const bool dry_run = is_dry_run(body);
+  const std::vector<Enqueued> enqueued = commands_.enqueue(caller, requests, dry_run);
   std::map<int64_t, std::string> names;
   for (size_t i = 0; i < enqueued.size(); ++i) {
     if (enqueued[i].refused) {
@@ -181,13 +183,12 @@ json Service::enqueue(const Request& request) {
     std::string& name = names[item.template_id];
     if (name.empty()) name = template_name(item.template_id);
     json entry = item_json(item, name);
+    if (dry_run) entry.erase("id");  // it belongs to nothing
     put_late(commands_.late({item}).front(), entry);
     answers[places[i]] = {{"item", std::move(entry)}};
   }
-  hooks_.wake();
+  if (!dry_run) hooks_.wake();
   return {{"items", answers}};
 }
-
-// An attempt that cannot be read is its own item's fault.
 
 }  // namespace scheduler::api

@@ -48,6 +48,22 @@ db::Ctf ctf_of(const nlohmann::json& entry) {
   return ctf;
 }
 
+// Of the list that names the micrograph; a value that is absent is 0.
+SearchOptics optics_of(const nlohmann::json& entry) {
+  const auto found = entry.find("optics");
+  if (found == entry.end()) return {};
+  if (!found->is_object()) throw Invalid("\"optics\" is not an object of names and numbers");
+  const auto value = [&](const char* key) {
+    const auto at = found->find(key);
+    if (at == found->end()) return 0.0;
+    if (!at->is_number()) throw Invalid(std::string("optics.") + key + " is not a number");
+    return at->get<double>();
+  };
+  return {.pixel_size = value("pixel_size"),
+          .voltage = value("voltage"),
+          .spherical_aberration = value("spherical_aberration")};
+}
+
 bool flag_of(const nlohmann::json& object, const std::string& key) {
   const auto found = object.find(key);
   if (found == object.end()) return false;
@@ -178,9 +194,13 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
   enqueue.hold = flag_of(body, "hold");
   enqueue.options = options_of(body);
   enqueue.finish_by = finish_by_of(body).value_or(0);
+  enqueue.group = get_text(body, "group").value_or("");
   enqueue.ctf = ctf_of(entry);
+  enqueue.listed = optics_of(entry);
   return enqueue;
 }
+
+bool is_dry_run(const nlohmann::json& body) { return flag_of(body, "dry_run"); }
 
 TemplateRequest template_request(const nlohmann::json& body) {
   TemplateRequest wanted;

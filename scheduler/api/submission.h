@@ -33,6 +33,8 @@ std::optional<int64_t> finish_by_of(const nlohmann::json& body);
 RetryRequest retry_request(const nlohmann::json& body);
 // One `entry` of POST /v1/items with what all entries share, in `body`.
 EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry);
+// Whether the body asks only what would be done. Throws Invalid.
+bool is_dry_run(const nlohmann::json& body);
 TemplateRequest template_request(const nlohmann::json& body);
 
 }  // namespace scheduler::api

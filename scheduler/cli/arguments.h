@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,15 @@ void check_command(const CLI::App& app, const std::vector<std::string>& argument
 
 // What is wrong, then where to read on: one line each.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error);
+
+// An option of `command` whose value goes into `target`; `type` stands for the value in the help.
+template <typename Value>
+CLI::Option* add_option(CLI::App& command, const std::string& name, Value& target,
+                        const std::string& type, const std::string& help,
+                        const std::optional<CLI::Validator>& check = {}) {
+  CLI::Option* added = command.add_option(name, target, help)->type_name(type);
+  return check ? added->check(*check) : added;
+}
 
 // Checks of values: "expected a whole number from 1, got 'abc'". They add nothing to the help.
 CLI::Validator whole_number();

@@ -18,10 +18,23 @@ constexpr size_t kBatch = 200;
 // Lines printed for people; the rest is only counted.
 constexpr int64_t kMostShown = 20;
 
-json error_entry(const std::string& path, Exit exit, const std::string& message) {
-  json entry = {{"error", api::error_json(kind_of(exit), message)}};
-  api::put_text(entry, "path", path);
+json error_entry(const WantedMicrograph& micrograph, const Failure& failure) {
+  const std::string& place = micrograph.place;
+  const std::string message = (place.empty() ? "" : place + ": ") + failure.what();
+  json entry = {{"error", api::error_json(kind_of(failure.exit()), message, failure.item())}};
+  api::put_text(entry, "path", micrograph.path);
   return entry;
+}
+
+// What the list says of the optics, without what it does not.
+json optics_json(const ingest::ListedOptics& optics) {
+  json values = json::object();
+  if (optics.pixel_size != 0) values["pixel_size"] = optics.pixel_size;
+  if (optics.voltage != 0) values["voltage"] = optics.voltage;
+  if (optics.spherical_aberration != 0) {
+    values["spherical_aberration"] = optics.spherical_aberration;
+  }
+  return values;
 }
 
 class Enqueuer {
@@ -30,7 +43,7 @@ class Enqueuer {
       : context_(context), options_(options) {}
 
   // The files of the next request are opened while the daemon answers the last one.
-  Exit run(const std::vector<std::string>& files) {
+  Exit run(const std::vector<WantedMicrograph>& files) {
     size_t next = 0;
     const auto open_next = [&] {
       const size_t begin = std::exchange(next, std::min(next + kBatch, files.size()));
@@ -53,22 +66,28 @@ class Enqueuer {
  private:
   struct Batch {
     std::vector<OpenFile> open{};
+    std::vector<WantedMicrograph> wanted{};  // those that are open
     json entries = json::array();
     std::vector<json> refused{};
   };
 
-  Batch open_batch(const std::vector<std::string>& paths) const {
+  Batch open_batch(const std::vector<WantedMicrograph>& micrographs) const {
     Batch batch;
-    for (const std::string& path : paths) {
+    for (const WantedMicrograph& micrograph : micrographs) {
       try {
-        const db::Ctf ctf = ctf_of(options_.ctf, path);
-        OpenFile file = open_file(path);
-        json entry = {{"file", batch.open.size()}, {"ctf", api::ctf_json(ctf)}};
+        if (!micrograph.refused.empty()) throw Failure(Exit::kFailed, micrograph.refused);
+        const db::Ctf ctf =
+            micrograph.ctf ? *micrograph.ctf : ctf_of(options_.ctf, micrograph.path);
+        OpenFile file = open_file(micrograph.path);
+        json entry = {{"file", batch.open.size()},
+                      {"ctf", api::ctf_json(ctf)},
+                      {"optics", optics_json(micrograph.optics)}};
         api::put_text(entry, "path", file.path);
         batch.entries.push_back(std::move(entry));
         batch.open.push_back(std::move(file));
+        batch.wanted.push_back(micrograph);
       } catch (const Failure& failure) {
-        batch.refused.push_back(error_entry(path, failure.exit(), failure.what()));
+        batch.refused.push_back(error_entry(micrograph, failure));
       }
     }
     return batch;
@@ -83,6 +102,7 @@ class Enqueuer {
                  {"priority", options_.priority},
                  {"again", options_.again},
                  {"hold", options_.hold},
+                 {"dry_run", options_.dry_run},
                  {"options", options_.options},
                  {"finish_by", options_.finish_by},
                  {"items", batch.entries}};
@@ -95,34 +115,35 @@ class Enqueuer {
     for (const json& entry : batch.refused) refused(entry);
     try {
       const json answers = answer.get();
-      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], batch.open[i].path);
+      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], batch.wanted[i]);
     } catch (const Failure& failure) {
       // A usage error concerns every file: it is reported once.
       if (failure.exit() == Exit::kUsage) throw;
       // Files of earlier requests stay enqueued and are reported; enqueueing them again is
       // harmless.
-      for (const OpenFile& file : batch.open) {
-        refused(error_entry(file.path, failure.exit(), file.path + ": " + failure.what()));
+      for (const WantedMicrograph& micrograph : batch.wanted) {
+        refused(error_entry(micrograph,
+                            Failure(failure.exit(), micrograph.path + ": " + failure.what())));
       }
       unreachable_ = failure.exit() == Exit::kUnreachable;
     }
   }
 
-  void take(const json& answer, const std::string& path) {
+  void take(const json& answer, const WantedMicrograph& micrograph) {
     if (answer.contains("error")) {
-      json entry = answer;
-      api::put_text(entry, "path", path);
-      refused(entry);
+      refused(error_entry(micrograph, failure_of(answer.at("error"))));
       return;
     }
     tally_.succeeded();
     const json& item = answer.at("item");
     if (item.contains("late_by")) ++late_;
     json entry = {{"item", item}};
-    api::put_text(entry, "path", path);
+    api::put_text(entry, "path", micrograph.path);
     entries_.push_back(std::move(entry));
     if (context_.wants_json() || tally_.successes() > kMostShown) return;
-    table_.add({{std::to_string(item.at("id").get<int64_t>()), style::kBold},
+    const std::string number =
+        options_.dry_run ? "-" : std::to_string(item.at("id").get<int64_t>());
+    table_.add({{number, style::kBold},
                 {item.at("priority").get<std::string>()},
                 {text_of(item, "micrograph")}});
   }
@@ -139,7 +160,8 @@ class Enqueuer {
     const json document = {{"items", entries_},
                            {"enqueued", tally_.successes()},
                            {"refused", tally_.failures()},
-                           {"untried", untried}};
+                           {"untried", untried},
+                           {"dry_run", options_.dry_run}};
     warn_of_deadline();
     if (context_.print_if_json(document)) return;
     context_.print(table_);
@@ -150,7 +172,7 @@ class Enqueuer {
       context_.complain("... and " + std::to_string(tally_.failures() - kMostShown) +
                         " more refused");
     }
-    context_.out() << tally_.successes() << " enqueued";
+    context_.out() << tally_.successes() << (options_.dry_run ? " would be" : "") << " enqueued";
     if (tally_.failures() > 0) context_.out() << ", " << tally_.failures() << " refused";
     if (untried > 0) context_.out() << ", " << untried << " not tried";
     context_.out() << "\n";
@@ -176,10 +198,17 @@ class Enqueuer {
 
 }  // namespace
 
+Exit enqueue_all(const Context& context, const EnqueueOptions& options,
+                 const std::vector<WantedMicrograph>& micrographs) {
+  return Enqueuer(context, options).run(micrographs);
+}
+
 Exit enqueue(const Context& context, const EnqueueOptions& options) {
   const std::vector<std::string> files = expand(options.files);
   check(options.ctf, files.size());
-  return Enqueuer(context, options).run(files);
+  std::vector<WantedMicrograph> micrographs;
+  for (const std::string& file : files) micrographs.push_back({.path = file});
+  return enqueue_all(context, options, micrographs);
 }
 
 }  // namespace scheduler::cli

@@ -1,13 +1,15 @@
-// margay enqueue
+// margay enqueue, and what `import` and `watch` share with it.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "scheduler/cli/context.h"
 #include "scheduler/cli/micrographs.h"
+#include "scheduler/ingest/listed.h"
 
 namespace scheduler::cli {
 
@@ -17,12 +19,26 @@ struct EnqueueOptions {
   std::string priority = "normal";
   CtfOptions ctf;
   std::string label;
-  std::string group;  // that the items count for; empty: the caller's primary one
+  std::string group;     // one of the user's Unix groups; empty: the primary one
+  bool dry_run = false;  // everything is checked and nothing enqueued
   bool again = false;
   bool hold = false;
   int64_t finish_by = 0;                       // the deadline; 0: none
   std::map<std::string, std::string> options;  // sbatch's long names and values
 };
+
+// A micrograph to be enqueued, as an argument or a list names it.
+struct WantedMicrograph {
+  std::string path{};
+  std::string place{};           // "list.star: line 12", which messages begin with; may be empty
+  std::optional<db::Ctf> ctf{};  // without it, that of EnqueueOptions::ctf
+  ingest::ListedOptics optics{};
+  std::string refused{};  // why the list's entry cannot be used; empty: it can
+};
+
+// Enqueues what can be, in requests of some hundred files, and prints what became of each.
+Exit enqueue_all(const Context& context, const EnqueueOptions& options,
+                 const std::vector<WantedMicrograph>& micrographs);
 
 Exit enqueue(const Context& context, const EnqueueOptions& options);
 

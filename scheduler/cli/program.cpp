@@ -12,6 +12,8 @@
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
+#include "scheduler/cli/enqueue_options.h"
+#include "scheduler/cli/ingest_commands.h"
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/plan.h"
 #include "scheduler/cli/results.h"
@@ -44,6 +46,7 @@ class Program {
     app_.get_formatter()->column_width(34);
     add_templates();
     add_enqueue();
+    ingest_.add(app_, adder());
     add_list();
     add_one("show", "Show details of an item: CTF, attempts, result, history", "margay show 12",
             [this](const Context& context) { return show(context, item_); });
@@ -95,6 +98,13 @@ class Program {
     option(*command, "--socket", socket_, "PATH",
            "Path of the daemon's socket [env: MARGAY_SOCKET]");
     return command;
+  }
+
+  AddCommand adder() {
+    return [this](CLI::App& parent, const std::string& name, const std::string& description,
+                  const std::string& example, const std::function<Exit(const Context&)>& action) {
+      return add(parent, name, description, example, action);
+    };
   }
 
   CLI::App* add_one(const std::string& name, const std::string& description,
@@ -184,37 +194,10 @@ class Program {
           return enqueue(context, enqueue_);
         });
     option(*command, "FILE", enqueue_.files, "", "Micrographs (MRC), or quoted globs")->required();
-    option(*command, "--template", enqueue_.search_template, "NAME",
-           "Template to search for: NAME or NAME@VERSION")
-        ->required();
-    option(*command, "--priority", enqueue_.priority, "PRIORITY",
-           "Priority: low, normal, high or urgent", one_of(priorities_))
-        ->capture_default_str();
     option(*command, "--finish-by", finish_by_, "TIME",
            "Deadline: +3h, 08:00, 2026-11-24T08:00 (local) or 2026-11-24T07:00Z", time_value());
-    add_ctf(*command);
-    command->add_flag("--again", enqueue_.again, "Enqueue again even if already queued");
-    command->add_flag("--hold", enqueue_.hold, "Enqueue as held; 'margay release' starts them");
-    option(*command, "--label", enqueue_.label, "TEXT", "Label for filtering");
-    option(*command, "--group", enqueue_.group, "NAME",
-           "Unix group that the items count for, one of yours [default: your primary group]");
-    add_sbatch_options(*command, enqueue_.options);
-  }
-
-  void add_ctf(CLI::App& command) {
-    CtfOptions& ctf = enqueue_.ctf;
-    option(command, "--ctf", ctf.pattern, "PATTERN",
-           "CTFFIND text file of each micrograph; {dir}, {stem} and {name} stand for "
-           "its folder, its name without and with extension");
-    option(command, "--defocus-u", ctf.defocus_u, "A",
-           "Defocus along the first axis in A, underfocus positive", real_number());
-    option(command, "--defocus-v", ctf.defocus_v, "A", "Defocus along the second axis in A",
-           real_number());
-    option(command, "--astigmatism-angle", ctf.astigmatism_angle, "DEG",
-           "Angle of defocus u from the x axis in degrees", real_number());
-    option(command, "--phase-shift", ctf.phase_shift, "DEG", "Phase shift in degrees [default: 0]",
-           real_number());
-    command.add_flag("--same-ctf", ctf.same, "Use one CTF for several files");
+    add_ctf_options(*command, enqueue_.ctf);
+    add_enqueue_options(*command, enqueue_);
   }
 
   void add_list() {
@@ -344,6 +327,7 @@ class Program {
   LaneOptions lane_;
   TemplateOptions template_;
   EnqueueOptions enqueue_;
+  IngestCommands ingest_;
   ListOptions list_;
   WaitOptions wait_;
   LogOptions log_;

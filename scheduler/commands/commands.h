@@ -17,6 +17,7 @@
 #include "db/items.h"
 #include "db/records.h"
 #include "scheduler/clock.h"
+#include "scheduler/commands/micrograph_checks.h"
 #include "scheduler/commands/plan_view.h"
 #include "scheduler/commands/published_plan.h"
 #include "scheduler/config/limits.h"
@@ -90,7 +91,10 @@ struct EnqueueRequest {
   bool hold = false;   // enqueue as HELD
   ItemOptions options{};
   int64_t finish_by = 0;  // the deadline, 0: none; one that cannot be met is accepted, too
-  std::string group{};    // one of the caller's; empty: the primary one
+  // One of the caller's Unix groups, in place of the primary one; empty: that.
+  std::string group{};
+  db::ImageSize image{};  // of the micrograph's header; 0: not looked at
+  SearchOptics listed{};  // of the list that names the micrograph
 };
 
 // What became of one request of several: its item, or why it was refused.
@@ -154,7 +158,9 @@ class Commands {
   // such as with Conflict for a micrograph that was enqueued with this template version already,
   // does not keep the others out. Throws NotPermitted, with nothing stored, when the new items
   // exceed the caller's quota.
-  std::vector<Enqueued> enqueue(const Caller& caller, const std::vector<EnqueueRequest>& requests);
+  // Of a dry run nothing is stored.
+  std::vector<Enqueued> enqueue(const Caller& caller, const std::vector<EnqueueRequest>& requests,
+                                bool dry_run = false);
   // A single one. Throws what it was refused with.
   db::Item enqueue(const Caller& caller, const EnqueueRequest& request);
 
@@ -204,7 +210,12 @@ class Commands {
   std::string group_for(const Caller& caller, const std::string& wanted) const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
-  db::Template find_template(const EnqueueRequest& request) const;
+  // A template and the optics of its settings.
+  struct KnownTemplate {
+    db::Template record;
+    SearchOptics optics{};
+  };
+  KnownTemplate find_template(const EnqueueRequest& request) const;
   void check_request(const EnqueueRequest& request) const;
   // What was found out about a request before the transaction.
   struct Checked {
@@ -214,7 +225,7 @@ class Commands {
   };
   Checked check_enqueue(const Caller& caller, const EnqueueRequest& request) const;
   db::Item insert(const Caller& caller, const EnqueueRequest& request, const Checked& checked,
-                  const db::Template& search_template);
+                  const KnownTemplate& known);
   void check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const;
   db::Item changeable(const Caller& caller, int64_t item_id) const;
   std::string change_options(const Caller& caller, const RetryRequest& request,

@@ -1,12 +1,15 @@
 // Implements commands.h: new items.
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "base/text.h"
 #include "db/items.h"
 #include "db/templates.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/item_words.h"
 #include "scheduler/commands/quotas.h"
+#include "scheduler/script/engine_config.h"
 
 namespace scheduler {
 namespace {
@@ -37,12 +40,18 @@ bool ask_the_same(const EnqueueRequest& a, const EnqueueRequest& b) {
 
 }  // namespace
 
-db::Template Commands::find_template(const EnqueueRequest& request) const {
+Commands::KnownTemplate Commands::find_template(const EnqueueRequest& request) const {
   const db::TemplateStore templates(database_);
   const auto found = request.template_version
                          ? templates.find_version(request.template_name, *request.template_version)
                          : templates.find_newest(request.template_name);
-  if (found) return *found;
+  if (found) {
+    const SettingsOptics optics = optics_of_settings(found->search_yaml);
+    return {.record = *found,
+            .optics = {.pixel_size = optics.pixel_size,
+                       .voltage = optics.voltage,
+                       .spherical_aberration = optics.spherical_aberration}};
+  }
   std::string name = request.template_name;
   if (request.template_version) name += "@" + std::to_string(*request.template_version);
   throw NotFound("no template '" + name + "'; register one with 'margay template add'");
@@ -89,7 +98,10 @@ Commands::Checked Commands::check_enqueue(const Caller& caller,
 }
 
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
-                          const Checked& checked, const db::Template& search_template) {
+                          const Checked& checked, const KnownTemplate& known) {
+  const db::Template& search_template = known.record;
+  check_listed(request.micrograph.path, request.listed, search_template, known.optics);
+  check_fits(request.micrograph.path, request.image, search_template, known.optics);
   db::ItemStore items(database_);
   const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
   if (earlier && !request.again) {
@@ -146,7 +158,7 @@ void Commands::check_new_items(const Caller& caller, const std::vector<Enqueued>
 }
 
 std::vector<Enqueued> Commands::enqueue(const Caller& caller,
-                                        const std::vector<EnqueueRequest>& requests) {
+                                        const std::vector<EnqueueRequest>& requests, bool dry_run) {
   std::vector<Enqueued> answers(requests.size());
   std::vector<Checked> checked(requests.size());
   const auto for_each = [&](const auto& action) {
@@ -166,14 +178,14 @@ std::vector<Enqueued> Commands::enqueue(const Caller& caller,
     checked[i] = same ? checked[i - 1] : check_enqueue(caller, requests[i]);
   });
   db::Transaction transaction(database_);
-  std::optional<db::Template> found;
+  std::optional<KnownTemplate> found;
   for_each([&](size_t i) {
     if (i > 0 && !name_the_same_template(requests[i], requests[i - 1])) found.reset();
     if (!found) found = find_template(requests[i]);
     answers[i].item = insert(caller, requests[i], checked[i], *found);
   });
   check_new_items(caller, answers);
-  commit(transaction);
+  if (!dry_run) commit(transaction);
   return answers;
 }
 

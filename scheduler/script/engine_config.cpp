@@ -131,6 +131,19 @@ void check_optics(const YAML::Node& root) {
 
 void check_search_settings(const std::string& search_yaml) { check_optics(load(search_yaml)); }
 
+SettingsOptics optics_of_settings(const std::string& search_yaml) {
+  const YAML::Node optics = load(search_yaml)["optics_group"];
+  const auto value = [&](const char* key) {
+    double number = 0;
+    const bool known = optics && optics.IsMap() && optics[key] && optics[key].IsScalar() &&
+                       YAML::convert<double>::decode(optics[key], number);
+    return known ? number : 0;
+  };
+  return {.pixel_size = value("pixel_size"),
+          .voltage = value("voltage"),
+          .spherical_aberration = value("spherical_aberration")};
+}
+
 std::string engine_config(const EngineInput& input) {
   YAML::Node root = load(input.search_yaml);
   check_optics(root);

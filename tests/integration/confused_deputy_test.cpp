@@ -15,6 +15,7 @@
 #include "scheduler/api/unix_socket.h"
 #include "tests/as_nobody.h"
 #include "tests/integration/queue_at_work.h"
+#include "tests/small_mrc.h"
 
 namespace tests {
 namespace {
@@ -26,7 +27,12 @@ using scheduler::api::HttpClient;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::string kSecretText = "what nobody may read";
+// As long as the file that is enqueued in its place.
+const std::string kSecretText = [] {
+  std::string text = "what nobody may read";
+  text.resize(small_mrc().size(), ' ');
+  return text;
+}();
 
 class ConfusedDeputy : public testing::Test {
  protected:
@@ -57,7 +63,7 @@ class ConfusedDeputy : public testing::Test {
 
   // Of the same size and time as the secret, which everybody may look up.
   Descriptor write_own_file() const {
-    std::ofstream(own_) << std::string(kSecretText.size(), 'x');
+    std::ofstream(own_) << small_mrc("own");
     struct stat secret {};
     ::stat(secret_.c_str(), &secret);
     const timespec times[2] = {secret.st_atim, secret.st_mtim};

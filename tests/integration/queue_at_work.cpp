@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/json.h"
+#include "tests/small_mrc.h"
 #include "tests/wait_until.h"
 
 namespace tests {
@@ -143,7 +144,7 @@ void QueueAtWork::margay_until_done(const std::vector<std::string>& arguments) {
 
 std::string QueueAtWork::make_micrograph(const std::string& name) const {
   std::string path = scratch_ / name;
-  if (!fs::exists(path)) write(path, "a micrograph named " + name);
+  if (!fs::exists(path)) write(path, small_mrc(name));
   return path;
 }
 

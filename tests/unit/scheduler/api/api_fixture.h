@@ -18,6 +18,7 @@
 #include "scheduler/api/service.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/known_queue.h"
+#include "tests/small_mrc.h"
 
 namespace scheduler {
 
@@ -30,8 +31,9 @@ class ApiFixture : public testing::Test {
   ~ApiFixture() override;
 
   std::string file(const std::string& name) const { return folder_ + "/" + name; }
-  // Writes `text`, readable by all; returns the path.
-  std::string write(const std::string& name, const std::string& text = "bytes") const;
+  // Writes `text`, or a small MRC image, readable by all; returns the path.
+  std::string write(const std::string& name, const std::string& text) const;
+  std::string write(const std::string& name) const { return write(name, tests::small_mrc(name)); }
 
   nlohmann::json get(const std::string& target) const;
   // With the status as "status".

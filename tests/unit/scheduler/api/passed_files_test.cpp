@@ -23,7 +23,7 @@ TEST_F(ApiTest, AnEnqueuedItemHasItsOwnerCtfAndFile) {
   EXPECT_EQ(item.at("template"), "ribosome@1");
   EXPECT_EQ(item.at("state"), "QUEUED");
   EXPECT_EQ(item.at("owner_uid"), ::getuid());
-  EXPECT_EQ(item.at("micrograph_size"), 5);
+  EXPECT_EQ(item.at("micrograph_size"), tests::small_mrc("one.mrc").size());
   EXPECT_EQ(item.at("ctf").at("defocus_u"), 10200);
   EXPECT_EQ(get("/v1/items/1").at("item").at("id"), item.at("id"));
   EXPECT_GT(wakes_, 0);
