@@ -42,14 +42,14 @@ api::Answer Context::fetch(const std::string& target) const {
 
 api::Answer Context::ask(const api::Call& call, std::chrono::milliseconds timeout) const {
   try {
-    return api::HttpClient(socket_, timeout).call(call);
+    return api::HttpClient(socket_.path, timeout).call(call);
   } catch (const api::Unreachable& error) {
-    throw Failure(Exit::kUnreachable, error.what());
+    throw Failure(Exit::kUnreachable, socket_.none.empty() ? error.what() : socket_.none);
   }
 }
 
 json Context::call(const api::Call& call, std::chrono::milliseconds timeout) const {
-  return parse(ask(call, timeout), socket_);
+  return parse(ask(call, timeout), socket_.path);
 }
 
 json Context::parse(const api::Answer& answer, const std::string& socket) {

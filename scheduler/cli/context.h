@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "scheduler/api/http_client.h"
 #include "scheduler/cli/exit.h"
+#include "scheduler/cli/find_socket.h"
 #include "scheduler/cli/text_format.h"
 
 namespace scheduler::cli {
@@ -24,7 +25,7 @@ Screen find_screen();
 
 class Context {
  public:
-  Context(std::string socket, bool json, Screen screen, std::ostream& out, std::ostream& error)
+  Context(FoundSocket socket, bool json, Screen screen, std::ostream& out, std::ostream& error)
       : socket_(std::move(socket)), json_(json), screen_(screen), out_(out), error_(error) {}
 
   // Each makes one request. Throws Failure with the daemon's error, or with kUnreachable.
@@ -39,7 +40,7 @@ class Context {
 
   bool wants_json() const { return json_; }
   const Screen& screen() const { return screen_; }
-  const std::string& socket() const { return socket_; }
+  const std::string& socket() const { return socket_.path; }
   std::ostream& out() const { return out_; }
 
   // Prints the command's one JSON document, with "format" added.
@@ -60,7 +61,7 @@ class Context {
   api::Answer ask(const api::Call& call, std::chrono::milliseconds timeout) const;
   nlohmann::json call(const api::Call& call, std::chrono::milliseconds timeout) const;
 
-  std::string socket_;
+  FoundSocket socket_;
   bool json_;
   Screen screen_;
   std::ostream& out_;

@@ -13,6 +13,7 @@
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/enqueue_options.h"
+#include "scheduler/cli/find_socket.h"
 #include "scheduler/cli/ingest_commands.h"
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/plan.h"
@@ -24,6 +25,7 @@
 #include "scheduler/cli/time_value.h"
 #include "scheduler/cli/wait.h"
 #include "scheduler/config/config.h"
+#include "scheduler/config/places.h"
 
 namespace scheduler::cli {
 namespace {
@@ -33,8 +35,6 @@ constexpr const char* kExits =
     "permitted,\n"
     "6 already exists, 7 no daemon, 9 wait timed out, 10 'plan' found something to do.";
 constexpr std::chrono::seconds kStopTimeout{10};
-
-std::string default_socket() { return base::variable("MARGAY_SOCKET", "/run/margay/margay.sock"); }
 
 // The options of all commands. Parsing stores the action of the chosen command; run() calls it.
 class Program {
@@ -96,7 +96,8 @@ class Program {
                 const std::string& example, const std::function<Exit(const Context&)>& action) {
     CLI::App* command = add_local(parent, name, description, example, action);
     option(*command, "--socket", socket_, "PATH",
-           "Path of the daemon's socket [env: MARGAY_SOCKET]");
+           "Path of the daemon's socket [env: MARGAY_SOCKET; default: your own daemon's, else "
+           "/run/margay/margay.sock]");
     return command;
   }
 
@@ -315,7 +316,7 @@ class Program {
 
   const std::vector<std::string> priorities_ = {"low", "normal", "high", "urgent"};
   CLI::App app_{"Queue 2D template matching searches and follow them", "margay"};
-  std::string socket_ = default_socket();
+  std::string socket_ = base::variable("MARGAY_SOCKET");  // empty: to be found
   bool json_ = false;
   std::function<Exit(const Context&)> action_;
   int64_t item_ = 0;
@@ -362,7 +363,8 @@ int run(int argc, const char* const* argv, const Screen& screen, std::ostream& o
     error << "margay: " << printable_lines(usage_message(program.app(), parse_error)) << "\n";
     return static_cast<int>(Exit::kUsage);
   }
-  const Context context(program.socket(), program.wants_json(), screen, out, error);
+  const Context context(find_socket(program.socket(), sockets_to_try(user_folders())),
+                        program.wants_json(), screen, out, error);
   try {
     return static_cast<int>(program.run(context));
   } catch (const Failure& failure) {

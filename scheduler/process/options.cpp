@@ -8,8 +8,10 @@ void add_options(CLI::App& app, Options& options) {
       "Runs in the foreground; SIGTERM stops it and leaves its jobs running, SIGHUP makes it read "
       "its configuration again.");
   app.name("margayd");
-  app.add_option("--state", options.state,
-                 "State folder: database, socket and jobs; on a local disk")
+  app.add_option(
+         "--state", options.state,
+         "State folder: database, socket and jobs; on a local disk [default, without --config: "
+         "~/.local/state/margay]")
       ->type_name("DIR");
   app.add_option("--config", options.config, "Site configuration (YAML)")->type_name("FILE");
   app.add_flag(
@@ -17,7 +19,7 @@ void add_options(CLI::App& app, Options& options) {
       "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
       "a check fails");
   app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
-  app.footer("Example: margayd --state /var/lib/margay --config /etc/margay/margayd.yaml");
+  app.footer("Examples:\n  margayd\n  margayd --config /etc/margay/margayd.yaml");
 }
 
 }  // namespace scheduler

@@ -15,6 +15,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/text.h"
@@ -22,6 +23,7 @@
 #include "scheduler/cli/context.h"
 #include "scheduler/cli/findings.h"
 #include "scheduler/config/config_reader.h"
+#include "scheduler/config/places.h"
 #include "scheduler/doctor/doctor.h"
 #include "scheduler/files/jobs_owner.h"
 #include "scheduler/process/notify.h"
@@ -43,12 +45,29 @@ constexpr int kMemoryPools = 4;
 // Many requests one behind another each ask for a tick.
 constexpr std::chrono::milliseconds kBetweenTicks{100};
 
+bool is_given_nothing(const Options& options) {
+  return options.config.empty() && options.state.empty();
+}
+
 Config read(const Options& options) {
   Config config;
   if (!options.config.empty()) config = read_config(options.config);
   if (!options.state.empty()) config.state = options.state;
+  if (is_given_nothing(options)) {
+    config.state = default_state(user_folders());
+    config.socket = default_socket(user_folders());
+  }
   complete_config(config, fs::read_symlink("/proc/self/exe").parent_path().string());
   return config;
+}
+
+void make_private_folder(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::create_directories(folder, error) && !error) return;
+  if (!error) fs::permissions(folder, fs::perms::owner_all, error);
+  if (!error) return;
+  throw ConfigError("cannot make the socket's folder '" + folder.string() +
+                    "': " + error.message() + "; is XDG_RUNTIME_DIR yours?");
 }
 
 Config load(const Options& options) {
@@ -60,6 +79,7 @@ Config load(const Options& options) {
   check_job_program(config);
   check_script_templates(config);
   make_folders(config);
+  if (is_given_nothing(options)) make_private_folder(fs::path(config.socket).parent_path());
   return config;
 }
 

@@ -8,9 +8,11 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "tests/integration/queue_at_work.h"
@@ -113,6 +115,58 @@ TEST(Hangup, EndsADaemonWithoutAConfigurationFile) {
   }));
   daemon.signal(SIGHUP);
   EXPECT_EQ(daemon.wait().exit_code, 0);
+}
+
+// A margayd without options and a margay, of a user with these folders.
+class WithoutAConfiguration : public ::testing::Test {
+ protected:
+  Finished margay(const std::string& runtime) const {
+    return run_program({MARGAY_BIN_DIR "/margay", "status"}, scratch_.path(), environment(runtime));
+  }
+  std::string meets_at(const std::string& runtime) const {
+    Program daemon({MARGAY_BIN_DIR "/margayd"}, scratch_.path(), environment(runtime));
+    EXPECT_TRUE(QueueAtWork::becomes_true(
+        [&] { return !daemon.running() || margay(runtime).exit_code == 0; }));
+    daemon.signal(SIGTERM);
+    const Finished end = daemon.wait();
+    EXPECT_EQ(end.exit_code, 0) << end.error;
+    return end.output;
+  }
+  std::vector<std::string> environment(const std::string& runtime) const {
+    return {"HOME=" + scratch_.path(), "XDG_RUNTIME_DIR=" + runtime,
+            "XDG_STATE_HOME=", "MARGAY_SOCKET="};
+  }
+
+  const ScratchFolder scratch_;
+};
+
+TEST_F(WithoutAConfiguration, MargayFindsADaemonInTheRuntimeFolder) {
+  EXPECT_EQ(meets_at(scratch_ / "run"), "margayd ready: socket " + (scratch_ / "run/margay") +
+                                            "/margay.sock, database " +
+                                            (scratch_ / ".local/state/margay/margay.db") + "\n");
+  EXPECT_EQ(std::filesystem::status(scratch_ / "run/margay").permissions(),
+            std::filesystem::perms::owner_all);
+}
+
+TEST_F(WithoutAConfiguration, MargayFindsADaemonInTheStateFolderWhereThereIsNoRuntimeFolder) {
+  EXPECT_THAT(meets_at(""),
+              HasSubstr("socket " + (scratch_ / ".local/state/margay/margay.sock") + ","));
+}
+
+TEST_F(WithoutAConfiguration, MargayFindsADaemonOfAnotherLogin) {
+  Program daemon({MARGAY_BIN_DIR "/margayd"}, scratch_.path(), environment(""));
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] { return margay(scratch_ / "run").exit_code == 0; }));
+}
+
+TEST_F(WithoutAConfiguration, MargayNamesThePlacesThatItTried) {
+  const Finished alone = margay(scratch_ / "run");
+  EXPECT_EQ(alone.exit_code, 7);
+  EXPECT_THAT(
+      alone.error,
+      AllOf(HasSubstr("margay: no daemon found at " + (scratch_ / "run/margay/margay.sock") +
+                      " (does not exist), " + (scratch_ / ".local/state/margay/margay.sock") +
+                      " (does not exist), /run/margay/margay.sock"),
+            HasSubstr("start margayd, or give its socket with --socket or MARGAY_SOCKET")));
 }
 
 #ifdef MARGAY_WITH_SYSTEMD

@@ -39,7 +39,7 @@ TEST(Wait, ADaemonWithTooMuchToDoIsAskedAgain) {
   });
   std::ostringstream out;
   std::ostringstream error;
-  const Context context(folder.file("s.sock"), false, {}, out, error);
+  const Context context({.path = folder.file("s.sock")}, false, {}, out, error);
   EXPECT_EQ(wait(context, {.items = {1}, .poll = milliseconds(1)}), Exit::kOk);
   EXPECT_THAT(out.str(), testing::HasSubstr("item 1  DONE"));
   asked = 1;
