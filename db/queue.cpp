@@ -49,6 +49,14 @@ void QueueStore::each_item(const std::function<void(const QueuedItem&)>& take) c
       take);
 }
 
+int64_t QueueStore::count_items() const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT count(*) FROM items WHERE state IN ('QUEUED', 'HELD', 'ACTIVE')");
+  query.step();
+  return query.integer(0);
+}
+
 // One statement for each run of ids: files are enqueued many at once.
 std::vector<QueuedItem> QueueStore::items(const std::vector<int64_t>& ids) const {
   std::vector<QueuedItem> found;

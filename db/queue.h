@@ -54,6 +54,7 @@ class QueueStore {
   // Every item that has not ended and can be read, by id, to be taken one by one: together they
   // take much memory.
   void each_item(const std::function<void(const QueuedItem&)>& take) const;
+  int64_t count_items() const;
   // Those with these ids, which are in ascending order.
   std::vector<QueuedItem> items(const std::vector<int64_t>& ids) const;
   // Every attempt that has not ended.

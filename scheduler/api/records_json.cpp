@@ -91,6 +91,12 @@ void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json) {
   if (seconds) json["late_by"] = *seconds;
 }
 
+void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& json) {
+  if (!times) return;
+  json["expected_start"] = times->start;
+  json["expected_end"] = times->done;
+}
+
 nlohmann::json attempt_json(const db::Attempt& attempt) {
   nlohmann::json json = {{"number", attempt.number},
                          {"token", attempt.token},
@@ -142,6 +148,7 @@ nlohmann::json view_json(const ItemView& view) {
   nlohmann::json json = item_json(view.item, versioned_name(view.search_template));
   put_text(json, "explanation", view.explanation);
   put_late(view.late_by, json);
+  put_expected(view.expected, json);
   put_text(json, "volume", view.search_template.volume_path);
   json["attempts"] = nlohmann::json::array();
   for (const db::Attempt& attempt : view.attempts) {

@@ -13,6 +13,8 @@ nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
 // By how many seconds an item may miss its deadline, as "late_by", if it is at risk.
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json);
+// When it is expected to start and to be done, as "expected_start" and "expected_end", if known.
+void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& json);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
 // What a list for people shows of it.

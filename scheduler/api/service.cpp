@@ -50,7 +50,7 @@ json Service::route(Request& request) {
   const std::vector<std::string> path = words_of(request.path, '/');
   const bool post = request.method == "POST";
   if (path.size() >= 2 && path[0] == "v1") {
-    if (path.size() == 2 && path[1] == "status" && !post) return status_json(hooks_.status());
+    if (path.size() == 2 && path[1] == "status" && !post) return status();
     if (path.size() == 2 && path[1] == "plan" && !post) {
       return plan_json(commands_.plan_view());
     }
@@ -66,6 +66,14 @@ json Service::route(Request& request) {
     if (path[1] == "items") return route_item(request, path);
   }
   throw NotFound("unknown address: " + request.method + " " + request.path);
+}
+
+json Service::status() const {
+  json answer = status_json(hooks_.status());
+  const ExpectedQueue queue = commands_.queue_end();
+  answer["expected_end"] = queue.done;
+  answer["expected_unknown"] = queue.unknown;
+  return answer;
 }
 
 json Service::whoami(const Request& request) const {
@@ -130,6 +138,7 @@ json Service::change(const Request& request, int64_t item, const std::string& ac
     const ItemView view = commands_.show(item);
     put_text(entry, "explanation", view.explanation);
     put_late(view.late_by, entry);
+    put_expected(view.expected, entry);
   }
   return {{"item", entry}};
 }

@@ -86,6 +86,7 @@ class Service {
   nlohmann::json pause(const Request& request);
   nlohmann::json resume(const Request& request);
 
+  nlohmann::json status() const;
   nlohmann::json whoami(const Request& request) const;
   std::string template_name(int64_t id) const;
 

@@ -82,6 +82,7 @@ std::string Service::list(const Request& request) const {
   const std::vector<db::Item> items = db::ItemStore(database_).list(query);
   const bool is_full = !items.empty() && static_cast<int64_t>(items.size()) == query.limit;
   const auto late = commands_.late(items);
+  const auto expected = commands_.expected(items);
   const auto explanations = explain ? commands_.explain(items) : std::vector<std::string>();
   std::map<int64_t, std::string> names;
   // At the front, so that who reads on can ask for the next page before it parses this one.
@@ -94,6 +95,7 @@ std::string Service::list(const Request& request) const {
     json entry = brief ? brief_item_json(item, name) : item_json(item, name);
     if (explain) put_text(entry, "explanation", explanations[i]);
     put_late(late[i], entry);
+    put_expected(expected[i], entry);
     if (progress && item.state == db::ItemState::kActive) put_progress_of_newest(item.id, entry);
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);

@@ -52,6 +52,22 @@ Health health_of(const json& status) {
   return {"running", style::kGreen};
 }
 
+// "expected to be done 2026-11-26 18:05:00, in 3 h 20 min; when 4 items are done is not known";
+// empty without items that wait or run.
+std::string queue_text(const json& status) {
+  const auto done = status.at("expected_end").get<int64_t>();
+  const auto unknown = status.at("expected_unknown").get<int64_t>();
+  std::string text;
+  if (done > 0) {
+    const int64_t left = done - status.at("now").get<int64_t>();
+    text = "expected to be done " + time_text(done) + ", in " +
+           duration_text(static_cast<double>(left));
+  }
+  if (unknown == 0) return text;
+  return text + (text.empty() ? "when " : "; when ") + base::counted(unknown, "item") +
+         (unknown == 1 ? " is" : " are") + " done is not known";
+}
+
 std::string orphans_text(int64_t orphans) {
   if (orphans == 0) return "";
   return "; " + std::to_string(orphans) + (orphans == 1 ? " orphaned job" : " orphaned jobs") +
@@ -144,6 +160,7 @@ Exit status(const Context& context) {
   line("paused", text_of(status, "lane_hold"));
   for (const json& held : status.at("held_lanes")) line("held", text_of(held, "why"));
   line("items", counts_text(status.at("items")));
+  line("queue", queue_text(status));
   line("jobs", std::to_string(status.at("busy_slots").get<int>()) + " of " +
                    std::to_string(status.at("device_slots").get<int>()) + " at once" +
                    orphans_text(status.at("orphans").get<int64_t>()));

@@ -1,10 +1,12 @@
 #include "scheduler/cli/enqueue.h"
 
 #include <algorithm>
+#include <ctime>
 #include <future>
 #include <ostream>
 #include <utility>
 
+#include "base/text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/records_json.h"
 
@@ -136,7 +138,10 @@ class Enqueuer {
     }
     tally_.succeeded();
     const json& item = answer.at("item");
-    if (item.contains("late_by")) ++late_;
+    if (item.contains("late_by")) {
+      ++late_;
+      latest_ = std::max(latest_, item.at("late_by").get<int64_t>());
+    }
     json entry = {{"item", item}};
     api::put_text(entry, "path", micrograph.path);
     entries_.push_back(std::move(entry));
@@ -178,16 +183,26 @@ class Enqueuer {
     context_.out() << "\n";
   }
 
-  // Nothing is planned for a new item yet: only a deadline in the past is known to be missed.
+  // What a new item waits for is not planned yet: this is how late it is if it starts now.
   void warn_of_deadline() const {
     if (late_ == 0) return;
-    context_.complain("the deadline " + time_text(options_.finish_by) +
-                      " has already passed; set another with 'margay finish-by ITEM --time TIME'");
+    const std::string deadline = "the deadline " + time_text(options_.finish_by);
+    if (options_.finish_by <= std::time(nullptr)) {
+      context_.complain(
+          deadline + " has already passed; set another with 'margay finish-by ITEM --time TIME'");
+      return;
+    }
+    context_.complain("AT RISK: " + base::counted(late_, "item") + " may be done up to " +
+                      duration_text(static_cast<double>(latest_)) + " after " + deadline +
+                      (late_ == 1 ? " even if it starts now" : " even if they start now") +
+                      "; use --priority high or urgent, which may have more GPUs, or a later "
+                      "deadline ('margay finish-by ITEM --time TIME')");
   }
 
   const Context& context_;
   const EnqueueOptions& options_;
-  int64_t late_ = 0;  // items that miss their deadline
+  int64_t late_ = 0;    // items at risk of missing their deadline
+  int64_t latest_ = 0;  // seconds, of the one that misses it by the most
   Tally tally_;
   bool unreachable_ = false;
   json entries_ = json::array();

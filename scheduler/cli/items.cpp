@@ -162,6 +162,17 @@ std::string finish_by_text(const json& item) {
          " late";
 }
 
+// "starts 2026-11-24 07:00:00, done 2026-11-24 08:00:00"; empty where it is not known.
+std::string expected_text(const json& item) {
+  const auto end = item.find("expected_end");
+  if (end == item.end()) return "";
+  const std::string done = "done " + time_text(end->get<int64_t>());
+  if (item.at("state") == "ACTIVE" &&
+      item.at("expected_start").get<int64_t>() <= std::time(nullptr))
+    return done;
+  return "starts " + time_text(item.at("expected_start").get<int64_t>()) + ", " + done;
+}
+
 // The changed item.
 json ask_for(const Context& context, const Change& change, json body, int64_t item) {
   const std::string address = "/v1/items/" + std::to_string(item);
@@ -281,6 +292,7 @@ Exit show(const Context& context, int64_t item) {
         entry.at("template").get<std::string>() + " (" + text_of(entry, "volume") + ")");
   field(context, "priority", entry.at("priority"));
   field(context, "finish by", finish_by_text(entry));
+  field(context, "expected", expected_text(entry));
   field(context, "ctf", ctf_text(entry.at("ctf")));
   field(context, "label", text_of(entry, "label"));
   field(context, "group", text_of(entry, "group"));
@@ -307,7 +319,9 @@ Exit explain(const Context& context, int64_t item) {
     json document = {{"item", item}, {"state", entry.at("state")}};
     api::put_text(document, "explanation", why);
     document["finish_by"] = entry.at("finish_by");
-    if (entry.contains("late_by")) document["late_by"] = entry.at("late_by");
+    for (const char* key : {"late_by", "expected_start", "expected_end"}) {
+      if (entry.contains(key)) document[key] = entry.at(key);
+    }
     document["shape"] =
         entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
     context.print(document);
@@ -316,6 +330,8 @@ Exit explain(const Context& context, int64_t item) {
   const std::string state = entry.at("state");
   context.out() << "item " << item << ", " << entry.at("priority").get<std::string>() << ", "
                 << context.styled(state, state_style(state)) << ": " << printable(why) << "\n";
+  const std::string expected = expected_text(entry);
+  if (!expected.empty()) context.out() << "expected: " << expected << "\n";
   return Exit::kOk;
 }
 

@@ -119,6 +119,7 @@ struct ItemView {
   std::optional<db::Result> result;
   std::string explanation;           // why it waits, runs or ended, one sentence
   std::optional<int64_t> late_by{};  // as late_by() of published_plan.h has it
+  std::optional<ExpectedTimes> expected{};
 };
 
 struct CommandsOptions {
@@ -193,6 +194,9 @@ class Commands {
   PlanView plan_view() const;
   // Of each by how many seconds it may miss its deadline, as late_by() of published_plan.h has it.
   std::vector<std::optional<int64_t>> late(const std::vector<db::Item>& items) const;
+  // When each is expected to start and to be done.
+  std::vector<std::optional<ExpectedTimes>> expected(const std::vector<db::Item>& items) const;
+  ExpectedQueue queue_end() const { return expected_queue(last_plan().get()); }
 
  private:
   LastPlan last_plan() const;

@@ -30,6 +30,12 @@ void drop_attempt(PlanItem& item) {
   item.waits = item.stoppable = item.stop_asked = false;
 }
 
+// A vector that grows by itself may hold twice what it needs.
+void make_room(std::vector<PlanItem>& items, size_t more) {
+  const size_t needed = items.size() + more;
+  if (needed > items.capacity()) items.reserve(needed + needed / 16);
+}
+
 bool has_lower_id(const PlanItem& a, const PlanItem& b) { return a.id < b.id; }
 
 std::vector<PlanItem>::iterator place_of(std::vector<PlanItem>& items, int64_t id) {
@@ -70,6 +76,7 @@ void KnownQueue::read_items() {
   snapshot_.kinds.clear();
   groups_.clear();
   snapshot_.groups.clear();
+  make_room(snapshot_.items, static_cast<size_t>(db::QueueStore(database_).count_items()));
   db::QueueStore(database_).each_item(
       [this](const db::QueuedItem& row) { snapshot_.items.push_back(item_of(row)); });
 }
@@ -86,6 +93,7 @@ void KnownQueue::read_changed(std::vector<int64_t> ids) {
     return std::binary_search(ids.begin(), ids.end(), item.id);
   });
   const auto middle = static_cast<std::ptrdiff_t>(items.size());
+  make_room(items, read.size());
   items.insert(items.end(), std::make_move_iterator(read.begin()),
                std::make_move_iterator(read.end()));
   // New ones mostly have the highest numbers.

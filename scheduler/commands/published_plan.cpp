@@ -100,6 +100,24 @@ std::string late_text(int64_t seconds) {
   return std::to_string(in(kHour) / 24) + " d " + std::to_string(in(kHour) % 24) + " h";
 }
 
+// With 90 % certainty; 0: not known.
+int64_t done_if_started_now(const db::Item& item, const PublishedPlan* plan, int64_t now) {
+  if (plan == nullptr) return 0;
+  if (const Outlook* outlook = plan->outlook_of(item.id)) return outlook->done_by;
+  const auto has_size = [&](const SearchKind& kind) {
+    return kind.image_width == item.micrograph_size.width &&
+           kind.image_height == item.micrograph_size.height;
+  };
+  int64_t seconds = 0;
+  for (const FastestSearch& fastest : plan->plan.fastest) {
+    if (fastest.kind.template_id != item.template_id) continue;
+    const int64_t of_kind = fastest.seconds.at(static_cast<size_t>(item.priority));
+    if (has_size(fastest.kind)) return of_kind == 0 ? 0 : now + of_kind;
+    seconds = std::max(seconds, of_kind);
+  }
+  return seconds == 0 ? 0 : now + seconds;
+}
+
 std::string what_to_do(const db::Item& item) {
   const std::string id = std::to_string(item.id);
   const std::string later = "set a later deadline (margay finish-by " + id + " --time TIME)";
@@ -114,9 +132,14 @@ std::string what_to_do(const db::Item& item) {
 std::string explain_deadline(const db::Item& item, const PublishedPlan* plan, int64_t now) {
   if (item.finish_by == 0 || has_ended(item.state)) return "";
   const Outlook* outlook = plan == nullptr ? nullptr : plan->outlook_of(item.id);
-  const bool is_known = outlook != nullptr && outlook->done_by > 0;
+  const bool is_known = done_if_started_now(item, plan, now) > 0;
   if (const auto late = late_by(item, plan, now)) {
     const std::string by = late_text(*late);
+    const auto expected = expected_times(item, plan);
+    if (expected && expected->done == item.finish_by + *late) {
+      return "; AT RISK: it is expected to be done " + by + " after its deadline; " +
+             what_to_do(item);
+    }
     if (!is_known) {
       return "; AT RISK: its deadline passed " + by + " ago; " + what_to_do(item);
     }
@@ -158,9 +181,29 @@ const Outlook* PublishedPlan::outlook_of(int64_t item_id) const {
 
 std::optional<int64_t> late_by(const db::Item& item, const PublishedPlan* plan, int64_t now) {
   if (item.finish_by == 0 || has_ended(item.state)) return std::nullopt;
-  const Outlook* outlook = plan == nullptr ? nullptr : plan->outlook_of(item.id);
-  const int64_t done_by = std::max(now, outlook == nullptr ? 0 : outlook->done_by);
+  const auto expected = expected_times(item, plan);
+  const int64_t done_by =
+      std::max({now, done_if_started_now(item, plan, now), expected ? expected->done : 0});
   return done_by > item.finish_by ? std::optional(done_by - item.finish_by) : std::nullopt;
+}
+
+std::optional<ExpectedTimes> expected_times(const db::Item& item, const PublishedPlan* plan) {
+  const Decision* decision = decision_of(item, plan);
+  if (decision == nullptr || decision->done_in < 0) return std::nullopt;
+  const bool waits = item.state == db::ItemState::kQueued;
+  const bool as_planned =
+      waits ? waits_as_planned(item, *plan, *decision)
+            : item.state == db::ItemState::kActive && decision->priority == item.priority;
+  if (!as_planned || item.cancel_requested) return std::nullopt;
+  const int64_t made = plan->plan.made;
+  return ExpectedTimes{.start = made + decision->starts_in, .done = made + decision->done_in};
+}
+
+ExpectedQueue expected_queue(const PublishedPlan* plan) {
+  if (plan == nullptr) return {};
+  const QueueForecast& queue = plan->plan.queue;
+  return {.done = queue.done_in < 0 ? 0 : plan->plan.made + queue.done_in,
+          .unknown = queue.unknown};
 }
 
 const Decision* PublishedPlan::find(int64_t item_id) const {

@@ -39,9 +39,26 @@ class PlanBoard {
 };
 
 // If an unfinished item started now, it would with 90 % certainty be done at most so many seconds
-// after its deadline; where that is not known, the seconds since its deadline. nullopt where it has
-// none, or is not at risk of missing it as far as is known.
+// after its deadline; more where it waits so long that it is expected to be done later still; where
+// neither is known, the seconds since its deadline. nullopt where it has none, or is not at risk of
+// missing it as far as is known. One that was not there when the plan was made takes as long as the
+// other micrographs of its size, or of any, that are searched with its template.
 std::optional<int64_t> late_by(const db::Item& item, const PublishedPlan* plan, int64_t now);
+
+// When an unfinished item is expected to start and to be done, seconds since the epoch; what runs
+// has started. nullopt where the plan does not know, or the item has changed since.
+struct ExpectedTimes {
+  int64_t start = 0;
+  int64_t done = 0;
+};
+std::optional<ExpectedTimes> expected_times(const db::Item& item, const PublishedPlan* plan);
+
+// When the whole queue is expected to be done.
+struct ExpectedQueue {
+  int64_t done = 0;     // the last of the items of which it is known; 0: of none
+  int64_t unknown = 0;  // items of which it is not
+};
+ExpectedQueue expected_queue(const PublishedPlan* plan);
 
 // Why an item waits, runs or has ended, one sentence, and whether it is AT RISK of missing its
 // deadline. `attempt` is its open one, null when there is none: what it got is explained from

@@ -48,6 +48,14 @@ std::vector<std::optional<int64_t>> Commands::late(const std::vector<db::Item>& 
   return seconds;
 }
 
+std::vector<std::optional<ExpectedTimes>> Commands::expected(
+    const std::vector<db::Item>& items) const {
+  const LastPlan plan = last_plan();
+  std::vector<std::optional<ExpectedTimes>> times;
+  for (const db::Item& item : items) times.push_back(expected_times(item, plan.get()));
+  return times;
+}
+
 ItemView Commands::show(int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
   if (!item) throw NotFound("no item " + std::to_string(item_id));
@@ -56,7 +64,8 @@ ItemView Commands::show(int64_t item_id) const {
                 .attempts = db::AttemptStore(database_).of_item(item_id),
                 .result = db::ResultStore(database_).find(item_id),
                 .explanation = explain({*item}).front(),
-                .late_by = late({*item}).front()};
+                .late_by = late({*item}).front(),
+                .expected = expected({*item}).front()};
   const bool spaced = item->state == ItemState::kQueued && item->not_before > clock_.now();
   if (spaced && !item->reason.empty()) view.explanation += ": " + item->reason;
   if (view.result) add_result(view);

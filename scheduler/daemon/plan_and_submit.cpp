@@ -78,6 +78,7 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   QueueSnapshot& snapshot = queue_.read(context_.clock.now(), limits_);
   snapshot.busy_slots += orphans_.occupying();
   snapshot.probing = breaker_.is_probing();
+  snapshot.expects_times = true;
   snapshot.pause_reason = pause;
   snapshot.held_lanes.merge(held_lanes());
   snapshot.refused_lanes = lanes_.refused();

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "db/attempts.h"
 #include "db/measures.h"
@@ -129,6 +130,7 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
   // What has ended since the cluster was asked is free.
   for (const std::string& token : seen) question.ours.emplace(token, JobForecast{});
   struct Missing {
+    int64_t item = 0;
     Width width{};
     JobForecast rest{};
   };
@@ -147,12 +149,18 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     if (seen.contains(attempt.token)) {
       question.ours[attempt.token] = rest;
     } else {
-      missing.push_back({width, rest});
+      missing.push_back({attempt.item_id, width, rest});
     }
   }
-  GpuForecast gpus = forecast_lane(facts_, question).gpus;
+  LaneForecast lane = forecast_lane(facts_, question);
+  GpuForecast gpus = std::move(lane.gpus);
+  for (const db::Attempt& attempt : open) {
+    const auto start = lane.starts.find(attempt.token);
+    if (start != lane.starts.end()) gpus.starts[attempt.item_id] = start->second;
+  }
   for (const Missing& job : missing) {
-    place(gpus.likely, job.width, job.rest.likely);
+    const auto start = place(gpus.likely, job.width, job.rest.likely);
+    if (start) gpus.starts[job.item] = *start;
     place(gpus.late, job.width, job.rest.late);
   }
   return gpus;
@@ -171,6 +179,7 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
   snapshot.gpus = forecast_;
   pass(snapshot.gpus->likely, static_cast<double>(age));
   pass(snapshot.gpus->late, static_cast<double>(age));
+  for (auto& [item, start] : snapshot.gpus->starts) start -= static_cast<double>(age);
 }
 
 void WidthInputs::add_to(QueueSnapshot& snapshot) {

@@ -49,6 +49,7 @@ class Forecast {
     return lane;
   }
   int64_t not_placed() const { return not_placed_; }
+  const std::map<std::string, double>& starts() const { return starts_; }
 
  private:
   struct Node {
@@ -84,6 +85,7 @@ class Forecast {
   std::map<slurm::Names, std::vector<size_t>> nodes_of_;
   int64_t placed_ = 0;
   int64_t not_placed_ = 0;
+  std::map<std::string, double> starts_;  // of our jobs that wait
 };
 
 int64_t Forecast::devices(int gpus, int64_t cpus) const {
@@ -220,7 +222,9 @@ void Forecast::place_waiting(const QueuedJob& job) {
   for (const size_t i : eligible) part.push_back(std::move(forecast_[i]));
   int tasks = job.waiting_tasks;
   for (; tasks > 0 && placed_ < kMostPlaced; --tasks, ++placed_) {
-    if (!place(part, width, length_of(job), not_before)) break;
+    const auto start = place(part, width, length_of(job), not_before);
+    if (!start) break;
+    if (job.ours) starts_[job.status.name] = *start;
   }
   if (placed_ >= kMostPlaced) not_placed_ += tasks;
   for (size_t i = 0; i < eligible.size(); ++i) forecast_[eligible[i]] = std::move(part[i]);
@@ -253,6 +257,7 @@ LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuest
   std::vector<std::string> same;
   lane.gpus.late = late.of_partition(partition, same);
   lane.gpus.not_placed = late.not_placed();
+  lane.starts = likely.starts();
   return lane;
 }
 

@@ -50,6 +50,8 @@ struct ForecastQuestion {
 struct LaneForecast {
   GpuForecast gpus{};                // seconds from the facts' time
   std::vector<std::string> nodes{};  // their names, in the same order
+  // When those of `ours` that wait are expected to start, by the job's name: as `likely`.
+  std::map<std::string, double> starts{};
 };
 
 // From facts that are not complete it forecasts what it can: nothing without nodes. Our jobs that

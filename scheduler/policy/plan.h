@@ -73,6 +73,23 @@ struct Decision {
   Verdict verdict = Verdict::kWait;
   db::Priority priority = db::Priority::kNormal;
   int32_t group = 0;  // of kQueue: its own, an index into Plan::groups
+  // Seconds from the plan until it is expected to start, 0 for one that runs, and to be done; -1:
+  // not known (expected_times.h).
+  int32_t starts_in = -1;
+  int32_t done_in = -1;
+};
+
+// The items that have not ended, but for those that are held.
+struct QueueForecast {
+  int64_t done_in = -1;  // seconds from the plan until the last of those that are known; -1: none
+  int64_t unknown = 0;   // items of which it is not known
+};
+
+// How long searches of a kind take at most, with 90 % certainty, at the fastest width that a class
+// may have for a deadline.
+struct FastestSearch {
+  SearchKind kind{};
+  ByClass seconds{};  // 0: not known
 };
 
 // By when an item with a deadline is done with 90 % certainty, if what waits started now. It may be
@@ -108,8 +125,10 @@ struct Plan {
   std::vector<Reason> reasons{};
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
   std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items
-  std::vector<JobStart> starts{};     // in their order
-  std::vector<Widening> widenings{};  // after the starts
+  QueueForecast queue{};
+  std::vector<FastestSearch> fastest{};  // of the kinds that the queue has had
+  std::vector<JobStart> starts{};        // in their order
+  std::vector<Widening> widenings{};     // after the starts
 };
 
 }  // namespace scheduler

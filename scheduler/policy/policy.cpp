@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "scheduler/config/config.h"
 #include "scheduler/policy/deadlines.h"
+#include "scheduler/policy/expected_times.h"
 #include "scheduler/policy/filling.h"
 #include "scheduler/policy/holds.h"
 #include "scheduler/policy/item_widths.h"
@@ -77,8 +78,10 @@ class Planner {
       if (item.state == db::ItemState::kActive) order_.count_job(item);
     }
     plan_.groups = order_.groups();
-    decide_ready();
+    const std::vector<Entry> ready = ready_in_order();
+    decide_ready(ready);
     for (const Entry& entry : others_) decide_other(entry);
+    if (snapshot_.expects_times) expect_times(snapshot_, ready, others_, plan_);
     return std::move(plan_);
   }
 
@@ -98,6 +101,9 @@ class Planner {
 
   std::vector<Entry> ready_in_order() {
     std::vector<Entry> ready;
+    size_t count = 0;
+    for (const std::vector<Entry>& of_class : ready_) count += of_class.size();
+    ready.reserve(count);
     for (std::vector<Entry>& of_class : ready_) {
       order_.put_in_order(of_class, !plan_.outlooks.empty());
       ready.insert(ready.end(), of_class.begin(), of_class.end());
@@ -116,8 +122,7 @@ class Planner {
         {.item_id = item.id, .done_by = seconds ? snapshot_.now + *seconds : 0});
   }
 
-  void decide_ready() {
-    const std::vector<Entry> ready = ready_in_order();
+  void decide_ready(const std::vector<Entry>& ready) {
     for (const Entry& entry : ready) {
       ++filling_.left[entry.item->priority];
       filling_.owners[entry.item->priority].insert(entry.item->owner);

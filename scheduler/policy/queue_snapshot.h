@@ -114,6 +114,7 @@ using NotWidened = std::map<int64_t, KeptJob>;  // by item
 
 struct QueueSnapshot {
   int64_t now = 0;
+  bool expects_times = false;  // the plan is to say when items start and are done, as expected
   ClusterLimits limits{};
   int busy_slots = 0;
   std::string pause_reason;  // why nothing may be submitted; empty when it may

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "scheduler/config/class_widths.h"
@@ -25,6 +26,8 @@ struct GpuForecast {
   // Jobs that go first but were left out, since there are too many: GPUs may be free later than
   // forecast.
   int64_t not_placed = 0;
+  // When our jobs that wait in the cluster are expected to start, by item: as `likely`.
+  std::map<int64_t, double> starts{};
 };
 
 }  // namespace scheduler

@@ -88,7 +88,8 @@ ApiFixture::ApiFixture() {
 void ApiFixture::plan_as_the_daemon() {
   ++wakes_;
   const std::scoped_lock lock(planning_);
-  const QueueSnapshot& snapshot = queue_->read(clock_.now(), {.slots = 2});
+  QueueSnapshot& snapshot = queue_->read(clock_.now(), {.slots = 2});
+  snapshot.expects_times = true;
   plans_.publish(std::make_shared<const PublishedPlan>(
       PublishedPlan{.plan = plan(snapshot), .interval = std::chrono::seconds(1)}));
 }

@@ -44,6 +44,47 @@ TEST_F(CliFinishByTest, ADeadlineInThePastIsAcceptedWithAWarningAndListedAtRisk)
   EXPECT_GT(margay({"explain", "1", "--json"}).document().at("late_by"), 0);
 }
 
+TEST_F(CliFinishByTest, AnItemAtRiskIsSaidToBeSoByMinutesWhenItIsEnqueued) {
+  register_template();
+  Plan known;
+  known.made = std::time(nullptr);
+  FastestSearch hours{.kind = {.template_id = 1, .image_width = 4096, .image_height = 4096}};
+  hours.seconds.fill(2 * 3600);
+  known.fastest = {hours};
+  plans_.publish(std::make_shared<const PublishedPlan>(PublishedPlan{.plan = known}));
+  const Outcome enqueued = enqueue_until("+1h");
+  EXPECT_EQ(enqueued.exit, 0);
+  EXPECT_THAT(enqueued.error,
+              AllOf(HasSubstr("AT RISK: 1 item may be done up to 1 h 00 min after the deadline 20"),
+                    HasSubstr("even if it starts now; use --priority high or urgent")));
+}
+
+TEST_F(CliFinishByTest, ExpectedTimesAreShownWhereThePlanKnowsThem) {
+  register_template();
+  const int64_t item = enqueue("a.mrc");
+  EXPECT_THAT(margay({"status"}).out, HasSubstr("when 1 item is done is not known"));
+  db::Item record = *db::ItemStore(*database_).find(item);
+  record.micrograph_ctime_ns = 1;
+  db::ItemStore(*database_).update(record);
+  Plan known;
+  known.made = 2'000'000'000;
+  known.reasons = {{.why = Why::kQueue}};
+  known.decisions = {{.item_id = item, .starts_in = 100, .done_in = 700}};
+  known.queue = {.done_in = 700, .unknown = 2};
+  plans_.publish(std::make_shared<const PublishedPlan>(PublishedPlan{.plan = known}));
+  const nlohmann::json shown = get("/v1/items/1").at("item");
+  EXPECT_EQ(shown.at("expected_start"), 2'000'000'100);
+  EXPECT_EQ(shown.at("expected_end"), 2'000'000'700);
+  EXPECT_EQ(get("/v1/items").at("items").at(0).at("expected_end"), 2'000'000'700);
+  EXPECT_EQ(get("/v1/status").at("expected_end"), 2'000'000'700);
+  for (const char* command : {"show", "explain"}) {
+    EXPECT_THAT(margay({command, "1"}).out,
+                AllOf(HasSubstr("starts 2033-05-18"), HasSubstr("done 2033-05-18")));
+  }
+  EXPECT_THAT(margay({"status"}).out, AllOf(HasSubstr("queue       expected to be done 2033-05-18"),
+                                            HasSubstr("; when 2 items are done is not known")));
+}
+
 TEST_F(CliFinishByTest, TheDeadlineOfAnItemIsChangedAndTakenAway) {
   register_template();
   ASSERT_EQ(enqueue_until("2020-01-01T00:00Z").exit, 0);

@@ -144,7 +144,7 @@ TEST_F(KnownQueueTest, ItemsThatAskForNothingShareNothingAndOthersShareWhatTheyA
   EXPECT_EQ(snapshot.items[1].asks->lane, "qos=short");
   // With 100,000 items each of these bytes is 100 kB.
   EXPECT_LE(sizeof(PlanItem), 104U);
-  EXPECT_LE(sizeof(Decision), 24U);
+  EXPECT_LE(sizeof(Decision), 32U);
 }
 
 }  // namespace

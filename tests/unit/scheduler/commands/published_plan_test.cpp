@@ -99,5 +99,67 @@ TEST(PublishedPlan, AnOldPlanGivesItsAge) {
               HasSubstr("the last plan is 60 seconds old"));
 }
 
+// Two searches of an hour, one after the other on one slot.
+class ExpectedPlan : public testing::Test {
+ protected:
+  ExpectedPlan() {
+    QueueSnapshot snapshot;
+    snapshot.now = kMade;
+    snapshot.expects_times = true;
+    snapshot.limits.width = Width{};
+    snapshot.kinds = {{.template_id = 1, .image_width = 4096, .image_height = 4096}};
+    snapshot.times = {SearchTime{.work = 3600}};
+    snapshot.items = {{.id = 1, .kind = 0}, {.id = 2, .kind = 0, .finish_by = kDeadline}};
+    plan_ = {.plan = plan(snapshot), .interval = std::chrono::seconds(1)};
+  }
+  static constexpr int64_t kSearch = 3635;  // with its start and its serial part
+  static constexpr int64_t kDeadline = kMade + 6000;
+  PublishedPlan plan_;
+};
+
+TEST_F(ExpectedPlan, SaysWhenAnItemStartsAndIsDoneAndTheWholeQueue) {
+  const auto times = expected_times(queued(1), &plan_);
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->start, kMade + kSearch) << "the one with the deadline goes first";
+  EXPECT_EQ(times->done, kMade + 2 * kSearch);
+  EXPECT_EQ(expected_queue(&plan_).done, kMade + 2 * kSearch);
+  EXPECT_EQ(expected_queue(nullptr).done, 0);
+}
+
+TEST_F(ExpectedPlan, SaysNothingOfAnItemThatHasChangedSince) {
+  EXPECT_FALSE(expected_times(queued(1, Priority::kUrgent), &plan_));
+  EXPECT_FALSE(expected_times(queued(9), &plan_));
+  EXPECT_FALSE(expected_times(queued(1), nullptr));
+  db::Item item = queued(1);
+  item.state = ItemState::kHeld;
+  EXPECT_FALSE(expected_times(item, &plan_));
+  item.state = ItemState::kDone;
+  EXPECT_FALSE(expected_times(item, &plan_));
+}
+
+TEST_F(ExpectedPlan, AnItemThatIsDoneTooLateForItsWaitIsAtRisk) {
+  db::Item item = queued(1);
+  item.finish_by = kDeadline;
+  EXPECT_EQ(late_by(item, &plan_, kMade), 2 * kSearch - 6000);
+  EXPECT_THAT(explain_item(item, nullptr, &plan_, kMade),
+              HasSubstr("AT RISK: it is expected to be done 22 minutes after its deadline"));
+}
+
+TEST_F(ExpectedPlan, AnItemThatIsNotPlannedYetTakesAsLongAsTheOthersOfItsTemplate) {
+  db::Item item = queued(9);
+  item.template_id = 1;
+  item.finish_by = kMade + 60;
+  const auto late = late_by(item, &plan_, kMade);
+  ASSERT_TRUE(late);
+  EXPECT_GT(*late, kSearch - 60) << "with 90 % certainty";
+  EXPECT_THAT(explain_item(item, nullptr, &plan_, kMade),
+              HasSubstr("AT RISK: may be done up to 78 minutes after its deadline even if it "
+                        "starts now"));
+  item.micrograph_size = {.width = 4096, .height = 4096};
+  EXPECT_EQ(late_by(item, &plan_, kMade), late);
+  item.template_id = 2;
+  EXPECT_FALSE(late_by(item, &plan_, kMade)) << "nothing is known of it";
+}
+
 }  // namespace
 }  // namespace scheduler
