@@ -35,7 +35,10 @@ const Table<Attempt> kAttempts("attempts",
                                 {"nodes", &Attempt::nodes},
                                 {"gpus_per_node", &Attempt::gpus_per_node},
                                 {"release_due", &Attempt::release_due, Use::kChanges},
-                                {"stop_asked", &Attempt::stop_asked, Use::kChanges}});
+                                {"stop_asked", &Attempt::stop_asked, Use::kChanges},
+                                {"segment", &Attempt::segment},
+                                {"by_floor", &Attempt::by_floor},
+                                {"got_further", &Attempt::got_further, Use::kChanges}});
 
 }  // namespace
 

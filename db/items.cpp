@@ -57,6 +57,7 @@ const Table<Item> kItems(
               {"changed", &Item::changed, Use::kChanges},
               {"not_before", &Item::not_before, Use::kChanges},
               {"finish_by", &Item::finish_by, Use::kChanges},
+              {"searched", &Item::searched, Use::kChanges},
               {"forgiven", &Item::exempt_through, Use::kChanges},
               {"options", [](const Item& item) { return options_text(item.options); },
                [](const std::string& text, Item& item) { item.options = parse_options(text); },

@@ -14,6 +14,7 @@ const Table<QueuedItem> kQueuedItems("items",
                                       {"created", &QueuedItem::created},
                                       {"not_before", &QueuedItem::not_before},
                                       {"finish_by", &QueuedItem::finish_by},
+                                      {"searched", &QueuedItem::searched},
                                       {"owner_uid", &QueuedItem::owner_uid},
                                       {"template_id", &QueuedItem::template_id},
                                       {"micrograph_ctime_ns", &QueuedItem::micrograph_ctime_ns},
@@ -39,6 +40,8 @@ const Table<OpenAttempt> kOpenAttempts("attempts",
                                         {"gpus_per_node", &OpenAttempt::gpus_per_node},
                                         {"stop_asked", &OpenAttempt::stop_asked},
                                         {"release_due", &OpenAttempt::release_due},
+                                        {"by_floor", &OpenAttempt::by_floor},
+                                        {"segment", &OpenAttempt::segment},
                                         {"cluster_reason", &OpenAttempt::cluster_reason}});
 
 }  // namespace

@@ -21,6 +21,7 @@ struct QueuedItem {
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t finish_by = 0;
+  double searched = 0;
   int64_t owner_uid = 0;
   int64_t template_id = 0;
   int64_t micrograph_ctime_ns = 0;
@@ -39,6 +40,8 @@ struct OpenAttempt {
   int gpus_per_node = 0;
   bool stop_asked = false;
   bool release_due = false;
+  bool by_floor = false;
+  int64_t segment = 0;
   std::string cluster_reason{};
 };
 

@@ -115,6 +115,7 @@ struct Item {
   int64_t changed = 0;
   int64_t not_before = 0;  // spaced retries
   int64_t finish_by = 0;   // its deadline; 0: none
+  double searched = 0;     // the share of its search that its newest checkpoint has
   int exempt_through = 0;  // attempts up to this number do not count (`margay retry`)
   std::map<std::string, std::string> options{};  // for its job: sbatch's long names and values
 };
@@ -149,6 +150,9 @@ struct Attempt {
   bool release_due = false;      // submitted held; released once its id is stored
   int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume with another width
   bool exempt = false;     // failed by the site's fault: does not count against its item
+  int64_t segment = 0;     // seconds after which its job stops with a checkpoint; 0: it runs whole
+  bool by_floor = false;   // submitted for the floor of its class
+  bool got_further = false;  // it left a later checkpoint than it began with
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;

@@ -226,9 +226,20 @@ CREATE INDEX urgent_tokens_by_group ON urgent_tokens (group_name, time);
 CREATE INDEX urgent_tokens_by_item ON urgent_tokens (item_id, time);
 )sql";
 
+// segment: seconds after which its job stops with a checkpoint, 0: it runs whole. by_floor:
+// submitted for the floor of its class. got_further: it left a later checkpoint than it began with.
+// items.searched: the share of the search that its newest checkpoint has.
+constexpr const char* kPolicyColumns = R"sql(
+ALTER TABLE attempts ADD COLUMN segment INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN by_floor INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE attempts ADD COLUMN got_further INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE items ADD COLUMN searched REAL NOT NULL DEFAULT 0;
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst,   kSecond, kThird, kFourth, kFifth,    kSixth,
-                               kSeventh, kEighth, kNinth, kTenth,  kEleventh, kWithUrgentTokens};
+constexpr std::array kSteps = {kFirst,    kSecond,           kThird,        kFourth, kFifth,
+                               kSixth,    kSeventh,          kEighth,       kNinth,  kTenth,
+                               kEleventh, kWithUrgentTokens, kPolicyColumns};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

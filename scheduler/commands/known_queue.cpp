@@ -23,11 +23,12 @@ void add_attempt(const db::OpenAttempt& attempt, PlanItem& item) {
   item.waits = attempt.state == db::AttemptState::kPending;
   item.stoppable = item.waits || attempt.state == db::AttemptState::kRunning;
   item.stop_asked = attempt.stop_asked;
+  item.by_floor = attempt.by_floor;
 }
 
 void drop_attempt(PlanItem& item) {
   item.width.reset();
-  item.waits = item.stoppable = item.stop_asked = false;
+  item.waits = item.stoppable = item.stop_asked = item.by_floor = false;
 }
 
 // A vector that grows by itself may hold twice what it needs.

@@ -59,6 +59,7 @@ bool waits_as_planned(const db::Item& item, const PublishedPlan& plan, const Dec
   const bool unread = item.micrograph_ctime_ns == 0;
   switch (plan.plan.reasons.at(decision.reason).why) {
     case Why::kTurn:
+    case Why::kFloor:
     case Why::kProbe:
     case Why::kQueue:
     case Why::kHold:

@@ -65,6 +65,16 @@ std::map<db::Priority, ClassWidths> class_widths_of(const Config& config) {
   return all;
 }
 
+std::map<db::Priority, double> floors_of(const Config& config) {
+  if (class_widths_of(config).empty()) return {};
+  std::map<db::Priority, double> floors = {{Priority::kNormal, 0.10}, {Priority::kLow, 0.05}};
+  for (const auto& [priority, options] : config.policy.classes) {
+    if (options.floor) floors[priority] = *options.floor;
+  }
+  std::erase_if(floors, [](const auto& floor) { return floor.second <= 0; });
+  return floors;
+}
+
 std::vector<Width> menu_of(const Config& config) {
   std::vector<Width> menu = widths_of(config.slurm.gpus_per_node, kMostNodes);
   for (const auto& [priority, widths] : class_widths_of(config)) {

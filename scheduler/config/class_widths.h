@@ -21,6 +21,10 @@ struct ClassWidths {
 // is nothing to choose.
 std::map<db::Priority, ClassWidths> class_widths_of(const Config& config);
 
+// The share of the GPUs that a class gets whatever waits above it; without those that have none.
+// Empty where class_widths_of() is.
+std::map<db::Priority, double> floors_of(const Config& config);
+
 // Narrowest first: what a job of any class may get, and what the configuration names.
 std::vector<Width> menu_of(const Config& config);
 

@@ -92,6 +92,8 @@ struct ClassOptions {
   std::optional<int> cap{};           // or wider,
   std::optional<int> deadline_cap{};  // unless only this meets its deadline
   std::optional<double> least_efficiency{};
+  // The share of the GPUs that the class gets whatever waits above it; unset: the documented one.
+  std::optional<double> floor{};
 };
 constexpr int kMostNodes = 100'000;
 
@@ -180,6 +182,7 @@ struct JobShape {
   Shape shape = Shape::kGpu;
   Width width{};
   std::optional<db::Priority> priority{};  // of the class whose options it asks for; none: of none
+  std::optional<db::Priority> nice_of{};   // and its `nice`, if that is another class's
 };
 // "nodes", "nodes, class urgent"
 std::string to_string(const JobShape& job);

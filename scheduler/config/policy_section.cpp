@@ -71,7 +71,8 @@ Reader class_into(ClassOptions& target) {
                        {"least", nodes_into(target.least)},
                        {"cap", nodes_into(target.cap)},
                        {"deadline_cap", nodes_into(target.deadline_cap)},
-                       {"least_efficiency", share_into(target.least_efficiency)}};
+                       {"least_efficiency", share_into(target.least_efficiency)},
+                       {"floor", share_into(target.floor)}};
     for (const char* option : {"partition", "qos", "account", "nice"}) {
       readers[option] = option_into(target.options, option);
     }
@@ -81,11 +82,13 @@ Reader class_into(ClassOptions& target) {
 
 void check_has_effect(const Config& config, const std::string& word, const ClassOptions& options) {
   if (config.policy.widths == WidthsBy::kChosen) return;
-  if (!options.least && !options.cap && !options.deadline_cap && !options.least_efficiency) return;
+  const bool widths =
+      options.least || options.cap || options.deadline_cap || options.least_efficiency;
+  if (!widths && !options.floor) return;
   throw ConfigError("policy.classes." + word +
-                    " says how wide its jobs may be, which has no effect while widths are fixed: "
-                    "set policy.widths to chosen, or remove least, cap, deadline_cap and "
-                    "least_efficiency");
+                    " says how wide its jobs may be, or has a floor, which has no effect while "
+                    "widths are fixed: set policy.widths to chosen, or remove least, cap, "
+                    "deadline_cap, least_efficiency and floor");
 }
 
 void check_widths(db::Priority priority, const ClassWidths& widths) {
@@ -97,6 +100,20 @@ void check_widths(db::Priority priority, const ClassWidths& widths) {
                     to_string(widths.least) + "; raise cap or lower least (by default slurm.shape)"
               : "deadline_cap is " + to_string(widths.deadline_cap) + ", narrower than its cap, " +
                     to_string(widths.cap) + "; raise deadline_cap or lower cap"));
+}
+
+// Nothing waits above urgent items; and where the floors are all there is, nothing goes first.
+void check_floors(const Config& config) {
+  const auto urgent = config.policy.classes.find(db::Priority::kUrgent);
+  if (urgent != config.policy.classes.end() && urgent->second.floor) {
+    throw ConfigError("policy.classes.urgent.floor: remove it; nothing waits above urgent items");
+  }
+  double sum = 0;
+  for (const auto& [priority, share] : floors_of(config)) sum += share;
+  if (sum < 1) return;
+  throw ConfigError(
+      "policy.classes: the floors of its classes (by default .10 of normal and .05 of low) must "
+      "add up to less than 1, or urgent items would get nothing");
 }
 
 // Users, and groups as "@name".
@@ -156,6 +173,7 @@ Reader policy_into(PolicyOptions& policy) {
 
 void check_policy(const Config& config) {
   for (const auto& [priority, widths] : class_widths_of(config)) check_widths(priority, widths);
+  check_floors(config);
   for (const auto& [priority, options] : config.policy.classes) {
     check_has_effect(config, to_string(priority), options);
     if (options.options.empty()) continue;

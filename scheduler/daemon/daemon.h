@@ -121,6 +121,7 @@ class Daemon {
   Widener widener_{context_};
   KnownQueue queue_;
   PlanBoard plans_;
+  std::map<db::Priority, int64_t> idle_since_;  // of the last plan
   JobSnapshot snapshot_;  // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;

@@ -61,7 +61,7 @@ void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slur
     transaction.commit();
   }
   reach(context.crash, "after-stop-commit");
-  context.log(attempt.token + ": stopping with a checkpoint, for a wider job");
+  context.log(attempt.token + ": stopping with a checkpoint, for another job");
   ask_for_checkpoint(context, attempt, job);
 }
 

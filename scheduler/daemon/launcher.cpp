@@ -168,7 +168,10 @@ class Launcher {
 
   AttemptPlan prepare(const db::Item& item, const db::Template& search_template,
                       const JobStart& start) const {
-    AttemptPlan plan = plan_attempt(plan_context(), item, start.width);
+    JobShape shape = job_shape_of(context_.config.slurm, start.width);
+    shape.nice_of = start.floor_over;
+    AttemptPlan plan = plan_attempt(plan_context(), item, shape);
+    plan.attempt.by_floor = start.floor_over.has_value();
     db::Attempt& attempt = plan.attempt;
     attempt.shape = text_of(limits_, start.width);
     attempt.explanation = start.explanation;

@@ -1,6 +1,7 @@
 // Implements daemon.h: plans once a tick, publishes the plan and carries it out.
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "db/items.h"
 #include "db/pauses.h"
@@ -86,13 +87,16 @@ LastPlan Daemon::make_plan(const std::string& pause, bool looks) {
   snapshot.not_widened = widener_.not_widened();
   widths_.add_to(snapshot);
   used_.add_to(snapshot);
+  snapshot.idle_since = idle_since_;
   if (looks) {
     guarded("fresh jobs", [&] { count_fresh_jobs(snapshot); });
   } else {
     fresh_.apply(snapshot);
   }
+  Plan made = plan(snapshot);
+  idle_since_ = made.idle_since;
   return std::make_shared<const PublishedPlan>(
-      PublishedPlan{.plan = plan(snapshot), .interval = context_.config.intervals.tick});
+      PublishedPlan{.plan = std::move(made), .interval = context_.config.intervals.tick});
 }
 
 void Daemon::carry_out(const Plan& plan) {

@@ -50,11 +50,28 @@ class Forecast {
   }
   int64_t not_placed() const { return not_placed_; }
   const std::map<std::string, double>& starts() const { return starts_; }
+  // On the partition's nodes.
+  int held_by_others(const std::string& partition) const {
+    int gpus = 0;
+    for (const Node& node : nodes_) {
+      if (partition.empty() || node.facts->partitions.count(partition) > 0) gpus += node.by_others;
+    }
+    return gpus;
+  }
+  int64_t others_waiting(const std::string& partition) const {
+    int64_t jobs = 0;
+    for (const QueuedJob& job : facts_.waiting) {
+      const bool there = partition.empty() || job.partitions.count(partition) > 0;
+      if (!job.ours && there && goes_first(job)) jobs += job.waiting_tasks;
+    }
+    return jobs;
+  }
 
  private:
   struct Node {
     const NodeFacts* facts = nullptr;
     size_t held = 0;       // its first GPUs, which have an end
+    int by_others = 0;     // GPUs that other people's jobs hold
     double first_end = 0;  // of all that it runs; 0: it runs nothing
   };
 
@@ -117,7 +134,9 @@ void Forecast::hold(const QueuedJob& job) {
   for (const slurm::NodeShare& share : slurm::shares_of(job)) {
     const auto node = index_.find(share.node);
     if (node == index_.end()) continue;
-    hold_devices(node->second, devices(share.gpus, share.cpus), end);
+    const int64_t count = devices(share.gpus, share.cpus);
+    if (!job.ours) nodes_[node->second].by_others += static_cast<int>(count);
+    hold_devices(node->second, count, end);
   }
 }
 
@@ -132,6 +151,7 @@ void Forecast::hold_unseen(const std::string& name, const slurm::UnseenUse& use)
   for (size_t i = 0; i < busy.size(); i += step) {
     const int64_t first_seen = busy[std::min(i + step, busy.size()) - 1];
     hold_devices(node->second, 1, std::max(kAnyMoment, since(first_seen) + limit));
+    ++nodes_[node->second].by_others;
   }
   if (by_cpu || use.cpus.empty()) return;
   hold_devices(node->second, 0, std::max(kAnyMoment, since(use.cpus.front()) + limit));
@@ -258,6 +278,8 @@ LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuest
   lane.gpus.late = late.of_partition(partition, same);
   lane.gpus.not_placed = late.not_placed();
   lane.starts = likely.starts();
+  lane.gpus.held_by_others = late.held_by_others(partition);
+  lane.gpus.others_waiting = late.others_waiting(partition);
   return lane;
 }
 

@@ -13,6 +13,7 @@ ClusterLimits limits_of_slurm(const Config& config) {
                        .width = width_of(slurm, slurm.shape)};
   limits.menu = menu_of(config);
   limits.classes = class_widths_of(config);
+  limits.floors = floors_of(config);
   const Shape urgent = slurm.urgent_shape.value_or(slurm.shape);
   if (urgent != slurm.shape) {
     limits.urgent = width_of(slurm, urgent);

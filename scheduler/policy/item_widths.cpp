@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
+#include <limits>
 #include <utility>
 
 #include "base/text.h"
 #include "scheduler/policy/rates.h"
+#include "scheduler/policy/span_text.h"
 
 namespace scheduler {
 namespace {
@@ -19,19 +19,6 @@ int gpus_up(const ClusterForecast& cluster) {
   size_t gpus = 0;
   for (const NodeForecast& node : cluster) gpus += node.size();
   return static_cast<int>(gpus);
-}
-
-std::string with_digits(double value, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << value;
-  return text.str();
-}
-
-// "35 s", "16.7 min", "11.2 h"
-std::string span_text(double seconds) {
-  if (seconds < 60) return with_digits(std::ceil(seconds), 0) + " s";
-  if (seconds < kSecondsPerHour) return with_digits(seconds / 60, 1) + " min";
-  return with_digits(seconds / kSecondsPerHour, 1) + " h";
 }
 
 bool leads_elsewhere(const std::map<std::string, std::string>& place) {
@@ -308,6 +295,40 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
     return std::nullopt;
   }
   return width;
+}
+
+bool ItemWidths::has_own_place(const PlanItem& item) const {
+  const ItemAsks& asks = asks_of(item);
+  return leads_elsewhere(asks.place) || class_is_elsewhere(item) || asks.own_width ||
+         !asks.size.empty();
+}
+
+double ItemWidths::seconds_of(const PlanItem& item, const ItemWidth& width) const {
+  const SearchTime* time = time_of(item);
+  const int gpus = std::max(1, width.width.gpus());
+  if (time == nullptr || width.width.gpus() == 0) return snapshot_.usual_job_seconds / gpus;
+  return run_seconds(time->model, time->work, width.width);
+}
+
+double ItemWidths::late_seconds_of(const PlanItem& item, const ItemWidth& width) const {
+  const SearchTime* time = time_of(item);
+  const double seconds = seconds_of(item, width);
+  return time == nullptr ? seconds : bounded(seconds, time->model, kNinetyPercent);
+}
+
+double ItemWidths::late_wait(const ItemWidth& width) const {
+  const auto start = gpus_ ? earliest_start(gpus_->late, width.width) : std::nullopt;
+  return start ? std::max(0.0, *start) : std::numeric_limits<double>::infinity();
+}
+
+double ItemWidths::longest_turn() const {
+  double longest = 0;
+  for (const auto& time : snapshot_.times) {
+    if (!time) continue;
+    const double whole = run_seconds(time->model, time->work, Width{});
+    longest = std::max(longest, bounded(whole, time->model, kNinetyPercent));
+  }
+  return longest;
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {

@@ -39,6 +39,16 @@ class ItemWidths {
   // and either is not the item's first, or would gain less than a tenth of what is left. For a job
   // that is being stopped already: the wider width, whatever it gains.
   std::optional<ItemWidth> instead(const PlanItem& item);
+  // Whether its job runs elsewhere than those of the site, or is as large as its own options say.
+  bool has_own_place(const PlanItem& item) const;
+  // How long its job of this width takes, as expected and with 90 % certainty; what jobs take on
+  // average where the time of its search is not known.
+  double seconds_of(const PlanItem& item, const ItemWidth& width) const;
+  double late_seconds_of(const PlanItem& item, const ItemWidth& width) const;
+  // When its GPUs are free with 90 % certainty, seconds from now; infinite: that is not known.
+  double late_wait(const ItemWidth& width) const;
+  // How long a job of any of the known searches may hold one GPU.
+  double longest_turn() const;
   // The item gets this width: its GPUs are taken from the forecast.
   void take(const PlanItem& item, const ItemWidth& width);
 

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "db/records.h"
 #include "scheduler/config/width.h"
+#include "scheduler/policy/floors.h"
 #include "scheduler/policy/queue_snapshot.h"
 
 namespace scheduler {
@@ -24,6 +26,7 @@ enum class Verdict : uint8_t {
 
 enum class Why : uint8_t {
   kTurn,   // kStart: it is its turn
+  kFloor,  // kStart: its class has less than its floor
   kProbe,  // kStart: it tries for all whether jobs run again
   kQueue,  // kWait: for its turn
   kHold,   // kWait: no job of its lane, of its size there, or for its files may be submitted
@@ -45,7 +48,7 @@ struct Reason {
   Why why = Why::kQueue;
   db::Priority priority = db::Priority::kNormal;
   int64_t busy = 0;  // of kTurn, kProbe and kQueue: jobs, those that start before it included
-  // Of kTurn and kProbe:
+  // Of kTurn, kFloor and kProbe:
   bool plain = false;           // it has no options of its own
   bool others_wait = false;     // items before it wait, as many jobs of their classes do already
   bool owners_in_turn = false;  // its class has items of several owners,
@@ -58,8 +61,8 @@ struct Reason {
   ByClass ahead{};     // items of other classes that go first
   // An index into Plan::groups: of one of its class that goes before its own; -1: there is none.
   int first_group = -1;
-  // An index into Plan::texts, -1 for none. Of kTurn and kProbe what it gets, of kHold and kUnread
-  // what keeps it, of kWidens the whole sentence.
+  // An index into Plan::texts, -1 for none. Of kTurn, kFloor and kProbe what it gets, of kHold and
+  // kUnread what keeps it, of kWidens the whole sentence.
   int text = -1;
 
   bool operator==(const Reason&) const = default;
@@ -108,6 +111,8 @@ struct JobStart {
   std::string size{};
   std::optional<int64_t> apart{};  // its owner if its job is one of pending_apart
   std::string explanation{};       // one sentence for the user
+  // Submitted for the floor of its class: it waits in the cluster as jobs of this class do.
+  std::optional<db::Priority> floor_over{};
 };
 
 // A job to be stopped with a checkpoint, and what its item then gets.
@@ -126,9 +131,12 @@ struct Plan {
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
   std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items
   QueueForecast queue{};
-  std::vector<FastestSearch> fastest{};  // of the kinds that the queue has had
-  std::vector<JobStart> starts{};        // in their order
-  std::vector<Widening> widenings{};     // after the starts
+  std::vector<FastestSearch> fastest{};    // of the kinds that the queue has had
+  std::vector<JobStart> starts{};          // in their order
+  std::vector<Widening> widenings{};       // after the starts
+  std::map<db::Priority, Floor> floors{};  // as they are after the starts
+  // Since when a class with ready items holds no GPU: for the next snapshot.
+  std::map<db::Priority, int64_t> idle_since{};
 };
 
 }  // namespace scheduler

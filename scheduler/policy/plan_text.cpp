@@ -1,9 +1,11 @@
 #include "scheduler/policy/plan_text.h"
 
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
 #include "base/text.h"
+#include "scheduler/policy/span_text.h"
 
 namespace scheduler {
 namespace {
@@ -39,11 +41,42 @@ std::string text_at(const Plan& plan, const Reason& reason) {
   return reason.text < 0 ? "" : plan.texts.at(static_cast<size_t>(reason.text));
 }
 
+std::string percent(double share) {
+  std::ostringstream text;
+  text << std::setprecision(3) << 100 * share << " %";
+  return text.str();
+}
+
+// Of an item that items of higher classes go before. Empty where no class has a floor.
+std::string bound_text(const Plan& plan, const Reason& reason, const Decision& decision) {
+  const size_t own = static_cast<size_t>(reason.priority);
+  const bool above = std::any_of(reason.ahead.begin(), reason.ahead.begin() + own,
+                                 [](int64_t items) { return items > 0; });
+  if (!above || plan.limits.classes.empty() || reason.apart) return "";
+  const std::string no_bound = "; how long items of higher classes keep it waiting has no bound, ";
+  const auto share = plan.limits.floors.find(reason.priority);
+  if (share == plan.limits.floors.end()) {
+    return no_bound + "since the floor of class " + to_string(reason.priority) + " is 0";
+  }
+  const auto floor = plan.floors.find(reason.priority);
+  if (floor == plan.floors.end()) {
+    return no_bound + "since the GPUs of the cluster are not known at present";
+  }
+  if (floor->second.usable == 0) {
+    return no_bound + "since other people's jobs hold all GPUs at present";
+  }
+  const auto wait = longest_wait(floor->second, decision.count);
+  return "; " + floor_text(floor->second) +
+         (wait ? ": judging by what is known now it waits at most " + span_text(*wait) : "");
+}
+
 std::string start_text(const Plan& plan, const Reason& reason) {
   std::string text;
   if (reason.why == Why::kProbe) {
     text = std::string("is tried first, to see whether jobs run again") +
            (reason.plain ? ", since it has no options of its own; " : "; ");
+  } else if (reason.why == Why::kFloor) {
+    text = place_in_class(reason) + "; " + floor_text(plan.floors.at(reason.priority)) + "; ";
   } else {
     text = place_in_class(reason) +
            (reason.others_wait
@@ -93,10 +126,15 @@ std::string queue_text(const Plan& plan, const Reason& reason, const Decision& d
   ByClass ahead = reason.ahead;
   ahead.at(static_cast<size_t>(reason.priority)) = decision.count;
   return text + queue_before(ahead) + group_text(plan, reason, decision) + "; " +
-         slots_busy(reason, plan.limits);
+         slots_busy(reason, plan.limits) + bound_text(plan, reason, decision);
 }
 
 }  // namespace
+
+std::string floor_text(const Floor& floor) {
+  return "its class gets at least " + percent(floor.share) + " of the " +
+         base::counted(floor.usable, "GPU") + " that Margay may use, whatever waits above it";
+}
 
 std::string held_text(int64_t item_id) {
   return "held (margay release " + std::to_string(item_id) + ")";
@@ -116,6 +154,7 @@ std::string sentence(const Plan& plan, const Decision& decision) {
   const Reason& reason = plan.reasons.at(decision.reason);
   switch (reason.why) {
     case Why::kTurn:
+    case Why::kFloor:
     case Why::kProbe:
       return start_text(plan, reason);
     case Why::kQueue:

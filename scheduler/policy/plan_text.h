@@ -16,6 +16,9 @@ std::string retry_text(int64_t seconds);
 // Of an item of this class whose job was asked for a checkpoint.
 std::string stops_text(const ClusterLimits& limits, db::Priority priority);
 
+// "its class gets at least 5 % of the 60 GPUs that Margay may use, whatever waits above it"
+std::string floor_text(const Floor& floor);
+
 // Why, one sentence for the user. `decision` is one of the plan's.
 std::string sentence(const Plan& plan, const Decision& decision);
 

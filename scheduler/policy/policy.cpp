@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -11,10 +13,12 @@
 #include "scheduler/policy/deadlines.h"
 #include "scheduler/policy/expected_times.h"
 #include "scheduler/policy/filling.h"
+#include "scheduler/policy/floors.h"
 #include "scheduler/policy/holds.h"
 #include "scheduler/policy/item_widths.h"
 #include "scheduler/policy/plan_text.h"
 #include "scheduler/policy/ready_order.h"
+#include "scheduler/policy/width_text.h"
 
 namespace scheduler {
 namespace {
@@ -24,32 +28,6 @@ bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot, Holds& holds)
          item.not_before <= snapshot.now && holds.of(item) == nullptr;
 }
 
-std::string why_this_width(const PlanItem& item, const ClusterLimits& limits) {
-  if (!limits.urgent) return "";
-  if (item.priority == db::Priority::kUrgent) return ", since it is urgent";
-  return ", since only urgent items get " + text_of(limits, *limits.urgent);
-}
-
-std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
-                         const QueueSnapshot& snapshot) {
-  if (asks_of(item).own_width) return "what its own options ask for";
-  const std::string text = text_of(snapshot.limits, width.width);
-  if (!width.choice) {
-    return text + why_this_width(item, snapshot.limits) +
-           (width.not_chosen.empty() ? "" : "; no width was chosen, since " + width.not_chosen);
-  }
-  return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)]);
-}
-
-// "has 1 GPU, and urgent items get 4 nodes (16 GPUs)"
-std::string widening_text(const PlanItem& item, const ItemWidth& width,
-                          const ClusterLimits& limits) {
-  const std::string wide = text_of(limits, width.width);
-  return "has " + text_of(limits, *item.width) +
-         (width.choice ? ", and with " + wide + " it would be " + explain_instead(width)
-                       : ", and urgent items get " + wide);
-}
-
 class Planner {
  public:
   explicit Planner(const QueueSnapshot& snapshot)
@@ -57,6 +35,7 @@ class Planner {
         holds_(snapshot),
         deadlines_(snapshot),
         order_(snapshot, deadlines_),
+        floors_(snapshot),
         filling_{.snapshot = snapshot,
                  .busy = snapshot.busy_slots,
                  .pending = snapshot.pending,
@@ -64,6 +43,7 @@ class Planner {
     plan_.made = snapshot.now;
     plan_.limits = snapshot.limits;
     plan_.pause_reason = snapshot.pause_reason;
+    plan_.floors = floors_.all();
   }
 
   Plan run() {
@@ -129,23 +109,115 @@ class Planner {
       if (order_.has_groups()) note_group(*entry.item);
     }
     filling_.widths.emplace(snapshot_, filling_.left);
+    start_by_floor(ready);
     for (const Entry& entry : ready) {
       const PlanItem& item = *entry.item;
-      const bool room = snapshot_.pause_reason.empty() && filling_.busy < snapshot_.limits.slots;
-      if (room && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_)) {
+      if (by_floor_.contains(item.id)) continue;
+      if (has_slot() && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_)) {
         start(entry);
       } else {
         wait(entry);
       }
     }
+    note_floors();
   }
 
-  void start(const Entry& entry) {
+  bool has_slot() const {
+    return snapshot_.pause_reason.empty() && filling_.busy < snapshot_.limits.slots;
+  }
+
+  // The next items of the classes that have less than their floors, while items of higher classes
+  // are ready that compete for the same GPUs.
+  void start_by_floor(const std::vector<Entry>& ready) {
+    if (snapshot_.probing) return;
+    const auto competes = [this](const Entry& entry) {
+      return !filling_.widths->has_own_place(*entry.item);
+    };
+    const auto over = std::find_if(ready.begin(), ready.end(), competes);
+    if (over == ready.end()) return;
+    const db::Priority highest = over->item->priority;
+    for (const auto& [priority, share] : snapshot_.limits.floors) {
+      Floor* floor = floors_.of(priority);
+      if (floor == nullptr || priority < highest) continue;
+      const auto is_higher = [&](const Entry& entry) { return entry.item->priority < priority; };
+      const auto from = std::partition_point(ready.begin(), ready.end(), is_higher);
+      const auto to = std::find_if(
+          from, ready.end(), [&](const Entry& entry) { return entry.item->priority != priority; });
+      auto next = std::find_if(from, to, competes);
+      if (next != to) add_bound(*floor, *next->item);
+      if (priority == highest) continue;
+      submit_anew_by_floor(from, to, priority, highest);
+      while (next != to && start_one_by_floor(*next, highest)) {
+        next = std::find_if(std::next(next), to, competes);
+      }
+    }
+  }
+
+  // Jobs that wait in the cluster among those of their class may wait there for as long as items of
+  // higher classes come. `from` to `to` are the ready items of the class: one that was stopped for
+  // this is among them, and nothing newer is stopped in its place.
+  void submit_anew_by_floor(std::vector<Entry>::const_iterator from,
+                            std::vector<Entry>::const_iterator to, db::Priority priority,
+                            db::Priority over) {
+    if (!snapshot_.pause_reason.empty()) return;
+    for (const Entry& entry : others_) {
+      const PlanItem& item = *entry.item;
+      const bool waits = item.priority == priority && item.stoppable && item.waits;
+      if (!waits || item.by_floor || item.stop_asked || item.cancel_requested) continue;
+      if (filling_.widths->has_own_place(item) || !item.width ||
+          snapshot_.not_widened.contains(item.id)) {
+        continue;
+      }
+      const ItemWidth width{.width = *item.width};
+      const double seconds = filling_.widths->seconds_of(item, width);
+      if (!floors_.is_due(priority, *item.width, seconds)) return;
+      const bool is_oldest = std::none_of(from, to, [&](const Entry& ready) {
+        return std::pair(ready.item->created, ready.item->id) < std::pair(item.created, item.id);
+      });
+      if (!is_oldest) continue;
+      floors_.stop(priority, *item.width);
+      submitted_anew_.emplace(item.id, over);
+    }
+  }
+
+  bool start_one_by_floor(const Entry& entry, db::Priority over) {
+    const PlanItem& item = *entry.item;
+    if (!has_slot() || has_stuck_jobs(item, snapshot_)) return false;
+    const ItemWidth width = filling_.widths->of(item);
+    if (!floors_.is_due(item.priority, width.width, filling_.widths->seconds_of(item, width))) {
+      return false;
+    }
+    start(entry, over);
+    floors_.take(item.priority, width.width);
+    by_floor_.insert(item.id);
+    return true;
+  }
+
+  void add_bound(Floor& floor, const PlanItem& item) {
+    const ItemWidth width = filling_.widths->of(item);
+    floor.job_gpus = std::max(1, width.width.gpus());
+    floor.job_seconds = filling_.widths->late_seconds_of(item, width);
+    floor.first_wait = filling_.widths->late_wait(width);
+    floor.later_waits = std::max(floor.first_wait, filling_.widths->longest_turn());
+  }
+
+  void note_floors() {
+    plan_.floors = floors_.all();
+    for (const auto& [priority, floor] : plan_.floors) {
+      const auto left = filling_.left.find(priority);
+      const bool waits =
+          (left != filling_.left.end() && left->second > 0) || floor.jobs_waiting > 0;
+      plan_.idle_since[priority] = waits ? floor.idle_since : snapshot_.now;
+    }
+  }
+
+  void start(const Entry& entry, std::optional<db::Priority> floor_over = std::nullopt) {
     const PlanItem& item = *entry.item;
     const ItemAsks& asks = asks_of(item);
     const ItemWidth width = filling_.widths->of(item);
     filling_.widths->take(item, width);
     Reason reason = reason_to_start(item, filling_);
+    if (floor_over) reason.why = Why::kFloor;
     reason.text = add_text(what_it_gets(item, width, snapshot_));
     const Decision& decision = decide(entry, Verdict::kStart, reason);
     JobStart start{.item_id = item.id,
@@ -153,12 +225,13 @@ class Planner {
                    .width = width.width,
                    .lane = lane_of_width(snapshot_.limits, item.priority, asks.lane, width.width),
                    .size = asks.size,
-                   .explanation = sentence(plan_, decision)};
+                   .explanation = sentence(plan_, decision),
+                   .floor_over = floor_over};
     if (asks.own_room) start.apart = item.owner;
     plan_.starts.push_back(std::move(start));
     --filling_.left.at(item.priority);
     ++filling_.busy;
-    add_pending(item, filling_);
+    if (!floor_over) add_pending(item, filling_);
   }
 
   void wait(const Entry& entry) {
@@ -201,6 +274,8 @@ class Planner {
       // What it is stopped for is not free for others.
       if (width) filling_.widths->take(item, *width);
       decide(entry, Verdict::kRuns, {.why = Why::kStops});
+    } else if (const auto over = submitted_anew_.find(item.id); over != submitted_anew_.end()) {
+      decide_anew(entry, over->second);
     } else if (width) {
       decide_wider(entry, *width);
     } else {
@@ -236,6 +311,16 @@ class Planner {
       plan_.widenings.push_back({.item_id = item.id, .width = width.width});
     }
     decide(entry, verdict, {.why = Why::kWidens, .text = add_text(text)});
+  }
+
+  void decide_anew(const Entry& entry, db::Priority over) {
+    const PlanItem& item = *entry.item;
+    const std::string text =
+        floor_text(plan_.floors.at(item.priority)) +
+        ": its job in Slurm is submitted anew, to wait there as those of class " + to_string(over) +
+        " do";
+    plan_.widenings.push_back({.item_id = item.id, .width = *item.width});
+    decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
   }
 
   Decision& decide(const Entry& entry, Verdict verdict, const Reason& reason) {
@@ -274,6 +359,9 @@ class Planner {
   Holds holds_;
   Deadlines deadlines_;
   ReadyOrder order_;
+  Floors floors_;
+  std::unordered_set<int64_t> by_floor_;
+  std::unordered_map<int64_t, db::Priority> submitted_anew_;  // and the class that they wait among
   Filling filling_;
   Plan plan_;
   std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;

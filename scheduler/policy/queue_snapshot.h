@@ -37,12 +37,13 @@ struct PlanItem {
   bool cancel_requested = false;
   bool unread = false;  // its micrograph is still to be read
   // Of its open attempt, if it has one, as are its width and its start:
-  bool stoppable = false;   // its job waits in the cluster or runs
-  bool waits = false;       // its job waits in the cluster
-  bool stop_asked = false;  // its job was asked for a checkpoint, to resume with another width
-  bool first_job = false;   // of the item
-  int kind = -1;            // of its search: index of QueueSnapshot::kinds; -1: not known
-  int group = 0;            // of its owner: index of QueueSnapshot::groups
+  bool stoppable = false;      // its job waits in the cluster or runs
+  bool waits = false;          // its job waits in the cluster
+  bool stop_asked = false;     // its job was asked for a checkpoint, to resume with another width
+  bool first_job : 1 = false;  // of the item
+  bool by_floor : 1 = false;   // submitted for the floor of its class (floors.h)
+  int kind = -1;               // of its search: index of QueueSnapshot::kinds; -1: not known
+  int group = 0;               // of its owner: index of QueueSnapshot::groups
   int64_t created = 0;
   int64_t not_before = 0;
   int64_t owner = 0;  // uid
@@ -75,6 +76,8 @@ struct ClusterLimits {
   std::vector<Width> menu{};  // narrowest first
   int most_nodes = 0;         // of a job in the partition; 0: not limited
   std::map<db::Priority, ClassWidths> classes{};
+  // The share of the GPUs that a class gets whatever waits above it; none where widths are fixed.
+  std::map<db::Priority, double> floors{};
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
   // What the jobs of a class ask for over what all do.
@@ -133,6 +136,8 @@ struct QueueSnapshot {
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
+  // Plan::idle_since of the last plan.
+  std::map<db::Priority, int64_t> idle_since{};
   // With the GPU-seconds of their jobs that have ended, decayed. Empty, or only one: all items are
   // of the same group.
   std::vector<GroupUse> groups{};

@@ -97,6 +97,17 @@ void check_transport(const Directives& asks, Transport transport, const std::str
   }
 }
 
+// A job that the floor of its class gives waits in Slurm as those of a higher class do.
+Directives asks_of_class(const PolicyOptions& policy, const JobShape& job) {
+  if (!job.priority) return {};
+  Directives asks = policy.options_of(*job.priority);
+  if (!job.nice_of) return asks;
+  const Directives of_other = policy.options_of(*job.nice_of);
+  asks.erase("nice");
+  if (const auto nice = of_other.find("nice"); nice != of_other.end()) asks.insert(*nice);
+  return asks;
+}
+
 Directives merged_asks(const Config& config, const JobShape& job, const ScriptTemplate& script,
                        const std::map<std::string, std::string>& item_options) {
   const Shape shape = job.shape;
@@ -105,7 +116,7 @@ Directives merged_asks(const Config& config, const JobShape& job, const ScriptTe
   asks = slurm::merge(asks, config.slurm.options);
   const auto of_shape = config.slurm.shape_options.find(shape);
   if (of_shape != config.slurm.shape_options.end()) asks = slurm::merge(asks, of_shape->second);
-  if (job.priority) asks = slurm::merge(asks, config.policy.options_of(*job.priority));
+  asks = slurm::merge(asks, asks_of_class(config.policy, job));
   asks = slurm::merge(asks, without_label(item_options));
   const std::string where = place_of(job);
   check_transport(asks, config.slurm.transport, where);

@@ -146,9 +146,9 @@ class Simulator {
     plan_at_ = kNever;
     fill_snapshot();
     const Plan made = plan(snapshot_);
+    snapshot_.idle_since = made.idle_since;
     ++result_.plans;
-    for (const JobStart& start : made.starts)
-      submit(static_cast<size_t>(start.item_id), start.width);
+    for (const JobStart& start : made.starts) submit(static_cast<size_t>(start.item_id), start);
     for (const Widening& widening : made.widenings) stop(static_cast<size_t>(widening.item_id));
     // More may be submitted where jobs have started at once.
     if (start_waiting() || !made.widenings.empty()) plan_at_ = now_ + trace_.tick;
@@ -196,7 +196,8 @@ class Simulator {
     if (!snapshot_.limits.classes.empty()) snapshot_.gpus = cluster_.forecast(now_);
   }
 
-  void submit(size_t index, const Width& width) {
+  void submit(size_t index, const JobStart& start) {
+    const Width& width = start.width;
     PlanItem item = plan_item(index);
     const State& state = states_[index];
     item.state = db::ItemState::kActive;
@@ -204,8 +205,10 @@ class Simulator {
     item.waits = true;
     item.first_job = result_.items[index].jobs == 0;
     item.width = width;
+    item.by_floor = start.floor_over.has_value();
     cluster_.submit({.item = index,
                      .priority = item.priority,
+                     .rank = start.floor_over.value_or(item.priority),
                      .width = width,
                      .seconds = run_seconds(trace_.model, state.left, width),
                      .time = &*snapshot_.times[static_cast<size_t>(state.kind)]});

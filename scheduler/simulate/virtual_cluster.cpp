@@ -27,7 +27,7 @@ void VirtualCluster::submit(VirtualJob job) {
       static_cast<size_t>(job.width.nodes) > free_.size()) {
     throw std::invalid_argument("the simulated cluster has no " + to_string(job.width));
   }
-  const Turn turn{job.priority, submitted_++};
+  const Turn turn{job.rank, submitted_++};
   turns_[job.item] = turn;
   ++waiting_of_class_[job.priority];
   waiting_.emplace(turn, std::move(job));

@@ -1,7 +1,7 @@
 // Stands for Slurm in a simulation: nodes with GPUs, on which each job runs for the seconds that it
-// was submitted with. Waiting jobs start class before class, and within a class in the order of
-// their submission; a job that waits for its GPUs keeps back those behind it (no backfill). Other
-// people's jobs only hold GPUs for a while. Pure.
+// was submitted with. Waiting jobs start class before class (VirtualJob::rank), and within a class
+// in the order of their submission; a job that waits for its GPUs keeps back those behind it (no
+// backfill). Other people's jobs only hold GPUs for a while. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@ namespace scheduler {
 struct VirtualJob {
   size_t item = 0;  // each has one job at most
   db::Priority priority = db::Priority::kNormal;
+  db::Priority rank = db::Priority::kNormal;  // the class that it waits among
   Width width{};
   double seconds = 0;                // that it runs for
   const SearchTime* time = nullptr;  // what is known of it beforehand

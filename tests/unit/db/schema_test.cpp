@@ -10,7 +10,16 @@
 namespace db {
 namespace {
 
+void undo_policy_columns(Connection& connection) {
+  for (const std::string column : {"segment", "by_floor", "got_further"}) {
+    connection.execute(("ALTER TABLE attempts DROP COLUMN " + column).c_str());
+  }
+  connection.execute("ALTER TABLE items DROP COLUMN searched");
+}
+
+// As before the columns that it and the later ones add.
 void undo_eleventh_step(Connection& connection) {
+  undo_policy_columns(connection);
   connection.execute("DROP TABLE urgent_tokens");
   connection.execute("ALTER TABLE items DROP COLUMN finish_by");
   connection.execute("ALTER TABLE items DROP COLUMN group_name");
@@ -89,6 +98,21 @@ TEST_F(StoresTest, ItemsBeforeTheEleventhStepHaveNoDeadlineAndNoKnownGroup) {
   EXPECT_EQ(items_.find(item)->owner, "ann");
   EXPECT_EQ(items_.find(item)->group, "");
   EXPECT_EQ(items_.find(item)->finish_by, 0);
+}
+
+TEST_F(StoresTest, AttemptsBeforeTheColumnsOfThePolicyRanWhole) {
+  const auto id = items_.insert({.micrograph_path = "/a", .template_id = template_});
+  const auto attempt = attempts_.insert({.item_id = id, .token = "t"});
+  {
+    const std::scoped_lock lock(database_.mutex());
+    undo_policy_columns(database_.connection());
+    database_.connection().execute("PRAGMA user_version = 11");
+    upgrade_schema(database_.connection());
+  }
+  EXPECT_EQ(attempts_.find(attempt)->segment, 0);
+  EXPECT_FALSE(attempts_.find(attempt)->by_floor);
+  EXPECT_FALSE(attempts_.find(attempt)->got_further);
+  EXPECT_EQ(items_.find(id)->searched, 0);
 }
 
 }  // namespace

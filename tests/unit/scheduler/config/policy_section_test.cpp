@@ -83,6 +83,23 @@ TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
             "not refused");
 }
 
+TEST(PolicySection, AFloorIsAShareOfTheGpusOfAllButUrgentItems) {
+  const std::string chosen = kSite + "policy: {widths: chosen, classes: ";
+  const Config usual = completed(kSite + "policy: {widths: chosen}");
+  EXPECT_EQ(floors_of(usual), (std::map<db::Priority, double>{{db::Priority::kNormal, 0.10},
+                                                              {db::Priority::kLow, 0.05}}));
+  EXPECT_EQ(
+      floors_of(completed(chosen + "{low: {floor: 0}, high: {floor: 0.2}}}")),
+      (std::map<db::Priority, double>{{db::Priority::kHigh, 0.2}, {db::Priority::kNormal, 0.10}}));
+  EXPECT_THAT(refusal_of(chosen + "{low: {floor: 5}}}"),
+              AllOf(HasSubstr("policy.classes.low.floor"), HasSubstr("between 0 and 1")));
+  EXPECT_THAT(refusal_of(chosen + "{low: {floor: 0.9}}}"), HasSubstr("add up to less than 1"));
+  EXPECT_THAT(refusal_of(chosen + "{urgent: {floor: 0.1}}}"),
+              HasSubstr("nothing waits above urgent items"));
+  EXPECT_THAT(refusal_of(kSite + "policy: {widths: fixed, classes: {low: {floor: 0.1}}}"),
+              HasSubstr("no effect while widths are fixed"));
+}
+
 TEST(PolicySection, WhoMayBeUrgentIsAListOfUsersAndGroups) {
   EXPECT_EQ(completed(kSite).policy.urgent_allow, std::nullopt);
   const PolicyOptions each = completed("policy: {urgent: {tokens: 5}}").policy;

@@ -24,6 +24,7 @@ const SearchTime& hundred_seconds() {
 VirtualJob job(size_t item, const Width& width, Priority priority = Priority::kNormal) {
   return {.item = item,
           .priority = priority,
+          .rank = priority,
           .width = width,
           .seconds = 100,
           .time = &hundred_seconds()};

@@ -1,0 +1,19 @@
+// What an item gets, and why, as its plan says it. Pure.
+#pragma once
+
+#include <string>
+
+#include "scheduler/policy/item_widths.h"
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+// "1 node (4 GPUs): 16.0 GPU hours ...", as explain() has it.
+std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
+                         const QueueSnapshot& snapshot);
+
+// "has 1 GPU, and urgent items get 4 nodes (16 GPUs)"
+std::string widening_text(const PlanItem& item, const ItemWidth& width,
+                          const ClusterLimits& limits);
+
+}  // namespace scheduler
