@@ -11,12 +11,13 @@ namespace scheduler::charts {
 // The GPUs that jobs of one class held, on average over each of the columns that the whole time is
 // divided into.
 struct Band {
-  std::string name{};
+  std::string name{};  // of the class; its colour is the same in every picture
   std::vector<double> gpus{};
 };
 
 struct Panel {
   std::string title{};
+  std::string note{};         // beside the title
   double seconds = 0;         // that all columns span
   double gpus = 0;            // of the site
   std::vector<Band> bands{};  // most urgent first, which is drawn lowest

@@ -15,11 +15,27 @@ cairo_status_t append(void* bytes, const unsigned char* data, unsigned int size)
   return CAIRO_STATUS_SUCCESS;
 }
 
+constexpr double kPatch = 14;
+constexpr double kLegendLine = 22;
+
+// Wide enough for its letters, whatever these are.
+double width_of(const Name& name) { return 48 + 8.2 * static_cast<double>(name.text.size()); }
+
+bool has_one_line(const std::vector<Name>& names, double width) {
+  double taken = 0;
+  for (const Name& name : names) taken += width_of(name);
+  return taken <= width;
+}
+
 void set_colour(cairo_t* cairo, const Colour& colour) {
   cairo_set_source_rgb(cairo, colour.red, colour.green, colour.blue);
 }
 
 }  // namespace
+
+double legend_height(const std::vector<Name>& names, double width) {
+  return kLegendLine * (has_one_line(names, width) ? 1 : static_cast<double>(names.size()));
+}
 
 Sheet::Sheet(int width, int height)
     : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height),
@@ -59,6 +75,21 @@ void Sheet::text(double x, double y, const std::string& text, const Letters& let
   set_colour(cairo_.get(), kInk);
   cairo_move_to(cairo_.get(), left, y + kHalfCapital * letters.size);
   cairo_show_text(cairo_.get(), text.c_str());
+}
+
+void Sheet::legend(const Box& box, const std::vector<Name>& names) {
+  const bool one_line = has_one_line(names, box.width);
+  double x = box.x;
+  double y = box.y;
+  for (const Name& name : names) {
+    fill({x, y, kPatch, kPatch}, name.colour);
+    text(x + kPatch + 6, y + kPatch / 2, name.text);
+    if (one_line) {
+      x += width_of(name);
+    } else {
+      y += kLegendLine;
+    }
+  }
 }
 
 std::string Sheet::png() {

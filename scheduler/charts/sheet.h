@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace scheduler::charts {
 
@@ -27,6 +28,14 @@ struct Letters {
   bool bold = false;
 };
 
+// A name beside a patch of its colour.
+struct Name {
+  std::string text{};
+  Colour colour{};
+};
+// Pixels that a legend of these names takes downwards on so many pixels.
+double legend_height(const std::vector<Name>& names, double width);
+
 class Sheet {
  public:
   Sheet(int width, int height);
@@ -35,6 +44,9 @@ class Sheet {
   void line(double x1, double y1, double x2, double y2, const Colour& colour, double width = 1);
   // The middle of the capitals' height lies at `y`.
   void text(double x, double y, const std::string& text, const Letters& letters = {});
+
+  // One behind another where they have room on `box`, and else one below another.
+  void legend(const Box& box, const std::vector<Name>& names);
 
   // The bytes of the PNG. Throws std::runtime_error when a drawing step has failed.
   std::string png();

@@ -72,6 +72,28 @@ TEST(Charts, TheAreaOfABandIsTheTimeOfItsGpus) {
   EXPECT_NEAR(shorter, all / 2, 0.02 * all) << "both have the longest one's scale";
 }
 
+TEST(Charts, AClassHasItsOwnColourWhateverOthersThereAre) {
+  Panel low = panel(3600, 64);
+  low.bands.front().name = "low";
+  EXPECT_EQ(Png(timeline_png({low})).count(kRed), 0);
+  Panel both = low;
+  both.bands.push_back({.name = "urgent", .gpus = std::vector<double>(kColumns, 0)});
+  EXPECT_GT(Png(timeline_png({both})).count(kRed), 0) << "in the legend";
+}
+
+TEST(Charts, LongNamesStandOneBelowAnother) {
+  const Waits brief{.group = "low", .name = "ours"};
+  Waits wordy = brief;
+  wordy.name = "ours, policy.classes.urgent.cap=4 nodes; site.nodes=14";
+  Waits wordier = wordy;
+  wordier.name += "; site.max_jobs=100";
+  const int one_line = Png(waits_png({brief})).height();
+  const Png several(waits_png({brief, wordy, wordier}));
+  EXPECT_GT(several.height(), one_line + 40);
+  EXPECT_EQ(several.at(96, 16), kBlue) << "the first name's";
+  EXPECT_NE(several.at(96, 38), kWhite) << "the second's, below it";
+}
+
 TEST(Charts, ALongerWaitHasALongerBar) {
   const Waits minute{.group = "low",
                      .name = "ours",
