@@ -10,8 +10,8 @@ namespace base {
 namespace {
 
 constexpr double kLongestMs = 1e12;  // 30 years
-constexpr std::array<std::pair<std::string_view, double>, 4> kUnits = {
-    {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}}};
+constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+    {{"ms", 1.0}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}}};
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 
 namespace base {
 
-// 500ms, 90s, 10m, 1.5h; at most 30 years, rounded to milliseconds. nullopt for anything else.
+// 500ms, 90s, 10m, 1.5h, 30d; at most 30 years, rounded to milliseconds. nullopt for anything else.
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 
 // "invalid duration 'soon'; write for example 500ms, 90s, 10m or 2h".

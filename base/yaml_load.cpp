@@ -33,7 +33,8 @@ size_t first_bad_byte(std::string_view text) {
 // would be too many once each alias stands for its value.
 class Inspector : public YAML::EventHandler {
  public:
-  explicit Inspector(std::string file) : file_(std::move(file)) {}
+  Inspector(std::string file, size_t most_nodes)
+      : file_(std::move(file)), most_nodes_(most_nodes) {}
 
   int documents() const { return documents_; }
 
@@ -88,8 +89,8 @@ class Inspector : public YAML::EventHandler {
   // Before a value is taken: the innermost of the open lists and maps gets it.
   void count(const YAML::Mark& mark, const Value& value) {
     nodes_ += value.nodes;
-    if (nodes_ > kMostYamlNodes) {
-      refuse(mark, "there are more than " + std::to_string(kMostYamlNodes) +
+    if (nodes_ > most_nodes_) {
+      refuse(mark, "there are more than " + std::to_string(most_nodes_) +
                        " values, each alias counted as what it stands for");
     }
     if (open_.size() + value.levels > kDeepestYaml) {
@@ -124,6 +125,7 @@ class Inspector : public YAML::EventHandler {
   }
 
   std::string file_;
+  size_t most_nodes_;
   int documents_ = 0;
   int document_start_ = 0;
   size_t nodes_ = 0;
@@ -131,10 +133,10 @@ class Inspector : public YAML::EventHandler {
   std::map<YAML::anchor_t, Value> values_;  // of the anchors whose values are whole
 };
 
-void inspect(const std::string& text, const std::string& file) {
+void inspect(const std::string& text, const std::string& file, size_t most_nodes) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  Inspector inspector(file);
+  Inspector inspector(file, most_nodes);
   while (parser.HandleNextDocument(inspector)) {
   }
   if (inspector.documents() > 1) {
@@ -149,10 +151,10 @@ std::string yaml_place(const std::string& file, int line) {
   return line > 0 ? "'" + file + "' line " + std::to_string(line) : "'" + file + "'";
 }
 
-YAML::Node load_yaml(const std::string& text, const std::string& file) {
-  if (text.size() > kLongestYaml) {
+YAML::Node load_yaml(const std::string& text, const std::string& file, const YamlSize& most) {
+  if (text.size() > most.bytes) {
     throw YamlError(yaml_place(file, 0) + " is longer than " +
-                    size_text(static_cast<int64_t>(kLongestYaml)) + ": is it a YAML file?");
+                    size_text(static_cast<int64_t>(most.bytes)) + ": is it a YAML file?");
   }
   const size_t bad = first_bad_byte(text);
   if (bad != std::string::npos) {
@@ -162,7 +164,7 @@ YAML::Node load_yaml(const std::string& text, const std::string& file) {
                     ": not YAML in UTF-8: a byte there is no text");
   }
   try {
-    inspect(text, file);
+    inspect(text, file, most.nodes);
     return YAML::Load(text);
   } catch (const YAML::Exception& error) {
     throw YamlError(yaml_place(file, line_of(error.mark)) + ": not YAML: " + error.msg);

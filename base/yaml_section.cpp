@@ -307,8 +307,8 @@ YamlSection YamlValue::as_section() const {
   return {node_, file_, path_};
 }
 
-YamlSection parse_yaml(const std::string& text, const std::string& file) {
-  return {load_yaml(text, file), file, ""};
+YamlSection parse_yaml(const std::string& text, const std::string& file, const YamlSize& most) {
+  return {load_yaml(text, file, most), file, ""};
 }
 
 }  // namespace base

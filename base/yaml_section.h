@@ -111,6 +111,6 @@ class YamlValue {
 
 // The one document of `text`, which must be a map; empty where there is none. `file` stands for it
 // in messages. Throws YamlError.
-YamlSection parse_yaml(const std::string& text, const std::string& file);
+YamlSection parse_yaml(const std::string& text, const std::string& file, const YamlSize& most = {});
 
 }  // namespace base

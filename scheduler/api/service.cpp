@@ -4,6 +4,7 @@
 
 #include "db/templates.h"
 #include "scheduler/api/callers.h"
+#include "scheduler/api/history_json.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/plan_json.h"
 #include "scheduler/api/records_json.h"
@@ -30,7 +31,8 @@ Response answer(json document, int status) {
 bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
-  return (head.method == "POST" && path[1] == "templates") || path.back() == "script";
+  return (head.method == "POST" && path[1] == "templates") || path.back() == "script" ||
+         path[1] == "site";
 }
 
 Response Service::handle(Request& request) {
@@ -54,6 +56,8 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "plan" && !post) {
       return plan_json(commands_.plan_view());
     }
+    if (path.size() == 2 && path[1] == "history" && !post) return history(request);
+    if (path.size() == 2 && path[1] == "site" && !post) return site_json(hooks_.site());
     if (path.size() == 2 && path[1] == "whoami" && !post) return whoami(request);
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
     if (path.size() == 2 && path[1] == "pause" && post) return pause(request);

@@ -12,9 +12,11 @@
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/file_work.h"
+#include "scheduler/commands/history.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/daemon/daemon_status.h"
 #include "scheduler/daemon/search_counts.h"
+#include "scheduler/daemon/site_size.h"
 #include "slurm/cluster.h"
 
 namespace scheduler::api {
@@ -33,6 +35,8 @@ struct DaemonHooks {
   std::function<void()> wake;  // something changed: asks for a tick at once
   std::function<RenderedScript(const ScriptRequest&)> script{};
   std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
+  std::function<History(const HistoryQuery&)> history{};
+  std::function<SiteSize()> site{};  // asks the cluster
   // See count_search(); must own all that it uses. Empty: templates are not checked by an engine.
   std::function<CountAnswer(const CountQuestion&, const std::function<bool()>& look)> count{};
 };
@@ -81,6 +85,7 @@ class Service {
   nlohmann::json log(const Request& request, int64_t item) const;
   nlohmann::json results(int64_t item) const;
   nlohmann::json script(const Request& request, int64_t item) const;
+  nlohmann::json history(const Request& request) const;
   nlohmann::json doctor(const Request& request);
   nlohmann::json stop(const Request& request);
   nlohmann::json pause(const Request& request);

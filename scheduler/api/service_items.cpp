@@ -10,6 +10,7 @@
 #include "db/audit.h"
 #include "db/items.h"
 #include "db/results.h"
+#include "scheduler/api/history_json.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
@@ -104,6 +105,17 @@ std::string Service::list(const Request& request) const {
     text += (i == 0 ? "" : ",") + entry.dump();
   }
   return text + "]}";
+}
+
+json Service::history(const Request& request) const {
+  HistoryQuery query{.since = integer(parameter(request, "since"), "since"), .most = kMostListed};
+  if (const std::string after = parameter(request, "after"); !after.empty()) {
+    query.after = integer(after, "after");
+  }
+  if (const std::string limit = parameter(request, "limit"); !limit.empty()) {
+    query.most = std::clamp<int64_t>(integer(limit, "limit"), 1, kMostListed);
+  }
+  return history_json(hooks_.history(query));
 }
 
 json Service::show(int64_t item) const {

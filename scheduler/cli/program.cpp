@@ -265,12 +265,19 @@ class Program {
   void add_simulate() {
     CLI::App* command =
         add_local(app_, "simulate",
-                  "Simulate a queue under several policies and compare them; needs no daemon",
+                  "Simulate a queue under several policies and compare them; needs no daemon for a "
+                  "trace",
                   "margay simulate docs/trace.yaml --policy ours,one-gpu",
                   [this](const Context& context) { return simulate_trace(context, simulate_); });
     option(*command, "TRACE", simulate_.trace, "",
-           "The cluster and the items that arrive (YAML; see docs/policy.md)")
-        ->required();
+           "The cluster and the items that arrive (YAML; see docs/policy.md)");
+    option(*command, "--from-history", simulate_.from_history, "TIME",
+           "In place of TRACE: what arrived here in so long, such as 30d, as the daemon knows it",
+           duration());
+    option(*command, "--save", simulate_.save, "FILE",
+           "Write the trace of --from-history to this file");
+    option(*command, "--socket", socket_, "PATH",
+           "Path of the daemon's socket, for --from-history [env: MARGAY_SOCKET]");
     option(*command, "--policy", simulate_.policies, "NAMES",
            "Policies to simulate [default: all, or ours with --what-if]: ours, one-gpu, one-node, "
            "whole-partition, fcfs",

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/yaml_load.h"
 #include "scheduler/charts/charts.h"
+#include "scheduler/cli/history.h"
 #include "scheduler/simulate/summary.h"
 #include "scheduler/simulate/trace_reader.h"
 
@@ -59,18 +60,44 @@ std::vector<TraceChange> changes_of(const std::string& what_if) {
   return changes;
 }
 
+std::string plural_were(int64_t count) { return count == 1 ? " was" : " were"; }
+
+// What the trace lacks of the history, a sentence; empty: nothing.
+std::string left_out_text(const HistoryTrace& history) {
+  std::string text;
+  if (history.given_up > 0) {
+    text = base::counted(history.given_up, "item") + plural_were(history.given_up) +
+           " cancelled or failed";
+  }
+  if (history.unknown > 0) {
+    text += (text.empty() ? "" : "; ") + std::string("of ") +
+            base::counted(history.unknown, "item") + " it is not known how long it takes";
+  }
+  return text.empty() ? "" : "Left out: " + text + ".";
+}
+
+HistoryTrace trace_text(const Context& context, const SimulateOptions& options) {
+  if (options.from_history.empty()) return {.yaml = read_trace(options.trace)};
+  HistoryTrace history = trace_of_history(context, options.from_history);
+  if (!options.save.empty()) {
+    base::write_file_atomically(options.save, history.yaml,
+                                {.durability = base::Durability::kVisible});
+  }
+  return history;
+}
+
 std::vector<Variant> variants_of(const std::string& yaml, const SimulateOptions& options) {
+  const std::string name = options.from_history.empty() ? options.trace : "the daemon's history";
   std::vector<Variant> variants;
   try {
-    variants.push_back({.trace = parse_trace(yaml, options.trace)});
+    variants.push_back({.trace = parse_trace(yaml, name)});
   } catch (const base::YamlError& error) {
     throw Failure(Exit::kFailed, error.what());
   }
   for (const std::string& what_if : options.what_if) {
     const std::vector<TraceChange> changes = changes_of(what_if);
     try {
-      variants.push_back(
-          {.change = to_string(changes), .trace = parse_trace(yaml, options.trace, changes)});
+      variants.push_back({.change = to_string(changes), .trace = parse_trace(yaml, name, changes)});
     } catch (const base::YamlError& error) {
       throw Failure(Exit::kUsage, error.what());
     }
@@ -176,7 +203,12 @@ Table table_of_classes(const std::vector<Row>& rows) {
 }
 
 charts::Panel panel_of(const Row& row, const std::string& title) {
-  charts::Panel panel{.title = title, .seconds = row.summary.makespan, .gpus = row.gpus};
+  charts::Panel panel{
+      .title = title,
+      .note = "all done after " + hours_text(row.summary.makespan / kSecondsPerHour) + ", " +
+              fixed(100 * row.summary.utilisation, 1) + " % of the GPUs' time until then",
+      .seconds = row.summary.makespan,
+      .gpus = row.gpus};
   for (const BusyGpus& of : row.busy) {
     panel.bands.push_back(
         {.name = of.priority ? to_string(*of.priority) : "others", .gpus = of.gpus});
@@ -227,7 +259,14 @@ Row row_of(const Variant& variant, SimulatedPolicy policy, bool draws) {
 }  // namespace
 
 Exit simulate_trace(const Context& context, const SimulateOptions& options) {
-  const std::vector<Variant> variants = variants_of(read_trace(options.trace), options);
+  if (options.trace.empty() == options.from_history.empty()) {
+    throw Failure(Exit::kUsage, "give either a trace or --from-history");
+  }
+  if (!options.save.empty() && options.from_history.empty()) {
+    throw Failure(Exit::kUsage, "--save writes the trace of --from-history, which is not given");
+  }
+  const HistoryTrace text = trace_text(context, options);
+  const std::vector<Variant> variants = variants_of(text.yaml, options);
   std::vector<Row> rows;
   for (const SimulatedPolicy policy : policies_of(options)) {
     for (const Variant& variant : variants) {
@@ -237,11 +276,17 @@ Exit simulate_trace(const Context& context, const SimulateOptions& options) {
   if (!options.pictures.empty()) write_pictures(options.pictures, rows);
   json all = json::array();
   for (const Row& row : rows) all.push_back(summary_json(row));
-  if (context.print_if_json({{"policies", std::move(all)}})) return Exit::kOk;
+  if (context.print_if_json(
+          {{"policies", std::move(all)}, {"left_out", text.given_up + text.unknown}}))
+    return Exit::kOk;
   const Trace& trace = variants.front().trace;
   context.out() << base::counted(static_cast<int64_t>(trace.items.size()), "item") << " on "
                 << base::counted(trace.nodes, "node") << " with "
-                << base::counted(trace.config.slurm.gpus_per_node, "GPU") << " each\n\n";
+                << base::counted(trace.config.slurm.gpus_per_node, "GPU") << " each\n";
+  if (const std::string left_out = left_out_text(text); !left_out.empty()) {
+    context.out() << left_out << "\n";
+  }
+  context.out() << "\n";
   context.print(table_of_policies(rows));
   context.out() << "\n";
   context.print(table_of_classes(rows));

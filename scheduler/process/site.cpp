@@ -7,11 +7,13 @@
 #include <functional>
 
 #include "base/environment.h"
+#include "scheduler/commands/history.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/daemon/make_cluster.h"
 #include "scheduler/daemon/search_counts.h"
+#include "scheduler/daemon/site_size.h"
 #include "scheduler/doctor/doctor.h"
 #include "scheduler/script/item_options.h"
 
@@ -83,6 +85,11 @@ api::DaemonHooks Site::hooks() {
           .wake = [this] { wake(); },
           .script = [this](const api::ScriptRequest& request) { return script_of(request); },
           .examine = [this] { return examine(config_, database_.instance()); },
+          .history =
+              [this](const HistoryQuery& query) {
+                return read_history(database_, config_.rates, query);
+              },
+          .site = [this] { return site_size(config_, asked_cluster()->facts()); },
           .count =
               [command = engine_command(config_)](const CountQuestion& question,
                                                   const std::function<bool()>& look) {
@@ -91,16 +98,20 @@ api::DaemonHooks Site::hooks() {
 }
 
 // The daemon's own cluster is busy in the tick.
-RenderedScript Site::script_of(const api::ScriptRequest& request) {
+std::unique_ptr<slurm::Cluster> Site::asked_cluster() const {
   Config own = config_;
   own.state = config_.state + "/ask";
-  const PlanContext context{
-      .config = config_, .database = database_, .now = SystemClock().now(), .nodes = [&] {
-        return make_cluster(own, database_.instance())->nodes();
-      }};
+  return make_cluster(own, database_.instance());
+}
+
+RenderedScript Site::script_of(const api::ScriptRequest& request) {
+  const PlanContext context{.config = config_,
+                            .database = database_,
+                            .now = SystemClock().now(),
+                            .nodes = [&] { return asked_cluster()->nodes(); }};
   RenderedScript script = render_item(context, request.item, request.shape);
   if (!request.test_only) return script;
-  script.test_only = test_script(config_, *make_cluster(own, database_.instance()), script);
+  script.test_only = test_script(config_, *asked_cluster(), script);
   return script;
 }
 

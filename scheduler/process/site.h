@@ -42,6 +42,8 @@ class Site {
  private:
   api::DaemonHooks hooks();
   DaemonStatus status() const;
+  // Another one, that answers while the daemon's own is busy.
+  std::unique_ptr<slurm::Cluster> asked_cluster() const;
   RenderedScript script_of(const api::ScriptRequest& request);
   void wake();
 

@@ -31,6 +31,8 @@ constexpr double kMostSpread = 3;
 constexpr base::Limits kWork{1e-6, 1e6, " GPU hours"};
 constexpr base::Limits kSeconds{0, 1e6, " s"};
 constexpr base::Limits kLoss{0, 1000};
+// A site's own history is longer than what people write.
+constexpr base::YamlSize kMostOfTrace{.bytes = size_t{64} << 20, .nodes = 4'000'000};
 
 // An entry of `items`: one item, or several that arrive one behind another.
 struct Arrivals {
@@ -39,7 +41,8 @@ struct Arrivals {
   milliseconds every{0};
   db::Priority priority = db::Priority::kNormal;
   double work_hours = 0;
-  double spread = 0;  // standard deviation of log(actual work / expected work)
+  double actual_hours = 0;  // 0: as `spread` has it
+  double spread = 0;        // standard deviation of log(actual work / expected work)
   std::optional<milliseconds> deadline_after{};
   std::string group{};
 };
@@ -65,6 +68,10 @@ Reader given_count_into(std::optional<int>& target) {
 
 Reader given_duration_into(std::optional<milliseconds>& target) {
   return [&target](const base::YamlValue& value) { target = value.duration(); };
+}
+
+Reader hours_into(double& target) {
+  return [&target](const base::YamlValue& value) { target = value.number_within(kWork); };
 }
 
 Reader seconds_into(double& target) {
@@ -139,18 +146,19 @@ Reader site_into(Trace& trace) {
 Arrivals arrivals_of(const base::YamlValue& value) {
   Arrivals arrivals;
   const base::YamlSection section = value.as_section();
-  const Reader work = [&](const base::YamlValue& hours) {
-    arrivals.work_hours = hours.number_within(kWork);
-  };
   read_section(section, {{"count", count_into(arrivals.count)},
                          {"start", duration_into(arrivals.start)},
                          {"every", duration_into(arrivals.every)},
                          {"class", class_into(arrivals.priority)},
-                         {"work_gpu_hours", work},
+                         {"work_gpu_hours", hours_into(arrivals.work_hours)},
+                         {"actual_gpu_hours", hours_into(arrivals.actual_hours)},
                          {"spread", spread_into(arrivals.spread)},
                          {"deadline_after", given_duration_into(arrivals.deadline_after)},
                          {"group", text_into(arrivals.group)}});
   section.value("work_gpu_hours");  // refused where missing
+  if (arrivals.actual_hours > 0 && arrivals.spread > 0) {
+    value.refuse("has both actual_gpu_hours and spread: remove one of them");
+  }
   return arrivals;
 }
 
@@ -237,7 +245,8 @@ std::vector<TraceItem> items_of(const std::vector<Arrivals>& all, int seed) {
                    .work = arrivals.work_hours * kSecondsPerHour};
     for (int i = 0; i < arrivals.count; ++i) {
       item.arrival = seconds_of(arrivals.start) + i * seconds_of(arrivals.every);
-      item.actual_work = item.work;
+      item.actual_work =
+          arrivals.actual_hours > 0 ? arrivals.actual_hours * kSecondsPerHour : item.work;
       if (arrivals.spread > 0)
         item.actual_work *= std::exp(arrivals.spread * normal_number(random));
       if (arrivals.deadline_after) {
@@ -264,7 +273,7 @@ std::string to_string(const std::vector<TraceChange>& changes) {
 Trace parse_trace(const std::string& yaml, const std::string& name,
                   const std::vector<TraceChange>& changes) {
   const std::string place = name + (changes.empty() ? "" : " with " + to_string(changes));
-  base::YamlSection top = base::parse_yaml(yaml, place);
+  base::YamlSection top = base::parse_yaml(yaml, place, kMostOfTrace);
   for (const TraceChange& change : changes) top = top.with(change.key, change.value);
   Trace trace;
   trace.config.cluster = ClusterKind::kSlurm;

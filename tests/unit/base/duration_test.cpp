@@ -15,12 +15,13 @@ TEST(Duration, EveryUnitIsRead) {
   EXPECT_EQ(parse_duration("10m"), milliseconds(600'000));
   EXPECT_EQ(parse_duration("1h"), milliseconds(3'600'000));
   EXPECT_EQ(parse_duration("1.5h"), milliseconds(5'400'000));
+  EXPECT_EQ(parse_duration("30d"), milliseconds(2'592'000'000));
   EXPECT_EQ(parse_duration("0s"), milliseconds(0));
 }
 
 TEST(Duration, WhatIsNoLengthOfTimeIsNothing) {
   for (const char* text :
-       {"", "5", "s", "m", "-1s", "-5s", "1 s", "10 m", "1d", "1e3s", "nan s", "nans", "inf",
+       {"", "5", "s", "m", "-1s", "-5s", "1 s", "10 m", "1w", "1e3s", "nan s", "nans", "inf",
         "infs", "99999999999999h", "99999999999999999999s", "5sx"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }

@@ -66,17 +66,21 @@ ApiFixture::ApiFixture() {
                                                          .plan = [this] { return plans_.last(); }});
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,
-      api::DaemonHooks{.status = [this] { return status_; },
-                       .stop = [this] { ++stops_; },
-                       .wake = [this] { plan_as_the_daemon(); },
-                       .script =
-                           [this](const api::ScriptRequest& request) {
-                             script_requests_.push_back(request);
-                             return script_;
-                           },
-                       .examine = [this] { return examine_(); },
-                       .count = [this](const CountQuestion& question,
-                                       const std::function<bool()>&) { return count_(question); }});
+      api::DaemonHooks{
+          .status = [this] { return status_; },
+          .stop = [this] { ++stops_; },
+          .wake = [this] { plan_as_the_daemon(); },
+          .script =
+              [this](const api::ScriptRequest& request) {
+                script_requests_.push_back(request);
+                return script_;
+              },
+          .examine = [this] { return examine_(); },
+          .history =
+              [this](const HistoryQuery& query) { return read_history(*database_, {}, query); },
+          .site = [this] { return site_; },
+          .count = [this](const CountQuestion& question,
+                          const std::function<bool()>&) { return count_(question); }});
   // Members of this group may connect: `nobody` here, a facility's users elsewhere.
   const bool root = ::geteuid() == 0;
   server_ = std::make_unique<api::HttpServer>(

@@ -136,8 +136,9 @@ TEST_F(CliImportTest, AListThatCannotBeReadIsNamed) {
 }
 
 TEST_F(CliImportTest, AGroupThatIsNotTheCallersIsRefused) {
-  const int exit = as_nobody([this] {
-    return margay({"enqueue", write("own.mrc"), "--template", "ribosome", "--defocus-u", "1",
+  const std::string own = write("own.mrc");
+  const int exit = as_nobody([&] {
+    return margay({"enqueue", own, "--template", "ribosome", "--defocus-u", "1",
                    "--defocus-v", "1", "--group", "no-such-group"})
         .exit;
   });

@@ -139,11 +139,23 @@ TEST_F(CliSimulateTest, TheExampleOfTheDocumentationRuns) {
                                 HasSubstr("low     one-node "), Not(HasSubstr("one-gpu"))));
 }
 
-TEST_F(CliSimulateTest, HasHelpWithAnExampleAndAsksForNoSocket) {
+TEST_F(CliSimulateTest, HasHelpWithAnExample) {
   const Result result = simulate({"--help"});
   EXPECT_EQ(result.exit, 0);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("Example:\n  margay simulate docs/trace.yaml"),
-                                Not(HasSubstr("--socket"))));
+  EXPECT_THAT(result.out, HasSubstr("Example:\n  margay simulate docs/trace.yaml"));
+}
+
+TEST_F(CliSimulateTest, RefusesNoTraceAndTwo) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {backlog(), "--from-history", "30d"}}) {
+    const Result result = simulate(arguments);
+    EXPECT_EQ(result.exit, 2);
+    EXPECT_THAT(result.error, HasSubstr("give either a trace or --from-history"));
+  }
+  EXPECT_EQ(simulate({backlog(), "--save", "x"}).exit, 2);
+  const Result soon = simulate({"--from-history", "soon"});
+  EXPECT_EQ(soon.exit, 2);
+  EXPECT_THAT(soon.error, HasSubstr("invalid duration 'soon'"));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// A trace's YAML from what a site has recorded: the text that trace_reader.h reads. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/policy/runtime_model.h"
+
+namespace scheduler {
+
+struct RecordedItem {
+  int64_t arrival = 0;  // seconds from the beginning of the trace
+  db::Priority priority = db::Priority::kNormal;
+  std::string group{};
+  double work = 0;               // seconds on one GPU, as the policy expects them,
+  std::optional<double> took{};  // and as they turned out; unset: the same
+  int64_t deadline_after = 0;    // seconds from its arrival; 0: none
+
+  bool operator==(const RecordedItem&) const = default;
+};
+
+struct Recorded {
+  std::string title{};  // a comment at the top, one line
+  int nodes = 1;
+  int gpus_per_node = 1;
+  int max_jobs = 1;
+  int max_pending = 0;  // 0: a part of those that run
+  RuntimeModel model{};
+  // By class: the keys of policy.classes that say how wide its jobs may be, with their values.
+  std::map<std::string, std::map<std::string, std::string>> classes{};
+  std::vector<RecordedItem> items{};  // in the order of their arrival
+};
+
+// Equal items one behind another are written as one entry.
+std::string trace_yaml(const Recorded& recorded);
+
+}  // namespace scheduler
