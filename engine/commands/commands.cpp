@@ -18,7 +18,7 @@ int run_command_line(int argc, char** argv) {
   ExitCode code = ExitCode::kDone;
   add_match(app, code, {argv, argv + argc});
   for (const auto add :
-       {add_peaks, add_plan, add_project, add_simulate, add_selftest, add_scale, add_info}) {
+       {add_init, add_peaks, add_plan, add_project, add_simulate, add_selftest, add_scale, add_info}) {
     add(app, code);
   }
   try {

@@ -26,6 +26,7 @@ void add_simulate(CLI::App& app, ExitCode& code);
 void add_selftest(CLI::App& app, ExitCode& code);
 void add_scale(CLI::App& app, ExitCode& code);
 void add_info(CLI::App& app, ExitCode& code);
+void add_init(CLI::App& app, ExitCode& code);
 
 // Parses the command line and runs the subcommand that it names. Returns the exit code; throws
 // UsageError for a command line that is not understood, and what the subcommand throws.

@@ -10,8 +10,6 @@
 namespace engine {
 namespace {
 
-constexpr double kPixelSizeTolerance = 1e-3;  // relative
-
 [[noreturn]] void refuse(const std::string& field, const std::string& path,
                          const std::string& problem) {
   throw InputError(field + ": '" + path + "' " + problem);

@@ -11,6 +11,9 @@
 
 namespace engine {
 
+// How much the pixel size of a header may differ from that of the configuration, relative to it.
+inline constexpr double kPixelSizeTolerance = 1e-3;
+
 struct InputFiles {
   MrcFile micrograph, volume;
 };

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "engine/io/mrc.h"
@@ -33,7 +34,7 @@ class EngineProgram : public ::testing::Test {
 
 TEST_F(EngineProgram, EverySubcommandExplainsItselfWithAnExample) {
   for (const std::string command :
-       {"match", "plan", "simulate", "selftest", "scale", "peaks", "project", "info"}) {
+       {"init", "match", "plan", "simulate", "selftest", "scale", "peaks", "project", "info"}) {
     const Finished help = run({command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.output, HasSubstr("Example:\n  margay-engine " + command));
@@ -123,6 +124,56 @@ TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
   const Finished refused = run({"info", "absent.mrc"});
   EXPECT_EQ(refused.exit_code, 64);
   EXPECT_THAT(refused.error, HasSubstr("absent.mrc"));
+}
+
+std::string with_every_key(const std::string& yaml) {
+  return std::regex_replace(yaml, std::regex("\n#((  )?[a-z_]+:)"), "\n$1");
+}
+
+TEST_F(EngineProgram, InitWritesAConfigurationThatTheEngineTakes) {
+  const Finished made =
+      run({"init", "new.yaml", "--micrograph", "image.mrc", "--template", "template.mrc"});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  const std::string text = read(search_.file("new.yaml"));
+  EXPECT_THAT(text, AllOf(HasSubstr("\nmicrograph_path: \"image.mrc\"\n"),
+                          HasSubstr("\ntemplate_volume_path: \"template.mrc\"\n"),
+                          HasSubstr("\n  pixel_size: 2\n"), HasSubstr("image_scaled_mip.mrc")));
+  EXPECT_THAT(run({"plan", "new.yaml", "--backend", "cpu"}).error,
+              HasSubstr("optics_group.defocus_u"));
+  std::ofstream(search_.file("whole.yaml")) << with_every_key(text);
+  const Finished plan = run({"plan", "whole.yaml", "--backend", "cpu"});
+  EXPECT_EQ(plan.exit_code, 0) << plan.error;
+}
+
+TEST_F(EngineProgram, InitLeavesOpenWhatItIsNotTold) {
+  ASSERT_EQ(run({"init"}).exit_code, 0);
+  const std::string text = read(search_.file("search.yaml"));
+  EXPECT_THAT(text, AllOf(HasSubstr("\n#micrograph_path: "), HasSubstr("\n#  pixel_size: ")));
+  const Finished refused = run({"plan", "search.yaml", "--backend", "cpu"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.error, HasSubstr("is missing"));
+}
+
+TEST_F(EngineProgram, InitOverwritesNothingAndRefusesWhatDoesNotFit) {
+  std::ofstream(search_.file("mine.yaml")) << "mine";
+  const Finished exists = run({"init", "mine.yaml"});
+  EXPECT_EQ(exists.exit_code, 64);
+  EXPECT_THAT(exists.error, HasSubstr("'mine.yaml' exists"));
+  EXPECT_EQ(read(search_.file("mine.yaml")), "mine");
+  EXPECT_THAT(run({"init", "no/folder.yaml"}).error, HasSubstr("no"));
+  EXPECT_THAT(run({"init", "a.yaml", "--micrograph", "absent.mrc"}).error, HasSubstr("absent.mrc"));
+  engine::write_mrc(search_.file("other.mrc"), small_template(), 3.0);
+  const Finished differ =
+      run({"init", "a.yaml", "--micrograph", "image.mrc", "--template", "other.mrc"});
+  EXPECT_EQ(differ.exit_code, 64);
+  EXPECT_THAT(differ.error, AllOf(HasSubstr("pixel size of 2 A"), HasSubstr("one of 3 A"),
+                                  HasSubstr("--pixel-size")));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("a.yaml")));
+  EXPECT_EQ(run({"init", "a.yaml", "--micrograph", "image.mrc", "--template", "other.mrc",
+                 "--pixel-size", "2.5"})
+                .exit_code,
+            0);
+  EXPECT_THAT(read(search_.file("a.yaml")), HasSubstr("\n  pixel_size: 2.5\n"));
 }
 
 TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
