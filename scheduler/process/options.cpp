@@ -18,8 +18,18 @@ void add_options(CLI::App& app, Options& options) {
       "--doctor", options.doctor,
       "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
       "a check fails");
+  CLI::Option* init = app.add_flag(
+      "--init", options.init,
+      "Write a site configuration to begin with and exit: for the Slurm whose commands answer "
+      "here, else for this machine");
+  app.add_option("FILE", options.init_file, "File that --init writes, which must not exist")
+      ->type_name("")
+      ->capture_default_str()
+      ->needs(init);
   app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
-  app.footer("Examples:\n  margayd\n  margayd --config /etc/margay/margayd.yaml");
+  app.footer(
+      "Examples:\n  margayd\n  margayd --init margayd.yaml\n  margayd --config "
+      "/etc/margay/margayd.yaml");
 }
 
 }  // namespace scheduler

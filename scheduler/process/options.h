@@ -10,6 +10,8 @@ struct Options {
   std::string state{};
   std::string config{};
   bool doctor = false;
+  bool init = false;
+  std::string init_file = "margayd.yaml";
 };
 
 // Adds the options to the program's parser; `options` must outlive it.

@@ -26,6 +26,7 @@
 #include "scheduler/config/places.h"
 #include "scheduler/doctor/doctor.h"
 #include "scheduler/files/jobs_owner.h"
+#include "scheduler/process/init.h"
 #include "scheduler/process/notify.h"
 #include "scheduler/process/reload.h"
 #include "scheduler/process/signal_thread.h"
@@ -196,6 +197,11 @@ int run_doctor(const Options& options) {
   return is_bad(findings) ? 1 : 0;
 }
 
+int run_init(const Options& options) {
+  write_site_file(options.init_file);
+  return 0;
+}
+
 int run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, kMemoryPools);
   block_signals();
@@ -218,6 +224,7 @@ int refuse(const std::string& why, int code) {
 int run(const Options& options) {
   umask(0027);
   try {
+    if (options.init) return run_init(options);
     return options.doctor ? run_doctor(options) : run_daemon(options);
   } catch (const ConfigError& error) {
     return refuse(error.what(), kBadConfiguration);

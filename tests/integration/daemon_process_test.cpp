@@ -169,6 +169,63 @@ TEST_F(WithoutAConfiguration, MargayNamesThePlacesThatItTried) {
             HasSubstr("start margayd, or give its socket with --socket or MARGAY_SOCKET")));
 }
 
+// Slurm's commands, which answer with what was recorded from a real site.
+void make_slurm_commands(const std::string& folder) {
+  std::filesystem::create_directory(folder);
+  const std::string data = MARGAY_TEST_DATA "/slurm/commands/";
+  for (const auto& [name, file] : {std::pair{"scontrol", "partitions.txt"},
+                                   {"sinfo", "sinfo.txt"},
+                                   {"squeue", "squeue_everybody.txt"}}) {
+    const std::string path = folder + "/" + name;
+    std::ofstream(path) << "#!/bin/sh\nexec cat '" << data << file << "'\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+}
+
+Finished init(const ScratchFolder& scratch, const std::string& path,
+              const std::vector<std::string>& more = {}) {
+  std::vector<std::string> command = {MARGAY_BIN_DIR "/margayd", "--init"};
+  command.insert(command.end(), more.begin(), more.end());
+  return run_program(command, scratch.path(), {"PATH=" + path, "HOME=" + scratch.path()});
+}
+
+TEST(Init, WritesAConfigurationForTheSlurmThatAnswers) {
+  const ScratchFolder scratch;
+  make_slurm_commands(scratch / "bin");
+  const Finished made = init(scratch, scratch / "bin:/usr/bin:/bin", {"site.yaml"});
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.output,
+              AllOf(HasSubstr("site.yaml written\n- found partition 'main': 4 nodes with 16 GPUs"),
+                    HasSubstr("- check it: margayd --doctor --config site.yaml")));
+  EXPECT_THAT(text_of(scratch / "site.yaml"),
+              AllOf(HasSubstr("\ncluster: slurm\n"), HasSubstr("\n  transport: cli\n"),
+                    HasSubstr("\n  options: {partition: main, ")));
+}
+
+TEST(Init, WithoutASlurmIsForThisMachine) {
+  const ScratchFolder scratch;
+  const Finished made = init(scratch, scratch.path());
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.output, HasSubstr("margayd.yaml written\n- found no Slurm here"));
+  EXPECT_THAT(text_of(scratch / "margayd.yaml"),
+              AllOf(HasSubstr("\ncluster: local\n"), HasSubstr("\nengine: ")));
+}
+
+TEST(Init, SaysWhenSlurmDoesNotAnswerAndOverwritesNothing) {
+  const ScratchFolder scratch;
+  make_slurm_commands(scratch / "bin");
+  std::ofstream(scratch / "bin/scontrol") << "#!/bin/sh\necho 'slurmctld is down' >&2\nexit 1\n";
+  const Finished made = init(scratch, scratch / "bin:/usr/bin:/bin");
+  EXPECT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.output,
+              AllOf(HasSubstr("Slurm's commands are here, but "), HasSubstr("slurmctld is down")));
+  std::ofstream(scratch / "margayd.yaml") << "mine";
+  const Finished again = init(scratch, scratch.path());
+  EXPECT_EQ(again.exit_code, 78);
+  EXPECT_THAT(again.error, HasSubstr("'margayd.yaml' exists"));
+  EXPECT_EQ(text_of(scratch / "margayd.yaml"), "mine");
+}
+
 #ifdef MARGAY_WITH_SYSTEMD
 
 // In systemd's place.
