@@ -57,6 +57,9 @@ class Backend {
   // The precision of the correlations, as precision_name (transform_path.h) has it. What was
   // accumulated in one cannot be continued in another.
   virtual std::string precision() const { return "fp32"; }
+  // Whose transforms they are, as TransformPath::fft has it. What was accumulated by one cannot be
+  // continued by another.
+  virtual std::string fft() const = 0;
   // Correlates every projection of `units` and adds the statistics. Whatever the order and the
   // grouping of units over calls, the accumulators end the same to the bit. Throws InputError when
   // a sum leaves its range. May return with work still to be done: what happens to that is thrown

@@ -18,12 +18,12 @@ TransformPath processor_path(const std::string& fft, Precision precision) {
                      ": the processor searches in fp32 only; omit --precision, or search on a CUDA "
                      "device (--backend cuda)");
   }
-  if (fft != "auto") {
-    throw UsageError("--fft " + fft +
-                     ": is for CUDA devices, and this search runs on the processor; omit --fft, or "
-                     "search on a CUDA device (--backend cuda)");
+  if (fft == "cufft") {
+    throw UsageError(
+        "--fft cufft: is for CUDA devices, and this search runs on the processor; "
+        "omit --fft, or search on a CUDA device (--backend cuda)");
   }
-  return {.fft = "fftw"};
+  return {.fft = fft == "auto" ? "fused" : fft};
 }
 
 }  // namespace
@@ -41,10 +41,16 @@ std::string precision_name(Precision precision) {
 TransformPath choose_transforms(const std::string& backend, const std::string& fft,
                                 const std::string& precision_text, bool fused_by_itself) {
   const Precision precision = precision_of(precision_text);
-  if (fft != "auto" && fft != "cufft" && fft != "fused") {
-    throw UsageError("--fft: '" + fft + "' is not one of auto, cufft, fused");
+  if (fft != "auto" && fft != "fused" && fft != "fftw" && fft != "cufft") {
+    throw UsageError("--fft: '" + fft + "' is not one of auto, fused, fftw, cufft");
   }
   if (backend == "cpu") return processor_path(fft, precision);
+  if (fft == "fftw" && backend == "cuda") {
+    throw UsageError(
+        "--fft fftw: is for the processor, and this search runs on a CUDA device; "
+        "omit --fft, or search on the processor (--backend cpu)");
+  }
+  if (fft == "fftw") return processor_path(fft, precision);
   const bool fp16 = precision != Precision::kFp32;
   if (fft == "cufft" && fp16) {
     throw UsageError("--precision " + precision_text +

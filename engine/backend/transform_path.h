@@ -19,13 +19,14 @@ std::string precision_name(Precision precision);
 constexpr bool kFusedByItself = false;
 
 struct TransformPath {
-  std::string fft;  // "fftw" on the processor; "cufft" or "fused" on a CUDA device
+  std::string fft;  // "fused" or "fftw" on the processor; "cufft" or "fused" on a CUDA device
   Precision precision = Precision::kFp32;
 };
 
-// `backend`: "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "cufft", "fused") and
-// `precision` are the values of the options; with `fused_by_itself` "auto" is "fused" in single
-// precision, too. In fp16 it always is. Throws UsageError where one option contradicts another.
+// `backend`: "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "fused", "fftw",
+// "cufft") and `precision` are the values of the options. On the processor "auto" is "fused"; on a
+// device in fp16, and with `fused_by_itself` in single precision, too. Throws UsageError where one
+// option contradicts another.
 TransformPath choose_transforms(const std::string& backend, const std::string& fft,
                                 const std::string& precision, bool fused_by_itself = false);
 

@@ -40,12 +40,10 @@ struct Plan {
 // An estimate from the transforms of the micrograph alone, which dominate.
 double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
   const double pixels = static_cast<double>(shape.height) * shape.width;
+  if (device.backend == "cpu") return base::seconds_on_cores(pixels, device.threads);
   if (device.fft == "cufft") return base::seconds_on_gpu(pixels, base::kCufftBytes);
-  if (device.fft == "fused") {
-    return base::seconds_on_gpu(
-        pixels, device.precision == "fp32" ? base::kFusedBytes : base::kFusedFp16Bytes);
-  }
-  return base::seconds_on_cores(pixels, device.threads);
+  return base::seconds_on_gpu(
+      pixels, device.precision == "fp32" ? base::kFusedBytes : base::kFusedFp16Bytes);
 }
 
 int ranks_of(const PlanCommand& command, const SearchConfig& config) {

@@ -7,29 +7,23 @@
 #include "engine/backend/transforms.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/layout.h"
+#include "engine/cpu/projector.h"
 #include "engine/cpu/thread_team.h"
 #include "engine/error.h"
 #include "engine/numerics/fft_plan.h"
-#include "engine/numerics/projection.h"
 
 namespace engine::cpu {
 namespace {
 
 struct Scratch {
-  AlignedArray<Complex> half_plane;    // n x (n/2+1)
-  AlignedArray<float> back_transform;  // n x n
-  AlignedArray<Complex> row_in;        // width
-  AlignedArray<Complex> row_out;       // width, kBlock of them
-  AlignedArray<Complex> column_in;     // height, zero beyond the template
-  AlignedArray<Complex> column_mid;    // height
-  AlignedArray<Complex> column_out;    // height + pad, kBlock of them
-  std::vector<Complex> magnified;
+  AlignedArray<Complex> row_in;      // width
+  AlignedArray<Complex> row_out;     // width, kBlock of them
+  AlignedArray<Complex> column_in;   // height, zero beyond the template
+  AlignedArray<Complex> column_mid;  // height
+  AlignedArray<Complex> column_out;  // height + pad, kBlock of them
 
   Scratch(const Problem& p)
-      : half_plane(static_cast<size_t>(p.template_size) *
-                   (static_cast<size_t>(p.template_size) / 2 + 1)),
-        back_transform(static_cast<size_t>(p.template_size) * static_cast<size_t>(p.template_size)),
-        row_in(padded(p.width)),
+      : row_in(padded(p.width)),
         row_out(padded(p.width) * kBlock),
         column_in(padded(p.height)),
         column_mid(padded(p.height)),
@@ -45,20 +39,17 @@ class CpuBackend : public Backend {
         width_(problem.width),
         valid_height_(problem.valid_height()),
         valid_width_(problem.valid_width()),
-        slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
         box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
         batch_(plan.batch),
         group_(static_cast<size_t>(plan.transforms)),
         team_(plan.threads),
-        project_plan_(n_),
+        // The transforms are not normalised: 1/pixels is applied once per projection.
+        projector_(problem, batch_, plan.threads, static_cast<double>(height_) * width_),
         row_forward_(width_, Direction::kForward),
         row_inverse_(width_, Direction::kInverse),
         column_forward_(height_, Direction::kForward),
         column_inverse_(height_, Direction::kInverse),
         spectrum_(static_cast<size_t>(width_) * padded(height_)),
-        slices_(static_cast<size_t>(batch_) * slice_size_),
-        projections_(static_cast<size_t>(batch_) * static_cast<size_t>(problem.planes()) * 2 *
-                     box_size_),
         template_rows_(group_ * static_cast<size_t>(width_) * padded(n_)),
         exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
     for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
@@ -71,12 +62,12 @@ class CpuBackend : public Backend {
   }
 
   std::string name() const override { return "cpu"; }
+  std::string fft() const override { return "fftw"; }
   void correlate(std::span<const Unit> units) override {
     for (size_t begin = 0; begin < units.size(); begin += static_cast<size_t>(batch_)) {
       const auto batch =
           units.subspan(begin, std::min(static_cast<size_t>(batch_), units.size() - begin));
-      make_slices(batch);
-      make_projections(batch);
+      projector_.project(batch, team_);
       const std::vector<Transform> transforms = list_transforms(
           batch, problem_.planes(), static_cast<int64_t>(problem_.orientations.size()));
       const std::span<const Transform> all(transforms);
@@ -142,34 +133,6 @@ class CpuBackend : public Backend {
     });
   }
 
-  void make_slices(std::span<const Unit> units) {
-    team_.run(units.size(), [&](size_t u, int thread) {
-      const Orientation& o = problem_.orientations[static_cast<size_t>(units[u].first)];
-      Complex* slice = slices_.data() + u * slice_size_;
-      extract_slice(problem_.volume_spectrum.data(), n_, rotation_matrix(o), slice,
-                    problem_.magnified);
-      if (problem_.magnified) {
-        magnify_slice(problem_.magnification, n_, slice,
-                      scratch_[static_cast<size_t>(thread)].magnified);
-      }
-    });
-  }
-
-  // The mirrored projection of a pair lies behind its own; of a single orientation, an odd plane's
-  // lies behind that of the plane before it, with which it shares a transform (list_transforms).
-  void make_projections(std::span<const Unit> units) {
-    const auto planes = static_cast<size_t>(problem_.planes());
-    team_.run(units.size() * planes, [&](size_t slot, int thread) {
-      const size_t u = slot / planes;
-      const size_t plane = slot % planes;
-      const bool paired = units[u].second >= 0;
-      const size_t behind = paired ? 0 : plane % 2;
-      project(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
-              projections_of(slot - behind) + behind * box_size_,
-              scratch_[static_cast<size_t>(thread)]);
-    });
-  }
-
   void forward_rows(std::span<const Transform> group) {
     const size_t row_blocks = blocks(n_);
     team_.run(group.size() * row_blocks, [&](size_t i, int thread) {
@@ -200,28 +163,12 @@ class CpuBackend : public Backend {
     });
   }
 
-  void project(const Complex* slice, int plane, bool paired, float* out, Scratch& scratch) const {
-    const std::vector<Complex>& filter = problem_.filters[static_cast<size_t>(plane)];
-    for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
-    project_plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
-    centre_projection(scratch.back_transform.data(), n_, out);
-    // The transforms are not normalised: 1/pixels is applied here, once per projection.
-    const double scale = 1.0 / (static_cast<double>(height_) * width_);
-    if (paired) {
-      float* mirrored = out + box_size_;
-      mirror_projection(out, n_, mirrored);
-      normalise_projection(mirrored, n_, height_, width_, scale);
-    }
-    normalise_projection(out, n_, height_, width_, scale);
-  }
-
   void forward_row_block(const Transform& t, size_t in_group, int first_row, Scratch& s) {
     const int rows = std::min(kBlock, n_ - first_row);
     const size_t stride = padded(width_);
     const auto n = static_cast<size_t>(n_);
     for (int r = 0; r < rows; ++r) {
-      const float* a =
-          projections_of(static_cast<size_t>(t.a)) + static_cast<size_t>(first_row + r) * n;
+      const float* a = projector_.projections_of(t.a) + static_cast<size_t>(first_row + r) * n;
       const float* b = a + box_size_;
       for (size_t x = 0; x < n; ++x) s.row_in[x] = {a[x], t.second >= 0 ? -b[x] : 0.0f};
       row_forward_.execute(s.row_in.data(), s.row_out.data() + static_cast<size_t>(r) * stride);
@@ -280,22 +227,17 @@ class CpuBackend : public Backend {
     const size_t at = static_cast<size_t>(row) * static_cast<size_t>(valid_width_);
     return {best_.data() + at, index_.data() + at, sum_.data() + at, squares_.data() + at};
   }
-  // The two projections of the transform whose first one has slot `slot`, one after the other.
-  float* projections_of(size_t slot) { return projections_.data() + 2 * slot * box_size_; }
 
   const Problem& problem_;
   const int n_, height_, width_, valid_height_, valid_width_;
-  const size_t slice_size_;  // n x (n/2+1)
-  const size_t box_size_;    // n x n
+  const size_t box_size_;  // n x n
   int batch_;
   size_t group_;
   mutable ThreadTeam team_;
-  ProjectionPlan project_plan_;
+  Projector projector_;
   LinePlan row_forward_, row_inverse_, column_forward_, column_inverse_;
   std::vector<Scratch> scratch_;
   AlignedArray<Complex> spectrum_;       // [column][row], full plane
-  AlignedArray<Complex> slices_;         // per unit
-  AlignedArray<float> projections_;      // per unit and plane, two each
   AlignedArray<Complex> template_rows_;  // per transform, [column][template row]
   AlignedArray<Complex> exchange_;       // per transform, [valid row][column]
   // Statistics, [valid row][valid column].

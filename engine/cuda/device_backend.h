@@ -25,6 +25,7 @@ class DeviceBackend : public Backend {
       : device_(std::move(device)),
         problem_(problem),
         batch_(plan.batch),
+        fft_(plan.fused ? "fused" : "cufft"),
         precision_(precision_name(plan.precision)),
         statistics_(*device_, problem.valid_height(), problem.valid_width()),
         projector_(*device_, problem, plan),
@@ -34,6 +35,7 @@ class DeviceBackend : public Backend {
   }
 
   std::string name() const override { return "cuda"; }
+  std::string fft() const override { return fft_; }
   std::string precision() const override { return precision_; }
   int batch() const override { return batch_; }
 
@@ -57,6 +59,7 @@ class DeviceBackend : public Backend {
   std::unique_ptr<Device> device_;
   const Problem& problem_;
   const int batch_;
+  const std::string fft_;
   const std::string precision_;
   mutable MapStatistics<Device> statistics_;
   Projector<Device> projector_;

@@ -182,7 +182,7 @@ void Leader::let_begin(const Peer& peer) {
     fail(ExitCode::kUsage, name_of(peer) + " computes with " + peer.ready.signature +
                                ", and rank 0 with " + signature_ +
                                ": all ranks of a search must compute in the same way. Name " +
-                               "it with --backend and --precision, and start the same program "
+                               "it with --backend, --fft and --precision, and start the same program "
                                "everywhere");
     return;
   }

@@ -39,6 +39,7 @@ json header_of(const Checkpoint& c) {
   for (const auto& [name, content] : c.identity.parts) parts.push_back({name, content});
   return {{"numerics_version", c.numerics_version},
           {"backend", c.backend},
+          {"fft", c.fft},
           {"precision", c.precision},
           {"search_hash", c.identity.hash()},
           {"search", parts},
@@ -201,6 +202,7 @@ Checkpoint read_checkpoint(const std::string& path) {
   try {
     c.numerics_version = header.at("numerics_version").get<int>();
     c.backend = header.at("backend").get<std::string>();
+    c.fft = header.value("fft", "");  // not in those of earlier numerics versions
     c.precision = header.at("precision").get<std::string>();
     for (const json& part : header.at("search")) {
       c.identity.parts.emplace_back(part.at(0).get<std::string>(), part.at(1).get<std::string>());
@@ -238,6 +240,9 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
   }
   if (found.backend != wanted.backend) note("backend (" + found.backend + ")");
   if (found.precision != wanted.precision) note("precision (" + found.precision + ")");
+  // Another version is told of as such.
+  const bool same_version = found.numerics_version == wanted.numerics_version;
+  if (same_version && found.fft != wanted.fft) note("transforms (--fft " + found.fft + ")");
   const bool same_shape = found.finished.size() == wanted.finished.size() &&
                           found.accumulators.height == wanted.accumulators.height &&
                           found.accumulators.width == wanted.accumulators.width;
@@ -247,7 +252,7 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
                      " belongs to another search; it differs in: " + differences +
                      ". Start without --resume, or give the checkpoint of this search");
   }
-  if (found.numerics_version != wanted.numerics_version) {
+  if (!same_version) {
     throw DamagedCheckpoint(base::checkpoint_text(path) + " is of numerics version " +
                             std::to_string(found.numerics_version) +
                             ", which another version of this program has; this one has " +

@@ -23,6 +23,7 @@ struct SearchIdentity {
 struct Checkpoint {
   int numerics_version = 1;
   std::string backend;    // "cpu", "cuda"
+  std::string fft;        // "fused", "fftw", "cufft"
   std::string precision;  // "fp32", "fp16"
   SearchIdentity identity;
   std::vector<bool> finished;  // per unit
@@ -43,8 +44,8 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 Checkpoint read_checkpoint(const std::string& path);
 
 // Throws InputError naming every part in which `found` is another search than `wanted`, or is of
-// another backend or precision; DamagedCheckpoint when the same search has another numerics
-// version.
+// another backend, of other transforms or another precision; DamagedCheckpoint when the same search
+// has another numerics version.
 void check_same_search(const std::string& path, const Checkpoint& found, const Checkpoint& wanted);
 
 }  // namespace engine

@@ -40,7 +40,7 @@ void forget_statistics(Backend& backend, Watchdog& watchdog, int height, int wid
 }
 
 std::string numerics_signature(const Backend& backend) {
-  return backend.name() + ", " + backend.precision() + ", numerics version " +
+  return backend.name() + ", " + backend.fft() + " " + backend.precision() + ", numerics version " +
          std::to_string(kNumericsVersion);
 }
 

@@ -29,7 +29,7 @@ Accumulators take_statistics(const Backend& backend, Watchdog& watchdog);
 void forget_statistics(Backend& backend, Watchdog& watchdog, int height, int width);
 
 // What must be the same for all ranks of a search, since their statistics are put together:
-// backend, precision and numerics version, as a text to compare and to show.
+// backend, transforms, precision and numerics version, as a text to compare and to show.
 std::string numerics_signature(const Backend& backend);
 
 // best_z of what one device has done since the last merge; 0 after too few correlations for a

@@ -9,6 +9,7 @@
 #include "engine/backend/transform_path.h"
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
+#include "engine/cpu/fused/backend.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
@@ -31,12 +32,15 @@ std::string megabytes(uint64_t bytes) {
 }
 
 DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& options) {
+  const TransformPath path = choose_transforms("cpu", options.fft, options.precision);
+  const auto plan_memory = path.fft == "fused" ? cpu::fused::plan_memory : cpu::plan_memory;
   DevicePlan plan;
   plan.backend = "cpu";
+  plan.fft = path.fft;
   const cpu::CpuOptions wanted{options.threads, options.batch};
   const uint64_t limit = available_memory();
-  const cpu::MemoryPlan unlimited = cpu::plan_memory(shape, wanted);
-  const cpu::MemoryPlan memory = cpu::plan_memory(shape, wanted, limit);
+  const cpu::MemoryPlan unlimited = plan_memory(shape, wanted, 0);
+  const cpu::MemoryPlan memory = plan_memory(shape, wanted, limit);
   plan.threads = memory.threads;
   plan.batch = memory.batch;
   plan.memory = memory.items;
@@ -174,6 +178,10 @@ void check_transforms(const ProblemShape& shape, const DeviceOptions& options) {
                         "any device");
 }
 
+std::vector<std::string> processor_transforms() {
+  return {"fused fp32 of every length", "fftw fp32"};
+}
+
 std::string kernels_text(const cuda::FusedKernels& kernels) {
   std::string text = "fused " + precision_name(kernels.precision);
   for (const cuda::CompiledLength& each : kernels.lengths) {
@@ -219,7 +227,6 @@ DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options) 
   check_transforms(shape, options);
   const std::string backend = choose_backend(options.backend, options.device);
   if (backend == "cuda") return plan_cuda(shape, options);
-  choose_transforms(backend, options.fft, options.precision);
   return plan_processor(shape, options);
 }
 
@@ -252,15 +259,17 @@ DeviceInfo describe_device(const DevicePlan& plan) {
   }
   return {.backend = plan.backend,
           .name = cpu::processor_name(),
-          .instruction_set = cpu::kernel_instruction_set(),
+          .instruction_set =
+              plan.fft == "fused" ? cpu::fused::instruction_set() : cpu::kernel_instruction_set(),
           .threads = plan.threads,
           .libraries = {{"fftw", fft_library_version()}},
-          .transforms = {"fftw fp32"}};
+          .transforms = processor_transforms()};
 }
 
 std::vector<std::string> transforms_of_this_build() {
-  if (!cuda::built_in()) return {"fftw fp32"};
-  std::vector<std::string> all = {"fftw fp32", "cufft fp32"};
+  std::vector<std::string> all = processor_transforms();
+  if (!cuda::built_in()) return all;
+  all.push_back("cufft fp32");
   for (const Precision precision : {Precision::kFp32, Precision::kFp16}) {
     const cuda::FusedKernels kernels = cuda::fused_kernels(precision);
     if (!kernels.lengths.empty()) all.push_back(kernels_text(kernels));
@@ -273,7 +282,9 @@ std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& 
     return work->fused ? cuda::make_fused_backend(problem, *work, plan.device)
                        : cuda::make_cuda_backend(problem, *work, plan.device);
   }
-  return cpu::make_cpu_backend(problem, std::get<cpu::MemoryPlan>(plan.work));
+  const auto& work = std::get<cpu::MemoryPlan>(plan.work);
+  return plan.fft == "fused" ? cpu::fused::make_backend(problem, work)
+                             : cpu::make_cpu_backend(problem, work);
 }
 
 std::string describe_memory(const DevicePlan& plan) {

@@ -22,7 +22,7 @@ struct DeviceOptions {
   int batch = 0;                   // units in flight, 0: chosen
   int device = 0;                  // CUDA: which of the devices that this process sees
   uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
-  std::string fft = "auto";        // CUDA: auto, cufft, fused
+  std::string fft = "auto";        // auto, fused; CPU: fftw; CUDA: cufft
   std::string precision = "fp32";  // fp32; CUDA: fp16
 };
 
@@ -33,9 +33,9 @@ struct DevicePlan {
   int threads = 1;
   int batch = 1;
   int device = 0;
-  std::string fft = "fftw";        // cufft, fused
+  std::string fft = "fused";       // fftw, cufft
   std::string precision = "fp32";  // fp16
-  std::string tiling;              // of the fused path, as describe_tiling has it
+  std::string tiling;              // of CUDA's fused path, as describe_tiling has it
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;
   uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
@@ -68,7 +68,7 @@ DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);
 DeviceInfo describe_device(const DevicePlan& plan);
 // The ways of transforming that this build has, each with its precision and, where they are few,
-// its lengths: "cufft fp32", "fused fp32 512 2304".
+// its lengths: "cufft fp32", "fused fp32 512 2304"; the processor's are first.
 std::vector<std::string> transforms_of_this_build();
 // One line for people: the bytes of the whole and of its parts.
 std::string describe_memory(const DevicePlan& plan);

@@ -21,6 +21,7 @@ class Run {
   Run(const Search& search, Backend& backend, const RunOptions& options, Leader& leader)
       : search_(search), backend_(backend), options_(options), leader_(leader) {
     state_.backend = backend.name();
+    state_.fft = backend.fft();
     state_.precision = backend.precision();
     state_.numerics_version = kNumericsVersion;
     state_.identity = search.identity;

@@ -321,7 +321,8 @@ std::string describe_workers(const DevicePlan& device) {
     return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
            device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
   }
-  return device.backend + ", " + base::counted(device.threads, "thread");
+  return device.backend + ", " + device.fft + " " + device.precision + ", " +
+         base::counted(device.threads, "thread");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace engine {
 
 // Raised only when the bits of the maps change.
-constexpr int kNumericsVersion = 2;
+constexpr int kNumericsVersion = 3;
 
 // What is known from the configuration alone.
 struct SearchSpace {

@@ -50,7 +50,7 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
       {{"match", "c.yaml", "--threads", "two"}, "--threads"},
       {{"match", "c.yaml", "--batch", "x"}, "--batch"},
       {{"match", "c.yaml", "--backend", "gpu"}, "--backend"},
-      {{"match", "c.yaml", "--fft", "fftw"}, "--fft"},
+      {{"match", "c.yaml", "--fft", "fftx"}, "--fft"},
       {{"plan", "c.yaml", "--precision", "half"}, "--precision"},
       {{"selftest", "--precision", "bf16"}, "--precision"},
       {{"match", "c.yaml", "--no-such-option"}, "--no-such-option"},
@@ -72,8 +72,8 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
 TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
   search_.write_config();
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--backend", "cpu", "--fft", "fused"}, "omit --fft"},
       {{"--backend", "cpu", "--fft", "cufft"}, "omit --fft"},
+      {{"--backend", "cuda", "--fft", "fftw"}, "omit --fft"},
       {{"--backend", "cpu", "--precision", "fp16"}, "omit --precision"},
       {{"--backend", "cuda", "--fft", "cufft", "--precision", "fp16"}, "use --fft fused"},
       {{"--fft", "cufft", "--precision", "fp16"}, "use --fft fused"}};
@@ -86,7 +86,7 @@ TEST_F(EngineProgram, TransformsThatCannotBeHadAreRefusedWithWhatToDo) {
       EXPECT_THAT(refused.error, HasSubstr(word));
     }
   }
-  EXPECT_THAT(run({"selftest", "--backend", "cpu", "--fft", "fused"}).error,
+  EXPECT_THAT(run({"selftest", "--backend", "cpu", "--fft", "cufft"}).error,
               HasSubstr("omit --fft"));
   EXPECT_FALSE(std::filesystem::exists(search_.file("out")));
 }
@@ -115,6 +115,7 @@ TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
 
 TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
   EXPECT_THAT(run({"info"}).output, AllOf(HasSubstr("instruction set"), HasSubstr("cpu"),
+                                          HasSubstr("transforms       fused fp32 of every length"),
                                           HasSubstr("transforms       fftw fp32")));
   EXPECT_THAT(run({"info", "--json"}).output, HasSubstr("\"transforms\": ["));
   EXPECT_THAT(run({"info", "image.mrc"}).output,
@@ -183,7 +184,7 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_EQ(plan.exit_code, 0) << plan.error;
   EXPECT_THAT(plan.output,
               AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\""),
-                    HasSubstr("\"fft\": \"fftw\""), HasSubstr("\"precision\": \"fp32\"")));
+                    HasSubstr("\"fft\": \"fused\""), HasSubstr("\"precision\": \"fp32\"")));
   EXPECT_EQ(search_.contents(), before);
 }
 

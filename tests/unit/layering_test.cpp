@@ -174,5 +174,10 @@ TEST(Layering, AHeaderIsReadOnce) {
               ElementsAre(HasSubstr("#pragma once")));
 }
 
+TEST(Layering, WhatIsCompiledForEachInstructionSetIsReadAsOften) {
+  EXPECT_THAT(layering_faults("engine/cpu/fused/sums-inl.h", "#include <hwy/highway.h>\n"),
+              IsEmpty());
+}
+
 }  // namespace
 }  // namespace tests

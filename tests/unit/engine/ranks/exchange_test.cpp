@@ -8,7 +8,7 @@
 #include <deque>
 #include <random>
 
-#include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/fused/backend.h"
 #include "engine/error.h"
 #include "tests/unit/engine/search/small_search.h"
 
@@ -174,8 +174,8 @@ TEST(Exchange, SixtyFourRanksGiveTheBitsOfOneForTwentyFourBytesAPixelEach) {
     }
     std::vector<Unit> mine;
     for (size_t i = static_cast<size_t>(rank); i < all.size(); i += kRanks) mine.push_back(all[i]);
-    const auto backend = cpu::make_cpu_backend(
-        own, cpu::plan_memory({own.height, own.width, own.template_size, own.planes()}, {1, 4}));
+    const ProblemShape shape{own.height, own.width, own.template_size, own.planes()};
+    const auto backend = cpu::fused::make_backend(own, cpu::fused::plan_memory(shape, {1, 4}));
     for (size_t done = 0; done < mine.size(); done += 4) {
       backend->correlate(std::span(mine).subspan(done, std::min<size_t>(4, mine.size() - done)));
     }

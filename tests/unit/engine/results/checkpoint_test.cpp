@@ -38,6 +38,7 @@ class StoppingBackend : public Backend {
   StoppingBackend(std::unique_ptr<Backend> real, int batches, std::atomic<bool>& stop)
       : real_(std::move(real)), left_(batches), stop_(stop) {}
   std::string name() const override { return real_->name(); }
+  std::string fft() const override { return real_->fft(); }
   void correlate(std::span<const Unit> units) override {
     real_->correlate(units);
     if (--left_ <= 0) stop_ = true;
@@ -97,6 +98,7 @@ class WatchingBackend : public Backend {
   WatchingBackend(std::unique_ptr<Backend> real, std::string checkpoint)
       : real_(std::move(real)), checkpoint_(std::move(checkpoint)) {}
   std::string name() const override { return real_->name(); }
+  std::string fft() const override { return real_->fft(); }
   void correlate(std::span<const Unit> units) override {
     std::ptrdiff_t kept = 0;
     if (std::filesystem::exists(checkpoint_)) {
@@ -133,6 +135,7 @@ TEST_F(Checkpoints, AreWrittenBeforeTheNextBatchOnceTheirIntervalIsOver) {
 TEST_F(Checkpoints, ReadBackWhatWasWritten) {
   Checkpoint c;
   c.backend = "cpu";
+  c.fft = "fused";
   c.precision = "fp32";
   c.identity.parts = {{"micrograph", "a\"b\n"}, {"template", "c"}};
   c.finished = {true, false, true, true, false, false, true, false, true, true};
@@ -222,6 +225,25 @@ TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
   EXPECT_EQ(refusal("cuda", "fp8"), "none");
 }
 
+TEST_F(Checkpoints, OfOtherTransformsAreRefusedByTheirName) {
+  SmallSearch f;
+  for (const std::string first : {"fused", "fftw"}) {
+    std::atomic<bool> stop = false;
+    f.fft = first;
+    StoppingBackend backend(f.backend(1, 4), 1, stop);
+    run_search(f.search, backend, {.checkpoint = path("c")}, stop);
+    f.fft = first == "fused" ? "fftw" : "fused";
+    const auto other = f.backend(1, 4);
+    const std::atomic<bool> never = false;
+    try {
+      run_search(f.search, *other, {.resume = path("c")}, never);
+      FAIL() << "what was correlated by " << first << " was continued by " << f.fft;
+    } catch (const InputError& e) {
+      EXPECT_THAT(e.what(), testing::HasSubstr("transforms (--fft " + first + ")"));
+    }
+  }
+}
+
 TEST_F(Checkpoints, DamagedOrOlderAreSetAsideAndSaidAndTheSearchStartsAnew) {
   const SmallSearch f;
   const Accumulators reference = run_whole(f, 1, 1);
@@ -251,6 +273,7 @@ TEST_F(Checkpoints, DamagedOrOlderAreSetAsideAndSaidAndTheSearchStartsAnew) {
   damage("older", [&](const std::string& p) {
     Checkpoint older = read_checkpoint(p);
     older.numerics_version = kNumericsVersion - 1;
+    older.fft.clear();
     write_checkpoint(p, older);
   });
   damage("empty", [&](const std::string& p) { std::filesystem::resize_file(p, 0); });

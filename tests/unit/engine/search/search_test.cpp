@@ -21,8 +21,12 @@
 namespace engine {
 namespace {
 
-TEST(Search, GivesTheSameBitsForEveryNumberOfThreadsAndEveryBatch) {
-  const SmallSearch f;
+class SearchBy : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Transforms, SearchBy, testing::Values("fused", "fftw"));
+
+TEST_P(SearchBy, GivesTheSameBitsForEveryNumberOfThreadsAndEveryBatch) {
+  SmallSearch f;
+  f.fft = GetParam();
   ASSERT_GE(f.search.space.units.size(), 20u);
   const Accumulators reference = run_whole(f, 1, 1);
   for (const int threads : {1, 2, 3}) {
@@ -33,8 +37,9 @@ TEST(Search, GivesTheSameBitsForEveryNumberOfThreadsAndEveryBatch) {
   }
 }
 
-TEST(Search, GivesTheSameBitsForChunksFinishedOutOfOrder) {
-  const SmallSearch f;
+TEST_P(SearchBy, GivesTheSameBitsForChunksFinishedOutOfOrder) {
+  SmallSearch f;
+  f.fft = GetParam();
   const Accumulators reference = run_whole(f, 1, 1);
   std::mt19937 random(7);
   for (const size_t chunk : {size_t{1}, size_t{3}, f.search.space.units.size()}) {
@@ -48,8 +53,9 @@ TEST(Search, GivesTheSameBitsForChunksFinishedOutOfOrder) {
   }
 }
 
-TEST(Search, GivesTheSameBitsWhenTwoHalvesAreMerged) {
-  const SmallSearch f;
+TEST_P(SearchBy, GivesTheSameBitsWhenTwoHalvesAreMerged) {
+  SmallSearch f;
+  f.fft = GetParam();
   const std::span<const Unit> units(f.search.space.units);
   const auto first = f.backend(1, 3);
   const auto second = f.backend(2, 4);
@@ -60,16 +66,18 @@ TEST(Search, GivesTheSameBitsWhenTwoHalvesAreMerged) {
   EXPECT_TRUE(same_bits(merged, run_whole(f, 1, 1)));
 }
 
-TEST(Search, WithOddZernikesCorrelatesEveryOrientationOnItsOwn) {
+TEST_P(SearchBy, WithOddZernikesCorrelatesEveryOrientationOnItsOwn) {
   SearchConfig config = small_config();
   config.optics.odd_zernikes = {{"Z31c", 0.4}};
-  const SmallSearch f(config);
+  SmallSearch f(config);
+  f.fft = GetParam();
   for (const Unit& unit : f.search.space.units) EXPECT_LT(unit.second, 0);
   EXPECT_TRUE(same_bits(run_whole(f, 3, 5), run_whole(f, 1, 1)));
 }
 
-TEST(Search, PairsGiveWhatSingleOrientationsGive) {
-  const SmallSearch f;
+TEST_P(SearchBy, PairsGiveWhatSingleOrientationsGive) {
+  SmallSearch f;
+  f.fft = GetParam();
   const Accumulators paired = run_whole(f, 1, 4);
   Search single = f.search;
   single.space.units = make_units(single.space.list, false);
@@ -100,7 +108,7 @@ TEST(Devices, ThePlanThatIsShownIsMade) {
   const ProblemShape shape{p.height, p.width, p.template_size, p.planes(),
                            static_cast<int64_t>(p.orientations.size())};
   const DevicePlan plan = plan_device(shape, {.backend = "cpu", .threads = 2, .batch = 3});
-  EXPECT_EQ(plan.fft, "fftw");
+  EXPECT_EQ(plan.fft, "fused");
   EXPECT_EQ(plan.precision, "fp32");
   EXPECT_EQ(std::get<cpu::MemoryPlan>(plan.work).total(), plan.bytes);
   const auto backend = make_backend(p, plan);

@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/fused/backend.h"
 #include "engine/numerics/simulate.h"
 #include "engine/search/search.h"
 
@@ -55,14 +57,17 @@ inline Image small_micrograph(const SearchConfig& config) {
 struct SmallSearch {
   SearchConfig config = small_config();
   Search search;
+  std::string fft = "fused";
 
   explicit SmallSearch(SearchConfig c = small_config()) : config(std::move(c)) {
     search = prepare_search(config, small_micrograph(config), blobs());
   }
   std::unique_ptr<Backend> backend(int threads, int batch) const {
     const Problem& p = search.problem;
-    return cpu::make_cpu_backend(
-        p, cpu::plan_memory({p.height, p.width, p.template_size, p.planes()}, {threads, batch}));
+    const ProblemShape shape{p.height, p.width, p.template_size, p.planes()};
+    const cpu::CpuOptions options{threads, batch};
+    if (fft == "fused") return cpu::fused::make_backend(p, cpu::fused::plan_memory(shape, options));
+    return cpu::make_cpu_backend(p, cpu::plan_memory(shape, options));
   }
 };
 

@@ -1,0 +1,212 @@
+#include "engine/cpu/fused/kernels.h"
+
+// What these would add is in the targets that are left. Vectors whose size is not known to the
+// compiler cannot lie in arrays.
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#include <hwy/cache_control.h>
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/fused/kernels.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "engine/cpu/fused/butterflies-inl.h"
+#include "engine/cpu/fused/passes-inl.h"
+#include "engine/cpu/fused/sums-inl.h"
+#include "engine/cpu/fused/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace engine::cpu::fused {
+namespace HWY_NAMESPACE {
+
+// `points` becomes the rows, a point for each column: row r in lane r.
+void interleave_rows(const TemplateRows& t, float* HWY_RESTRICT points) {
+  const Floats d;
+  const auto part_of = [&](const float* rows, size_t offset, bool negative) {
+    size_t x = 0;
+    if (rows != nullptr && t.rows == kLanes) {
+      for (; x + kLanes <= t.size; x += kLanes) {
+        Tile tile;
+        unroll<kLanes>(MARGAY_UNROLLED {
+          const V row = hn::LoadU(d, rows + index * t.size + x);
+          tile[index] = negative ? hn::Neg(row) : row;
+        });
+        transpose(tile);
+        unroll<kLanes>(
+            MARGAY_UNROLLED { hn::Store(tile[index], d, points + (x + index) * kPoint + offset); });
+      }
+    }
+    for (; x < t.size; ++x) {
+      for (size_t r = 0; r < kLanes; ++r) {
+        const float value = rows != nullptr && r < t.rows ? rows[r * t.size + x] : 0.0f;
+        points[x * kPoint + offset + r] = negative ? -value : value;
+      }
+    }
+  };
+  part_of(t.first, 0, false);
+  part_of(t.second, kLanes, true);
+}
+
+// Where positions lie in working memory, up to the end of a part.
+struct Run {
+  size_t begin;  // point of working memory
+  size_t left;   // points up to the end of the part
+};
+HWY_INLINE Run run_at(const Line& line, size_t position) {
+  const size_t part = position / line.part;
+  return {position + part, (part + 1) * line.part - position};
+}
+
+// take(index, offset in working memory) for as many positions as there are lanes.
+template <class Take>
+HWY_INLINE void for_positions(const Line& line, size_t position, const Take& take) {
+  const Run run = run_at(line, position);
+  if (HWY_LIKELY(run.left >= kLanes)) {
+    unroll<kLanes>(MARGAY_UNROLLED { take(index, (run.begin + index) * kPoint); });
+  } else {
+    unroll<kLanes>(MARGAY_UNROLLED { take(index, run_at(line, position + index).begin * kPoint); });
+  }
+}
+
+void template_rows(const Line& line, const TemplateRows& t, float* working) {
+  const Floats d;
+  float* points = working + line.working() * kPoint;
+  interleave_rows(t, points);
+  forward_first(line, points, t.size, working);
+  forward_parts(line, working);
+  for (size_t p = 0; p < line.length; p += kLanes) {
+    float* out = t.out + p / kLanes * t.tiles;
+    Tile re, im;
+    for_positions(
+        line, p, [&](auto index, size_t offset) HWY_ATTR __attribute__((always_inline)) {
+          const Point point = load(working + offset);
+          re[index] = point.re;
+          im[index] = point.im;
+        });
+    transpose(re);
+    transpose(im);
+    for (size_t r = 0; r < t.rows; ++r) {
+      hn::Store(re[r], d, out + r * kPoint);
+      hn::Store(im[r], d, out + r * kPoint + kLanes);
+    }
+  }
+}
+
+template <bool kPastCache>
+HWY_INLINE void write_points(const float* HWY_RESTRICT points, size_t count,
+                             float* HWY_RESTRICT out) {
+  const Floats d;
+  for (size_t i = 0; i < count * kPoint; i += kLanes) {
+    const V value = hn::Load(d, points + i);
+    if constexpr (kPastCache) {
+      hn::Stream(value, d, out + i);
+    } else {
+      hn::Store(value, d, out + i);
+    }
+  }
+}
+
+template <bool kPastCache>
+void write_columns(const Line& line, const Columns& c, const float* working, float* scratch) {
+  inverse_last(line, working, scratch, [&](size_t begin, size_t count, const float* points) {
+    for (size_t k = 0; k < line.parts; ++k) {
+      size_t row = begin + k * line.part;
+      if (row >= c.wanted) break;
+      // Up to the end of a block of rows, and then from the beginning of the next.
+      const float* from = points + k * count * kPoint;
+      for (size_t left = std::min(count, c.wanted - row); left > 0;) {
+        const size_t in_block = row % kLanes;
+        const size_t now = std::min(left, kLanes - in_block);
+        write_points<kPastCache>(from, now,
+                                 c.out + row / kLanes * c.row_blocks + in_block * kPoint);
+        row += now;
+        from += now * kPoint;
+        left -= now;
+      }
+    }
+  });
+}
+
+void columns(const Line& line, const Columns& c, float* working) {
+  float* scratch = working + line.working() * kPoint;
+  forward_first(line, c.rows, c.count, working);
+  for (size_t p = 0; p < line.parts; ++p) {
+    correlate_part(line, c.image + p * line.part * kPoint,
+                   working + p * line.part_stride() * kPoint);
+  }
+  if (c.past_cache) {
+    write_columns<true>(line, c, working, scratch);
+    hwy::FlushStream();
+  } else {
+    write_columns<false>(line, c, working, scratch);
+  }
+}
+
+// Rows of one tile become points.
+HWY_INLINE void read_tile(const Line& line, const float* HWY_RESTRICT tile, size_t position,
+                          float* working) {
+  const Floats d;
+  // The processor does not look beyond a page by itself.
+  constexpr size_t kAhead = 8 * kLanes * kPoint;
+  constexpr size_t kLine = 64 / sizeof(float);  // of the cache
+  for (size_t i = 0; i < kLanes * kPoint; i += kLine) hwy::Prefetch(tile + kAhead + i);
+  Tile re, im;
+  unroll<kLanes>(MARGAY_UNROLLED {
+    re[index] = hn::Load(d, tile + index * kPoint);
+    im[index] = hn::Load(d, tile + index * kPoint + kLanes);
+  });
+  transpose(re);
+  transpose(im);
+  for_positions(
+      line, position, [&](auto index, size_t offset) HWY_ATTR __attribute__((always_inline)) {
+        store({re[index], im[index]}, working + offset);
+      });
+}
+
+OutOfRange rows(const Line& line, const Rows& r, float* working) {
+  float* scratch = working + line.working() * kPoint;
+  size_t read = 0;
+  for (size_t p = 0; p < line.parts; ++p) {
+    for (; read < (p + 1) * line.part; read += kLanes) {
+      read_tile(line, r.in + read * kPoint, read, working);
+    }
+    inverse_part(line, working + p * line.part_stride() * kPoint);
+  }
+  OutOfRange found;
+  inverse_last(line, working, scratch, [&](size_t begin, size_t count, const float* points) {
+    for (size_t k = 0; k < line.parts; ++k) {
+      const size_t column = begin + k * line.part;
+      if (column >= r.wanted) break;
+      const size_t now = std::min(count, r.wanted - column);
+      if (r.indices.second >= 0) {
+        add_points<true>(points + k * count * kPoint, now, column, r, found);
+      } else {
+        add_points<false>(points + k * count * kPoint, now, column, r, found);
+      }
+    }
+  });
+  return found;
+}
+
+std::string target_name() { return hwy::TargetName(HWY_TARGET); }
+
+const Kernels* kernels() {
+  static const Kernels kAll = {
+      target_name, kLanes, template_rows, columns, rows, add_sums,
+  };
+  return &kAll;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace engine::cpu::fused
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace engine::cpu::fused {
+
+HWY_EXPORT(kernels);
+
+const Kernels& choose_kernels() { return *HWY_DYNAMIC_DISPATCH(kernels)(); }
+
+}  // namespace engine::cpu::fused
+#endif  // HWY_ONCE

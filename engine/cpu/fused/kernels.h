@@ -1,0 +1,27 @@
+// The passes of the fused path over blocks of lines, chosen at run time for this processor's
+// instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "engine/cpu/fused/blocks.h"
+#include "engine/cpu/fused/line.h"
+
+namespace engine::cpu::fused {
+
+struct Kernels {
+  std::string (*name)();
+  size_t lanes;
+  void (*template_rows)(const Line&, const TemplateRows&, float* working);
+  void (*columns)(const Line&, const Columns&, float* working);
+  // The sums of what is too large for `sums` go into `statistics` at once, as maxima do.
+  OutOfRange (*rows)(const Line&, const Rows&, float* working);
+  // Adds the sums of a group of transforms to those of the search.
+  OutOfRange (*add_sums)(const int32_t* sums, const Statistics&, size_t points);
+};
+
+const Kernels& choose_kernels();
+
+}  // namespace engine::cpu::fused

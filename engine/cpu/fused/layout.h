@@ -1,0 +1,65 @@
+// How the fused path lays out a search in memory. Lines are taken as many at a time as a vector has
+// lanes, and a point of such a block is one vector of real and one of imaginary parts.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/backend/backend.h"
+#include "engine/cpu/fused/kernels.h"
+#include "engine/cpu/fused/lengths.h"
+
+namespace engine::cpu::fused {
+
+struct Layout {
+  // For the kernels that are chosen now.
+  explicit Layout(const ProblemShape& s)
+      : lanes(choose_kernels().lanes),
+        size(static_cast<size_t>(s.template_size)),
+        height(static_cast<size_t>(padded_length(s.height, 2))),
+        width(static_cast<size_t>(padded_length(s.width, kTile))),
+        valid_height(static_cast<size_t>(s.height) - size + 1),
+        valid_width(static_cast<size_t>(s.width) - size + 1) {}
+
+  size_t lanes;
+  size_t size;           // of the template
+  size_t height, width;  // of the transforms
+  size_t valid_height, valid_width;
+
+  size_t point() const { return 2 * lanes; }  // floats
+  size_t column_blocks() const { return width / lanes; }
+  size_t row_blocks() const { return (valid_height + lanes - 1) / lanes; }
+
+  // Per transform: [column block][template row][column]. A point more than there are rows keeps the
+  // blocks out of each other's sets of the cache.
+  size_t template_block() const { return (size + 1) * point(); }
+  size_t template_floats() const { return column_blocks() * template_block(); }
+
+  // Per transform: [row block][column block][row][column], and a tile more behind each row block,
+  // for the same reason.
+  size_t tile() const { return lanes * point(); }
+  size_t exchange_row_block() const { return (column_blocks() + 1) * tile(); }
+  size_t exchange_floats() const { return row_blocks() * exchange_row_block(); }
+
+  // What lies between columns and rows is larger than the caches that it could stay in.
+  bool past_cache(size_t transforms) const {
+    return transforms * exchange_floats() * sizeof(float) > (size_t{16} << 20);
+  }
+
+  // [column block][row][column], both in the order of the transforms.
+  size_t image_block() const { return height * point(); }
+  size_t image_floats() const { return column_blocks() * image_block(); }
+
+  // Of each of the statistics: [row block][column][row].
+  size_t map_block() const { return valid_width * lanes; }
+  size_t map_values() const { return row_blocks() * map_block(); }
+
+  // Of a thread: a block of lines between its passes, and what kernels.h asks for beside it.
+  size_t working_floats() const {
+    // A line lies in at most 16 parts, each with a point more (Line::working).
+    const size_t line = std::max(height, width) + 16;
+    return (line + std::max(kScratchPoints, size + kTile)) * point();
+  }
+};
+
+}  // namespace engine::cpu::fused

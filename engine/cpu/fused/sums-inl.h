@@ -1,0 +1,226 @@
+// Statistics of the fused path, for the instruction set that is being compiled: what a search
+// accumulates per pixel (docs/numerics.md, Statistics), first over a group of transforms in 32
+// bits, then over the search.
+#if defined(MARGAY_FUSED_SUMS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MARGAY_FUSED_SUMS_INL_H
+#undef MARGAY_FUSED_SUMS_INL_H
+#else
+#define MARGAY_FUSED_SUMS_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "engine/cpu/fused/blocks.h"
+#include "engine/cpu/fused/passes-inl.h"
+#include "engine/numerics/statistics.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace engine::cpu::fused {
+namespace HWY_NAMESPACE {
+
+using Ints = hn::RebindToSigned<Floats>;
+using I = hn::Vec<Ints>;
+#if HWY_TARGET == HWY_SCALAR  // one lane: no halves
+using Doubles = hn::Rebind<double, Floats>;
+using Half = Floats;
+#else
+using Doubles = hn::Repartition<double, Floats>;
+using Half = hn::Half<Floats>;
+#endif
+using Longs = hn::RebindToSigned<Doubles>;
+constexpr size_t kHalf = hn::MaxLanes(Doubles());
+
+// A square (of a pair: the sum of both) of this much and more is summed in 64 bits at once.
+constexpr float kLargeSquare = 64.0f;
+constexpr double kSumScale = static_cast<double>(int64_t{1} << kSumBits);
+constexpr double kRootOfSquareScale = static_cast<double>(int64_t{1} << (kSquareBits / 2));
+// A double that holds an integer k as 1.5 x 2^52 + k, and a float that holds one as 1.5 x 2^23 + k:
+// what is added to it is rounded to an integer.
+constexpr double kMagic = 6755399441055744.0;
+constexpr float kFloatMagic = 12582912.0f;
+static_assert(kLargeSquare * (1 << kSquareBits) <= 4194304.0f, "a float holds it beside its magic");
+
+// True where MulAdd rounds once.
+constexpr bool kFused =
+    (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128);
+
+// `fixed` becomes the square of v in steps of 2^-kSquareBits, rounded, and the sum of that and the
+// square of u rounded again, both from exact products. False where some lane is large or no number.
+template <bool kPair>
+HWY_INLINE bool fix_squares_fused(V u, V v, I& fixed) {
+  const Floats d;
+  const Ints di;
+  const V root = hn::Set(d, static_cast<float>(kRootOfSquareScale));
+  const V magic = hn::Set(d, kFloatMagic);
+  V total = magic;
+  if constexpr (kPair) {
+    const V scaled = hn::Mul(v, root);
+    total = hn::MulAdd(scaled, scaled, total);
+  }
+  const V scaled = hn::Mul(u, root);
+  total = hn::MulAdd(scaled, scaled, total);
+  fixed = hn::Sub(hn::BitCast(di, total), hn::BitCast(di, magic));
+  constexpr float kLimit = kFloatMagic + kLargeSquare * (1 << kSquareBits);
+  return hn::AllTrue(d, hn::Lt(total, hn::Set(d, kLimit)));
+}
+
+// The same in double, for want of an instruction that rounds once.
+template <bool kPair>
+HWY_INLINE bool fix_squares_in_double(V u, V v, I& fixed) {
+  const Floats d;
+  const Doubles dd;
+  const V square = kPair ? hn::Add(hn::Mul(u, u), hn::Mul(v, v)) : hn::Mul(u, u);
+  const bool small = hn::AllTrue(d, hn::Lt(square, hn::Set(d, kLargeSquare)));
+  const auto add = [&](auto half, auto total) HWY_ATTR {
+    const auto scaled = hn::Mul(hn::PromoteTo(dd, half), hn::Set(dd, kRootOfSquareScale));
+    return hn::Add(hn::Mul(scaled, scaled), total);
+  };
+  const auto whole = [&](auto half_u, auto half_v) HWY_ATTR {
+    auto total = hn::Set(dd, kMagic);
+    if constexpr (kPair) total = add(half_v, total);
+    total = add(half_u, total);
+    return hn::DemoteTo(hn::Rebind<int32_t, Doubles>(), hn::Sub(total, hn::Set(dd, kMagic)));
+  };
+#if HWY_TARGET == HWY_SCALAR
+  fixed = whole(u, v);
+#else
+  const Half half;
+  fixed = hn::Combine(Ints(), whole(hn::UpperHalf(half, u), hn::UpperHalf(half, v)),
+                      whole(hn::LowerHalf(half, u), hn::LowerHalf(half, v)));
+#endif
+  return small;
+}
+
+inline int64_t integer_of(double with_magic) {
+  int64_t bits = 0, magic = 0;
+  std::memcpy(&bits, &with_magic, sizeof bits);
+  std::memcpy(&magic, &kMagic, sizeof magic);
+  return bits - magic;
+}
+
+// Adds a point of which some square is large to the statistics, lane by lane. The lane that leaves
+// its range, or -1.
+template <bool kPair>
+HWY_NOINLINE int add_large(V u, V v, int64_t* sums, int64_t* squares) {
+  const Floats d;
+  HWY_ALIGN float us[kLanes];
+  HWY_ALIGN float vs[kLanes];
+  hn::Store(u, d, us);
+  hn::Store(v, d, vs);
+  const auto square = [](float x) {
+    const double scaled = static_cast<double>(x) * kRootOfSquareScale;
+    return scaled * scaled;
+  };
+  int out_of_range = -1;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    const float sum = kPair ? us[lane] + vs[lane] : us[lane];
+    double total = kMagic;
+    if constexpr (kPair) total += square(vs[lane]);
+    total += square(us[lane]);
+    // Beyond 2^31 a square would not fit the fixed-point conversion.
+    if (!(total - kMagic < 2147483648.0 * kRootOfSquareScale * kRootOfSquareScale)) {
+      out_of_range = static_cast<int>(lane);
+      continue;
+    }
+    sums[lane] += integer_of(kMagic + static_cast<double>(sum) * kSumScale);
+    squares[lane] += integer_of(total);
+    if (static_cast<uint64_t>(squares[lane]) >= kSquareLimit) out_of_range = static_cast<int>(lane);
+  }
+  return out_of_range;
+}
+
+// The larger value wins, and of equal ones the lower index.
+template <bool kPair>
+HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32_t* index) {
+  const Floats d;
+  const Ints di;
+  const V now = hn::Load(d, best);
+  const V value = kPair ? hn::Max(u, v) : u;
+  // Seldom, once a search is on its way.
+  if (HWY_LIKELY(hn::AllFalse(d, hn::Ge(value, now)))) return;
+  I at = hn::Set(di, indices.first);
+  if constexpr (kPair) {
+    at = hn::IfThenElse(hn::RebindMask(di, hn::Gt(v, u)), hn::Set(di, indices.second), at);
+  }
+  const I index_now = hn::Load(di, index);
+  const auto lower = hn::RebindMask(d, hn::Lt(at, index_now));
+  const auto better = hn::Or(hn::Gt(value, now), hn::And(hn::Eq(value, now), lower));
+  hn::Store(hn::IfThenElse(better, value, now), d, best);
+  hn::Store(hn::IfThenElse(hn::RebindMask(di, better), at, index_now), di, index);
+}
+
+// Adds `count` points behind one another, from `column` on: u in the real parts and, with a pair, v
+// in the imaginary ones.
+template <bool kPair>
+HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_t column,
+                           const Rows& rows, OutOfRange& found) {
+  const Floats d;
+  const Ints di;
+  const Statistics& s = rows.statistics;
+  for (size_t i = 0; i < count; ++i) {
+    const Point p = load(points + i * kPoint);
+    const size_t at = (column + i) * kLanes;
+    I squares;
+    bool small = false;
+    if constexpr (kFused) {
+      small = fix_squares_fused<kPair>(p.re, p.im, squares);
+    } else {
+      small = fix_squares_in_double<kPair>(p.re, p.im, squares);
+    }
+    if (HWY_LIKELY(small)) {
+      const V sum = kPair ? hn::Add(p.re, p.im) : p.re;
+      const I fixed = hn::NearestInt(hn::Mul(sum, hn::Set(d, static_cast<float>(kSumScale))));
+      int32_t* to = rows.sums + 2 * at;
+      hn::Store(hn::Add(hn::Load(di, to), fixed), di, to);
+      hn::Store(hn::Add(hn::Load(di, to + kLanes), squares), di, to + kLanes);
+    } else {
+      const int lane = add_large<kPair>(p.re, p.im, s.sum + at, s.squares + at);
+      if (lane >= 0) found = {static_cast<int64_t>(column + i), lane};
+    }
+    keep_better<kPair>(p.re, p.im, rows.indices, s.best + at, s.index + at);
+  }
+}
+
+// Adds as many integers as there are lanes; the bits of the new values.
+HWY_INLINE hn::Vec<Longs> add_longs(const int32_t* from, int64_t* to) {
+  const Longs dl;
+  auto bits = hn::Zero(dl);
+  for (size_t i = 0; i < kLanes; i += kHalf) {
+    const auto more = hn::PromoteTo(dl, hn::Load(hn::Rebind<int32_t, Longs>(), from + i));
+    const auto total = hn::Add(hn::Load(dl, to + i), more);
+    hn::Store(total, dl, to + i);
+    bits = hn::Or(bits, total);
+  }
+  return bits;
+}
+
+inline OutOfRange find_out_of_range(const int64_t* squares, size_t points) {
+  for (size_t i = 0; i < points * kLanes; ++i) {
+    if (static_cast<uint64_t>(squares[i]) >= kSquareLimit) {
+      return {static_cast<int64_t>(i / kLanes), static_cast<int>(i % kLanes)};
+    }
+  }
+  return {};
+}
+
+inline OutOfRange add_sums(const int32_t* sums, const Statistics& s, size_t points) {
+  auto bits = hn::Zero(Longs());
+  for (size_t i = 0; i < points; ++i) {
+    add_longs(sums + 2 * i * kLanes, s.sum + i * kLanes);
+    bits = hn::Or(bits, add_longs(sums + (2 * i + 1) * kLanes, s.squares + i * kLanes));
+  }
+  HWY_ALIGN int64_t lanes[kHalf];
+  hn::Store(bits, Longs(), lanes);
+  uint64_t all = 0;
+  for (const int64_t lane : lanes) all |= static_cast<uint64_t>(lane);
+  return all >= kSquareLimit ? find_out_of_range(s.squares, points) : OutOfRange{};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace engine::cpu::fused
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,47 @@
+// Projections of a batch of units on a team of threads: slices, filters, back-transforms,
+// normalisation.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/cpu/thread_team.h"
+#include "engine/numerics/fft_plan.h"
+
+namespace engine::cpu {
+
+class Projector {
+ public:
+  // Of up to `batch` units on `threads` threads. The projections are divided by `points`, as two
+  // transforms of so many points ask for. `problem` must outlive this.
+  Projector(const Problem& problem, int batch, int threads, double points);
+
+  void project(std::span<const Unit> units, ThreadTeam& team);
+  // n x n. The two projections of the transform whose first one has slot `slot` (list_transforms)
+  // lie one after the other.
+  const float* projections_of(int32_t slot) const {
+    return projections_.data() + 2 * static_cast<size_t>(slot) * box_size_;
+  }
+
+ private:
+  struct Scratch {
+    AlignedArray<Complex> half_plane;    // n x (n/2+1)
+    AlignedArray<float> back_transform;  // n x n
+    std::vector<Complex> magnified;
+  };
+  void project_one(const Complex* slice, int plane, bool paired, float* out,
+                   Scratch& scratch) const;
+
+  const Problem& problem_;
+  const int n_;
+  const double scale_;
+  const size_t slice_size_;  // n x (n/2+1)
+  const size_t box_size_;    // n x n
+  ProjectionPlan plan_;
+  std::vector<Scratch> scratch_;
+  AlignedArray<Complex> slices_;     // per unit
+  AlignedArray<float> projections_;  // per unit and plane, two each
+};
+
+}  // namespace engine::cpu
