@@ -6,8 +6,10 @@
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/cpu/cpu_backend.h"
+#include "engine/cpu/fused/backend.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/error.h"
+#include "engine/io/format.h"
 #include "engine/io/mrc.h"
 #include "engine/search/device.h"
 
@@ -76,10 +78,18 @@ std::string cuda_device_text() {
   }
 }
 
+// What a search on the processor is told of: that of a usual micrograph and template.
+constexpr ProblemShape kUsualSearch{4096, 4096, 512, 1};
+
+// As every core would do it, whether or not it fits this machine's memory.
+DevicePlan usual_plan() {
+  const cpu::MemoryPlan work = cpu::fused::plan_memory(kUsualSearch, {});
+  return {.backend = "cpu", .threads = work.threads, .batch = work.batch, .work = work};
+}
+
 void print_machine(bool as_json) {
-  DevicePlan plan;
-  plan.backend = "cpu";
-  plan.threads = cpu::available_cores();
+  const DevicePlan plan = usual_plan();
+  const PredictedRate rate = predict_rate(kUsualSearch, plan, true);
   const DeviceInfo device = describe_device(plan);
   Json libraries = Json::object();
   for (const auto& [name, version] : device.libraries) libraries[name] = version;
@@ -96,6 +106,16 @@ void print_machine(bool as_json) {
                      {"nvidia_device", cuda::nvidia_device_present()},
                      {"cuda", cuda_device},
                      {"transforms", transforms_of_this_build()},
+                     {"search_on_processor",
+                      {{"fft", plan.fft},
+                       {"precision", plan.precision},
+                       {"threads", plan.threads},
+                       {"vector_floats", cpu::fused::vector_width()},
+                       {"height", kUsualSearch.height},
+                       {"width", kUsualSearch.width},
+                       {"template_size", kUsualSearch.template_size},
+                       {"correlations_per_second", rate.correlations_per_second},
+                       {"measured", rate.measured}}},
                      {"libraries", libraries}};
   if (as_json) {
     print_json(json);
@@ -109,6 +129,10 @@ void print_machine(bool as_json) {
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
             << "  NVIDIA device    " << (cuda::nvidia_device_present() ? "present" : "none") << '\n'
             << "  CUDA             " << cuda_device << '\n';
+  std::cout << "  search           " << describe_workers(plan) << ": about "
+            << rate_text(rate.correlations_per_second) << " correlations/s of "
+            << kUsualSearch.width << " x " << kUsualSearch.height << " pixels with a template of "
+            << kUsualSearch.template_size << "^3 (measured, as busy as this machine is now)\n";
   for (const std::string& transforms : transforms_of_this_build()) {
     std::cout << "  transforms       " << transforms << '\n';
   }

@@ -4,7 +4,6 @@
 #include <iostream>
 
 #include "base/json.h"
-#include "base/nominal_rate.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -34,17 +33,9 @@ struct Plan {
   SearchSpace space;
   ProblemShape shape;
   DevicePlan device;
+  PredictedRate rate;  // of all ranks
   double seconds = 0;
 };
-
-// An estimate from the transforms of the micrograph alone, which dominate.
-double seconds_per_correlation(const ProblemShape& shape, const DevicePlan& device) {
-  const double pixels = static_cast<double>(shape.height) * shape.width;
-  if (device.backend == "cpu") return base::seconds_on_cores(pixels, device.threads);
-  if (device.fft == "cufft") return base::seconds_on_gpu(pixels, base::kCufftBytes);
-  return base::seconds_on_gpu(
-      pixels, device.precision == "fp32" ? base::kFusedBytes : base::kFusedFp16Bytes);
-}
 
 int ranks_of(const PlanCommand& command, const SearchConfig& config) {
   if (command.nproc > 0) return command.nproc;
@@ -79,8 +70,10 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   if (wanted.threads == 0) wanted.threads = std::max(1, cpu::available_cores() / plan.ranks);
   wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
   plan.device = plan_device(plan.shape, wanted);
-  plan.seconds = static_cast<double>(plan.space.correlations()) *
-                 seconds_per_correlation(plan.shape, plan.device) / plan.ranks;
+  // Who plans for any image wants counts, and at once.
+  plan.rate = predict_rate(plan.shape, plan.device, command.image_size == 0);
+  plan.rate.correlations_per_second *= plan.ranks;
+  plan.seconds = static_cast<double>(plan.space.correlations()) / plan.rate.correlations_per_second;
   return plan;
 }
 
@@ -104,6 +97,9 @@ Json plan_json(const Plan& plan) {
           {"tiling", plan.device.tiling.empty() ? Json(nullptr) : Json(plan.device.tiling)},
           {"memory_bytes", plan.device.bytes},
           {"memory", memory},
+          {"predicted_rate",
+           {{"correlations_per_second", plan.rate.correlations_per_second},
+            {"measured", plan.rate.measured}}},
           {"predicted_seconds", std::round(plan.seconds)}};
 }
 
@@ -121,8 +117,11 @@ ExitCode run(const PlanCommand& command) {
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
             << " to " << plan.space.planes.back() << " A\n"
-            << "time: about " << duration_text(plan.seconds)
-            << " (a rough guess: within a factor of three)\n";
+            << "time: about " << duration_text(plan.seconds) << ", at "
+            << rate_text(plan.rate.correlations_per_second) << " correlations/s ("
+            << (plan.rate.measured ? "measured on this machine, as busy as it is now"
+                                   : "a rough guess: within a factor of three")
+            << ")\n";
   return ExitCode::kDone;
 }
 

@@ -40,4 +40,8 @@ std::string grouped_number(int64_t value) {
   return digits;
 }
 
+std::string rate_text(double per_second) {
+  return format(per_second < 100 ? "%.1f" : "%.0f", per_second);
+}
+
 }  // namespace engine

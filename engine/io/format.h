@@ -27,4 +27,7 @@ std::string duration_text(double seconds);
 // 12,345,678.
 std::string grouped_number(int64_t value);
 
+// Something per second: "6.3", "630".
+std::string rate_text(double per_second);
+
 }  // namespace engine

@@ -5,11 +5,14 @@
 #include <limits>
 #include <utility>
 
+#include "base/nominal_rate.h"
+#include "base/text.h"
 #include "engine/backend/available_memory.h"
 #include "engine/backend/transform_path.h"
 #include "engine/comm/factory.h"
 #include "engine/comm/nccl_memory.h"
 #include "engine/cpu/fused/backend.h"
+#include "engine/cpu/fused/rate.h"
 #include "engine/cpu/kernels.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
@@ -285,6 +288,34 @@ std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& 
   const auto& work = std::get<cpu::MemoryPlan>(plan.work);
   return plan.fft == "fused" ? cpu::fused::make_backend(problem, work)
                              : cpu::make_cpu_backend(problem, work);
+}
+
+std::string describe_workers(const DevicePlan& plan) {
+  const std::string transforms = plan.fft + " " + plan.precision;
+  if (plan.backend == "cuda") {
+    return "cuda, device " + std::to_string(plan.device) + ", " + transforms +
+           (plan.tiling.empty() ? "" : " in " + plan.tiling);
+  }
+  const std::string vectors =
+      plan.fft == "fused" ? " in vectors of " + base::counted(cpu::fused::vector_width(), "float") +
+                                " (" + cpu::fused::instruction_set() + ")"
+                          : "";
+  return plan.backend + ", " + transforms + vectors + ", " + base::counted(plan.threads, "thread");
+}
+
+PredictedRate predict_rate(const ProblemShape& shape, const DevicePlan& plan, bool may_measure) {
+  const double pixels = static_cast<double>(shape.height) * shape.width;
+  if (plan.backend == "cuda") {
+    const double fused = plan.precision == "fp32" ? base::kFusedBytes : base::kFusedFp16Bytes;
+    return {.correlations_per_second =
+                1 / base::seconds_on_gpu(pixels, plan.fft == "fused" ? fused : base::kCufftBytes)};
+  }
+  if (may_measure && plan.fft == "fused") {
+    return {.correlations_per_second =
+                cpu::fused::measure_rate(shape, std::get<cpu::MemoryPlan>(plan.work)),
+            .measured = true};
+  }
+  return {.correlations_per_second = 1 / base::seconds_on_cores(pixels, plan.threads)};
 }
 
 std::string describe_memory(const DevicePlan& plan) {

@@ -70,6 +70,15 @@ DeviceInfo describe_device(const DevicePlan& plan);
 // The ways of transforming that this build has, each with its precision and, where they are few,
 // its lengths: "cufft fp32", "fused fp32 512 2304"; the processor's are first.
 std::vector<std::string> transforms_of_this_build();
+// What computes, for people: "cpu, fused fp32 in vectors of 8 floats (AVX3), 2 threads".
+std::string describe_workers(const DevicePlan& plan);
+// How fast it will be.
+struct PredictedRate {
+  double correlations_per_second = 0;
+  bool measured = false;  // on this machine, now; else right within a factor of three
+};
+// Measures for about a second where it can, which is on the processor by the fused path.
+PredictedRate predict_rate(const ProblemShape& shape, const DevicePlan& plan, bool may_measure);
 // One line for people: the bytes of the whole and of its parts.
 std::string describe_memory(const DevicePlan& plan);
 // Makes the backend that `plan` describes, of the very sizes that it shows; `problem` must outlive

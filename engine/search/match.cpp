@@ -316,15 +316,6 @@ class Match {
   std::optional<ProgressReporter> reporter_;
 };
 
-std::string describe_workers(const DevicePlan& device) {
-  if (device.backend == "cuda") {
-    return "cuda, device " + std::to_string(device.device) + ", " + device.fft + " " +
-           device.precision + (device.tiling.empty() ? "" : " in " + device.tiling);
-  }
-  return device.backend + ", " + device.fft + " " + device.precision + ", " +
-         base::counted(device.threads, "thread");
-}
-
 }  // namespace
 
 std::string describe_plan(const SearchConfig& config, const SearchSpace& space,

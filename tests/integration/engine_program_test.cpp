@@ -117,7 +117,9 @@ TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
   EXPECT_THAT(run({"info"}).output, AllOf(HasSubstr("instruction set"), HasSubstr("cpu"),
                                           HasSubstr("transforms       fused fp32 of every length"),
                                           HasSubstr("transforms       fftw fp32")));
-  EXPECT_THAT(run({"info", "--json"}).output, HasSubstr("\"transforms\": ["));
+  EXPECT_THAT(run({"info", "--json"}).output,
+              AllOf(HasSubstr("\"transforms\": ["), HasSubstr("\"measured\": true"),
+                    HasSubstr("\"vector_floats\": ")));
   EXPECT_THAT(run({"info", "image.mrc"}).output,
               AllOf(HasSubstr("64 columns x 48 rows"), HasSubstr("2 x 2")));
   EXPECT_THAT(run({"info", "--json", "image.mrc", "template.mrc"}).output,
@@ -184,7 +186,12 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_EQ(plan.exit_code, 0) << plan.error;
   EXPECT_THAT(plan.output,
               AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\""),
-                    HasSubstr("\"fft\": \"fused\""), HasSubstr("\"precision\": \"fp32\"")));
+                    HasSubstr("\"fft\": \"fused\""), HasSubstr("\"precision\": \"fp32\""),
+                    HasSubstr("\"measured\": true")));
+  EXPECT_THAT(run({"plan", "search.yaml", "--backend", "cpu", "--fft", "fftw", "--json"}).output,
+              AllOf(HasSubstr("\"fft\": \"fftw\""), HasSubstr("\"measured\": false")));
+  EXPECT_THAT(run({"plan", "search.yaml", "--backend", "cpu"}).output,
+              AllOf(HasSubstr(" correlations/s (measured on this machine")));
   EXPECT_EQ(search_.contents(), before);
 }
 
@@ -208,7 +215,8 @@ TEST_F(EngineProgram, PlanTellsWhatEachOfSeveralRanksTakes) {
   const Finished plan =
       run({"plan", "search.yaml", "--backend", "cpu", "--nproc", "3", "--threads", "2"});
   EXPECT_EQ(plan.exit_code, 0) << plan.error;
-  EXPECT_THAT(plan.output, AllOf(HasSubstr("cpu, 2 threads\n"), HasSubstr("\n3 ranks, each")));
+  EXPECT_THAT(plan.output, AllOf(HasSubstr("cpu, fused fp32 in vectors of "),
+                                 HasSubstr(", 2 threads\n"), HasSubstr("\n3 ranks, each")));
   EXPECT_THAT(plan.output, ::testing::Not(HasSubstr("exchange with other ranks")));
 }
 

@@ -16,6 +16,7 @@
 
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/fused/backend.h"
+#include "engine/cpu/fused/rate.h"
 #include "engine/error.h"
 #include "engine/numerics/fft.h"
 
@@ -219,6 +220,16 @@ TEST(Fused, RefusesASumOfSquaresAtTheEndOfItsRange) {
     FAIL() << "it was accepted";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("48"), testing::HasSubstr("64")));
+  }
+}
+
+TEST(Fused, MeasuresItsRateOnAnySize) {
+  for (const ProblemShape& shape : {ProblemShape{64, 64, 16, 1}, ProblemShape{70, 112, 18, 2}}) {
+    for (const int threads : {1, 3}) {
+      const double rate = measure_rate(shape, fused::plan_memory(shape, {.threads = threads}));
+      EXPECT_GT(rate, 0);
+      EXPECT_TRUE(std::isfinite(rate));
+    }
   }
 }
 
