@@ -1,8 +1,10 @@
 #include "base/mrc_header.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 namespace base {
@@ -66,16 +68,17 @@ void check_mode(int mode) {
          "); modes 0, 1, 2, 6 and 12 can be read, so convert it to mode 2");
 }
 
-void check_axes(const HeaderBytes& bytes, bool swapped) {
+std::array<int, 3> read_axes(const HeaderBytes& bytes, bool swapped) {
   const int c = int_at(bytes, kMapC, swapped);
   const int r = int_at(bytes, kMapR, swapped);
   const int s = int_at(bytes, kMapS, swapped);
   // All zero: old writers that never filled them in meant the usual order.
-  if ((c == 1 && r == 2 && s == 3) || (c == 0 && r == 0 && s == 0)) return;
-  refuse("stores its axes in another order (mapc, mapr, maps = " + std::to_string(c) + ", " +
-         std::to_string(r) + ", " + std::to_string(s) +
-         "); only 1, 2, 3 can be read, so write it again with columns along x, rows "
-         "along y and sections along z");
+  if (c == 0 && r == 0 && s == 0) return {0, 1, 2};
+  const auto is_axis = [](int axis) { return axis >= 1 && axis <= 3; };
+  const bool each_once = is_axis(c) && is_axis(r) && is_axis(s) && c != r && r != s && c != s;
+  if (each_once) return {c - 1, r - 1, s - 1};
+  refuse("names its axes " + std::to_string(c) + ", " + std::to_string(r) + ", " +
+         std::to_string(s) + " (mapc, mapr, maps), where each of 1, 2 and 3 must be once");
 }
 
 double pixel_size_along(const HeaderBytes& bytes, int axis, bool swapped) {
@@ -136,12 +139,13 @@ MrcHeader decode_header(const HeaderBytes& bytes) {
   MrcHeader header;
   header.swapped = find_byte_order(bytes);
   const bool swapped = header.swapped;
-  header.nx = int_at(bytes, kNx, swapped);
-  header.ny = int_at(bytes, kNy, swapped);
-  header.nz = int_at(bytes, kNz, swapped);
+  header.axes = read_axes(bytes, swapped);
+  const std::array<int*, 3> along = {&header.nx, &header.ny, &header.nz};
+  for (size_t i = 0; i < 3; ++i) {
+    *along[static_cast<size_t>(header.axes[i])] = int_at(bytes, kNx + 4 * i, swapped);
+  }
   header.mode = int_at(bytes, kMode, swapped);
   check_mode(header.mode);
-  check_axes(bytes, swapped);
   for (int axis = 0; axis < 3; ++axis) {
     header.pixel_size[static_cast<size_t>(axis)] = pixel_size_along(bytes, axis, swapped);
   }

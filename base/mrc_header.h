@@ -13,7 +13,9 @@
 namespace base {
 
 struct MrcHeader {
-  int nx = 0, ny = 0, nz = 0;  // columns, rows, sections
+  int nx = 0, ny = 0, nz = 0;  // values along x, y and z
+  // Along which of x, y, z (0, 1, 2) the file's columns, rows and sections run (mapc, mapr, maps).
+  std::array<int, 3> axes = {0, 1, 2};
   int mode = 2;
   std::array<double, 3> pixel_size = {0, 0, 0};  // A along x, y, z; 0 when the header has none
   bool swapped = false;                          // bytes were in the other order

@@ -1,4 +1,5 @@
 // Implements add_info of commands.h: MRC headers, or this build and this machine.
+#include <array>
 #include <iostream>
 
 #include "base/json.h"
@@ -36,6 +37,7 @@ Json header_json(const std::string& path, const MrcHeader& header) {
           {"mode", header.mode},
           {"type", type_of_mode(header.mode)},
           {"pixel_size", {header.pixel_size[0], header.pixel_size[1], header.pixel_size[2]}},
+          {"axes", {header.axes[0] + 1, header.axes[1] + 1, header.axes[2] + 1}},
           {"bytes_swapped", header.swapped},
           {"space_group", header.space_group},
           {"volumes", header.volumes},
@@ -56,6 +58,10 @@ void print_header(const std::string& path, const MrcHeader& header) {
   } else {
     std::cout << header.pixel_size[0] << " x " << header.pixel_size[1] << " x "
               << header.pixel_size[2] << " A\n";
+  }
+  if (header.axes != std::array<int, 3>{0, 1, 2}) {
+    std::cout << "  axes         " << header.axes[0] + 1 << ", " << header.axes[1] + 1 << ", "
+              << header.axes[2] + 1 << " (mapc, mapr, maps; the size is along x, y, z)\n";
   }
   std::cout << "  space group  " << header.space_group << '\n';
   if (header.volumes > 1) std::cout << "  volumes      " << header.volumes << '\n';
@@ -147,16 +153,23 @@ ExitCode run(const InfoCommand& command) {
     return ExitCode::kDone;
   }
   Json all = Json::array();
+  ExitCode code = ExitCode::kDone;
   for (const std::string& path : command.files) {
-    const MrcHeader header = read_mrc_header(path);
-    if (command.json) {
-      all.push_back(header_json(path, header));
-    } else {
-      print_header(path, header);
+    try {
+      const MrcHeader header = read_mrc_header(path);
+      if (command.json) {
+        all.push_back(header_json(path, header));
+      } else {
+        print_header(path, header);
+      }
+    } catch (const InputError& error) {
+      if (command.json) all.push_back({{"path", path}, {"error", error.what()}});
+      print_message(error.what());
+      code = error.code();
     }
   }
   if (command.json) print_json(all);
-  return ExitCode::kDone;
+  return code;
 }
 
 }  // namespace

@@ -81,6 +81,9 @@ void add_peak_options(CLI::App& command, PeakOptions& peaks) {
       ->type_name("NAME");
   add_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
              "Expected number of false peaks per micrograph");
+  add_number(command, "--mask-radius", peaks.mask_radius, 0, 1e6,
+             "Pick no peak within this many pixels of a higher one, such as the particle's radius; "
+             "the default is Leopard-EM's");
 }
 
 }  // namespace engine

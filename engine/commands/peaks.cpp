@@ -76,8 +76,6 @@ void add_peaks(CLI::App& app, ExitCode& code) {
           "Use this threshold instead of one from --false-positives")
       ->check(range(-1e6, 1e6))
       ->type_name("NUMBER");
-  add_number(command, "--mask-radius", peaks.peaks.mask_radius, 0, 1e6,
-             "Pick no peak within this many pixels of a higher one");
 }
 
 }  // namespace engine

@@ -12,6 +12,7 @@
 #include "engine/io/format.h"
 #include "engine/search/device.h"
 #include "engine/search/match.h"
+#include "engine/search/plausibility.h"
 #include "engine/search/search.h"
 
 namespace engine {
@@ -105,6 +106,8 @@ Json plan_json(const Plan& plan) {
 
 ExitCode run(const PlanCommand& command) {
   SearchConfig config = read_search_config(command.config);
+  // Before the orientations are listed, which so many may keep from ending.
+  for (const std::string& note : implausible_settings(config)) print_message("warning: " + note);
   const Plan plan = make_plan(command, config);
   for (const std::string& note : config.notes) print_message("note: " + note);
   for (const std::string& note : plan.device.notes) print_message("note: " + note);

@@ -18,11 +18,14 @@
 #include "base/mrc_header.h"
 #include "base/sha256.h"
 #include "engine/error.h"
+#include "engine/io/compressed.h"
 
 namespace engine {
 namespace {
 
 using base::mrc_bytes::get;
+
+constexpr int64_t kLargestUnpacked = int64_t{1} << 40;  // bytes
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem) {
   throw InputError("'" + path + "' " + problem);
@@ -38,9 +41,13 @@ struct Source {
   int64_t size = 0;
   // Of what was read, in its order: what is hashed is what is decoded, whoever writes meanwhile.
   std::unique_ptr<base::Sha256> hash{};
+  std::unique_ptr<Decompressor> decompressor{};  // null: the file is not compressed
 
-  // The number of bytes that there were.
+  // The number of bytes that there were, decompressed.
   size_t read(void* bytes, size_t count) {
+    return decompressor ? decompressor->read(bytes, count) : read_raw(bytes, count);
+  }
+  size_t read_raw(void* bytes, size_t count) {
     stream.read(static_cast<char*>(bytes), static_cast<std::streamsize>(count));
     const auto got = static_cast<size_t>(stream.gcount());
     if (hash) hash->add(bytes, got);
@@ -48,7 +55,8 @@ struct Source {
   }
 };
 
-Source open_source(const std::string& path) {
+// The source that decompresses refers to itself: it stays where it is.
+std::unique_ptr<Source> open_source(const std::string& path) {
   struct stat status = {};
   if (::stat(path.c_str(), &status) != 0) {
     refuse(path, errno == ENOENT || errno == ENOTDIR
@@ -57,12 +65,34 @@ Source open_source(const std::string& path) {
   }
   if (S_ISDIR(status.st_mode)) refuse(path, "is a folder, not an MRC file");
   if (!S_ISREG(status.st_mode)) refuse(path, "is not a regular file");
-  Source source;
+  auto source = std::make_unique<Source>();
   errno = 0;
-  source.stream.open(path, std::ios::binary);
-  if (!source.stream) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
-  source.size = static_cast<int64_t>(status.st_size);
+  source->stream.open(path, std::ios::binary);
+  if (!source->stream) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
+  source->size = static_cast<int64_t>(status.st_size);
   return source;
+}
+
+// Looks whether the file is compressed, and goes back to its begin.
+void find_compression(Source& source, const std::string& path) {
+  std::string begin(3, '\0');
+  source.stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  source.stream.clear();
+  source.stream.seekg(0);
+  try {
+    source.decompressor = make_decompressor(
+        compression_of(begin),
+        [&source](void* bytes, size_t count) { return source.read_raw(bytes, count); });
+  } catch (const DamagedCompression& error) {
+    refuse(path, error.what());
+  }
+  // What it unpacks to is not known; its header must not promise more than any volume has.
+  if (source.decompressor) source.size = kLargestUnpacked;
+}
+
+[[noreturn]] void refuse_short(const Source& source, const std::string& path) {
+  if (!source.decompressor) refuse_unreadable(path);
+  refuse(path, "is cut short: it unpacks to less than its header promises; copy it again");
 }
 
 struct Half {
@@ -126,7 +156,7 @@ void skip(Source& source, int64_t bytes, const std::string& path) {
   std::vector<char> block(static_cast<size_t>(std::min<int64_t>(bytes, int64_t{1} << 20)));
   while (bytes > 0) {
     const size_t now = static_cast<size_t>(std::min(bytes, static_cast<int64_t>(block.size())));
-    if (source.read(block.data(), now) != now) refuse_unreadable(path);
+    if (source.read(block.data(), now) != now) refuse_short(source, path);
     bytes -= static_cast<int64_t>(now);
   }
 }
@@ -137,11 +167,15 @@ std::vector<float> read_values(Source& source, const MrcHeader& header, const st
   const auto value_bytes = static_cast<size_t>(base::value_bytes_of_mode(header.mode));
   const Mode& mode = *find_mode(header.mode);
   skip(source, header.extended_header_bytes, path);
-  std::vector<float> values(count);
+  // A compressed file may promise more than there is: memory is taken for what was read.
+  std::vector<float> values(source.decompressor ? 0 : count);
   std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * value_bytes);
   for (size_t done = 0; done < count;) {
     const size_t now = std::min(count - done, buffer.size() / value_bytes);
-    if (source.read(buffer.data(), now * value_bytes) != now * value_bytes) refuse_unreadable(path);
+    if (source.read(buffer.data(), now * value_bytes) != now * value_bytes) {
+      refuse_short(source, path);
+    }
+    if (source.decompressor) values.resize(done + now);
     mode.convert_values(buffer.data(), now, header.swapped, values.data() + done);
     done += now;
   }
@@ -151,16 +185,42 @@ std::vector<float> read_values(Source& source, const MrcHeader& header, const st
 // Reads what is left of the file.
 std::string hash_of(Source& source, const std::string& path) {
   std::vector<char> block(size_t{1} << 20);
-  while (source.stream) source.read(block.data(), block.size());
+  while (source.stream) source.read_raw(block.data(), block.size());
   if (!source.stream.eof() || source.stream.bad()) refuse_unreadable(path);
   return source.hash->hex();
+}
+
+// From the order of the file's columns, rows and sections to [z][y][x].
+std::vector<float> in_order(std::vector<float>&& values, const MrcHeader& header) {
+  const auto& axes = header.axes;
+  if (axes == std::array<int, 3>{0, 1, 2}) return std::move(values);
+  const std::array<size_t, 3> sides = {static_cast<size_t>(header.nx),
+                                       static_cast<size_t>(header.ny),
+                                       static_cast<size_t>(header.nz)};
+  const std::array<size_t, 3> steps = {1, sides[0], sides[0] * sides[1]};
+  const auto [columns, rows, sections] = std::array{
+      static_cast<size_t>(axes[0]), static_cast<size_t>(axes[1]), static_cast<size_t>(axes[2])};
+  std::vector<float> ordered(values.size());
+  const float* next = values.data();
+  for (size_t s = 0; s < sides[sections]; ++s) {
+    for (size_t r = 0; r < sides[rows]; ++r) {
+      float* row = ordered.data() + s * steps[sections] + r * steps[rows];
+      for (size_t c = 0; c < sides[columns]; ++c) row[c * steps[columns]] = *next++;
+    }
+  }
+  return ordered;
 }
 
 MrcFile read_open(Source& source, const std::string& path) {
   MrcFile file;
   file.path = path;
-  file.header = read_header(source, path);
-  file.values = read_values(source, file.header, path);
+  find_compression(source, path);
+  try {
+    file.header = read_header(source, path);
+    file.values = in_order(read_values(source, file.header, path), file.header);
+  } catch (const DamagedCompression& error) {
+    refuse(path, error.what());
+  }
   return file;
 }
 
@@ -169,34 +229,39 @@ MrcFile read_open(Source& source, const std::string& path) {
 const char* type_of_mode(int mode) { return find_mode(mode)->type; }
 
 MrcHeader read_mrc_header(const std::string& path) {
-  Source source = open_source(path);
-  return read_header(source, path);
+  const auto source = open_source(path);
+  find_compression(*source, path);
+  try {
+    return read_header(*source, path);
+  } catch (const DamagedCompression& error) {
+    refuse(path, error.what());
+  }
 }
 
 MrcFile read_mrc(const std::string& path) {
-  Source source = open_source(path);
-  return read_open(source, path);
+  const auto source = open_source(path);
+  return read_open(*source, path);
 }
 
 MrcFile read_hashed_mrc(const std::string& path) {
-  Source source = open_source(path);
-  source.hash = std::make_unique<base::Sha256>();
-  MrcFile file = read_open(source, path);
-  file.sha256 = hash_of(source, path);
+  const auto source = open_source(path);
+  source->hash = std::make_unique<base::Sha256>();
+  MrcFile file = read_open(*source, path);
+  file.sha256 = hash_of(*source, path);
   return file;
 }
 
 MrcFile read_mrc_with_hash(const std::string& path, const std::string& sha256) {
-  Source source = open_source(path);
-  source.hash = std::make_unique<base::Sha256>();
+  const auto source = open_source(path);
+  source->hash = std::make_unique<base::Sha256>();
   MrcFile file;
   std::exception_ptr refusal;
   try {
-    file = read_open(source, path);
+    file = read_open(*source, path);
   } catch (const InputError&) {
     refusal = std::current_exception();
   }
-  file.sha256 = hash_of(source, path);
+  file.sha256 = hash_of(*source, path);
   if (file.sha256 != sha256) throw OtherContent("'" + path + "' has another SHA-256");
   if (refusal) std::rethrow_exception(refusal);
   return file;

@@ -1,5 +1,6 @@
 // MRC2014 files: modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16), 12 (float16), either byte
-// order, extended headers skipped. Pixel values become float32.
+// order, axes in any order, extended headers skipped; compressed by gzip or bzip2, too. Pixel
+// values become float32. A hash is that of the file as it is stored.
 #pragma once
 
 #include <cstdint>

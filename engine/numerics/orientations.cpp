@@ -81,14 +81,24 @@ UniformRow uniform_row(double theta, const Ranges& r, double theta_step) {
   return {.theta = theta, .phi_step = step, .count = steps(range, step)};
 }
 
-std::vector<Direction> uniform_grid(const Ranges& r, double theta_step) {
+struct UniformRows {
   std::vector<UniformRow> rows;
-  int64_t total = 0;
+  int64_t total = 0;  // directions in them
+};
+
+UniformRows uniform_rows(const Ranges& r, double theta_step) {
+  UniformRows found;
+  auto& [rows, total] = found;
   const int64_t thetas = steps(r.theta_max + theta_step - r.theta_min, theta_step);
   for (int64_t i = 0; i < thetas; ++i) {
     rows.push_back(uniform_row(r.theta_min + static_cast<double>(i) * theta_step, r, theta_step));
     total = checked_count(static_cast<double>(total + rows.back().count));
   }
+  return found;
+}
+
+std::vector<Direction> uniform_grid(const Ranges& r, double theta_step) {
+  const auto [rows, total] = uniform_rows(r, theta_step);
   std::vector<Direction> out;
   out.reserve(static_cast<size_t>(total));
   for (const UniformRow& row : rows) {
@@ -173,6 +183,12 @@ std::vector<Direction> base_grid(const OrientationGrid& grid, const Ranges& r) {
   throw InputError("orientation_search_config.base_grid_method is not known");
 }
 
+// As many as base_grid() has.
+int64_t direction_count(const OrientationGrid& grid, const Ranges& r) {
+  if (grid.base_grid == BaseGrid::kUniform) return uniform_rows(r, grid.theta_step).total;
+  return static_cast<int64_t>(base_grid(grid, r).size());
+}
+
 int64_t psi_count(const OrientationGrid& grid, const Ranges& r) {
   return r.psi_min >= r.psi_max ? 1 : steps(r.psi_max - r.psi_min, grid.psi_step);
 }
@@ -244,7 +260,7 @@ int64_t count_orientations(const std::vector<OrientationGrid>& grids) {
   for (const OrientationGrid& grid : grids) {
     const Ranges r = ranges_of(grid);
     const double added =
-        static_cast<double>(base_grid(grid, r).size()) * static_cast<double>(psi_count(grid, r));
+        static_cast<double>(direction_count(grid, r)) * static_cast<double>(psi_count(grid, r));
     count = checked_count(static_cast<double>(count) + added);
   }
   return count;

@@ -18,6 +18,7 @@
 #include "engine/ranks/leader.h"
 #include "engine/results/peaks_csv.h"
 #include "engine/results/progress.h"
+#include "engine/search/plausibility.h"
 
 namespace engine {
 namespace {
@@ -133,6 +134,7 @@ class Match {
     const std::string note_of_devices =
         alone ? devices_note(device_, config.computation.gpu_ids) : "";
     if (!note_of_devices.empty()) config.notes.push_back(note_of_devices);
+    for (const std::string& warning : implausible_settings(config)) say("warning: " + warning);
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
     say(describe_plan(config, space, shape, device_));

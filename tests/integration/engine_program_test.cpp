@@ -127,6 +127,10 @@ TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
   const Finished refused = run({"info", "absent.mrc"});
   EXPECT_EQ(refused.exit_code, 64);
   EXPECT_THAT(refused.error, HasSubstr("absent.mrc"));
+  const Finished some = run({"info", "absent.mrc", "image.mrc"});
+  EXPECT_EQ(some.exit_code, 64);
+  EXPECT_THAT(some.error, HasSubstr("absent.mrc"));
+  EXPECT_THAT(some.output, HasSubstr("64 columns x 48 rows"));
 }
 
 std::string with_every_key(const std::string& yaml) {

@@ -127,6 +127,8 @@ const std::vector<ThirdParty>& third_parties() {
       {"cufft", {"engine/cuda/"}},
       {"gloo/", {"engine/comm/gloo."}},
       {"nccl.h", {"engine/comm/nccl."}},
+      {"zlib.h", {"engine/io/compressed.", "tests/unit/engine/io/"}},
+      {"bzlib.h", {"engine/io/bzip2.", "tests/unit/engine/io/"}},
       {"cairo",
        {"engine/pictures/", "scheduler/charts/", "tests/unit/engine/pictures/",
         "tests/unit/scheduler/charts/"}},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 
 #include "base/sha256.h"
 #include "engine/error.h"
+#include "engine/io/compressed.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {
@@ -278,12 +280,90 @@ TEST_F(MrcTest, OtherModesAreRefusedByNumber) {
   EXPECT_THAT(refusal_of(MrcBytes(1, 1, 1, 77).add_raw(std::string(64, '\1'))), HasSubstr("77"));
 }
 
-TEST_F(MrcTest, AxesInAnotherOrderAreRefused) {
+// As EMDB has them: columns along z, rows along x, sections along y.
+TEST_F(MrcTest, AxesInAnotherOrderArePutInOrder) {
+  const auto mrc = MrcBytes(2, 3, 4, 0).set_int(64, 3).set_int(68, 1).set_int(72, 2);
+  std::string values;
+  for (int y = 0; y < 4; ++y) {
+    for (int x = 0; x < 3; ++x) {
+      for (int z = 0; z < 2; ++z) values += static_cast<char>(100 * z + 10 * y + x);
+    }
+  }
+  const auto file = read_mrc(save(MrcBytes(mrc).add_raw(values)));
+  EXPECT_EQ(file.header.nx, 3);
+  EXPECT_EQ(file.header.ny, 4);
+  EXPECT_EQ(file.header.nz, 2);
+  EXPECT_THAT(file.header.axes, ElementsAre(2, 0, 1));
+  for (int z = 0; z < 2; ++z) {
+    for (int y = 0; y < 4; ++y) {
+      for (int x = 0; x < 3; ++x) {
+        const auto at = static_cast<size_t>((z * 4 + y) * 3 + x);
+        EXPECT_EQ(file.values[at], static_cast<int8_t>(100 * z + 10 * y + x));
+      }
+    }
+  }
+}
+
+TEST_F(MrcTest, AxesThatAreNoOrderAreRefused) {
   const auto message =
-      refusal_of(MrcBytes(2, 2, 2, 0).set_int(64, 3).set_int(72, 1).add_raw(std::string(8, '\1')));
-  EXPECT_THAT(message, HasSubstr("mapc, mapr, maps = 3, 2, 1"));
+      refusal_of(MrcBytes(2, 2, 2, 0).set_int(64, 3).add_raw(std::string(8, '\1')));
+  EXPECT_THAT(message, HasSubstr("names its axes 3, 2, 3"));
   const auto unset = MrcBytes(1, 1, 1, 0).set_int(64, 0).set_int(68, 0).set_int(72, 0);
   EXPECT_THAT(refusal_of(MrcBytes(unset).add<int8_t>({1})), IsEmpty());
+}
+
+std::string gzipped(const std::string& bytes) {
+  std::string out(bytes.size() + 1000, '\0');
+  z_stream stream{};
+  ::deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  std::string in = bytes;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
+  out.resize(stream.total_out);
+  ::deflateEnd(&stream);
+  return out;
+}
+
+// A file of 2 x 2 x 2 values, made by bzip2.
+constexpr const char* kBzip2 = MARGAY_SOURCE_DIR "/tests/data/ramp_2.mrc.bz2";
+
+TEST_F(MrcTest, AFileInGzipIsReadAndItsHashIsThatOfTheFile) {
+  const MrcBytes mrc = MrcBytes(2, 1, 1, 2).add<float>({1.5f, -2.25f});
+  const std::string path = folder_.file("a.mrc.gz");
+  // As two members, which a file that was appended to has.
+  const std::string bytes =
+      gzipped(mrc.bytes().substr(0, 1000)) + gzipped(mrc.bytes().substr(1000));
+  write_file(path, bytes);
+  const auto file = read_hashed_mrc(path);
+  EXPECT_THAT(file.values, ElementsAre(1.5f, -2.25f));
+  EXPECT_EQ(file.sha256, base::sha256_of_file(path));
+  EXPECT_EQ(read_mrc_header(path).nx, 2);
+}
+
+TEST_F(MrcTest, AFileInGzipThatIsShortOrDamagedIsRefused) {
+  const MrcBytes mrc = MrcBytes(200, 100, 1, 2).add_raw(std::string(70'000, '\1'));
+  write_file(folder_.file("short.gz"), gzipped(mrc.bytes()));
+  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("short.gz")); }),
+              HasSubstr("unpacks to less than its header promises"));
+  const std::string whole = gzipped(MrcBytes(2, 1, 1, 0).add<int8_t>({1, 2}).bytes());
+  write_file(folder_.file("cut.gz"), whole.substr(0, whole.size() / 2));
+  EXPECT_FALSE(refusal([&] { read_mrc(folder_.file("cut.gz")); }).empty());
+  std::string vast = MrcBytes(1 << 14, 1 << 14, 1 << 14, 2).bytes();
+  write_file(folder_.file("vast.gz"), gzipped(vast));
+  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("vast.gz")); }), HasSubstr("cut short"));
+}
+
+TEST_F(MrcTest, AFileInBzip2IsReadWhereTheBuildHasIt) {
+  if (!make_bzip2([](void*, size_t) { return size_t{0}; })) {
+    EXPECT_THAT(refusal([] { read_mrc(kBzip2); }), HasSubstr("this build cannot read"));
+    return;
+  }
+  const auto file = read_hashed_mrc(kBzip2);
+  EXPECT_THAT(file.values, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_EQ(file.sha256, base::sha256_of_file(kBzip2));
 }
 
 TEST_F(MrcTest, MissingFilesFoldersAndCompressedFilesAreNamed) {
@@ -291,7 +371,8 @@ TEST_F(MrcTest, MissingFilesFoldersAndCompressedFilesAreNamed) {
               AllOf(HasSubstr("absent.mrc"), HasSubstr("does not exist")));
   EXPECT_THAT(refusal([&] { read_mrc(folder_.path()); }), HasSubstr("folder"));
   write_file(folder_.file("a.mrc.gz"), "\x1f\x8b" + std::string(2000, 'x'));
-  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("a.mrc.gz")); }), HasSubstr("gzip"));
+  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("a.mrc.gz")); }),
+              HasSubstr("is damaged: gzip cannot unpack it"));
   ASSERT_EQ(::mkfifo(folder_.file("pipe").c_str(), 0600), 0);
   EXPECT_THAT(refusal([&] { read_mrc(folder_.file("pipe")); }), HasSubstr("not a regular file"));
 }
