@@ -161,7 +161,8 @@ PlanItem KnownQueue::item_of(const db::QueuedItem& row) {
           .owner = row.owner_uid,
           .template_id = row.template_id,
           .asks = asks_of_row(row),
-          .finish_by = row.finish_by};
+          .finish_by = row.finish_by,
+          .left = static_cast<float>(std::clamp(1 - row.searched, 0.0, 1.0))};
 }
 
 int KnownQueue::kind_of(const db::QueuedItem& row) {

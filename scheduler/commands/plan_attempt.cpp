@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -103,20 +105,24 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
 
 }  // namespace
 
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape) {
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape,
+                         int64_t segment) {
   shape.priority = item.priority;
   const auto earlier = db::AttemptStore(context.database).of_item(item.id);
   const Failures failures = failures_of(earlier, item.exempt_through);
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
                    .excluded_hosts = hosts_to_avoid(context, item.id)};
-  JobScript script = render_job(context.config, {.item = item,
-                                                 .attempt = plan.attempt,
-                                                 .shape = shape,
-                                                 .batch = batch_after(failures),
-                                                 .threads = threads_of(context.config.local),
-                                                 .excluded_hosts = plan.excluded_hosts,
-                                                 .time_factor = time_factor(failures),
-                                                 .memory_factor = memory_factor(failures)});
+  const double longer = time_factor(failures_in_row(earlier, item.exempt_through));
+  JobScript script =
+      render_job(context.config, {.item = item,
+                                  .attempt = plan.attempt,
+                                  .shape = shape,
+                                  .batch = batch_after(failures),
+                                  .threads = threads_of(context.config.local),
+                                  .excluded_hosts = plan.excluded_hosts,
+                                  .time_factor = time_factor(failures),
+                                  .memory_factor = memory_factor(failures),
+                                  .segment = std::llround(static_cast<double>(segment) * longer)});
   plan.width_text = width_text(script);
   plan.raised = std::move(script.raised);
   plan.attempt.script = std::move(script.text);
@@ -125,6 +131,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobSh
   plan.attempt.nodes = script.nodes;
   plan.attempt.gpus_per_node = script.gpus / std::max(1, script.nodes);
   plan.attempt.release_due = script.wide;
+  plan.attempt.segment = script.segment;
   return plan;
 }
 
@@ -139,6 +146,13 @@ std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id
       db::HostFailureStore(context.database).since(context.now - rules.window.count());
   if (failures.empty()) return {};
   return excluded_hosts(failures, item_id, context.now, context.nodes(), rules);
+}
+
+Failures failures_in_row(const std::vector<db::Attempt>& attempts, int exempt_through) {
+  const auto last = std::find_if(attempts.rbegin(), attempts.rend(),
+                                 [](const db::Attempt& attempt) { return attempt.got_further; });
+  const auto first = last == attempts.rend() ? attempts.begin() : std::prev(last.base());
+  return failures_of({first, attempts.end()}, exempt_through);
 }
 
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through) {

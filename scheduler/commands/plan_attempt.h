@@ -38,7 +38,10 @@ struct AttemptPlan {
 // attempts since the last `retry`: the newest checkpoint of any of them, a smaller batch and more
 // memory after the memory did not suffice, a longer time after a time limit. Throws ScriptError or
 // slurm::DirectiveError.
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape);
+// With `segment`, seconds, its job stops with a checkpoint after that, or later where segments
+// before it ended without any progress.
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape,
+                         int64_t segment = 0);
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width);
 
 // The hosts that the next job of this item is kept away from.
@@ -48,5 +51,9 @@ std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id
 // more time or memory that may be about the number of jobs is among them only while it is the
 // newest: the next attempt does without, and the one after it asks for more again.
 Failures failures_of(const std::vector<db::Attempt>& attempts, int exempt_through);
+
+// Those in a row: since the last attempt that got further than the one before it, itself included.
+// A long search has many jobs, and what ended them now and then does not add up.
+Failures failures_in_row(const std::vector<db::Attempt>& attempts, int exempt_through);
 
 }  // namespace scheduler

@@ -111,6 +111,9 @@ struct UrgentTokens {
 struct PolicyOptions {
   WidthsBy widths = WidthsBy::kFixed;
   std::map<db::Priority, ClassOptions> classes{};
+  // How long a bulk job runs before it stops with a checkpoint, so that its GPUs come free for
+  // others; 0: until its search is done.
+  std::optional<std::chrono::milliseconds> segment{};
   // Who may make items urgent: users, and groups as "@name"; none: everybody. Where groups have
   // tokens for it, it is not none.
   std::optional<std::set<std::string>> urgent_allow{};
@@ -121,6 +124,8 @@ struct PolicyOptions {
   // Empty for a class without options.
   slurm::Directives options_of(db::Priority priority) const;
 };
+
+inline constexpr std::chrono::milliseconds kUsualSegment = std::chrono::hours(1);
 
 struct Intervals {
   std::chrono::milliseconds tick{1000};

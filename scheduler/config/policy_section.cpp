@@ -116,6 +116,18 @@ void check_floors(const Config& config) {
       "add up to less than 1, or urgent items would get nothing");
 }
 
+// "none" and 0: jobs run until their searches are done.
+Reader segment_into(std::optional<std::chrono::milliseconds>& target) {
+  return [&target](const base::YamlValue& value) {
+    std::chrono::milliseconds segment{0};
+    if (value.text() != "none") duration_into(segment)(value);
+    if (segment.count() > 0 && segment < std::chrono::minutes(1)) {
+      value.refuse("must be at least 1m, since each segment starts its search anew; or none");
+    }
+    target = segment;
+  };
+}
+
 // Users, and groups as "@name".
 Reader names_into(std::optional<std::set<std::string>>& target) {
   return [&target](const base::YamlValue& value) {
@@ -166,6 +178,7 @@ Reader policy_into(PolicyOptions& policy) {
   const Readers urgent = {{"allow", names_into(policy.urgent_allow)},
                           {"tokens", tokens_into(policy)}};
   return section_into({{"widths", word_into(policy.widths, kWidthsBy)},
+                       {"segment", segment_into(policy.segment)},
                        {"classes", classes},
                        {"shares", shares},
                        {"urgent", section_into(urgent)}});
@@ -174,6 +187,11 @@ Reader policy_into(PolicyOptions& policy) {
 void check_policy(const Config& config) {
   for (const auto& [priority, widths] : class_widths_of(config)) check_widths(priority, widths);
   check_floors(config);
+  if (config.policy.segment && config.policy.widths == WidthsBy::kFixed) {
+    throw ConfigError(
+        "policy.segment has no effect while widths are fixed: set policy.widths to chosen, or "
+        "remove it");
+  }
   for (const auto& [priority, options] : config.policy.classes) {
     check_has_effect(config, to_string(priority), options);
     if (options.options.empty()) continue;

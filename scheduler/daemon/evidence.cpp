@@ -15,6 +15,7 @@
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/registered_file.h"
 #include "scheduler/policy/host_exclusion.h"
+#include "scheduler/policy/span_text.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {
@@ -146,6 +147,7 @@ void add_end(const DaemonContext& context, const db::Attempt& attempt, const db:
   }
   const bool at_limit = evidence.job->state == slurm::JobState::kTimeout;
   if (at_limit || evidence.job->exit_code == 85) evidence.no_progress = made_no_progress(attempt);
+  if (attempt.segment > 0) evidence.segment = span_text(static_cast<double>(attempt.segment));
 }
 
 }  // namespace
@@ -184,6 +186,14 @@ bool has_passed_probe(const db::Attempt& attempt) {
 
 int64_t start_of(const db::Attempt& attempt) {
   return attempt.started > 0 ? attempt.started : attempt.submitted;
+}
+
+std::optional<double> share_searched(const db::Attempt& attempt) {
+  if (made_no_progress(attempt)) return std::nullopt;
+  const auto progress = progress_seen(attempt.directory);
+  if (!progress || progress->total <= 0) return std::nullopt;
+  const double share = static_cast<double>(progress->done) / static_cast<double>(progress->total);
+  return std::clamp(share, 0.0, 1.0);
 }
 
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,

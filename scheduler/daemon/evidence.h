@@ -33,6 +33,10 @@ bool has_passed_probe(const db::Attempt& attempt);
 // When the search began, in seconds since the epoch.
 int64_t start_of(const db::Attempt& attempt);
 
+// Of an attempt that has ended: the share of the search that its checkpoint has, if that is more
+// than it began with.
+std::optional<double> share_searched(const db::Attempt& attempt);
+
 // All that the files, the item and its job, if one is known, prove. The caller adds what depends on
 // earlier snapshots: `vanished`, `claim_alive` and `files_may_come`.
 Evidence gather_evidence(const DaemonContext& context, const db::Attempt& attempt,

@@ -23,6 +23,7 @@
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/jobs_owner.h"
 #include "scheduler/files/registered_file.h"
+#include "scheduler/policy/span_text.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
@@ -170,7 +171,7 @@ class Launcher {
                       const JobStart& start) const {
     JobShape shape = job_shape_of(context_.config.slurm, start.width);
     shape.nice_of = start.floor_over;
-    AttemptPlan plan = plan_attempt(plan_context(), item, shape);
+    AttemptPlan plan = plan_attempt(plan_context(), item, shape, start.segment);
     plan.attempt.by_floor = start.floor_over.has_value();
     db::Attempt& attempt = plan.attempt;
     attempt.shape = text_of(limits_, start.width);
@@ -183,6 +184,10 @@ class Launcher {
       attempt.gpus_per_node = start.width.gpus_per_node;
     }
     if (!attempt.resume_from.empty()) attempt.explanation += "; resumes from its checkpoint";
+    if (attempt.segment > 0) {
+      attempt.explanation += "; it runs for " + span_text(static_cast<double>(attempt.segment)) +
+                             " and then has its turn again, so that GPUs come free for others";
+    }
     if (!plan.excluded_hosts.empty()) {
       attempt.explanation +=
           "; not at " + slurm::list_of(plan.excluded_hosts) + ", where searches failed";
@@ -216,6 +221,7 @@ class Launcher {
     attempt.created = context_.clock.now();
     attempt.id = db::AttemptStore(context_.database).insert(attempt);
     item.state = db::ItemState::kActive;
+    if (attempt.resume_from.empty()) item.searched = 0;
     item.reason = attempt.explanation;
     item.changed = attempt.created;
     items.update(item);

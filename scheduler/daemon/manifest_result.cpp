@@ -128,7 +128,9 @@ std::optional<ProgressSeen> progress_seen(const std::string& folder) {
                        progress->at("done").is_number_integer();
     if (!known) return std::nullopt;
     const bool has_state = progress->contains("state") && progress->at("state").is_string();
+    const bool has_total = progress->contains("total") && progress->at("total").is_number_integer();
     return ProgressSeen{.done = progress->at("done").get<int64_t>(),
+                        .total = has_total ? progress->at("total").get<int64_t>() : 0,
                         .state = has_state ? progress->at("state").get<std::string>() : ""};
   } catch (const base::UnfitFile&) {
     return std::nullopt;  // what the engine did not write reports no progress

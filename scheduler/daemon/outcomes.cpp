@@ -27,6 +27,7 @@ void end_item(db::Item& item, const Outcome& outcome, int64_t now_ms) {
     item.state = db::ItemState::kCancelled;
     item.reason = "cancelled on request";
   }
+  if (outcome.searched) item.searched = *outcome.searched;
   item.cancel_requested = false;
   item.changed = now_ms / 1000;
 }

@@ -279,7 +279,8 @@ void Tracker::give_up(const db::Attempt& attempt) {
   if (!fence_off(attempt.directory, attempt.number) && is_claim_alive(attempt)) return;
   const auto item = db::ItemStore(context_.database).find(attempt.item_id).value();
   const auto earlier = db::AttemptStore(context_.database).of_item(attempt.item_id);
-  const Outcome outcome = judge_never_started(failures_of(earlier, item.exempt_through), rules_);
+  const Outcome outcome =
+      judge_never_started(failures_in_row(earlier, item.exempt_through), rules_);
   store_outcome(context_, attempt, outcome,
                 {"before-never-started-commit", "after-never-started-commit"});
   report_to_breaker(attempt.token, outcome, false);
@@ -346,13 +347,14 @@ void Tracker::examine(const db::Attempt& attempt, const slurm::JobStatus* job) {
     evidence.hardware_pause = hardware_.pause_reason(changed, evidence.error);
   }
   const auto earlier = db::AttemptStore(context_.database).of_item(item.id);
-  const Outcome outcome =
-      judge(attempt, evidence, failures_of(earlier, item.exempt_through), rules_);
+  Outcome outcome = judge(attempt, evidence, failures_in_row(earlier, item.exempt_through), rules_);
   if (!outcome.item) {
     if (evidence.job) keep(attempt, *evidence.job, outcome);
     return;
   }
   const bool done = outcome.attempt == AttemptState::kDone;
+  if (!done && evidence.job) outcome.searched = share_searched(attempt);
+  changed.got_further = outcome.searched.has_value();
   conclude(changed, outcome, done ? std::optional(manifest.result) : std::nullopt);
 }
 

@@ -121,9 +121,9 @@ void WidthInputs::add_times(QueueSnapshot& snapshot) {
 
 GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
                                   const std::vector<db::Attempt>& open) const {
-  std::map<int64_t, int> kinds;
+  std::map<int64_t, const PlanItem*> active;
   for (const PlanItem& item : snapshot.items) {
-    if (item.state == db::ItemState::kActive) kinds.emplace(item.id, item.kind);
+    if (item.state == db::ItemState::kActive) active.emplace(item.id, &item);
   }
   ForecastQuestion question{.partition = partition_};
   const std::set<std::string> seen = names_of_ours(facts_);
@@ -136,8 +136,8 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
   };
   std::vector<Missing> missing;  // submitted since the cluster was asked
   for (const db::Attempt& attempt : open) {
-    const auto kind = kinds.find(attempt.item_id);
-    const SearchTime* time = kind == kinds.end() ? nullptr : time_of(snapshot, kind->second);
+    const auto item = active.find(attempt.item_id);
+    const SearchTime* time = item == active.end() ? nullptr : time_of(snapshot, item->second->kind);
     const Width width{.nodes = attempt.nodes, .gpus_per_node = attempt.gpus_per_node};
     if (time == nullptr || width.gpus() == 0) {
       question.ours.erase(attempt.token);  // its time limit counts
@@ -145,7 +145,8 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     }
     const bool runs = attempt.state == db::AttemptState::kRunning && attempt.started > 0;
     const double ran = runs ? static_cast<double>(read_ - attempt.started) : 0;
-    const JobForecast rest = forecast_job(*time, width, std::max(0.0, ran));
+    const JobForecast rest =
+        forecast_job(*time, width, std::max(0.0, ran), item->second->left, attempt.segment);
     if (seen.contains(attempt.token)) {
       question.ours[attempt.token] = rest;
     } else {

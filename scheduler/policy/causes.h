@@ -37,6 +37,8 @@ struct Outcome {
   std::optional<db::ItemState> item{};
   std::string reason{};
   std::chrono::milliseconds wait{0};
+  // The share of the search that the attempt's checkpoint has; none: it left no such checkpoint.
+  std::optional<double> searched{};
   // The site's fault: neither this attempt nor the others of the row count against their items.
   bool exempt = false;
   // Other than kNone when the fault is the site's and all submissions pause, with the reason.

@@ -260,9 +260,14 @@ std::string default_partition(const slurm::SiteFacts& site) {
 
 }  // namespace
 
-JobForecast forecast_job(const SearchTime& time, const Width& width, double ran) {
-  const double likely = run_seconds(time.model, time.work, width);
-  const double late = bounded(likely, time.model, kNinetyPercent);
+JobForecast forecast_job(const SearchTime& time, const Width& width, double ran, double left,
+                         int64_t segment) {
+  double likely = run_seconds(time.model, time.work * left, width);
+  double late = bounded(likely, time.model, kNinetyPercent);
+  if (segment > 0) {
+    likely = std::min(likely, static_cast<double>(segment));
+    late = std::min(late, static_cast<double>(segment));
+  }
   return {.likely = std::max(likely - ran, kLeastRest * likely),
           .late = std::max(late - ran, kLeastRest * late)};
 }

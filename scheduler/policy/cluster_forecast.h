@@ -25,9 +25,11 @@ struct JobForecast {
   double late = 0;
 };
 
-// Of a search at this width that has run for so many seconds. One that takes longer than expected
-// still has a small part of the expected time left.
-JobForecast forecast_job(const SearchTime& time, const Width& width, double ran);
+// Of a job that runs this share of a search at this width, and has run for so many seconds. One
+// that takes longer than expected still has a small part of the expected time left. With a segment
+// it ends after that at the latest.
+JobForecast forecast_job(const SearchTime& time, const Width& width, double ran, double left = 1,
+                         int64_t segment = 0);
 
 struct ForecastQuestion {
   // Whose nodes are asked for; empty: the default one's, or all where nobody says which that is, as

@@ -1,5 +1,7 @@
 #include "scheduler/policy/cluster_limits.h"
 
+#include <chrono>
+
 #include "scheduler/config/class_widths.h"
 
 namespace scheduler {
@@ -14,6 +16,10 @@ ClusterLimits limits_of_slurm(const Config& config) {
   limits.menu = menu_of(config);
   limits.classes = class_widths_of(config);
   limits.floors = floors_of(config);
+  if (!limits.classes.empty()) {
+    const auto segment = config.policy.segment.value_or(kUsualSegment);
+    limits.segment = std::chrono::duration_cast<std::chrono::seconds>(segment).count();
+  }
   const Shape urgent = slurm.urgent_shape.value_or(slurm.shape);
   if (urgent != slurm.shape) {
     limits.urgent = width_of(slurm, urgent);

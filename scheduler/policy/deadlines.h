@@ -26,7 +26,7 @@ class Deadlines {
 
  private:
   const SearchTime* time_of(const PlanItem& item) const;
-  std::optional<int64_t> fastest(db::Priority priority, const SearchTime& time) const;
+  std::optional<int64_t> fastest(db::Priority priority, const SearchTime& time, double left) const;
 
   const QueueSnapshot& snapshot_;
   // By class and PlanItem::kind.

@@ -25,6 +25,9 @@ bool leads_elsewhere(const std::map<std::string, std::string>& place) {
   return place.contains("partition") || place.contains("reservation");
 }
 
+// What its newest checkpoint lacks.
+double work_of(const PlanItem& item, const SearchTime& time) { return time.work * item.left; }
+
 std::string gpus_text(const Width& width) { return base::counted(width.gpus(), "GPU"); }
 
 const WidthForecast& chosen(const WidthChoice& choice) {
@@ -189,11 +192,11 @@ std::optional<double> ItemWidths::deadline_of(const PlanItem& item) const {
   return static_cast<double>(item.finish_by - snapshot_.now);
 }
 
-std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, const SearchTime& time,
-                                              const ClassWidths& rules,
+std::optional<WidthChoice> ItemWidths::choose(const PlanItem& item, double work,
+                                              const RuntimeModel& model, const ClassWidths& rules,
                                               const GpuForecast& gpus) const {
-  WidthQuestion question{.work = time.work,
-                         .model = time.model,
+  WidthQuestion question{.work = work,
+                         .model = model,
                          .rules = {.least_efficiency = rules.least_efficiency,
                                    .cap_gpus = rules.cap.gpus(),
                                    .deadline_cap_gpus = rules.deadline_cap.gpus(),
@@ -215,7 +218,7 @@ void ItemWidths::share(const PlanItem& item, const SearchTime& time, const Class
   const int64_t items = urgent_[item.kind];
   auto& share = shares_[item.kind];
   if (!share) {
-    const auto of_one = choose(item, time, rules, *snapshot_.gpus);
+    const auto of_one = choose(item, work_of(item, time), time.model, rules, *snapshot_.gpus);
     if (!of_one) return;
     share = share_urgent(time.model, time.work, menu_for(item, rules), of_one->width, items);
   }
@@ -235,7 +238,9 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   const SearchTime* time = time_to_choose_by(item);
   const auto rules = limits.classes.find(item.priority);
   if (rules == limits.classes.end()) return width;
-  if (time != nullptr) width.choice = choose(item, *time, rules->second, *gpus_);
+  if (time != nullptr) {
+    width.choice = choose(item, work_of(item, *time), time->model, rules->second, *gpus_);
+  }
   if (!width.choice) {
     width.not_chosen = why_not_chosen(item);
     return width;
@@ -247,6 +252,7 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
     share(item, *time, rules->second, width);
   }
   width.width = width.choice->width;
+  width.segment = segment_of(item, width);
   return width;
 }
 
@@ -277,13 +283,13 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
     const ItemWidth width = of_the_site(item);
     return is_wider(width.width) ? std::optional(width) : std::nullopt;
   }
-  const double whole = run_seconds(time->model, time->work, *item.width);
+  const double whole = run_seconds(time->model, work_of(item, *time), *item.width);
   const bool has_run = !item.waits && item.started > 0;
   const double ran = has_run ? static_cast<double>(snapshot_.now - item.started) : 0;
   const double left = std::max(0.0, whole - ran);
   SearchTime rest = *time;
-  rest.work *= left / whole;
-  ItemWidth width{.choice = choose(item, rest, rules->second, *gpus_)};
+  rest.work = work_of(item, *time) * left / whole;
+  ItemWidth width{.choice = choose(item, rest.work, rest.model, rules->second, *gpus_)};
   if (!width.choice) return std::nullopt;
   share_among_jobs(item, rest, rules->second, *width.choice);
   width.width = width.choice->width;
@@ -303,11 +309,18 @@ bool ItemWidths::has_own_place(const PlanItem& item) const {
          !asks.size.empty();
 }
 
+// Bulk jobs alone: what is urgent keeps its GPUs until it is done.
+int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) const {
+  const int64_t segment = snapshot_.limits.segment;
+  if (segment == 0 || item.priority <= db::Priority::kUrgent) return 0;
+  return late_seconds_of(item, width) > static_cast<double>(segment) ? segment : 0;
+}
+
 double ItemWidths::seconds_of(const PlanItem& item, const ItemWidth& width) const {
   const SearchTime* time = time_of(item);
   const int gpus = std::max(1, width.width.gpus());
   if (time == nullptr || width.width.gpus() == 0) return snapshot_.usual_job_seconds / gpus;
-  return run_seconds(time->model, time->work, width.width);
+  return run_seconds(time->model, work_of(item, *time), width.width);
 }
 
 double ItemWidths::late_seconds_of(const PlanItem& item, const ItemWidth& width) const {
@@ -328,15 +341,18 @@ double ItemWidths::longest_turn() const {
     const double whole = run_seconds(time->model, time->work, Width{});
     longest = std::max(longest, bounded(whole, time->model, kNinetyPercent));
   }
-  return longest;
+  const auto segment = static_cast<double>(snapshot_.limits.segment);
+  return segment > 0 ? std::min(longest, segment) : longest;
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {
   const SearchTime* time = time_of(item);
   if (!gpus_ || time == nullptr || width.width.gpus() == 0) return;
-  const double seconds = run_seconds(time->model, time->work, width.width);
-  place(gpus_->likely, width.width, seconds);
-  place(gpus_->late, width.width, bounded(seconds, time->model, kNinetyPercent));
+  const double seconds = run_seconds(time->model, work_of(item, *time), width.width);
+  const double most =
+      width.segment > 0 ? static_cast<double>(width.segment) : std::numeric_limits<double>::max();
+  place(gpus_->likely, width.width, std::min(seconds, most));
+  place(gpus_->late, width.width, std::min(bounded(seconds, time->model, kNinetyPercent), most));
 }
 
 std::string explain_instead(const ItemWidth& width) {
@@ -345,9 +361,10 @@ std::string explain_instead(const ItemWidth& width) {
          span_text(width.done_now);
 }
 
-std::string explain(const ItemWidth& width, const SearchTime& time) {
+std::string explain(const ItemWidth& width, const SearchTime& time, double left) {
   if (!width.choice) return "";
-  std::string text = with_digits(time.work / kSecondsPerHour, 1) + " GPU hours";
+  std::string text = with_digits(time.work * left / kSecondsPerHour, 1) + " GPU hours";
+  if (left < 1) text += " of " + with_digits(time.work / kSecondsPerHour, 1) + " left";
   if (!time.source.empty()) text += " (" + time.source + ")";
   text += "; time until done:";
   const char* comma = " ";

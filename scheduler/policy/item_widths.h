@@ -25,6 +25,7 @@ struct ItemWidth {
   int64_t sharing = 0;       // ready items of its class and higher ones, this one included
   int usable_gpus = 0;       // what these share
   int64_t not_placed = 0;    // jobs that go first and are not in the forecast
+  int64_t segment = 0;       // JobStart::segment
   double done_now = 0;       // from instead(): seconds until it is done if its job is not stopped
 };
 
@@ -57,8 +58,10 @@ class ItemWidths {
   int64_t sharing(const PlanItem& item) const;
   int usable_for(db::Priority priority) const;
   std::optional<double> deadline_of(const PlanItem& item) const;
-  std::optional<WidthChoice> choose(const PlanItem& item, const SearchTime& time,
+  // Of this work, seconds on one GPU.
+  std::optional<WidthChoice> choose(const PlanItem& item, double work, const RuntimeModel& model,
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
+  int64_t segment_of(const PlanItem& item, const ItemWidth& width) const;
   ItemWidth of_the_site(const PlanItem& item) const;
   bool class_is_elsewhere(const PlanItem& item) const;
   const SearchTime* time_to_choose_by(const PlanItem& item) const;
@@ -87,6 +90,7 @@ std::string explain_instead(const ItemWidth& width);
 // "16.0 GPU hours (20.5 M correlations at 356/s, 37 past runs, +-4 %); time until done: 4 GPUs
 // 11.2 h, 8 GPUs 11.0 h, 64 GPUs 16.0 h; of this it waits 7.2 h for its GPUs; the narrowest that is
 // done at most 10 % later than with 8 GPUs". Empty without a choice.
-std::string explain(const ItemWidth& width, const SearchTime& time);
+// `left`: PlanItem::left.
+std::string explain(const ItemWidth& width, const SearchTime& time, double left = 1);
 
 }  // namespace scheduler

@@ -113,6 +113,7 @@ struct JobStart {
   std::string explanation{};       // one sentence for the user
   // Submitted for the floor of its class: it waits in the cluster as jobs of this class do.
   std::optional<db::Priority> floor_over{};
+  int64_t segment = 0;  // seconds after which it is to stop with a checkpoint; 0: it runs whole
 };
 
 // A job to be stopped with a checkpoint, and what its item then gets.

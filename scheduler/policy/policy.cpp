@@ -226,7 +226,8 @@ class Planner {
                    .lane = lane_of_width(snapshot_.limits, item.priority, asks.lane, width.width),
                    .size = asks.size,
                    .explanation = sentence(plan_, decision),
-                   .floor_over = floor_over};
+                   .floor_over = floor_over,
+                   .segment = width.segment};
     if (asks.own_room) start.apart = item.owner;
     plan_.starts.push_back(std::move(start));
     --filling_.left.at(item.priority);

@@ -51,6 +51,7 @@ struct PlanItem {
   std::shared_ptr<const ItemAsks> asks{};  // null: for nothing; shared by those that ask the same
   int64_t finish_by = 0;                   // its deadline, seconds since the epoch; 0: none
   std::optional<Width> width{};
+  float left = 1;       // the share of its search that its newest checkpoint lacks
   int64_t started = 0;  // seconds since the epoch
 };
 
@@ -78,6 +79,8 @@ struct ClusterLimits {
   std::map<db::Priority, ClassWidths> classes{};
   // The share of the GPUs that a class gets whatever waits above it; none where widths are fixed.
   std::map<db::Priority, double> floors{};
+  // Seconds after which a bulk job stops with a checkpoint; 0: it runs until its search is done.
+  int64_t segment = 0;
   // Partition, account, QOS and reservation of a job without options of its own.
   std::map<std::string, std::string> plain_place{};
   // What the jobs of a class ask for over what all do.

@@ -49,8 +49,9 @@ double ReadyOrder::expected_gpu_seconds(const PlanItem& item) const {
   const bool known = item.kind >= 0 && kind < snapshot_.times.size() && snapshot_.times[kind];
   if (!known) return snapshot_.usual_job_seconds;
   const SearchTime& time = *snapshot_.times[kind];
-  if (!item.width || item.width->gpus() == 0) return time.work;
-  return item.width->gpus() * run_seconds(time.model, time.work, *item.width);
+  const double work = time.work * item.left;
+  if (!item.width || item.width->gpus() == 0) return work;
+  return item.width->gpus() * run_seconds(time.model, work, *item.width);
 }
 
 // A job counts from its submission as what it is expected to use: otherwise the group that has

@@ -15,7 +15,8 @@
 namespace scheduler {
 
 struct ProgressSeen {
-  int64_t done = 0;     // correlations
+  int64_t done = 0;     // correlations,
+  int64_t total = 0;    // of so many; 0: the report does not say
   std::string state{};  // the engine's word: starting, running, writing ...
 };
 

@@ -33,6 +33,15 @@ Outcome checkpointed(const Evidence& evidence, const Past& past) {
   if (evidence.no_progress) {
     return ended(AttemptState::kCheckpointed, "stopped_early", "", past);
   }
+  if (!evidence.segment.empty()) {
+    return {.attempt = AttemptState::kCheckpointed,
+            .cause = "segment",
+            .message = "its segment of " + evidence.segment + " has ended",
+            .item = ItemState::kQueued,
+            .reason = "its segment of " + evidence.segment +
+                      " has ended, so that its GPUs are free for others; resumes from its "
+                      "checkpoint"};
+  }
   return {.attempt = AttemptState::kCheckpointed,
           .cause = "checkpointed",
           .message = "stopped with a checkpoint, before its time limit or on request",

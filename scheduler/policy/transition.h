@@ -29,6 +29,7 @@ struct Evidence {
   bool files_may_come = false;  // a shared file system may show a finished job's files late
   bool never_ran = false;       // no script of this attempt has begun
   bool no_progress = false;     // stopped no further than the checkpoint it began with
+  std::string segment{};        // how long its segment was to be, if it was to run one: "1.0 h"
   // Why submissions pause if its device failed: it failed on other nodes, too. Empty: the item or
   // the host may be to blame.
   std::string hardware_pause;

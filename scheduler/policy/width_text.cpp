@@ -19,7 +19,7 @@ std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
     return text + why_this_width(item, snapshot.limits) +
            (width.not_chosen.empty() ? "" : "; no width was chosen, since " + width.not_chosen);
   }
-  return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)]);
+  return text + ": " + explain(width, *snapshot.times[static_cast<size_t>(item.kind)], item.left);
 }
 
 std::string widening_text(const PlanItem& item, const ItemWidth& width,

@@ -177,6 +177,19 @@ void raise_memory(Directives& asks, double factor, int64_t largest, const std::s
   }
 }
 
+// Gives the job the time of a segment and of the warning before its end. Returns the seconds until
+// that warning; 0: nothing is changed.
+int64_t cut_to_segment(Directives& asks, int64_t segment) {
+  const auto signal = asks.find("signal");
+  if (segment == 0 || signal == asks.end()) return 0;
+  const int64_t limit = segment + slurm::parse_signal(signal->second).value().seconds;
+  const auto time = asks.find("time");
+  const int64_t given = time == asks.end() ? -1 : slurm::parse_time(time->second).value();
+  if (given >= 0 && given <= limit) return 0;
+  asks["time"] = slurm::time_text(limit);
+  return segment;
+}
+
 // A warning that is longer than the job would come at its start, again and again.
 void shorten_warning(Directives& asks) {
   if (asks.count("signal") == 0 || asks.count("time") == 0) return;
@@ -246,6 +259,9 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   Directives raised;
   std::set_difference(asks.begin(), asks.end(), before.begin(), before.end(),
                       std::inserter(raised, raised.end()));
+  const bool own_time = inputs.item.options.count("time") != 0;
+  const int64_t segment = cut_to_segment(asks, own_time ? 0 : inputs.segment);
+  if (segment > 0) raised.erase("time");
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(job));
   auto values = common_values(config, inputs);
@@ -257,7 +273,8 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
           .gpus = slurm::gpus_of(wanted),
           .nodes = wanted.max_nodes.value_or(1),
           .wide = wanted.max_nodes.value_or(1) > 1,
-          .raised = raised};
+          .raised = raised,
+          .segment = segment};
 }
 
 // What a shape has is said in many places; other GPUs from elsewhere would make that untrue.

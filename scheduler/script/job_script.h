@@ -22,6 +22,7 @@ struct ScriptInputs {
   std::set<std::string> excluded_hosts{};
   double time_factor = 1;    // of the time limit, after jobs that ran into it
   double memory_factor = 1;  // of the memory, after jobs that needed more
+  int64_t segment = 0;       // seconds after which it stops with a checkpoint; 0: it runs whole
 };
 
 struct JobScript {
@@ -30,6 +31,9 @@ struct JobScript {
   int nodes = 1;               // at most
   bool wide = false;           // several nodes: submitted held, released when its id is stored
   slurm::Directives raised{};  // what it asks for more of than its options do: time, memory
+  // Seconds until its checkpoint; 0: it runs whole, since nothing warns it, or a shorter time or
+  // one of the item's own options holds.
+  int64_t segment = 0;
 };
 
 // Throws ScriptError or slurm::DirectiveError.

@@ -29,6 +29,7 @@ ClusterLimits always(ClusterLimits limits, const Width& width) {
 ClusterLimits limits_for(const Trace& trace, SimulatedPolicy policy) {
   ClusterLimits limits = limits_of(trace.config);
   limits.most_nodes = trace.nodes;
+  if (!trace.config.policy.segment) limits.segment = 0;
   const int gpus_per_node = trace.config.slurm.gpus_per_node;
   switch (policy) {
     case SimulatedPolicy::kOurs:
@@ -99,6 +100,10 @@ class Simulator {
   void take_ended() {
     if (cluster_.release_others(now_)) plan_at_next_tick();
     for (const VirtualJob& job : cluster_.take_ended(now_)) {
+      if (job.segment > 0) {
+        end_segment(job);
+        continue;
+      }
       SimulatedItem& item = result_.items[job.item];
       item.ended = job.started + job.seconds;
       item.width = job.width;
@@ -107,6 +112,23 @@ class Simulator {
       ++ended_;
       plan_at_next_tick();
     }
+  }
+
+  // The item has its turn again, with what is left of its search.
+  void end_segment(const VirtualJob& job) {
+    const double whole = run_seconds(trace_.model, states_[job.item].left, job.width);
+    keep_rest(job, whole - static_cast<double>(job.segment), whole);
+    record(job, job.started + job.seconds);
+    active_.erase(job.item);
+    queue_of(job.item).insert(job.item);
+    plan_at_next_tick();
+  }
+
+  // The job's first seconds are its start-up and serial part, which the next job repeats.
+  void keep_rest(const VirtualJob& job, double rest, double whole) {
+    const double parallel = whole - run_seconds(trace_.model, 0, job.width);
+    double& left = states_[job.item].left;
+    if (parallel > 0) left *= std::clamp(rest / parallel, 0.0, 1.0);
   }
 
   void record(const VirtualJob& job, double ended) {
@@ -160,7 +182,8 @@ class Simulator {
                      .priority = priority_of(index),
                      .kind = states_[index].kind,
                      .created = whole_seconds(item.arrival),
-                     .owner = owner_of(index)};
+                     .owner = owner_of(index),
+                     .left = static_cast<float>(states_[index].left / item.actual_work)};
     if (has_deadline(index)) planned.finish_by = whole_seconds(*item.deadline);
     return planned;
   }
@@ -206,27 +229,28 @@ class Simulator {
     item.first_job = result_.items[index].jobs == 0;
     item.width = width;
     item.by_floor = start.floor_over.has_value();
+    const double whole = run_seconds(trace_.model, state.left, width);
+    const bool cut = start.segment > 0 && whole > static_cast<double>(start.segment);
     cluster_.submit({.item = index,
                      .priority = item.priority,
                      .rank = start.floor_over.value_or(item.priority),
                      .width = width,
-                     .seconds = run_seconds(trace_.model, state.left, width),
+                     .seconds = cut ? static_cast<double>(start.segment) : whole,
+                     .left = state.left / trace_.items[index].actual_work,
+                     .segment = cut ? start.segment : 0,
                      .time = &*snapshot_.times[static_cast<size_t>(state.kind)]});
     ++result_.items[index].jobs;
     queue_of(index).erase(index);
     active_.emplace(index, std::move(item));
   }
 
-  // Stops the item's job with a checkpoint. The job's first seconds are its start-up and serial
-  // part, which the next job repeats.
+  // Stops the item's job with a checkpoint.
   void stop(size_t index) {
     const bool ran = !active_.at(index).waits;
     const VirtualJob job = cluster_.take(index);
     if (ran) {
-      double& left = states_[index].left;
-      const double parallel = job.seconds - run_seconds(trace_.model, 0, job.width);
-      const double rest = std::max(0.0, job.started + job.seconds - now_);
-      if (parallel > 0) left *= std::min(1.0, rest / parallel);
+      const double whole = run_seconds(trace_.model, states_[index].left, job.width);
+      keep_rest(job, std::max(0.0, job.started + whole - now_), whole);
       record(job, now_);
     }
     active_.erase(index);

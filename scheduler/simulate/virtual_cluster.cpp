@@ -124,7 +124,8 @@ VirtualJob VirtualCluster::take(size_t item) {
 GpuForecast VirtualCluster::forecast(double now) const {
   GpuForecast gpus{ClusterForecast(free_.size()), ClusterForecast(free_.size())};
   for (const auto& [item, job] : running_) {
-    const JobForecast rest = forecast_job(*job.time, job.width, now - job.started);
+    const JobForecast rest =
+        forecast_job(*job.time, job.width, now - job.started, job.left, job.segment);
     hold_gpus(gpus.likely, job.nodes, job.width, rest.likely);
     hold_gpus(gpus.late, job.nodes, job.width, rest.late);
   }
@@ -136,7 +137,7 @@ GpuForecast VirtualCluster::forecast(double now) const {
     for (NodeForecast& node : *cluster) node.resize(static_cast<size_t>(gpus_per_node_), 0.0);
   }
   for (const auto& [turn, job] : waiting_) {
-    const JobForecast whole = forecast_job(*job.time, job.width, 0);
+    const JobForecast whole = forecast_job(*job.time, job.width, 0, job.left, job.segment);
     place(gpus.likely, job.width, whole.likely);
     place(gpus.late, job.width, whole.late);
   }

@@ -24,6 +24,8 @@ struct VirtualJob {
   db::Priority rank = db::Priority::kNormal;  // the class that it waits among
   Width width{};
   double seconds = 0;                // that it runs for
+  double left = 1;                   // the share of its search that it is to do
+  int64_t segment = 0;               // seconds after which it stops with a checkpoint; 0: none
   const SearchTime* time = nullptr;  // what is known of it beforehand
   double started = 0;
   std::vector<int> nodes{};  // that it runs on

@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "scheduler/config/class_widths.h"
 #include "scheduler/config/config_reader.h"
 
 namespace scheduler {
@@ -97,6 +99,17 @@ TEST(PolicySection, AFloorIsAShareOfTheGpusOfAllButUrgentItems) {
   EXPECT_THAT(refusal_of(chosen + "{urgent: {floor: 0.1}}}"),
               HasSubstr("nothing waits above urgent items"));
   EXPECT_THAT(refusal_of(kSite + "policy: {widths: fixed, classes: {low: {floor: 0.1}}}"),
+              HasSubstr("no effect while widths are fixed"));
+}
+
+TEST(PolicySection, ASegmentIsATimeOrNone) {
+  const std::string chosen = kSite + "policy: {widths: chosen, segment: ";
+  EXPECT_EQ(completed(chosen + "90m}").policy.segment, std::chrono::minutes(90));
+  EXPECT_EQ(completed(chosen + "none}").policy.segment, std::chrono::minutes(0));
+  EXPECT_EQ(completed(chosen + "0s}").policy.segment, std::chrono::minutes(0));
+  EXPECT_THAT(refusal_of(chosen + "5s}"),
+              AllOf(HasSubstr("policy.segment"), HasSubstr("at least 1m")));
+  EXPECT_THAT(refusal_of(kSite + "policy: {widths: fixed, segment: 1h}"),
               HasSubstr("no effect while widths are fixed"));
 }
 

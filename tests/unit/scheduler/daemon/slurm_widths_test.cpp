@@ -2,13 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <fstream>
 #include <string>
 
 #include "db/measures.h"
 #include "db/sqlite.h"
-#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+#include "tests/unit/scheduler/daemon/known_searches_fixture.h"
 
 namespace scheduler {
 namespace {
@@ -20,50 +19,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Four idle nodes with four GPUs each; a search takes 16 hours on one.
-class DaemonWidthsTest : public SlurmFixture {
+class DaemonWidthsTest : public KnownSearchesFixture {
  protected:
-  DaemonWidthsTest() {
-    slurm::ClusterFacts& facts = cluster_.cluster_facts;
-    facts.complete = true;
-    facts.site.now = clock_.now();
-    facts.site.partitions.value = {{"main", {.state = "UP", .is_default = true}}};
-    facts.site.nodes.value.emplace();
-    for (const char* name : {"n1", "n2", "n3", "n4"}) {
-      facts.site.nodes.value->each.push_back(
-          {.name = name, .partitions = {"main"}, .cpus = 16, .gpus = 4});
-    }
-    config_.policy.widths = WidthsBy::kChosen;
-    restart();
-    know_searches();
-  }
-  // What the engine counts of the templates, and what a finished search has measured.
-  void know_searches() {
-    {
-      const std::scoped_lock lock(database_->mutex());
-      database_->connection().execute(
-          "UPDATE templates SET counted_by = '1', orientations = 16000, defocus_planes = 36, "
-          "pixel_sizes = 1, template_size = 128");
-    }
-    db::MeasureStore(*database_)
-        .put({.kind = db::MeasureKind::kRate,
-              .engine = "1",
-              .device = "H200",
-              .height = 4096,
-              .width = 4096,
-              .template_size = 128,
-              .runs = 3,
-              .mean = std::log(10.0)});
-    cluster_.facts_asked = 0;
-    restart();
-  }
-  int64_t enqueue_known(const std::string& name, Priority priority) {
-    const auto id = enqueue(name, priority).id;
-    db::Item known = item(id);
-    known.micrograph_size = {.width = 4096, .height = 4096, .pixel_size = 1.0};
-    db::ItemStore(*database_).update(known);
-    return id;
-  }
   std::string nodes_of(int64_t id) {
     const std::string script = attempt(id).script;
     const auto at = script.find("--nodes=");
