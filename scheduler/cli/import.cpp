@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/size_text.h"
 #include "base/untrusted_file.h"
+#include "scheduler/ingest/parse_list.h"
 
 namespace scheduler::cli {
 namespace {

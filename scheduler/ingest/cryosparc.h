@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/ingest/ingest_error.h"
 #include "scheduler/ingest/listed.h"
 
 namespace scheduler::ingest {
 
-// See parse_list().
+// As parse_list(), which finds out whose file it is.
 std::vector<ListedMicrograph> parse_cryosparc(const std::string& bytes, const std::string& name);
 
 }  // namespace scheduler::ingest

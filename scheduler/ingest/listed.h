@@ -1,12 +1,9 @@
-// Micrographs as a file of another program lists them, and the file's format found by its bytes.
+// A micrograph as a file of another program lists it.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "db/records.h"
-#include "scheduler/ingest/ingest_error.h"
 
 namespace scheduler::ingest {
 
@@ -24,10 +21,5 @@ struct ListedMicrograph {
   ListedOptics optics{};
   std::string refused{};  // why it cannot be used, a clause; empty: it can
 };
-
-// RELION's STAR files or cryoSPARC's exposures. `name` is the file's, for messages and as the
-// source of the CTF. What is wrong with one micrograph is its own `refused`. Throws IngestError for
-// what concerns the whole file: another format, a missing column (named), a cut file.
-std::vector<ListedMicrograph> parse_list(const std::string& bytes, const std::string& name);
 
 }  // namespace scheduler::ingest

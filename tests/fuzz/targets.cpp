@@ -28,7 +28,7 @@
 #include "scheduler/ingest/cryosparc.h"
 #include "scheduler/ingest/ctffind.h"
 #include "scheduler/ingest/image_size.h"
-#include "scheduler/ingest/listed.h"
+#include "scheduler/ingest/parse_list.h"
 #include "scheduler/ingest/relion.h"
 #include "scheduler/ingest/star.h"
 #include "scheduler/script/engine_config.h"

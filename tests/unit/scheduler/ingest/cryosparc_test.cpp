@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/read_file.h"
+#include "scheduler/ingest/parse_list.h"
 #include "tests/unit/scheduler/ingest/refuses.h"
 
 namespace scheduler::ingest {

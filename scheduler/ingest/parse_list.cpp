@@ -1,4 +1,4 @@
-#include "scheduler/ingest/listed.h"
+#include "scheduler/ingest/parse_list.h"
 
 #include <string_view>
 
