@@ -14,13 +14,15 @@ std::vector<WidthForecast> forecasts_of(const WidthQuestion& question) {
   const int cap = question.deadline
                       ? std::max(question.rules.cap_gpus, question.rules.deadline_cap_gpus)
                       : question.rules.cap_gpus;
+  EarliestStarts likely_starts(question.likely);
+  EarliestStarts late_starts(question.late);
   std::vector<WidthForecast> forecasts;
   for (const Width& width : question.menu) {
-    const auto wait = earliest_start(question.likely, width);
+    const auto wait = likely_starts.of(width);
     if (!wait) continue;
     const double run = run_seconds(question.model, question.work, width);
     // Where the late forecast has no room, nothing is certain.
-    const auto late = earliest_start(question.late, width);
+    const auto late = late_starts.of(width);
     const double wait_late = late ? std::max(*wait, *late) : kNever;
     WidthForecast forecast{.width = width,
                            .wait = *wait,

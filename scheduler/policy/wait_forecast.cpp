@@ -35,9 +35,21 @@ std::vector<std::pair<double, size_t>> by_free_time(const ClusterForecast& clust
 }  // namespace
 
 std::optional<double> earliest_start(const ClusterForecast& cluster, const Width& width) {
-  const auto nodes = by_free_time(cluster, width.gpus_per_node);
-  if (width.nodes < 1 || static_cast<size_t>(width.nodes) > nodes.size()) return std::nullopt;
-  return nodes[static_cast<size_t>(width.nodes) - 1].first;
+  return EarliestStarts(cluster).of(width);
+}
+
+std::optional<double> EarliestStarts::of(const Width& width) {
+  const auto [known, is_new] = free_.try_emplace(width.gpus_per_node);
+  std::vector<double>& free = known->second;
+  if (is_new) {
+    free.reserve(cluster_.size());
+    for (const NodeForecast& node : cluster_) {
+      if (const auto time = free_at(node, width.gpus_per_node)) free.push_back(*time);
+    }
+    std::sort(free.begin(), free.end());
+  }
+  if (width.nodes < 1 || static_cast<size_t>(width.nodes) > free.size()) return std::nullopt;
+  return free[static_cast<size_t>(width.nodes) - 1];
 }
 
 std::optional<double> place(ClusterForecast& cluster, const Width& width, double seconds,

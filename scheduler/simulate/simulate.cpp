@@ -45,6 +45,8 @@ ClusterLimits limits_for(const Trace& trace, SimulatedPolicy policy) {
   return limits;
 }
 
+bool has_lower_id(const PlanItem& a, const PlanItem& b) { return a.id < b.id; }
+
 int64_t whole_seconds(double seconds) { return kEpoch + static_cast<int64_t>(std::floor(seconds)); }
 
 class Simulator {
@@ -164,8 +166,20 @@ class Simulator {
     return !started.empty();
   }
 
+  // A plan starts ready items, and may stop jobs of urgent ones for wider ones; without either it
+  // does nothing.
+  bool has_something_to_do() const {
+    const auto is_urgent = [](const auto& job) {
+      return job.second.priority == db::Priority::kUrgent;
+    };
+    const auto has_items = [](const auto& queue) { return !queue.second.empty(); };
+    return !due_.empty() || std::any_of(ready_.begin(), ready_.end(), has_items) ||
+           (may_widen(snapshot_.limits) && std::any_of(active_.begin(), active_.end(), is_urgent));
+  }
+
   void make_plan() {
     plan_at_ = kNever;
+    if (!has_something_to_do()) return;
     fill_snapshot();
     const Plan made = plan(snapshot_);
     snapshot_.idle_since = made.idle_since;
@@ -191,7 +205,7 @@ class Simulator {
   // Adds no more waiting items of a class and owner than make a difference to the plan: where more
   // items than GPUs are ready, each gets the same width. Urgent ones are all added, since their
   // number decides how they share the GPUs, and those with a deadline, since any may go first.
-  void add_ready() {
+  void add_ready(std::vector<PlanItem>& items_by_id) const {
     const auto gpus =
         static_cast<size_t>(trace_.nodes) * static_cast<size_t>(trace_.config.slurm.gpus_per_node);
     const size_t most = std::max({gpus, static_cast<size_t>(kFewestPending),
@@ -200,23 +214,27 @@ class Simulator {
       size_t added = 0;
       for (const size_t item : items) {
         if (of.first != db::Priority::kUrgent && ++added > most) break;
-        snapshot_.items.push_back(plan_item(item));
+        items_by_id.push_back(plan_item(item));
       }
     }
-    for (const size_t item : due_) snapshot_.items.push_back(plan_item(item));
+    for (const size_t item : due_) items_by_id.push_back(plan_item(item));
+    std::sort(items_by_id.begin(), items_by_id.end(), has_lower_id);
   }
 
   void fill_snapshot() {
     snapshot_.now = whole_seconds(now_);
-    snapshot_.items.clear();
-    for (const auto& [index, item] : active_) snapshot_.items.push_back(item);
-    add_ready();
-    std::sort(snapshot_.items.begin(), snapshot_.items.end(),
-              [](const PlanItem& a, const PlanItem& b) { return a.id < b.id; });
+    std::vector<PlanItem>& items = snapshot_.items;
+    items.clear();
+    add_ready(items);
+    const auto ready = static_cast<std::ptrdiff_t>(items.size());
+    for (const auto& [index, item] : active_) items.push_back(item);
+    std::inplace_merge(items.begin(), items.begin() + ready, items.end(), has_lower_id);
     snapshot_.running = cluster_.running();
     snapshot_.busy_slots = static_cast<int>(active_.size());
     snapshot_.pending = cluster_.waiting();
-    if (!snapshot_.limits.classes.empty()) snapshot_.gpus = cluster_.forecast(now_);
+    if (snapshot_.limits.classes.empty()) return;
+    if (!snapshot_.gpus) snapshot_.gpus.emplace();
+    cluster_.forecast(now_, *snapshot_.gpus);
   }
 
   void submit(size_t index, const JobStart& start) {

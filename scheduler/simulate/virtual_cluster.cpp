@@ -122,7 +122,16 @@ VirtualJob VirtualCluster::take(size_t item) {
 }
 
 GpuForecast VirtualCluster::forecast(double now) const {
-  GpuForecast gpus{ClusterForecast(free_.size()), ClusterForecast(free_.size())};
+  GpuForecast gpus;
+  forecast(now, gpus);
+  return gpus;
+}
+
+void VirtualCluster::forecast(double now, GpuForecast& gpus) const {
+  for (ClusterForecast* cluster : {&gpus.likely, &gpus.late}) {
+    cluster->resize(free_.size());
+    for (NodeForecast& node : *cluster) node.clear();
+  }
   for (const auto& [item, job] : running_) {
     const JobForecast rest =
         forecast_job(*job.time, job.width, now - job.started, job.left, job.segment);
@@ -141,7 +150,6 @@ GpuForecast VirtualCluster::forecast(double now) const {
     place(gpus.likely, job.width, whole.likely);
     place(gpus.late, job.width, whole.late);
   }
-  return gpus;
 }
 
 }  // namespace scheduler

@@ -53,6 +53,8 @@ class VirtualCluster {
   // When the GPUs are free, seconds from now: running jobs and those of others hold theirs, waiting
   // ones go first.
   GpuForecast forecast(double now) const;
+  // The same into an older forecast, which spares its memory.
+  void forecast(double now, GpuForecast& gpus) const;
 
   // The submitted jobs that run.
   int running() const { return static_cast<int>(running_.size()); }

@@ -27,6 +27,19 @@ TEST(WaitForecast, PartOfANodeWaitsForAsManyOfItsGpusAsItNeeds) {
   EXPECT_EQ(earliest_start(cluster, {.gpus_per_node = 4}), 90);
 }
 
+TEST(WaitForecast, SeveralWidthsStartAsEachAlone) {
+  const ClusterForecast cluster = {{70, 10, 40, 90}, {5, 80}, {20, 30, 60, 50}, {-1, 0, 0, 0}};
+  EarliestStarts starts(cluster);
+  for (const int gpus : {4, 1, 2, 3, 1, 5}) {
+    for (int nodes = 0; nodes <= 5; ++nodes) {
+      const Width width{.nodes = nodes, .gpus_per_node = gpus};
+      EXPECT_EQ(starts.of(width), earliest_start(cluster, width)) << to_string(width);
+    }
+  }
+  EXPECT_EQ(starts.of({.nodes = 3, .gpus_per_node = 4}), 90);
+  EXPECT_EQ(starts.of({.nodes = 4, .gpus_per_node = 2}), 80);
+}
+
 TEST(WaitForecast, WhatTheClusterDoesNotHaveIsNeverFree) {
   const ClusterForecast cluster = {{0, 0}, {0}};
   EXPECT_EQ(earliest_start(cluster, kTwoNodes), std::nullopt) << "one node has one GPU alone";

@@ -53,6 +53,12 @@ TEST(Simulate, ManyArrivalsWithinATickCostOnePlan) {
   EXPECT_LE(simulate(trace, SimulatedPolicy::kOneGpu).plans, 6);
 }
 
+TEST(Simulate, NoPlanIsMadeWhileNothingIsReadyAndNoUrgentJobRuns) {
+  std::vector<TraceItem> items;
+  for (int i = 0; i < 50; ++i) items.push_back(item_at(10 * i, Priority::kLow, 7));
+  EXPECT_EQ(simulate(example_trace(items), SimulatedPolicy::kOurs).plans, 50);
+}
+
 TEST(Simulate, AnItemThatTakesLongerThanExpectedHoldsItsGpuForSoLong) {
   TraceItem item = item_at(0, Priority::kLow, kHour);
   item.actual_work = 2 * kHour;
