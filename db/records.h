@@ -70,6 +70,7 @@ struct Template {
   int64_t owner_uid = 0;
   std::string owner{};
   int64_t created = 0;
+  int64_t removed = 0;  // its items keep it, and no new one gets it
 };
 
 // Contrast transfer of one micrograph. Defocus in A, underfocus positive; angles in degrees.

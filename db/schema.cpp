@@ -236,10 +236,24 @@ ALTER TABLE attempts ADD COLUMN got_further INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE items ADD COLUMN searched REAL NOT NULL DEFAULT 0;
 )sql";
 
+// templates.removed: when it was removed, 0: it is there. contents: see Content.
+constexpr const char* kTemplatesRemoved = R"sql(
+ALTER TABLE templates ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE contents (
+  owner_uid INTEGER NOT NULL,
+  template_name TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  item_id INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  PRIMARY KEY (owner_uid, template_name, sha256)
+) WITHOUT ROWID;
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst,    kSecond,           kThird,        kFourth, kFifth,
-                               kSixth,    kSeventh,          kEighth,       kNinth,  kTenth,
-                               kEleventh, kWithUrgentTokens, kPolicyColumns};
+constexpr std::array kSteps = {kFirst,         kSecond,          kThird,    kFourth,
+                               kFifth,         kSixth,           kSeventh,  kEighth,
+                               kNinth,         kTenth,           kEleventh, kWithUrgentTokens,
+                               kPolicyColumns, kTemplatesRemoved};
 
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");

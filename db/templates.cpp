@@ -35,7 +35,8 @@ const Table<Template> kTemplates("templates",
                                   {"template_size", of_counts(&SearchCounts::template_size)},
                                   {"owner_uid", &Template::owner_uid},
                                   {"owner", &Template::owner},
-                                  {"created", &Template::created}});
+                                  {"created", &Template::created},
+                                  {"removed", &Template::removed}});
 
 }  // namespace
 
@@ -48,11 +49,11 @@ std::optional<Template> TemplateStore::find(int64_t id) const {
 }
 
 std::optional<Template> TemplateStore::find_newest(const std::string& name) const {
-  return kTemplates.one(database_, "WHERE name = ? ORDER BY version DESC", name);
+  return kTemplates.one(database_, "WHERE name = ? AND removed = 0 ORDER BY version DESC", name);
 }
 
 std::optional<Template> TemplateStore::find_version(const std::string& name, int version) const {
-  return kTemplates.one(database_, "WHERE name = ? AND version = ?", name, version);
+  return kTemplates.one(database_, "WHERE name = ? AND version = ? AND removed = 0", name, version);
 }
 
 void TemplateStore::set_counts(int64_t id, const SearchCounts& counts) {
@@ -71,14 +72,52 @@ void TemplateStore::set_counts(int64_t id, const SearchCounts& counts) {
 
 int64_t TemplateStore::count_of(int64_t owner_uid) const {
   const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(), "SELECT count(*) FROM templates WHERE owner_uid = ?");
+  Statement query(database_.connection(),
+                  "SELECT count(*) FROM templates WHERE owner_uid = ? AND removed = 0");
   query.bind(owner_uid);
   query.step();
   return query.integer(0);
 }
 
+int TemplateStore::last_version(const std::string& name) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT coalesce(max(version), 0) FROM templates WHERE name = ?");
+  query.bind(name);
+  query.step();
+  return static_cast<int>(query.integer(0));
+}
+
+void TemplateStore::remove(int64_t id, int64_t now) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(), "UPDATE templates SET removed = ? WHERE id = ?")
+      .bind(now)
+      .bind(id)
+      .run();
+}
+
+void TemplateStore::rename(const std::string& from, const std::string& to) {
+  const std::scoped_lock lock(database_.mutex());
+  Statement(database_.connection(), "UPDATE templates SET name = ? WHERE name = ?")
+      .bind(to)
+      .bind(from)
+      .run();
+}
+
+int64_t TemplateStore::unfinished_items(int64_t id) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT count(*) FROM items WHERE template_id = ? AND state IN (?, ?, ?)");
+  query.bind(id);
+  for (const ItemState state : {ItemState::kQueued, ItemState::kHeld, ItemState::kActive}) {
+    query.bind(to_string(state));
+  }
+  query.step();
+  return query.integer(0);
+}
+
 std::vector<Template> TemplateStore::list() const {
-  return kTemplates.all(database_, "ORDER BY name, version");
+  return kTemplates.all(database_, "WHERE removed = 0 ORDER BY name, version");
 }
 
 }  // namespace db

@@ -31,8 +31,8 @@ Response answer(json document, int status) {
 bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
-  return (head.method == "POST" && path[1] == "templates") || path.back() == "script" ||
-         path[1] == "site";
+  return (head.method == "POST" && path[1] == "templates" && path.size() == 2) ||
+         path.back() == "script" || path[1] == "site";
 }
 
 Response Service::handle(Request& request) {
@@ -66,6 +66,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
     }
+    if (path.size() == 4 && path[1] == "templates" && post) return change_template(request, path);
     if (path.size() == 2 && path[1] == "items") return enqueue(request);
     if (path[1] == "items") return route_item(request, path);
   }
@@ -106,7 +107,7 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
   }
   if (path.size() == 3 && request.method == "GET") return show(item);
   if (action == "log") return log(request, item);
-  if (action == "results") return results(item);
+  if (action == "results") return results(request, item);
   if (action == "script") return script(request, item);
   throw NotFound("unknown address: " + request.method + " " + request.path);
 }
@@ -157,6 +158,31 @@ json Service::templates() const {
     list.push_back(template_json(record));
   }
   return {{"templates", list}};
+}
+
+// The address has the name of the template, and of the version as "name@version".
+json Service::change_template(const Request& request, const std::vector<std::string>& path) {
+  const Caller caller = caller_of(request.peer);
+  const size_t at = path[2].rfind('@');
+  const std::string name = path[2].substr(0, at);
+  std::optional<int> version;
+  if (at != std::string::npos) {
+    version = static_cast<int>(integer(path[2].substr(at + 1), "version of the template"));
+  }
+  if (path[3] == "remove") {
+    json removed = json::array();
+    for (const db::Template& record : commands_.remove_template(caller, name, version)) {
+      removed.push_back(template_json(record));
+    }
+    return {{"removed", removed}};
+  }
+  if (path[3] == "rename" && !version) {
+    const std::string new_name = required_text(body_of(request), "name");
+    commands_.rename_template(caller, name, new_name);
+    return {{"name", new_name}};
+  }
+  throw NotFound("unknown change '" + path[3] +
+                 "' of a template; use remove, or rename all versions");
 }
 
 json Service::doctor(const Request& request) {

@@ -66,6 +66,7 @@ class Service {
   nlohmann::json route_item(Request& request, const std::vector<std::string>& path);
   nlohmann::json change(const Request& request, int64_t item, const std::string& action);
   nlohmann::json templates() const;
+  nlohmann::json change_template(const Request& request, const std::vector<std::string>& path);
   template <typename Result, typename Work>
   static Result on_users_thread(FileWork& files, const Caller& caller, const Request& request,
                                 const nlohmann::json& entry, Work work);
@@ -83,7 +84,7 @@ class Service {
   void put_progress_of_newest(int64_t item, nlohmann::json& entry) const;
   nlohmann::json show(int64_t item) const;
   nlohmann::json log(const Request& request, int64_t item) const;
-  nlohmann::json results(int64_t item) const;
+  nlohmann::json results(const Request& request, int64_t item) const;
   nlohmann::json script(const Request& request, int64_t item) const;
   nlohmann::json history(const Request& request) const;
   nlohmann::json doctor(const Request& request);

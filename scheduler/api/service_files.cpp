@@ -100,6 +100,10 @@ json Service::add_template(const Request& request) {
   wanted.counts = counted.counts;
   const AddedTemplate added = commands_.add_template(caller, wanted);
   json answer = {{"template", template_json(added.record)}, {"existed", added.existed}};
+  answer["notes"] = json::array();
+  for (const std::string& note : counted.notes) {
+    put_text(answer["notes"].emplace_back(json::object()), "text", note);
+  }
   if (!counted.unchecked.empty()) put_text(answer, "warning", unchecked_text(counted.unchecked));
   return answer;
 }

@@ -161,7 +161,7 @@ json Service::log(const Request& request, int64_t item) const {
   return piece;
 }
 
-json Service::results(int64_t item) const {
+json Service::results(const Request& request, int64_t item) const {
   const ItemView view = commands_.show(item);
   if (!view.result) {
     throw NotFound("item " + std::to_string(item) + " has no result: it is " +
@@ -181,6 +181,7 @@ json Service::results(int64_t item) const {
                              std::to_string(kMostPeaks) + "; read the file itself");
   }
   for (const PeakRow& peak : peaks) result["peak_list"].push_back(peak_json(peak));
+  if (parameter(request, "csv") == "1") put_text(result, "csv", *csv);
   json answer;
   answer["result"] = std::move(result);
   return answer;

@@ -64,6 +64,17 @@ SearchOptics optics_of(const nlohmann::json& entry) {
           .spherical_aberration = value("spherical_aberration")};
 }
 
+// A SHA-256 in lower-case hex; empty when absent.
+std::string content_of(const nlohmann::json& entry) {
+  const std::string content = get_text(entry, "content").value_or("");
+  const bool hash =
+      content.size() == 64 && content.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!content.empty() && !hash) {
+    throw Invalid("\"content\" is not a SHA-256 in lower-case hexadecimal digits");
+  }
+  return content;
+}
+
 bool flag_of(const nlohmann::json& object, const std::string& key) {
   const auto found = object.find(key);
   if (found == object.end()) return false;
@@ -197,6 +208,7 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
   enqueue.group = get_text(body, "group").value_or("");
   enqueue.ctf = ctf_of(entry);
   enqueue.listed = optics_of(entry);
+  enqueue.content = content_of(entry);
   return enqueue;
 }
 

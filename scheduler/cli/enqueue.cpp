@@ -81,10 +81,8 @@ class Enqueuer {
         const db::Ctf ctf =
             micrograph.ctf ? *micrograph.ctf : ctf_of(options_.ctf, micrograph.path);
         OpenFile file = open_file(micrograph.path);
-        json entry = {{"file", batch.open.size()},
-                      {"ctf", api::ctf_json(ctf)},
-                      {"optics", optics_json(micrograph.optics)}};
-        api::put_text(entry, "path", file.path);
+        json entry = micrograph_entry(file.path, ctf, micrograph.optics);
+        entry["file"] = batch.open.size();
         batch.entries.push_back(std::move(entry));
         batch.open.push_back(std::move(file));
         batch.wanted.push_back(micrograph);
@@ -100,16 +98,8 @@ class Enqueuer {
     if (batch.open.empty()) return json::array();
     std::vector<int> descriptors;
     for (const OpenFile& file : batch.open) descriptors.push_back(file.descriptor.get());
-    json body = {{"template", options_.search_template},
-                 {"priority", options_.priority},
-                 {"again", options_.again},
-                 {"hold", options_.hold},
-                 {"dry_run", options_.dry_run},
-                 {"options", options_.options},
-                 {"finish_by", options_.finish_by},
-                 {"items", batch.entries}};
-    api::put_text(body, "label", options_.label);
-    if (!options_.group.empty()) api::put_text(body, "group", options_.group);
+    json body = enqueue_body(options_);
+    body["items"] = batch.entries;
     return context_.post("/v1/items", body, descriptors).at("items");
   }
 
@@ -212,6 +202,26 @@ class Enqueuer {
 };
 
 }  // namespace
+
+json enqueue_body(const EnqueueOptions& options) {
+  json body = {{"template", options.search_template},
+               {"priority", options.priority},
+               {"again", options.again},
+               {"hold", options.hold},
+               {"dry_run", options.dry_run},
+               {"options", options.options},
+               {"finish_by", options.finish_by}};
+  api::put_text(body, "label", options.label);
+  api::put_text(body, "group", options.group);
+  return body;
+}
+
+json micrograph_entry(const std::string& path, const db::Ctf& ctf,
+                      const ingest::ListedOptics& optics) {
+  json entry = {{"ctf", api::ctf_json(ctf)}, {"optics", optics_json(optics)}};
+  api::put_text(entry, "path", path);
+  return entry;
+}
 
 Exit enqueue_all(const Context& context, const EnqueueOptions& options,
                  const std::vector<WantedMicrograph>& micrographs) {

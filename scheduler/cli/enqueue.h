@@ -36,6 +36,11 @@ struct WantedMicrograph {
   std::string refused{};  // why the list's entry cannot be used; empty: it can
 };
 
+// The body of POST /v1/items without its items, and one of them without its file's number.
+nlohmann::json enqueue_body(const EnqueueOptions& options);
+nlohmann::json micrograph_entry(const std::string& path, const db::Ctf& ctf,
+                                const ingest::ListedOptics& optics);
+
 // Enqueues what can be, in requests of some hundred files, and prints what became of each.
 Exit enqueue_all(const Context& context, const EnqueueOptions& options,
                  const std::vector<WantedMicrograph>& micrographs);

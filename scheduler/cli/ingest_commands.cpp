@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "base/duration.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/enqueue_options.h"
 #include "scheduler/cli/time_value.h"
@@ -10,6 +11,67 @@ namespace scheduler::cli {
 
 void IngestCommands::add(CLI::App& app, const AddCommand& add_command) {
   add_import(app, add_command);
+  add_watch_commands(app, add_command);
+}
+
+void IngestCommands::add_watch_commands(CLI::App& app, const AddCommand& add_command) {
+  CLI::App* parent = app.add_subcommand("watch", "Search each micrograph that appears in a folder");
+  parent->require_subcommand(1);
+  parent->footer(
+      "Example:\n  margay watch add /data/grid1 --template ribosome --ctf "
+      "'{dir}/{stem}_ctf.txt'\n  margay watch run");
+  add_watching(*parent, add_command);
+  CLI::App* list =
+      add_command(*parent, "list", "List your watches", "margay watch list",
+                  [this](const Context& context) { return list_watches(context, watch_); });
+  CLI::App* pause =
+      add_command(*parent, "pause", "Take no files of a watch", "margay watch pause 1",
+                  [this](const Context& context) { return pause_watch(context, watch_, true); });
+  CLI::App* resume =
+      add_command(*parent, "resume", "Take files of a paused watch again", "margay watch resume 1",
+                  [this](const Context& context) { return pause_watch(context, watch_, false); });
+  CLI::App* remove =
+      add_command(*parent, "remove", "Remove a watch; its items stay", "margay watch remove 1",
+                  [this](const Context& context) { return remove_watch(context, watch_); });
+  for (CLI::App* command : {pause, resume, remove}) {
+    add_option(*command, "WATCH", watch_.id, "", "Number of the watch", whole_number())->required();
+  }
+  for (CLI::App* command : {list, pause, resume, remove}) add_watches_file(*command);
+}
+
+void IngestCommands::add_watches_file(CLI::App& command) {
+  add_option(command, "--watches", watch_.file, "FILE",
+             "File of your watches [env: MARGAY_WATCHES]");
+}
+
+void IngestCommands::add_watching(CLI::App& parent, const AddCommand& add_command) {
+  EnqueueOptions& enqueue = watch_.added.enqueue;
+  CLI::App* command =
+      add_command(parent, "add", "Watch a folder; 'margay watch run' takes its files",
+                  "margay watch add /data/grid1 --template ribosome --ctf '{dir}/{stem}_ctf.txt'",
+                  [this](const Context& context) { return add_watch(context, watch_); });
+  add_option(*command, "DIR", watch_.added.directory, "", "Folder; those in it are not watched")
+      ->required();
+  add_option(*command, "--pattern", watch_.added.pattern, "GLOB", "Names of the files to take")
+      ->capture_default_str();
+  add_ctf_options(*command, enqueue.ctf);
+  add_enqueue_options(*command, enqueue);
+  add_watches_file(*command);
+  command =
+      add_command(parent, "run", "Watch the folders, as you, until interrupted",
+                  "margay watch run\n  margay watch run --once", [this](const Context& context) {
+                    watch_.settle = base::parse_duration(settle_).value();
+                    watch_.rescan = base::parse_duration(rescan_).value();
+                    return run_watches(context, watch_);
+                  });
+  add_option(*command, "--settle", settle_, "TIME",
+             "Time without a change after which a file counts as whole", duration())
+      ->capture_default_str();
+  add_option(*command, "--rescan", rescan_, "TIME",
+             "Time between looks at folders whose file system does not report changes", duration())
+      ->capture_default_str();
+  command->add_flag("--once", watch_.once, "End when all files that are there are dealt with");
+  add_watches_file(*command);
 }
 
 void IngestCommands::add_import(CLI::App& app, const AddCommand& add_command) {

@@ -1,4 +1,4 @@
-// The commands that enqueue what other programs list or write: `margay import`.
+// The commands that enqueue what other programs list or write: `margay import`, `margay watch`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include "scheduler/cli/context.h"
 #include "scheduler/cli/exit.h"
 #include "scheduler/cli/import.h"
+#include "scheduler/cli/watch.h"
 
 namespace scheduler::cli {
 
@@ -24,7 +25,14 @@ class IngestCommands {
  private:
   void add_import(CLI::App& app, const AddCommand& add_command);
 
+  void add_watch_commands(CLI::App& app, const AddCommand& add_command);
+  void add_watches_file(CLI::App& command);
+  void add_watching(CLI::App& parent, const AddCommand& add_command);
+
   ImportOptions import_;
+  WatchOptions watch_{.file = default_watches_file()};
+  std::string settle_ = "5s";
+  std::string rescan_ = "10s";
   std::string finish_by_;
 };
 

@@ -21,7 +21,7 @@
 #include "scheduler/cli/sbatch_options.h"
 #include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
-#include "scheduler/cli/templates.h"
+#include "scheduler/cli/template_commands.h"
 #include "scheduler/cli/time_value.h"
 #include "scheduler/cli/wait.h"
 #include "scheduler/config/config.h"
@@ -44,7 +44,7 @@ class Program {
     app_.set_version_flag("--version", "margay " MARGAY_VERSION);
     app_.footer(kExits);
     app_.get_formatter()->column_width(34);
-    add_templates();
+    templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());
     add_list();
@@ -161,27 +161,6 @@ class Program {
            "New priority: low, normal, high or urgent [default: as before]", one_of(priorities_));
     command->add_flag("--drop-options", drop_options_, "Discard the item's Slurm options");
     add_sbatch_options(*command, retry_options_);
-  }
-
-  void add_templates() {
-    CLI::App* parent =
-        app_.add_subcommand("template", "Register and list templates with their search settings");
-    parent->require_subcommand(1);
-    parent->footer(
-        "Example:\n  margay template add ribosome.mrc --name ribosome --config "
-        "search.yaml");
-    CLI::App* command =
-        add(*parent, "add", "Register a template volume with its search settings",
-            "margay template add ribosome.mrc --name ribosome --config search.yaml",
-            [this](const Context& context) { return add_template(context, template_); });
-    option(*command, "FILE", template_.volume, "", "Volume (MRC)")->required();
-    option(*command, "--name", template_.name, "NAME", "Name for 'enqueue --template'")->required();
-    option(*command, "--config", template_.config, "YAML",
-           "Leopard-EM match_template configuration (YAML); its micrograph and result "
-           "paths are ignored")
-        ->required();
-    add(*parent, "list", "List registered templates", "margay template list",
-        [](const Context& context) { return list_templates(context); });
   }
 
   void add_enqueue() {
@@ -333,7 +312,7 @@ class Program {
   std::string timeout_;
   std::string reason_;
   LaneOptions lane_;
-  TemplateOptions template_;
+  TemplateCommands templates_;
   EnqueueOptions enqueue_;
   IngestCommands ingest_;
   ListOptions list_;

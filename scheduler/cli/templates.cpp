@@ -1,12 +1,16 @@
 #include "scheduler/cli/templates.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <fstream>
 #include <ostream>
 #include <sstream>
+#include <vector>
 
+#include "base/nearest_name.h"
 #include "base/size_text.h"
 #include "base/text.h"
 #include "base/yaml_load.h"
@@ -53,7 +57,28 @@ std::string search_counts_text(const json& entry) {
          base::counted(planes, "defocus plane");
 }
 
+// Only what a template's name may be made of is put into an address.
+std::string in_address(const std::string& name) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '@';
+  });
+  if (!plain) throw Failure(Exit::kNotFound, "no template '" + name + "'");
+  return name;
+}
+
 }  // namespace
+
+json find_template(const json& answer, const std::string& name) {
+  json found;
+  std::vector<std::string> known;
+  for (const json& entry : answer.at("templates")) {
+    known.push_back(text_of(entry, "name"));
+    if (versioned(entry) == name) return entry;
+    if (known.back() == name) found = entry;  // they come by version
+  }
+  if (!found.is_null()) return found;
+  throw Failure(Exit::kNotFound, "no template '" + name + "'" + base::did_you_mean(name, known));
+}
 
 Exit add_template(const Context& context, const TemplateOptions& options) {
   const OpenFile volume = open_file(options.volume);
@@ -67,6 +92,9 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   if (const auto warning = api::get_text(answer, "warning")) {
     context.complain("warning: " + *warning);
   }
+  for (const json& note : answer.value("notes", json::array())) {
+    context.complain("warning: " + text_of(note, "text"));
+  }
   const json& entry = answer.at("template");
   const bool existed = answer.value("existed", false);
   context.out() << "template " << printable(versioned(entry))
@@ -78,6 +106,47 @@ Exit add_template(const Context& context, const TemplateOptions& options) {
   if (const std::string counts = search_counts_text(entry); !counts.empty()) {
     context.out() << "search   " << counts << "\n";
   }
+  return Exit::kOk;
+}
+
+Exit show_template(const Context& context, const std::string& name, bool settings) {
+  const json entry = find_template(context.get("/v1/templates"), name);
+  if (settings && !context.wants_json()) {
+    const std::string text = text_of(entry, "search_yaml");
+    context.out() << (context.screen().terminal ? printable_lines(text) : text);
+    return Exit::kOk;
+  }
+  if (context.print_if_json({{"template", entry}})) return Exit::kOk;
+  const auto line = [&](const char* key, const std::string& value) {
+    context.field(key, value, 12);
+  };
+  line("template", versioned(entry));
+  line("owner", text_of(entry, "owner"));
+  line("registered", time_text(entry.at("created").get<int64_t>()));
+  line("volume", text_of(entry, "volume"));
+  line("size", base::size_text(entry.at("volume_bytes").get<int64_t>()));
+  line("sha256", entry.at("volume_sha256").get<std::string>());
+  line("search", search_counts_text(entry));
+  context.out() << "See its search settings with 'margay template show " << printable(name)
+                << " --settings'.\n";
+  return Exit::kOk;
+}
+
+Exit remove_template(const Context& context, const std::string& name) {
+  const json answer = context.post("/v1/templates/" + in_address(name) + "/remove", json::object());
+  if (context.print_if_json(answer)) return Exit::kOk;
+  for (const json& entry : answer.at("removed")) {
+    context.out() << "template " << printable(versioned(entry)) << " removed\n";
+  }
+  return Exit::kOk;
+}
+
+Exit rename_template(const Context& context, const std::string& name, const std::string& new_name) {
+  json body = json::object();
+  api::put_text(body, "name", new_name);
+  const json answer = context.post("/v1/templates/" + in_address(name) + "/rename", body);
+  if (context.print_if_json(answer)) return Exit::kOk;
+  context.out() << "template " << printable(name) << " is now " << printable(new_name) << "\n";
   return Exit::kOk;
 }
 

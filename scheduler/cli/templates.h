@@ -1,4 +1,4 @@
-// margay template add, margay template list
+// margay template add, list, show, remove, rename
 #pragma once
 
 #include <string>
@@ -15,5 +15,13 @@ struct TemplateOptions {
 
 Exit add_template(const Context& context, const TemplateOptions& options);
 Exit list_templates(const Context& context);
+// NAME, the newest version, or NAME@VERSION among those of GET /v1/templates. Throws Failure (not
+// found).
+nlohmann::json find_template(const nlohmann::json& answer, const std::string& name);
+// NAME, the newest version, or NAME@VERSION. With `settings` only the search settings are printed,
+// as they were registered.
+Exit show_template(const Context& context, const std::string& name, bool settings);
+Exit remove_template(const Context& context, const std::string& name);
+Exit rename_template(const Context& context, const std::string& name, const std::string& new_name);
 
 }  // namespace scheduler::cli

@@ -86,11 +86,14 @@ void Commands::commit(db::Transaction& transaction) {
   reach(options_.crash, "after-command-commit");
 }
 
+void Commands::check_template_name(const std::string& name) {
+  if (is_name(name)) return;
+  throw Invalid("template name '" + name +
+                "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
+}
+
 void Commands::check_template(const Caller& caller, const TemplateRequest& request) const {
-  if (!is_name(request.name)) {
-    throw Invalid("template name '" + request.name +
-                  "': up to 64 letters, digits, '.', '_' and '-', a letter or digit first");
-  }
+  check_template_name(request.name);
   check_settings(options_.quotas, request.search_yaml);
   check_file(options_.quotas, request.volume);
   try {
@@ -126,7 +129,7 @@ AddedTemplate Commands::add_template(const Caller& caller, const TemplateRequest
   check_may_add(caller, newest);
   if (!caller.privileged) check_templates(options_.quotas, templates.count_of(caller.uid));
   db::Template record{.name = request.name,
-                      .version = newest ? newest->version + 1 : 1,
+                      .version = templates.last_version(request.name) + 1,
                       .volume_path = request.volume.path,
                       .volume_sha256 = request.volume_sha256,
                       .volume_bytes = request.volume.bytes,

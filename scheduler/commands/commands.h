@@ -95,6 +95,9 @@ struct EnqueueRequest {
   std::string group{};
   db::ImageSize image{};  // of the micrograph's header; 0: not looked at
   SearchOptics listed{};  // of the list that names the micrograph
+  // The micrograph's SHA-256, by the caller's own word: each content is enqueued once for ever,
+  // whatever its path. Empty: each path is.
+  std::string content{};
 };
 
 // What became of one request of several: its item, or why it was refused.
@@ -145,6 +148,12 @@ class Commands {
   // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
   void check_template(const Caller& caller, const TemplateRequest& request) const;
   AddedTemplate add_template(const Caller& caller, const TemplateRequest& request);
+  // One version, or all; no new item gets them. Returns what was removed. Throws NotFound,
+  // NotPermitted, and Conflict while one has unfinished items.
+  std::vector<db::Template> remove_template(const Caller& caller, const std::string& name,
+                                            std::optional<int> version);
+  // All versions. Throws NotFound, NotPermitted, Invalid, Conflict.
+  void rename_template(const Caller& caller, const std::string& name, const std::string& new_name);
 
   UrgentRight urgent_right(const Caller& caller) const;
 
@@ -214,6 +223,13 @@ class Commands {
   std::string group_for(const Caller& caller, const std::string& wanted) const;
   // Returns the options with canonical values. Throws BadOption.
   ItemOptions checked(const Caller& caller, const ItemOptions& options) const;
+  static void check_template_name(const std::string& name);
+  // Of a template that the caller may change. Throws NotFound and NotPermitted.
+  std::vector<db::Template> versions_of(const Caller& caller, const std::string& name,
+                                        std::optional<int> version) const;
+  // The number that a new item of the micrograph gets. Throws Conflict where there is one already.
+  int repeat_of(const Caller& caller, const EnqueueRequest& request,
+                const db::Template& search_template) const;
   // A template and the optics of its settings.
   struct KnownTemplate {
     db::Template record;

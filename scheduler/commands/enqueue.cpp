@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "db/contents.h"
 #include "db/items.h"
 #include "db/templates.h"
 #include "scheduler/commands/commands.h"
@@ -97,25 +98,51 @@ Commands::Checked Commands::check_enqueue(const Caller& caller,
           .urgent_by = by};
 }
 
+int Commands::repeat_of(const Caller& caller, const EnqueueRequest& request,
+                        const db::Template& search_template) const {
+  const std::string& path = request.micrograph.path;
+  const std::string name = search_template.name + "@" + std::to_string(search_template.version);
+  const auto known =
+      request.content.empty()
+          ? std::nullopt
+          : db::ContentStore(database_).find(caller.uid, search_template.name, request.content);
+  if (known && !request.again) {
+    const std::string where =
+        known->path == path ? "'" + path + "' was"
+                            : "'" + path + "' has the content of '" + known->path + "', which was";
+    throw Conflict(where + " enqueued with template " + search_template.name + " as item " +
+                       std::to_string(known->item_id) + "; --again makes another",
+                   known->item_id);
+  }
+  const auto earlier = db::ItemStore(database_).find_newest(path, search_template.id);
+  if (!earlier) return 0;
+  // What was enqueued under this path was another file where its content differs.
+  const bool unread = earlier->micrograph_sha256.empty() &&
+                      earlier->micrograph_bytes == request.micrograph.bytes &&
+                      earlier->micrograph_mtime_ns == request.micrograph.mtime_ns;
+  const bool same =
+      request.content.empty() || unread || earlier->micrograph_sha256 == request.content;
+  if (same && !request.again) {
+    throw Conflict("'" + path + "' with template " + name + " is " + item_name(*earlier) +
+                       " already; --again makes another",
+                   earlier->id);
+  }
+  return earlier->repeat + 1;
+}
+
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                           const Checked& checked, const KnownTemplate& known) {
   const db::Template& search_template = known.record;
   check_listed(request.micrograph.path, request.listed, search_template, known.optics);
   check_fits(request.micrograph.path, request.image, search_template, known.optics);
   db::ItemStore items(database_);
-  const auto earlier = items.find_newest(request.micrograph.path, search_template.id);
-  if (earlier && !request.again) {
-    throw Conflict("'" + request.micrograph.path + "' with template " + search_template.name + "@" +
-                       std::to_string(search_template.version) + " is " + item_name(*earlier) +
-                       " already; --again makes another",
-                   earlier->id);
-  }
+  const int repeat = repeat_of(caller, request, search_template);
   const bool takes_token = checked.urgent_by == UrgentBy::kToken;
   if (takes_token) check_token(checked.group);
   const int64_t now = clock_.now();
   db::Item item{.micrograph_path = request.micrograph.path,
                 .template_id = search_template.id,
-                .repeat = earlier ? earlier->repeat + 1 : 0,
+                .repeat = repeat,
                 .priority = request.priority,
                 .state = request.hold ? ItemState::kHeld : ItemState::kQueued,
                 .reason = request.hold ? "enqueued on hold by " + caller.name : "",
@@ -132,6 +159,15 @@ db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,
                 .finish_by = request.finish_by,
                 .options = checked.options};
   item.id = items.insert(item);
+  db::ContentStore contents(database_);
+  if (!request.content.empty() &&
+      !contents.find(caller.uid, search_template.name, request.content)) {
+    contents.insert({.owner_uid = caller.uid,
+                     .template_name = search_template.name,
+                     .sha256 = request.content,
+                     .item_id = item.id,
+                     .path = item.micrograph_path});
+  }
   const std::string asked = change_of_options({}, item.options);
   audit(caller, "enqueue", item.id,
         to_string(item.priority) + (takes_token ? " with a token of group " + item.group : "") +

@@ -13,6 +13,7 @@
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/run_command.h"
+#include "base/text.h"
 #include "scheduler/daemon/job_json.h"
 #include "scheduler/daemon/manifest_result.h"
 #include "scheduler/script/engine_config.h"
@@ -80,6 +81,18 @@ std::map<std::string, std::string> environment() {
   return variables;
 }
 
+// Lines "margay-engine: warning: TEXT" and those with "note".
+std::vector<std::string> notes_of(const std::string& error) {
+  std::vector<std::string> notes;
+  for (const std::string& line : base::split(error, '\n')) {
+    for (const std::string kind : {"note: ", "warning: "}) {
+      const std::string begin = "margay-engine: " + kind;
+      if (line.starts_with(begin)) notes.push_back(line.substr(begin.size()));
+    }
+  }
+  return notes;
+}
+
 db::SearchCounts counts_of(const std::string& output) {
   const Json plan = Json::parse(output);
   return {.engine = plan.at("version"),
@@ -99,7 +112,8 @@ CountAnswer answer_of(const base::CommandResult& result, const std::string& conf
     return {.unchecked = result.why + (words.empty() ? "" : " (" + words + ")")};
   }
   try {
-    return {.counts = counts_of(result.output)};
+    return {.counts = counts_of(result.output),
+            .notes = notes_of(users_words(result.error, config, question))};
   } catch (const Json::exception&) {
     return {.unchecked =
                 "unexpected output of 'margay-engine plan' (is it the same version as margayd?)"};

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "db/records.h"
 #include "scheduler/config/config.h"
@@ -23,8 +24,9 @@ struct CountQuestion {
 
 struct CountAnswer {
   db::SearchCounts counts{};
-  std::string refused{};    // what the engine refuses, in its own words
-  std::string unchecked{};  // why it has not answered, a clause
+  std::vector<std::string> notes{};  // the engine's notes and warnings
+  std::string refused{};             // what the engine refuses, in its own words
+  std::string unchecked{};           // why it has not answered, a clause
 };
 
 struct EngineCommand {

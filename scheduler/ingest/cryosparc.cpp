@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "scheduler/ingest/ingest_error.h"
 #include "scheduler/ingest/numpy.h"
 
 namespace scheduler::ingest {

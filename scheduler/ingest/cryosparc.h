@@ -9,7 +9,7 @@
 
 namespace scheduler::ingest {
 
-// As parse_list(), which finds out whose file it is.
+// See parse_list.h.
 std::vector<ListedMicrograph> parse_cryosparc(const std::string& bytes, const std::string& name);
 
 }  // namespace scheduler::ingest

@@ -14,4 +14,13 @@ db::ImageSize image_size(int descriptor, int64_t bytes) {
   }
 }
 
+std::string image_problem(int descriptor, int64_t bytes) {
+  try {
+    const base::MrcHeader image = read_mrc_header(descriptor, bytes);
+    return image.nz == 1 ? "" : "is a stack or a volume, not one image";
+  } catch (const base::MrcError& error) {
+    return error.what();
+  }
+}
+
 }  // namespace scheduler

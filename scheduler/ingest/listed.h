@@ -1,4 +1,4 @@
-// A micrograph as a file of another program lists it.
+// Micrographs as a file of another program lists them.
 #pragma once
 
 #include <string>

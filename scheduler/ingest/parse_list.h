@@ -1,4 +1,4 @@
-// Micrographs as a file of another program lists them, whose format is found by its bytes.
+// Lists of micrographs, whose format is found by their bytes. Pure.
 #pragma once
 
 #include <string>

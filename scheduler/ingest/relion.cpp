@@ -4,10 +4,12 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "base/parse_number.h"
 #include "base/text.h"
+#include "scheduler/ingest/ingest_error.h"
 #include "scheduler/ingest/star.h"
 
 namespace scheduler::ingest {

@@ -10,7 +10,7 @@
 
 namespace scheduler::ingest {
 
-// As parse_list(), which finds out whose file it is.
+// See parse_list.h.
 std::vector<ListedMicrograph> parse_relion(const std::string& text, const std::string& name);
 
 }  // namespace scheduler::ingest

@@ -17,10 +17,16 @@ void undo_policy_columns(Connection& connection) {
   connection.execute("ALTER TABLE items DROP COLUMN searched");
 }
 
+void undo_removed_templates(Connection& connection) {
+  connection.execute("ALTER TABLE templates DROP COLUMN removed");
+  connection.execute("DROP TABLE contents");
+}
+
 // As before the columns that it and the later ones add.
 void undo_eleventh_step(Connection& connection) {
   undo_policy_columns(connection);
   connection.execute("DROP TABLE urgent_tokens");
+  undo_removed_templates(connection);
   connection.execute("ALTER TABLE items DROP COLUMN finish_by");
   connection.execute("ALTER TABLE items DROP COLUMN group_name");
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/audit.h"
+#include "db/contents.h"
 #include "db/measures.h"
 #include "db/pauses.h"
 #include "db/results.h"
@@ -90,6 +91,34 @@ TEST_F(StoresTest, TemplatesAreFoundByVersionAndTheNewestByName) {
   EXPECT_EQ(templates_.find_version("ribosome", 1)->id, template_);
   EXPECT_FALSE(templates_.find_version("ribosome", 3));
   EXPECT_FALSE(templates_.find_newest("other"));
+}
+
+TEST_F(StoresTest, ARemovedTemplateIsFoundOnlyByItsNumber) {
+  add_item("/a");
+  EXPECT_EQ(templates_.unfinished_items(template_), 1);
+  templates_.remove(template_, 7);
+  EXPECT_EQ(templates_.find(template_)->removed, 7);
+  EXPECT_FALSE(templates_.find_newest("ribosome"));
+  EXPECT_FALSE(templates_.find_version("ribosome", 1));
+  EXPECT_TRUE(templates_.list().empty());
+  EXPECT_EQ(templates_.last_version("ribosome"), 1);
+  EXPECT_EQ(templates_.last_version("other"), 0);
+}
+
+TEST_F(StoresTest, ContentIsKnownByItsUserAndTemplateAlsoUnderTheTemplatesNewName) {
+  ContentStore contents(database_);
+  const Content content{.owner_uid = 5,
+                        .template_name = "ribosome",
+                        .sha256 = "abc",
+                        .item_id = 3,
+                        .path = "/a.mrc"};
+  contents.insert(content);
+  EXPECT_THROW(contents.insert(content), DatabaseError);
+  EXPECT_FALSE(contents.find(6, "ribosome", "abc"));
+  EXPECT_FALSE(contents.find(5, "other", "abc"));
+  contents.rename_template("ribosome", "other");
+  EXPECT_EQ(contents.find(5, "other", "abc")->path, "/a.mrc");
+  EXPECT_FALSE(contents.find(5, "ribosome", "abc"));
 }
 
 TEST_F(StoresTest, WhoDidWhatIsKeptInOrder) {

@@ -48,9 +48,9 @@ TEST(Plausibility, VoltageAberrationAndPixelSizeInOtherUnitsAreDoubted) {
                           HasSubstr("pixel_size is 0.106 A")));
 }
 
-TEST(Plausibility, StepsThatGiveABillionOrientationsAreDoubtedAtOnce) {
+TEST(Plausibility, StepsThatGiveHundredsOfMillionsOfOrientationsAreDoubted) {
   SearchConfig config = usual();
-  config.orientations = {{.psi_step = 0.15, .theta_step = 0.15}};
+  config.orientations = {{.psi_step = 1.5, .theta_step = 0.15}};
   EXPECT_THAT(implausible_settings(config), ElementsAre(HasSubstr("psi_step and theta_step")));
 }
 

@@ -138,8 +138,8 @@ TEST_F(CliImportTest, AListThatCannotBeReadIsNamed) {
 TEST_F(CliImportTest, AGroupThatIsNotTheCallersIsRefused) {
   const std::string own = write("own.mrc");
   const int exit = as_nobody([&] {
-    return margay({"enqueue", own, "--template", "ribosome", "--defocus-u", "1",
-                   "--defocus-v", "1", "--group", "no-such-group"})
+    return margay({"enqueue", own, "--template", "ribosome", "--defocus-u", "1", "--defocus-v", "1",
+                   "--group", "no-such-group"})
         .exit;
   });
   if (exit == -1) GTEST_SKIP() << "needs root";

@@ -59,6 +59,17 @@ TEST_F(SearchCountsTest, AreThoseOfTheEnginesPlan) {
   EXPECT_EQ(answer.counts.template_size, 384);
 }
 
+TEST_F(SearchCountsTest, TheEnginesDoubtsComeByTheNamesOfTheUsersFiles) {
+  const CountAnswer answer =
+      ask("echo \"margay-engine: note: template_volume_path: '/dev/stdin' has no pixel size\" >&2\n"
+          "echo \"margay-engine: warning: optics_group.voltage is 3 kV\" >&2\necho other >&2\n"
+          "echo '" +
+          std::string(kPlan) + "'");
+  EXPECT_THAT(answer.notes,
+              testing::ElementsAre("template_volume_path: '/home/ann/v.mrc' has no pixel size",
+                                   "optics_group.voltage is 3 kV"));
+}
+
 TEST_F(SearchCountsTest, TheEngineGetsSettingsAndVolumeAndNothingElse) {
   const CountAnswer answer =
       ask("ls /proc/self/fd | wc -l > " + scratch_ / "open" + "; cp \"$2\" " + scratch_ / "config" +
