@@ -13,6 +13,7 @@
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/enqueue_options.h"
+#include "scheduler/cli/export.h"
 #include "scheduler/cli/find_socket.h"
 #include "scheduler/cli/ingest_commands.h"
 #include "scheduler/cli/items.h"
@@ -217,15 +218,41 @@ class Program {
   }
 
   void add_results() {
-    CLI::App* command =
-        add_one("results", "Print an item's peaks and the paths of its maps and pictures",
-                "margay results 12 --output-dir peaks_of_12", [this](const Context& context) {
-                  result_.item = item_;
-                  return results(context, result_);
-                });
+    CLI::App* command = add(
+        app_, "results",
+        "Print an item's peaks and the paths of its maps and pictures, or write the peaks of many",
+        "margay results 12 --output-dir peaks_of_12\n  margay results --label grid1 --star "
+        "all.star",
+        [this](const Context& context) { return results_or_export(context); });
+    option(*command, "ITEM", items_, "", "Item numbers; several only with --star or --csv",
+           whole_number());
+    option(*command, "--label", export_.label, "TEXT",
+           "With --star or --csv: all finished items with this label");
+    option(*command, "--star", export_.star, "FILE",
+           "Write the peaks as RELION's particles into this file");
+    option(*command, "--csv", export_.csv, "FILE",
+           "Write the peaks into one table with Leopard-EM's columns");
+    option(*command, "--project", export_.project, "DIR",
+           "RELION's project: micrographs in it are named relative to it");
     command->add_flag("--path", result_.path_only, "Print only the path of the result's folder");
     option(*command, "--output-dir", result_.output_directory, "DIR",
            "Copy peak list, manifest and pictures into this folder");
+  }
+
+  Exit results_or_export(const Context& context) {
+    if (!export_.star.empty() || !export_.csv.empty()) {
+      if (items_.empty() == export_.label.empty()) {
+        throw Failure(Exit::kUsage, "give either item numbers or --label");
+      }
+      export_.items = items_;
+      return export_peaks(context, export_);
+    }
+    if (items_.size() != 1 || !export_.label.empty()) {
+      throw Failure(Exit::kUsage,
+                    "give one item number, or --star or --csv to write those of many");
+    }
+    result_.item = items_.front();
+    return results(context, result_);
   }
 
   void add_render() {
@@ -319,6 +346,7 @@ class Program {
   WaitOptions wait_;
   LogOptions log_;
   ResultOptions result_;
+  ExportOptions export_;
   RenderOptions render_;
   SimulateOptions simulate_;
   std::map<std::string, std::string> retry_options_;

@@ -127,8 +127,12 @@ void copy_files(const Context& context, const json& result, const std::string& d
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) throw Failure(Exit::kFailed, directory + ": " + error.message());
+  // Those of other items may lie in the same folder.
+  const json& item = result.at("item");
+  const std::string prefix = fs::path(text_of(item, "micrograph")).stem().string() + "_" +
+                             std::to_string(item.at("id").get<int64_t>()) + "_";
   for (const std::string& file : files_to_copy(result)) {
-    const fs::path target = fs::path(directory) / fs::path(file).filename();
+    const fs::path target = fs::path(directory) / (prefix + fs::path(file).filename().string());
     if (!fs::copy_file(file, target, error) || error) {
       const std::string why = error ? error.message() : "it exists already";
       throw Failure(Exit::kFailed, "cannot copy " + file + " to " + target.string() + ": " + why);

@@ -1,0 +1,23 @@
+// margay results of many items: one file of their peaks
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/cli/context.h"
+#include "scheduler/cli/exit.h"
+
+namespace scheduler::cli {
+
+struct ExportOptions {
+  std::vector<int64_t> items;  // empty: all that are DONE with the label
+  std::string label;
+  std::string star;     // path of the STAR file; empty: none
+  std::string csv;      // path of the table; empty: none
+  std::string project;  // RELION's, to which the micrographs' paths are relative; may be empty
+};
+
+// Items without a result are named and left out. Throws Failure.
+Exit export_peaks(const Context& context, const ExportOptions& options);
+
+}  // namespace scheduler::cli
