@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "base/cli_pages.h"
+
 namespace engine {
 
 void print_message(const std::string& sentence) {
@@ -17,10 +19,11 @@ int run_command_line(int argc, char** argv) {
   app.footer("Run 'margay-engine COMMAND --help' for the options of a subcommand.");
   ExitCode code = ExitCode::kDone;
   add_match(app, code, {argv, argv + argc});
-  for (const auto add :
-       {add_init, add_peaks, add_plan, add_project, add_simulate, add_selftest, add_scale, add_info}) {
+  for (const auto add : {add_init, add_peaks, add_plan, add_project, add_simulate, add_selftest,
+                         add_scale, add_info}) {
     add(app, code);
   }
+  base::add_page_options(app, 1, {"margay(1)", "margay-job(1)"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,11 +1,13 @@
 #include "engine/commands/options.h"
 
+#include "base/cli_pages.h"
 #include "engine/io/duration.h"
 
 namespace engine {
 
 CLI::Validator one_of(const std::vector<std::string>& names) {
-  return CLI::IsMember(names).description("");
+  CLI::Validator words = CLI::IsMember(names);
+  return words.description("").name(base::name_of_words(names));
 }
 
 void add_config(CLI::App& command, std::string& config, const std::string& description) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ctime>
 
+#include "base/cli_pages.h"
 #include "base/duration.h"
 #include "base/nearest_name.h"
 #include "base/parse_number.h"
@@ -139,7 +140,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
     if (std::find(words.begin(), words.end(), text) != words.end()) return "";
     return expected(base::alternatives(words), text);
   };
-  return CLI::Validator(check, "");
+  return CLI::Validator(check, "", base::name_of_words(words));
 }
 
 }  // namespace scheduler::cli

@@ -6,6 +6,7 @@
 #include <functional>
 #include <ostream>
 
+#include "base/cli_pages.h"
 #include "base/duration.h"
 #include "base/environment.h"
 #include "scheduler/api/json_text.h"
@@ -45,6 +46,7 @@ class Program {
     app_.set_version_flag("--version", "margay " MARGAY_VERSION);
     app_.footer(kExits);
     app_.get_formatter()->column_width(34);
+    base::add_page_options(app_, 1, {"margay-engine(1)", "margayd(8)"});
     templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());

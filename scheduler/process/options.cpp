@@ -1,5 +1,7 @@
 #include "scheduler/process/options.h"
 
+#include "base/cli_pages.h"
+
 namespace scheduler {
 
 void add_options(CLI::App& app, Options& options) {
@@ -26,6 +28,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("")
       ->capture_default_str()
       ->needs(init);
+  base::add_page_options(app, 8, {"margay(1)", "margay-engine(1)"});
   app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
   app.footer(
       "Examples:\n  margayd\n  margayd --init margayd.yaml\n  margayd --config "

@@ -4,7 +4,9 @@
 #include <exception>
 #include <string>
 
+#include "base/command_pages.h"
 #include "slurm/job/job_arguments.h"
+#include "slurm/job/job_page.h"
 #include "slurm/job/job_rules.h"
 #include "slurm/job/local_job.h"
 #include "slurm/job/run_attempt.h"
@@ -51,6 +53,16 @@ int main(int argc, char** argv) {
   }
   if (words.front() == "--version") {
     std::puts("margay-job " MARGAY_VERSION);
+    return 0;
+  }
+  if (words.front() == "--man-page") {
+    const std::string page =
+        base::man_page(slurm::job_page(), 1, MARGAY_VERSION, {"margay-engine(1)", "margayd(8)"});
+    std::fputs(page.c_str(), stdout);
+    return 0;
+  }
+  if (words.front() == "--bash-completion") {
+    std::fputs(base::bash_completion(slurm::job_page()).c_str(), stdout);
     return 0;
   }
   try {
