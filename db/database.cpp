@@ -10,6 +10,7 @@
 #include <random>
 #include <utility>
 
+#include "db/backup.h"
 #include "db/disk_reserve.h"
 #include "db/lock_file.h"
 #include "db/schema.h"
@@ -94,6 +95,13 @@ void check_integrity(Connection& connection) {
                       "): restore it from a backup");
 }
 
+// An older margayd cannot read what an upgrade makes of the database.
+void keep_old_schema(Connection& connection) {
+  const int64_t version = stored_version(connection);
+  if (version == 0 || version >= newest_schema()) return;
+  copy_database(connection, connection.path() + ".schema" + std::to_string(version));
+}
+
 }  // namespace
 
 std::string network_file_system(long magic) {
@@ -125,6 +133,7 @@ void Database::open() {
   connection_->execute("PRAGMA synchronous = FULL");
   connection_->execute("PRAGMA foreign_keys = ON");
   check_integrity(*connection_);
+  keep_old_schema(*connection_);
   schema_version_ = upgrade_schema(*connection_);
   instance_ = read_or_make_instance(*connection_);
   connection_->on_change([this](std::string_view table, int64_t row) { note_change(table, row); });

@@ -255,13 +255,13 @@ constexpr std::array kSteps = {kFirst,         kSecond,          kThird,    kFou
                                kNinth,         kTenth,           kEleventh, kWithUrgentTokens,
                                kPolicyColumns, kTemplatesRemoved};
 
+}  // namespace
+
 int64_t stored_version(Connection& connection) {
   Statement query(connection, "PRAGMA user_version");
   query.step();
   return query.integer(0);
 }
-
-}  // namespace
 
 int newest_schema() { return static_cast<int>(kSteps.size()); }
 

@@ -1,12 +1,17 @@
 // The tables, as numbered steps. A released step never changes; new ones are appended.
 #pragma once
 
+#include <cstdint>
+
 #include "db/sqlite.h"
 
 namespace db {
 
 // The newest step that this program knows.
 int newest_schema();
+
+// The step of this database; 0: it is empty.
+int64_t stored_version(Connection& connection);
 
 // Brings the database to the newest schema in one transaction and returns it. Throws
 // DatabaseRefused when it is newer than newest_schema().

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "db/backup.h"
 #include "db/disk_reserve.h"
 #include "db/items.h"
 #include "db/schema.h"
@@ -109,6 +111,61 @@ TEST_F(DatabaseTest, ANewerSchemaIsRefusedAndLeftAlone) {
   Statement version(raw, "PRAGMA user_version");
   ASSERT_TRUE(version.step());
   EXPECT_EQ(version.integer(0), 999);
+}
+
+int64_t version_of(const std::string& path) {
+  Connection raw(path);
+  Statement version(raw, "PRAGMA user_version");
+  return version.step() ? version.integer(0) : -1;
+}
+
+// As the tenth step left it.
+void undo_eleventh_step(const std::string& path) {
+  Connection raw(path);
+  raw.execute("ALTER TABLE items DROP COLUMN finish_by");
+  raw.execute("ALTER TABLE items DROP COLUMN group_name");
+  raw.execute("PRAGMA user_version = 10");
+}
+
+TEST_F(DatabaseTest, IsCopiedBeforeItsSchemaIsUpgraded) {
+  const std::string instance = Database(path_).instance();
+  undo_eleventh_step(path_);
+  EXPECT_EQ(Database(path_).schema_version(), newest_schema());
+  EXPECT_EQ(version_of(path_ + ".schema10"), 10);
+  Connection copy(path_ + ".schema10");
+  Statement query(copy, "SELECT id FROM instance");
+  ASSERT_TRUE(query.step());
+  EXPECT_EQ(query.text(0), instance);
+  EXPECT_EQ(std::filesystem::status(path_ + ".schema10").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(DatabaseTest, OfTheNewestSchemaIsNotCopied) {
+  { const Database first(path_); }
+  { const Database second(path_); }
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".schema" + std::to_string(newest_schema())));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".schema0"));
+}
+
+TEST_F(DatabaseTest, IsNotUpgradedWhereItCannotBeCopied) {
+  { const Database first(path_); }
+  undo_eleventh_step(path_);
+  std::filesystem::create_directory(path_ + ".schema10");
+  EXPECT_THAT(refusal<DatabaseError>([&] { Database second(path_); }),
+              HasSubstr("cannot copy the database to '" + path_ + ".schema10'"));
+  EXPECT_EQ(version_of(path_), 10);
+}
+
+TEST_F(DatabaseTest, IsCopiedWhileItIsInUse) {
+  Database database(path_);
+  const std::scoped_lock lock(database.mutex());
+  const std::string copy = folder_.file("copy.db");
+  copy_database(database.connection(), copy);
+  copy_database(database.connection(), copy);
+  EXPECT_EQ(version_of(copy), newest_schema());
+  EXPECT_THAT(
+      refusal<DatabaseError>([&] { copy_database(database.connection(), "/no/such/folder/x"); }),
+      HasSubstr("/no/such/folder/x"));
 }
 
 TEST_F(DatabaseTest, AnEmptyDatabaseGetsTheNewestSchema) {
