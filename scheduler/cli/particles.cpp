@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -69,8 +70,9 @@ std::string loop_of(const std::string& block, const std::vector<const char*>& co
   return text;
 }
 
-// The optics that make a group, in the order of their columns.
-using Optics = std::array<double, 4>;
+// The optics that make a group, in the order of their columns; the last two are RELION's pixel size
+// and side, in pixels, of the images of the particles: here those of the template.
+using Optics = std::array<double, 6>;
 
 class ParticleWriter {
  public:
@@ -82,11 +84,12 @@ class ParticleWriter {
 
   std::string text() const {
     std::string text = loop_of("optics", {"OpticsGroupName", "OpticsGroup", "MicrographPixelSize",
-                                          "Voltage", "SphericalAberration", "AmplitudeContrast"});
+                                          "Voltage", "SphericalAberration", "AmplitudeContrast",
+                                          "ImagePixelSize", "ImageSize", "ImageDimensionality"});
     for (const auto& [optics, number] : groups_) {
       text += "opticsGroup" + std::to_string(number) + " " + std::to_string(number);
-      for (const double value : optics) text += " " + number_text(value);
-      text += "\n";
+      for (size_t i = 0; i + 1 < optics.size(); ++i) text += " " + number_text(optics[i]);
+      text += " " + std::to_string(std::llround(optics.back())) + " 2\n";
     }
     return text + "\n" +
            loop_of("particles", {"CoordinateX", "CoordinateY", "AngleRot", "AngleTilt", "AnglePsi",
@@ -98,8 +101,10 @@ class ParticleWriter {
  private:
   void add(const PeakTable& peaks, size_t i) {
     const auto number = [&](const char* column) { return peaks.number(i, column); };
-    const Optics optics = {number("pixel_size"), number("voltage"), number("spherical_aberration"),
-                           number("amplitude_contrast_ratio")};
+    const Optics optics = {
+        number("pixel_size"),           number("voltage"),
+        number("spherical_aberration"), number("amplitude_contrast_ratio"),
+        number("pixel_size"),           2 * (number("pos_x_img") - number("pos_x"))};
     const int next = static_cast<int>(groups_.size()) + 1;
     const int group = groups_.try_emplace(optics, next).first->second;
     const double relative = number("relative_defocus");

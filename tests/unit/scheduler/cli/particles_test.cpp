@@ -21,7 +21,8 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 const std::string kHeader =
-    ",particle_index,scaled_mip,mip,pos_x_img,pos_y_img,phi,theta,psi,relative_defocus,defocus_u,"
+    ",particle_index,scaled_mip,mip,pos_x,pos_x_img,pos_y_img,phi,theta,psi,relative_defocus,"
+    "defocus_u,"
     "defocus_v,astigmatism_angle,phase_shift,pixel_size,voltage,spherical_aberration,"
     "amplitude_contrast_ratio,micrograph_path\n";
 
@@ -29,7 +30,7 @@ std::string row(const std::string& micrograph, const std::string& pixel_size = "
                 int index = 0) {
   const std::string number = std::to_string(index);
   return number + "," + number +
-         ",9.5,11.0,334,382,141.25,63.8,77.5,-200.0,10200.0,9800.0,35.0,0.0," + pixel_size +
+         ",9.5,11.0,270,334,382,141.25,63.8,77.5,-200.0,10200.0,9800.0,35.0,0.0," + pixel_size +
          ",300.0,2.7,0.07," + micrograph + "\n";
 }
 
@@ -45,6 +46,7 @@ TEST(ParticlesStar, HasCentresAnglesDefocusAndScore) {
   EXPECT_EQ(tables[0].name, "optics");
   EXPECT_EQ(number(tables[0], 0, "_rlnMicrographPixelSize"), 2);
   EXPECT_EQ(number(tables[0], 0, "_rlnVoltage"), 300);
+  EXPECT_EQ(number(tables[0], 0, "_rlnImageSize"), 128);
   const ingest::StarTable& particles = tables[1];
   EXPECT_EQ(particles.name, "particles");
   EXPECT_EQ(number(particles, 0, "_rlnCoordinateX"), 334);
