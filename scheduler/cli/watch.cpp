@@ -254,6 +254,11 @@ class Watcher {
 
 Exit add_watch(const Context& context, const WatchOptions& options) {
   Watch watch = options.added;
+  if (watch.enqueue.again || watch.enqueue.dry_run) {
+    throw Failure(Exit::kUsage,
+                  "a watch enqueues each content once: --again and --dry-run have no "
+                  "meaning here");
+  }
   check(watch.enqueue.ctf, 1);
   std::error_code error;
   const fs::path directory = fs::canonical(watch.directory, error);

@@ -311,6 +311,13 @@ TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
 TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
   for (const Words& command : std::vector<Words>{{"template", "add"},
                                                  {"template", "list"},
+                                                 {"template", "show"},
+                                                 {"template", "remove"},
+                                                 {"template", "rename"},
+                                                 {"import"},
+                                                 {"watch", "add"},
+                                                 {"watch", "run"},
+                                                 {"watch", "list"},
                                                  {"enqueue"},
                                                  {"list"},
                                                  {"show"},

@@ -137,6 +137,7 @@ TEST_F(CliWatchTest, WhatCannotBeWatchedIsRefused) {
           .exit,
       4);
   EXPECT_EQ(watch({"add", file("grid1"), "--template", "ribosome"}).exit, 2);
+  EXPECT_EQ(add({"--again"}).exit, 2);
   fs::create_directory(file("state"));
   write("state/watches.json", "{");
   EXPECT_THAT(watch({"list"}).error, HasSubstr("watches.json: is damaged"));
