@@ -108,12 +108,12 @@ CountAnswer answer_of(const base::CommandResult& result, const std::string& conf
   if (result.ending == base::CommandResult::Ending::kEnded && result.exit_code == kBadInput) {
     return {.refused = words};
   }
+  const std::vector<std::string> notes = notes_of(users_words(result.error, config, question));
   if (!result.ok()) {
-    return {.unchecked = result.why + (words.empty() ? "" : " (" + words + ")")};
+    return {.notes = notes, .unchecked = result.why + (words.empty() ? "" : " (" + words + ")")};
   }
   try {
-    return {.counts = counts_of(result.output),
-            .notes = notes_of(users_words(result.error, config, question))};
+    return {.counts = counts_of(result.output), .notes = notes};
   } catch (const Json::exception&) {
     return {.unchecked =
                 "unexpected output of 'margay-engine plan' (is it the same version as margayd?)"};
