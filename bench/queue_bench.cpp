@@ -1,6 +1,6 @@
 // How the queue grows: the tick, listing, enqueueing and the daemon's memory with 1,000, 10,000 and
-// 100,000 waiting items. The ratio to the first column is what to compare between machines and
-// versions.
+// 100,000 waiting items, and with 10,000 beside 100,000 that have ended. The ratio to the first
+// column is what to compare between machines and versions.
 //
 //   queue_bench [FOLDER]    a scratch folder on a local disk; default: the system's
 //
@@ -41,6 +41,8 @@ using Steady = std::chrono::steady_clock;
 constexpr int kSizes[] = {1'000, 10'000, 100'000};
 constexpr int kFiles = 10'000;
 constexpr int kListsAtOnce = 16;
+constexpr int kBeside = 10'000;  // waiting items beside which
+constexpr int kEnded = 100'000;  // so many have ended
 
 double milliseconds(const std::function<void()>& action) {
   const auto start = Steady::now();
@@ -70,12 +72,14 @@ void add_template(db::Database& database) {
 }
 
 // Items whose micrographs were read.
-void add_items(db::Database& database, int64_t first, int64_t count) {
+void add_items(db::Database& database, int64_t first, int64_t count,
+               db::ItemState state = db::ItemState::kQueued) {
   db::ItemStore items(database);
   db::Transaction transaction(database);
   for (int64_t i = first; i < first + count; ++i) {
     items.insert({.micrograph_path = "/data/session/2026-11-23_" + std::to_string(i) + ".mrc",
                   .template_id = 1,
+                  .state = state,
                   .ctf = {.defocus_u = 12000, .defocus_v = 11800, .source = "option"},
                   .micrograph_bytes = 1,
                   .micrograph_sha256 = std::string(64, 'a'),
@@ -103,7 +107,7 @@ struct Row {
   std::vector<double> values{};  // one for each of kSizes
 };
 
-// In this process: a tick, and what an item costs in memory.
+// In this process: a tick.
 void measure_ticks(const std::string& folder, std::vector<Row>& rows) {
   const scheduler::Config config = config_in(folder);
   db::Database database(config.database());
@@ -115,8 +119,7 @@ void measure_ticks(const std::string& folder, std::vector<Row>& rows) {
   bench::occupy_slots(database, cluster, config.local.slots);
   daemon.tick();
   Row first{"first tick", "ms"}, tick{"tick, nothing changed", "ms"},
-      changed{"tick, 100 items changed", "ms"}, bytes{"memory for each item", "bytes"};
-  const int64_t before = memory_of(getpid(), "VmRSS");
+      changed{"tick, 100 items changed", "ms"};
   int64_t there = 0;
   for (const int size : kSizes) {
     add_items(database, there, size - there);
@@ -128,10 +131,8 @@ void measure_ticks(const std::string& folder, std::vector<Row>& rows) {
                                     std::to_string(size / 100) + " = 0");
       daemon.tick();
     }));
-    bytes.values.push_back(static_cast<double>(memory_of(getpid(), "VmRSS") - before) * 1024 /
-                           size);
   }
-  rows.insert(rows.end(), {first, tick, changed, bytes});
+  rows.insert(rows.end(), {first, tick, changed});
 }
 
 pid_t start_program(const std::vector<std::string>& words) {
@@ -192,7 +193,9 @@ std::vector<std::string> enqueue_words(const std::string& files) {
 void measure_programs(const std::string& folder, std::vector<Row>& rows) {
   Row page{"margay list --limit 1000", "ms"}, all{"margay list", "ms"},
       brief{"margay status", "ms"}, enqueue{"margay enqueue, 10,000 files", "ms"},
-      resident{"daemon, at rest", "MB"}, peak{"daemon, most with 16 lists at once", "MB"};
+      resident{"daemon, at rest", "MB"},
+      bytes{"... for each item more than in the first column", "bytes"},
+      peak{"daemon, most with 16 lists at once", "MB"};
   const std::string files = folder + "-files";
   fs::create_directories(files);
   for (int i = 0; i < kFiles; ++i) std::ofstream(files + "/m" + std::to_string(i) + ".mrc") << i;
@@ -208,6 +211,8 @@ void measure_programs(const std::string& folder, std::vector<Row>& rows) {
     const Programs programs(state);
     std::this_thread::sleep_for(std::chrono::seconds(5));
     resident.values.push_back(static_cast<double>(memory_of(programs.daemon(), "VmRSS")) / 1000);
+    const double more = 1e6 * (resident.values.back() - resident.values.front());
+    bytes.values.push_back(size == kSizes[0] ? 0 : more / (size - kSizes[0]));
     brief.values.push_back(median(5, [&] { programs.run({"status"}); }));
     page.values.push_back(median(5, [&] { programs.run({"list", "--limit", "1000"}); }));
     all.values.push_back(median(3, [&] { programs.run({"list"}); }));
@@ -217,7 +222,53 @@ void measure_programs(const std::string& folder, std::vector<Row>& rows) {
     peak.values.push_back(static_cast<double>(memory_of(programs.daemon(), "VmHWM")) / 1000);
     enqueue.values.push_back(milliseconds([&] { programs.run(enqueue_words(files + "/*.mrc")); }));
   }
-  rows.insert(rows.end(), {page, all, brief, enqueue, resident, peak});
+  rows.insert(rows.end(), {page, all, brief, enqueue, resident, bytes, peak});
+}
+
+// With the programs and in this process: the same queue, alone and beside what has ended.
+void measure_ended(const std::string& folder, std::vector<Row>& rows) {
+  Row tick{"tick, nothing changed", "ms"}, page{"margay list --limit 1000", "ms"},
+      all{"margay list", "ms"}, brief{"margay status", "ms"}, memory{"daemon, at rest", "MB"};
+  for (const int ended : {0, kEnded}) {
+    const std::string state = folder + "-" + std::to_string(ended);
+    std::ofstream(state + ".yaml") << "engine: /bin/true\njob: /bin/true\n";
+    const scheduler::Config config = config_in(state);
+    {
+      db::Database database(config.database());
+      scheduler::claim_jobs(config.jobs(), database.instance());
+      add_template(database);
+      add_items(database, 0, ended, db::ItemState::kDone);
+      add_items(database, ended, kBeside);
+      const scheduler::SystemClock clock;
+      bench::StillCluster cluster;
+      scheduler::Daemon daemon(config, database, cluster, clock);
+      bench::occupy_slots(database, cluster, config.local.slots);
+      daemon.tick();
+      tick.values.push_back(median(21, [&] { daemon.tick(); }));
+      database.connection().execute("DELETE FROM attempts");
+      database.connection().execute("DELETE FROM items WHERE state = 'ACTIVE'");
+    }
+    const Programs programs(state);
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    memory.values.push_back(static_cast<double>(memory_of(programs.daemon(), "VmRSS")) / 1000);
+    brief.values.push_back(median(5, [&] { programs.run({"status"}); }));
+    page.values.push_back(median(5, [&] { programs.run({"list", "--limit", "1000"}); }));
+    all.values.push_back(median(3, [&] { programs.run({"list"}); }));
+  }
+  rows.insert(rows.end(), {tick, page, all, brief, memory});
+}
+
+void print_value(double value) { std::printf(value < 10 ? " %.1f |" : " %.0f |", value); }
+
+void print_ended(const std::vector<Row>& rows) {
+  std::printf(
+      "\n| | %d waiting items | and %d that have ended | grows |\n| --- | --- | --- | --- |\n",
+      kBeside, kEnded);
+  for (const Row& row : rows) {
+    std::printf("| %s, %s |", row.name.c_str(), row.unit.c_str());
+    for (const double value : row.values) print_value(value);
+    std::printf(" x %.1f |\n", row.values[1] / row.values[0]);
+  }
 }
 
 void print(const std::vector<Row>& rows) {
@@ -225,7 +276,7 @@ void print(const std::vector<Row>& rows) {
       "| | 1,000 waiting items | 10,000 | 100,000 | grows |\n| --- | --- | --- | --- | --- |\n");
   for (const Row& row : rows) {
     std::printf("| %s, %s |", row.name.c_str(), row.unit.c_str());
-    for (const double value : row.values) std::printf(value < 10 ? " %.1f |" : " %.0f |", value);
+    for (const double value : row.values) print_value(value);
     std::printf(" x %.1f, x %.1f |\n", row.values[1] / row.values[0],
                 row.values[2] / row.values[0]);
   }
@@ -245,6 +296,9 @@ int main(int argc, char** argv) {
     measure_ticks(folder + "/tick", rows);
     measure_programs(folder + "/run", rows);
     print(rows);
+    std::vector<Row> ended;
+    measure_ended(folder + "/ended", ended);
+    print_ended(ended);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "queue_bench: %s\n", error.what());
     exit_code = 1;

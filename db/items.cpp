@@ -1,5 +1,7 @@
 #include "db/items.h"
 
+#include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "db/table.h"
@@ -69,6 +71,16 @@ std::string marks(size_t count) {
   return "(" + list + ")";
 }
 
+// For LIKE.
+std::string escaped(const std::string& text) {
+  std::string pattern;
+  for (const char c : text) {
+    if (c == '%' || c == '_' || c == '\\') pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
 std::string where(const ItemQuery& query) {
   // Rows that were asked for by their numbers are not left out in silence.
   std::string text = query.ids.empty() ? kItems.readable() + "AND id > ?" : "WHERE id > ?";
@@ -78,7 +90,13 @@ std::string where(const ItemQuery& query) {
   if (query.template_id) text += " AND template_id = ?";
   if (!query.label.empty()) text += " AND label = ?";
   if (!query.owner.empty()) text += " AND owner = ?";
-  text += " ORDER BY id";
+  if (!query.template_ids.empty())
+    text += " AND template_id IN " + marks(query.template_ids.size());
+  if (query.owner_uid) text += " AND owner_uid = ?";
+  if (!query.micrograph.empty()) text += " AND micrograph_path = ?";
+  if (!query.file_name.empty()) text += " AND micrograph_path LIKE ? ESCAPE '\\'";
+  if (query.up_to_id > 0) text += " AND id <= ?";
+  text += query.newest ? " ORDER BY id DESC" : " ORDER BY id";
   if (query.limit > 0) text += " LIMIT ?";
   return text;
 }
@@ -91,6 +109,11 @@ void bind_query(Statement& statement, const ItemQuery& query) {
   if (query.template_id) statement.bind(*query.template_id);
   if (!query.label.empty()) statement.bind(query.label);
   if (!query.owner.empty()) statement.bind(query.owner);
+  for (const int64_t id : query.template_ids) statement.bind(id);
+  if (query.owner_uid) statement.bind(*query.owner_uid);
+  if (!query.micrograph.empty()) statement.bind(query.micrograph);
+  if (!query.file_name.empty()) statement.bind("%/" + escaped(query.file_name));
+  if (query.up_to_id > 0) statement.bind(query.up_to_id);
   if (query.limit > 0) statement.bind(query.limit);
 }
 
@@ -130,7 +153,9 @@ std::vector<Item> ItemStore::list(const ItemQuery& query) const {
   if (query.states.size() > 1 && query.limit > 0) return list_of_states(query);
   Statement statement(database_.connection(), kItems.select() + where(query));
   bind_query(statement, query);
-  return kItems.rows(statement);
+  std::vector<Item> items = kItems.rows(statement);
+  if (query.newest) std::reverse(items.begin(), items.end());
+  return items;
 }
 
 // Of each state its first page, since SQLite would sort all items of several states to find it.
@@ -141,11 +166,12 @@ std::vector<Item> ItemStore::list_of_states(const ItemQuery& query) const {
     one.states = {state};
     for (Item& item : list(one)) items.emplace(item.id, std::move(item));
   }
-  std::vector<Item> page;
-  for (auto& [id, item] : items) {
-    if (static_cast<int64_t>(page.size()) == query.limit) break;
-    page.push_back(std::move(item));
+  const auto limit = static_cast<size_t>(query.limit);
+  while (items.size() > limit) {
+    items.erase(query.newest ? items.begin() : std::prev(items.end()));
   }
+  std::vector<Item> page;
+  for (auto& [id, item] : items) page.push_back(std::move(item));
   return page;
 }
 

@@ -24,8 +24,14 @@ struct ItemQuery {
   std::optional<int64_t> template_id;
   std::string label;
   std::string owner;
-  int64_t after_id = 0;  // ids above this one, for paging
-  int64_t limit = 0;     // 0 = all
+  int64_t after_id = 0;                 // ids above this one, for paging
+  int64_t limit = 0;                    // 0 = all
+  std::vector<int64_t> template_ids{};  // any of these
+  std::optional<int64_t> owner_uid{};
+  std::string micrograph{};  // its whole path
+  std::string file_name{};   // the last part of its path
+  int64_t up_to_id = 0;      // ids up to this one; 0: any
+  bool newest = false;       // of more than `limit` the newest
 };
 
 // Of one owner's items that have not ended.

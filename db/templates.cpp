@@ -116,6 +116,15 @@ int64_t TemplateStore::unfinished_items(int64_t id) const {
   return query.integer(0);
 }
 
+std::vector<int64_t> TemplateStore::ids_of(const std::string& name) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(), "SELECT id FROM templates WHERE name = ? ORDER BY id");
+  query.bind(name);
+  std::vector<int64_t> ids;
+  while (query.step()) ids.push_back(query.integer(0));
+  return ids;
+}
+
 std::vector<Template> TemplateStore::list() const {
   return kTemplates.all(database_, "WHERE removed = 0 ORDER BY name, version");
 }

@@ -29,6 +29,8 @@ class TemplateStore {
   // Of all versions.
   void rename(const std::string& from, const std::string& to);
   int64_t unfinished_items(int64_t id) const;
+  // Of all versions of that name.
+  std::vector<int64_t> ids_of(const std::string& name) const;
   // Versions count.
   int64_t count_of(int64_t owner_uid) const;
   // By name, then version.

@@ -59,32 +59,39 @@ nlohmann::json template_json(const db::Template& record) {
   return json;
 }
 
-nlohmann::json brief_item_json(const db::Item& item, const std::string& template_name) {
-  nlohmann::json json = {{"id", item.id},
-                         {"template", template_name},
-                         {"priority", db::to_string(item.priority)},
-                         {"state", db::to_string(item.state)},
-                         {"owner_uid", item.owner_uid},
-                         {"cancel_requested", item.cancel_requested},
-                         {"created", item.created},
-                         {"changed", item.changed},
-                         {"finish_by", item.finish_by}};
-  put_text(json, "micrograph", item.micrograph_path);
-  put_text(json, "reason", item.reason);
-  put_text(json, "owner", item.owner);
-  return json;
+void put_brief(const db::Item& item, const std::string& template_name, JsonLine& line) {
+  line.put("id", item.id);
+  line.put("template", template_name);
+  line.put("priority", db::to_string(item.priority));
+  line.put("state", db::to_string(item.state));
+  if (item.cancel_requested) line.put("cancel_requested", true);
+  line.put("created", item.created);
+  line.put("changed", item.changed);
+  line.put("finish_by", item.finish_by);
+  line.put_bytes("micrograph", item.micrograph_path);
+  line.put_bytes("owner", item.owner);
+}
+
+void put_details(const db::Item& item, JsonLine& line) {
+  if (!item.cancel_requested) line.put("cancel_requested", false);
+  line.put("owner_uid", item.owner_uid);
+  line.put_bytes("reason", item.reason);
+  line.put("repeat", int64_t{item.repeat});
+  line.put("ctf", ctf_json(item.ctf));
+  line.put("micrograph_size", item.micrograph_bytes);
+  line.put("options", options_json(item.options));
+  line.put("not_before", item.not_before);
+  line.put_bytes("label", item.label);
+  line.put_bytes("group", item.group);
 }
 
 nlohmann::json item_json(const db::Item& item, const std::string& template_name) {
-  nlohmann::json json = brief_item_json(item, template_name);
-  json["repeat"] = item.repeat;
-  json["ctf"] = ctf_json(item.ctf);
-  json["micrograph_size"] = item.micrograph_bytes;
-  json["options"] = options_json(item.options);
-  json["not_before"] = item.not_before;
-  put_text(json, "label", item.label);
-  put_text(json, "group", item.group);
-  return json;
+  std::string text;
+  JsonLine line(text);
+  put_brief(item, template_name, line);
+  put_details(item, line);
+  line.end();
+  return nlohmann::json::parse(text);
 }
 
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json) {
@@ -95,6 +102,16 @@ void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& jso
   if (!times) return;
   json["expected_start"] = times->start;
   json["expected_end"] = times->done;
+}
+
+void put_late(const std::optional<int64_t>& seconds, JsonLine& line) {
+  if (seconds) line.put("late_by", *seconds);
+}
+
+void put_expected(const std::optional<ExpectedTimes>& times, JsonLine& line) {
+  if (!times) return;
+  line.put("expected_start", times->start);
+  line.put("expected_end", times->done);
 }
 
 nlohmann::json attempt_json(const db::Attempt& attempt) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "scheduler/api/json_line.h"
 #include "scheduler/api/peaks.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon_status.h"
@@ -13,12 +14,15 @@ nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
 // By how many seconds an item may miss its deadline, as "late_by", if it is at risk.
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json);
+void put_late(const std::optional<int64_t>& seconds, JsonLine& line);
 // When it is expected to start and to be done, as "expected_start" and "expected_end", if known.
 void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& json);
+void put_expected(const std::optional<ExpectedTimes>& times, JsonLine& line);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
-// What a list for people shows of it.
-nlohmann::json brief_item_json(const db::Item& item, const std::string& template_name);
+// What a list for people shows of it, and of the others what item_json() has besides.
+void put_brief(const db::Item& item, const std::string& template_name, JsonLine& line);
+void put_details(const db::Item& item, JsonLine& line);
 nlohmann::json attempt_json(const db::Attempt& attempt);
 nlohmann::json peak_json(const PeakRow& peak);
 nlohmann::json result_json(const db::Result& result);

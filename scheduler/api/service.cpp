@@ -62,6 +62,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "stop" && post) return stop(request);
     if (path.size() == 2 && path[1] == "pause" && post) return pause(request);
     if (path.size() == 2 && path[1] == "resume" && post) return resume(request);
+    if (path.size() == 2 && path[1] == "changes" && post) return change_several(request);
     if (path.size() == 2 && path[1] == "doctor" && post) return doctor(request);
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
@@ -110,42 +111,6 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
   if (action == "results") return results(request, item);
   if (action == "script") return script(request, item);
   throw NotFound("unknown address: " + request.method + " " + request.path);
-}
-
-json Service::change(const Request& request, int64_t item, const std::string& action) {
-  const Caller caller = caller_of(request.peer);
-  db::Item changed;
-  if (action == "promote") {
-    changed = commands_.promote(caller, item, priority_of(body_of(request)));
-  } else if (action == "finish-by") {
-    const auto time = finish_by_of(body_of(request));
-    if (!time) {
-      throw Invalid(
-          "\"finish_by\" is missing; give seconds since 1970 UTC, or 0 to remove the deadline");
-    }
-    changed = commands_.finish_by(caller, item, *time);
-  } else if (action == "hold") {
-    changed = commands_.hold(caller, item);
-  } else if (action == "release") {
-    changed = commands_.release(caller, item);
-  } else if (action == "cancel") {
-    changed = commands_.cancel(caller, item);
-  } else if (action == "retry") {
-    changed = commands_.retry(caller, item, retry_of(caller, request));
-  } else {
-    throw NotFound("unknown change '" + action +
-                   "'; use promote, finish-by, hold, release, cancel or retry");
-  }
-  hooks_.wake();
-  json entry = item_json(changed, template_name(changed.template_id));
-  // Of the other changes the item's reason says enough.
-  if (action == "promote" || action == "finish-by") {
-    const ItemView view = commands_.show(item);
-    put_text(entry, "explanation", view.explanation);
-    put_late(view.late_by, entry);
-    put_expected(view.expected, entry);
-  }
-  return {{"item", entry}};
 }
 
 std::string Service::template_name(int64_t id) const {

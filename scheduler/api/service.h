@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,9 +80,17 @@ class Service {
   static void guarded(Entry& entry, Action action);
   void look_at(const Caller& caller, std::vector<Entry>& entries);
   nlohmann::json enqueue(const Request& request);
+  ItemAction action_of(const Caller& caller, const std::string& action, const nlohmann::json& body);
+  nlohmann::json change_several(const Request& request);
+  std::vector<Enqueued> changed(const Caller& caller, const Request& request,
+                                const nlohmann::json& body, const std::vector<int64_t>& items,
+                                bool dry_run);
+  std::map<int64_t, RetryRequest> retries_of(const Caller& caller, const Request& request,
+                                             const nlohmann::json& body,
+                                             std::map<int64_t, CommandError>& refused);
   RetryRequest retry_of(const Caller& caller, const Request& request);
   std::string list(const Request& request) const;
-  void put_progress_of_newest(int64_t item, nlohmann::json& entry) const;
+  nlohmann::json progress_of_newest(int64_t item) const;
   nlohmann::json show(int64_t item) const;
   nlohmann::json log(const Request& request, int64_t item) const;
   nlohmann::json results(const Request& request, int64_t item) const;

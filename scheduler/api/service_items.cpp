@@ -10,6 +10,7 @@
 #include "db/audit.h"
 #include "db/items.h"
 #include "db/results.h"
+#include "db/templates.h"
 #include "scheduler/api/history_json.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/json_text.h"
@@ -17,6 +18,7 @@
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
+#include "scheduler/api/submission.h"
 
 namespace scheduler::api {
 namespace {
@@ -34,7 +36,39 @@ std::string nearest_state(const std::string& word) {
   return base::did_you_mean(base::upper(word), known) + "; use " + base::joined(known);
 }
 
-db::ItemQuery item_query(const Request& request) {
+// Of "name" those of all versions.
+std::vector<int64_t> template_ids(db::Database& database, const std::string& word) {
+  const TemplateName name = template_name_of(word);
+  const db::TemplateStore templates(database);
+  std::vector<int64_t> ids;
+  if (!name.version) {
+    ids = templates.ids_of(name.name);
+  } else if (const auto found = templates.find_version(name.name, *name.version)) {
+    ids.push_back(found->id);
+  }
+  if (ids.empty()) throw NotFound("no template '" + word + "'; 'margay template list' shows them");
+  return ids;
+}
+
+// Which of all items, page by page.
+void set_pages(const Request& request, db::ItemQuery& query) {
+  query.limit = kMostListed;
+  query.newest = parameter(request, "newest") == "1";
+  if (const std::string after = parameter(request, "after"); !after.empty()) {
+    query.after_id = integer(after, "after");
+  }
+  if (const std::string from = parameter(request, "from"); !from.empty()) {
+    query.after_id = std::max(query.after_id, integer(from, "from") - 1);
+  }
+  if (const std::string last = parameter(request, "up_to"); !last.empty()) {
+    query.up_to_id = integer(last, "up_to");
+  }
+  if (const std::string limit = parameter(request, "limit"); !limit.empty()) {
+    query.limit = std::min(kMostListed, integer(limit, "limit"));
+  }
+}
+
+db::ItemQuery item_query(db::Database& database, const Request& request) {
   db::ItemQuery query;
   for (const std::string& word : words_of(parameter(request, "state"), ',')) {
     const auto state = db::parse<db::ItemState>(base::upper(word));
@@ -52,26 +86,29 @@ db::ItemQuery item_query(const Request& request) {
   }
   query.label = parameter(request, "label");
   query.owner = parameter(request, "owner");
-  query.limit = kMostListed;
-  if (const std::string after = parameter(request, "after"); !after.empty()) {
-    query.after_id = integer(after, "after");
+  query.micrograph = parameter(request, "micrograph");
+  query.file_name = parameter(request, "file_name");
+  if (const std::string uid = parameter(request, "owner_uid"); !uid.empty()) {
+    query.owner_uid = integer(uid, "owner_uid");
   }
-  if (const std::string limit = parameter(request, "limit"); !limit.empty()) {
-    query.limit = std::min(kMostListed, integer(limit, "limit"));
+  if (const std::string word = parameter(request, "template"); !word.empty()) {
+    query.template_ids = template_ids(database, word);
   }
+  set_pages(request, query);
   return query;
 }
 
 }  // namespace
 
-void Service::put_progress_of_newest(int64_t item, json& entry) const {
-  entry["progress"] = nullptr;
+json Service::progress_of_newest(int64_t item) const {
+  json entry = {{"progress", nullptr}};
   try {
     const auto attempt = db::AttemptStore(database_).newest_of_item(item);
     if (attempt) put_progress(*attempt, entry);
   } catch (const db::UnreadableRow& error) {
     put_text(entry, "progress_problem", error.what());
   }
+  return entry;
 }
 
 // Written entry by entry, since a page of parsed JSON takes many times the memory of its text.
@@ -79,9 +116,10 @@ std::string Service::list(const Request& request) const {
   const bool explain = parameter(request, "explain") == "1";
   const bool progress = parameter(request, "progress") == "1";
   const bool brief = parameter(request, "brief") == "1";
-  const db::ItemQuery query = item_query(request);
+  const db::ItemQuery query = item_query(database_, request);
   const std::vector<db::Item> items = db::ItemStore(database_).list(query);
-  const bool is_full = !items.empty() && static_cast<int64_t>(items.size()) == query.limit;
+  const bool is_full =
+      !query.newest && !items.empty() && static_cast<int64_t>(items.size()) == query.limit;
   const auto late = commands_.late(items);
   const auto expected = commands_.expected(items);
   const auto explanations = explain ? commands_.explain(items) : std::vector<std::string>();
@@ -93,16 +131,22 @@ std::string Service::list(const Request& request) const {
     const db::Item& item = items[i];
     std::string& name = names[item.template_id];
     if (name.empty()) name = template_name(item.template_id);
-    json entry = brief ? brief_item_json(item, name) : item_json(item, name);
-    if (explain) put_text(entry, "explanation", explanations[i]);
+    if (i > 0) text += ',';
+    JsonLine entry(text);
+    put_brief(item, name, entry);
+    if (!brief) put_details(item, entry);
+    if (explain) entry.put_bytes("explanation", explanations[i]);
     put_late(late[i], entry);
     put_expected(expected[i], entry);
-    if (progress && item.state == db::ItemState::kActive) put_progress_of_newest(item.id, entry);
+    if (progress && item.state == db::ItemState::kActive) {
+      const json running = progress_of_newest(item.id);
+      for (const auto& [key, value] : running.items()) entry.put(key.c_str(), value);
+    }
     if (item.state == db::ItemState::kDone) {
       const auto result = db::ResultStore(database_).find(item.id);
-      entry["result"] = result ? result_json(*result) : json(nullptr);
+      entry.put("result", result ? result_json(*result) : json(nullptr));
     }
-    text += (i == 0 ? "" : ",") + entry.dump();
+    entry.end();
   }
   return text + "]}";
 }

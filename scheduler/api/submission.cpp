@@ -75,24 +75,6 @@ std::string content_of(const nlohmann::json& entry) {
   return content;
 }
 
-bool flag_of(const nlohmann::json& object, const std::string& key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return false;
-  if (!found->is_boolean()) throw Invalid("\"" + key + "\" must be true or false");
-  return found->get<bool>();
-}
-
-// "name", or "name@version" for an older version.
-void set_template(const std::string& word, EnqueueRequest& request) {
-  const size_t at = word.rfind('@');
-  request.template_name = word.substr(0, at);
-  if (at == std::string::npos) return;
-  request.template_version = base::parse_number<int>(word.substr(at + 1));
-  if (request.template_version.value_or(0) < 1) {
-    throw Invalid("template '" + word + "': expected a version after the @, e.g. ribosome@2");
-  }
-}
-
 int passed_descriptor(const Request& request, const nlohmann::json& entry) {
   if (request.files_lost) {
     throw Invalid("some open files were lost on the way; pass at most 250 at once");
@@ -168,6 +150,13 @@ PassedFile take_passed(const Request& request, const nlohmann::json& entry) {
 
 FileFacts facts_of(const PassedFile& file) { return facts_at(file.path, file.descriptor.get()); }
 
+bool flag_of(const nlohmann::json& object, const std::string& key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return false;
+  if (!found->is_boolean()) throw Invalid("\"" + key + "\" must be true or false");
+  return found->get<bool>();
+}
+
 ItemOptions options_of(const nlohmann::json& body, const std::string& key) {
   const auto found = body.find(key);
   if (found == body.end()) return {};
@@ -198,7 +187,9 @@ RetryRequest retry_request(const nlohmann::json& body) {
 EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry) {
   EnqueueRequest enqueue;
   enqueue.priority = priority_of(body);
-  set_template(required_text(body, "template"), enqueue);
+  const TemplateName name = template_name_of(required_text(body, "template"));
+  enqueue.template_name = name.name;
+  enqueue.template_version = name.version;
   enqueue.label = get_text(body, "label").value_or("");
   enqueue.group = get_text(body, "group").value_or("");
   enqueue.again = flag_of(body, "again");
@@ -213,6 +204,17 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
 }
 
 bool is_dry_run(const nlohmann::json& body) { return flag_of(body, "dry_run"); }
+
+TemplateName template_name_of(const std::string& word) {
+  const size_t at = word.rfind('@');
+  TemplateName name{.name = word.substr(0, at)};
+  if (at == std::string::npos) return name;
+  name.version = base::parse_number<int>(word.substr(at + 1));
+  if (name.version.value_or(0) < 1) {
+    throw Invalid("template '" + word + "': expected a version after the @, e.g. ribosome@2");
+  }
+  return name;
+}
 
 TemplateRequest template_request(const nlohmann::json& body) {
   TemplateRequest wanted;

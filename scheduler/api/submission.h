@@ -2,6 +2,9 @@
 // file.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "base/json.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
@@ -27,6 +30,14 @@ FileFacts facts_of(const PassedFile& file);
 
 // The body's "options" as they were written; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
+// A flag of the body; false when absent. Throws Invalid.
+bool flag_of(const nlohmann::json& object, const std::string& key);
+// "name", or "name@version" for one version. Throws Invalid.
+struct TemplateName {
+  std::string name{};
+  std::optional<int> version{};
+};
+TemplateName template_name_of(const std::string& word);
 // The body's "finish_by"; nullopt when absent. Throws Invalid.
 std::optional<int64_t> finish_by_of(const nlohmann::json& body);
 // Each without its file. Throw Invalid.

@@ -73,8 +73,12 @@ std::vector<std::string> arguments_of(int argc, const char* const* argv) {
 
 void check_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* parent = &app;
-  for (const std::string& word : arguments) {
-    if (word.starts_with("-") || parent->get_subcommands(nullptr).empty()) return;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (parent->get_subcommands(nullptr).empty()) return;
+    if (word == "--socket") ++i;
+    if (word == "--json" || word.starts_with("--socket")) continue;
+    if (word.starts_with("-")) return;
     const CLI::App* command = command_named(*parent, word);
     if (command == nullptr) {
       throw CLI::ParseError(

@@ -38,6 +38,11 @@ class Context {
   api::Answer fetch(const std::string& target) const;
   static nlohmann::json parse(const api::Answer& answer, const std::string& socket);
 
+  // The same, printing elsewhere.
+  Context with(Screen screen, std::ostream& out) const {
+    return {socket_, json_, screen, out, error_};
+  }
+
   bool wants_json() const { return json_; }
   const Screen& screen() const { return screen_; }
   const std::string& socket() const { return socket_.path; }

@@ -4,11 +4,13 @@
 #include <ctime>
 #include <future>
 #include <ostream>
+#include <sstream>
 #include <utility>
 
 #include "base/text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/records_json.h"
+#include "scheduler/cli/wait.h"
 
 namespace scheduler::cli {
 namespace {
@@ -61,8 +63,11 @@ class Enqueuer {
       if (last) break;
       batch = std::move(following);
     }
+    const Exit waited = options_.wait && !context_.wants_json() ? Exit::kOk : wait_as_document();
     finish(files.size());
-    return unreachable_ ? Exit::kUnreachable : tally_.exit();
+    if (unreachable_) return Exit::kUnreachable;
+    if (tally_.exit() != Exit::kOk || !options_.wait) return tally_.exit();
+    return context_.wants_json() ? waited : wait_for_items(context_);
   }
 
  private:
@@ -72,6 +77,19 @@ class Enqueuer {
     json entries = json::array();
     std::vector<json> refused{};
   };
+
+  Exit wait_for_items(const Context& context) const {
+    return wait(context, {.items = enqueued_, .chosen = true});
+  }
+
+  // There is one JSON document for both.
+  Exit wait_as_document() {
+    if (!options_.wait || enqueued_.empty()) return Exit::kOk;
+    std::ostringstream out;
+    const Exit exit = wait_for_items(context_.with(context_.screen(), out));
+    waited_ = json::parse(out.str());
+    return exit;
+  }
 
   Batch open_batch(const std::vector<WantedMicrograph>& micrographs) const {
     Batch batch;
@@ -128,6 +146,7 @@ class Enqueuer {
     }
     tally_.succeeded();
     const json& item = answer.at("item");
+    enqueued_.push_back(item.at("id").get<int64_t>());
     if (item.contains("late_by")) {
       ++late_;
       latest_ = std::max(latest_, item.at("late_by").get<int64_t>());
@@ -152,11 +171,12 @@ class Enqueuer {
 
   void finish(size_t files) {
     const int64_t untried = static_cast<int64_t>(files) - tally_.successes() - tally_.failures();
-    const json document = {{"items", entries_},
-                           {"enqueued", tally_.successes()},
-                           {"refused", tally_.failures()},
-                           {"untried", untried},
-                           {"dry_run", options_.dry_run}};
+    json document = {{"items", entries_},
+                     {"enqueued", tally_.successes()},
+                     {"refused", tally_.failures()},
+                     {"untried", untried},
+                     {"dry_run", options_.dry_run}};
+    if (!waited_.is_null()) document["wait"] = waited_;
     warn_of_deadline();
     if (context_.print_if_json(document)) return;
     context_.print(table_);
@@ -196,6 +216,8 @@ class Enqueuer {
   Tally tally_;
   bool unreachable_ = false;
   json entries_ = json::array();
+  std::vector<int64_t> enqueued_{};
+  json waited_{};  // what `margay wait` prints
   Table table_{{{.title = "ITEM", .align = Align::kRight},
                 {.title = "PRIORITY"},
                 {.title = "MICROGRAPH", .least = 20, .cut = Cut::kStart}}};

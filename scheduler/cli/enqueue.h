@@ -23,6 +23,7 @@ struct EnqueueOptions {
   bool dry_run = false;  // everything is checked and nothing enqueued
   bool again = false;
   bool hold = false;
+  bool wait = false;                           // until the items have ended
   int64_t finish_by = 0;                       // the deadline; 0: none
   std::map<std::string, std::string> options;  // sbatch's long names and values
 };

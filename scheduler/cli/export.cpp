@@ -14,18 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<int64_t> finished_items(const Context& context, const std::string& label) {
-  std::vector<int64_t> items;
-  for (int64_t after = 0;;) {
-    const json page =
-        context.get("/v1/items?state=done&brief=1&label=" + base::percent_encode(label) +
-                    "&after=" + std::to_string(after));
-    for (const json& item : page.at("items")) items.push_back(item.at("id"));
-    after = page.at("next");
-    if (after == 0) return items;
-  }
-}
-
 void write(const std::string& path, const std::string& text) {
   try {
     base::write_file_atomically(path, text);
@@ -37,12 +25,10 @@ void write(const std::string& path, const std::string& text) {
 }  // namespace
 
 Exit export_peaks(const Context& context, const ExportOptions& options) {
-  const std::vector<int64_t> items =
-      options.items.empty() ? finished_items(context, options.label) : options.items;
   std::vector<PeakList> lists;
   Tally tally;
   int64_t peaks = 0;
-  for (const int64_t item : items) {
+  for (const int64_t item : options.items) {
     try {
       const json result =
           context.get("/v1/items/" + std::to_string(item) + "/results?csv=1").at("result");
@@ -56,7 +42,7 @@ Exit export_peaks(const Context& context, const ExportOptions& options) {
     }
   }
   if (lists.empty()) {
-    throw Failure(Exit::kNotFound, "no finished item with this label has a result");
+    throw Failure(Exit::kNotFound, "none of these items has a result");
   }
   std::error_code error;
   const std::string project =

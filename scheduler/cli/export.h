@@ -1,6 +1,7 @@
 // margay results of many items: one file of their peaks
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,7 @@
 namespace scheduler::cli {
 
 struct ExportOptions {
-  std::vector<int64_t> items;  // empty: all that are DONE with the label
-  std::string label;
+  std::vector<int64_t> items;
   std::string star;     // path of the STAR file; empty: none
   std::string csv;      // path of the table; empty: none
   std::string project;  // RELION's, to which the micrographs' paths are relative; may be empty

@@ -6,11 +6,11 @@
 #include <future>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "base/hex.h"
 #include "base/text.h"
 #include "scheduler/api/json_text.h"
-#include "scheduler/cli/micrographs.h"
 #include "scheduler/cli/progress.h"
 
 namespace scheduler::cli {
@@ -19,7 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kPage = 1000;
-constexpr int kRoomForAll = 100;  // columns of a terminal
 
 std::string progress_word(const json& item) {
   const std::optional<Progress> progress = progress_of(item);
@@ -37,14 +36,6 @@ int64_t next_of(const std::string& answer) {
     std::from_chars(answer.data() + at + kKey.size(), answer.data() + answer.size(), next);
   }
   return next;
-}
-
-std::string query_of(const ListOptions& options) {
-  std::string query = "explain=1&progress=1";
-  if (!options.state.empty()) query += "&state=" + base::percent_encode(options.state);
-  if (!options.priority.empty()) query += "&priority=" + base::percent_encode(options.priority);
-  if (!options.label.empty()) query += "&label=" + base::percent_encode(options.label);
-  return query;
 }
 
 void field(const Context& context, const std::string& name, const std::string& value) {
@@ -173,16 +164,75 @@ std::string expected_text(const json& item) {
   return "starts " + time_text(item.at("expected_start").get<int64_t>()) + ", " + done;
 }
 
-// The changed item.
-json ask_for(const Context& context, const Change& change, json body, int64_t item) {
-  const std::string address = "/v1/items/" + std::to_string(item);
-  const std::string target = address + "/" + change.action;
-  if (!change.opens_micrograph) return context.post(target, body).at("item");
-  const std::string path = text_of(context.get(address).at("item"), "micrograph");
-  const OpenFile micrograph = open_file(path);
-  body["file"] = 0;
-  api::put_text(body, "path", path);
-  return context.post(target, body, {micrograph.descriptor.get()}).at("item");
+void show_one(const Context& context, const json& entry) {
+  const auto id = entry.at("id").get<int64_t>();
+  const std::string state = entry.at("state");
+  const std::string done = progress_word(entry);
+  context.out() << context.styled("item " + std::to_string(id), style::kBold) << "  "
+                << context.styled(state, state_style(state)) << (done.empty() ? "" : "  " + done)
+                << "\n";
+  field(context, "why", text_of(entry, "explanation"));
+  field(context, "micrograph", text_of(entry, "micrograph"));
+  field(context, "template",
+        entry.at("template").get<std::string>() + " (" + text_of(entry, "volume") + ")");
+  field(context, "priority", entry.at("priority"));
+  field(context, "finish by", finish_by_text(entry));
+  field(context, "expected", expected_text(entry));
+  field(context, "ctf", ctf_text(entry.at("ctf")));
+  field(context, "label", text_of(entry, "label"));
+  field(context, "group", text_of(entry, "group"));
+  field(context, "Slurm options", options_text(entry.at("options")));
+  field(context, "enqueued",
+        time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
+  field(context, "progress", text_of(entry, "progress_problem"));
+  if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {
+    field(context, "cancelling", "its job was asked to stop");
+  }
+  show_result(context, entry.at("result"));
+  const json& attempts = entry.at("attempts");
+  if (!attempts.empty()) field(context, "folder", text_of(attempts.back(), "directory"));
+  show_attempts(context, attempts);
+  show_history(context, entry.at("history"));
+}
+
+void explain_one(const Context& context, const json& entry) {
+  const std::string state = entry.at("state");
+  context.out() << "item " << entry.at("id").get<int64_t>() << ", "
+                << entry.at("priority").get<std::string>() << ", "
+                << context.styled(state, state_style(state)) << ": "
+                << printable(text_of(entry, "explanation")) << "\n";
+  const std::string expected = expected_text(entry);
+  if (!expected.empty()) context.out() << "expected: " << expected << "\n";
+}
+
+json explanation_of(const json& entry) {
+  json document = {{"item", entry.at("id")}, {"state", entry.at("state")}};
+  api::put_text(document, "explanation", text_of(entry, "explanation"));
+  document["finish_by"] = entry.at("finish_by");
+  for (const char* key : {"late_by", "expected_start", "expected_end"}) {
+    if (entry.contains(key)) document[key] = entry.at(key);
+  }
+  document["shape"] =
+      entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
+  return document;
+}
+
+// For each item, what the daemon knows of it; what it refuses is said, and the others are taken.
+Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items,
+                       const std::function<void(const json&)>& take) {
+  Tally tally;
+  if (items.empty() && !context.wants_json()) context.out() << "no items selected\n";
+  for (const int64_t item : items) {
+    try {
+      take(context.get("/v1/items/" + std::to_string(item)));
+      tally.succeeded();
+    } catch (const Failure& failure) {
+      if (items.size() == 1 || failure.exit() == Exit::kUnreachable) throw;
+      tally.failed(failure.exit());
+      context.complain(failure.what());
+    }
+  }
+  return tally.exit();
 }
 
 }  // namespace
@@ -194,7 +244,7 @@ std::string note_of(const json& item) {
            fixed(result->at("best_z"), 2) + ", " + duration_text(result->at("seconds"));
   }
   const auto progress = progress_of(item);
-  if (progress && !item.at("cancel_requested").get<bool>()) {
+  if (progress && !item.value("cancel_requested", false)) {
     if (progress->state != "running") return progress->state;
     return fixed(progress->rate, 0) + "/s, " + duration_text(progress->eta_seconds) + " left";
   }
@@ -229,142 +279,35 @@ std::vector<json> fetch_items(const Context& context, const std::string& query, 
   return items;
 }
 
-std::vector<Cell> list_row(const json& item, bool narrow) {
-  const std::string state = item.at("state");
-  const bool late = item.contains("late_by");
-  std::vector<Cell> row = {
-      {std::to_string(item.at("id").get<int64_t>()), style::kBold},
-      {late ? state + " AT RISK" : state, late ? std::string(style::kRed) : state_style(state)},
-      {progress_word(item)},
-      {item.at("priority").get<std::string>()}};
-  if (!narrow) {
-    // The age of an item that has ended stands still.
-    const int64_t until =
-        has_ended(state) ? item.at("changed").get<int64_t>() : int64_t{std::time(nullptr)};
-    const auto age = static_cast<double>(until - item.at("created").get<int64_t>());
-    row.insert(
-        row.end(),
-        {{item.at("template").get<std::string>()}, {text_of(item, "owner")}, {duration_text(age)}});
-  }
-  row.insert(row.end(), {{text_of(item, "micrograph")}, {note_of(item)}});
-  return row;
-}
-
-Exit list(const Context& context, const ListOptions& options) {
-  const std::string query = query_of(options);
-  if (context.wants_json()) {
-    context.print(json{{"items", fetch_items(context, query, options.limit)}});
-    return Exit::kOk;
-  }
-  // A narrow terminal keeps its room for what matters most: why an item waits.
-  const int columns = context.screen().columns;
-  const bool narrow = columns > 0 && columns < kRoomForAll;
-  std::vector<Column> titles = {{.title = "ITEM", .align = Align::kRight},
-                                {.title = "STATE"},
-                                {.title = "", .align = Align::kRight},
-                                {.title = "PRIORITY"}};
-  if (!narrow) {
-    titles.insert(
-        titles.end(),
-        {{.title = "TEMPLATE"}, {.title = "OWNER"}, {.title = "AGE", .align = Align::kRight}});
-  }
-  titles.insert(titles.end(), {{.title = "MICROGRAPH", .least = 16, .cut = Cut::kStart},
-                               {.title = "NOTE", .least = 16}});
-  Table table(titles);
-  for_each_item(context, query + "&brief=1", options.limit,
-                [&](const json& item) { table.add(list_row(item, narrow)); });
-  context.print(table, "no items\n");
-  return Exit::kOk;
-}
-
-Exit show(const Context& context, int64_t item) {
-  const json answer = context.get("/v1/items/" + std::to_string(item));
-  if (context.print_if_json(answer)) return Exit::kOk;
-  const json& entry = answer.at("item");
-  const std::string state = entry.at("state");
-  const std::string done = progress_word(entry);
-  context.out() << context.styled("item " + std::to_string(item), style::kBold) << "  "
-                << context.styled(state, state_style(state)) << (done.empty() ? "" : "  " + done)
-                << "\n";
-  field(context, "why", text_of(entry, "explanation"));
-  field(context, "micrograph", text_of(entry, "micrograph"));
-  field(context, "template",
-        entry.at("template").get<std::string>() + " (" + text_of(entry, "volume") + ")");
-  field(context, "priority", entry.at("priority"));
-  field(context, "finish by", finish_by_text(entry));
-  field(context, "expected", expected_text(entry));
-  field(context, "ctf", ctf_text(entry.at("ctf")));
-  field(context, "label", text_of(entry, "label"));
-  field(context, "group", text_of(entry, "group"));
-  field(context, "Slurm options", options_text(entry.at("options")));
-  field(context, "enqueued",
-        time_text(entry.at("created").get<int64_t>()) + " by " + text_of(entry, "owner"));
-  field(context, "progress", text_of(entry, "progress_problem"));
-  if (entry.at("cancel_requested").get<bool>() && state == "ACTIVE") {
-    field(context, "cancelling", "its job was asked to stop");
-  }
-  show_result(context, entry.at("result"));
-  const json& attempts = entry.at("attempts");
-  if (!attempts.empty()) field(context, "folder", text_of(attempts.back(), "directory"));
-  show_attempts(context, attempts);
-  show_history(context, entry.at("history"));
-  return Exit::kOk;
-}
-
-Exit explain(const Context& context, int64_t item) {
-  const json answer = context.get("/v1/items/" + std::to_string(item));
-  const json& entry = answer.at("item");
-  const std::string why = text_of(entry, "explanation");
-  if (context.wants_json()) {
-    json document = {{"item", item}, {"state", entry.at("state")}};
-    api::put_text(document, "explanation", why);
-    document["finish_by"] = entry.at("finish_by");
-    for (const char* key : {"late_by", "expected_start", "expected_end"}) {
-      if (entry.contains(key)) document[key] = entry.at(key);
+Exit show(const Context& context, const std::vector<int64_t>& items) {
+  json documents = json::array();
+  bool first = true;
+  const Exit exit = for_each_detailed(context, items, [&](const json& answer) {
+    if (context.wants_json()) {
+      documents.push_back(items.size() == 1 ? answer : answer.at("item"));
+      return;
     }
-    document["shape"] =
-        entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
-    context.print(document);
-    return Exit::kOk;
-  }
-  const std::string state = entry.at("state");
-  context.out() << "item " << item << ", " << entry.at("priority").get<std::string>() << ", "
-                << context.styled(state, state_style(state)) << ": " << printable(why) << "\n";
-  const std::string expected = expected_text(entry);
-  if (!expected.empty()) context.out() << "expected: " << expected << "\n";
-  return Exit::kOk;
+    if (!std::exchange(first, false)) context.out() << "\n";
+    show_one(context, answer.at("item"));
+  });
+  if (!context.wants_json()) return exit;
+  context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
+  return exit;
 }
 
-Exit change(const Context& context, const Change& change, const std::vector<int64_t>& items) {
-  Tally tally;
-  json entries = json::array();
-  json body = json::object();
-  if (!change.priority.empty()) body["priority"] = change.priority;
-  if (change.finish_by) body["finish_by"] = *change.finish_by;
-  if (!change.options.empty()) body["options"] = change.options;
-  if (change.drop_options) body["drop_options"] = true;
-  for (const int64_t item : items) {
-    try {
-      const json entry = ask_for(context, change, body, item);
-      tally.succeeded();
-      entries.push_back({{"item", entry}});
-      if (context.wants_json()) continue;
-      const std::string state = entry.at("state");
-      const std::string explanation = text_of(entry, "explanation");
-      const std::string reason = explanation.empty() ? text_of(entry, "reason") : explanation;
-      context.out() << "item " << item << ": " << context.styled(state, state_style(state)) << ", "
-                    << entry.at("priority").get<std::string>()
-                    << (reason.empty() ? "" : "; " + printable(reason)) << "\n";
-    } catch (const Failure& failure) {
-      if (failure.exit() == Exit::kUnreachable) throw;
-      tally.failed(failure.exit());
-      entries.push_back(
-          {{"error", api::error_json(kind_of(failure.exit()), failure.what(), item)}});
-      context.complain(failure.what());
+Exit explain(const Context& context, const std::vector<int64_t>& items) {
+  json documents = json::array();
+  const Exit exit = for_each_detailed(context, items, [&](const json& answer) {
+    const json& entry = answer.at("item");
+    if (context.wants_json()) {
+      documents.push_back(explanation_of(entry));
+    } else {
+      explain_one(context, entry);
     }
-  }
-  context.print_if_json({{"items", entries}});
-  return tally.exit();
+  });
+  if (!context.wants_json()) return exit;
+  context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
+  return exit;
 }
 
 }  // namespace scheduler::cli

@@ -11,6 +11,8 @@
 #include "base/environment.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/arguments.h"
+#include "scheduler/cli/changes.h"
+#include "scheduler/cli/command_options.h"
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/enqueue_options.h"
@@ -18,6 +20,7 @@
 #include "scheduler/cli/find_socket.h"
 #include "scheduler/cli/ingest_commands.h"
 #include "scheduler/cli/items.h"
+#include "scheduler/cli/list.h"
 #include "scheduler/cli/plan.h"
 #include "scheduler/cli/results.h"
 #include "scheduler/cli/sbatch_options.h"
@@ -47,19 +50,22 @@ class Program {
     app_.footer(kExits);
     app_.get_formatter()->column_width(34);
     base::add_page_options(app_, 1, {"margay-engine(1)", "margayd(8)"});
+    add_global(app_);
     templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());
+    for (const char* parent : {"template", "watch"}) add_global(*app_.get_subcommand(parent));
     add_list();
-    add_one("show", "Show details of an item: CTF, attempts, result, history", "margay show 12",
-            [this](const Context& context) { return show(context, item_); });
-    add_one("explain", "Explain why an item waits, runs or ended", "margay explain 12",
-            [this](const Context& context) { return explain(context, item_); });
+    add_several("show", "Show details of items: CTF, attempts, result, history",
+                "margay show 12\n  margay show last", show);
+    add_several("explain", "Explain why items wait, run or ended",
+                "margay explain 12\n  margay explain --state failed", explain);
     add_promote();
     add_finish_by();
-    add_change("hold", "Keep queued items from starting", "margay hold 12 13");
-    add_change("release", "Let held items start", "margay release 12 13");
-    add_change("cancel", "Cancel items, stopping running searches", "margay cancel 12");
+    add_change("hold", "Keep queued items from starting", "margay hold 12-20,31");
+    add_change("release", "Let held items start", "margay release all");
+    add_change("cancel", "Cancel items, stopping running searches",
+               "margay cancel 12\n  margay cancel --label grid1 --dry-run");
     add_retry();
     add_wait();
     add_logs();
@@ -75,13 +81,16 @@ class Program {
   const std::string& socket() const { return socket_; }
 
  private:
-  // `type` stands for the value in the help.
-  template <typename Value>
-  static CLI::Option* option(CLI::App& command, const std::string& name, Value& target,
-                             const std::string& type, const std::string& help,
-                             const std::optional<CLI::Validator>& check = {}) {
-    CLI::Option* added = command.add_option(name, target, help)->type_name(type);
-    return check ? added->check(*check) : added;
+  // They may stand before the command as well as behind it.
+  void add_global(CLI::App& app) {
+    app.add_flag("--json", json_, "Print one JSON document");
+    add_socket(app);
+  }
+
+  void add_socket(CLI::App& app) {
+    add_option(app, "--socket", socket_, "PATH",
+               "Path of the daemon's socket [env: MARGAY_SOCKET; default: your own daemon's, else "
+               "/run/margay/margay.sock]");
   }
 
   // A command that needs no daemon.
@@ -98,9 +107,7 @@ class Program {
   CLI::App* add(CLI::App& parent, const std::string& name, const std::string& description,
                 const std::string& example, const std::function<Exit(const Context&)>& action) {
     CLI::App* command = add_local(parent, name, description, example, action);
-    option(*command, "--socket", socket_, "PATH",
-           "Path of the daemon's socket [env: MARGAY_SOCKET; default: your own daemon's, else "
-           "/run/margay/margay.sock]");
+    add_socket(*command);
     return command;
   }
 
@@ -114,12 +121,24 @@ class Program {
   CLI::App* add_one(const std::string& name, const std::string& description,
                     const std::string& example, const std::function<Exit(const Context&)>& action) {
     CLI::App* command = add(app_, name, description, example, action);
-    option(*command, "ITEM", item_, "", "Item number", whole_number())->required();
+    add_option(*command, "ITEM", item_, "", "Item number", whole_number())->required();
     return command;
   }
 
+  using SeveralAction = Exit (*)(const Context&, const std::vector<int64_t>&);
+  CLI::App* add_several(const std::string& name, const std::string& description,
+                        const std::string& example, SeveralAction action) {
+    CLI::App* command =
+        add(app_, name, description, example, [this, action](const Context& context) {
+          return action(context, select_items(context, selection_));
+        });
+    add_items(*command, selection_, ByPriority::kYes);
+    return command;
+  }
+
+  // With --priority the change has its own option of that name.
   CLI::App* add_change(const std::string& name, const std::string& description,
-                       const std::string& example) {
+                       const std::string& example, ByPriority by_priority = ByPriority::kYes) {
     CLI::App* command = add(app_, name, description, example, [this, name](const Context& context) {
       return change(context,
                     {.action = name,
@@ -127,28 +146,36 @@ class Program {
                      .finish_by = new_finish_by(),
                      .options = retry_options_,
                      .drop_options = drop_options_,
-                     .opens_micrograph = name == "retry"},
-                    items_);
+                     .opens_micrograph = name == "retry",
+                     .dry_run = dry_run_},
+                    select_to_change(context, selection_, states_for(name)));
     });
-    option(*command, "ITEM", items_, "", "Item numbers", whole_number())->required();
+    add_items(*command, selection_, by_priority);
+    command->add_flag("--dry-run", dry_run_, "Only say what would be changed");
     return command;
   }
 
   void add_promote() {
     CLI::App* command = add_change("promote", "Change the priority of items",
-                                   "margay promote 12 --priority urgent");
-    option(*command, "--priority", new_priority_, "PRIORITY",
-           "New priority: low, normal, high or urgent", one_of(priorities_))
+                                   "margay promote 12 --priority urgent", ByPriority::kNo);
+    add_option(*command, "--priority", new_priority_, "PRIORITY",
+               "New priority: low, normal, high or urgent", one_of(priorities_))
         ->required();
+    CLI::App* lower = add_change("demote", "Lower the priority of items",
+                                 "margay demote 12-20 --priority normal", ByPriority::kNo);
+    add_option(*lower, "--priority", new_priority_, "PRIORITY",
+               "New priority: low, normal or high [default: low]",
+               one_of({"low", "normal", "high"}));
+    lower->preparse_callback([this](size_t) { new_priority_ = "low"; });
   }
 
   void add_finish_by() {
     CLI::App* command = add_change("finish-by", "Set or remove the deadline of items",
                                    "margay finish-by 12 13 --time 08:00\n  margay finish-by 12 "
                                    "--time none");
-    option(*command, "--time", finish_by_, "TIME",
-           "New deadline: +3h, 08:00, 2026-11-24T08:00 (local), 2026-11-24T07:00Z, or none",
-           time_value_or_none())
+    add_option(*command, "--time", finish_by_, "TIME",
+               "New deadline: +3h, 08:00, 2026-11-24T08:00 (local), 2026-11-24T07:00Z, or none",
+               time_value_or_none())
         ->required();
   }
 
@@ -158,10 +185,12 @@ class Program {
   }
 
   void add_retry() {
-    CLI::App* command = add_change("retry", "Requeue failed, quarantined or cancelled items",
-                                   "margay retry 12\n  margay retry 12 --time 8:00:00");
-    option(*command, "--priority", new_priority_, "PRIORITY",
-           "New priority: low, normal, high or urgent [default: as before]", one_of(priorities_));
+    CLI::App* command = add_change(
+        "retry", "Requeue failed, quarantined or cancelled items",
+        "margay retry 12\n  margay retry all --label grid1 --time 8:00:00", ByPriority::kNo);
+    add_option(*command, "--priority", new_priority_, "PRIORITY",
+               "New priority: low, normal, high or urgent [default: as before]",
+               one_of(priorities_));
     command->add_flag("--drop-options", drop_options_, "Discard the item's Slurm options");
     add_sbatch_options(*command, retry_options_);
   }
@@ -176,36 +205,41 @@ class Program {
           enqueue_.finish_by = new_finish_by().value_or(0);
           return enqueue(context, enqueue_);
         });
-    option(*command, "FILE", enqueue_.files, "", "Micrographs (MRC), or quoted globs")->required();
-    option(*command, "--finish-by", finish_by_, "TIME",
-           "Deadline: +3h, 08:00, 2026-11-24T08:00 (local) or 2026-11-24T07:00Z", time_value());
+    add_option(*command, "FILE", enqueue_.files, "", "Micrographs (MRC), or quoted globs")
+        ->required();
+    add_option(*command, "--finish-by", finish_by_, "TIME",
+               "Deadline: +3h, 08:00, 2026-11-24T08:00 (local) or 2026-11-24T07:00Z", time_value());
     add_ctf_options(*command, enqueue_.ctf);
     add_enqueue_options(*command, enqueue_);
+    command->add_flag("--wait", enqueue_.wait, "Wait until the items have ended");
   }
 
   void add_list() {
-    CLI::App* command = add(app_, "list", "List items", "margay list --state queued,active",
-                            [this](const Context& context) { return list(context, list_); });
-    option(*command, "--state", list_.state, "STATES",
-           "Only items in these states: queued, held, active, done, failed, cancelled, "
-           "quarantined");
-    option(*command, "--priority", list_.priority, "PRIORITIES",
-           "Only items of these priorities: low, normal, high, urgent");
-    option(*command, "--label", list_.label, "TEXT", "Only items with this label");
-    option(*command, "--limit", list_.limit, "N", "Maximum number of items", whole_number());
+    CLI::App* command = add(
+        app_, "list", "List items: live ones first, the newest last",
+        "margay list --state queued,active\n  margay list --mine --format item,state,peaks,path "
+        "--sort -peaks\n  margay list --watch",
+        [this](const Context& context) {
+          if (!every_.empty()) list_.every = base::parse_duration(every_).value();
+          return list(context, list_);
+        });
+    add_list_options(*command, list_, every_);
   }
 
   void add_wait() {
     CLI::App* command = add(app_, "wait", "Wait for items to finish, showing their progress",
                             "margay wait 12 13 --timeout 2h", [this](const Context& context) {
                               if (!timeout_.empty()) wait_.timeout = base::parse_duration(timeout_);
+                              if (!selection_.empty()) {
+                                wait_.items = select_to_wait_for(context, selection_);
+                                wait_.chosen = true;
+                              }
                               return wait(context, wait_);
                             });
-    option(*command, "ITEM", wait_.items, "", "Item numbers [default: your unfinished items]",
-           whole_number());
+    add_items(*command, selection_, ByPriority::kYes, " [default: your unfinished items]");
     command->add_flag("--all", wait_.all, "Wait for all users' unfinished items");
-    option(*command, "--timeout", timeout_, "TIME",
-           "Stop waiting after this time, e.g. 90s, 10m, 2h (exit code 9)", duration());
+    add_option(*command, "--timeout", timeout_, "TIME",
+               "Stop waiting after this time, e.g. 90s, 10m, 2h (exit code 9)", duration());
   }
 
   void add_logs() {
@@ -215,46 +249,36 @@ class Program {
                                   return logs(context, log_);
                                 });
     command->add_flag("--follow", log_.follow, "Keep printing until the attempt ends");
-    option(*command, "--attempt", log_.attempt, "N", "Number of the attempt [default: the newest]",
-           whole_number());
+    add_option(*command, "--attempt", log_.attempt, "N",
+               "Number of the attempt [default: the newest]", whole_number());
   }
 
   void add_results() {
-    CLI::App* command = add(
-        app_, "results",
-        "Print an item's peaks and the paths of its maps and pictures, or write the peaks of many",
-        "margay results 12 --output-dir peaks_of_12\n  margay results --label grid1 --star "
-        "all.star",
-        [this](const Context& context) { return results_or_export(context); });
-    option(*command, "ITEM", items_, "", "Item numbers; several only with --star or --csv",
-           whole_number());
-    option(*command, "--label", export_.label, "TEXT",
-           "With --star or --csv: all finished items with this label");
-    option(*command, "--star", export_.star, "FILE",
-           "Write the peaks as RELION's particles into this file");
-    option(*command, "--csv", export_.csv, "FILE",
-           "Write the peaks into one table with Leopard-EM's columns");
-    option(*command, "--project", export_.project, "DIR",
-           "RELION's project: micrographs in it are named relative to it");
+    CLI::App* command = add(app_, "results",
+                            "Print the peaks of items and the paths of their maps and pictures, or "
+                            "write all peaks into "
+                            "one file",
+                            "margay results 12 --output-dir peaks_of_12\n  margay results --label "
+                            "grid1 --star all.star",
+                            [this](const Context& context) { return results_or_export(context); });
+    add_items(*command, selection_, ByPriority::kYes);
+    add_option(*command, "--star", export_.star, "FILE",
+               "Write the peaks as RELION's particles into this file");
+    add_option(*command, "--csv", export_.csv, "FILE",
+               "Write the peaks into one table with Leopard-EM's columns");
+    add_option(*command, "--project", export_.project, "DIR",
+               "RELION's project: micrographs in it are named relative to it");
     command->add_flag("--path", result_.path_only, "Print only the path of the result's folder");
-    option(*command, "--output-dir", result_.output_directory, "DIR",
-           "Copy peak list, manifest and pictures into this folder");
+    add_option(*command, "--output-dir", result_.output_directory, "DIR",
+               "Copy peak list, manifest and pictures into this folder; of several items into "
+               "folders there, named by their numbers");
   }
 
   Exit results_or_export(const Context& context) {
-    if (!export_.star.empty() || !export_.csv.empty()) {
-      if (items_.empty() == export_.label.empty()) {
-        throw Failure(Exit::kUsage, "give either item numbers or --label");
-      }
-      export_.items = items_;
-      return export_peaks(context, export_);
-    }
-    if (items_.size() != 1 || !export_.label.empty()) {
-      throw Failure(Exit::kUsage,
-                    "give one item number, or --star or --csv to write those of many");
-    }
-    result_.item = items_.front();
-    return results(context, result_);
+    const std::vector<int64_t> items = select_items(context, selection_);
+    if (export_.star.empty() && export_.csv.empty()) return results(context, items, result_);
+    export_.items = items;
+    return export_peaks(context, export_);
   }
 
   void add_render() {
@@ -262,12 +286,7 @@ class Program {
         add_one("render", "Print an item's job script, as submitted or as it would be now",
                 "margay render 12 > x.sh",
                 [this](const Context& context) { return render(context, item_, render_); });
-    option(*command, "--shape", render_.shape, "SHAPE",
-           "Render for this shape: cpu, gpu, node or nodes",
-           one_of({"cpu", "gpu", "node", "nodes"}));
-    command->add_flag(
-        "--test-only", render_.test_only,
-        "Ask Slurm whether it would accept the script (needs 'slurm.transport: cli')");
+    add_render_options(*command, render_);
   }
 
   void add_simulate() {
@@ -277,27 +296,9 @@ class Program {
                   "trace",
                   "margay simulate docs/trace.yaml --policy ours,one-gpu",
                   [this](const Context& context) { return simulate_trace(context, simulate_); });
-    option(*command, "TRACE", simulate_.trace, "",
-           "The cluster and the items that arrive (YAML; see docs/policy.md)");
-    option(*command, "--from-history", simulate_.from_history, "TIME",
-           "In place of TRACE: what arrived here in so long, such as 30d, as the daemon knows it",
-           duration());
-    option(*command, "--save", simulate_.save, "FILE",
-           "Write the trace of --from-history to this file");
-    option(*command, "--socket", socket_, "PATH",
-           "Path of the daemon's socket, for --from-history [env: MARGAY_SOCKET]");
-    option(*command, "--policy", simulate_.policies, "NAMES",
-           "Policies to simulate [default: all, or ours with --what-if]: ours, one-gpu, one-node, "
-           "whole-partition, fcfs",
-           one_of({"ours", "one-gpu", "one-node", "whole-partition", "fcfs"}))
-        ->delimiter(',')
-        ->allow_extra_args(false);
-    option(*command, "--what-if", simulate_.what_if, "KEY=VALUE",
-           "Also simulate the trace with another value for a key, such as site.nodes=18 or "
-           "'policy.classes.urgent.cap=4 nodes'; several at once with ';' between them; repeatable")
-        ->allow_extra_args(false);
-    option(*command, "--pictures", simulate_.pictures, "DIR",
-           "Also write timeline.png and waits.png into this folder");
+    add_simulate_options(*command, simulate_);
+    add_option(*command, "--socket", socket_, "PATH",
+               "Path of the daemon's socket, for --from-history [env: MARGAY_SOCKET]");
   }
 
   void add_daemon_commands() {
@@ -315,14 +316,15 @@ class Program {
         add(app_, "pause", "Submit no further jobs, e.g. before maintenance; running jobs continue",
             "margay pause --partition gpu --reason 'new driver on the GPU nodes'",
             [this](const Context& context) { return pause(context, reason_, lane_); });
-    option(*pausing, "--reason", reason_, "TEXT", "Reason that users see");
+    add_option(*pausing, "--reason", reason_, "TEXT", "Reason that users see");
     CLI::App* resuming =
         add(app_, "resume", "Submit jobs again after 'margay pause'", "margay resume",
             [this](const Context& context) { return resume(context, lane_); });
     for (CLI::App* command : {pausing, resuming}) {
       for (const char* name : {"account", "partition", "qos", "reservation"}) {
-        option(*command, std::string("--") + name, lane_[name], "NAME",
-               std::string("Only jobs with this ") + (std::string(name) == "qos" ? "QOS" : name));
+        add_option(
+            *command, std::string("--") + name, lane_[name], "NAME",
+            std::string("Only jobs with this ") + (std::string(name) == "qos" ? "QOS" : name));
       }
     }
     add(app_, "stop", "Stop the daemon; running jobs continue", "margay stop",
@@ -335,7 +337,9 @@ class Program {
   bool json_ = false;
   std::function<Exit(const Context&)> action_;
   int64_t item_ = 0;
-  std::vector<int64_t> items_;
+  Selection selection_;
+  bool dry_run_ = false;
+  std::string every_;
   std::string new_priority_;
   std::string finish_by_;
   std::string timeout_;

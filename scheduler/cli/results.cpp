@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <ostream>
 #include <thread>
+#include <utility>
 
+#include "base/text.h"
 #include "scheduler/api/json_text.h"
 
 namespace scheduler::cli {
@@ -141,33 +143,59 @@ void copy_files(const Context& context, const json& result, const std::string& d
   }
 }
 
+void print_result(const Context& context, const json& result, bool path_only) {
+  if (path_only) {
+    const std::string folder = fs::path(text_of(result, "manifest")).parent_path().string();
+    context.out() << (context.screen().terminal ? printable(folder) : folder) << "\n";
+    return;
+  }
+  const json& item = result.at("item");
+  context.out() << context.styled("item " + std::to_string(item.at("id").get<int64_t>()),
+                                  style::kBold)
+                << "  " << printable(text_of(item, "micrograph")) << "\n"
+                << base::counted(result.at("peaks").get<int64_t>(), "peak")
+                << " above z = " << fixed(result.at("cutoff"), 2) << "; best z "
+                << fixed(result.at("best_z"), 2) << "; " << result.at("correlations").get<int64_t>()
+                << " correlations in " << duration_text(result.at("seconds")) << "\n";
+  print_peaks(context, result.at("peak_list"));
+  print_files(context, result);
+}
+
 }  // namespace
 
 Exit logs(const Context& context, const LogOptions& options) {
   return context.wants_json() ? print_log_document(context, options) : print_log(context, options);
 }
 
-Exit results(const Context& context, const ResultOptions& options) {
-  const json answer = context.get("/v1/items/" + std::to_string(options.item) + "/results");
-  const json& result = answer.at("result");
-  if (!options.output_directory.empty()) copy_files(context, result, options.output_directory);
-  if (context.print_if_json(answer)) return Exit::kOk;
-  if (!options.output_directory.empty()) return Exit::kOk;
-  if (options.path_only) {
-    const std::string folder = fs::path(text_of(result, "manifest")).parent_path().string();
-    context.out() << (context.screen().terminal ? printable(folder) : folder) << "\n";
-    return Exit::kOk;
+Exit results(const Context& context, const std::vector<int64_t>& items,
+             const ResultOptions& options) {
+  Tally tally;
+  json documents = json::array();
+  const bool several = items.size() > 1;
+  if (items.empty() && !context.wants_json()) context.out() << "no items selected\n";
+  for (const int64_t item : items) {
+    const std::string number = std::to_string(item);
+    try {
+      const json answer = context.get("/v1/items/" + number + "/results");
+      const json& result = answer.at("result");
+      const std::string& folder = options.output_directory;
+      if (!folder.empty()) copy_files(context, result, several ? folder + "/" + number : folder);
+      if (context.wants_json()) {
+        documents.push_back(answer);
+      } else if (folder.empty()) {
+        if (tally.successes() > 0 && !options.path_only) context.out() << "\n";
+        print_result(context, result, options.path_only);
+      }
+      tally.succeeded();
+    } catch (const Failure& failure) {
+      if (!several || failure.exit() == Exit::kUnreachable) throw;
+      tally.failed(failure.exit());
+      context.complain(failure.what());
+    }
   }
-  context.out() << context.styled("item " + std::to_string(options.item), style::kBold) << "  "
-                << printable(text_of(result.at("item"), "micrograph")) << "\n"
-                << result.at("peaks").get<int64_t>()
-                << (result.at("peaks") == 1 ? " peak" : " peaks")
-                << " above z = " << fixed(result.at("cutoff"), 2) << "; best z "
-                << fixed(result.at("best_z"), 2) << "; " << result.at("correlations").get<int64_t>()
-                << " correlations in " << duration_text(result.at("seconds")) << "\n";
-  print_peaks(context, result.at("peak_list"));
-  print_files(context, result);
-  return Exit::kOk;
+  if (!context.wants_json()) return tally.exit();
+  context.print(items.size() == 1 ? documents.at(0) : json{{"results", std::move(documents)}});
+  return tally.exit();
 }
 
 }  // namespace scheduler::cli

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/cli/context.h"
 
@@ -18,10 +20,11 @@ struct LogOptions {
 Exit logs(const Context& context, const LogOptions& options);
 
 struct ResultOptions {
-  int64_t item = 0;
-  bool path_only = false;        // print the result's folder and nothing else
-  std::string output_directory;  // copy peak list, manifest and pictures into this folder
+  bool path_only = false;  // print the result's folder and nothing else
+  // Copy peak list, manifest and pictures into this folder; of several items each into one there.
+  std::string output_directory;
 };
-Exit results(const Context& context, const ResultOptions& options);
+Exit results(const Context& context, const std::vector<int64_t>& items,
+             const ResultOptions& options);
 
 }  // namespace scheduler::cli

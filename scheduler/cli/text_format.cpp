@@ -92,6 +92,19 @@ std::vector<Glyph> glyphs(std::string_view text) {
   return list;
 }
 
+// Most texts are plain and fit, and need no copy.
+void add_padded(const std::string& raw, const Column& column, int least, int most,
+                std::string& out) {
+  if (!is_plain(raw) || static_cast<int>(raw.size()) > most) {
+    out += pad(shorten(printable(raw), most, column.cut), least, column.align);
+    return;
+  }
+  const size_t blanks = static_cast<size_t>(std::max(0, least - static_cast<int>(raw.size())));
+  if (column.align == Align::kRight) out.append(blanks, ' ');
+  out += raw;
+  if (column.align == Align::kLeft) out.append(blanks, ' ');
+}
+
 }  // namespace
 
 std::string printable(std::string_view bytes) { return make_printable(bytes, false); }
@@ -165,7 +178,7 @@ std::string fixed(double value, int decimals) {
   return text.data();
 }
 
-std::string state_style(const std::string& state) {
+const char* state_style(const std::string& state) {
   if (state == "DONE") return style::kGreen;
   if (state == "ACTIVE" || state == "RUNNING") return style::kBlue;
   if (state == "FAILED" || state == "QUARANTINED" || state == "LOST") return style::kRed;
@@ -178,7 +191,10 @@ std::vector<int> Table::widths(int width) const {
   for (const Column& column : columns_) widths.push_back(display_width(column.title));
   for (const auto& row : rows_) {
     for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], display_width(printable(row[i].text)));
+      const std::string& text = row[i].text;
+      const int cells =
+          is_plain(text) ? static_cast<int>(text.size()) : display_width(printable(text));
+      widths[i] = std::max(widths[i], cells);
     }
   }
   if (width <= 0) return widths;
@@ -204,17 +220,18 @@ std::string Table::text(int width, bool colour) const {
   const std::vector<int> cells = widths(width);
   std::string out;
   const auto add_line = [&](const std::vector<Cell>& row) {
-    std::string line;
+    const size_t begin = out.size();
     for (size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) line += std::string(kGap, ' ');
-      const std::string text = shorten(printable(row[i].text), cells[i], columns_[i].cut);
+      if (i > 0) out.append(kGap, ' ');
       const bool last = i + 1 == row.size() && columns_[i].align == Align::kLeft;
-      const std::string padded = last ? text : pad(text, cells[i], columns_[i].align);
-      const bool styled = colour && !row[i].style.empty();
-      line += styled ? row[i].style + padded + style::kReset : padded;
+      const bool styled = colour && row[i].style[0] != '\0';
+      if (styled) out += row[i].style;
+      add_padded(row[i].text, columns_[i], last ? 0 : cells[i], cells[i], out);
+      if (styled) out += style::kReset;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    const size_t end = out.find_last_not_of(' ');
+    out.resize(end == out.npos || end < begin ? begin : end + 1);
+    out += '\n';
   };
   std::vector<Cell> titles;
   for (const Column& column : columns_) titles.push_back({column.title, style::kBold});

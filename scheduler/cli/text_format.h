@@ -30,8 +30,8 @@ std::string time_text(int64_t epoch);       // 2026-11-21 17:40:05 (local), - fo
 std::string fixed(double value, int decimals);
 
 struct Cell {
-  std::string text{};   // raw bytes
-  std::string style{};  // one of style::, empty for none
+  std::string text{};      // raw bytes
+  const char* style = "";  // one of style::, empty for none
 };
 
 namespace style {
@@ -45,7 +45,7 @@ inline constexpr const char* kReset = "\x1b[0m";
 }  // namespace style
 
 // The colour for an item's or an attempt's state, or for a health word.
-std::string state_style(const std::string& state);
+const char* state_style(const std::string& state);
 
 struct Column {
   std::string title{};

@@ -58,7 +58,7 @@ class Waiter {
 
  private:
   void choose_items() {
-    if (!options_.items.empty()) {
+    if (options_.chosen) {
       waiting_.insert(options_.items.begin(), options_.items.end());
       check_items();
       return;

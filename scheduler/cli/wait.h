@@ -10,9 +10,10 @@
 namespace scheduler::cli {
 
 struct WaitOptions {
-  std::vector<int64_t> items;  // empty: the caller's own unfinished items
-  bool all = false;            // all users' unfinished items
-  std::optional<std::chrono::milliseconds> timeout;
+  std::vector<int64_t> items;
+  bool chosen = false;  // these items, if there are any; else the caller's own unfinished ones,
+  bool all = false;     // or all users' unfinished ones
+  std::optional<std::chrono::milliseconds> timeout{};
   std::chrono::milliseconds poll{1000};
   // How long a daemon that does not answer is waited for: it may be restarting.
   std::chrono::milliseconds daemon_timeout{std::chrono::minutes(2)};

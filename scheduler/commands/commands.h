@@ -100,10 +100,18 @@ struct EnqueueRequest {
   std::string content{};
 };
 
-// What became of one request of several: its item, or why it was refused.
+// What became of one of several requests or changes: its item, or why it was refused.
 struct Enqueued {
   std::optional<db::Item> item{};
   std::optional<CommandError> refused{};
+};
+
+// A change of an item: does it, and returns the detail for the audit; nullopt: nothing is to be
+// changed. Throws what the item is refused with.
+using ItemChange = std::function<std::optional<std::string>(db::Item&)>;
+struct ItemAction {
+  std::string name{};  // for the audit
+  ItemChange change{};
 };
 
 struct RetryRequest {
@@ -187,6 +195,23 @@ class Commands {
   // The micrograph is from here on the file that the caller passed.
   db::Item retry(const Caller& caller, int64_t item_id, const RetryRequest& request);
 
+  // The same changes, for several items at once; they may be used as long as this exists. Throw
+  // what no item could be changed with, such as NotPermitted.
+  ItemAction promotion(const Caller& caller, db::Priority priority);
+  // Refuses what it would raise.
+  ItemAction demotion(const Caller& caller, db::Priority priority);
+  static ItemAction deadline(int64_t time);
+  static ItemAction holding(const Caller& caller);
+  static ItemAction releasing();
+  static ItemAction cancellation(const Caller& caller);
+  // By item.
+  ItemAction retrying(const Caller& caller, std::map<int64_t, RetryRequest> requests);
+  db::Item change(const Caller& caller, int64_t item_id, const ItemAction& action);
+  // All in one durable transaction, with an answer for each in their order: one that is refused
+  // does not keep the others from being changed. A dry run answers the same, and changes nothing.
+  std::vector<Enqueued> change(const Caller& caller, const std::vector<int64_t>& item_ids,
+                               const ItemAction& action, bool dry_run = false);
+
   // Lets no further job be submitted, also after the daemon's next start; jobs that were submitted
   // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.
   // With a lane, by its account, partition, QOS or reservation, only jobs of that lane; throws
@@ -252,10 +277,9 @@ class Commands {
                              db::Item& item) const;
   std::string change_class(const Caller& caller, const RetryRequest& request, UrgentBy by,
                            db::Item& item);
-  // Changes the item and returns the detail for the audit; nullopt: nothing is to be changed.
-  using ItemChange = std::function<std::optional<std::string>(db::Item&)>;
-  db::Item change(const Caller& caller, int64_t item_id, const std::string& action,
-                  const ItemChange& change);
+  bool change_one(const Caller& caller, const ItemAction& action, db::Item& item);
+  std::string retry_item(const Caller& caller, const RetryRequest& request, UrgentBy by,
+                         db::Item& item);
   void check_lane(const ItemOptions& lane) const;
   void commit(db::Transaction& transaction);
   void audit(const Caller& caller, const std::string& action, int64_t item_id,

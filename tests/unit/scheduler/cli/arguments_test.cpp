@@ -54,7 +54,7 @@ TEST_F(CliArgumentsTest, NumbersAreRefusedInTheWordsOfTheUser) {
     EXPECT_THAT(refused({"list", "--limit", text}),
                 HasSubstr(std::string("expected a whole number from 1, got '") + text + "'"));
   }
-  EXPECT_THAT(refused({"show", "abc"}), HasSubstr("ITEM: expected a whole number from 1"));
+  EXPECT_THAT(refused({"show", "20-1"}), HasSubstr("invalid range '20-1'"));
   EXPECT_THAT(refused({"enqueue", "a.mrc", "--template", "t", "--defocus-u", "abc"}),
               HasSubstr("--defocus-u: expected a number, got 'abc'"));
 }
@@ -65,10 +65,23 @@ TEST_F(CliArgumentsTest, WordsDurationsAndOptionsAreRefusedWithWhatIsExpected) {
   EXPECT_THAT(refused({"wait", "--timeout", "soon"}), HasSubstr("invalid duration 'soon'"));
   EXPECT_THAT(refused({"list", "--labl", "x"}),
               HasSubstr("unknown option '--labl'; did you mean '--label'?"));
-  EXPECT_THAT(refused({"--socket", "/s", "list"}),
-              HasSubstr("option '--socket' must follow the command"));
+  EXPECT_THAT(refused({"--label", "x", "list"}),
+              HasSubstr("option '--label' must follow the command"));
   EXPECT_THAT(refused({"status", "now"}), HasSubstr("unexpected argument 'now'"));
-  EXPECT_THAT(refused({"show"}), HasSubstr("See 'margay show --help'."));
+  EXPECT_THAT(refused({"show"}), HasSubstr("no items named; give numbers (1-20,31), last, all"));
+}
+
+TEST_F(CliArgumentsTest, GlobalOptionsStandBeforeOrBehindTheCommand) {
+  const std::string socket = "--socket=" + file("s.sock");
+  for (const Words& words : {Words{socket, "--json", "list"}, Words{"list", "--json", socket},
+                             Words{"--json", "list", socket},
+                             Words{"--socket", file("s.sock"), "--json", "template", "list"},
+                             Words{"template", "--json", socket, "list"}}) {
+    const Outcome outcome = plain(words);
+    EXPECT_EQ(outcome.exit, 0) << testing::PrintToString(words) << outcome.error;
+    EXPECT_EQ(outcome.document().at("format"), 1);
+  }
+  EXPECT_THAT(refused({"--json", "--socket", "/s", "lst"}), HasSubstr("did you mean 'list'?"));
 }
 
 TEST_F(CliArgumentsTest, AMisspeltStateNamesTheNearestOne) {

@@ -1,0 +1,28 @@
+// Options that several commands share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "scheduler/cli/list.h"
+#include "scheduler/cli/selectors.h"
+#include "scheduler/cli/simulate.h"
+#include "scheduler/cli/site.h"
+
+namespace scheduler::cli {
+
+// --state, --label, --mine, --owner and --template; --priority where that selects, too.
+enum class ByPriority { kYes, kNo };
+void add_filters(CLI::App& command, Filters& filters, ByPriority by_priority);
+
+// Items by number, range, "last", "all" or file name, and the filters. Where none of them is given,
+// the command refuses or says itself what it takes, `if_none`.
+void add_items(CLI::App& command, Selection& selection, ByPriority by_priority,
+               const std::string& if_none = "");
+
+// `every` is a duration as text.
+void add_list_options(CLI::App& command, ListOptions& list, std::string& every);
+void add_simulate_options(CLI::App& command, SimulateOptions& simulate);
+void add_render_options(CLI::App& command, RenderOptions& render);
+
+}  // namespace scheduler::cli
