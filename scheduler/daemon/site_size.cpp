@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "db/records.h"
 #include "scheduler/script/job_script.h"

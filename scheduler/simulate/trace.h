@@ -15,6 +15,7 @@ namespace scheduler {
 
 // Work is written and shown in GPU hours.
 inline constexpr double kSecondsPerHour = 3600;
+inline constexpr double kLeastWorkHours = 1e-6;
 
 struct TraceItem {
   double arrival = 0;

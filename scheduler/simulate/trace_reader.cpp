@@ -28,7 +28,7 @@ constexpr int64_t kMostItems = 2'000'000;
 constexpr int kMostJobs = 1'000'000'000;
 constexpr double kMostSpread = 3;
 // Wide, so that only slips are refused.
-constexpr base::Limits kWork{1e-6, 1e6, " GPU hours"};
+constexpr base::Limits kWork{kLeastWorkHours, 1e6, " GPU hours"};
 constexpr base::Limits kSeconds{0, 1e6, " s"};
 constexpr base::Limits kLoss{0, 1000};
 // A site's own history is longer than what people write.

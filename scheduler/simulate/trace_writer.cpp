@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
 
 #include "base/utf8.h"
 #include "scheduler/simulate/trace.h"
@@ -11,10 +12,11 @@
 namespace scheduler {
 namespace {
 
+// At least what trace_reader.h takes: a search of a moment is one, too.
 std::string hours(double seconds) {
   std::ostringstream text;
   text.precision(6);
-  text << seconds / kSecondsPerHour;
+  text << std::max(kLeastWorkHours, seconds / kSecondsPerHour);
   return text.str();
 }
 

@@ -63,6 +63,15 @@ TEST(TraceWriter, EqualItemsOneBehindAnotherAreOneEntry) {
   EXPECT_EQ(parse_trace(yaml, "trace.yaml").items.size(), 1000U);
 }
 
+TEST(TraceWriter, ASearchOfAMomentIsRead) {
+  Recorded brief = recorded();
+  brief.items[0].took = 1e-4;
+  brief.model.straggler_loss[8] = -0.01;
+  const Trace trace = parse_trace(trace_yaml(brief), "trace.yaml");
+  EXPECT_LT(trace.items[0].actual_work, 0.01);
+  EXPECT_EQ(trace.model.straggler_loss.at(8), 0) << "below 0 by chance";
+}
+
 TEST(TraceWriter, AnyNameOfAGroupIsText) {
   Recorded odd = recorded();
   odd.items[0].group = "a\"b\\c\n: {\xFF\xC3\xA4#";
