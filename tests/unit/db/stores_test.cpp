@@ -107,11 +107,8 @@ TEST_F(StoresTest, ARemovedTemplateIsFoundOnlyByItsNumber) {
 
 TEST_F(StoresTest, ContentIsKnownByItsUserAndTemplateAlsoUnderTheTemplatesNewName) {
   ContentStore contents(database_);
-  const Content content{.owner_uid = 5,
-                        .template_name = "ribosome",
-                        .sha256 = "abc",
-                        .item_id = 3,
-                        .path = "/a.mrc"};
+  const Content content{
+      .owner_uid = 5, .template_name = "ribosome", .sha256 = "abc", .item_id = 3, .path = "/a.mrc"};
   contents.insert(content);
   EXPECT_THROW(contents.insert(content), DatabaseError);
   EXPECT_FALSE(contents.find(6, "ribosome", "abc"));

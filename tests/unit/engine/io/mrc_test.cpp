@@ -4,16 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/sha256.h"
 #include "engine/error.h"
-#include "engine/io/compressed.h"
+#include "tests/unit/engine/io/mrc_file_bytes.h"
 #include "tests/unit/engine/scratch.h"
 
 namespace engine {
@@ -23,57 +21,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// An MRC file put together byte by byte, so that the reader is not tested by the writer.
-class MrcBytes {
- public:
-  MrcBytes(int nx, int ny, int nz, int mode, bool big_endian = false) : big_endian_(big_endian) {
-    bytes_.assign(1024, '\0');
-    set_int(0, nx);
-    set_int(4, ny);
-    set_int(8, nz);
-    set_int(12, mode);
-    for (const size_t offset : {28, 32, 36})
-      set_int(offset, offset == 28 ? nx : offset == 32 ? ny : nz);
-    for (int axis = 0; axis < 3; ++axis) set_int(64 + 4 * static_cast<size_t>(axis), axis + 1);
-    bytes_.replace(208, 4, "MAP ");
-    bytes_.replace(212, 2, big_endian ? "\x11\x11" : "\x44\x44");
-  }
-
-  template <typename T>
-  std::string encode(T value) const {
-    std::string raw(sizeof(T), '\0');
-    std::memcpy(raw.data(), &value, sizeof(T));
-    if (big_endian_) std::reverse(raw.begin(), raw.end());
-    return raw;
-  }
-  MrcBytes& set_int(size_t offset, int32_t value) {
-    bytes_.replace(offset, 4, encode(value));
-    return *this;
-  }
-  MrcBytes& set_float(size_t offset, float value) {
-    bytes_.replace(offset, 4, encode(value));
-    return *this;
-  }
-  MrcBytes& set_text(size_t offset, const std::string& text) {
-    bytes_.replace(offset, text.size(), text);
-    return *this;
-  }
-  MrcBytes& add_raw(const std::string& raw) {
-    bytes_ += raw;
-    return *this;
-  }
-  template <typename T>
-  MrcBytes& add(std::initializer_list<T> values) {
-    for (const T value : values) bytes_ += encode(value);
-    return *this;
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  bool big_endian_;
-  std::string bytes_;
-};
 
 class MrcTest : public ::testing::Test {
  protected:
@@ -310,60 +257,6 @@ TEST_F(MrcTest, AxesThatAreNoOrderAreRefused) {
   EXPECT_THAT(message, HasSubstr("names its axes 3, 2, 3"));
   const auto unset = MrcBytes(1, 1, 1, 0).set_int(64, 0).set_int(68, 0).set_int(72, 0);
   EXPECT_THAT(refusal_of(MrcBytes(unset).add<int8_t>({1})), IsEmpty());
-}
-
-std::string gzipped(const std::string& bytes) {
-  std::string out(bytes.size() + 1000, '\0');
-  z_stream stream{};
-  ::deflateInit2(&stream, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string in = bytes;
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(::deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  ::deflateEnd(&stream);
-  return out;
-}
-
-// A file of 2 x 2 x 2 values, made by bzip2.
-constexpr const char* kBzip2 = MARGAY_SOURCE_DIR "/tests/data/ramp_2.mrc.bz2";
-
-TEST_F(MrcTest, AFileInGzipIsReadAndItsHashIsThatOfTheFile) {
-  const MrcBytes mrc = MrcBytes(2, 1, 1, 2).add<float>({1.5f, -2.25f});
-  const std::string path = folder_.file("a.mrc.gz");
-  // As two members, which a file that was appended to has.
-  const std::string bytes =
-      gzipped(mrc.bytes().substr(0, 1000)) + gzipped(mrc.bytes().substr(1000));
-  write_file(path, bytes);
-  const auto file = read_hashed_mrc(path);
-  EXPECT_THAT(file.values, ElementsAre(1.5f, -2.25f));
-  EXPECT_EQ(file.sha256, base::sha256_of_file(path));
-  EXPECT_EQ(read_mrc_header(path).nx, 2);
-}
-
-TEST_F(MrcTest, AFileInGzipThatIsShortOrDamagedIsRefused) {
-  const MrcBytes mrc = MrcBytes(200, 100, 1, 2).add_raw(std::string(70'000, '\1'));
-  write_file(folder_.file("short.gz"), gzipped(mrc.bytes()));
-  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("short.gz")); }),
-              HasSubstr("unpacks to less than its header promises"));
-  const std::string whole = gzipped(MrcBytes(2, 1, 1, 0).add<int8_t>({1, 2}).bytes());
-  write_file(folder_.file("cut.gz"), whole.substr(0, whole.size() / 2));
-  EXPECT_FALSE(refusal([&] { read_mrc(folder_.file("cut.gz")); }).empty());
-  std::string vast = MrcBytes(1 << 14, 1 << 14, 1 << 14, 2).bytes();
-  write_file(folder_.file("vast.gz"), gzipped(vast));
-  EXPECT_THAT(refusal([&] { read_mrc(folder_.file("vast.gz")); }), HasSubstr("cut short"));
-}
-
-TEST_F(MrcTest, AFileInBzip2IsReadWhereTheBuildHasIt) {
-  if (!make_bzip2([](void*, size_t) { return size_t{0}; })) {
-    EXPECT_THAT(refusal([] { read_mrc(kBzip2); }), HasSubstr("this build cannot read"));
-    return;
-  }
-  const auto file = read_hashed_mrc(kBzip2);
-  EXPECT_THAT(file.values, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
-  EXPECT_EQ(file.sha256, base::sha256_of_file(kBzip2));
 }
 
 TEST_F(MrcTest, MissingFilesFoldersAndCompressedFilesAreNamed) {
