@@ -20,6 +20,10 @@ void add_options(CLI::App& app, Options& options) {
       "--doctor", options.doctor,
       "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
       "a check fails");
+  app.add_option("--backup", options.backup,
+                 "Copy the database to this file, which must not exist, and exit; also while a "
+                 "daemon runs")
+      ->type_name("FILE");
   CLI::Option* init = app.add_flag(
       "--init", options.init,
       "Write a site configuration to begin with and exit: for the Slurm whose commands answer "

@@ -19,6 +19,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "db/backup.h"
+#include "db/database.h"
 #include "scheduler/api/http_server.h"
 #include "scheduler/cli/context.h"
 #include "scheduler/cli/findings.h"
@@ -202,6 +204,18 @@ int run_init(const Options& options) {
   return 0;
 }
 
+int run_backup(const Options& options) {
+  const std::string database = read(options).database();
+  if (!fs::exists(database)) throw ConfigError("there is no database '" + database + "'");
+  if (fs::exists(options.backup)) {
+    throw ConfigError("'" + options.backup + "' exists; name another file, or remove it");
+  }
+  db::Connection connection(database);
+  db::copy_database(connection, options.backup);
+  std::printf("%s copied to %s\n", database.c_str(), options.backup.c_str());
+  return 0;
+}
+
 int run_daemon(const Options& options) {
   mallopt(M_ARENA_MAX, kMemoryPools);
   block_signals();
@@ -225,6 +239,7 @@ int run(const Options& options) {
   umask(0027);
   try {
     if (options.init) return run_init(options);
+    if (!options.backup.empty()) return run_backup(options);
     return options.doctor ? run_doctor(options) : run_daemon(options);
   } catch (const ConfigError& error) {
     return refuse(error.what(), kBadConfiguration);

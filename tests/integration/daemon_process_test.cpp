@@ -226,6 +226,50 @@ TEST(Init, SaysWhenSlurmDoesNotAnswerAndOverwritesNothing) {
   EXPECT_EQ(text_of(scratch / "margayd.yaml"), "mine");
 }
 
+TEST(Backup, OfARunningDaemonHoldsItsQueue) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1)});
+  queue.let_searches_wait();
+  queue.start_daemon();
+  queue.add_template();
+  queue.margay_until_done(queue.enqueue_command(queue.make_micrograph("one.mrc")));
+  const ScratchFolder other;
+  std::filesystem::create_directory(other / "state");
+  const std::vector<std::string> command = {MARGAY_BIN_DIR "/margayd", "--config",
+                                            queue.folder() / "site.yaml", "--backup",
+                                            other / "state/margay.db"};
+  const Finished made = run_program(command, other.path());
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_EQ(made.output, (queue.folder() / "state/margay.db") + " copied to " +
+                             (other / "state/margay.db") + "\n");
+  const Finished again = run_program(command, other.path());
+  EXPECT_EQ(again.exit_code, 78);
+  EXPECT_THAT(again.error, HasSubstr("margay.db' exists"));
+  EXPECT_TRUE(queue.daemon_runs());
+
+  std::ofstream(other / "site.yaml") << "state: " << other / "state"
+                                     << "\nengine: " << queue.folder() / "engine"
+                                     << "\njob: " << MARGAY_BIN_DIR "/margay-job\n";
+  const Program restored({MARGAY_BIN_DIR "/margayd", "--config", other / "site.yaml"},
+                         other.path());
+  Finished shown;
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] {
+    shown = run_program({MARGAY_BIN_DIR "/margay", "show", "1"}, other.path(),
+                        {"MARGAY_SOCKET=" + (other / "state/margay.sock")});
+    return shown.exit_code == 0;
+  }));
+  EXPECT_THAT(shown.output, HasSubstr("one.mrc"));
+}
+
+TEST(Backup, WithoutADatabaseSaysSo) {
+  const ScratchFolder scratch;
+  const Finished refused = run_program(
+      {MARGAY_BIN_DIR "/margayd", "--state", scratch / "none", "--backup", scratch / "copy"},
+      scratch.path());
+  EXPECT_EQ(refused.exit_code, 78);
+  EXPECT_THAT(refused.error, HasSubstr("there is no database '" + (scratch / "none/margay.db")));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "none"));
+}
+
 #ifdef MARGAY_WITH_SYSTEMD
 
 // In systemd's place.
