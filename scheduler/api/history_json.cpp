@@ -50,6 +50,7 @@ nlohmann::json site_json(const SiteSize& site) {
                              {"gpus_per_node", site.gpus_per_node},
                              {"max_jobs", site.max_jobs},
                              {"max_pending", site.max_pending},
+                             {"segment", site.segment},
                              {"classes", nlohmann::json(site.classes)}};
   put_text(document, "problem", site.problem);
   return document;

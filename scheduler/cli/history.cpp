@@ -36,6 +36,7 @@ Recorded recorded_site(const Context& context) {
                     .gpus_per_node = site.at("gpus_per_node"),
                     .max_jobs = site.at("max_jobs"),
                     .max_pending = site.at("max_pending"),
+                    .segment = site.at("segment"),
                     .classes = site.at("classes")};
   if (recorded.nodes < 1) {
     throw Failure(Exit::kFailed, "the site's nodes are not known: " + text_of(site, "problem"));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "db/records.h"
+#include "scheduler/policy/cluster_limits.h"
 #include "scheduler/script/job_script.h"
 
 namespace scheduler {
@@ -26,11 +27,14 @@ std::map<std::string, std::string> widths_of_class(const ClassOptions& options) 
   add("least", options.least);
   add("cap", options.cap);
   add("deadline_cap", options.deadline_cap);
-  if (options.least_efficiency) {
+  const auto add_share = [&](const char* key, const std::optional<double>& share) {
+    if (!share) return;
     std::ostringstream text;
-    text << *options.least_efficiency;
-    widths["least_efficiency"] = text.str();
-  }
+    text << *share;
+    widths[key] = text.str();
+  };
+  add_share("least_efficiency", options.least_efficiency);
+  add_share("floor", options.floor);
   return widths;
 }
 
@@ -71,6 +75,7 @@ SiteSize site_size(const Config& config, const slurm::ClusterFacts& facts) {
                 .max_jobs = config.slurm.max_jobs,
                 .max_pending = config.slurm.max_pending};
   if (config.policy.widths == WidthsBy::kChosen) {
+    size.segment = limits_of(config).segment;
     for (const auto& [priority, options] : config.policy.classes) {
       auto widths = widths_of_class(options);
       if (!widths.empty()) size.classes[to_string(priority)] = std::move(widths);

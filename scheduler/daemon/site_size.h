@@ -2,6 +2,7 @@
 // (docs/policy.md, Simulation).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -15,7 +16,9 @@ struct SiteSize {
   int gpus_per_node = 1;
   int max_jobs = 1;
   int max_pending = 0;  // 0: a part of those that run
-  // By class, what `policy.classes` says of the width of its jobs: "cap" and "4 nodes".
+  int64_t segment = 0;  // seconds that a bulk job runs at most; 0: until its search is done
+  // By class, what `policy.classes` says of the width of its jobs, "cap" and "4 nodes", and of its
+  // floor.
   std::map<std::string, std::map<std::string, std::string>> classes{};
   std::string problem{};  // why the nodes are not known, a clause
 };

@@ -179,7 +179,10 @@ class Simulator {
 
   void make_plan() {
     plan_at_ = kNever;
-    if (!has_something_to_do()) return;
+    if (!has_something_to_do()) {
+      snapshot_.idle_since.clear();  // no class waits
+      return;
+    }
     fill_snapshot();
     const Plan made = plan(snapshot_);
     snapshot_.idle_since = made.idle_since;

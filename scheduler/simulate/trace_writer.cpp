@@ -60,9 +60,11 @@ void write_model(const RuntimeModel& model, std::ostringstream& out) {
   out << "}\n  sigma: " << model.sigma << "\n";
 }
 
-void write_classes(const Recorded& recorded, std::ostringstream& out) {
-  if (recorded.classes.empty()) return;
-  out << "policy:\n  classes:\n";
+void write_policy(const Recorded& recorded, std::ostringstream& out) {
+  if (recorded.classes.empty() && recorded.segment == 0) return;
+  out << "policy:\n";
+  if (recorded.segment > 0) out << "  segment: " << recorded.segment << "s\n";
+  if (!recorded.classes.empty()) out << "  classes:\n";
   for (const auto& [name, values] : recorded.classes) {
     out << "    " << name << ": {";
     const char* comma = "";
@@ -92,7 +94,7 @@ std::string trace_yaml(const Recorded& recorded) {
   out << "# " << recorded.title << "\n";
   write_site(recorded, out);
   write_model(recorded.model, out);
-  write_classes(recorded, out);
+  write_policy(recorded, out);
   out << "items:\n";
   for (auto first = recorded.items.begin(); first != recorded.items.end();) {
     const auto next = std::find_if(first, recorded.items.end(),

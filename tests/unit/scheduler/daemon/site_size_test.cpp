@@ -61,12 +61,19 @@ TEST(SiteSize, SaysWhyTheNodesAreNotKnown) {
 TEST(SiteSize, HasTheWidthsOfClassesWhereTheyAreChosen) {
   Config config = site();
   config.policy.classes[db::Priority::kUrgent] = {.cap = 4, .least_efficiency = 0.4};
+  config.policy.classes[db::Priority::kHigh] = {.floor = 0.2};
+  config.policy.segment = std::chrono::minutes(30);
   config.policy.classes[db::Priority::kLow] = {.options = {{"qos", "low"}}};
+  config.policy.widths = WidthsBy::kFixed;
   EXPECT_THAT(site_size(config, facts()).classes, IsEmpty()) << "they have no effect";
+  EXPECT_EQ(site_size(config, facts()).segment, 0);
   config.policy.widths = WidthsBy::kChosen;
-  EXPECT_THAT(site_size(config, facts()).classes,
-              ElementsAre(Pair(
-                  "urgent", ElementsAre(Pair("cap", "4 nodes"), Pair("least_efficiency", "0.4")))));
+  const SiteSize size = site_size(config, facts());
+  EXPECT_EQ(size.segment, 1800);
+  EXPECT_THAT(size.classes,
+              ElementsAre(Pair("high", ElementsAre(Pair("floor", "0.2"))),
+                          Pair("urgent", ElementsAre(Pair("cap", "4 nodes"),
+                                                     Pair("least_efficiency", "0.4")))));
 }
 
 TEST(SiteSize, OfThisMachineIsTheNumberOfItsSlots) {

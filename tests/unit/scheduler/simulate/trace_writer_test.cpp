@@ -22,6 +22,7 @@ Recorded recorded() {
           .max_jobs = 20,
           .max_pending = 5,
           .model = {.straggler_loss = {{1, 0}, {8, 0.02}}, .serial_seconds = 7, .sigma = 0.1},
+          .segment = 1800,
           .classes = {{"urgent", {{"cap", "2 nodes"}, {"least_efficiency", "0.4"}}}},
           .items = {{.arrival = 0, .group = "ann", .work = 7200, .took = 9000},
                     {.arrival = 86400,
@@ -40,6 +41,7 @@ TEST(TraceWriter, WhatItWritesIsReadAsItWasRecorded) {
   EXPECT_EQ(trace.model.serial_seconds, 7);
   EXPECT_EQ(trace.model.sigma, 0.1);
   EXPECT_EQ(trace.model.straggler_loss.at(8), 0.02);
+  EXPECT_EQ(trace.config.policy.segment, std::chrono::minutes(30));
   EXPECT_EQ(trace.config.policy.classes.at(Priority::kUrgent).cap, 2);
   EXPECT_EQ(trace.config.policy.classes.at(Priority::kUrgent).least_efficiency, 0.4);
   ASSERT_EQ(trace.items.size(), 2U);
