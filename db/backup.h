@@ -7,8 +7,8 @@
 
 namespace db {
 
-// Writes all that is committed into a database of its own at `path`, replaced if it exists, whole or
-// not at all, and checked. Readable by its owner alone. Throws DatabaseError naming `path`.
+// Writes all that is committed into a database of its own at `path`, replaced if it exists, whole
+// or not at all, and checked. Readable by its owner alone. Throws DatabaseError naming `path`.
 void copy_database(Connection& connection, const std::string& path);
 
 }  // namespace db

@@ -30,9 +30,9 @@ struct ChangedItems {
 class Database {
  public:
   // Opens or creates. Before an older schema is upgraded, a copy of the database is kept beside it,
-  // as <path>.schema<its version>. Throws DatabaseError, one sentence each, when another process holds it (with
-  // the holder's pid), when it lies on a network file system, when its schema is newer than this
-  // program, or when it is damaged.
+  // as <path>.schema<its version>. Throws DatabaseError, one sentence each, when another process
+  // holds it (with the holder's pid), when it lies on a network file system, when its schema is
+  // newer than this program, or when it is damaged.
   explicit Database(const std::string& path);
   ~Database();
   Database(const Database&) = delete;

@@ -131,8 +131,10 @@ class Shell {
 
  private:
   std::string script(const std::string& tree) const {
-    std::string text = "export HOME='" + tree + ".home' PATH=/usr/bin:/bin\n" +
-                       "unset MARGAY_SOCKET XDG_RUNTIME_DIR XDG_STATE_HOME\nmkdir -p \"$HOME\"\nexec >'" + log() + "' 2>&1\n";
+    std::string text =
+        "export HOME='" + tree + ".home' PATH=/usr/bin:/bin\n" +
+        "unset MARGAY_SOCKET XDG_RUNTIME_DIR XDG_STATE_HOME\nmkdir -p \"$HOME\"\nexec >'" + log() +
+        "' 2>&1\n";
     for (const Command& command : terminal_.commands) {
       text += "printf '\\n" + begin_of(command) + "\\n'\n" + command.text + "\nstatus=$?\n" +
               "printf '\\n" + end_of(command) + " %s\\n' \"$status\"\n" +

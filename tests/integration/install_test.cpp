@@ -38,10 +38,10 @@ TEST_F(Installed, HasAllThatAMachineNeeds) {
                            "share/margay/templates/gpu.sbatch", "share/margay/templates/local.sh",
                            "share/margay/selftest/lsu_crop.yaml", "etc/margay/margayd.yaml",
                            "lib/systemd/system/margayd.service", "lib/sysusers.d/margay.conf",
-                           "lib/tmpfiles.d/margay.conf", "share/man/man1/margay.1", "share/man/man1/margay-engine.1",
-        "share/man/man1/margay-job.1", "share/man/man8/margayd.8",
-        "share/bash-completion/completions/margay", "share/doc/margay/install.md",
-                           "share/doc/margay-engine/copyright"}) {
+                           "lib/tmpfiles.d/margay.conf", "share/man/man1/margay.1",
+                           "share/man/man1/margay-engine.1", "share/man/man1/margay-job.1",
+                           "share/man/man8/margayd.8", "share/bash-completion/completions/margay",
+                           "share/doc/margay/install.md", "share/doc/margay-engine/copyright"}) {
     EXPECT_TRUE(fs::exists(fs::path(prefix_) / path)) << path;
   }
   EXPECT_THAT(text_of(prefix_ + "/lib/systemd/system/margayd.service"),
