@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kPoint = 2 * kLanes;  // floats of a point
 
-// Calls body.template operator()<radix>().
+// Calls body(radix), the radix known to the compiler.
 template <class Body>
 HWY_INLINE void with_radix(int radix, const Body& body) {
   switch (radix) {
