@@ -277,8 +277,12 @@ void print(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     std::printf("| %s, %s |", row.name.c_str(), row.unit.c_str());
     for (const double value : row.values) print_value(value);
-    std::printf(" x %.1f, x %.1f |\n", row.values[1] / row.values[0],
-                row.values[2] / row.values[0]);
+    if (row.values[0] > 0) {
+      std::printf(" x %.1f, x %.1f |\n", row.values[1] / row.values[0],
+                  row.values[2] / row.values[0]);
+    } else {
+      std::printf(" |\n");
+    }
   }
 }
 
