@@ -171,8 +171,7 @@ class Cluster {
   // Nodes, partitions and everybody's jobs, for a planner. Each call makes a few requests, the same
   // number however many jobs there are, and none beyond allowance().
   virtual ClusterFacts facts() = 0;
-  // With the limits on these jobs, too, which the daemon does not plan by yet. As facts() where
-  // there are none.
+  // With the limits on these jobs, too. As facts() where there are none.
   virtual ClusterFacts facts_with_limits();
   // Whether the cluster would take this job and when it would start, in its own words; nothing is
   // submitted. Throws std::runtime_error when this kind of cluster has no such request.

@@ -106,23 +106,24 @@ db::Attempt next_attempt(const PlanContext& context, const db::Item& item,
 }  // namespace
 
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape,
-                         int64_t segment) {
+                         JobTime time) {
   shape.priority = item.priority;
   const auto earlier = db::AttemptStore(context.database).of_item(item.id);
   const Failures failures = failures_of(earlier, item.exempt_through);
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
                    .excluded_hosts = hosts_to_avoid(context, item.id)};
   const double longer = time_factor(failures_in_row(earlier, item.exempt_through));
-  JobScript script =
-      render_job(context.config, {.item = item,
-                                  .attempt = plan.attempt,
-                                  .shape = shape,
-                                  .batch = batch_after(failures),
-                                  .threads = threads_of(context.config.local),
-                                  .excluded_hosts = plan.excluded_hosts,
-                                  .time_factor = time_factor(failures),
-                                  .memory_factor = memory_factor(failures),
-                                  .segment = std::llround(static_cast<double>(segment) * longer)});
+  JobScript script = render_job(
+      context.config, {.item = item,
+                       .attempt = plan.attempt,
+                       .shape = shape,
+                       .batch = batch_after(failures),
+                       .threads = threads_of(context.config.local),
+                       .excluded_hosts = plan.excluded_hosts,
+                       .time_factor = time_factor(failures),
+                       .memory_factor = memory_factor(failures),
+                       .segment = std::llround(static_cast<double>(time.segment) * longer),
+                       .longest = time.longest});
   plan.width_text = width_text(script);
   plan.raised = std::move(script.raised);
   plan.attempt.script = std::move(script.text);

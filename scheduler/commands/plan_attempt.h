@@ -34,14 +34,19 @@ struct AttemptPlan {
   slurm::Directives raised{};  // what it asks for more of than the item's and the site's options
 };
 
+struct JobTime {
+  int64_t segment = 0;  // ScriptInputs'
+  int64_t longest = 0;
+};
+
 // On the local cluster the width does not matter. The script's values come from the earlier
 // attempts since the last `retry`: the newest checkpoint of any of them, a smaller batch and more
 // memory after the memory did not suffice, a longer time after a time limit. Throws ScriptError or
 // slurm::DirectiveError.
-// With `segment`, seconds, its job stops with a checkpoint after that, or later where segments
+// With a segment, seconds, its job stops with a checkpoint after that, or later where segments
 // before it ended without any progress.
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape,
-                         int64_t segment = 0);
+                         JobTime time = {});
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width);
 
 // The hosts that the next job of this item is kept away from.

@@ -65,6 +65,21 @@ std::map<db::Priority, ClassWidths> class_widths_of(const Config& config) {
   return all;
 }
 
+std::string widths_text(const Config& config) {
+  std::string text;
+  for (const auto& [priority, widths] : class_widths_of(config)) {
+    const std::string most = widths.cap.nodes >= kMostNodes ? "all nodes" : to_string(widths.cap);
+    text += (text.empty() ? "" : ", ") + to_string(priority) + " " + to_string(widths.least) +
+            (widths.cap == widths.least ? "" : " to " + most);
+  }
+  if (text.empty()) return "";
+  const SlurmOptions& slurm = config.slurm;
+  if (slurm.shape_given) text += "; slurm.shape fixes those of all but urgent items";
+  if (slurm.urgent_shape) text += "; slurm.urgent_shape is the most of urgent ones";
+  return "the policy chooses how wide each job is: " + text +
+         " (for slurm.shape and slurm.urgent_shape alone set policy.widths to fixed)";
+}
+
 std::map<db::Priority, double> floors_of(const Config& config) {
   if (class_widths_of(config).empty()) return {};
   std::map<db::Priority, double> floors = {{Priority::kNormal, 0.10}, {Priority::kLow, 0.05}};

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <vector>
 
 #include "db/records.h"
 #include "scheduler/config/config.h"
@@ -20,6 +22,10 @@ struct ClassWidths {
 // Empty where widths are fixed, where searches run on processors, and on the local cluster: there
 // is nothing to choose.
 std::map<db::Priority, ClassWidths> class_widths_of(const Config& config);
+
+// What the configuration means for the administrator's log: how wide the jobs of each class may be.
+// Empty where class_widths_of() is.
+std::string widths_text(const Config& config);
 
 // The share of the GPUs that a class gets whatever waits above it; without those that have none.
 // Empty where class_widths_of() is.

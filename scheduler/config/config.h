@@ -109,7 +109,7 @@ struct UrgentTokens {
 
 // From the section `policy` of the configuration.
 struct PolicyOptions {
-  WidthsBy widths = WidthsBy::kFixed;
+  WidthsBy widths = WidthsBy::kChosen;
   std::map<db::Priority, ClassOptions> classes{};
   // How long a bulk job runs before it stops with a checkpoint, so that its GPUs come free for
   // others; 0: until its search is done.

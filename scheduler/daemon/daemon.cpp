@@ -15,6 +15,7 @@
 #include "db/templates.h"
 #include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/read_snapshot.h"
+#include "scheduler/config/class_widths.h"
 #include "scheduler/daemon/outcomes.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/file_looks.h"
@@ -55,6 +56,7 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
   add_places(config, limits_);
   if (!context_.log) context_.log = [](const std::string&) {};
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
+  if (const std::string widths = widths_text(config); !widths.empty()) context_.log(widths);
   next_.version = MARGAY_VERSION;
   next_.pid = getpid();
   next_.since = clock.now();

@@ -41,7 +41,7 @@ void Widener::keep(int64_t item_id, const KeptJob& job) {
   KeptJob& kept = not_widened_[item_id];
   if (kept.why != job.why) {
     context_.log("item " + std::to_string(item_id) +
-                 ": its job is not stopped for a wider one: " + job.why);
+                 ": its job is not stopped for another one: " + job.why);
   }
   kept = job;
 }

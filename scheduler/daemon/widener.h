@@ -1,6 +1,6 @@
-// Stops jobs of urgent items with a checkpoint, so that the next one can be wider, and remembers
-// those that cannot be stopped for it: an item whose options do not fit the wider job keeps the one
-// that it has.
+// Stops jobs with a checkpoint, so that the next one can have another width or another place in the
+// cluster's queue, and remembers those that cannot be stopped for it: an item whose options do not
+// fit the other job keeps the one that it has.
 //
 // What cannot be done is no fault of the daemon's: it is logged once, and the plan tells the owner
 // why. Only for the thread that ticks.

@@ -76,7 +76,7 @@ void WidthInputs::look(const ClusterLimits& limits) {
     return;
   }
   asked_ms_ = now_ms;
-  slurm::ClusterFacts facts = context_.cluster.facts();
+  slurm::ClusterFacts facts = context_.cluster.facts_with_limits();
   if (!facts.complete) {
     say(facts.problem);
     return;
@@ -88,6 +88,7 @@ void WidthInputs::look(const ClusterLimits& limits) {
                              "slurm.options.partition to one");
   most_nodes_ = partition == nullptr ? 0 : static_cast<int>(partition->most_nodes.value_or(0));
   facts_ = std::move(facts);
+  bounds_.clear();
   forecast_.reset();
   read_ = context_.clock.now();
 }
@@ -183,12 +184,43 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
   for (auto& [item, start] : snapshot.gpus->starts) start -= static_cast<double>(age);
 }
 
+JobBounds WidthInputs::bounds_at(const std::map<std::string, std::string>& place) {
+  const auto [known, is_new] = bounds_.try_emplace(place);
+  if (is_new) known->second = bounds_of_job(facts_.site, partition_, place);
+  return known->second;
+}
+
+// Those of an item's own account and QOS go before its class's, and these before the site's.
+void WidthInputs::add_bounds(QueueSnapshot& snapshot) {
+  const ClusterLimits& limits = snapshot.limits;
+  std::map<db::Priority, std::map<std::string, std::string>> places;
+  for (const auto& [priority, widths] : limits.classes) {
+    auto& place = places[priority] = limits.plain_place;
+    const auto options = limits.class_options.find(priority);
+    if (options == limits.class_options.end()) continue;
+    for (const char* option : {"account", "qos"}) {
+      const auto given = options->second.find(option);
+      if (given != options->second.end()) place[option] = given->second;
+    }
+  }
+  for (const auto& [priority, place] : places) snapshot.bounds[priority] = bounds_at(place);
+  for (const PlanItem& item : snapshot.items) {
+    if (!item.asks || item.asks->place.empty()) continue;
+    const auto [known, is_new] = snapshot.own_bounds.try_emplace(item.asks.get());
+    if (!is_new) continue;
+    auto place = item.asks->place;
+    place.merge(std::map(places[item.priority]));
+    known->second = bounds_at(place);
+  }
+}
+
 void WidthInputs::add_to(QueueSnapshot& snapshot) {
   snapshot.gpus.reset();
   snapshot.no_gpus = problem_;
   add_times(snapshot);
   if (snapshot.limits.classes.empty()) return;
   snapshot.limits.most_nodes = most_nodes_;
+  if (read_ > 0) add_bounds(snapshot);
   add_gpus(snapshot);
 }
 

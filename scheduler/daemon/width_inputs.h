@@ -35,6 +35,8 @@ class WidthInputs {
   void say(const std::string& problem);
   void add_times(QueueSnapshot& snapshot);
   void add_gpus(QueueSnapshot& snapshot);
+  void add_bounds(QueueSnapshot& snapshot);
+  JobBounds bounds_at(const std::map<std::string, std::string>& place);
   GpuForecast forecast(const QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
 
   const DaemonContext& context_;
@@ -44,6 +46,7 @@ class WidthInputs {
   std::string problem_{};    // of the last look
   std::string partition_{};  // of plain jobs; empty: not known
   int most_nodes_ = 0;       // of a job there; 0: not limited
+  std::map<std::map<std::string, std::string>, JobBounds> bounds_{};  // by account and QOS
   Measures measures_{};
   int64_t measured_ms_ = -1;  // when these were read, by the boot clock; -1: never
   std::map<int64_t, db::SearchCounts> counts_{};  // by template

@@ -30,9 +30,13 @@ std::optional<int64_t> Deadlines::fastest(db::Priority priority, const SearchTim
     const Width& width = width_for(limits, priority);
     return width.gpus() == 0 ? std::nullopt : std::optional(ninety_percent(time, left, width));
   }
+  const auto of_class = snapshot_.bounds.find(priority);
+  const JobBounds bounds = of_class == snapshot_.bounds.end() ? JobBounds() : of_class->second;
   std::optional<int64_t> least;
   for (const Width& width : limits.menu) {
-    const bool fits = limits.most_nodes == 0 || width.nodes <= limits.most_nodes;
+    const bool fits = (limits.most_nodes == 0 || width.nodes <= limits.most_nodes) &&
+                      (bounds.most_nodes == 0 || width.nodes <= bounds.most_nodes) &&
+                      (bounds.most_gpus == 0 || width.gpus() <= bounds.most_gpus);
     const bool allowed = width >= rules->second.least && !(width > rules->second.deadline_cap);
     if (!fits || !allowed) continue;
     // The narrowest is admissible whatever its efficiency.

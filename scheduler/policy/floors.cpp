@@ -6,18 +6,11 @@
 namespace scheduler {
 namespace {
 
-// What our jobs hold, will hold when they start, and could hold: each free slot counts one GPU.
+// Whatever its jobs hold at present: each job that it may have counts one GPU.
 int usable_gpus(const QueueSnapshot& snapshot) {
   int up = 0;
   for (const NodeForecast& node : snapshot.gpus->likely) up += static_cast<int>(node.size());
-  int ours = 0;
-  for (const PlanItem& item : snapshot.items) {
-    if (item.state == db::ItemState::kActive && item.width) ours += item.width->gpus();
-  }
-  const int64_t slots = std::max(0, snapshot.limits.slots - snapshot.busy_slots);
-  const int64_t by_jobs = ours + slots;
-  const int by_others = std::max(0, up - snapshot.gpus->held_by_others);
-  return static_cast<int>(std::min<int64_t>(by_others, by_jobs));
+  return std::clamp(up - snapshot.gpus->held_by_others, 0, std::max(0, snapshot.limits.slots));
 }
 
 }  // namespace

@@ -34,4 +34,9 @@ const std::string* Holds::of_lane(const ItemAsks& asks) const {
   return nullptr;
 }
 
+bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot, Holds& holds) {
+  return item.state == db::ItemState::kQueued && !item.cancel_requested && !item.unread &&
+         item.not_before <= snapshot.now && holds.of(item) == nullptr;
+}
+
 }  // namespace scheduler

@@ -26,4 +26,7 @@ class Holds {
   std::unordered_map<const ItemAsks*, const std::string*> lanes_;  // of items that ask the same
 };
 
+// Whether its job could be submitted now, were it its turn.
+bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot, Holds& holds);
+
 }  // namespace scheduler

@@ -74,6 +74,7 @@ std::string why(const ItemWidth& width, const WidthChoice& choice) {
     case WidthRule::kAtRisk:
       return late_text(choice);
     case WidthRule::kBulk:
+      if (width.tail) return "a whole node, which its class may have while nobody else waits";
       return width.sharing == 1
                  ? "the widest that its class may have and that is done no later than a narrower "
                    "one"
@@ -100,6 +101,13 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
     const bool waits = item.state == db::ItemState::kQueued && !item.cancel_requested;
     if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.kind];
     const bool active = item.state == db::ItemState::kActive;
+    const bool pending = active && item.waits;
+    if (pending) ++pending_[item.priority];
+    const SearchTime* time = waits || pending ? time_of(item) : nullptr;
+    if (time != nullptr) {
+      waiting_work_ += work_of(item, *time);
+      ++waiting_items_;
+    }
     if (active && item.priority == db::Priority::kUrgent) ++urgent_jobs_[item.kind];
     if (active && item.width && !item.waits) {
       held_[item.priority] += item.width->gpus();
@@ -166,8 +174,10 @@ bool ItemWidths::was_refused(const PlanItem& item, const Width& width) const {
       lane_of_width(snapshot_.limits, item.priority, asks_of(item).lane, width));
 }
 
-bool ItemWidths::fits(const Width& width) const {
-  return snapshot_.limits.most_nodes == 0 || width.nodes <= snapshot_.limits.most_nodes;
+bool ItemWidths::fits(const Width& width, const JobBounds& bounds) const {
+  const auto within = [](int count, int most) { return most == 0 || count <= most; };
+  return within(width.nodes, snapshot_.limits.most_nodes) &&
+         within(width.nodes, bounds.most_nodes) && within(width.gpus(), bounds.most_gpus);
 }
 
 // What the cluster refuses, or a limit of it allows no more of at present.
@@ -180,8 +190,9 @@ bool ItemWidths::is_held(const PlanItem& item, const Width& width) const {
 
 std::vector<Width> ItemWidths::menu_for(const PlanItem& item, const ClassWidths& rules) const {
   std::vector<Width> menu;
+  const JobBounds bounds = bounds_of(snapshot_, item);
   for (const Width& width : snapshot_.limits.menu) {
-    if (width >= rules.least && fits(width) && !is_held(item, width)) menu.push_back(width);
+    if (width >= rules.least && fits(width, bounds) && !is_held(item, width)) menu.push_back(width);
   }
   return menu;
 }
@@ -239,7 +250,10 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   const auto rules = limits.classes.find(item.priority);
   if (rules == limits.classes.end()) return width;
   if (time != nullptr) {
-    width.choice = choose(item, work_of(item, *time), time->model, rules->second, *gpus_);
+    const double work = work_of(item, *time);
+    width.choice = tail(item, work, time->model, rules->second);
+    width.tail = width.choice.has_value();
+    if (!width.tail) width.choice = choose(item, work, time->model, rules->second, *gpus_);
   }
   if (!width.choice) {
     width.not_chosen = why_not_chosen(item);
@@ -309,10 +323,17 @@ bool ItemWidths::has_own_place(const PlanItem& item) const {
          !asks.size.empty();
 }
 
-// Bulk jobs alone: what is urgent keeps its GPUs until it is done.
+// What is urgent keeps its GPUs until it is done, if Slurm lets it.
 int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) const {
-  const int64_t segment = snapshot_.limits.segment;
-  if (segment == 0 || item.priority <= db::Priority::kUrgent) return 0;
+  constexpr int64_t kForCheckpoint = 120;
+  const bool bulk = item.priority > db::Priority::kUrgent;
+  int64_t segment = bulk ? snapshot_.limits.segment : 0;
+  const int64_t most = bounds_of(snapshot_, item).most_seconds;
+  if (most > 0) {
+    const int64_t longest = std::max(most / 2, most - kForCheckpoint);
+    segment = segment == 0 ? longest : std::min(segment, longest);
+  }
+  if (segment == 0) return 0;
   return late_seconds_of(item, width) > static_cast<double>(segment) ? segment : 0;
 }
 
@@ -327,22 +348,6 @@ double ItemWidths::late_seconds_of(const PlanItem& item, const ItemWidth& width)
   const SearchTime* time = time_of(item);
   const double seconds = seconds_of(item, width);
   return time == nullptr ? seconds : bounded(seconds, time->model, kNinetyPercent);
-}
-
-double ItemWidths::late_wait(const ItemWidth& width) const {
-  const auto start = gpus_ ? earliest_start(gpus_->late, width.width) : std::nullopt;
-  return start ? std::max(0.0, *start) : std::numeric_limits<double>::infinity();
-}
-
-double ItemWidths::longest_turn() const {
-  double longest = 0;
-  for (const auto& time : snapshot_.times) {
-    if (!time) continue;
-    const double whole = run_seconds(time->model, time->work, Width{});
-    longest = std::max(longest, bounded(whole, time->model, kNinetyPercent));
-  }
-  const auto segment = static_cast<double>(snapshot_.limits.segment);
-  return segment > 0 ? std::min(longest, segment) : longest;
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {

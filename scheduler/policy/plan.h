@@ -20,7 +20,7 @@ enum class Verdict : uint8_t {
   kStart,
   kWait,
   kRuns,
-  kWiden,  // runs on less than it gets: stop it with a checkpoint
+  kWiden,  // stop its job with a checkpoint, for one of another width or place in the queue
   kHeld
 };
 
@@ -114,6 +114,7 @@ struct JobStart {
   // Submitted for the floor of its class: it waits in the cluster as jobs of this class do.
   std::optional<db::Priority> floor_over{};
   int64_t segment = 0;  // seconds after which it is to stop with a checkpoint; 0: it runs whole
+  int64_t longest = 0;  // seconds that Slurm lets it have; 0: not limited, or not known
 };
 
 // A job to be stopped with a checkpoint, and what its item then gets.

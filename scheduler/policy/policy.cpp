@@ -23,11 +23,6 @@
 namespace scheduler {
 namespace {
 
-bool is_ready(const PlanItem& item, const QueueSnapshot& snapshot, Holds& holds) {
-  return item.state == db::ItemState::kQueued && !item.cancel_requested && !item.unread &&
-         item.not_before <= snapshot.now && holds.of(item) == nullptr;
-}
-
 class Planner {
  public:
   explicit Planner(const QueueSnapshot& snapshot)
@@ -227,7 +222,8 @@ class Planner {
                    .size = asks.size,
                    .explanation = sentence(plan_, decision),
                    .floor_over = floor_over,
-                   .segment = width.segment};
+                   .segment = width.segment,
+                   .longest = bounds_of(snapshot_, item).most_seconds};
     if (asks.own_room) start.apart = item.owner;
     plan_.starts.push_back(std::move(start));
     --filling_.left.at(item.priority);
@@ -279,6 +275,8 @@ class Planner {
       decide_anew(entry, over->second);
     } else if (width) {
       decide_wider(entry, *width);
+    } else if (const auto narrow = filling_.widths->narrower(item)) {
+      decide_narrower(entry, *narrow);
     } else {
       decide(entry, Verdict::kRuns, {.why = Why::kRuns});
     }
@@ -312,6 +310,22 @@ class Planner {
       plan_.widenings.push_back({.item_id = item.id, .width = width.width});
     }
     decide(entry, verdict, {.why = Why::kWidens, .text = add_text(text)});
+  }
+
+  void decide_narrower(const Entry& entry, const ItemWidth& width) {
+    const PlanItem& item = *entry.item;
+    std::string text = narrowing_text(item, width, snapshot_.limits);
+    const auto kept = snapshot_.not_widened.find(item.id);
+    const bool cannot = kept != snapshot_.not_widened.end() && kept->second.width == width.width;
+    if (cannot || !snapshot_.pause_reason.empty()) {
+      text += "; its job is not stopped for that: " +
+              (cannot ? kept->second.why : snapshot_.pause_reason);
+      decide(entry, Verdict::kRuns, {.why = Why::kWidens, .text = add_text(text)});
+      return;
+    }
+    text += ": it is stopped with a checkpoint and resumes with those";
+    plan_.widenings.push_back({.item_id = item.id, .width = width.width});
+    decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
   }
 
   void decide_anew(const Entry& entry, db::Priority over) {
@@ -371,35 +385,6 @@ class Planner {
 };
 
 }  // namespace
-
-bool has_ended(db::ItemState state) {
-  switch (state) {
-    case db::ItemState::kQueued:
-    case db::ItemState::kHeld:
-    case db::ItemState::kActive:
-      return false;
-    case db::ItemState::kDone:
-    case db::ItemState::kFailed:
-    case db::ItemState::kCancelled:
-    case db::ItemState::kQuarantined:
-      return true;
-  }
-  return true;
-}
-
-std::set<db::Priority> full_classes(const QueueSnapshot& snapshot) {
-  std::set<db::Priority> classes;
-  if (!snapshot.limits.queues) return classes;
-  Holds holds(snapshot);
-  const Filling filling{
-      .snapshot = snapshot, .pending = snapshot.pending, .pending_apart = snapshot.pending_apart};
-  for (const PlanItem& item : snapshot.items) {
-    if (has_its_share(item, filling) && is_ready(item, snapshot, holds)) {
-      classes.insert(item.priority);
-    }
-  }
-  return classes;
-}
 
 Plan plan(const QueueSnapshot& snapshot) { return Planner(snapshot).run(); }
 

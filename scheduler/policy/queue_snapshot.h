@@ -13,6 +13,7 @@
 #include "db/records.h"
 #include "scheduler/config/width.h"
 #include "scheduler/policy/fair_share.h"
+#include "scheduler/policy/job_bounds.h"
 #include "scheduler/policy/site_widths.h"
 
 namespace scheduler {
@@ -54,6 +55,10 @@ struct PlanItem {
   float left = 1;       // the share of its search that its newest checkpoint lacks
   int64_t started = 0;  // seconds since the epoch
 };
+
+struct QueueSnapshot;
+// What Slurm lets its job have.
+JobBounds bounds_of(const QueueSnapshot& snapshot, const PlanItem& item);
 
 // What an item that has none asks for.
 const ItemAsks& asks_of(const PlanItem& item);
@@ -139,6 +144,10 @@ struct QueueSnapshot {
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
+  // What Slurm lets a job of each class have, and one whose item names an account or QOS of its
+  // own.
+  std::map<db::Priority, JobBounds> bounds{};
+  std::map<const ItemAsks*, JobBounds> own_bounds{};
   // Plan::idle_since of the last plan.
   std::map<db::Priority, int64_t> idle_since{};
   // With the GPU-seconds of their jobs that have ended, decayed. Empty, or only one: all items are

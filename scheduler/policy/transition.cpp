@@ -60,7 +60,7 @@ Outcome widened(AttemptState state, const std::string& message, const std::strin
 
 Outcome stopped_to_widen(const Evidence& evidence) {
   return widened(
-      AttemptState::kCheckpointed, "stopped to resume with more devices",
+      AttemptState::kCheckpointed, "stopped to resume with another job",
       evidence.no_progress ? "it had not got any further" : "resumes from its checkpoint");
 }
 
@@ -235,7 +235,7 @@ Outcome judge_cancelled(const db::Attempt& attempt, const Evidence& evidence, co
   const slurm::JobStatus& job = *evidence.job;
   if (attempt.stop_asked != 0 && job.exit_code == 85) return stopped_to_widen(evidence);
   if (attempt.stop_asked != 0) {
-    return widened(AttemptState::kCancelled, "cancelled for a job with more devices",
+    return widened(AttemptState::kCancelled, "cancelled for another job",
                    "resumes from its last checkpoint, if it has one");
   }
   if (ran_out_of_memory(evidence)) return out_of_memory(evidence, past);

@@ -30,4 +30,10 @@ std::string widening_text(const PlanItem& item, const ItemWidth& width,
                        : ", and urgent items get " + wide);
 }
 
+std::string narrowing_text(const PlanItem& item, const ItemWidth& width,
+                           const ClusterLimits& limits) {
+  return "has " + text_of(limits, *item.width) + ", more than class " + to_string(item.priority) +
+         " may have, and with " + text_of(limits, width.width) + " " + explain_narrower(width);
+}
+
 }  // namespace scheduler

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "scheduler/config/class_widths.h"
+#include "scheduler/script/job_limits.h"
 #include "scheduler/script/substitute.h"
 #include "scheduler/script/template_file.h"
 #include "slurm/sbatch/options.h"
@@ -34,10 +35,6 @@ Directives asks_of_width(const SlurmOptions& slurm, const JobShape& job) {
         "gpu:" + (typed ? type->second + ":" : "") + std::to_string(job.width.gpus_per_node);
   }
   return asks;
-}
-
-int gpus_on_each_node(const slurm::Resources& wanted) {
-  return slurm::gpus_of(wanted) / std::max(1, wanted.max_nodes.value_or(1));
 }
 
 // One task for each GPU, of as many as there turned out to be.
@@ -141,64 +138,6 @@ void exclude_hosts(Directives& asks, const std::set<std::string>& hosts) {
   slurm::add_directive(asks, "exclude", base::joined(out, ","), "hosts with failures");
 }
 
-// Never beyond `longest`, where the partition would not take the job any more (-1: no bound).
-void stretch_time(Directives& asks, double factor, int64_t longest) {
-  const auto limit = asks.find("time");
-  if (limit == asks.end() || factor == 1) return;
-  const int64_t seconds = slurm::parse_time(limit->second).value();
-  if (seconds < 0) return;
-  int64_t stretched = std::llround(static_cast<double>(seconds) * factor);
-  if (longest >= 0) stretched = std::max(seconds, std::min(stretched, longest));
-  limit->second = slurm::time_text(stretched);
-}
-
-// By how much the memory of a node is divided for one option. 0: not known before the job runs.
-int64_t parts_of_node(const std::string& option, const slurm::Resources& wanted) {
-  if (option == "mem-per-gpu") return gpus_on_each_node(wanted);
-  if (option == "mem-per-cpu") {
-    return int64_t{wanted.cpus_per_task.value_or(1)} * wanted.tasks_per_node.value_or(1);
-  }
-  return 1;
-}
-
-// Never beyond `largest`, the megabytes of a node (-1: no bound). "0" is all that the node has.
-void raise_memory(Directives& asks, double factor, int64_t largest, const std::string& where) {
-  if (factor == 1) return;
-  const slurm::Resources wanted = slurm::resources_of(asks, where);
-  for (const char* option : {"mem", "mem-per-cpu", "mem-per-gpu"}) {
-    const auto asked = asks.find(option);
-    if (asked == asks.end()) continue;
-    const int64_t megabytes = slurm::parse_memory(asked->second).value();
-    if (megabytes == 0) continue;
-    auto raised = static_cast<int64_t>(std::ceil(static_cast<double>(megabytes) * factor));
-    const int64_t parts = parts_of_node(option, wanted);
-    if (largest >= 0 && parts > 0) raised = std::max(megabytes, std::min(raised, largest / parts));
-    asked->second = slurm::memory_text(raised);
-  }
-}
-
-// Gives the job the time of a segment and of the warning before its end. Returns the seconds until
-// that warning; 0: nothing is changed.
-int64_t cut_to_segment(Directives& asks, int64_t segment) {
-  const auto signal = asks.find("signal");
-  if (segment == 0 || signal == asks.end()) return 0;
-  const int64_t limit = segment + slurm::parse_signal(signal->second).value().seconds;
-  const auto time = asks.find("time");
-  const int64_t given = time == asks.end() ? -1 : slurm::parse_time(time->second).value();
-  if (given >= 0 && given <= limit) return 0;
-  asks["time"] = slurm::time_text(limit);
-  return segment;
-}
-
-// A warning that is longer than the job would come at its start, again and again.
-void shorten_warning(Directives& asks) {
-  if (asks.count("signal") == 0 || asks.count("time") == 0) return;
-  const int64_t limit = slurm::parse_time(asks["time"]).value();
-  const slurm::EarlySignal warning = slurm::parse_signal(asks["signal"]).value();
-  if (limit < 0 || 2 * warning.seconds <= limit) return;
-  asks["signal"] = warning.name + "@" + std::to_string(limit / 2);
-}
-
 std::map<std::string, std::string> common_values(const Config& config, const ScriptInputs& inputs) {
   const db::Attempt& attempt = inputs.attempt;
   return {{"attempt_folder", attempt.directory},
@@ -260,7 +199,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   std::set_difference(asks.begin(), asks.end(), before.begin(), before.end(),
                       std::inserter(raised, raised.end()));
   const bool own_time = inputs.item.options.count("time") != 0;
-  const int64_t segment = cut_to_segment(asks, own_time ? 0 : inputs.segment);
+  const int64_t segment = cut_to_segment(asks, own_time ? 0 : inputs.segment, inputs.longest);
   if (segment > 0) raised.erase("time");
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(job));
@@ -309,11 +248,22 @@ void check_class_options(const Config& config) {
   }
 }
 
+// Whether the policy may choose a width for which this shape's script is taken.
+bool may_be_chosen(const Config& config, Shape shape) {
+  const Width width = width_of(config.slurm, shape);
+  const auto classes = class_widths_of(config);
+  return std::any_of(classes.begin(), classes.end(), [&](const auto& of_class) {
+    const ClassWidths& widths = of_class.second;
+    if (shape == Shape::kNodes) return widths.deadline_cap.nodes > 1;
+    return uses_gpus(shape) && widths.least <= width && width <= widths.deadline_cap;
+  });
+}
+
 void check_template(const Config& config, Shape shape) {
   try {
     Config of_shape = config;
     // What the site asks for need not make sense for shapes that it does not use.
-    const bool chosen = !class_widths_of(config).empty() && uses_gpus(shape);
+    const bool chosen = may_be_chosen(config, shape);
     const bool used = chosen || shape == config.slurm.shape || shape == config.slurm.urgent_shape ||
                       config.slurm.shape_options.count(shape) != 0;
     if (!used) of_shape.slurm.options.clear();

@@ -86,7 +86,7 @@ class Site {
                     "  requests_per_minute: 100000\n  shape: " +
                     shape + (promotes_an_item(point) ? "\n  urgent_shape: nodes" : "") +
                     "\nintervals: {resolve: 300ms, vanish_pending: 1500ms, vanish_running: 1500ms, "
-                    "retry: 50ms, retry_longest: 200ms}\n"};
+                    "retry: 50ms, retry_longest: 200ms}\npolicy: {widths: fixed}\n"};
   }
 
   ScratchFolder folder_;

@@ -31,10 +31,13 @@ std::string site_lines(const SlurmBed& bed, const SiteOptions& options) {
         "\n";
     if (!api_version().empty()) text += "  api_version: " + api_version() + "\n";
   }
+  // Widths are those of the shapes, unless a test says otherwise.
+  const bool own_policy = options.slurm.find("\npolicy:") != std::string::npos;
   return text + "  timeout: " + options.timeout +
          "\n  poll: 200ms\n  requests_per_minute: 100000\n" + options.slurm +
          "intervals: {resolve: " + options.resolve + ", vanish_pending: " + options.vanish +
-         ", vanish_running: " + options.vanish + ", retry: 200ms, retry_longest: 1s}\n";
+         ", vanish_running: " + options.vanish + ", retry: 200ms, retry_longest: 1s}\n" +
+         (own_policy ? "" : "policy: {widths: fixed}\n");
 }
 
 std::string program_for_jobs(const std::string& program, const std::string& folder) {

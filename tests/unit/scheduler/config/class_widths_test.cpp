@@ -50,6 +50,23 @@ TEST(ClassWidths, WithoutAShapeTheyAreThoseOfThePolicy) {
   EXPECT_EQ(widths[Priority::kUrgent].least_efficiency, 0.50);
 }
 
+TEST(ClassWidths, AnOldConfigurationSaysWhatItMeans) {
+  const auto meant = [](const std::string& slurm, const std::string& policy = "") {
+    return widths_text(parse_config(
+        "cluster: slurm\nslurm: {transport: cli, nodes: 8" + slurm + "}\n" + policy, "x.yaml"));
+  };
+  EXPECT_THAT(meant(""), AllOf(HasSubstr("urgent 1 GPU to all nodes"), HasSubstr("low 1 GPU "),
+                               HasSubstr("normal 1 GPU to 1 node (4 GPUs)"),
+                               HasSubstr("set policy.widths to fixed")));
+  EXPECT_THAT(meant(", shape: node, urgent_shape: nodes"),
+              AllOf(HasSubstr("normal 1 node (4 GPUs), "),
+                    HasSubstr("urgent 1 node (4 GPUs) to 8 nodes (32 GPUs)"),
+                    HasSubstr("slurm.shape fixes those of all but urgent items"),
+                    HasSubstr("slurm.urgent_shape is the most of urgent ones")));
+  EXPECT_EQ(meant("", "policy: {widths: fixed}\n"), "");
+  EXPECT_EQ(meant(", shape: cpu"), "");
+}
+
 TEST(ClassWidths, AShapeIsWhatAllButUrgentItemsGet) {
   auto widths = class_widths_of(site(", shape: node, urgent_shape: nodes"));
   for (const Priority priority : {Priority::kLow, Priority::kNormal, Priority::kHigh}) {
@@ -91,7 +108,8 @@ TEST(ClassWidths, AreOnlyForASiteThatHasThemChosen) {
   config.policy.widths = WidthsBy::kFixed;
   EXPECT_TRUE(class_widths_of(config).empty());
   try {
-    Config fixed = parse_config("policy: {classes: {low: {cap: node}}}", "margayd.yaml");
+    Config fixed =
+        parse_config("policy: {widths: fixed, classes: {low: {cap: node}}}", "margayd.yaml");
     fixed.state = "/tmp/state";
     complete_config(fixed, "/opt/bin");
     ADD_FAILURE() << "not refused";

@@ -74,7 +74,8 @@ TEST(PolicySection, AnUnknownClassOrKeyIsRefusedWithTheKnownOnes) {
 
 TEST(PolicySection, HowWideItsJobsAreIsNoOptionOfAClass) {
   for (const char* option : {"nodes: 4", "gres: gpu:2", "gpus: 8", "ntasks: 4"}) {
-    const std::string yaml = kSite + "policy: {classes: {high: {options: {" + option + "}}}}";
+    const std::string yaml =
+        kSite + "policy: {widths: fixed, classes: {high: {options: {" + option + "}}}}";
     EXPECT_THAT(refusal_of(yaml),
                 AllOf(HasSubstr("policy.classes.high"), HasSubstr("slurm.shape")));
   }

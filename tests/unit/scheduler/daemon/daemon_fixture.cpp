@@ -17,6 +17,7 @@ constexpr const char* kSearch =
 
 DaemonFixture::DaemonFixture() {
   config_.state = folder_.file("state");
+  config_.policy.widths = WidthsBy::kFixed;
   config_.engine = "/opt/margay-engine";
   config_.templates = std::string(MARGAY_SOURCE_DIR) + "/templates";
   std::filesystem::create_directories(config_.jobs());

@@ -114,7 +114,7 @@ TEST_F(DaemonWidthsTest, AWidthThatSlurmRefusesIsNotAskedForAgainAtOnce) {
   EXPECT_EQ(item(id).state, ItemState::kActive);
   EXPECT_EQ(attempt(id).shape, "1 GPU");
   EXPECT_EQ(daemon_->status().pause_reason, "");
-  EXPECT_EQ(count_logged("1 node (4 GPUs)"), 1);
+  EXPECT_EQ(count_logged("submissions held: "), 1);
   EXPECT_EQ(count_logged("'slurm.gpus_per_node'"), 1);
 }
 

@@ -60,6 +60,7 @@ void ModelWorld::configure() {
   config_.engine = "/opt/margay-engine";
   config_.templates = folder_.path();
   config_.cluster = scheduler::ClusterKind::kSlurm;
+  config_.policy.widths = scheduler::WidthsBy::kFixed;
   // Several nodes: submitted held, and released when the id is stored.
   config_.slurm.shape = random_.chance(400) ? scheduler::Shape::kNodes : scheduler::Shape::kGpu;
   if (random_.chance(500)) config_.slurm.urgent_shape = scheduler::Shape::kNodes;

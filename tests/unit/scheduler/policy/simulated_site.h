@@ -194,7 +194,11 @@ class SimulatedSite {
   void check_width(const Search& search, const Width& width) {
     const ClassWidths& rules = snapshot_.limits.classes.at(search.item.priority);
     const bool has_deadline = search.item.finish_by > 0;
-    if (width > (has_deadline ? rules.deadline_cap : rules.cap)) {
+    Width cap = has_deadline ? rules.deadline_cap : rules.cap;
+    // The end of a backlog.
+    const Width node{.gpus_per_node = snapshot_.limits.menu.back().gpus_per_node};
+    if (search.item.priority == db::Priority::kLow) cap = std::max(cap, node);
+    if (width > cap) {
       break_promise(search, "gets " + to_string(width) + ", more than its class's cap");
     }
     if (width.nodes > 1 && !has_deadline && search.item.priority != db::Priority::kUrgent) {
