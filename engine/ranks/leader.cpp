@@ -179,11 +179,11 @@ void Leader::begin(std::vector<int32_t> costs, std::vector<bool> finished, int b
 
 void Leader::let_begin(const Peer& peer) {
   if (peer.ready.signature != signature_) {
-    fail(ExitCode::kUsage, name_of(peer) + " computes with " + peer.ready.signature +
-                               ", and rank 0 with " + signature_ +
-                               ": all ranks of a search must compute in the same way. Name " +
-                               "it with --backend, --fft and --precision, and start the same program "
-                               "everywhere");
+    fail(ExitCode::kUsage,
+         name_of(peer) + " computes with " + peer.ready.signature + ", and rank 0 with " +
+             signature_ + ": all ranks of a search must compute in the same way. Name " +
+             "it with --backend, --fft and --precision, and start the same program "
+             "everywhere");
     return;
   }
   coordinator_->set_batch(peer.info.rank, peer.ready.batch);

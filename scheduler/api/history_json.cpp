@@ -46,12 +46,10 @@ nlohmann::json history_json(const History& history) {
 }
 
 nlohmann::json site_json(const SiteSize& site) {
-  nlohmann::json document = {{"nodes", site.nodes},
-                             {"gpus_per_node", site.gpus_per_node},
-                             {"max_jobs", site.max_jobs},
-                             {"max_pending", site.max_pending},
-                             {"segment", site.segment},
-                             {"classes", nlohmann::json(site.classes)}};
+  nlohmann::json document = {
+      {"nodes", site.nodes},       {"gpus_per_node", site.gpus_per_node},
+      {"max_jobs", site.max_jobs}, {"max_pending", site.max_pending},
+      {"segment", site.segment},   {"classes", nlohmann::json(site.classes)}};
   put_text(document, "problem", site.problem);
   return document;
 }

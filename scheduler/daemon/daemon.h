@@ -122,7 +122,7 @@ class Daemon {
   KnownQueue queue_;
   PlanBoard plans_;
   std::map<db::Priority, int64_t> idle_since_;  // of the last plan
-  JobSnapshot snapshot_;  // the last fresh one
+  JobSnapshot snapshot_;                        // the last fresh one
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;
   std::string snapshot_problem_;  // the first of the last snapshot

@@ -105,10 +105,10 @@ std::unique_ptr<slurm::Cluster> Site::asked_cluster() const {
 }
 
 RenderedScript Site::script_of(const api::ScriptRequest& request) {
-  const PlanContext context{.config = config_,
-                            .database = database_,
-                            .now = SystemClock().now(),
-                            .nodes = [&] { return asked_cluster()->nodes(); }};
+  const PlanContext context{
+      .config = config_, .database = database_, .now = SystemClock().now(), .nodes = [&] {
+        return asked_cluster()->nodes();
+      }};
   RenderedScript script = render_item(context, request.item, request.shape);
   if (!request.test_only) return script;
   script.test_only = test_script(config_, *asked_cluster(), script);

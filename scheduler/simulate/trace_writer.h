@@ -31,7 +31,8 @@ struct Recorded {
   int max_pending = 0;  // 0: a part of those that run
   RuntimeModel model{};
   int64_t segment = 0;  // seconds that a bulk job runs at most; 0: until its search is done
-  // By class: the keys of policy.classes for the widths of its jobs and its floor, with their values.
+  // By class: the keys of policy.classes for the widths of its jobs and its floor, with their
+  // values.
   std::map<std::string, std::map<std::string, std::string>> classes{};
   std::vector<RecordedItem> items{};  // in the order of their arrival
 };

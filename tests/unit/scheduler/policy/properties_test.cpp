@@ -133,7 +133,8 @@ TEST(PolicyProperties, OnlyUrgencyOrADeadlineThatNothingNarrowerMeetsGivesSevera
   });
 }
 
-// But for the floors. That nothing is stopped twice is tried where stops take their course (plan_again_test.cpp).
+// But for the floors. That nothing is stopped twice is tried where stops take their course
+// (plan_again_test.cpp).
 TEST(PolicyProperties, APlanThatIsAppliedTwiceStartsNothingMore) {
   for_each_snapshot([](QueueSnapshot& snapshot) {
     snapshot.limits.floors.clear();
