@@ -146,7 +146,7 @@ class Enqueuer {
     }
     tally_.succeeded();
     const json& item = answer.at("item");
-    enqueued_.push_back(item.at("id").get<int64_t>());
+    if (!options_.dry_run) enqueued_.push_back(item.at("id").get<int64_t>());
     if (item.contains("late_by")) {
       ++late_;
       latest_ = std::max(latest_, item.at("late_by").get<int64_t>());

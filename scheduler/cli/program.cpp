@@ -275,9 +275,13 @@ class Program {
   }
 
   Exit results_or_export(const Context& context) {
-    const std::vector<int64_t> items = select_items(context, selection_);
-    if (export_.star.empty() && export_.csv.empty()) return results(context, items, result_);
-    export_.items = items;
+    if (export_.star.empty() && export_.csv.empty()) {
+      return results(context, select_items(context, selection_), result_);
+    }
+    // Of items that are chosen by what they share, those that have peaks.
+    Filters& filters = selection_.filters;
+    if (selection_.words.empty() && filters.state.empty()) filters.state = "done";
+    export_.items = select_items(context, selection_);
     return export_peaks(context, export_);
   }
 

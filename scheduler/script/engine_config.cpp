@@ -132,7 +132,14 @@ void check_optics(const YAML::Node& root) {
 void check_search_settings(const std::string& search_yaml) { check_optics(load(search_yaml)); }
 
 SettingsOptics optics_of_settings(const std::string& search_yaml) {
-  const YAML::Node optics = load(search_yaml)["optics_group"];
+  const auto group = [&] {
+    try {
+      return load(search_yaml)["optics_group"];
+    } catch (const SearchSettingsError&) {
+      return YAML::Node();  // their own message comes when a job is made of them
+    }
+  };
+  const YAML::Node optics = group();
   const auto value = [&](const char* key) {
     double number = 0;
     const bool known = optics && optics.IsMap() && optics[key] && optics[key].IsScalar() &&

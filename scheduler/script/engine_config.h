@@ -29,13 +29,12 @@ struct EngineInput {
 // YAML text. Throws SearchSettingsError.
 std::string engine_config(const EngineInput& input);
 
-// The optics of the settings; 0 for what they do not say.
+// The optics of the settings; 0 for what they do not say, or where they cannot be read.
 struct SettingsOptics {
   double pixel_size = 0;            // A
   double voltage = 0;               // kV
   double spherical_aberration = 0;  // mm
 };
-// Throws SearchSettingsError.
 SettingsOptics optics_of_settings(const std::string& search_yaml);
 
 // What can be known when a template is registered: that it is a mapping with the optics that do not

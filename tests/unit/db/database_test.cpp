@@ -119,24 +119,28 @@ int64_t version_of(const std::string& path) {
   return version.step() ? version.integer(0) : -1;
 }
 
-// As the tenth step left it.
-void undo_eleventh_step(const std::string& path) {
+// As the version before left it.
+void undo_newest_step(const std::string& path) {
   Connection raw(path);
-  raw.execute("ALTER TABLE items DROP COLUMN finish_by");
-  raw.execute("ALTER TABLE items DROP COLUMN group_name");
-  raw.execute("PRAGMA user_version = 10");
+  raw.execute("ALTER TABLE templates DROP COLUMN removed");
+  raw.execute("DROP TABLE contents");
+  raw.execute(("PRAGMA user_version = " + std::to_string(newest_schema() - 1)).c_str());
+}
+
+std::string copy_of_older(const std::string& path) {
+  return path + ".schema" + std::to_string(newest_schema() - 1);
 }
 
 TEST_F(DatabaseTest, IsCopiedBeforeItsSchemaIsUpgraded) {
   const std::string instance = Database(path_).instance();
-  undo_eleventh_step(path_);
+  undo_newest_step(path_);
   EXPECT_EQ(Database(path_).schema_version(), newest_schema());
-  EXPECT_EQ(version_of(path_ + ".schema10"), 10);
-  Connection copy(path_ + ".schema10");
+  EXPECT_EQ(version_of(copy_of_older(path_)), newest_schema() - 1);
+  Connection copy(copy_of_older(path_));
   Statement query(copy, "SELECT id FROM instance");
   ASSERT_TRUE(query.step());
   EXPECT_EQ(query.text(0), instance);
-  EXPECT_EQ(std::filesystem::status(path_ + ".schema10").permissions(),
+  EXPECT_EQ(std::filesystem::status(copy_of_older(path_)).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
@@ -149,11 +153,11 @@ TEST_F(DatabaseTest, OfTheNewestSchemaIsNotCopied) {
 
 TEST_F(DatabaseTest, IsNotUpgradedWhereItCannotBeCopied) {
   { const Database first(path_); }
-  undo_eleventh_step(path_);
-  std::filesystem::create_directory(path_ + ".schema10");
+  undo_newest_step(path_);
+  std::filesystem::create_directory(copy_of_older(path_));
   EXPECT_THAT(refusal<DatabaseError>([&] { Database second(path_); }),
-              HasSubstr("cannot copy the database to '" + path_ + ".schema10'"));
-  EXPECT_EQ(version_of(path_), 10);
+              HasSubstr("cannot copy the database to '" + copy_of_older(path_) + "'"));
+  EXPECT_EQ(version_of(path_), newest_schema() - 1);
 }
 
 TEST_F(DatabaseTest, IsCopiedWhileItIsInUse) {

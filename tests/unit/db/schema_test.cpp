@@ -111,8 +111,9 @@ TEST_F(StoresTest, AttemptsBeforeTheColumnsOfThePolicyRanWhole) {
   const auto attempt = attempts_.insert({.item_id = id, .token = "t"});
   {
     const std::scoped_lock lock(database_.mutex());
+    undo_removed_templates(database_.connection());
     undo_policy_columns(database_.connection());
-    database_.connection().execute("PRAGMA user_version = 11");
+    database_.connection().execute("PRAGMA user_version = 12");
     upgrade_schema(database_.connection());
   }
   EXPECT_EQ(attempts_.find(attempt)->segment, 0);

@@ -59,6 +59,7 @@ TEST_F(DoctorTest, TemplatesThatCannotBeUsedAreBadAndNoJobIsTried) {
   config_.templates = folder_.file("nowhere");
   found_ = {{.subject = "slurmctld", .says = "is up"}};
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   const auto findings = examine(SystemClock());
   EXPECT_EQ(about(findings, "script templates").level, Level::kBad);
   EXPECT_THAT(last_.requests, IsEmpty());
@@ -126,6 +127,7 @@ TEST_F(DoctorTest, TheSelfTestOfTheEngineRunsInTheJob) {
 
 TEST_F(DoctorTest, TheSelfTestRunsOnTheDeviceOfTheShape) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   examine(SystemClock());
   EXPECT_THAT(last_.requests.back().script, HasSubstr("--backend cuda"));
   config_.slurm.shape = Shape::kCpu;
@@ -194,6 +196,7 @@ TEST_F(DoctorTest, AStateFolderThatCannotBeMadeIsBad) {
 
 TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.options = {{"partition", "gpu,long"}, {"account", "lab"}};
   config_.slurm.shape_options[Shape::kCpu] = {{"qos", "night"}};
   const slurm::Examination names = names_used(config_);
@@ -218,6 +221,7 @@ TEST_F(DoctorTest, OnSlurmTheNamesOfTheSiteAreAskedForAndUsed) {
 
 TEST_F(DoctorTest, WhatEachShapeNeedsIsComparedWithTheCluster) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.options = {
       {"partition", "gpu,long"}, {"account", "lab"}, {"time", "02:00:00"}, {"mem-per-cpu", "4G"}};
   config_.slurm.shape = Shape::kNodes;

@@ -16,6 +16,7 @@ using Level = slurm::Finding::Level;
 
 TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.options = {{"mem", "640G"}, {"time", "02:00:00"}, {"mail-user", "ann@example.org"}};
   config_.slurm.urgent_shape = Shape::kNodes;
   config_.slurm.nodes = 3;
@@ -37,6 +38,7 @@ TEST_F(DoctorTest, TheTrueRequestOfEachShapeIsSubmittedHeldAndCancelled) {
 
 TEST_F(DoctorTest, TheRequestOfAClassWithOptionsOfItsOwnIsTriedToo) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.urgent_shape = Shape::kNodes;
   config_.policy.classes[db::Priority::kUrgent].options = {{"qos", "fast"}};
   using Fault = tests::FakeCluster::Fault;
@@ -52,6 +54,7 @@ TEST_F(DoctorTest, TheRequestOfAClassWithOptionsOfItsOwnIsTriedToo) {
 
 TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigured) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.options = {{"mem", "640G"}};
   config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nothing"}};
   faults_ = {tests::FakeCluster::Fault::kReject};
@@ -65,6 +68,7 @@ TEST_F(DoctorTest, AShapeThatSlurmRefusesIsBadWithItsReasonAndWhereItIsConfigure
 
 TEST_F(DoctorTest, AnUnknownLicenseOfAShapeIsBadWithTheKey) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   config_.slurm.shape_options[Shape::kGpu] = {{"licenses", "nosuch:1"}};
   faults_ = {tests::FakeCluster::Fault::kReject};
   refusal_message_ = "Invalid license specification";
@@ -77,6 +81,7 @@ TEST_F(DoctorTest, AnUnknownLicenseOfAShapeIsBadWithTheKey) {
 
 TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   during_ = [this] { cluster_->job(cluster_->requests.back().name).reason = "PartitionTimeLimit"; };
   const Finding job = about(examine(SystemClock()), "request of shape gpu");
   EXPECT_EQ(job.level, Level::kBad);
@@ -86,6 +91,7 @@ TEST_F(DoctorTest, AHeldJobThatCouldNeverStartIsBadAndIsCancelled) {
 
 TEST_F(DoctorTest, AHeldJobWhoseAnswerGotLostIsFoundByItsNameAndCancelled) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   faults_ = {tests::FakeCluster::Fault::kAcceptAndLoseAnswer};
   EXPECT_EQ(about(examine(SystemClock()), "request of shape gpu").level, Level::kGood);
   EXPECT_THAT(last_.cancelled, testing::Contains("101"));
@@ -94,6 +100,7 @@ TEST_F(DoctorTest, AHeldJobWhoseAnswerGotLostIsFoundByItsNameAndCancelled) {
 
 TEST_F(DoctorTest, AHeldJobIsCancelledWhenTheSiteAllowsAnotherRequest) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   const auto budget_ends = [&] {
     if (cluster_->requests.back().hold) cluster_->requests_left = 0;
   };
@@ -116,6 +123,7 @@ TEST_F(DoctorTest, AHeldJobIsCancelledWhenTheSiteAllowsAnotherRequest) {
 
 TEST_F(DoctorTest, AHeldJobOfUnknownFateIsBadWithHowToCancelIt) {
   config_.cluster = ClusterKind::kSlurm;
+  config_.policy.widths = WidthsBy::kFixed;
   faults_ = {tests::FakeCluster::Fault::kLoseRequest};
   during_ = [] {};
   const Finding job = about(examine(SystemClock()), "request of shape gpu");

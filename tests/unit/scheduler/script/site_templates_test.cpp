@@ -19,6 +19,7 @@ class SiteTemplates : public testing::Test {
       std::filesystem::copy(entry.path(), folder_.file(entry.path().filename().string()));
     }
     config_ = slurm_config();
+    config_.policy.widths = WidthsBy::kFixed;
     config_.templates = folder_.path();
   }
 

@@ -61,7 +61,7 @@ TEST(TraceWriter, EqualItemsOneBehindAnotherAreOneEntry) {
   many.items.back().work = 3600;
   const std::string yaml = trace_yaml(many);
   EXPECT_THAT(yaml, HasSubstr("  - {count: 999, start: 0s, "));
-  EXPECT_EQ(std::count(yaml.begin(), yaml.end(), '\n'), 13);
+  EXPECT_EQ(std::count(yaml.begin(), yaml.end(), '\n'), 14);
   EXPECT_EQ(parse_trace(yaml, "trace.yaml").items.size(), 1000U);
 }
 
