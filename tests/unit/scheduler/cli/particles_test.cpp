@@ -138,8 +138,8 @@ TEST_F(CliExportTest, ThePeaksOfALabelGoIntoOneFile) {
   EXPECT_THAT(some.error, HasSubstr("item 3 has no result"));
   EXPECT_EQ(margay({"results", "--label", "other", "--csv", file("none.csv")}).exit, 4);
   EXPECT_FALSE(fs::exists(file("none.csv")));
-  EXPECT_EQ(margay({"results", "1", "--label", "x", "--csv", file("none.csv")}).exit, 2);
-  EXPECT_EQ(margay({"results", "1", "2"}).exit, 2);
+  EXPECT_EQ(margay({"results", "1", "--label", "x", "--csv", file("none.csv")}).exit, 4);
+  EXPECT_EQ(margay({"results", "1", "2"}).exit, 0);
 }
 
 TEST_F(CliExportTest, CopiesAreNamedAfterTheMicrographAndTheItem) {
