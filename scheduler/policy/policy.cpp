@@ -131,7 +131,8 @@ class Planner {
     const auto over = std::find_if(ready.begin(), ready.end(), competes);
     if (over == ready.end()) return;
     const db::Priority highest = over->item->priority;
-    for (const auto& [priority, share] : snapshot_.limits.floors) {
+    for (const auto& of_class : snapshot_.limits.floors) {
+      const db::Priority priority = of_class.first;
       Floor* floor = floors_.of(priority);
       if (floor == nullptr || priority < highest) continue;
       const auto is_higher = [&](const Entry& entry) { return entry.item->priority < priority; };

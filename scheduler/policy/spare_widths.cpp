@@ -102,7 +102,8 @@ std::optional<ItemWidth> ItemWidths::narrower(const PlanItem& item) const {
   for (const auto& [priority, jobs] : pending_) shared.ready_[priority] += jobs;
   auto choice = shared.choose(item, work, time->model, rules->second, {.likely = own, .late = own});
   if (!choice || choice->width.gpus() >= item.width->gpus()) return std::nullopt;
-  ItemWidth width{.width = choice->width, .choice = std::move(choice)};
+  ItemWidth width{.width = choice->width};
+  width.choice = std::move(choice);
   width.done_now = left;
   width.done_then = run_seconds(time->model, work, width.width);
   const auto freed = static_cast<int64_t>(item.width->gpus() - width.width.gpus());
