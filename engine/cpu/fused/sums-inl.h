@@ -44,8 +44,11 @@ constexpr float kFloatMagic = 12582912.0f;
 static_assert(kLargeSquare * (1 << kSquareBits) <= 4194304.0f, "a float holds it beside its magic");
 
 // True where MulAdd rounds once.
-constexpr bool kFused =
-    (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128);
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128)
+constexpr bool kFused = true;
+#else
+constexpr bool kFused = false;
+#endif
 
 // `fixed` becomes the square of v in steps of 2^-kSquareBits, rounded, and the sum of that and the
 // square of u rounded again, both from exact products. False where some lane is large or no number.
