@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <utility>
 
 #include "scheduler/errors.h"
 
@@ -29,6 +30,11 @@ struct FileWork::Task {
     error = std::move(with);
     ended = true;
     changed.notify_all();
+  }
+  // Once it has ended. The exception is then the caller's alone.
+  std::exception_ptr take_error() {
+    const std::scoped_lock lock(mutex);
+    return std::exchange(error, nullptr);
   }
   bool ends_within(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex);
@@ -64,16 +70,17 @@ std::shared_ptr<FileWork::Task> FileWork::begin(int64_t owner, const std::string
   threads_.begin(owner, path,
                  [task, path, before = options_.before,
                   work = std::move(work)](const OwnerThreads::Sign& note) {
+                   std::exception_ptr error;
                    try {
                      if (before) before(path);
                      work([&](const std::string& at) {
                        note(at);
                        return !task->given_up;
                      });
-                     task->end(nullptr);
                    } catch (...) {
-                     task->end(std::current_exception());
+                     error = std::current_exception();
                    }
+                   task->end(std::move(error));
                  });
   return task;
 }
@@ -94,7 +101,7 @@ void FileWork::run(int64_t owner, const std::string& path,
     task->given_up = true;
     give_up(owner, path);
   }
-  if (task->error) std::rethrow_exception(task->error);
+  if (std::exception_ptr error = task->take_error()) std::rethrow_exception(std::move(error));
 }
 
 }  // namespace scheduler
