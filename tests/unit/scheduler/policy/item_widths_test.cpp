@@ -11,7 +11,7 @@
 
 #include "scheduler/policy/policy.h"
 #include "tests/unit/scheduler/policy/decided.h"
-#include "tests/unit/scheduler/policy/example_cluster.h"
+#include "tests/unit/scheduler/policy/example_limits.h"
 
 namespace scheduler {
 namespace {
@@ -26,23 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr Width kNarrow{};
-constexpr Width kOneNode{.gpus_per_node = 4};
-constexpr Width kWholeCluster{.nodes = kExampleNodes, .gpus_per_node = 4};
 constexpr int64_t kSnapshotTime = 1'000'000;
-
-ClusterLimits example_limits() {
-  const Width four_nodes{.nodes = 4, .gpus_per_node = 4};
-  return {.slots = 1000,
-          .queues = true,
-          .max_pending = 1000,
-          .width = kNarrow,
-          .menu = widths_of(4, kExampleNodes),
-          .classes = {{Priority::kLow, {kNarrow, kNarrow, kOneNode, 0.98}},
-                      {Priority::kNormal, {kNarrow, kOneNode, kOneNode, 0.97}},
-                      {Priority::kHigh, {kNarrow, kOneNode, four_nodes, 0.80}},
-                      {Priority::kUrgent, {kNarrow, kWholeCluster, kWholeCluster, 0.50}}}};
-}
 
 class ItemWidthsTest : public testing::Test {
  protected:

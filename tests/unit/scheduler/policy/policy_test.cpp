@@ -5,6 +5,7 @@
 
 #include "scheduler/policy/cluster_limits.h"
 #include "tests/unit/scheduler/policy/decided.h"
+#include "tests/unit/scheduler/policy/example_limits.h"
 
 namespace scheduler {
 namespace {
@@ -250,7 +251,6 @@ TEST(Policy, ItemsGetTheSitesWidth) {
 }
 
 constexpr Width kOneGpu{};
-constexpr Width kFourNodes{.nodes = 4, .gpus_per_node = 4};
 
 QueueSnapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
   QueueSnapshot snapshot = queueing(std::move(items), slots);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/scheduler/policy/decided.h"
-#include "tests/unit/scheduler/policy/example_cluster.h"
+#include "tests/unit/scheduler/policy/example_limits.h"
 
 namespace scheduler {
 namespace {
@@ -15,25 +15,14 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr Width kSpareGpu{};
-constexpr Width kSpareNode{.gpus_per_node = 4};
-constexpr Width kFourNodes{.nodes = 4, .gpus_per_node = 4};
 constexpr int64_t kSpareTime = 1'000'000;
 
 class SpareWidthsTest : public testing::Test {
  protected:
   SpareWidthsTest() {
     snapshot_.now = kSpareTime;
-    snapshot_.limits = {
-        .slots = 1000,
-        .queues = true,
-        .max_pending = 1000,
-        .width = kSpareGpu,
-        .menu = widths_of(4, kExampleNodes),
-        .classes = {{Priority::kLow, {kSpareGpu, kSpareGpu, kSpareNode, 0.98}},
-                    {Priority::kNormal, {kSpareGpu, kSpareNode, kSpareNode, 0.97}},
-                    {Priority::kHigh, {kSpareGpu, kSpareNode, kFourNodes, 0.80}},
-                    {Priority::kUrgent, {kSpareGpu, kFourNodes, kFourNodes, 0.50}}}};
+    snapshot_.limits = example_limits();
+    snapshot_.limits.classes[Priority::kUrgent].cap = kFourNodes;
     snapshot_.times = {SearchTime{.work = kLong, .model = example_model()},
                        SearchTime{.work = kHour / 2, .model = example_model()}};
     set_free(16);
@@ -72,46 +61,46 @@ class SpareWidthsTest : public testing::Test {
 };
 
 TEST_F(SpareWidthsTest, TheLastLowItemsOfABacklogGetFreeNodes) {
-  add_running(Priority::kLow, kSpareGpu);
+  add_running(Priority::kLow, kNarrow);
   add(Priority::kLow);
   add(Priority::kLow);
   set_free(1);
-  EXPECT_THAT(widths(), testing::ElementsAre(kSpareNode, kSpareGpu)) << "only one node is free";
+  EXPECT_THAT(widths(), testing::ElementsAre(kOneNode, kNarrow)) << "only one node is free";
   EXPECT_THAT(decided(snapshot_)[1].explanation,
               HasSubstr("a whole node, which its class may have while nobody else waits"));
 }
 
 TEST_F(SpareWidthsTest, AFewLowItemsThatAreNoEndOfABacklogGetAGpuEach) {
   for (int i = 0; i < 3; ++i) add(Priority::kLow);
-  EXPECT_THAT(widths(), Each(kSpareGpu));
+  EXPECT_THAT(widths(), Each(kNarrow));
 }
 
 TEST_F(SpareWidthsTest, ALowItemThatJustCameIsNoEndOfABacklog) {
-  add_running(Priority::kLow, kSpareGpu);
+  add_running(Priority::kLow, kNarrow);
   add(Priority::kLow).created = kSpareTime;
-  EXPECT_THAT(widths(), Each(kSpareGpu));
+  EXPECT_THAT(widths(), Each(kNarrow));
 }
 
 TEST_F(SpareWidthsTest, LowItemsStayNarrowWhileAnybodyElseWaits) {
-  add_running(Priority::kLow, kSpareGpu);
+  add_running(Priority::kLow, kNarrow);
   add(Priority::kLow);
   snapshot_.gpus->others_waiting = 1;
-  EXPECT_THAT(widths(), Each(kSpareGpu));
+  EXPECT_THAT(widths(), Each(kNarrow));
   snapshot_.gpus->others_waiting = 0;
   snapshot_.pending[Priority::kNormal] = 1;
-  EXPECT_THAT(widths(), Each(kSpareGpu));
+  EXPECT_THAT(widths(), Each(kNarrow));
   snapshot_.pending.clear();
-  EXPECT_THAT(widths(), Each(kSpareNode));
+  EXPECT_THAT(widths(), Each(kOneNode));
   snapshot_.limits.max_pending = 1;
   add(Priority::kHigh);
-  EXPECT_THAT(widths(), testing::Contains(kSpareGpu)) << "an item of a higher class is ready";
+  EXPECT_THAT(widths(), testing::Contains(kNarrow)) << "an item of a higher class is ready";
 }
 
 TEST_F(SpareWidthsTest, ASearchThatWastesANodeStaysNarrow) {
   snapshot_.times[0]->work = 600;
-  add_running(Priority::kLow, kSpareGpu);
+  add_running(Priority::kLow, kNarrow);
   add(Priority::kLow);
-  EXPECT_THAT(widths(), Each(kSpareGpu));
+  EXPECT_THAT(widths(), Each(kNarrow));
 }
 
 TEST_F(SpareWidthsTest, ADemotedItemIsStoppedForANarrowerJobWhereOthersGainByIt) {
@@ -121,7 +110,7 @@ TEST_F(SpareWidthsTest, ADemotedItemIsStoppedForANarrowerJobWhereOthersGainByIt)
   add_short(12);
   const Decided first = decided(snapshot_).front();
   EXPECT_EQ(first.verdict, Verdict::kWiden);
-  EXPECT_EQ(first.width, kSpareNode);
+  EXPECT_EQ(first.width, kOneNode);
   EXPECT_THAT(
       first.explanation,
       AllOf(HasSubstr("has 4 nodes (16 GPUs), more than class normal may have"),
@@ -147,7 +136,7 @@ TEST_F(SpareWidthsTest, ADemotedItemStaysWhereItIsAlmostDone) {
 TEST_F(SpareWidthsTest, WhatIsUrgentOrWithinItsCapIsNotNarrowed) {
   set_free(0);
   add_running(Priority::kUrgent, kFourNodes);
-  add_running(Priority::kNormal, kSpareNode);
+  add_running(Priority::kNormal, kOneNode);
   add_short(12);
   EXPECT_THAT(widened(snapshot_), IsEmpty());
 }
