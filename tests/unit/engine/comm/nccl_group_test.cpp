@@ -21,8 +21,7 @@ using testing::HasSubstr;
 
 enum class Ended { kNo, kDestroyed, kAborted };
 
-// NCCL of one rank, whose functions take no object of ours. A communicator that has ended is kept,
-// so that a call with it is seen.
+// Plays NCCL for one rank. Communicators that have ended are kept, so that a call with one is seen.
 struct PlayedNccl {
   std::map<ncclComm_t, Ended> communicators;
   std::vector<size_t> counts;               // of each collective
@@ -37,6 +36,7 @@ struct PlayedNccl {
   }
   Ended ended() const { return communicators.begin()->second; }
 };
+// NCCL's functions have no argument to pass it by.
 PlayedNccl* played = nullptr;
 
 ncclResult_t collective(size_t count, ncclComm_t communicator) {
