@@ -111,8 +111,8 @@ void correlate(benchmark::State& state, const Side& side) {
   state.SetLabel(engine::cpu::processor_name() + ", " + side.instruction_set());
 }
 
-// FFTW's transforms of one real image forward and back, and nothing else, on one core: the least that
-// a correlation takes by them.
+// FFTW's transforms of one real image forward and back, and nothing else, on one core: the least
+// that a correlation takes by them.
 void bare(benchmark::State& state) {
   const int height = static_cast<int>(state.range(0));
   const int width = static_cast<int>(state.range(1));
