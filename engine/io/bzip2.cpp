@@ -62,8 +62,8 @@ class Bzip2 : public Decompressor {
 
 }  // namespace
 
-std::unique_ptr<Decompressor> make_bzip2(Decompressor::RawRead raw) {
-  return std::make_unique<Bzip2>(std::move(raw));
+std::unique_ptr<Decompressor> make_bzip2(const Decompressor::RawRead& raw) {
+  return std::make_unique<Bzip2>(raw);
 }
 
 }  // namespace engine

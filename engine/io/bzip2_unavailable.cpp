@@ -3,6 +3,6 @@
 
 namespace engine {
 
-std::unique_ptr<Decompressor> make_bzip2(Decompressor::RawRead) { return nullptr; }
+std::unique_ptr<Decompressor> make_bzip2(const Decompressor::RawRead&) { return nullptr; }
 
 }  // namespace engine

@@ -62,7 +62,7 @@ std::unique_ptr<Decompressor> make_decompressor(Compression kind, Decompressor::
     case Compression::kGzip:
       return std::make_unique<Gzip>(std::move(raw));
     case Compression::kBzip2:
-      if (auto found = make_bzip2(std::move(raw))) return found;
+      if (auto found = make_bzip2(raw)) return found;
       throw DamagedCompression(
           "is compressed with bzip2, which this build cannot read; unpack it first");
   }

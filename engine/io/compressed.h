@@ -33,6 +33,6 @@ Compression compression_of(const std::string& begin);
 // Null for kNone. Throws DamagedCompression when this build cannot read that kind.
 std::unique_ptr<Decompressor> make_decompressor(Compression kind, Decompressor::RawRead raw);
 // Null where the build has no bzip2.
-std::unique_ptr<Decompressor> make_bzip2(Decompressor::RawRead raw);
+std::unique_ptr<Decompressor> make_bzip2(const Decompressor::RawRead& raw);
 
 }  // namespace engine
