@@ -25,7 +25,7 @@ namespace {
 
 using base::mrc_bytes::get;
 
-constexpr int64_t kLargestUnpacked = int64_t{1} << 40;  // bytes
+constexpr int64_t kLargestUnpacked = int64_t{1} << 36;  // bytes: a cube of 2580 pixels
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem) {
   throw InputError("'" + path + "' " + problem);

@@ -48,7 +48,8 @@ class Checks {
 
   void check_optics() {
     if (optics_.voltage < kLeastVoltage || optics_.voltage > kMostVoltage) {
-      warn("optics_group.voltage", optics_.voltage, " kV", "microscopes have 80 to 300 kV");
+      warn("optics_group.voltage", optics_.voltage, " kV",
+           "microscopes have 80 to 300 kV; is it in V?");
     }
     if (optics_.spherical_aberration > kMostAberration) {
       warn("optics_group.spherical_aberration", optics_.spherical_aberration, " mm",
