@@ -157,6 +157,7 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
   LaneForecast lane = forecast_lane(facts_, question);
   GpuForecast gpus = std::move(lane.gpus);
   for (const db::Attempt& attempt : open) {
+    if (attempt.segment > 0) gpus.segments[attempt.item_id] = attempt.segment;
     const auto start = lane.starts.find(attempt.token);
     if (start != lane.starts.end()) gpus.starts[attempt.item_id] = start->second;
   }

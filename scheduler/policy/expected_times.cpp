@@ -7,6 +7,7 @@
 #include <optional>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "scheduler/policy/deadlines.h"
@@ -42,6 +43,12 @@ class Devices {
   std::optional<double> earliest(const Width& width) {
     put_back();
     return earliest_start(free_, width);
+  }
+
+  // The start of the next job of a search whose job stops with a checkpoint at this time.
+  std::optional<double> resume(const Width& width, double seconds, double stops) {
+    put_back();
+    return place(free_, width, seconds, stops);
   }
 
   // The start of a job of this width that runs for so many seconds; nullopt: there is no room.
@@ -136,22 +143,37 @@ class Expectation {
     std::optional<Devices> devices = devices_for_ready();
     ByClass left{};
     for (const Entry& entry : ready) ++left[static_cast<size_t>(entry.item->priority)];
-    size_t next_start = 0;
+    std::stable_sort(rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) {
+      return std::pair(a.entry.item->priority, a.stops) <
+             std::pair(b.entry.item->priority, b.stops);
+    });
+    // Those that a floor lets go first are not in the order of the items.
+    std::unordered_map<int64_t, const JobStart*> starts;
+    for (const JobStart& start : plan_.starts) starts.emplace(start.item_id, &start);
     for (const Entry& entry : ready) {
       const PlanItem& item = *entry.item;
       int64_t& of_class = left[static_cast<size_t>(item.priority)];
-      const bool starts = plan_.decisions[entry.decision].verdict == Verdict::kStart;
-      const JobStart* start = starts ? &plan_.starts.at(next_start++) : nullptr;
+      if (devices) resume_up_to(item.priority, *devices);
+      const auto start = starts.find(item.id);
       if (devices) {
-        add_waiting(entry, start, of_class, *devices);
+        add_waiting(entry, start == starts.end() ? nullptr : start->second, of_class, *devices);
       } else {
         ++plan_.queue.unknown;
       }
       --of_class;
     }
+    if (devices) resume_up_to(db::Priority::kLow, *devices);
   }
 
  private:
+  // What is left of a search when its job stops with a checkpoint at the end of its segment.
+  struct Rest {
+    Entry entry{};
+    double started = 0;  // seconds from now
+    double stops = 0;
+    double seconds = 0;
+  };
+
   // What an item of a class and kind may have, narrowest first, and how long it then takes.
   struct Timed {
     Width width{};
@@ -180,10 +202,51 @@ class Expectation {
       ++plan_.queue.unknown;
       return;
     }
-    const double seconds = run_seconds(time->model, time->work, with_device(*item.width));
-    const double done = std::max(0.0, *start + seconds);
-    set(entry, *start, done);
-    if (!item.waits) busy_.push_back(done);
+    const Width width = with_device(*item.width);
+    const double whole = run_seconds(time->model, time->work * item.left, width);
+    const int64_t segment = segment_of_job(item);
+    const double seconds = in_segments(whole, segment, run_seconds(time->model, 0, width));
+    set(entry, *start, std::max(0.0, *start + seconds));
+    const bool stops = seconds > whole;
+    const double turn = stops ? static_cast<double>(segment) : whole;
+    const double until = std::max(0.0, *start + turn);
+    if (!item.waits) busy_.push_back(until);
+    if (stops) {
+      rests_.push_back(
+          {.entry = entry, .started = *start, .stops = until, .seconds = seconds - turn});
+    }
+  }
+
+  // A search that stops at the end of its segment goes on before the waiting items of its class,
+  // most of which are newer.
+  void resume_up_to(db::Priority priority, Devices& devices) {
+    for (; resumed_ < rests_.size(); ++resumed_) {
+      const Rest& rest = rests_[resumed_];
+      if (rest.entry.item->priority > priority) return;
+      const Width width = with_device(*rest.entry.item->width);
+      const auto begins = devices.resume(width, rest.seconds, rest.stops);
+      if (begins) set(rest.entry, rest.started, *begins + rest.seconds);
+    }
+  }
+
+  // Of a search that runs in segments, each of which begins with `overhead` seconds, on the same
+  // GPUs.
+  static double in_segments(double whole, int64_t segment, double overhead) {
+    const auto turn = static_cast<double>(segment);
+    if (turn <= overhead || whole <= turn) return whole;
+    return whole + overhead * std::ceil((whole - turn) / (turn - overhead));
+  }
+
+  double in_segments_of(const PlanItem& item, double whole, const RuntimeModel& model,
+                        const Width& width) const {
+    if (item.priority <= db::Priority::kUrgent) return whole;
+    return in_segments(whole, snapshot_.limits.segment, run_seconds(model, 0, width));
+  }
+
+  int64_t segment_of_job(const PlanItem& item) const {
+    if (!snapshot_.gpus) return 0;
+    const auto found = snapshot_.gpus->segments.find(item.id);
+    return found == snapshot_.gpus->segments.end() ? 0 : found->second;
   }
 
   // Seconds from now, negative for one that runs.
@@ -233,14 +296,20 @@ class Expectation {
   }
 
   double run_seconds_of(const PlanItem& item, const SearchTime& time, const Width& width) {
+    if (item.left < 1) {
+      const double rest = run_seconds(time.model, time.work * item.left, width);
+      return in_segments_of(item, rest, time.model, width);
+    }
+    const bool urgent = item.priority <= db::Priority::kUrgent;
     const auto known = std::find_if(last_.begin(), last_.end(), [&](const auto& one) {
-      return one.kind == item.kind && one.width == width;
+      return one.kind == item.kind && one.urgent == urgent && one.width == width;
     });
     if (known != last_.end()) return known->seconds;
-    const double seconds = run_seconds(time.model, time.work, width);
+    const double seconds =
+        in_segments_of(item, run_seconds(time.model, time.work, width), time.model, width);
     constexpr size_t kFew = 16;
     if (last_.size() == kFew) last_.erase(last_.begin());
-    last_.push_back({.kind = item.kind, .width = width, .seconds = seconds});
+    last_.push_back({.kind = item.kind, .urgent = urgent, .width = width, .seconds = seconds});
     return seconds;
   }
 
@@ -311,6 +380,7 @@ class Expectation {
 
   struct Known {
     int kind = -1;
+    bool urgent = false;
     Width width{};
     double seconds = 0;
   };
@@ -319,6 +389,8 @@ class Expectation {
   Plan& plan_;
   double now_;
   std::vector<double> busy_{};  // seconds until the running jobs end
+  std::vector<Rest> rests_{};
+  size_t resumed_ = 0;  // of these
   std::map<std::tuple<db::Priority, int, bool>, Menu> menus_{};
   std::vector<Known> last_{};
   int by_wait_ = 0;

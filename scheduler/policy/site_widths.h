@@ -28,6 +28,8 @@ struct GpuForecast {
   int64_t not_placed = 0;
   // When our jobs that wait in the cluster are expected to start, by item: as `likely`.
   std::map<int64_t, double> starts{};
+  // Seconds after which those of our jobs that run in segments stop with a checkpoint, by item.
+  std::map<int64_t, int64_t> segments{};
   int held_by_others = 0;      // GPUs that other people's jobs hold
   int64_t others_waiting = 0;  // other people's jobs that wait for these GPUs
 };

@@ -103,6 +103,50 @@ TEST_F(ExpectedTimesTest, WhatWaitsInTheClusterStartsWhenItsForecastSays) {
   EXPECT_EQ(made.decisions[0].done_in, 500 + kOneGpu);
 }
 
+// Its GPU is free for what is more urgent at the end of the segment, and for what waits behind it
+// when its search is done.
+TEST_F(ExpectedTimesTest, ASearchInSegmentsGoesOnBeforeWhatWaitsBehindIt) {
+  on_the_example_cluster();
+  snapshot_.limits.menu = {Width{}};
+  PlanItem& item = add_running(600);
+  snapshot_.gpus->likely = snapshot_.gpus->late = {NodeForecast{3000}};
+  snapshot_.gpus->segments[item.id] = 3600;
+  add();
+  add(Priority::kUrgent);
+  // Each of the 16 segments after the first begins anew with 35 s.
+  constexpr int32_t kInSegments = kOneGpu + 16 * 35;
+  const Plan made = plan(snapshot_);
+  EXPECT_EQ(made.decisions[2].starts_in, 3000) << "urgent";
+  EXPECT_EQ(made.decisions[0].done_in, kOneGpu + kInSegments - 600);
+  EXPECT_EQ(made.decisions[1].starts_in, kOneGpu + kInSegments - 600);
+  snapshot_.gpus->segments.clear();
+  snapshot_.gpus->likely = {NodeForecast{kOneGpu - 600}};
+  EXPECT_EQ(plan(snapshot_).decisions[0].done_in, kOneGpu - 600);
+}
+
+TEST_F(ExpectedTimesTest, AWaitingSearchIsExpectedToRunInSegmentsUnlessItIsUrgent) {
+  on_the_example_cluster();
+  snapshot_.limits.menu = {Width{}};
+  snapshot_.limits.segment = 3600;
+  add();
+  add(Priority::kUrgent);
+  const Plan made = plan(snapshot_);
+  EXPECT_EQ(made.decisions[0].done_in, kOneGpu + 16 * 35);
+  EXPECT_EQ(made.decisions[1].done_in, kOneGpu);
+}
+
+TEST_F(ExpectedTimesTest, ItemsThatAFloorLetsGoFirstAreExpectedWithTheirOwnWidths) {
+  on_the_example_cluster();
+  snapshot_.limits.floors = {{Priority::kLow, 0.05}};
+  snapshot_.limits.max_pending = 1;
+  for (int i = 0; i < 3; ++i) add(Priority::kUrgent);
+  add(Priority::kLow);
+  const Plan made = plan(snapshot_);
+  ASSERT_EQ(made.starts.front().item_id, 4) << "by the floor";
+  EXPECT_EQ(made.decisions[3].done_in - made.decisions[3].starts_in, kOneGpu);
+  EXPECT_NEAR(made.decisions[0].done_in, 1001, 1) << "the whole cluster";
+}
+
 TEST_F(ExpectedTimesTest, WhatIsNotKnownStaysUnknownAndIsCounted) {
   add_running(1000);
   add().kind = 1;
