@@ -69,16 +69,11 @@ bool Floors::is_due(db::Priority priority, const Width& width, double seconds) c
   return static_cast<double>(now_ - floor.idle_since) >= seconds * (width.gpus() / gpus - 1);
 }
 
-void Floors::stop(db::Priority priority, const Width& width) {
+void Floors::take(db::Priority priority, const Width& width) {
   Floor* floor = of(priority);
   if (floor == nullptr) return;
   floor->held += width.gpus();
   ++floor->jobs;
-}
-
-void Floors::take(db::Priority priority, const Width& width) {
-  stop(priority, width);
-  if (Floor* floor = of(priority)) floor->idle_since = now_;
 }
 
 }  // namespace scheduler

@@ -46,12 +46,11 @@ class Floors {
   // No class has a floor where the free GPUs are not known. The snapshot must outlive this.
   explicit Floors(const QueueSnapshot& snapshot);
 
-  // Whether the class's next job, of this width and so many seconds, goes before those of higher
-  // classes.
+  // Whether the class's next job, of this width and so many seconds (of a segment, where its search
+  // is cut into such), goes before those of higher classes.
   bool is_due(db::Priority priority, const Width& width, double seconds) const;
-  // A job of the class is stopped, to be submitted anew for its floor.
-  void stop(db::Priority priority, const Width& width);
-  // A job of the class is submitted for its floor.
+  // A job of the class is submitted for its floor, or stopped to be submitted anew for it. What it
+  // saved up is spent once the cluster has the job.
   void take(db::Priority priority, const Width& width);
   // null: the class has no floor.
   Floor* of(db::Priority priority);

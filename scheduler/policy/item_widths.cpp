@@ -328,6 +328,11 @@ int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) con
   constexpr int64_t kForCheckpoint = 120;
   const bool bulk = item.priority > db::Priority::kUrgent;
   int64_t segment = bulk ? snapshot_.limits.segment : 0;
+  // One that is over before the search begins would never end.
+  const SearchTime* time = time_of(item);
+  if (time != nullptr && static_cast<double>(segment) <= run_seconds(time->model, 0, width.width)) {
+    segment = 0;
+  }
   const int64_t most = bounds_of(snapshot_, item).most_seconds;
   if (most > 0) {
     const int64_t longest = std::max(most / 2, most - kForCheckpoint);
@@ -342,6 +347,12 @@ double ItemWidths::seconds_of(const PlanItem& item, const ItemWidth& width) cons
   const int gpus = std::max(1, width.width.gpus());
   if (time == nullptr || width.width.gpus() == 0) return snapshot_.usual_job_seconds / gpus;
   return run_seconds(time->model, work_of(item, *time), width.width);
+}
+
+double ItemWidths::turn_seconds(const PlanItem& item, const ItemWidth& width) const {
+  const double seconds = seconds_of(item, width);
+  const int64_t segment = segment_of(item, width);
+  return segment > 0 ? std::min(seconds, static_cast<double>(segment)) : seconds;
 }
 
 double ItemWidths::late_seconds_of(const PlanItem& item, const ItemWidth& width) const {

@@ -52,6 +52,8 @@ class ItemWidths {
   // average where the time of its search is not known.
   double seconds_of(const PlanItem& item, const ItemWidth& width) const;
   double late_seconds_of(const PlanItem& item, const ItemWidth& width) const;
+  // How long it keeps its GPUs until others have their turn, as expected: a segment at most.
+  double turn_seconds(const PlanItem& item, const ItemWidth& width) const;
   // When its GPUs are free with 90 % certainty, seconds from now; infinite: that is not known.
   double late_wait(const ItemWidth& width) const;
   // How long a job of any of the known searches may hold one GPU.

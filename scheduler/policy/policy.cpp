@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <unordered_map>
@@ -164,14 +165,14 @@ class Planner {
           snapshot_.not_widened.contains(item.id)) {
         continue;
       }
-      const ItemWidth width{.width = *item.width};
-      const double seconds = filling_.widths->seconds_of(item, width);
-      if (!floors_.is_due(priority, *item.width, seconds)) return;
+      if (holds_.of(item) != nullptr) continue;
+      const double turn = filling_.widths->turn_seconds(item, {.width = *item.width});
+      if (!floors_.is_due(priority, *item.width, turn)) return;
       const bool is_oldest = std::none_of(from, to, [&](const Entry& ready) {
         return std::pair(ready.item->created, ready.item->id) < std::pair(item.created, item.id);
       });
       if (!is_oldest) continue;
-      floors_.stop(priority, *item.width);
+      floors_.take(priority, *item.width);
       submitted_anew_.emplace(item.id, over);
     }
   }
@@ -180,7 +181,7 @@ class Planner {
     const PlanItem& item = *entry.item;
     if (!has_slot() || has_stuck_jobs(item, snapshot_)) return false;
     const ItemWidth width = filling_.widths->of(item);
-    if (!floors_.is_due(item.priority, width.width, filling_.widths->seconds_of(item, width))) {
+    if (!floors_.is_due(item.priority, width.width, filling_.widths->turn_seconds(item, width))) {
       return false;
     }
     start(entry, over);
@@ -194,11 +195,16 @@ class Planner {
     floor.job_gpus = std::max(1, width.width.gpus());
     floor.job_seconds = filling_.widths->late_seconds_of(item, width);
     floor.first_wait = filling_.widths->late_wait(width);
-    floor.later_waits = std::max(floor.first_wait, filling_.widths->longest_turn());
+    // Each segment waits for its GPUs anew.
+    const double turns =
+        width.segment > 0 ? std::ceil(floor.job_seconds / static_cast<double>(width.segment)) : 1;
+    floor.later_waits = turns * std::max(floor.first_wait, filling_.widths->longest_turn());
   }
 
   void note_floors() {
     plan_.floors = floors_.all();
+    // While nobody knows the GPUs, what has been saved up is kept.
+    if (!snapshot_.gpus) plan_.idle_since = snapshot_.idle_since;
     for (const auto& [priority, floor] : plan_.floors) {
       const auto left = filling_.left.find(priority);
       const bool waits =
@@ -318,9 +324,11 @@ class Planner {
     std::string text = narrowing_text(item, width, snapshot_.limits);
     const auto kept = snapshot_.not_widened.find(item.id);
     const bool cannot = kept != snapshot_.not_widened.end() && kept->second.width == width.width;
-    if (cannot || !snapshot_.pause_reason.empty()) {
-      text += "; its job is not stopped for that: " +
-              (cannot ? kept->second.why : snapshot_.pause_reason);
+    const std::string* held = holds_.of(item);
+    if (cannot || held != nullptr || !snapshot_.pause_reason.empty()) {
+      text += "; its job is not stopped for that: " + (cannot            ? kept->second.why
+                                                       : held != nullptr ? *held
+                                                                         : snapshot_.pause_reason);
       decide(entry, Verdict::kRuns, {.why = Why::kWidens, .text = add_text(text)});
       return;
     }

@@ -155,7 +155,28 @@ TEST_F(FloorsTest, AFloorOfLessThanAJobComesDueOnceItsShareHasComeOut) {
   EXPECT_THAT(by_floor(), testing::IsEmpty());
   snapshot_.idle_since[Priority::kLow] = kPlannedAt - static_cast<int64_t>(4 * seconds) - 5;
   EXPECT_EQ(by_floor().size(), 1) << "nothing adds up: one job and no more";
-  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), kPlannedAt) << "and then it begins anew";
+}
+
+TEST_F(FloorsTest, WhatWasSavedUpIsSpentOnceTheClusterHasTheJobAndNotBefore) {
+  all_busy_until(kHour, 1);
+  add_jobs(Priority::kHigh, 4);
+  add(Priority::kHigh, 10);
+  add(Priority::kLow, 2);
+  snapshot_.limits.slots = 6;
+  constexpr int64_t kLongAgo = kPlannedAt - 100 * static_cast<int64_t>(kHour);
+  snapshot_.idle_since[Priority::kLow] = kLongAgo;
+  ASSERT_EQ(by_floor().size(), 1);
+  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), kLongAgo) << "Slurm may refuse the job";
+  add_jobs(Priority::kLow, 1, true);
+  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), kPlannedAt);
+  EXPECT_THAT(by_floor(), testing::IsEmpty());
+}
+
+TEST_F(FloorsTest, WhatWasSavedUpIsKeptWhileNobodyKnowsTheGpus) {
+  add(Priority::kLow, 2);
+  snapshot_.gpus.reset();
+  snapshot_.idle_since[Priority::kLow] = 5;
+  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), 5);
 }
 
 TEST_F(FloorsTest, AClassWithoutItemsOwesItselfNothing) {
