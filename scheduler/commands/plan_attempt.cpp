@@ -123,6 +123,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobSh
                        .time_factor = time_factor(failures),
                        .memory_factor = memory_factor(failures),
                        .segment = std::llround(static_cast<double>(time.segment) * longer),
+                       .limit = time.limit,
                        .longest = time.longest});
   plan.width_text = width_text(script);
   plan.raised = std::move(script.raised);

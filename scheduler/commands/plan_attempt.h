@@ -36,6 +36,7 @@ struct AttemptPlan {
 
 struct JobTime {
   int64_t segment = 0;  // ScriptInputs'
+  int64_t limit = 0;
   int64_t longest = 0;
 };
 

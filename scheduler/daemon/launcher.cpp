@@ -171,8 +171,9 @@ class Launcher {
                       const JobStart& start) const {
     JobShape shape = job_shape_of(context_.config.slurm, start.width);
     shape.nice_of = start.floor_over;
-    AttemptPlan plan = plan_attempt(plan_context(), item, shape,
-                                    {.segment = start.segment, .longest = start.longest});
+    AttemptPlan plan =
+        plan_attempt(plan_context(), item, shape,
+                     {.segment = start.segment, .limit = start.limit, .longest = start.longest});
     plan.attempt.by_floor = start.floor_over.has_value();
     db::Attempt& attempt = plan.attempt;
     attempt.shape = text_of(limits_, start.width);

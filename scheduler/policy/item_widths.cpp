@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kWorthwhileGain = 0.9;
+constexpr int64_t kForCheckpoint = 120;
 
 int gpus_up(const ClusterForecast& cluster) {
   size_t gpus = 0;
@@ -325,7 +326,6 @@ bool ItemWidths::has_own_place(const PlanItem& item) const {
 
 // What is urgent keeps its GPUs until it is done, if Slurm lets it.
 int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) const {
-  constexpr int64_t kForCheckpoint = 120;
   const bool bulk = item.priority > db::Priority::kUrgent;
   int64_t segment = bulk ? snapshot_.limits.segment : 0;
   // One that is over before the search begins would never end.
@@ -340,6 +340,13 @@ int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) con
   }
   if (segment == 0) return 0;
   return late_seconds_of(item, width) > static_cast<double>(segment) ? segment : 0;
+}
+
+int64_t ItemWidths::limit_of(const PlanItem& item, const ItemWidth& width) const {
+  const SearchTime* time = time_of(item);
+  if (time == nullptr || !time->well_known || width.width.gpus() == 0) return 0;
+  return time_limit(time->model, seconds_of(item, width), static_cast<double>(kForCheckpoint),
+                    bounds_of(snapshot_, item).most_seconds);
 }
 
 double ItemWidths::seconds_of(const PlanItem& item, const ItemWidth& width) const {

@@ -52,6 +52,8 @@ class ItemWidths {
   // average where the time of its search is not known.
   double seconds_of(const PlanItem& item, const ItemWidth& width) const;
   double late_seconds_of(const PlanItem& item, const ItemWidth& width) const;
+  // The time limit that its job may ask for, seconds; 0: too little is known of such searches.
+  int64_t limit_of(const PlanItem& item, const ItemWidth& width) const;
   // How long it keeps its GPUs until others have their turn, as expected: a segment at most.
   double turn_seconds(const PlanItem& item, const ItemWidth& width) const;
   // When its GPUs are free with 90 % certainty, seconds from now; infinite: that is not known.

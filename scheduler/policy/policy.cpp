@@ -230,6 +230,7 @@ class Planner {
                    .explanation = sentence(plan_, decision),
                    .floor_over = floor_over,
                    .segment = width.segment,
+                   .limit = width.segment > 0 ? 0 : filling_.widths->limit_of(item, width),
                    .longest = bounds_of(snapshot_, item).most_seconds};
     if (asks.own_room) start.apart = item.owner;
     plan_.starts.push_back(std::move(start));

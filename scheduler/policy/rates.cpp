@@ -286,9 +286,11 @@ std::optional<SearchTime> search_time(const Measures& known,
                                       const SearchSize& search) {
   const auto estimate = estimate_work(known, site_rates, search);
   if (!estimate) return std::nullopt;
-  return SearchTime{.work = estimate->seconds,
-                    .model = learned_model(known, *estimate),
-                    .source = describe(*estimate)};
+  return SearchTime{
+      .work = estimate->seconds,
+      .model = learned_model(known, *estimate),
+      .source = describe(*estimate),
+      .well_known = estimate->source == RateSource::kMeasured && estimate->runs >= kEnoughRuns};
 }
 
 }  // namespace scheduler

@@ -44,7 +44,7 @@ double efficiency(const RuntimeModel& model, double work, const Width& width,
 
 // The time limit that a job should ask for: 1.15 times the duration that 95 % do not pass and the
 // time for a checkpoint, rounded up to five minutes, at most `longest` (of the partition; 0: no
-// limit). Seconds. The daemon does not use it yet: a job asks for the time of its options.
+// limit). Seconds.
 int64_t time_limit(const RuntimeModel& model, double seconds, double checkpoint_seconds,
                    int64_t longest);
 

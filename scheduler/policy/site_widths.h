@@ -17,6 +17,8 @@ struct SearchTime {
   double work = 0;  // seconds on one GPU
   RuntimeModel model{};
   std::string source{};  // as describe() has it (rates.h)
+  // The rate and its spread are those of enough searches to hold a job to them.
+  bool well_known = false;
 };
 
 // The GPUs that Margay's jobs may use, as the last look at the cluster showed them.

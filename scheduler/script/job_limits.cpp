@@ -62,6 +62,16 @@ int64_t cut_to_segment(slurm::Directives& asks, int64_t segment, int64_t longest
   return limit - warning;
 }
 
+bool limit_time(slurm::Directives& asks, int64_t limit, int64_t longest) {
+  if (limit == 0) return false;
+  const int64_t wanted = longest > 0 ? std::min(limit, longest) : limit;
+  const auto time = asks.find("time");
+  const int64_t given = time == asks.end() ? -1 : slurm::parse_time(time->second).value();
+  if (given >= 0 && given <= wanted) return false;
+  asks["time"] = slurm::time_text(wanted);
+  return true;
+}
+
 void shorten_warning(slurm::Directives& asks) {
   if (asks.count("signal") == 0 || asks.count("time") == 0) return;
   const int64_t limit = slurm::parse_time(asks["time"]).value();

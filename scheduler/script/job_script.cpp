@@ -186,6 +186,14 @@ JobScript render_local(const Config& config, const ScriptInputs& inputs) {
   return {.text = slurm::with_directives(text, asks)};
 }
 
+// After jobs that ran into it a longer one, but no retry asks for more than the site lets it.
+int64_t limit_of(const Config& config, const ScriptInputs& inputs) {
+  const auto longer =
+      std::llround(static_cast<double>(inputs.limit) * std::max(1.0, inputs.time_factor));
+  if (config.slurm.longest_time < 0) return longer;
+  return std::max(inputs.limit, std::min<int64_t>(longer, config.slurm.longest_time));
+}
+
 JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const JobShape job = inputs.shape.value_or(job_shape_of(config.slurm, config.slurm.shape));
   const Shape shape = job.shape;
@@ -201,6 +209,10 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   const bool own_time = inputs.item.options.count("time") != 0;
   const int64_t segment = cut_to_segment(asks, own_time ? 0 : inputs.segment, inputs.longest);
   if (segment > 0) raised.erase("time");
+  if (segment == 0 && !own_time && limit_time(asks, limit_of(config, inputs), inputs.longest)) {
+    raised.erase("time");
+    if (inputs.time_factor > 1) raised["time"] = asks["time"];
+  }
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(job));
   auto values = common_values(config, inputs);
