@@ -22,10 +22,6 @@ int gpus_up(const ClusterForecast& cluster) {
   return static_cast<int>(gpus);
 }
 
-bool leads_elsewhere(const std::map<std::string, std::string>& place) {
-  return place.contains("partition") || place.contains("reservation");
-}
-
 // What its newest checkpoint lacks.
 double work_of(const PlanItem& item, const SearchTime& time) { return time.work * item.left; }
 
@@ -113,6 +109,8 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
     if (active && item.width && !item.waits) {
       held_[item.priority] += item.width->gpus();
     }
+    const bool bulk = item.priority > db::Priority::kUrgent;
+    if (active && bulk && item.stop_asked && item.width) claimed_ += item.width->gpus();
   }
 }
 
@@ -138,17 +136,13 @@ int ItemWidths::usable_for(db::Priority priority) const {
   return std::max(1, gpus);
 }
 
-bool ItemWidths::class_is_elsewhere(const PlanItem& item) const {
-  const auto of_class = snapshot_.limits.class_options.find(item.priority);
-  return of_class != snapshot_.limits.class_options.end() && leads_elsewhere(of_class->second);
-}
-
 // None where the figures are not known, or are not those of its jobs: its own options or its
 // class's may lead to other nodes, or ask for other jobs.
 const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
   const ItemAsks& asks = asks_of(item);
-  const bool elsewhere = leads_elsewhere(asks.place) || class_is_elsewhere(item);
-  if (!gpus_ || elsewhere || asks.own_width || !asks.size.empty()) return nullptr;
+  if (!gpus_ || runs_elsewhere(snapshot_, item) || asks.own_width || !asks.size.empty()) {
+    return nullptr;
+  }
   return time_of(item);
 }
 
@@ -156,8 +150,11 @@ const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
 std::string ItemWidths::why_not_chosen(const PlanItem& item) const {
   const ItemAsks& asks = asks_of(item);
   if (asks.own_width || !asks.size.empty()) return "its own options say how large its job is";
-  if (leads_elsewhere(asks.place)) return "it names a partition or reservation of its own";
-  if (class_is_elsewhere(item)) return "its class names a partition or reservation";
+  if (runs_elsewhere(snapshot_, item)) {
+    return asks.place.contains("partition") || asks.place.contains("reservation")
+               ? "it names a partition or reservation of its own"
+               : "its class names a partition or reservation";
+  }
   if (item.kind < 0) return kImageUnknown;
   if (time_of(item) == nullptr) {
     const auto why = snapshot_.no_time.find(item.kind);
@@ -320,8 +317,7 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
 
 bool ItemWidths::has_own_place(const PlanItem& item) const {
   const ItemAsks& asks = asks_of(item);
-  return leads_elsewhere(asks.place) || class_is_elsewhere(item) || asks.own_width ||
-         !asks.size.empty();
+  return runs_elsewhere(snapshot_, item) || asks.own_width || !asks.size.empty();
 }
 
 // What is urgent keeps its GPUs until it is done, if Slurm lets it.

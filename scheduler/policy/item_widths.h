@@ -46,6 +46,8 @@ class ItemWidths {
   // is stopped with a checkpoint; nullopt where that does not pay: the items that wait for its GPUs
   // must gain more than it loses, and all of them together a tenth of the time until they are done.
   std::optional<ItemWidth> narrower(const PlanItem& item) const;
+  // Its job is stopped for that: the items that get its GPUs are no reason to stop another one.
+  void take_narrower(const ItemWidth& width) { claimed_ += width.sharing; }
   // Whether its job runs elsewhere than those of the site, or is as large as its own options say.
   bool has_own_place(const PlanItem& item) const;
   // How long its job of this width takes, as expected and with 90 % certainty; what jobs take on
@@ -73,7 +75,6 @@ class ItemWidths {
                                     const ClassWidths& rules, const GpuForecast& gpus) const;
   int64_t segment_of(const PlanItem& item, const ItemWidth& width) const;
   ItemWidth of_the_site(const PlanItem& item) const;
-  bool class_is_elsewhere(const PlanItem& item) const;
   const SearchTime* time_to_choose_by(const PlanItem& item) const;
   std::string why_not_chosen(const PlanItem& item) const;
   std::vector<Width> menu_for(const PlanItem& item, const ClassWidths& rules) const;
@@ -90,11 +91,12 @@ class ItemWidths {
 
   const QueueSnapshot& snapshot_;
   std::map<db::Priority, int64_t> ready_;
-  std::map<db::Priority, int> held_;                  // GPUs of running items
-  std::map<db::Priority, int64_t> pending_;           // items whose jobs wait in the cluster
-  double waiting_work_ = 0;                           // of items of known times that do not run,
-  int64_t waiting_items_ = 0;                         // of so many
-  std::map<int, int64_t> urgent_;                     // ready ones, by PlanItem::kind
+  std::map<db::Priority, int> held_;         // GPUs of running items
+  std::map<db::Priority, int64_t> pending_;  // items whose jobs wait in the cluster
+  double waiting_work_ = 0;                  // of items of known times that do not run,
+  int64_t waiting_items_ = 0;                // of so many
+  int64_t claimed_ = 0;            // ready items that get GPUs of bulk jobs which are being stopped
+  std::map<int, int64_t> urgent_;  // ready ones, by PlanItem::kind
   std::map<int, int64_t> urgent_jobs_;                // urgent items that have one, by kind
   std::map<int, std::optional<UrgentShare>> shares_;  // of these, decided once
   std::optional<GpuForecast> gpus_;

@@ -334,6 +334,7 @@ class Planner {
       return;
     }
     text += ": it is stopped with a checkpoint and resumes with those";
+    filling_.widths->take_narrower(width);
     plan_.widenings.push_back({.item_id = item.id, .width = width.width});
     decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
   }

@@ -1,10 +1,23 @@
 #include "scheduler/policy/queue_snapshot.h"
 
 namespace scheduler {
+namespace {
+
+bool leads_elsewhere(const std::map<std::string, std::string>& place) {
+  return place.contains("partition") || place.contains("reservation");
+}
+
+}  // namespace
 
 const ItemAsks& asks_of(const PlanItem& item) {
   static const ItemAsks nothing;
   return item.asks ? *item.asks : nothing;
+}
+
+bool runs_elsewhere(const QueueSnapshot& snapshot, const PlanItem& item) {
+  if (leads_elsewhere(asks_of(item).place)) return true;
+  const auto of_class = snapshot.limits.class_options.find(item.priority);
+  return of_class != snapshot.limits.class_options.end() && leads_elsewhere(of_class->second);
 }
 
 const Width& width_for(const ClusterLimits& limits, db::Priority priority) {

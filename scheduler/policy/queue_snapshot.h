@@ -63,6 +63,10 @@ JobBounds bounds_of(const QueueSnapshot& snapshot, const PlanItem& item);
 // What an item that has none asks for.
 const ItemAsks& asks_of(const PlanItem& item);
 
+// Whether its job runs in another partition or reservation than those of the site: it, or its
+// class, names one.
+bool runs_elsewhere(const QueueSnapshot& snapshot, const PlanItem& item);
+
 // Searches that take as long as each other: of one template, on images of one size.
 struct SearchKind {
   int64_t template_id = 0;

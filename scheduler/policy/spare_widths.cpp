@@ -110,7 +110,7 @@ std::optional<ItemWidth> ItemWidths::narrower(const PlanItem& item) const {
   const int64_t ready =
       std::accumulate(shared.ready_.begin(), shared.ready_.end(), int64_t{0},
                       [](int64_t sum, const auto& of_class) { return sum + of_class.second; });
-  width.sharing = std::min(freed, ready);
+  width.sharing = std::clamp<int64_t>(ready - claimed_, 0, freed);
   const double wait = std::clamp(earliest_start(gpus_->likely, Width{}).value_or(left), 0.0, left);
   const auto others = static_cast<double>(width.sharing);
   const double mean = waiting_work_ / static_cast<double>(std::max<int64_t>(1, waiting_items_));

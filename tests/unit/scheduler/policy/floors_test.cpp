@@ -216,6 +216,19 @@ TEST_F(FloorsTest, ExplainSaysThatThereIsNoBoundWhileOthersHoldAllGpus) {
               HasSubstr("has no bound, since other people's jobs hold all GPUs"));
 }
 
+TEST_F(FloorsTest, JobsInAnotherPartitionAreNoneOfTheFloor) {
+  add_jobs(Priority::kHigh, 64);
+  add_jobs(Priority::kLow, 3);
+  add(Priority::kHigh, 10);
+  add(Priority::kLow, 10);
+  EXPECT_THAT(by_floor(), testing::IsEmpty());
+  for (size_t i = 64; i < 67; ++i) {
+    snapshot_.items[i] =
+        asking(snapshot_.items[i], {.own_options = true, .place = {{"partition", "old"}}});
+  }
+  EXPECT_EQ(by_floor().size(), 3);
+}
+
 TEST_F(FloorsTest, AnItemWithAPlaceOrSizeOfItsOwnIsNotOfTheFloor) {
   add_jobs(Priority::kHigh, 64);
   add(Priority::kHigh, 10);

@@ -117,6 +117,16 @@ TEST_F(SpareWidthsTest, ADemotedItemIsStoppedForANarrowerJobWhereOthersGainByIt)
             HasSubstr("need not wait for its end"), HasSubstr("stopped with a checkpoint")));
 }
 
+TEST_F(SpareWidthsTest, TheSameWaitingItemsAreNoReasonToStopTwoDemotedJobs) {
+  set_free(0);
+  add_running(Priority::kNormal, kFourNodes);
+  add_running(Priority::kNormal, kFourNodes);
+  add_short(12);
+  EXPECT_THAT(widened(snapshot_), testing::ElementsAre(1)) << "it frees twelve GPUs";
+  snapshot_.items[0].stop_asked = true;
+  EXPECT_THAT(widened(snapshot_), IsEmpty());
+}
+
 // Sixteen hours on one GPU cost more than an hour that fifteen others would gain.
 TEST_F(SpareWidthsTest, ADemotedItemStaysWhereOthersGainLessThanItLoses) {
   set_free(0);
