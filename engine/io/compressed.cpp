@@ -9,6 +9,8 @@
 namespace engine {
 namespace {
 
+constexpr const char* kGzipName = "gzip";
+
 class Gzip : public Decompressor {
  public:
   explicit Gzip(RawRead raw) : raw_(std::move(raw)) {
@@ -22,29 +24,43 @@ class Gzip : public Decompressor {
   size_t read(void* bytes, size_t count) override {
     stream_.next_out = static_cast<Bytef*>(bytes);
     stream_.avail_out = static_cast<uInt>(count);
-    while (stream_.avail_out > 0 && fill()) {
-      const int code = ::inflate(&stream_, Z_NO_FLUSH);
-      if (code == Z_STREAM_END) {
-        // Another member may follow.
-        ::inflateReset(&stream_);
-      } else if (code != Z_OK) {
-        throw DamagedCompression("is damaged: gzip cannot unpack it; copy it again");
-      }
-    }
+    while (stream_.avail_out > 0 && fill()) unpack();
     return count - stream_.avail_out;
   }
 
  private:
+  // False at the end of the file.
   bool fill() {
+    if (stream_.avail_in == 0) {
+      stream_.next_in = buffer_.data();
+      stream_.avail_in = static_cast<uInt>(raw_(buffer_.data(), buffer_.size()));
+    }
     if (stream_.avail_in > 0) return true;
-    stream_.next_in = buffer_.data();
-    stream_.avail_in = static_cast<uInt>(raw_(buffer_.data(), buffer_.size()));
-    return stream_.avail_in > 0;
+    if (in_member_) refuse_cut_compression(kGzipName);
+    return false;
+  }
+
+  void unpack() {
+    // After a member another one may follow.
+    if (!in_member_) ::inflateReset(&stream_);
+    in_member_ = true;
+    const int code = ::inflate(&stream_, Z_NO_FLUSH);
+    if (code == Z_STREAM_END) {
+      in_member_ = false;
+      ++members_;
+    } else if (code == Z_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (code != Z_OK) {
+      if (members_ > 0 && stream_.total_out == 0) refuse_rest_of_compression(kGzipName);
+      refuse_damaged_compression(kGzipName);
+    }
   }
 
   RawRead raw_;
   std::vector<Bytef> buffer_ = std::vector<Bytef>(size_t{1} << 16);
   z_stream stream_{};
+  bool in_member_ = true;
+  int members_ = 0;  // read to their end
 };
 
 }  // namespace
@@ -67,6 +83,21 @@ std::unique_ptr<Decompressor> make_decompressor(Compression kind, Decompressor::
           "is compressed with bzip2, which this build cannot read; unpack it first");
   }
   return nullptr;
+}
+
+void refuse_cut_compression(const char* kind) {
+  throw DamagedCompression(std::string("is cut short: what ") + kind +
+                           " packed does not end in the file; copy it again");
+}
+
+void refuse_damaged_compression(const char* kind) {
+  throw DamagedCompression(std::string("is damaged: ") + kind +
+                           " cannot unpack it, or its check sum is another; copy it again");
+}
+
+void refuse_rest_of_compression(const char* kind) {
+  throw DamagedCompression(std::string("goes on after its end with bytes that ") + kind +
+                           " has not packed; copy it again, or pack the MRC file anew");
 }
 
 }  // namespace engine

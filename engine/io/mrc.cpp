@@ -26,6 +26,8 @@ namespace {
 using base::mrc_bytes::get;
 
 constexpr int64_t kLargestUnpacked = int64_t{1} << 36;  // bytes: a cube of 2580 pixels
+// No byte in gzip unpacks to more. One in bzip2 may, but not in a file of measured values.
+constexpr uint64_t kMostUnpackedFromByte = 1032;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem) {
   throw InputError("'" + path + "' " + problem);
@@ -35,10 +37,10 @@ constexpr int64_t kLargestUnpacked = int64_t{1} << 36;  // bytes: a cube of 2580
   refuse(path, "could not be read to its end; it may be changing, or the disk may be failing");
 }
 
-// A file open for reading and its size in bytes.
+// A file open for reading.
 struct Source {
   std::ifstream stream;
-  int64_t size = 0;
+  int64_t stored = 0;  // its size in bytes
   // Of what was read, in its order: what is hashed is what is decoded, whoever writes meanwhile.
   std::unique_ptr<base::Sha256> hash{};
   std::unique_ptr<Decompressor> decompressor{};  // null: the file is not compressed
@@ -69,7 +71,7 @@ std::unique_ptr<Source> open_source(const std::string& path) {
   errno = 0;
   source->stream.open(path, std::ios::binary);
   if (!source->stream) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
-  source->size = static_cast<int64_t>(status.st_size);
+  source->stored = static_cast<int64_t>(status.st_size);
   return source;
 }
 
@@ -86,8 +88,13 @@ void find_compression(Source& source, const std::string& path) {
   } catch (const DamagedCompression& error) {
     refuse(path, error.what());
   }
-  // What it unpacks to is not known; its header must not promise more than any volume has.
-  if (source.decompressor) source.size = kLargestUnpacked;
+}
+
+// What the file's bytes are, or why there were no more of them.
+[[noreturn]] void refuse_damaged(const Source& source, const std::string& path,
+                                 const DamagedCompression& error) {
+  if (source.stream.bad()) refuse_unreadable(path);
+  refuse(path, error.what());
 }
 
 [[noreturn]] void refuse_short(const Source& source, const std::string& path) {
@@ -142,11 +149,29 @@ std::string shape_text(const MrcHeader& header) {
          std::to_string(header.nz);
 }
 
+void check_unpacked_size(const MrcHeader& header, const std::string& path) {
+  // Two sides have 24 bits each.
+  const int64_t plane = static_cast<int64_t>(header.nx) * header.ny;
+  const int64_t value_bytes = base::value_bytes_of_mode(header.mode);
+  if (kLargestUnpacked / value_bytes / plane >= header.nz) return;
+  refuse(path, "is packed, and its header promises " + shape_text(header) + " values of " +
+                   std::to_string(value_bytes) +
+                   " bytes: more than 64 GiB are not unpacked; copy it again if it cannot be so "
+                   "large, or else unpack it first");
+}
+
 MrcHeader read_header(Source& source, const std::string& path) {
   base::mrc_bytes::HeaderBytes bytes = {};
   const size_t got = source.read(bytes.data(), bytes.size());
+  int64_t size = source.stored;
+  // What a whole compressed file unpacks to is not known.
+  if (source.decompressor) {
+    size = got == bytes.size() ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(got);
+  }
   try {
-    return base::parse_mrc_header(bytes, got, source.size);
+    MrcHeader header = base::parse_mrc_header(bytes, got, size);
+    if (source.decompressor) check_unpacked_size(header, path);
+    return header;
   } catch (const base::MrcError& error) {
     refuse(path, error.what());
   }
@@ -161,14 +186,23 @@ void skip(Source& source, int64_t bytes, const std::string& path) {
   }
 }
 
+size_t most_unpacked(const Source& source) {
+  return static_cast<size_t>(source.stored) * kMostUnpackedFromByte;
+}
+
 std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
   const auto count = static_cast<size_t>(header.nx) * static_cast<size_t>(header.ny) *
                      static_cast<size_t>(header.nz);
   const auto value_bytes = static_cast<size_t>(base::value_bytes_of_mode(header.mode));
   const Mode& mode = *find_mode(header.mode);
   skip(source, header.extended_header_bytes, path);
-  // A compressed file may promise more than there is: memory is taken for what was read.
-  std::vector<float> values(source.decompressor ? 0 : count);
+  std::vector<float> values;
+  if (source.decompressor) {
+    // It may promise more than there is: memory is taken for what was read.
+    values.reserve(std::min(count, most_unpacked(source) / value_bytes));
+  } else {
+    values.resize(count);
+  }
   std::vector<unsigned char> buffer(std::min<size_t>(count, size_t{1} << 18) * value_bytes);
   for (size_t done = 0; done < count;) {
     const size_t now = std::min(count - done, buffer.size() / value_bytes);
@@ -178,6 +212,11 @@ std::vector<float> read_values(Source& source, const MrcHeader& header, const st
     if (source.decompressor) values.resize(done + now);
     mode.convert_values(buffer.data(), now, header.swapped, values.data() + done);
     done += now;
+  }
+  if (source.decompressor && source.read(buffer.data(), 1) != 0) {
+    refuse(path,
+           "unpacks to more than its header promises: it is damaged, or more than one MRC file; "
+           "copy it again, or unpack it and pack one MRC file");
   }
   return values;
 }
@@ -219,7 +258,7 @@ MrcFile read_open(Source& source, const std::string& path) {
     file.header = read_header(source, path);
     file.values = in_order(read_values(source, file.header, path), file.header);
   } catch (const DamagedCompression& error) {
-    refuse(path, error.what());
+    refuse_damaged(source, path, error);
   }
   return file;
 }
@@ -234,7 +273,7 @@ MrcHeader read_mrc_header(const std::string& path) {
   try {
     return read_header(*source, path);
   } catch (const DamagedCompression& error) {
-    refuse(path, error.what());
+    refuse_damaged(*source, path, error);
   }
 }
 
