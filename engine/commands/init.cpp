@@ -1,9 +1,10 @@
 // Implements add_init of commands.h: a search configuration to begin with.
-#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/atomic_file.h"
@@ -34,11 +35,23 @@ std::string quoted(const std::string& text) {
   return quoted + "\"";
 }
 
+// Control characters, and what some readers of YAML take for the end of a line.
+bool breaks_yaml(uint32_t code_point) {
+  return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || code_point == 0x2028 ||
+         code_point == 0x2029;
+}
+
 void check_path(const std::string& option, const std::string& path) {
-  const bool has_control =
-      std::any_of(path.begin(), path.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (has_control || !base::is_utf8(path)) {
-    throw InputError(option + ": the path has bytes that a YAML file cannot hold; rename the file");
+  bool good = base::is_utf8(path);
+  for (std::string_view rest = path; good && !rest.empty();) {
+    const size_t size = base::utf8_sequence(rest);
+    good = !breaks_yaml(base::code_point(rest.substr(0, size)));
+    rest.remove_prefix(size);
+  }
+  if (!good) {
+    throw InputError(option +
+                     ": the path has line breaks, control characters or bytes that are not UTF-8, "
+                     "which a YAML file cannot hold; choose another name");
   }
 }
 
@@ -57,7 +70,8 @@ std::optional<double> find_pixel_size(const InitCommand& command) {
   if (micrograph && volume && std::abs(*micrograph - *volume) > kPixelSizeTolerance * *micrograph) {
     throw InputError(
         format("'%s' has a pixel size of %g A in its header and '%s' one of %g A; "
-               "rescale the template, or give --pixel-size if a header is wrong",
+               "rescale the template or, if a header is wrong, give --pixel-size here and "
+               "--allow-pixel-size-mismatch to plan and match",
                command.micrograph.c_str(), *micrograph, command.search_template.c_str(), *volume));
   }
   return micrograph ? micrograph : volume;
@@ -137,9 +151,15 @@ constexpr const char* kSearchText =
     "computational_config:\n"
     "  gpu_ids: all\n";
 
+// "x" of DIR/x.mrc and of DIR/x.mrc.gz.
+std::string stem_of(const std::string& file) {
+  std::filesystem::path name = std::filesystem::path(file).filename();
+  if (name.extension() == ".gz" || name.extension() == ".bz2") name = name.stem();
+  return name.stem().string();
+}
+
 std::string results_text(const std::string& micrograph) {
-  const std::string stem =
-      micrograph.empty() ? "micrograph" : std::filesystem::path(micrograph).stem().string();
+  const std::string stem = micrograph.empty() ? "micrograph" : stem_of(micrograph);
   std::string text =
       "\n# Eight maps; the peak list and pictures go beside scaled_mip_path, or where --output "
       "says.\n"
@@ -159,6 +179,7 @@ std::string results_text(const std::string& micrograph) {
 }
 
 ExitCode run(const InitCommand& command) {
+  check_path("FILE", command.file);
   const std::optional<double> pixel_size = find_pixel_size(command);
   const std::string text = inputs_text(command) + optics_text(pixel_size) + kSearchText +
                            results_text(command.micrograph);

@@ -29,12 +29,32 @@ struct PlanCommand {
 
 using Json = nlohmann::ordered_json;
 
+// Of all ranks together, and how it came about.
+struct Rate {
+  double correlations_per_second = 0;
+  bool measured = false;
+  const char* basis = "";
+  std::string words;  // the basis for people
+};
+
+// Ranks that search at once share memory and, on one machine, the clock of its processors, so that
+// what one of them does alone is no measurement of all.
+Rate of_all_ranks(const PredictedRate& one, int ranks) {
+  const double all = one.correlations_per_second * ranks;
+  if (!one.measured) return {all, false, "guessed", "a rough guess: within a factor of three"};
+  if (ranks == 1) return {all, true, "measured", "measured on this machine, as busy as it is now"};
+  return {all, false, "extrapolated",
+          "extrapolated: " + rate_text(one.correlations_per_second) +
+              " measured on this machine for one rank alone, times " + std::to_string(ranks) +
+              "; ranks on one machine slow each other"};
+}
+
 struct Plan {
   int ranks = 1;
   SearchSpace space;
   ProblemShape shape;
   DevicePlan device;
-  PredictedRate rate;  // of all ranks
+  Rate rate;
   double seconds = 0;
 };
 
@@ -72,8 +92,8 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
   plan.device = plan_device(plan.shape, wanted);
   // Who plans for any image wants counts, and at once.
-  plan.rate = predict_rate(plan.shape, plan.device, command.image_size == 0);
-  plan.rate.correlations_per_second *= plan.ranks;
+  plan.rate =
+      of_all_ranks(predict_rate(plan.shape, plan.device, command.image_size == 0), plan.ranks);
   plan.seconds = static_cast<double>(plan.space.correlations()) / plan.rate.correlations_per_second;
   return plan;
 }
@@ -100,7 +120,8 @@ Json plan_json(const Plan& plan) {
           {"memory", memory},
           {"predicted_rate",
            {{"correlations_per_second", plan.rate.correlations_per_second},
-            {"measured", plan.rate.measured}}},
+            {"measured", plan.rate.measured},
+            {"basis", plan.rate.basis}}},
           {"predicted_seconds", std::round(plan.seconds)}};
 }
 
@@ -122,9 +143,7 @@ ExitCode run(const PlanCommand& command) {
             << " to " << plan.space.planes.back() << " A\n"
             << "time: about " << duration_text(plan.seconds) << ", at "
             << rate_text(plan.rate.correlations_per_second) << " correlations/s ("
-            << (plan.rate.measured ? "measured on this machine, as busy as it is now"
-                                   : "a rough guess: within a factor of three")
-            << ")\n";
+            << plan.rate.words << ")\n";
   return ExitCode::kDone;
 }
 

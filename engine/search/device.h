@@ -72,7 +72,7 @@ DeviceInfo describe_device(const DevicePlan& plan);
 std::vector<std::string> transforms_of_this_build();
 // What computes, for people: "cpu, fused fp32 in vectors of 8 floats (AVX3), 2 threads".
 std::string describe_workers(const DevicePlan& plan);
-// How fast it will be.
+// How fast it will be, of one rank that searches alone.
 struct PredictedRate {
   double correlations_per_second = 0;
   bool measured = false;  // on this machine, now; else right within a factor of three

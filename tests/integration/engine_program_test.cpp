@@ -174,13 +174,36 @@ TEST_F(EngineProgram, InitOverwritesNothingAndRefusesWhatDoesNotFit) {
       run({"init", "a.yaml", "--micrograph", "image.mrc", "--template", "other.mrc"});
   EXPECT_EQ(differ.exit_code, 64);
   EXPECT_THAT(differ.error, AllOf(HasSubstr("pixel size of 2 A"), HasSubstr("one of 3 A"),
-                                  HasSubstr("--pixel-size")));
+                                  HasSubstr("--pixel-size here and --allow-pixel-size-mismatch")));
   EXPECT_FALSE(std::filesystem::exists(search_.file("a.yaml")));
   EXPECT_EQ(run({"init", "a.yaml", "--micrograph", "image.mrc", "--template", "other.mrc",
                  "--pixel-size", "2.5"})
                 .exit_code,
             0);
   EXPECT_THAT(read(search_.file("a.yaml")), HasSubstr("\n  pixel_size: 2.5\n"));
+}
+
+TEST_F(EngineProgram, InitNamesResultsOfAPackedMicrographByWhatIsInIt) {
+  const std::string packed = std::string(MARGAY_SOURCE_DIR) + "/tests/data/ramp_2.mrc.bz2";
+  const Finished made = run({"init", "new.yaml", "--micrograph", packed});
+  if (made.exit_code != 0) GTEST_SKIP() << made.error;  // a build without bzip2
+  EXPECT_THAT(read(search_.file("new.yaml")), HasSubstr("\"results/ramp_2_mip.mrc\""));
+}
+
+TEST_F(EngineProgram, InitTakesNoNameThatWouldWriteOtherKeysIntoTheFile) {
+  const auto before = search_.contents();
+  for (const std::string name : {"a\nmicrograph_path: other.mrc\n#.yaml", "a\rb.yaml",
+                                 "a\xc2\x85"
+                                 "b.yaml",
+                                 "a\xe2\x80\xa8"
+                                 "b.yaml",
+                                 "a\xff.yaml"}) {
+    const Finished refused = run({"init", name});
+    EXPECT_EQ(refused.exit_code, 64);
+    EXPECT_THAT(refused.error, HasSubstr("FILE: the path has line breaks"));
+  }
+  EXPECT_EQ(search_.contents(), before);
+  EXPECT_EQ(run({"init", "Aufnahme \xc3\xa4 1.yaml"}).exit_code, 0);
 }
 
 TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
@@ -191,9 +214,10 @@ TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   EXPECT_THAT(plan.output,
               AllOf(HasSubstr("\"correlations\""), HasSubstr("\"memory_bytes\""),
                     HasSubstr("\"fft\": \"fused\""), HasSubstr("\"precision\": \"fp32\""),
-                    HasSubstr("\"measured\": true")));
+                    HasSubstr("\"measured\": true"), HasSubstr("\"basis\": \"measured\"")));
   EXPECT_THAT(run({"plan", "search.yaml", "--backend", "cpu", "--fft", "fftw", "--json"}).output,
-              AllOf(HasSubstr("\"fft\": \"fftw\""), HasSubstr("\"measured\": false")));
+              AllOf(HasSubstr("\"fft\": \"fftw\""), HasSubstr("\"measured\": false"),
+                    HasSubstr("\"basis\": \"guessed\"")));
   EXPECT_THAT(run({"plan", "search.yaml", "--backend", "cpu"}).output,
               AllOf(HasSubstr(" correlations/s (measured on this machine")));
   EXPECT_EQ(search_.contents(), before);
@@ -222,6 +246,10 @@ TEST_F(EngineProgram, PlanTellsWhatEachOfSeveralRanksTakes) {
   EXPECT_THAT(plan.output, AllOf(HasSubstr("cpu, fused fp32 in vectors of "),
                                  HasSubstr(", 2 threads\n"), HasSubstr("\n3 ranks, each")));
   EXPECT_THAT(plan.output, ::testing::Not(HasSubstr("exchange with other ranks")));
+  EXPECT_THAT(plan.output, AllOf(HasSubstr(" correlations/s (extrapolated: "),
+                                 HasSubstr("for one rank alone, times 3;")));
+  EXPECT_THAT(run({"plan", "search.yaml", "--backend", "cpu", "--nproc", "2", "--json"}).output,
+              AllOf(HasSubstr("\"measured\": false"), HasSubstr("\"basis\": \"extrapolated\"")));
 }
 
 TEST_F(EngineProgram, SeveralDevicesInTheConfigurationAreNoRanksOnProcessors) {
