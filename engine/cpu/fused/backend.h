@@ -11,7 +11,9 @@
 
 namespace engine::cpu::fused {
 
-// As cpu::plan_memory does for the other path.
+// As cpu::plan_memory does for the other path, but shrinks the batch before the transforms in
+// flight, as far as every thread still has a projection to make; without a batch that was asked for
+// also to stay within 2 GB (docs/cpu.md, Memory), unless that cannot be reached.
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
 // `problem` must outlive the backend. Throws Error when the system refuses the threads.

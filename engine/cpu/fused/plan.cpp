@@ -1,6 +1,9 @@
 // Implements plan_memory and what is told about the path of backend.h.
 #include <algorithm>
 #include <complex>
+#include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "engine/cpu/fused/backend.h"
 #include "engine/cpu/fused/kernels.h"
@@ -10,33 +13,34 @@ namespace engine::cpu::fused {
 namespace {
 
 using Complex = std::complex<float>;
-// For the transforms that are between the passes: with this much a search in 4096 x 4096 pixels
-// stays within 2 GB.
+// For the transforms that are between the passes, and for a whole search, where it can do with it
+// (docs/cpu.md).
 constexpr uint64_t kPassesBudget = 820'000'000;
+constexpr uint64_t kSearchBudget = 2'000'000'000;
 
 // Maximum, index, sum and sum of squares.
 constexpr uint64_t kBytesOfPixel = sizeof(float) + sizeof(int32_t) + 2 * sizeof(int64_t);
 
-uint64_t transforms_within(const Layout& layout, uint64_t budget) {
+int transforms_within_budget(const Layout& layout) {
   const uint64_t each =
       (layout.template_floats() + layout.exchange_floats()) * uint64_t{sizeof(float)};
-  return std::clamp<uint64_t>(budget / each, 1, kMostTransforms);
+  return static_cast<int>(std::clamp<uint64_t>(kPassesBudget / each, 1, kMostTransforms));
 }
 
-MemoryPlan plan_with(const ProblemShape& s, const CpuOptions& options, uint64_t budget) {
-  const Layout layout(s);
+int planes_of(const ProblemShape& s) { return std::max(1, s.planes); }
+
+int divided_up(int count, int by) { return (count + by - 1) / by; }
+
+// Of so many units and up to so many transforms between the passes.
+MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, int units,
+                     int most_transforms) {
   MemoryPlan plan;
-  plan.threads = options.threads > 0 ? options.threads : available_cores();
-  const auto planes = static_cast<uint64_t>(std::max(1, s.planes));
-  const uint64_t transforms = transforms_within(layout, budget);
-  plan.batch = options.batch > 0
-                   ? options.batch
-                   : std::max(plan.threads, static_cast<int>((transforms + planes - 1) / planes));
-  // There are no more units than orientations.
-  if (s.orientations > 0 && s.orientations < plan.batch)
-    plan.batch = static_cast<int>(s.orientations);
-  const auto batch = static_cast<uint64_t>(plan.batch);
-  plan.transforms = static_cast<int>(std::min(transforms, batch * planes));
+  plan.threads = threads;
+  plan.batch = units;
+  const auto planes = static_cast<uint64_t>(planes_of(s));
+  const auto batch = static_cast<uint64_t>(units);
+  plan.transforms =
+      static_cast<int>(std::min(static_cast<uint64_t>(most_transforms), batch * planes));
 
   const auto n = static_cast<uint64_t>(s.template_size);
   const uint64_t pixels = static_cast<uint64_t>(s.height) * static_cast<uint64_t>(s.width);
@@ -68,18 +72,49 @@ MemoryPlan plan_with(const ProblemShape& s, const CpuOptions& options, uint64_t 
 }  // namespace
 
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit) {
-  CpuOptions wanted = options;
-  uint64_t budget = kPassesBudget;
-  MemoryPlan plan = plan_with(shape, wanted, budget);
-  while (limit > 0 && plan.total() > limit && (plan.transforms > 1 || plan.batch > 1)) {
-    if (plan.transforms > 1) {
-      budget /= 2;
-    } else {
-      wanted.batch = plan.batch / 2;
+  const Layout layout(shape);
+  const int threads = options.threads > 0 ? options.threads : available_cores();
+  const int group = transforms_within_budget(layout);
+  const int planes = planes_of(shape);
+  const int wanted =
+      options.batch > 0 ? options.batch : std::max(threads, divided_up(group, planes));
+  // There are no more units than orientations.
+  const auto there_are =
+      static_cast<int>(std::min<int64_t>(shape.orientations, std::numeric_limits<int>::max()));
+  const int units = there_are > 0 ? std::min(wanted, there_are) : wanted;
+  // With fewer, threads would have no projection to make, or a group would not be full.
+  const int enough = std::min(units, divided_up(std::max(threads, group), planes));
+
+  const auto with = [&](int batch, int transforms) {
+    return plan_with(shape, layout, threads, batch, transforms);
+  };
+  const auto smaller_batch = [&](MemoryPlan plan, int least, uint64_t bytes) {
+    while (plan.total() > bytes && plan.batch > least) {
+      plan = with(plan.batch - 1, plan.transforms);
     }
-    plan = plan_with(shape, wanted, budget);
+    return plan;
+  };
+  // As long as that saves memory: what the results take in its place is needed in any case.
+  const auto smaller_group = [&](MemoryPlan plan, uint64_t bytes) {
+    while (plan.total() > bytes && plan.transforms > 1) {
+      MemoryPlan less = with(plan.batch, plan.transforms - 1);
+      if (less.total() >= plan.total()) break;
+      plan = std::move(less);
+    }
+    return plan;
+  };
+
+  MemoryPlan plan = with(units, group);
+  // A batch that was asked for gives way only to what there is.
+  if (options.batch == 0) {
+    plan = smaller_batch(std::move(plan), enough, kSearchBudget);
+    MemoryPlan less = smaller_group(plan, kSearchBudget);
+    if (less.total() <= kSearchBudget) plan = std::move(less);
   }
-  return plan;
+  if (limit == 0) return plan;
+  plan = smaller_batch(std::move(plan), enough, limit);
+  plan = smaller_group(std::move(plan), limit);
+  return smaller_batch(std::move(plan), 1, limit);
 }
 
 std::string describe_lengths(const ProblemShape& shape) {

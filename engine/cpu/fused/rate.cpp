@@ -1,12 +1,13 @@
 #include "engine/cpu/fused/rate.h"
 
 #include <algorithm>
+#include <barrier>
 #include <chrono>
-#include <cmath>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "engine/cpu/fused/kernels.h"
@@ -22,122 +23,210 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kOfEachStage{250};
 
-// The blocks of lines that one thread goes through again and again: more than its caches hold.
-class Part {
+// The tasks that a search has in one pass of a group, and what one thread does of them here: it
+// goes through some blocks of its own again and again, more than its caches hold where the search
+// has so many for it.
+struct Share {
+  Share(size_t tasks_of_group, int threads)
+      : tasks(tasks_of_group),
+        busy(std::min(static_cast<size_t>(threads), tasks)),
+        blocks(std::min<size_t>(tasks / busy, kMostBlocks)) {}
+
+  static constexpr size_t kMostBlocks = 32;
+  size_t tasks;
+  size_t busy;  // threads that have one
+  size_t blocks;
+};
+
+struct Shares {
+  Shares(const Layout& layout, const MemoryPlan& plan)
+      : transforms(static_cast<size_t>(plan.transforms)),
+        template_blocks((layout.size + layout.lanes - 1) / layout.lanes),
+        template_rows(transforms * template_blocks, plan.threads),
+        columns(layout.column_blocks(), plan.threads),
+        rows(layout.row_blocks(), plan.threads),
+        rows_read(std::min(rows.blocks * transforms, Share::kMostBlocks)) {}
+
+  // Floats, and values of each of the statistics.
+  size_t template_floats(const Layout& layout) const {
+    return (template_rows.busy + template_blocks - 1) / template_blocks * layout.template_floats();
+  }
+  size_t image_floats(const Layout& layout) const {
+    return columns.busy * columns.blocks * layout.image_block();
+  }
+  size_t columns_floats(const Layout& layout) const {
+    return layout.row_blocks() * columns.blocks * layout.tile();
+  }
+  size_t exchange_floats(const Layout& layout) const {
+    return std::max(columns.busy * columns_floats(layout),
+                    rows.busy * rows_read * layout.exchange_row_block());
+  }
+  size_t map_values(const Layout& layout) const {
+    return rows.busy * rows.blocks * layout.map_block();
+  }
+  static size_t box_floats(const Layout& layout) { return 2 * layout.size * layout.lanes; }
+
+  size_t transforms;
+  size_t template_blocks;  // of one transform's rows
+  Share template_rows, columns, rows;
+  size_t rows_read;  // blocks of a thread between columns and rows
+};
+
+// A part of the arrays of a search. A thread writes only what is its own.
+class Sample {
  public:
-  Part(const Layout& layout, const Line& columns, const Line& rows, bool past_cache)
+  Sample(const Layout& layout, const MemoryPlan& plan)
       : layout_(layout),
-        columns_(columns),
-        rows_(rows),
-        past_cache_(past_cache),
+        shares_(layout, plan),
         kernels_(choose_kernels()),
-        box_(2 * layout.size * layout.lanes),
-        template_rows_(layout.template_floats()),
-        image_(kBlocks * layout.image_block()),
-        exchange_(std::max(layout.row_blocks() * kBlocks * layout.tile(),
-                           kBlocks * layout.exchange_row_block())),
-        working_(layout.working_floats()),
-        best_(kBlocks * layout.map_block()),
-        index_(kBlocks * layout.map_block()),
-        sums_(2 * layout.map_block()),
-        sum_(kBlocks * layout.map_block()),
-        squares_(kBlocks * layout.map_block()) {}
+        columns_(static_cast<int>(layout.height)),
+        rows_(static_cast<int>(layout.width)),
+        template_rows_(shares_.template_floats(layout)),
+        image_(shares_.image_floats(layout)),
+        exchange_(shares_.exchange_floats(layout)),
+        best_(shares_.map_values(layout)),
+        index_(shares_.map_values(layout)),
+        sum_(shares_.map_values(layout)),
+        squares_(shares_.map_values(layout)) {
+    for (int i = 0; i < plan.threads; ++i) {
+      threads_.push_back({LargeArray<float>(layout.working_floats()),
+                          LargeArray<int32_t>(2 * layout.map_block()),
+                          LargeArray<float>(Shares::box_floats(layout))});
+    }
+  }
 
-  void transform_template() {
+  const Shares& shares() const { return shares_; }
+
+  void transform_template(size_t thread) {
+    OfThread& own = threads_[thread];
+    const size_t row = thread % shares_.template_blocks * layout_.lanes;
     kernels_.template_rows(rows_,
-                           {.first = box_.data(),
-                            .second = box_.data() + layout_.size * layout_.lanes,
+                           {.first = own.box.data(),
+                            .second = own.box.data() + layout_.size * layout_.lanes,
                             .size = layout_.size,
-                            .rows = layout_.lanes,
-                            .out = template_rows_.data(),
+                            .rows = std::min(layout_.lanes, layout_.size - row),
+                            .out = template_rows_.data() +
+                                   thread / shares_.template_blocks * layout_.template_floats() +
+                                   row * layout_.point(),
                             .tiles = layout_.template_block()},
-                           working_.data());
+                           own.working.data());
   }
 
-  void correlate_columns() {
-    const size_t block = next_++ % kBlocks;
+  void begin_columns(size_t thread) {
+    const size_t floats = shares_.columns.blocks * layout_.image_block();
+    std::fill_n(image_.data() + thread * floats, floats, 0.0f);
+    for (size_t i = 0; i < shares_.columns.blocks; ++i) correlate_columns(thread, i);
+  }
+  void correlate_columns(size_t thread, size_t call) {
+    const size_t blocks = shares_.columns.blocks;
+    const size_t block = call % blocks;
+    const size_t of_search = (thread * blocks + block) % layout_.column_blocks();
     kernels_.columns(columns_,
-                     {.rows = template_rows_.data(),
+                     {.rows = template_rows_.data() + of_search * layout_.template_block(),
                       .count = layout_.size,
-                      .image = image_.data() + block * layout_.image_block(),
-                      .out = exchange_.data() + block * layout_.tile(),
-                      .row_blocks = kBlocks * layout_.tile(),
+                      .image = image_.data() + (thread * blocks + block) * layout_.image_block(),
+                      .out = exchange_.data() + thread * shares_.columns_floats(layout_) +
+                             block * layout_.tile(),
+                      .row_blocks = blocks * layout_.tile(),
                       .wanted = layout_.valid_height,
-                      .past_cache = past_cache_},
-                     working_.data());
+                      .past_cache = layout_.past_cache(shares_.transforms)},
+                     threads_[thread].working.data());
   }
 
+  // As it is when a search is on its way, hardly a correlation is larger than the largest.
+  void begin_rows(size_t thread) {
+    const size_t read = shares_.rows_read * layout_.exchange_row_block();
+    std::fill_n(exchange_.data() + thread * read, read, 0.0f);
+    const size_t values = shares_.rows.blocks * layout_.map_block();
+    std::fill_n(best_.data() + thread * values, values, 1.0f);
+    for (size_t i = 0; i < shares_.rows.blocks; ++i) add_rows(thread, i);
+  }
   // Of a group: the sums of the search are added to once.
-  void add_rows(size_t transforms) {
-    const size_t block = next_++ % kBlocks;
+  void add_rows(size_t thread, size_t call) {
+    OfThread& own = threads_[thread];
+    const size_t block = thread * shares_.rows.blocks + call % shares_.rows.blocks;
     const size_t at = block * layout_.map_block();
     const Statistics statistics{&best_[at], &index_[at], &sum_[at], &squares_[at]};
-    for (size_t t = 0; t < transforms; ++t) {
+    std::fill_n(own.sums.data(), 2 * layout_.map_block(), 0);
+    for (size_t t = 0; t < shares_.transforms; ++t) {
+      const size_t from =
+          thread * shares_.rows_read + (call * shares_.transforms + t) % shares_.rows_read;
       kernels_.rows(rows_,
-                    {.in = exchange_.data() + (block + t) % kBlocks * layout_.exchange_row_block(),
+                    {.in = exchange_.data() + from * layout_.exchange_row_block(),
                      .indices = {0, 1},
                      .wanted = layout_.valid_width,
-                     .sums = sums_.data(),
+                     .sums = own.sums.data(),
                      .statistics = statistics},
-                    working_.data());
+                    own.working.data());
     }
-    kernels_.add_sums(sums_.data(), statistics, layout_.valid_width);
-  }
-
-  // Touches all memory. As it is when a search is on its way, hardly a correlation is larger than
-  // the largest.
-  void begin() {
-    for (size_t block = 0; block < kBlocks; ++block) correlate_columns();
-    for (size_t block = 0; block < kBlocks; ++block) add_rows(1);
-    std::fill_n(best_.data(), kBlocks * layout_.map_block(), 1.0f);
+    kernels_.add_sums(own.sums.data(), statistics, layout_.valid_width);
   }
 
  private:
-  static constexpr size_t kBlocks = 32;
+  struct OfThread {
+    LargeArray<float> working;
+    LargeArray<int32_t> sums;
+    LargeArray<float> box;
+  };
+
   const Layout& layout_;
-  const Line &columns_, &rows_;
-  const bool past_cache_;
+  const Shares shares_;
   const Kernels& kernels_;
-  LargeArray<float> box_, template_rows_, image_, exchange_, working_, best_;
-  LargeArray<int32_t> index_, sums_;
+  const Line columns_, rows_;
+  LargeArray<float> template_rows_, image_, exchange_, best_;
+  LargeArray<int32_t> index_;
   LargeArray<int64_t> sum_, squares_;
-  size_t next_ = 0;
+  std::vector<OfThread> threads_;
 };
 
-// Seconds of one call, all threads at it at once.
-double seconds_of(ThreadTeam& team, const std::function<void(size_t)>& work) {
+// Seconds of one task of a pass, all threads at it at once that have one. `begin` takes the
+// memory, which is not measured.
+double seconds_of_task(ThreadTeam& team, const Share& share,
+                       const std::function<void(size_t thread)>& begin,
+                       const std::function<void(size_t thread, size_t call)>& work) {
   std::vector<double> rates(static_cast<size_t>(team.size()));
-  team.run(rates.size(), [&](size_t thread, int) {
-    work(thread);  // touches the memory
-    int calls = 0;
+  std::barrier<> begun(static_cast<std::ptrdiff_t>(rates.size()));
+  // One that waits takes no second iteration, so that each thread has one.
+  team.run(rates.size(), [&](size_t, int number) {
+    const auto thread = static_cast<size_t>(number);
+    const bool is_busy = thread < share.busy;
+    if (is_busy) begin(thread);
+    begun.arrive_and_wait();
+    if (!is_busy) return;
+    size_t calls = 0;
     const auto start = Clock::now();
     auto now = start;
     do {
-      work(thread);
+      work(thread, calls);
       ++calls;
       now = Clock::now();
     } while (now - start < kOfEachStage);
-    rates[thread] = calls / std::chrono::duration<double>(now - start).count();
+    rates[thread] = static_cast<double>(calls) / std::chrono::duration<double>(now - start).count();
   });
-  double rate = 0;
-  for (const double each : rates) rate += each;
-  return 1 / rate;
+  return 1 / std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-// Of a projection with its slice. A smaller template stands for a large one, whose volume would
-// take long to make.
-double seconds_of_projection(int size, ThreadTeam& team) {
-  const int n = std::min(size, 128);
-  const auto points = static_cast<size_t>(n) * static_cast<size_t>(n);
-  const size_t half = points / static_cast<size_t>(n) * (static_cast<size_t>(n) / 2 + 1);
+// Of the sample of projections: a smaller template stands for a large one, whose volume would take
+// long to make.
+int sample_size(const ProblemShape& shape) { return std::min(shape.template_size, 128); }
+int sample_units(const MemoryPlan& plan) { return std::min(plan.batch, plan.threads); }
+int sample_planes(const ProblemShape& shape) { return std::clamp(shape.planes, 1, 16); }
+
+// Of the two projections of a transform, with their share of a slice.
+double seconds_of_projections(const ProblemShape& shape, const MemoryPlan& plan, ThreadTeam& team) {
+  const int n = sample_size(shape);
+  const auto side = static_cast<size_t>(n);
+  const size_t half = side * (side / 2 + 1);
   Problem problem;
   problem.height = problem.width = 2 * n;
   problem.template_size = n;
-  problem.volume_spectrum.assign(half * static_cast<size_t>(n), 1.0f);
-  problem.filters.assign(1, std::vector<std::complex<float>>(half, 1.0f));
+  problem.volume_spectrum.assign(half * side, 1.0f);
+  problem.filters.assign(static_cast<size_t>(sample_planes(shape)),
+                         std::vector<std::complex<float>>(half, 1.0f));
   problem.orientations = {{.phi = 20, .theta = 40, .psi = 60}};
-  const std::vector<Unit> units(static_cast<size_t>(team.size()), Unit{0, 0});
-  Projector projector(problem, team.size(), team.size(), 1.0);
+  const std::vector<Unit> units(static_cast<size_t>(sample_units(plan)), Unit{0, 0});
+  Projector projector(problem, sample_units(plan), team.size(), 1.0);
+  projector.project(units, team);
   int calls = 0;
   const auto start = Clock::now();
   auto now = start;
@@ -147,33 +236,56 @@ double seconds_of_projection(int size, ThreadTeam& team) {
     now = Clock::now();
   } while (now - start < kOfEachStage);
   const double each = std::chrono::duration<double>(now - start).count() / calls /
-                      static_cast<double>(units.size());
-  return each * size * size / static_cast<double>(points);
+                      static_cast<double>(units.size() * problem.filters.size());
+  const double larger = static_cast<double>(shape.template_size) / n;
+  return each * larger * larger;
+}
+
+uint64_t bytes_of_projections(const ProblemShape& shape, const MemoryPlan& plan) {
+  const auto n = static_cast<uint64_t>(sample_size(shape));
+  const uint64_t slice = n * (n / 2 + 1) * sizeof(Complex);
+  const uint64_t box = n * n * sizeof(float);
+  const auto planes = static_cast<uint64_t>(sample_planes(shape));
+  return (n + planes) * slice +
+         static_cast<uint64_t>(sample_units(plan)) * (slice + planes * 2 * box) +
+         static_cast<uint64_t>(plan.threads) * (slice + box);
 }
 
 }  // namespace
 
 double measure_rate(const ProblemShape& shape, const MemoryPlan& plan) {
   const Layout layout(shape);
-  const Line columns(static_cast<int>(layout.height));
-  const Line rows(static_cast<int>(layout.width));
-  const auto transforms = static_cast<size_t>(plan.transforms);
   ThreadTeam team(plan.threads);
-  std::vector<Part> parts;
-  for (int i = 0; i < team.size(); ++i) {
-    parts.emplace_back(layout, columns, rows, layout.past_cache(transforms));
-    parts.back().begin();
-  }
-  const auto blocks = [&](size_t lines) {
-    return static_cast<double>((lines + layout.lanes - 1) / layout.lanes);
+  const double projections = seconds_of_projections(shape, plan, team);
+  Sample sample(layout, plan);
+  const Shares& shares = sample.shares();
+  const auto of_group = [&](const Share& share, const auto& begin, const auto& work) {
+    return static_cast<double>(share.tasks) * seconds_of_task(team, share, begin, work);
   };
-  const double seconds =
-      blocks(layout.size) * seconds_of(team, [&](size_t i) { parts[i].transform_template(); }) +
-      blocks(layout.width) * seconds_of(team, [&](size_t i) { parts[i].correlate_columns(); }) +
-      blocks(layout.valid_height) / static_cast<double>(transforms) *
-          seconds_of(team, [&](size_t i) { parts[i].add_rows(transforms); }) +
-      seconds_of_projection(shape.template_size, team);
-  return 2 / seconds;
+  const double template_rows = of_group(
+      shares.template_rows, [&](size_t thread) { sample.transform_template(thread); },
+      [&](size_t thread, size_t) { sample.transform_template(thread); });
+  const double columns = of_group(
+      shares.columns, [&](size_t thread) { sample.begin_columns(thread); },
+      [&](size_t thread, size_t call) { sample.correlate_columns(thread, call); });
+  const double rows = of_group(
+      shares.rows, [&](size_t thread) { sample.begin_rows(thread); },
+      [&](size_t thread, size_t call) { sample.add_rows(thread, call); });
+  const auto transforms = static_cast<double>(shares.transforms);
+  return 2 / (projections + (template_rows + rows) / transforms + columns);
+}
+
+uint64_t measuring_bytes(const ProblemShape& shape, const MemoryPlan& plan) {
+  const Layout layout(shape);
+  const Shares shares(layout, plan);
+  const uint64_t floats = shares.template_floats(layout) + shares.image_floats(layout) +
+                          shares.exchange_floats(layout) + shares.map_values(layout);
+  const uint64_t of_thread =
+      layout.working_floats() + 2 * layout.map_block() + Shares::box_floats(layout);
+  const uint64_t sample =
+      (floats + static_cast<uint64_t>(plan.threads) * of_thread) * sizeof(float) +
+      shares.map_values(layout) * (sizeof(int32_t) + 2 * sizeof(int64_t));
+  return std::max(sample, bytes_of_projections(shape, plan));
 }
 
 }  // namespace engine::cpu::fused

@@ -234,9 +234,53 @@ TEST(Fused, MeasuresItsRateOnAnySize) {
   }
 }
 
+TEST(Fused, MeasuresInLessMemoryThanTheSearch) {
+  for (const ProblemShape& shape :
+       {ProblemShape{64, 64, 16, 1}, ProblemShape{70, 112, 18, 40},
+        ProblemShape{4096, 4096, 512, 1}, ProblemShape{4096, 4096, 512, 13},
+        ProblemShape{1024, 1000, 64, 3}}) {
+    for (const int threads : {1, 2, 7, 32, 256, 4096}) {
+      const MemoryPlan plan = fused::plan_memory(shape, {.threads = threads});
+      EXPECT_LT(measuring_bytes(shape, plan), plan.total())
+          << shape.height << " x " << shape.width << ", " << threads << " threads";
+    }
+  }
+  const ProblemShape large{4096, 4096, 512, 1};
+  EXPECT_LT(measuring_bytes(large, fused::plan_memory(large, {.threads = 2})), 150'000'000u);
+}
+
+constexpr uint64_t kTwoGigabytes = 2'000'000'000;
+
 TEST(Fused, HoldsAMicrographInTwoGigabytes) {
-  const ProblemShape large{4096, 4096, 512, 1, 1'600'000};
-  EXPECT_LT(fused::plan_memory(large, {.threads = 2}).total(), 2'000'000'000u);
+  const auto bytes = [](int planes, int threads) {
+    const ProblemShape large{4096, 4096, 512, planes, 1'600'000};
+    return fused::plan_memory(large, {.threads = threads}).total();
+  };
+  // As docs/cpu.md has it.
+  EXPECT_LT(bytes(1, 2), kTwoGigabytes);
+  EXPECT_LT(bytes(1, 20), kTwoGigabytes);
+  EXPECT_LT(bytes(13, 16), kTwoGigabytes);
+  EXPECT_LT(bytes(41, 2), kTwoGigabytes);
+  // Planes add filters and a unit's projections, threads their own memory and a projection.
+  EXPECT_LT(bytes(13, 128), bytes(1, 128) + 100'000'000);
+  EXPECT_LT(bytes(1, 128), kTwoGigabytes + 128 * 6'000'000);
+}
+
+TEST(Fused, ShrinksTheBatchBeforeTheGroup) {
+  const ProblemShape large{4096, 4096, 512, 13, 1'600'000};
+  const MemoryPlan many = fused::plan_memory(large, {.threads = 64});
+  EXPECT_EQ(many.batch, 5) << "65 projections for 64 threads";
+  EXPECT_GE(many.transforms, 5);
+  const MemoryPlan asked = fused::plan_memory(large, {.threads = 64, .batch = 64});
+  EXPECT_EQ(asked.batch, 64);
+  const MemoryPlan limited =
+      fused::plan_memory(large, {.threads = 64, .batch = 64}, asked.total() - 400'000'000);
+  EXPECT_EQ(limited.transforms, asked.transforms);
+  EXPECT_LT(limited.batch, 64);
+  EXPECT_LE(limited.total(), asked.total() - 400'000'000);
+  // Where a smaller group would save nothing, it stays.
+  const MemoryPlan tight = fused::plan_memory(large, {.threads = 64}, many.total() - 90'000'000);
+  EXPECT_GE(tight.transforms, 5);
 }
 
 TEST(Fused, ShrinksToTheMemoryThatIsFree) {

@@ -126,9 +126,9 @@ TEST_F(CompressedTest, AFileOfWhichABitChangedIsRefused) {
     std::string bytes = packed.bytes;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
     write_file(path, bytes);
-    EXPECT_THAT(refusal([&] { read_mrc(path); }),
-                AllOf(HasSubstr("'" + path + "' is damaged: " + packed.name),
-                      HasSubstr("copy it again")));
+    EXPECT_THAT(
+        refusal([&] { read_mrc(path); }),
+        AllOf(HasSubstr("'" + path + "' is damaged: " + packed.name), HasSubstr("copy it again")));
     EXPECT_THAT(refusal([&] { read_hashed_mrc(path); }), HasSubstr("is damaged"));
   }
 }
