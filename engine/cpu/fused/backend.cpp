@@ -243,6 +243,8 @@ class FusedBackend : public Backend {
   const Line columns_, rows_;
   std::vector<Scratch> scratch_;
   LargeArray<float> image_;
+  // The last block of rows may have lanes without a row. They are never written, so that what is
+  // transformed in them is zeros, as it was at first.
   mutable LargeArray<float> template_rows_, exchange_;
   // Statistics.
   LargeArray<float> best_;

@@ -27,7 +27,8 @@ class LargeArray {
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   T& operator[](size_t i) const { return data_.get()[i]; }
-  // Zeros again; the memory goes back to the system until it is next written.
+  // The memory goes back to the system until it is next written, and is zeros again. Where the
+  // system does not take it, since it is locked, all stays as it is.
   void give_back() { discard(data_.get(), data_.get_deleter().bytes); }
 
  private:

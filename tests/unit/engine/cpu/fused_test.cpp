@@ -1,7 +1,6 @@
 // The fused path against FFTW's, on every instruction set that this processor has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +17,7 @@
 #include "engine/cpu/fused/rate.h"
 #include "engine/error.h"
 #include "engine/numerics/fft.h"
+#include "tests/unit/engine/cpu/instruction_sets.h"
 
 namespace engine::cpu::fused {
 namespace {
@@ -81,20 +80,6 @@ Accumulators by_fftw(const Problem& p, const std::vector<Unit>& units) {
 
 bool same_bits(const Accumulators& a, const Accumulators& b) {
   return a.best == b.best && a.sum == b.sum && a.squares == b.squares;
-}
-
-template <typename Test>
-void on_every_instruction_set(const Test& test) {
-  std::set<std::string> tried;
-  for (int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
-    hwy::SetSupportedTargetsForTest(left & -left);
-    // Those that the fused path does without fall back to another.
-    if (!tried.insert(instruction_set()).second) continue;
-    SCOPED_TRACE(instruction_set());
-    test();
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  EXPECT_FALSE(tried.empty());
 }
 
 // Of the largest values and of the sums, `correlations` of them.
