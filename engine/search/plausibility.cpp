@@ -1,5 +1,6 @@
 #include "engine/search/plausibility.h"
 
+#include <cmath>
 #include <cstdint>
 #include <sstream>
 #include <utility>
@@ -11,14 +12,18 @@
 namespace engine {
 namespace {
 
-// What microscopes and searches have; wider than anything usual.
-constexpr double kLeastVoltage = 60;                // kV
-constexpr double kMostVoltage = 1300;               // kV
-constexpr double kMostAberration = 10;              // mm
+// What microscopes and searches have; wider than anything usual. What is beyond base's limits
+// (base/optics_limits.h) is refused before.
+constexpr double kLeastVoltage = 60;    // kV
+constexpr double kMostVoltage = 1300;   // kV
+constexpr double kMostAberration = 10;  // mm
+constexpr double kMostAmplitudeContrast = 0.3;
+constexpr double kMostRadians = 3.2;                // of a phase shift, either sign, but for 0
 constexpr double kLeastPixelSize = 0.2;             // A
 constexpr double kMostPixelSize = 20;               // A
 constexpr double kLeastDefocus = 100;               // A, either sign, but for 0
-constexpr double kMostDefocus = 200'000;            // A
+constexpr double kMostDefocus = 200'000;            // A, either sign
+constexpr double kMostAstigmatism = 5000;           // A
 constexpr int64_t kManyOrientations = 100'000'000;  // a usual search has some millions
 
 std::string text_of(double value) {
@@ -34,8 +39,10 @@ class Checks {
 
   std::vector<std::string> all() {
     check_optics();
+    check_phase();
     check_defocus("optics_group.defocus_u", optics_.defocus_u);
     check_defocus("optics_group.defocus_v", optics_.defocus_v);
+    check_astigmatism();
     check_defocus_search();
     check_orientations();
     return std::move(found_);
@@ -49,33 +56,64 @@ class Checks {
   void check_optics() {
     if (optics_.voltage < kLeastVoltage || optics_.voltage > kMostVoltage) {
       warn("optics_group.voltage", optics_.voltage, " kV",
-           "microscopes have 80 to 300 kV; is it in V?");
+           "microscopes have 80 to 300 kV; has it a digit too many or too few?");
     }
     if (optics_.spherical_aberration > kMostAberration) {
       warn("optics_group.spherical_aberration", optics_.spherical_aberration, " mm",
-           "microscopes have 0 to 5 mm; is it in um?");
+           "objective lenses have 0 to 5 mm; is its decimal point missing?");
     }
-    if (optics_.pixel_size < kLeastPixelSize || optics_.pixel_size > kMostPixelSize) {
+    if (optics_.pixel_size < kLeastPixelSize) {
       warn("optics_group.pixel_size", optics_.pixel_size, " A",
-           "micrographs have 0.3 to 10 A; is it in nm, or the detector's?");
+           "micrographs have 0.3 to 10 A; is it in nm?");
+    } else if (optics_.pixel_size > kMostPixelSize) {
+      warn("optics_group.pixel_size", optics_.pixel_size, " A",
+           "micrographs have 0.3 to 10 A; is it in pm?");
     }
   }
 
-  void check_defocus(const std::string& key, double value) {
-    if (value < 0) {
-      warn(key, value, " A",
-           "underfocus is positive here, so this is overfocus; is the sign right?");
-    } else if (value != 0 && value < kLeastDefocus) {
-      warn(key, value, " A", "is it in um? 1 um is 10000 A");
-    } else if (value > kMostDefocus) {
-      warn(key, value, " A", "micrographs have 2000 to 60000 A; is it in another unit?");
+  void check_phase() {
+    if (optics_.amplitude_contrast_ratio > kMostAmplitudeContrast) {
+      warn("optics_group.amplitude_contrast_ratio", optics_.amplitude_contrast_ratio, "",
+           "in ice it is 0.07 to 0.1; is its decimal point right?");
     }
+    if (optics_.phase_shift != 0 && std::abs(optics_.phase_shift) < kMostRadians) {
+      warn("optics_group.phase_shift", optics_.phase_shift, " degrees",
+           "phase plates shift by 30 to 150 degrees; is it in radians, as CTFFIND writes it?");
+    }
+  }
+
+  static bool usual_defocus(double value) {
+    return value == 0 || (value >= kLeastDefocus && value <= kMostDefocus);
+  }
+
+  void check_defocus(const std::string& key, double value) {
+    if (usual_defocus(value)) return;
+    std::string doubt;
+    if (value < 0) doubt = "underfocus is positive here, so this is overfocus; is the sign right?";
+    const auto add = [&](const std::string& words) {
+      doubt += (doubt.empty() ? "" : " And ") + words;
+    };
+    if (std::abs(value) < kLeastDefocus) add("is it in um? 1 um is 10000 A");
+    if (std::abs(value) > kMostDefocus) {
+      add("has it a digit too many? Micrographs have some 500 to 60000 A");
+    }
+    warn(key, value, " A", doubt);
+  }
+
+  void check_astigmatism() {
+    const double difference = std::abs(optics_.defocus_u - optics_.defocus_v);
+    const bool both_usual = usual_defocus(optics_.defocus_u) && usual_defocus(optics_.defocus_v);
+    if (!both_usual || difference <= kMostAstigmatism) return;
+    found_.push_back("optics_group.defocus_u and defocus_v differ by " + text_of(difference) +
+                     " A: astigmatism is usually below 2000 A; is one of them wrong?");
   }
 
   void check_defocus_search() {
     const DefocusSearch& search = config_.defocus;
-    const bool tiny = search.enabled && search.step > 0 && search.step < 1;
-    if (tiny) warn("defocus_search_config.defocus_step", search.step, " A", "is it in um?");
+    if (search.enabled && search.step > 0 && search.step < 1) {
+      warn("defocus_search_config.defocus_step", search.step, " A",
+           "planes are usually 100 to 500 A apart; is it in um? 1 um is 10000 A");
+    }
   }
 
   void check_orientations() {

@@ -12,6 +12,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // A small search with usual optics.
 SearchConfig usual() {
@@ -32,20 +33,54 @@ TEST(Plausibility, DefocusInMicrometresAndOfTheOtherSignIsDoubted) {
   SearchConfig config = usual();
   config.optics.defocus_u = 1.02;
   config.optics.defocus_v = -9800;
+  EXPECT_THAT(implausible_settings(config),
+              ElementsAre(AllOf(HasSubstr("optics_group.defocus_u is 1.02 A: is it in um?")),
+                          AllOf(HasSubstr("optics_group.defocus_v is -9800 A: "),
+                                HasSubstr("overfocus"), Not(HasSubstr("um?")))));
+  config.optics.defocus_u = -1.02;
+  config.optics.defocus_v = 980'000;
   EXPECT_THAT(
       implausible_settings(config),
-      ElementsAre(AllOf(HasSubstr("optics_group.defocus_u is 1.02 A"), HasSubstr("um")),
-                  AllOf(HasSubstr("optics_group.defocus_v is -9800 A"), HasSubstr("overfocus"))));
+      ElementsAre(AllOf(HasSubstr("overfocus"), HasSubstr("is the sign right? And is it in um?")),
+                  HasSubstr("a digit too many")));
+  config.optics.defocus_u = config.optics.defocus_v = 0;
+  EXPECT_THAT(implausible_settings(config), IsEmpty());
 }
 
-TEST(Plausibility, VoltageAberrationAndPixelSizeInOtherUnitsAreDoubted) {
+TEST(Plausibility, ADefocusThatIsFarFromTheOtherIsDoubted) {
+  SearchConfig config = usual();
+  config.optics.defocus_v = 980;
+  EXPECT_THAT(implausible_settings(config), ElementsAre(HasSubstr("differ by 9220 A")));
+}
+
+// Each asks for what such a number can be: the settings have been within their limits before.
+TEST(Plausibility, OpticsWithSlipsOfThePenAndInOtherUnitsAreDoubted) {
   SearchConfig config = usual();
   config.optics.voltage = 3000;
   config.optics.spherical_aberration = 27;
   config.optics.pixel_size = 0.106;
+  config.optics.amplitude_contrast_ratio = 0.7;
+  config.optics.phase_shift = 1.57;
   EXPECT_THAT(implausible_settings(config),
-              ElementsAre(HasSubstr("voltage is 3000 kV"), HasSubstr("aberration is 27 mm"),
-                          HasSubstr("pixel_size is 0.106 A")));
+              ElementsAre(AllOf(HasSubstr("voltage is 3000 kV"), HasSubstr("digit too many")),
+                          AllOf(HasSubstr("aberration is 27 mm"), HasSubstr("decimal point")),
+                          AllOf(HasSubstr("pixel_size is 0.106 A"), HasSubstr("in nm?")),
+                          HasSubstr("contrast_ratio is 0.7: "),
+                          AllOf(HasSubstr("phase_shift is 1.57 degrees"), HasSubstr("radians"))));
+  config = usual();
+  config.optics.pixel_size = 83;
+  config.optics.voltage = 30;
+  config.optics.phase_shift = 90;
+  EXPECT_THAT(implausible_settings(config),
+              ElementsAre(HasSubstr("voltage is 30 kV"),
+                          AllOf(HasSubstr("pixel_size is 83 A"), HasSubstr("in pm?"))));
+}
+
+TEST(Plausibility, ADefocusStepInMicrometresIsDoubted) {
+  SearchConfig config = usual();
+  config.defocus = {.enabled = true, .min = -0.1, .max = 0.1, .step = 0.02};
+  EXPECT_THAT(implausible_settings(config),
+              ElementsAre(AllOf(HasSubstr("defocus_step is 0.02 A"), HasSubstr("in um?"))));
 }
 
 TEST(Plausibility, StepsThatGiveHundredsOfMillionsOfOrientationsAreDoubted) {
