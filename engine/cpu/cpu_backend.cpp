@@ -54,8 +54,9 @@ class CpuBackend : public Backend {
         exchange_(group_ * static_cast<size_t>(valid_height_) * padded(width_)) {
     for (int i = 0; i < team_.size(); ++i) scratch_.emplace_back(problem);
     const size_t pixels = static_cast<size_t>(valid_height_) * static_cast<size_t>(valid_width_);
-    best_.assign(pixels, -std::numeric_limits<float>::infinity());
-    index_.assign(pixels, std::numeric_limits<int32_t>::max());
+    best_.resize(pixels);
+    index_.resize(pixels);
+    clear_maxima();
     sum_.assign(pixels, 0);
     squares_.assign(pixels, 0);
     transpose_spectrum();
@@ -107,6 +108,7 @@ class CpuBackend : public Backend {
   }
 
   void restore(const Accumulators& a) override {
+    clear_maxima();
     for (size_t i = 0; i < best_.size(); ++i) {
       if (a.best[i] == 0) continue;
       best_[i] = best_value(a.best[i]);
@@ -117,6 +119,11 @@ class CpuBackend : public Backend {
   }
 
  private:
+  void clear_maxima() {
+    std::fill(best_.begin(), best_.end(), -std::numeric_limits<float>::infinity());
+    std::fill(index_.begin(), index_.end(), std::numeric_limits<int32_t>::max());
+  }
+
   void transpose_spectrum() {
     const size_t columns = static_cast<size_t>(width_) / 2 + 1;
     const size_t stride = padded(height_);

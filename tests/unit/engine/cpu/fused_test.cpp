@@ -173,8 +173,13 @@ TEST(Fused, GoesOnWhereItWasAskedOrStoppedWithTheSameBits) {
     EXPECT_TRUE(same_bits(backend->accumulators(), wanted));
     EXPECT_EQ(backend->best_z(100), best_z(wanted, 100));
   }
-  first->restore(Accumulators(wanted.height, wanted.width));
-  EXPECT_TRUE(same_bits(first->accumulators(), Accumulators(wanted.height, wanted.width)));
+  const Accumulators none(wanted.height, wanted.width);
+  first->restore(none);
+  EXPECT_TRUE(same_bits(first->accumulators(), none));
+  const auto other = make_cpu_backend(p, cpu::plan_memory(shape_of(p), {1, 3}));
+  other->correlate(units);
+  other->restore(none);
+  EXPECT_TRUE(same_bits(other->accumulators(), none));
 }
 
 TEST(Fused, RefusesSumsThatLeaveTheirRangeAndNamesThePixel) {
