@@ -26,8 +26,8 @@ namespace {
 using base::mrc_bytes::get;
 
 constexpr int64_t kLargestUnpacked = int64_t{1} << 36;  // bytes: a cube of 2580 pixels
-// No byte in gzip unpacks to more. One in bzip2 may, but not in a file of measured values.
-constexpr uint64_t kMostUnpackedFromByte = 1032;
+// A packed byte of measured values unpacks to fewer bytes, one of a mask or of zeros to more.
+constexpr uint64_t kUsuallyUnpackedFromByte = 20;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem) {
   throw InputError("'" + path + "' " + problem);
@@ -186,10 +186,6 @@ void skip(Source& source, int64_t bytes, const std::string& path) {
   }
 }
 
-size_t most_unpacked(const Source& source) {
-  return static_cast<size_t>(source.stored) * kMostUnpackedFromByte;
-}
-
 std::vector<float> read_values(Source& source, const MrcHeader& header, const std::string& path) {
   const auto count = static_cast<size_t>(header.nx) * static_cast<size_t>(header.ny) *
                      static_cast<size_t>(header.nz);
@@ -198,8 +194,10 @@ std::vector<float> read_values(Source& source, const MrcHeader& header, const st
   skip(source, header.extended_header_bytes, path);
   std::vector<float> values;
   if (source.decompressor) {
-    // It may promise more than there is: memory is taken for what was read.
-    values.reserve(std::min(count, most_unpacked(source) / value_bytes));
+    // It may promise more than there is: memory is taken for what is likely, and beyond that for
+    // what was read.
+    const uint64_t likely = static_cast<uint64_t>(source.stored) * kUsuallyUnpackedFromByte;
+    values.reserve(std::min<uint64_t>(count, likely / value_bytes));
   } else {
     values.resize(count);
   }
