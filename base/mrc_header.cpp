@@ -161,7 +161,7 @@ void refuse_other_formats(const HeaderBytes& bytes, size_t got) {
   const auto begins_with = [&](const char* magic, size_t size) {
     return got >= size && std::memcmp(bytes.data(), magic, size) == 0;
   };
-  if (begins_with("\x1f\x8b", 2)) refuse("is compressed with gzip; unpack it first");
+  if (begins_with("\x1f\x8b\x08", 3)) refuse("is compressed with gzip; unpack it first");
   if (begins_with("BZh", 3)) refuse("is compressed with bzip2; unpack it first");
   const bool tiff = begins_with("II*\0", 4) || begins_with("MM\0*", 4) || begins_with("II+\0", 4);
   if (tiff) refuse("is a TIFF file, not an MRC file; convert it first");

@@ -66,7 +66,7 @@ class Gzip : public Decompressor {
 }  // namespace
 
 Compression compression_of(const std::string& begin) {
-  if (begin.starts_with("\x1f\x8b")) return Compression::kGzip;
+  if (begin.starts_with("\x1f\x8b\x08")) return Compression::kGzip;
   if (begin.starts_with("BZh")) return Compression::kBzip2;
   return Compression::kNone;
 }

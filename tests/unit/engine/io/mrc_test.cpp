@@ -263,7 +263,7 @@ TEST_F(MrcTest, MissingFilesFoldersAndCompressedFilesAreNamed) {
   EXPECT_THAT(refusal([&] { read_mrc(folder_.file("absent.mrc")); }),
               AllOf(HasSubstr("absent.mrc"), HasSubstr("does not exist")));
   EXPECT_THAT(refusal([&] { read_mrc(folder_.path()); }), HasSubstr("folder"));
-  write_file(folder_.file("a.mrc.gz"), "\x1f\x8b" + std::string(2000, 'x'));
+  write_file(folder_.file("a.mrc.gz"), "\x1f\x8b\x08" + std::string(2000, 'x'));
   EXPECT_THAT(refusal([&] { read_mrc(folder_.file("a.mrc.gz")); }),
               HasSubstr("is damaged: gzip cannot unpack it"));
   ASSERT_EQ(::mkfifo(folder_.file("pipe").c_str(), 0600), 0);
