@@ -32,6 +32,7 @@
 #include "scheduler/commands/known_queue.h"
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/files/jobs_owner.h"
+#include "tests/small_mrc.h"
 
 namespace {
 
@@ -198,7 +199,10 @@ void measure_programs(const std::string& folder, std::vector<Row>& rows) {
       peak{"daemon, most with 16 lists at once", "MB"};
   const std::string files = folder + "-files";
   fs::create_directories(files);
-  for (int i = 0; i < kFiles; ++i) std::ofstream(files + "/m" + std::to_string(i) + ".mrc") << i;
+  for (int i = 0; i < kFiles; ++i) {
+    const std::string name = "m" + std::to_string(i) + ".mrc";
+    std::ofstream(files + "/" + name, std::ios::binary) << tests::small_mrc(name);
+  }
   for (const int size : kSizes) {
     const std::string state = folder + "-" + std::to_string(size);
     std::ofstream(state + ".yaml") << "engine: /bin/true\njob: /bin/true\n";
