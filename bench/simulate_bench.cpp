@@ -44,6 +44,9 @@ int main() {
         "| --- | --- | --- | --- |\n",
         trace.items.size());
     for (const auto& [policy, name] : scheduler::kSimulatedPolicies) measure(trace, policy, name);
+    const scheduler::Trace cut =
+        scheduler::parse_trace("policy: {segment: 1h}\n" + std::string(kYear), "year");
+    measure(cut, scheduler::SimulatedPolicy::kOurs, "ours, segments of 1 h");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "simulate_bench: %s\n", error.what());
     return 1;
