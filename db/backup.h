@@ -7,8 +7,15 @@
 
 namespace db {
 
+// Says how much room is to be made, and where.
+class NoRoomForCopy : public DatabaseError {
+ public:
+  using DatabaseError::DatabaseError;
+};
+
 // Writes all that is committed into a database of its own at `path`, replaced if it exists, whole
-// or not at all, and checked. Readable by its owner alone. Throws DatabaseError naming `path`.
+// or not at all, and checked. Readable by its owner alone. Throws NoRoomForCopy before it writes
+// anything, and DatabaseError naming `path`.
 void copy_database(Connection& connection, const std::string& path);
 
 }  // namespace db

@@ -99,7 +99,14 @@ void check_integrity(Connection& connection) {
 void keep_old_schema(Connection& connection) {
   const int64_t version = stored_version(connection);
   if (version == 0 || version >= newest_schema()) return;
-  copy_database(connection, connection.path() + ".schema" + std::to_string(version));
+  try {
+    copy_database(connection, connection.path() + ".schema" + std::to_string(version));
+  } catch (const NoRoomForCopy& error) {
+    throw NoRoomForCopy(
+        "a copy of the database is kept before its schema is upgraded from version " +
+        std::to_string(version) + " to " + std::to_string(newest_schema()) + ": " + error.what() +
+        ", and start margayd again; nothing has changed");
+  }
 }
 
 }  // namespace
@@ -118,6 +125,8 @@ Database::Database(const std::string& path) : path_(path) {
   try {
     open();
   } catch (const DatabaseRefused&) {
+    throw;
+  } catch (const NoRoomForCopy&) {
     throw;
   } catch (const DatabaseError& error) {
     if (!disk_is_full(path)) throw;

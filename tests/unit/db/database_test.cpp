@@ -160,6 +160,43 @@ TEST_F(DatabaseTest, IsNotUpgradedWhereItCannotBeCopied) {
   EXPECT_EQ(version_of(path_), newest_schema() - 1);
 }
 
+void add_template_of_bytes(const std::string& path, size_t bytes) {
+  Database database(path);
+  Transaction transaction(database);
+  TemplateStore(database).insert({.name = "large", .search_yaml = std::string(bytes, 'x')});
+  transaction.commit();
+}
+
+TEST_F(DatabaseTest, SaysHowMuchRoomTheCopyBeforeAnUpgradeNeeds) {
+  const SmallDisk disk(folder_.path());
+  if (!disk.is_mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
+  add_template_of_bytes(path_, 6'000'000);
+  undo_newest_step(path_);
+  disk.fill();
+  EXPECT_THAT(refusal<NoRoomForCopy>([&] { Database second(path_); }),
+              AllOf(HasSubstr("from version " + std::to_string(newest_schema() - 1)),
+                    HasSubstr("cannot copy the database to '" + copy_of_older(path_)),
+                    testing::ContainsRegex("takes up to 7.. MB and .* free; free another .* MB on "
+                                           "the disk of '" +
+                                           folder_.path()),
+                    HasSubstr("start margayd again; nothing has changed")));
+  EXPECT_EQ(version_of(path_), newest_schema() - 1);
+  EXPECT_FALSE(std::filesystem::exists(copy_of_older(path_)));
+  std::filesystem::remove(folder_.file("fill"));
+  EXPECT_EQ(Database(path_).schema_version(), newest_schema());
+  EXPECT_EQ(version_of(copy_of_older(path_)), newest_schema() - 1);
+}
+
+TEST_F(DatabaseTest, NobodyElseReadsACopyWhileItIsMade) {
+  Database database(path_);
+  const std::string copy = folder_.file("copy.db");
+  const mode_t before = ::umask(0);
+  copy_database(database.connection(), copy);
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(copy).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
 TEST_F(DatabaseTest, IsCopiedWhileItIsInUse) {
   Database database(path_);
   const std::scoped_lock lock(database.mutex());
