@@ -128,12 +128,7 @@ json Service::templates() const {
 // The address has the name of the template, and of the version as "name@version".
 json Service::change_template(const Request& request, const std::vector<std::string>& path) {
   const Caller caller = caller_of(request.peer);
-  const size_t at = path[2].rfind('@');
-  const std::string name = path[2].substr(0, at);
-  std::optional<int> version;
-  if (at != std::string::npos) {
-    version = static_cast<int>(integer(path[2].substr(at + 1), "version of the template"));
-  }
+  const auto [name, version] = template_name_of(path[2]);
   if (path[3] == "remove") {
     json removed = json::array();
     for (const db::Template& record : commands_.remove_template(caller, name, version)) {

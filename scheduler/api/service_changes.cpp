@@ -8,6 +8,7 @@
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
 #include "scheduler/api/submission.h"
+#include "scheduler/api/unix_socket.h"
 
 namespace scheduler::api {
 namespace {
@@ -20,6 +21,9 @@ int64_t finish_by_in(const json& body) {
   throw Invalid(
       "\"finish_by\" is missing; give seconds since 1970 UTC, or 0 to remove the deadline");
 }
+
+// Their answer is made in memory.
+constexpr size_t kMostChanged = 10'000;
 
 // Of these the item's reason does not say enough.
 bool changes_the_plan(const std::string& action) {
@@ -106,6 +110,9 @@ json Service::change_several(const Request& request) {
   const json body = body_of(request);
   const auto entries = body.find("items");
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
+  // Those that are retried come with their files.
+  check_count(entries->size(),
+              required_text(body, "action") == "retry" ? kMostFilesPassed : kMostChanged);
   std::vector<int64_t> items;
   for (const json& entry : *entries) items.push_back(item_of(entry));
   const bool dry_run = flag_of(body, "dry_run");

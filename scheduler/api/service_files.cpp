@@ -10,6 +10,7 @@
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
 #include "scheduler/api/submission.h"
+#include "scheduler/api/unix_socket.h"
 
 namespace scheduler::api {
 namespace {
@@ -152,6 +153,7 @@ json Service::enqueue(const Request& request) {
   const json body = body_of(request);
   const auto entries = body.find("items");
   if (entries == body.end() || !entries->is_array()) throw Invalid("\"items\" must be a list");
+  check_count(entries->size(), kMostFilesPassed);
   const Caller caller = caller_of(request.peer);
   commands_.check_shared(caller, options_of(body), get_text(body, "label").value_or(""));
   // Each file is enqueued by itself: a refused one does not keep the others out.

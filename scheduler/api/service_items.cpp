@@ -64,7 +64,7 @@ void set_pages(const Request& request, db::ItemQuery& query) {
     query.up_to_id = integer(last, "up_to");
   }
   if (const std::string limit = parameter(request, "limit"); !limit.empty()) {
-    query.limit = std::min(kMostListed, integer(limit, "limit"));
+    query.limit = std::clamp<int64_t>(integer(limit, "limit"), 1, kMostListed);
   }
 }
 

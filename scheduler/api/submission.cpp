@@ -127,6 +127,12 @@ nlohmann::json body_of(const Request& request) {
   return body;
 }
 
+void check_count(size_t items, size_t most) {
+  if (items <= most) return;
+  throw Invalid("\"items\" names " + std::to_string(items) + " items, more than the " +
+                std::to_string(most) + " of one request; send several requests");
+}
+
 std::string required_text(const nlohmann::json& object, const std::string& key) {
   const std::optional<std::string> text = get_text(object, key);
   if (!text) throw Invalid("\"" + key + "\" is missing or not text");

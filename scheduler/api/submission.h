@@ -2,6 +2,7 @@
 // file.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,8 @@ namespace scheduler::api {
 
 // Parses the body as a JSON object. Throws Invalid.
 nlohmann::json body_of(const Request& request);
+// Throws Invalid for a request with more items than one may have.
+void check_count(size_t items, size_t most);
 // A value of the body or of one of its entries. Throws Invalid when absent or of another type.
 std::string required_text(const nlohmann::json& object, const std::string& key);
 db::Priority priority_of(const nlohmann::json& object);

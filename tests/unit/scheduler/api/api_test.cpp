@@ -226,6 +226,45 @@ TEST_F(ApiTest, ABodyOfManyOrDeepValuesIsRefused) {
   }
 }
 
+TEST_F(ApiTest, OneRequestNamesNoMoreItemsThanFitIntoMemory) {
+  const auto says = [](const json& answer) {
+    EXPECT_EQ(answer.at("status"), 400);
+    return answer.at("error").at("message").get<std::string>();
+  };
+  const auto many = [](size_t count, const json& entry) { return json(count, entry); };
+  EXPECT_THAT(says(post("/v1/changes", {{"action", "hold"}, {"items", many(10'001, 1)}})),
+              HasSubstr("names 10001 items, more than the 10000 of one request"));
+  EXPECT_THAT(says(post("/v1/changes", {{"action", "retry"}, {"items", many(251, 1)}})),
+              HasSubstr("more than the 250"));
+  EXPECT_THAT(says(post("/v1/items", enqueue_body(many(251, entry("/a.mrc"))))),
+              HasSubstr("more than the 250"));
+}
+
+TEST_F(ApiTest, OthersChangeNothingInARequestForSeveralEither) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  for (const std::string action : {"hold", "cancel", "release", "retry", "promote", "finish-by"}) {
+    EXPECT_EQ(as_nobody([&] {
+                const json answer = post(
+                    "/v1/changes",
+                    {{"action", action}, {"priority", "low"}, {"finish_by", 0}, {"items", {item}}});
+                const json& error = answer.at("items").at(0).at("error");
+                return error.at("kind") == "not_permitted" ? 0 : 1;
+              }),
+              0)
+        << action;
+  }
+  EXPECT_EQ(get("/v1/items/" + std::to_string(item)).at("item").at("state"), "QUEUED");
+}
+
+TEST_F(ApiTest, AVersionBeyondAllNumbersIsNoOtherVersion) {
+  register_template();
+  // 2^32 + 1
+  EXPECT_EQ(post("/v1/templates/ribosome@4294967297/remove", json::object()).at("status"), 400);
+  EXPECT_EQ(get("/v1/templates").at("templates").size(), 1U);
+}
+
 TEST_F(ApiTest, ARequestToResumeNeedsNoBody) {
   const api::Answer answer =
       api::HttpClient(file("s.sock")).call({.method = "POST", .target = "/v1/resume"});
@@ -244,6 +283,7 @@ TEST_F(ApiTest, ItemsComeInPages) {
   for (int i = 0; i < 5; ++i) enqueue("m" + std::to_string(i) + ".mrc");
   EXPECT_EQ(get("/v1/items?limit=2").at("next"), 2);
   EXPECT_EQ(get("/v1/items?limit=6").at("next"), 0);
+  EXPECT_EQ(get("/v1/items?limit=0").at("items").size(), 1U) << "no page has all";
   EXPECT_THAT(api::HttpClient(file("s.sock")).call({.target = "/v1/items?limit=2"}).body,
               testing::StartsWith(R"({"format":1,"next":2,)"))
       << "where `margay list` looks for it";
