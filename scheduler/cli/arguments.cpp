@@ -1,6 +1,7 @@
 #include "scheduler/cli/arguments.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <ctime>
@@ -15,6 +16,8 @@
 
 namespace scheduler::cli {
 namespace {
+
+constexpr std::chrono::milliseconds kShortestInterval{100};
 
 std::string expected(const std::string& what, const std::string& text) {
   return "expected " + what + ", got '" + text + "'";
@@ -120,6 +123,15 @@ CLI::Validator real_number() {
 CLI::Validator duration() {
   const auto check = [](std::string& text) -> std::string {
     return base::parse_duration(text) ? "" : base::invalid_duration(text);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator interval() {
+  const auto check = [](std::string& text) -> std::string {
+    const auto time = base::parse_duration(text);
+    if (!time) return base::invalid_duration(text);
+    return *time >= kShortestInterval ? "" : "'" + text + "' is too short; give at least 100ms";
   };
   return CLI::Validator(check, "");
 }

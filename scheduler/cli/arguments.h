@@ -33,7 +33,8 @@ CLI::Option* add_option(CLI::App& command, const std::string& name, Value& targe
 CLI::Validator whole_number();
 CLI::Validator real_number();
 CLI::Validator duration();
-CLI::Validator time_value();          // as time_value.h has it
+CLI::Validator interval();    // a duration of 100 ms or more, after which something is repeated
+CLI::Validator time_value();  // as time_value.h has it
 CLI::Validator time_value_or_none();  // or "none"
 CLI::Validator one_of(const std::vector<std::string>& words);
 

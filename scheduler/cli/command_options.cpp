@@ -37,7 +37,20 @@ void add_list_options(CLI::App& command, ListOptions& list, std::string& every) 
   add_option(command, "--sort", list.sort, "COLUMN", "Sort by this column; -COLUMN: downwards");
   command.add_flag("--watch", list.watch, "Draw the list again and again, until Ctrl-C");
   add_option(command, "--every", every, "TIME", "With --watch: how often [default: 2s]",
-             duration());
+             interval());
+}
+
+void add_result_options(CLI::App& command, ExportOptions& peaks, ResultOptions& result) {
+  add_option(command, "--star", peaks.star, "FILE",
+             "Write the peaks as RELION's particles into this file");
+  add_option(command, "--csv", peaks.csv, "FILE",
+             "Write the peaks into one table with Leopard-EM's columns");
+  add_option(command, "--project", peaks.project, "DIR",
+             "RELION's project: micrographs in it are named relative to it");
+  command.add_flag("--path", result.path_only, "Print only the path of the result's folder");
+  add_option(command, "--output-dir", result.output_directory, "DIR",
+             "Copy peak list, manifest and pictures into this folder; of several items into "
+             "folders there, named by their numbers");
 }
 
 void add_simulate_options(CLI::App& command, SimulateOptions& simulate) {

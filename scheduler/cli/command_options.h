@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "scheduler/cli/export.h"
 #include "scheduler/cli/list.h"
+#include "scheduler/cli/results.h"
 #include "scheduler/cli/selectors.h"
 #include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
@@ -22,6 +24,7 @@ void add_items(CLI::App& command, Selection& selection, ByPriority by_priority,
 
 // `every` is a duration as text.
 void add_list_options(CLI::App& command, ListOptions& list, std::string& every);
+void add_result_options(CLI::App& command, ExportOptions& peaks, ResultOptions& result);
 void add_simulate_options(CLI::App& command, SimulateOptions& simulate);
 void add_render_options(CLI::App& command, RenderOptions& render);
 

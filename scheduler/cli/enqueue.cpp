@@ -63,11 +63,13 @@ class Enqueuer {
       if (last) break;
       batch = std::move(following);
     }
-    const Exit waited = options_.wait && !context_.wants_json() ? Exit::kOk : wait_as_document();
+    const bool waits = options_.wait && !enqueued_.empty() && !unreachable_;
+    Exit waited = Exit::kOk;
+    if (waits && context_.wants_json()) waited = wait_as_document();
     finish(files.size());
     if (unreachable_) return Exit::kUnreachable;
-    if (tally_.exit() != Exit::kOk || !options_.wait) return tally_.exit();
-    return context_.wants_json() ? waited : wait_for_items(context_);
+    if (waits && !context_.wants_json()) waited = wait_for_items(context_);
+    return tally_.exit() == Exit::kOk ? waited : tally_.exit();
   }
 
  private:
@@ -82,13 +84,18 @@ class Enqueuer {
     return wait(context, {.items = enqueued_, .chosen = true});
   }
 
-  // There is one JSON document for both.
+  // There is one JSON document for both, also when the daemon goes away meanwhile.
   Exit wait_as_document() {
-    if (!options_.wait || enqueued_.empty()) return Exit::kOk;
-    std::ostringstream out;
-    const Exit exit = wait_for_items(context_.with(context_.screen(), out));
-    waited_ = json::parse(out.str());
-    return exit;
+    try {
+      std::ostringstream out;
+      const Exit exit = wait_for_items(context_.with(context_.screen(), out));
+      waited_ = json::parse(out.str());
+      return exit;
+    } catch (const Failure& failure) {
+      context_.complain(failure.what());
+      waited_ = {{"error", api::error_json(kind_of(failure.exit()), failure.what(), 0)}};
+      return failure.exit();
+    }
   }
 
   Batch open_batch(const std::vector<WantedMicrograph>& micrographs) const {

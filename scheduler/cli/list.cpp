@@ -55,6 +55,9 @@ class Lister {
         columns_named ? parse_columns(options.format) : default_columns(context.screen().columns);
     if (options.format == "csv") columns_ = column_names();
     sort_key_ = options.sort;
+    // An unknown column is refused before anything is asked.
+    std::vector<json> none;
+    if (!sort_key_.empty()) sort_items(none, sort_key_);
   }
 
   void print_table() {

@@ -262,16 +262,7 @@ class Program {
                             "grid1 --star all.star",
                             [this](const Context& context) { return results_or_export(context); });
     add_items(*command, selection_, ByPriority::kYes);
-    add_option(*command, "--star", export_.star, "FILE",
-               "Write the peaks as RELION's particles into this file");
-    add_option(*command, "--csv", export_.csv, "FILE",
-               "Write the peaks into one table with Leopard-EM's columns");
-    add_option(*command, "--project", export_.project, "DIR",
-               "RELION's project: micrographs in it are named relative to it");
-    command->add_flag("--path", result_.path_only, "Print only the path of the result's folder");
-    add_option(*command, "--output-dir", result_.output_directory, "DIR",
-               "Copy peak list, manifest and pictures into this folder; of several items into "
-               "folders there, named by their numbers");
+    add_result_options(*command, export_, result_);
   }
 
   Exit results_or_export(const Context& context) {
@@ -370,10 +361,8 @@ int report(const Context& context, const Failure& failure) {
   return static_cast<int>(failure.exit());
 }
 
-}  // namespace
-
-int run(int argc, const char* const* argv, const Screen& screen, std::ostream& out,
-        std::ostream& error) {
+int run_command(int argc, const char* const* argv, const Screen& screen, std::ostream& out,
+                std::ostream& error) {
   Program program;
   try {
     std::vector<std::string> arguments = arguments_of(argc, argv);
@@ -396,6 +385,16 @@ int run(int argc, const char* const* argv, const Screen& screen, std::ostream& o
   } catch (const std::exception& exception) {
     return report(context, Failure(Exit::kFailed, exception.what()));
   }
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, const Screen& screen, std::ostream& out,
+        std::ostream& error) {
+  const int code = run_command(argc, argv, screen, out, error);
+  if (out.flush()) return code;
+  error << "margay: cannot write all of the output; is its disk full?\n";
+  return static_cast<int>(Exit::kFailed);
 }
 
 }  // namespace scheduler::cli

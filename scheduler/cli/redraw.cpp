@@ -3,31 +3,60 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <ctime>
 #include <ostream>
 #include <sstream>
+#include <string_view>
 
 namespace scheduler::cli {
 namespace {
 
 constexpr const char* kEnter = "\x1b[?1049h\x1b[?25l";  // the alternate screen, without a cursor
-constexpr const char* kLeave = "\x1b[?25h\x1b[?1049l";
+constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr const char* kHome = "\x1b[H";
 constexpr const char* kClearRest = "\x1b[J";
 
-// Keeps the signals from ending the program while they are waited for.
+constexpr std::array<int, 3> kEnding = {SIGINT, SIGTERM, SIGHUP};
+
+// Handlers: they call nothing that is unsafe in one.
+void end(int) { ::_exit(0); }
+void leave_and_end(int) {
+  [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, kLeave.data(), kLeave.size());
+  ::_exit(0);
+}
+
+// A signal ends the wait, and while a view is made, the program: the daemon may not answer for
+// long.
 class AwaitedSignals {
  public:
-  AwaitedSignals() {
+  explicit AwaitedSignals(bool terminal) {
     ::sigemptyset(&signals_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) ::sigaddset(&signals_, signal);
+    ::sigaddset(&signals_, SIGWINCH);
+    struct sigaction action = {};
+    action.sa_handler = terminal ? leave_and_end : end;
+    for (size_t i = 0; i < kEnding.size(); ++i) {
+      ::sigaddset(&signals_, kEnding[i]);
+      ::sigaction(kEnding[i], &action, &actions_before_[i]);
+    }
     ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   }
-  ~AwaitedSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~AwaitedSignals() {
+    for (size_t i = 0; i < kEnding.size(); ++i) {
+      ::sigaction(kEnding[i], &actions_before_[i], nullptr);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
   AwaitedSignals(const AwaitedSignals&) = delete;
   AwaitedSignals& operator=(const AwaitedSignals&) = delete;
 
+  void let_through(const std::function<void()>& action) const {
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    action();
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  }
   // Returns whether it is time to end.
   bool wait(std::chrono::milliseconds time) const {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
@@ -40,6 +69,7 @@ class AwaitedSignals {
  private:
   sigset_t signals_{};
   sigset_t before_{};
+  std::array<struct sigaction, kEnding.size()> actions_before_{};
 };
 
 class AlternateScreen {
@@ -85,13 +115,13 @@ std::string top_of(const std::string& text, int lines) {
 
 Exit redraw(const Context& context, std::chrono::milliseconds every,
             const std::function<void(const Context&)>& view) {
-  const AwaitedSignals signals;
   const bool terminal = context.screen().terminal;
+  const AwaitedSignals signals(terminal);
   const AlternateScreen screen(context.out(), terminal);
   for (;;) {
     std::ostringstream drawn;
     const Context again = context.with(terminal ? find_screen() : context.screen(), drawn);
-    view(again);
+    signals.let_through([&] { view(again); });
     if (terminal) {
       // The last line stays empty: one that ends there would scroll.
       context.out() << kHome << kClearRest << top_of(drawn.str(), terminal_lines() - 1);
@@ -99,7 +129,7 @@ Exit redraw(const Context& context, std::chrono::milliseconds every,
       context.out() << drawn.str() << "\n";
     }
     context.out() << std::flush;
-    if (signals.wait(every)) return Exit::kOk;
+    if (!context.out() || signals.wait(every)) return Exit::kOk;
   }
 }
 

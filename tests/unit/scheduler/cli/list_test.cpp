@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <csignal>
+#include <ostream>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "scheduler/cli/list_columns.h"
+#include "scheduler/cli/program.h"
 #include "scheduler/cli/redraw.h"
 #include "tests/unit/scheduler/cli/cli_fixture.h"
 
@@ -115,6 +118,37 @@ TEST_F(CliListTest, TheListIsDrawnAgainUntilCtrlC) {
   EXPECT_EQ(watched.exit, 0);
   EXPECT_THAT(watched.out, AllOf(HasSubstr("a.mrc"), Not(HasSubstr("\x1b"))));
   EXPECT_EQ(margay({"list", "--watch", "--json"}).exit, 2);
+  EXPECT_THAT(margay({"list", "--watch", "--every", "0s"}).error,
+              HasSubstr("'0s' is too short; give at least 100ms"));
+}
+
+TEST_F(CliListTest, AnUnknownColumnToSortByIsRefusedInAnEmptyListToo) {
+  EXPECT_EQ(margay({"list", "--sort", "colour"}).exit, 2);
+}
+
+// Takes nothing, as a full disk.
+class FullStream : public std::ostream {
+ public:
+  FullStream() : std::ostream(&nowhere_) {}
+
+ private:
+  class Nowhere : public std::streambuf {
+   protected:
+    int overflow(int) override { return traits_type::eof(); }
+  };
+  Nowhere nowhere_;
+};
+
+TEST_F(CliListTest, OutputThatCannotBeWrittenIsAFailure) {
+  enqueue("a.mrc");
+  const std::string socket = file("s.sock");
+  for (const char* command : {"list", "whoami", "--help"}) {
+    FullStream out;
+    std::ostringstream error;
+    const std::vector<const char*> arguments = {"margay", "--socket", socket.c_str(), command};
+    EXPECT_EQ(cli::run(static_cast<int>(arguments.size()), arguments.data(), {}, out, error), 1);
+    EXPECT_THAT(error.str(), HasSubstr("cannot write all of the output")) << command;
+  }
 }
 
 TEST_F(CliListTest, EnqueueWaitsForItsItemsIfAsked) {
