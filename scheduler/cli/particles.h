@@ -1,8 +1,12 @@
 // The peak lists of many searches as one file: RELION's particles, or Leopard-EM's table. Pure.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace scheduler::cli {
 
@@ -15,12 +19,41 @@ struct PeakList {
 // A STAR file of particles in the form of RELION 3.1 and later, with an optics group for each
 // combination of pixel size, voltage, spherical aberration and amplitude contrast. Coordinates are
 // the particles' centres in pixels; rot, tilt and psi are our phi, theta and psi (docs/ingest.md).
-// Paths of micrographs below `project` are relative to it; empty: none is. Throws Failure naming
-// the list and the column that is missing or no number.
-std::string particles_star(const std::vector<PeakList>& lists, const std::string& project);
+class ParticlesStar {
+ public:
+  // Paths of micrographs below `project` are relative to it; empty: none is.
+  explicit ParticlesStar(std::string project) : project_(std::move(project)) {}
 
-// One table with Leopard-EM's columns; its rows are numbered anew. Throws Failure naming a list
-// with other columns than the first.
-std::string joined_csv(const std::vector<PeakList>& lists);
+  // Throws Failure naming the list and the column that is missing or no number; the text is then of
+  // no use.
+  void add(const PeakList& list);
+  std::string text() const;
+
+ private:
+  // The optics that make a group, in the order of their columns; the last two are RELION's pixel
+  // size and side, in pixels, of the images of the particles: here those of the template.
+  using Optics = std::array<double, 6>;
+
+  class PeakTable;
+  void add(const PeakTable& peaks, size_t i);
+
+  std::string project_;
+  std::map<Optics, int> groups_;
+  std::string rows_;
+};
+
+// One table with Leopard-EM's columns; its rows are numbered anew.
+class JoinedCsv {
+ public:
+  // Throws Failure naming a list with other columns than the first; the text is then of no use.
+  void add(const PeakList& list);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::string header_;
+  std::string first_;  // name of the list that the header is from
+  int64_t rows_ = 0;
+};
 
 }  // namespace scheduler::cli

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "base/read_file.h"
 #include "db/results.h"
@@ -14,8 +15,6 @@ namespace scheduler {
 namespace {
 
 namespace fs = std::filesystem;
-using cli::joined_csv;
-using cli::particles_star;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
@@ -32,6 +31,18 @@ std::string row(const std::string& micrograph, const std::string& pixel_size = "
   return number + "," + number +
          ",9.5,11.0,270,334,382,141.25,63.8,77.5,-200.0,10200.0,9800.0,35.0,0.0," + pixel_size +
          ",300.0,2.7,0.07," + micrograph + "\n";
+}
+
+std::string particles_star(const std::vector<cli::PeakList>& lists, const std::string& project) {
+  cli::ParticlesStar particles(project);
+  for (const cli::PeakList& list : lists) particles.add(list);
+  return particles.text();
+}
+
+std::string joined_csv(const std::vector<cli::PeakList>& lists) {
+  cli::JoinedCsv table;
+  for (const cli::PeakList& list : lists) table.add(list);
+  return table.text();
 }
 
 double number(const ingest::StarTable& table, size_t at, const std::string& column) {
