@@ -68,9 +68,11 @@ void IngestCommands::add_watching(CLI::App& parent, const AddCommand& add_comman
              "Time without a change after which a file counts as whole", duration())
       ->capture_default_str();
   add_option(*command, "--rescan", rescan_, "TIME",
-             "Time between looks at folders whose file system does not report changes", duration())
+             "Time between looks at folders whose file system does not report changes", interval())
       ->capture_default_str();
-  command->add_flag("--once", watch_.once, "End when all files that are there are dealt with");
+  command->add_flag("--once", watch_.once,
+                    "End when all files that are there were tried; exits with 3 when some are not "
+                    "enqueued");
   add_watches_file(*command);
 }
 

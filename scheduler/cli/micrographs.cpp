@@ -42,6 +42,15 @@ Exit exit_of_errno(int error) {
 
 [[noreturn]] void usage(const std::string& message) { throw Failure(Exit::kUsage, message); }
 
+bool gives_values(const CtfOptions& options) {
+  return options.defocus_u || options.defocus_v || options.astigmatism_angle || options.phase_shift;
+}
+
+// Whether every file gets the same CTF though nobody asked for that.
+bool is_one_for_all(const CtfOptions& options) {
+  return !options.same && (gives_values(options) || ingest::pattern_is_constant(options.pattern));
+}
+
 }  // namespace
 
 std::vector<std::string> expand(const std::vector<std::string>& arguments) {
@@ -80,8 +89,7 @@ OpenFile open_file(const std::string& path) {
 }
 
 void check(const CtfOptions& options, size_t files) {
-  const bool values =
-      options.defocus_u || options.defocus_v || options.astigmatism_angle || options.phase_shift;
+  const bool values = gives_values(options);
   if (values && !options.pattern.empty()) {
     usage("--ctf reads the values from files; give either --ctf or --defocus-u and the others");
   }
@@ -96,11 +104,18 @@ void check(const CtfOptions& options, size_t files) {
   if (values && *options.defocus_u != *options.defocus_v && !options.astigmatism_angle) {
     usage("missing --astigmatism-angle: it is needed when --defocus-u and --defocus-v differ");
   }
-  const bool one_for_all = values || ingest::pattern_is_constant(options.pattern);
-  if (files > 1 && one_for_all && !options.same) {
+  if (files > 1 && is_one_for_all(options)) {
     usage("one CTF for " + std::to_string(files) +
           " files: use --ctf with {stem} or {name}, or give --same-ctf if they share one");
   }
+}
+
+void check_for_files_to_come(const CtfOptions& options) {
+  check(options, 1);
+  if (!is_one_for_all(options)) return;
+  usage(
+      "one CTF for all files of the watch: use --ctf with {stem} or {name}, or give --same-ctf if "
+      "they share one");
 }
 
 db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph) {

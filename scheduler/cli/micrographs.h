@@ -33,6 +33,8 @@ struct CtfOptions {
 // Throws Failure (usage) when options are incomplete, contradict each other, or would give several
 // files one CTF unasked. Called before anything is sent.
 void check(const CtfOptions& options, size_t files);
+// The same for files that are still to come.
+void check_for_files_to_come(const CtfOptions& options);
 // Throws Failure naming the micrograph and the CTF file.
 db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph);
 

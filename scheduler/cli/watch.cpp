@@ -15,6 +15,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -32,6 +33,8 @@ using Clock = std::chrono::steady_clock;
 
 // Files of one request: each is read whole before it is sent.
 constexpr size_t kBatch = 50;
+// What is written meanwhile is looked at together.
+constexpr std::chrono::milliseconds kShortestPause{50};
 
 // The file's inode as it is; nothing for what is no regular file.
 std::optional<ingest::FileLook> look_at(const std::string& path) {
@@ -57,9 +60,12 @@ class FolderEvents {
     if (::inotify_add_watch(events_.get(), directory.c_str(), mask) < 0) watched_.erase(directory);
   }
 
-  void wait(std::chrono::milliseconds longest) const {
+  // Returns after `longest`, or when something was written, but not before `shortest`.
+  void wait(std::chrono::milliseconds shortest, std::chrono::milliseconds longest) const {
+    std::this_thread::sleep_for(shortest);
+    const auto rest = std::max(longest - shortest, std::chrono::milliseconds(0));
     pollfd wanted{.fd = events_.get(), .events = POLLIN, .revents = 0};
-    ::poll(&wanted, events_ ? 1 : 0, static_cast<int>(longest.count()));
+    ::poll(&wanted, events_ ? 1 : 0, static_cast<int>(rest.count()));
     std::array<char, 8192> drained{};
     while (events_ && ::read(events_.get(), drained.data(), drained.size()) > 0) continue;
   }
@@ -95,14 +101,18 @@ class Folder {
 
   const Watch& watch() const { return watch_; }
   bool is_waiting() const { return changed_ || settling_.waiting() > 0; }
-  // Files that have settled and are not whole micrographs.
-  size_t postponed() const { return postponed_; }
+  // Files that have settled and are not enqueued: no whole micrographs, or refused by the daemon.
+  size_t left() const { return postponed_ + refused_; }
 
  private:
   struct Ready {
     ingest::FileLook look;
     OpenFile file;
     json entry;
+  };
+  struct Hashed {
+    ingest::FileLook look;
+    std::string sha256;
   };
 
   std::vector<ingest::FileLook> find_files() {
@@ -127,7 +137,7 @@ class Folder {
       if (!problem.empty()) throw Failure(Exit::kFailed, look.path + " " + problem);
       const db::Ctf ctf = ctf_of(watch_.enqueue.ctf, look.path);
       json entry = micrograph_entry(file.path, ctf, {});
-      entry["content"] = base::sha256_of_open_file(file.descriptor.get(), look.path);
+      entry["content"] = content_of(file, look);
       if (look_at(look.path) != look) {
         changed_ = true;
         return std::nullopt;
@@ -139,6 +149,15 @@ class Folder {
       postpone(look, error.what());
     }
     return std::nullopt;
+  }
+
+  // A file that waits for the daemon or for a quota is read once, however often it is tried.
+  const std::string& content_of(const OpenFile& file, const ingest::FileLook& look) {
+    Hashed& known = hashed_[look.path];
+    if (known.sha256.empty() || known.look != look) {
+      known = {.look = look, .sha256 = base::sha256_of_open_file(file.descriptor.get(), look.path)};
+    }
+    return known.sha256;
   }
 
   void postpone(const ingest::FileLook& look, const std::string& why) {
@@ -182,12 +201,24 @@ class Folder {
                             failure.exit() == Exit::kNotFound;
       if (may_pass) return postpone(one.look, failure.what());
       context_.complain(failure.what());
+      if (failure.exit() != Exit::kConflict) return refuse(one.look);
     } else {
       context_.out() << "item " << answer.at("item").at("id").get<int64_t>() << "  "
                      << printable(one.file.path) << std::endl;
     }
-    settling_.deal_with(one.look);
+    deal_with(one.look);
     taken_.append(watch_.id, one.look);
+  }
+
+  // Until it changes, or until the next start, when somebody may have corrected what is wrong.
+  void refuse(const ingest::FileLook& look) {
+    ++refused_;
+    deal_with(look);
+  }
+
+  void deal_with(const ingest::FileLook& look) {
+    settling_.deal_with(look);
+    hashed_.erase(look.path);
   }
 
   // Again only when there is something else to say of the same path.
@@ -202,7 +233,9 @@ class Folder {
   Watch watch_;
   ingest::Settling settling_;
   std::map<std::string, std::string> said_;
+  std::map<std::string, Hashed> hashed_;  // of files that are not dealt with
   size_t postponed_ = 0;
+  size_t refused_ = 0;
   bool changed_ = false;  // a file that had settled did so while it was read
 };
 
@@ -213,15 +246,19 @@ class Watcher {
 
   Exit run() {
     for (;;) {
+      const Clock::time_point begin = Clock::now();
       read_list();
       bool answered = true;
       for (auto& [id, folder] : folders_) answered = folder.take_settled() && answered;
       if (options_.once && answered && !is_waiting()) {
         size_t left = 0;
-        for (const auto& [id, folder] : folders_) left += folder.postponed();
+        for (const auto& [id, folder] : folders_) left += folder.left();
         return left == 0 ? Exit::kOk : Exit::kPartial;
       }
-      events_.wait(is_waiting() ? std::min(options_.settle, options_.rescan) : options_.rescan);
+      // Looking at a large folder whose files are written all the time takes half of the time.
+      const auto took = std::chrono::ceil<std::chrono::milliseconds>(Clock::now() - begin);
+      events_.wait(std::max(took, kShortestPause),
+                   is_waiting() ? std::min(options_.settle, options_.rescan) : options_.rescan);
     }
   }
 
@@ -259,7 +296,7 @@ Exit add_watch(const Context& context, const WatchOptions& options) {
                   "a watch enqueues each content once: --again and --dry-run have no "
                   "meaning here");
   }
-  check(watch.enqueue.ctf, 1);
+  check_for_files_to_come(watch.enqueue.ctf);
   std::error_code error;
   const fs::path directory = fs::canonical(watch.directory, error);
   if (error) throw Failure(Exit::kNotFound, watch.directory + ": " + error.message());

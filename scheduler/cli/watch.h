@@ -14,7 +14,7 @@ struct WatchOptions {
   int64_t id = 0;
   std::chrono::milliseconds settle{std::chrono::seconds(5)};
   std::chrono::milliseconds rescan{std::chrono::seconds(10)};
-  bool once = false;  // end when every file has settled and is dealt with
+  bool once = false;  // end when every file has settled and was tried
 };
 
 // Each but run_watches() returns at once. Throw Failure.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -106,10 +107,24 @@ base::Descriptor open_locked(const std::string& path, int wait) {
   fs::create_directories(fs::path(path).parent_path(), ignored);
   base::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!file) fail(path, std::string("cannot open it: ") + std::strerror(errno));
-  if (::flock(file.get(), LOCK_EX | wait) != 0) {
+  while (::flock(file.get(), LOCK_EX | wait) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) fail(path, std::string("cannot lock it: ") + std::strerror(errno));
     fail(path, "another 'margay watch run' works with it; one is enough for all watches");
   }
   return file;
+}
+
+// What is appended next must not become part of a line that a crash or a full disk cut short.
+void end_last_line(const std::string& path, int file) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && ::pread(file, &last, 1, size - 1) != 1) {
+    fail(path, std::string("cannot read it: ") + std::strerror(errno));
+  }
+  if (last != '\n' && !base::write_all(file, "\n")) {
+    fail(path, std::string("cannot write it: ") + std::strerror(errno));
+  }
 }
 
 void change(const std::string& path, const std::function<void(Contents&)>& action) {
@@ -161,7 +176,9 @@ void WatchList::remove(int64_t id) const {
 }
 
 TakenFiles::TakenFiles(const std::string& watches_file)
-    : path_(watches_file + ".taken"), file_(open_locked(path_, LOCK_NB)) {}
+    : path_(watches_file + ".taken"), file_(open_locked(path_, LOCK_NB)) {
+  end_last_line(path_, file_.get());
+}
 
 std::vector<ingest::FileLook> TakenFiles::of(int64_t watch) const {
   std::vector<ingest::FileLook> files;

@@ -33,7 +33,7 @@ class CliWatchTest : public CliTest {
   }
   Outcome add(const Words& more = {}) const {
     return watch({"add", file("grid1"), "--template", "ribosome", "--defocus-u", "10000",
-                  "--defocus-v", "9000", "--astigmatism-angle", "30"},
+                  "--defocus-v", "9000", "--astigmatism-angle", "30", "--same-ctf"},
                  more);
   }
   Outcome run_once() const { return watch({"run", "--once", "--settle", "50ms"}); }
@@ -129,18 +129,58 @@ TEST_F(CliWatchTest, WatchesAreListedPausedResumedAndRemoved) {
 
 TEST_F(CliWatchTest, WhatCannotBeWatchedIsRefused) {
   EXPECT_EQ(watch({"add", file("absent"), "--template", "ribosome", "--defocus-u", "1",
-                   "--defocus-v", "1"})
+                   "--defocus-v", "1", "--same-ctf"})
                 .exit,
             4);
-  EXPECT_EQ(
-      watch({"add", file("grid1"), "--template", "ribosom", "--defocus-u", "1", "--defocus-v", "1"})
-          .exit,
-      4);
+  EXPECT_EQ(watch({"add", file("grid1"), "--template", "ribosom", "--defocus-u", "1", "--defocus-v",
+                   "1", "--same-ctf"})
+                .exit,
+            4);
   EXPECT_EQ(watch({"add", file("grid1"), "--template", "ribosome"}).exit, 2);
+  const Outcome one_ctf =
+      watch({"add", file("grid1"), "--template", "ribosome", "--ctf", file("grid1/one_ctf.txt")});
+  EXPECT_EQ(one_ctf.exit, 2);
+  EXPECT_THAT(one_ctf.error, HasSubstr("--same-ctf"));
+  EXPECT_EQ(watch({"run", "--once", "--rescan", "0s"}).exit, 2);
   EXPECT_EQ(add({"--again"}).exit, 2);
   fs::create_directory(file("state"));
   write("state/watches.json", "{");
   EXPECT_THAT(watch({"list"}).error, HasSubstr("watches.json: is damaged"));
+}
+
+TEST_F(CliWatchTest, WhatTheDaemonRefusesIsSaidAndTriedAgainByTheNextRun) {
+  add();
+  write("grid1/other.mrc", tests::small_mrc("other", {.pixel_size = 7}));
+  write("grid1/one.mrc");
+  const Outcome first = run_once();
+  EXPECT_EQ(first.exit, 3);
+  EXPECT_THAT(first.error, AllOf(HasSubstr("other.mrc' has a pixel size of 7 A"),
+                                 HasSubstr("correct the wrong one")));
+  EXPECT_EQ(items().size(), 1U);
+  const Outcome second = run_once();
+  EXPECT_EQ(second.exit, 3);
+  EXPECT_EQ(second.error, first.error);
+  write("grid1/other.mrc", tests::small_mrc("other"));
+  EXPECT_EQ(run_once().exit, 0);
+  EXPECT_EQ(items().size(), 2U);
+}
+
+TEST_F(CliWatchTest, ALineThatACrashCutShortSpoilsNoOther) {
+  add();
+  write("grid1/one.mrc");
+  run_once();
+  std::ofstream(file("state/watches.json.taken"), std::ios::app) << R"({"watch": 1, "by)";
+  write("grid1/two.mrc");
+  EXPECT_THAT(run_once().out, HasSubstr("item 2"));
+  EXPECT_EQ(run_once().error, "");
+}
+
+TEST_F(CliWatchTest, ASecondRunIsRefusedWhileAnotherWorks) {
+  add();
+  const cli::TakenFiles first(file("state/watches.json"));
+  const Outcome second = run_once();
+  EXPECT_EQ(second.exit, 1);
+  EXPECT_THAT(second.error, HasSubstr("another 'margay watch run'"));
 }
 
 // A microscope: most files are written in pieces, some never to their end, some are renamed twice
