@@ -1,6 +1,8 @@
 #include "scheduler/doctor/doctor.h"
 
 #include <grp.h>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -23,6 +26,7 @@
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/doctor/shape_needs.h"
 #include "scheduler/files/disk_space.h"
+#include "scheduler/files/scratch_folder.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/sbatch/directives.h"
@@ -152,6 +156,27 @@ bool examine_state(const Config& config, Findings& findings) {
   return true;
 }
 
+std::string user_name(uid_t uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry == nullptr ? "user " + std::to_string(uid) : entry->pw_name;
+}
+
+// Whether root looks at folders of another user's daemon, which could not write what root makes
+// there.
+bool is_for_another_user(const Config& config, Findings& findings) {
+  if (geteuid() != 0) return false;
+  for (const std::string& folder : {config.state, config.jobs()}) {
+    struct stat facts {};
+    if (stat(folder.c_str(), &facts) != 0 || facts.st_uid == 0) continue;
+    const std::string owner = user_name(facts.st_uid);
+    findings.warn("user",
+                  "root runs this, and '" + folder + "' belongs to " + owner + ": no job is tried",
+                  "run this as " + owner + ", or `margay doctor` once margayd runs");
+    return true;
+  }
+  return false;
+}
+
 void examine_room(const Config& config, Findings& findings) {
   std::error_code hidden;
   if (!fs::exists(config.jobs(), hidden) && hidden) {
@@ -256,7 +281,11 @@ class Doctor {
                   findings_);
     examine_job_program(config_, findings_);
     const bool renders = examine_templates(config_, findings_);
-    const bool writes = examine_state(config_, findings_);
+    // A daemon that asks has its own rights.
+    if (options_.instance.empty() && is_for_another_user(config_, findings_)) {
+      scratch_.emplace("margay-doctor");
+    }
+    const bool writes = examine_state(config_, findings_) && !scratch_;
     examine_room(config_, findings_);
     examine_database(config_, options_.instance, findings_);
     examine_socket_folder(config_, findings_);
@@ -302,7 +331,7 @@ class Doctor {
   // A cluster object beside the daemon's, with other job names and a folder of its own.
   std::unique_ptr<slurm::Cluster> make(const std::string& instance) const {
     Config own = config_;
-    own.state = config_.jobs() + "/.doctor";
+    own.state = scratch_ ? scratch_->path() : config_.jobs() + "/.doctor";
     own.slurm.access.poll = options_.poll;
     return options_.make(own, instance);
   }
@@ -311,6 +340,7 @@ class Doctor {
   const Clock& clock_;
   const DoctorOptions& options_;
   Findings findings_;
+  std::optional<ScratchFolder> scratch_;  // in place of one among the jobs'
 };
 
 }  // namespace

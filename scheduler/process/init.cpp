@@ -14,6 +14,7 @@
 #include "scheduler/config/config.h"
 #include "scheduler/config/places.h"
 #include "scheduler/daemon/make_cluster.h"
+#include "scheduler/files/scratch_folder.h"
 #include "scheduler/process/site_file.h"
 #include "slurm/cluster_facts.h"
 
@@ -47,13 +48,9 @@ std::optional<SiteProposal> ask_slurm() {
   Config config;
   config.cluster = ClusterKind::kSlurm;
   config.slurm.transport = Transport::kCli;
-  std::string folder = (fs::temp_directory_path() / "margay-init-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
-    throw ConfigError("cannot make a folder in '" + fs::temp_directory_path().string() + "'");
-  }
-  config.state = folder;
+  const ScratchFolder folder("margay-init");
+  config.state = folder.path();
   const slurm::ClusterFacts facts = make_cluster(config, "init")->facts();
-  fs::remove_all(folder);
   SiteProposal proposal = propose_slurm(facts.site);
   if (proposal.values.empty()) {
     const std::string why = facts.problem.empty() ? "no open partition has nodes" : facts.problem;

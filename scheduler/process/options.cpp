@@ -16,18 +16,21 @@ void add_options(CLI::App& app, Options& options) {
          "~/.local/state/margay]")
       ->type_name("DIR");
   app.add_option("--config", options.config, "Site configuration (YAML)")->type_name("FILE");
-  app.add_flag(
+  CLI::Option* doctor = app.add_flag(
       "--doctor", options.doctor,
       "Check the installation and exit, even where no daemon can start yet; exits with 1 when "
       "a check fails");
-  app.add_option("--backup", options.backup,
-                 "Copy the database to this file, which must not exist, and exit; also while a "
-                 "daemon runs")
-      ->type_name("FILE");
+  CLI::Option* backup =
+      app.add_option("--backup", options.backup,
+                     "Copy the database to this file, which must not exist, and exit; also while a "
+                     "daemon runs")
+          ->type_name("FILE")
+          ->excludes(doctor);
   CLI::Option* init = app.add_flag(
       "--init", options.init,
       "Write a site configuration to begin with and exit: for the Slurm whose commands answer "
       "here, else for this machine");
+  init->excludes(doctor)->excludes(backup);
   app.add_option("FILE", options.init_file, "File that --init writes, which must not exist")
       ->type_name("")
       ->capture_default_str()

@@ -174,6 +174,7 @@ class Server {
       running.retire();
       site->begin();
       current_.set(site);
+      tick_signal_.wake();  // it has no plan yet
       spdlog::info("configuration '{}' reloaded", options_.config);
       if (!wanted.need_restart.empty()) {
         spdlog::warn("changed, but applied only when margayd is restarted: {}",
@@ -236,9 +237,10 @@ int refuse(const std::string& why, int code) {
 }
 
 int run(const Options& options) {
-  umask(0027);
   try {
+    // The service's user is to read root's file: it is as open as the administrator's other files.
     if (options.init) return run_init(options);
+    umask(0027);
     if (!options.backup.empty()) return run_backup(options);
     return options.doctor ? run_doctor(options) : run_daemon(options);
   } catch (const ConfigError& error) {

@@ -76,6 +76,8 @@ void Site::wake() {
 DaemonStatus Site::status() const {
   DaemonStatus status = daemon_.status();
   status.since = since_;
+  // After a reload, nobody has waited for its first tick for longer.
+  if (status.last_tick == 0 && made_ > since_) status.last_tick = made_;
   return status;
 }
 

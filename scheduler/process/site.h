@@ -52,6 +52,7 @@ class Site {
   TickSignal& tick_signal_;
   const int64_t since_;
   const SystemClock clock_;
+  const int64_t made_ = clock_.now();
   const std::unique_ptr<slurm::Cluster> cluster_;
   Daemon daemon_;
   Commands commands_;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -211,6 +212,28 @@ TEST(Init, WithoutASlurmIsForThisMachine) {
   EXPECT_THAT(made.output, HasSubstr("margayd.yaml written\n- found no Slurm here"));
   EXPECT_THAT(text_of(scratch / "margayd.yaml"),
               AllOf(HasSubstr("\ncluster: local\n"), HasSubstr("\nengine: ")));
+}
+
+// Root writes it, and the service's user reads it.
+TEST(Init, LeavesWhoMayReadItToTheUmask) {
+  const ScratchFolder scratch;
+  const mode_t before = umask(022);
+  const Finished made = init(scratch, scratch.path());
+  umask(before);
+  ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_EQ(static_cast<int>(std::filesystem::status(scratch / "margayd.yaml").permissions()),
+            0644);
+}
+
+TEST(Init, IsOneOfSeveralThingsThatAreDoneOneByOne) {
+  const ScratchFolder scratch;
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--doctor"}, {"--backup", scratch / "copy"}}) {
+    const Finished refused = init(scratch, scratch.path(), more);
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("excludes --init"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch / "margayd.yaml"));
 }
 
 TEST(Init, SaysWhenSlurmDoesNotAnswerAndOverwritesNothing) {

@@ -61,7 +61,7 @@ class DoctorTest : public testing::Test {
 
   std::vector<slurm::Finding> examine(const Clock& clock) {
     DoctorOptions options;
-    options.instance = "abc";
+    options.instance = daemon_;
     options.timeout = std::chrono::milliseconds(3);
     options.poll = std::chrono::milliseconds(1);
     options.make = [this](const Config&, const std::string& instance) {
@@ -100,6 +100,7 @@ class DoctorTest : public testing::Test {
   Config config_;
   std::vector<slurm::Finding> found_;
   std::vector<tests::FakeCluster::Fault> faults_;
+  std::string daemon_ = "abc";          // empty: none runs
   std::string refusal_message_;         // empty: the cluster's own
   ExaminedCluster* cluster_ = nullptr;  // while the site is examined
   tests::FakeCluster last_;             // as it was then

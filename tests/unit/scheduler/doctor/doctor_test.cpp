@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -178,6 +179,18 @@ TEST_F(DoctorTest, NoJobIsTriedOnAClusterThatIsBad) {
   EXPECT_THAT(last_.requests, IsEmpty());
   EXPECT_EQ(about(findings, "slurmrestd").says, "is away");
   EXPECT_THAT(about(findings, "job").says, HasSubstr("none was tried"));
+}
+
+TEST_F(DoctorTest, RootMakesNothingWhereAnotherUsersDaemonWillWork) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to look at another user's folder";
+  daemon_ = "";
+  std::filesystem::remove_all(config_.jobs());
+  ASSERT_EQ(::chown(config_.state.c_str(), 65534, 65534), 0);
+  const Finding user = about(examine(SystemClock()), "user");
+  EXPECT_EQ(user.level, Level::kWarning);
+  EXPECT_THAT(user.says, HasSubstr("'" + config_.state + "' belongs to nobody"));
+  EXPECT_TRUE(last_.requests.empty());
+  EXPECT_FALSE(std::filesystem::exists(config_.jobs()));
 }
 
 TEST_F(DoctorTest, AStateFolderThatMargaydWillMakeIsAWarning) {
