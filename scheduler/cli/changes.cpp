@@ -88,7 +88,7 @@ class Changer {
       return;
     }
     tally_.succeeded();
-    entries_.push_back(entry);
+    if (context_.wants_json()) entries_.push_back(entry);
     if (context_.wants_json() || tally_.successes() > kMostLines) return;
     const json& item = entry.at("item");
     const std::string state = item.at("state");
@@ -104,7 +104,7 @@ class Changer {
   void refused(const json& entry) {
     const Failure failure = failure_of(entry.at("error"));
     tally_.failed(failure.exit());
-    entries_.push_back(entry);
+    if (context_.wants_json()) entries_.push_back(entry);
     if (tally_.failures() <= kMostLines) context_.complain(failure.what());
   }
 
@@ -115,8 +115,9 @@ class Changer {
     if (tally_.successes() > kMostLines) {
       context_.out() << "... and " << tally_.successes() - kMostLines << " more\n";
     }
-    if (entries_.empty()) context_.out() << "no items selected\n";
-    if (entries_.size() > 1) {
+    const int64_t items = tally_.successes() + tally_.failures();
+    if (items == 0) context_.out() << "no items selected\n";
+    if (items > 1) {
       context_.out() << tally_.successes() << (change_.dry_run ? " would be changed" : " changed");
       if (tally_.failures() > 0) context_.out() << ", " << tally_.failures() << " refused";
       context_.out() << (change_.dry_run ? "; nothing was changed\n" : "\n");
@@ -126,7 +127,7 @@ class Changer {
   const Context& context_;
   const Change& change_;
   Tally tally_;
-  json entries_ = json::array();
+  json entries_ = json::array();  // of the JSON document
 };
 
 }  // namespace

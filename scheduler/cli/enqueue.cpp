@@ -158,9 +158,11 @@ class Enqueuer {
       ++late_;
       latest_ = std::max(latest_, item.at("late_by").get<int64_t>());
     }
-    json entry = {{"item", item}};
-    api::put_text(entry, "path", micrograph.path);
-    entries_.push_back(std::move(entry));
+    if (context_.wants_json()) {
+      json entry = {{"item", item}};
+      api::put_text(entry, "path", micrograph.path);
+      entries_.push_back(std::move(entry));
+    }
     if (context_.wants_json() || tally_.successes() > kMostShown) return;
     const std::string number =
         options_.dry_run ? "-" : std::to_string(item.at("id").get<int64_t>());
@@ -172,7 +174,7 @@ class Enqueuer {
   void refused(const json& entry) {
     const Failure failure = failure_of(entry.at("error"));
     tally_.failed(failure.exit());
-    entries_.push_back(entry);
+    if (context_.wants_json()) entries_.push_back(entry);
     if (tally_.failures() <= kMostShown) context_.complain(failure.what());
   }
 
@@ -222,7 +224,7 @@ class Enqueuer {
   int64_t latest_ = 0;  // seconds, of the one that misses it by the most
   Tally tally_;
   bool unreachable_ = false;
-  json entries_ = json::array();
+  json entries_ = json::array();  // of the JSON document
   std::vector<int64_t> enqueued_{};
   json waited_{};  // what `margay wait` prints
   Table table_{{{.title = "ITEM", .align = Align::kRight},

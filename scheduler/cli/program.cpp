@@ -269,10 +269,7 @@ class Program {
     if (export_.star.empty() && export_.csv.empty()) {
       return results(context, select_items(context, selection_), result_);
     }
-    // Of items that are chosen by what they share, those that have peaks.
-    Filters& filters = selection_.filters;
-    if (selection_.words.empty() && filters.state.empty()) filters.state = "done";
-    export_.items = select_items(context, selection_);
+    export_.items = select_to_export(context, selection_);
     return export_peaks(context, export_);
   }
 

@@ -224,6 +224,13 @@ std::vector<int64_t> select_to_change(const Context& context, const Selection& s
   return select_items(context, own);
 }
 
+std::vector<int64_t> select_to_export(const Context& context, const Selection& selection) {
+  Selection done = selection;
+  const bool names_none = selection.empty() || is_broad(selection);
+  if (names_none && selection.filters.state.empty()) done.filters.state = "DONE";
+  return select_items(context, done);
+}
+
 std::vector<int64_t> select_to_wait_for(const Context& context, const Selection& selection) {
   Selection unfinished = selection;
   if (is_broad(selection) && selection.filters.state.empty()) {

@@ -57,9 +57,12 @@ std::vector<int64_t> select_items(const Context& context, const Selection& selec
 std::vector<int64_t> select_to_change(const Context& context, const Selection& selection,
                                       const std::string& states);
 
+// The same for a command that needs results: "all", filters and nothing at all select only items
+// that are done, unless --state says which.
+std::vector<int64_t> select_to_export(const Context& context, const Selection& selection);
+
 // The same for a command that waits for items: "all" and filters select only unfinished ones,
-// unless
-// --state says which.
+// unless --state says which.
 std::vector<int64_t> select_to_wait_for(const Context& context, const Selection& selection);
 
 }  // namespace scheduler::cli

@@ -144,6 +144,7 @@ TEST_F(CliExportTest, ThePeaksOfALabelGoIntoOneFile) {
               AllOf(HasSubstr(" one.mrc\n"), HasSubstr(" two.mrc\n")));
   EXPECT_EQ(base::read_file(file("all.csv")).value(),
             kHeader + row(file("one.mrc")) + row(file("two.mrc"), "2.0", 1));
+  EXPECT_EQ(margay({"results", "all", "--csv", file("both.csv")}).out, "2 peaks of 2 items\n");
   const Outcome some = margay({"results", "1", "3", "--csv", file("some.csv")});
   EXPECT_EQ(some.exit, 3);
   EXPECT_THAT(some.error, HasSubstr("item 3 has no result"));
