@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "base/parse_number.h"
 #include "scheduler/api/peaks.h"

@@ -122,6 +122,29 @@ TEST_F(CliListTest, TheListIsDrawnAgainUntilCtrlC) {
               HasSubstr("'0s' is too short; give at least 100ms"));
 }
 
+TEST_F(CliListTest, WhatWasEnqueuedBesideARefusedFileIsWaitedFor) {
+  const std::string path = write("a.mrc");
+  for (const bool as_json : {false, true}) {
+    const int64_t item = as_json ? 2 : 1;
+    std::thread ends([this, item] {
+      while (!db::ItemStore(*database_).find(item)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      set_state(item, ItemState::kDone);
+    });
+    Words options = {"--defocus-u", "1", "--defocus-v", "1", "--same-ctf", "--again", "--wait"};
+    if (as_json) options.emplace_back("--json");
+    const Outcome outcome = enqueue_files({path, file("absent.mrc")}, options);
+    ends.join();
+    EXPECT_EQ(outcome.exit, 3) << outcome.error;
+    if (as_json) {
+      EXPECT_EQ(outcome.document().at("wait").at("ended").size(), 1U);
+    } else {
+      EXPECT_THAT(outcome.out, HasSubstr("item 1  DONE"));
+    }
+  }
+}
+
 TEST_F(CliListTest, AnUnknownColumnToSortByIsRefusedInAnEmptyListToo) {
   EXPECT_EQ(margay({"list", "--sort", "colour"}).exit, 2);
 }
