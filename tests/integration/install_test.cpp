@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,24 @@ TEST_F(Installed, HasAllThatAMachineNeeds) {
                     HasSubstr("\nType=notify\n"), HasSubstr("\nKillMode=process\n")));
   EXPECT_THAT(text_of(prefix_ + "/lib/tmpfiles.d/margay.conf"),
               HasSubstr("d " + prefix_ + "/etc/margay 0750 root margay"));
+}
+
+TEST_F(Installed, HasThePagesThatItsPagesPointTo) {
+  const fs::path docs = fs::path(prefix_) / "share/doc";
+  const std::regex link(R"(\]\(([a-z]+\.md))");
+  int links = 0;
+  for (const char* folder : {"margay", "margay-engine"}) {
+    for (const auto& page : fs::directory_iterator(docs / folder)) {
+      const std::string text = text_of(page.path());
+      for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+        const std::string name = (*at)[1];
+        EXPECT_TRUE(fs::exists(docs / "margay" / name) || fs::exists(docs / "margay-engine" / name))
+            << page.path().filename() << " points to " << name;
+        ++links;
+      }
+    }
+  }
+  EXPECT_GT(links, 10);
 }
 
 TEST_F(Installed, UsesItsOwnTemplatesAndSelfTest) {
