@@ -81,8 +81,6 @@ Config load(const Options& options) {
   }
   check_job_program(config);
   check_script_templates(config);
-  make_folders(config);
-  if (is_given_nothing(options)) make_private_folder(fs::path(config.socket).parent_path());
   return config;
 }
 
@@ -170,6 +168,7 @@ class Server {
     notify_reloading();
     try {
       Reload wanted = reload_of(running.config(), load(options_));
+      make_folders(wanted.config);
       const std::shared_ptr<Site> site = make_site(std::move(wanted.config));
       running.retire();
       site->begin();
@@ -223,6 +222,8 @@ int run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
   Config config = load(options);
+  make_folders(config);
+  if (is_given_nothing(options)) make_private_folder(fs::path(config.socket).parent_path());
   db::Database database(config.database());
   check_jobs_owner(config, database.instance());
   Server(options, std::move(config), database).serve();

@@ -94,6 +94,15 @@ TEST(Reload, SaysWhatOnlyARestartApplies) {
   EXPECT_EQ(slots_of(queue), 2);
 }
 
+TEST(Reload, MakesNoFolderThatOnlyARestartWouldUse) {
+  QueueAtWork queue(QueueOptions{.site = with_slots(1)});
+  queue.start_daemon();
+  queue.configure(with_slots(1) + "jobs: " + (queue.folder() / "elsewhere") + "\n");
+  queue.signal_daemon(SIGHUP);
+  EXPECT_TRUE(logs(queue, "applied only when margayd is restarted: jobs")) << queue.daemon_log();
+  EXPECT_FALSE(std::filesystem::exists(queue.folder() / "elsewhere"));
+}
+
 TEST(Reload, ManyOfThemWhileClientsAskLoseNoRequest) {
   QueueAtWork queue(QueueOptions{.site = with_slots(1)});
   queue.start_daemon();
