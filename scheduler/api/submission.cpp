@@ -197,7 +197,6 @@ EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json&
   enqueue.template_name = name.name;
   enqueue.template_version = name.version;
   enqueue.label = get_text(body, "label").value_or("");
-  enqueue.group = get_text(body, "group").value_or("");
   enqueue.again = flag_of(body, "again");
   enqueue.hold = flag_of(body, "hold");
   enqueue.options = options_of(body);
