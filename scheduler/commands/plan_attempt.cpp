@@ -113,6 +113,8 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobSh
   AttemptPlan plan{.attempt = next_attempt(context, item, earlier),
                    .excluded_hosts = hosts_to_avoid(context, item.id)};
   const double longer = time_factor(failures_in_row(earlier, item.exempt_through));
+  // What the limit was computed from is then not what is left.
+  const bool begins_anew = plan.attempt.resume_from.empty() && item.searched > 0;
   JobScript script = render_job(
       context.config, {.item = item,
                        .attempt = plan.attempt,
@@ -123,7 +125,7 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobSh
                        .time_factor = time_factor(failures),
                        .memory_factor = memory_factor(failures),
                        .segment = std::llround(static_cast<double>(time.segment) * longer),
-                       .limit = time.limit,
+                       .limit = begins_anew ? 0 : time.limit,
                        .longest = time.longest});
   plan.width_text = width_text(script);
   plan.raised = std::move(script.raised);

@@ -217,7 +217,7 @@ class Expectation {
     }
   }
 
-  // A search that stops at the end of its segment goes on before the waiting items of its class,
+  // A search that stops at the end of its segment resumes before the waiting items of its class,
   // most of which are newer.
   void resume_up_to(db::Priority priority, Devices& devices) {
     for (; resumed_ < rests_.size(); ++resumed_) {
@@ -239,7 +239,7 @@ class Expectation {
 
   double in_segments_of(const PlanItem& item, double whole, const RuntimeModel& model,
                         const Width& width) const {
-    if (item.priority <= db::Priority::kUrgent) return whole;
+    if (item.priority <= db::Priority::kUrgent || !asks_of(item).size.empty()) return whole;
     return in_segments(whole, snapshot_.limits.segment, run_seconds(model, 0, width));
   }
 

@@ -106,11 +106,12 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
       ++waiting_items_;
     }
     if (active && item.priority == db::Priority::kUrgent) ++urgent_jobs_[item.kind];
-    if (active && item.width && !item.waits) {
+    if (active && item.width && !item.waits && !runs_elsewhere(snapshot, item)) {
       held_[item.priority] += item.width->gpus();
     }
     const bool bulk = item.priority > db::Priority::kUrgent;
-    if (active && bulk && item.stop_asked && item.width) claimed_ += item.width->gpus();
+    const bool frees = active && bulk && item.stop_asked && !item.waits && item.width;
+    if (frees) claimed_ += item.width->gpus();
   }
 }
 
@@ -339,10 +340,16 @@ int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) con
 }
 
 int64_t ItemWidths::limit_of(const PlanItem& item, const ItemWidth& width) const {
-  const SearchTime* time = time_of(item);
+  // What an item asks for itself may make its job another one than those that were measured.
+  const SearchTime* time = asks_of(item).own_options ? nullptr : time_to_choose_by(item);
   if (time == nullptr || !time->well_known || width.width.gpus() == 0) return 0;
+  int64_t longest = bounds_of(snapshot_, item).most_seconds;
+  if (item.priority > db::Priority::kUrgent && snapshot_.limits.segment > 0) {
+    const int64_t segment = snapshot_.limits.segment + kForCheckpoint;
+    longest = longest > 0 ? std::min(longest, segment) : segment;
+  }
   return time_limit(time->model, seconds_of(item, width), static_cast<double>(kForCheckpoint),
-                    bounds_of(snapshot_, item).most_seconds);
+                    longest);
 }
 
 double ItemWidths::seconds_of(const PlanItem& item, const ItemWidth& width) const {

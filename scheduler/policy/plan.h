@@ -114,7 +114,7 @@ struct JobStart {
   // Submitted for the floor of its class: it waits in the cluster as jobs of this class do.
   std::optional<db::Priority> floor_over{};
   int64_t segment = 0;  // seconds after which it is to stop with a checkpoint; 0: it runs whole
-  int64_t limit = 0;    // seconds that it need not pass; 0: it stops before, or nobody knows
+  int64_t limit = 0;    // the time limit that it asks for, seconds; 0: that of its options
   int64_t longest = 0;  // seconds that Slurm lets it have; 0: not limited, or not known
 };
 

@@ -207,8 +207,9 @@ class Planner {
     if (!snapshot_.gpus) plan_.idle_since = snapshot_.idle_since;
     for (const auto& [priority, floor] : plan_.floors) {
       const auto left = filling_.left.find(priority);
-      const bool waits =
-          (left != filling_.left.end() && left->second > 0) || floor.jobs_waiting > 0;
+      // Those of its jobs that have GPUs, or wait for its floor, have spent it already.
+      const bool waits = (left != filling_.left.end() && left->second > 0) ||
+                         floor.jobs_waiting > 0 || floor.jobs > 0;
       plan_.idle_since[priority] = waits ? floor.idle_since : snapshot_.now;
     }
   }
@@ -334,7 +335,7 @@ class Planner {
       return;
     }
     text += ": it is stopped with a checkpoint and resumes with those";
-    filling_.widths->take_narrower(width);
+    if (!item.waits) filling_.widths->take_narrower(width);
     plan_.widenings.push_back({.item_id = item.id, .width = width.width});
     decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
   }

@@ -64,7 +64,12 @@ int64_t cut_to_segment(slurm::Directives& asks, int64_t segment, int64_t longest
 
 bool limit_time(slurm::Directives& asks, int64_t limit, int64_t longest) {
   if (limit == 0) return false;
-  const int64_t wanted = longest > 0 ? std::min(limit, longest) : limit;
+  constexpr int64_t kForCheckpoint = 120;
+  const auto signal = asks.find("signal");
+  const int64_t warning =
+      signal == asks.end() ? 0 : slurm::parse_signal(signal->second).value().seconds;
+  const int64_t whole = limit + std::max<int64_t>(0, warning - kForCheckpoint);
+  const int64_t wanted = longest > 0 ? std::min(whole, longest) : whole;
   const auto time = asks.find("time");
   const int64_t given = time == asks.end() ? -1 : slurm::parse_time(time->second).value();
   if (given >= 0 && given <= wanted) return false;

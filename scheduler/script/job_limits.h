@@ -23,7 +23,8 @@ void raise_memory(slurm::Directives& asks, double factor, int64_t largest,
 // nothing warns it or it asks for less.
 int64_t cut_to_segment(slurm::Directives& asks, int64_t segment, int64_t longest);
 
-// Gives the job this time limit, seconds, never beyond `longest` (0: no bound), unless it asks for
+// Gives the job this time limit, seconds, which has two minutes for a checkpoint, and more where
+// the warning comes earlier; never beyond `longest` (0: no bound), unless it asks for
 // no more already: Slurm starts a shorter job sooner. Returns whether it changed the time; with 0
 // it does not.
 bool limit_time(slurm::Directives& asks, int64_t limit, int64_t longest);

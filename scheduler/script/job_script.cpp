@@ -191,7 +191,7 @@ int64_t limit_of(const Config& config, const ScriptInputs& inputs) {
   const auto longer =
       std::llround(static_cast<double>(inputs.limit) * std::max(1.0, inputs.time_factor));
   if (config.slurm.longest_time < 0) return longer;
-  return std::max(inputs.limit, std::min<int64_t>(longer, config.slurm.longest_time));
+  return std::min<int64_t>(longer, config.slurm.longest_time);
 }
 
 JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
@@ -211,7 +211,7 @@ JobScript render_sbatch(const Config& config, const ScriptInputs& inputs) {
   if (segment > 0) raised.erase("time");
   if (segment == 0 && !own_time && limit_time(asks, limit_of(config, inputs), inputs.longest)) {
     raised.erase("time");
-    if (inputs.time_factor > 1) raised["time"] = asks["time"];
+    if (limit_of(config, inputs) > inputs.limit) raised["time"] = asks["time"];
   }
   shorten_warning(asks);
   const slurm::Resources wanted = slurm::resources_of(asks, place_of(job));

@@ -23,7 +23,7 @@ struct ScriptInputs {
   double time_factor = 1;    // of the time limit, after jobs that ran into it
   double memory_factor = 1;  // of the memory, after jobs that needed more
   int64_t segment = 0;       // seconds after which it stops with a checkpoint; 0: it runs whole
-  int64_t limit = 0;         // seconds that such a job need not pass; 0: not known
+  int64_t limit = 0;         // seconds that the model gives it; 0: its options say
   int64_t longest = 0;       // seconds that such a job may ask for; 0: not limited
 };
 

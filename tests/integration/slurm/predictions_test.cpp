@@ -1,4 +1,4 @@
-// What is foretold of 200 items on a real Slurm of 16 nodes with 4 GPUs each, against what becomes
+// What is predicted of 200 items on a real Slurm of 16 nodes with 4 GPUs each, against what becomes
 // of them. In place of the engine sleeps a stand-in for as long as its search would take on its
 // GPUs, give or take 15 %, and tells so in its manifest, from which the daemon learns.
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ trap tell_all EXIT
 )sh";
 
 constexpr int kToLearnFrom = 24;
-constexpr int kForetold = 200;
+constexpr int kPredicted = 200;
 constexpr double kLongestSearch = 80 * 1.15;
 constexpr double kOverhead = 20;  // from one job to the next where two processors run all of this
 
@@ -57,7 +57,7 @@ double at_part(std::vector<double> values, double part) {
   return values.at(static_cast<size_t>(part * static_cast<double>(values.size() - 1)));
 }
 
-struct Foretold {
+struct Predicted {
   int64_t start = 0;
   int64_t end = 0;
 };
@@ -97,14 +97,14 @@ class Predictions : public testing::Test {
   json listed() const {
     return json::parse(queue_->margay({"list", "--all", "--json"}).output).at("items");
   }
-  // Of all that were enqueued after the first ones; empty: not all are foretold yet.
-  std::vector<Foretold> foretold() const {
-    std::vector<Foretold> all;
+  // The first prediction of each item that was enqueued after the first ones. Whether all have one.
+  bool all_predicted(std::map<int, Predicted>& known) const {
     for (const json& item : listed()) {
       if (item.at("id") <= kToLearnFrom || !item.contains("expected_end")) continue;
-      all.push_back({item.at("expected_start"), item.at("expected_end")});
+      known.try_emplace(item.at("id"),
+                        Predicted{item.at("expected_start"), item.at("expected_end")});
     }
-    return all.size() == kForetold ? all : std::vector<Foretold>();
+    return known.size() == kPredicted;
   }
 
   std::unique_ptr<SlurmBed> bed_;
@@ -118,13 +118,16 @@ TEST_F(Predictions, OfTwoHundredItemsComeTrue) {
   ASSERT_TRUE(all_end());
   std::this_thread::sleep_for(seconds(35));  // what has been learned is read every half minute
 
-  enqueue(10, "urgent");
-  enqueue(30, "high");
-  enqueue(60, "normal");
-  enqueue(100, "low");
-  std::vector<Foretold> said;
-  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return !(said = foretold()).empty(); }));
-  const int64_t told_at = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::map<int, Predicted> predicted;
+  const std::vector<std::pair<int, std::string>> kClasses = {
+      {10, "urgent"}, {30, "high"}, {60, "normal"}, {100, "low"}};
+  for (const auto& [count, priority] : kClasses) {
+    enqueue(count, priority);
+    all_predicted(predicted);
+  }
+  ASSERT_TRUE(QueueAtWork::becomes_true([&] { return all_predicted(predicted); }));
+  const int64_t predicted_at =
+      std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   const json status = json::parse(queue_->margay({"status", "--json"}).output);
   std::cout << queue_->margay({"explain", std::to_string(kToLearnFrom + 150)}).output;
   ASSERT_TRUE(all_end());
@@ -132,28 +135,32 @@ TEST_F(Predictions, OfTwoHundredItemsComeTrue) {
   std::vector<double> starts, ends;
   int64_t last_end = 0;
   std::map<std::string, int> widths;
-  for (int i = 0; i < kForetold; ++i) {
-    const json attempt = queue_->attempt(kToLearnFrom + 1 + i);
-    const auto& told = said[static_cast<size_t>(i)];
+  for (int i = 0; i < kPredicted; ++i) {
+    const int id = kToLearnFrom + 1 + i;
+    const json item = queue_->item(id);
+    EXPECT_EQ(item.at("state"), "DONE");
+    ASSERT_EQ(item.at("attempts").size(), 1u) << item.dump(1);
+    const json attempt = item.at("attempts").at(0);
+    const Predicted& of_item = predicted.at(id);
     const auto ended = attempt.at("ended").get<int64_t>();
-    starts.push_back(static_cast<double>(attempt.at("started").get<int64_t>() - told.start));
-    ends.push_back(static_cast<double>(ended - told.end));
+    starts.push_back(static_cast<double>(attempt.at("started").get<int64_t>() - of_item.start));
+    ends.push_back(static_cast<double>(ended - of_item.end));
     last_end = std::max(last_end, ended);
     ++widths[attempt.at("shape")];
   }
   for (const auto& [shape, items] : widths) std::cout << items << " with " << shape << "\n";
   const auto report = [](const char* what, const std::vector<double>& late) {
-    std::cout << what << " later than foretold by s: 5 % " << at_part(late, 0.05) << ", median "
+    std::cout << what << " later than predicted by s: 5 % " << at_part(late, 0.05) << ", median "
               << at_part(late, 0.5) << ", 95 % " << at_part(late, 0.95) << "\n";
   };
   report("starts", starts);
   report("ends", ends);
-  const auto whole = static_cast<double>(last_end - told_at);
-  const auto foretold_whole =
-      static_cast<double>(status.at("expected_end").get<int64_t>() - told_at);
-  std::cout << "the whole queue took " << whole << " s, foretold " << foretold_whole << std::endl;
-  EXPECT_NEAR(whole / foretold_whole, 1, 0.2);
-  // Which of the waiting items of several classes is next is not foretold exactly, and each waits
+  const auto whole = static_cast<double>(last_end - predicted_at);
+  const auto predicted_whole =
+      static_cast<double>(status.at("expected_end").get<int64_t>() - predicted_at);
+  std::cout << "the whole queue took " << whole << " s, predicted " << predicted_whole << std::endl;
+  EXPECT_NEAR(whole / predicted_whole, 1, 0.2);
+  // Which of the waiting items of several classes is next is not predicted exactly, and each waits
   // for whole searches.
   for (const auto* late : {&starts, &ends}) {
     EXPECT_LT(std::abs(at_part(*late, 0.5)), 0.1 * whole);

@@ -1,5 +1,5 @@
 // On a real Slurm: a bulk search stops with a checkpoint at the end of its segment, lets what is
-// more urgent go first, and goes on from its checkpoint.
+// more urgent go first, and resumes from its checkpoint.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -14,7 +14,7 @@
 namespace tests {
 namespace {
 
-constexpr std::chrono::minutes kLongest{5};  // Slurm looks for warnings once a minute
+constexpr std::chrono::minutes kLongest{8};  // Slurm looks for warnings once a minute
 
 // Without a checkpoint it only waits to be asked for one.
 constexpr const char* kSearches = R"sh(if [ ! -s "${resume:-/dev/null}" ]; then
@@ -31,15 +31,15 @@ TEST(Segments, LetWhatIsMoreUrgentGoFirstAndLoseNothing) {
   SlurmQueue queue(bed, SiteOptions{.slurm = "  backend: cpu\n"
                                              "  options: {signal: USR1@60}\n"
                                              "rates: {stand-in: 1e-11}\n"
-                                             "policy: {widths: chosen, segment: 1m}\n"});
+                                             "policy: {widths: chosen, segment: 2m}\n"});
   queue.let_search_do(kSearches);
   queue.let_search_do(":", 2);
   queue.start_daemon();
   queue.add_template();
   const int low = queue.enqueue({"--priority", "low"});
   ASSERT_TRUE(SlurmQueue::becomes_true([&] { return queue.effects("listens").contains(low); }));
-  EXPECT_EQ(bed.job_field(queue.job_of(low), "TimeLimit"), "00:02:00");
   const int high = queue.enqueue({"--priority", "high"});
+  EXPECT_EQ(bed.job_field(queue.job_of(low), "TimeLimit"), "00:03:00");
   EXPECT_TRUE(tests::becomes_true([&] { return queue.all_ended(); }, kLongest));
   const nlohmann::json attempts = queue.item(low).at("attempts");
   ASSERT_EQ(attempts.size(), 2u) << queue.shown(low);

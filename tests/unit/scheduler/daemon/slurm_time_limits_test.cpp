@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "tests/unit/scheduler/daemon/known_searches_fixture.h"
@@ -11,6 +12,7 @@ namespace scheduler {
 namespace {
 
 using db::Priority;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -66,6 +68,47 @@ TEST_F(DaemonTimeLimitsTest, IsTheItemsOwnWhereItNamesOne) {
   give_options(id, {{"time", "3-00:00:00"}});
   ticks(2);
   EXPECT_THAT(attempt(id).script, HasSubstr("#SBATCH --time=3-00:00:00\n"));
+}
+
+TEST_F(DaemonTimeLimitsTest, IsThatOfTheOptionsForJobsThatAreUnlikeTheMeasuredOnes) {
+  measured(5);
+  const std::map<std::string, std::string> kUnlike[] = {
+      {{"gpus", "1"}}, {{"partition", "main"}}, {{"constraint", "old"}}};
+  for (const auto& options : kUnlike) {
+    const auto id = enqueue_known(options.begin()->first + ".mrc", Priority::kUrgent);
+    give_options(id, options);
+    ticks(2);
+    EXPECT_THAT(attempt(id).script,
+                AllOf(HasSubstr("--" + options.begin()->first), Not(HasSubstr("--time="))));
+  }
+}
+
+TEST_F(DaemonTimeLimitsTest, IsThatOfTheOptionsWhereWidthsAreFixed) {
+  measured(5);
+  config_.policy.widths = WidthsBy::kFixed;
+  restart();
+  EXPECT_THAT(urgent_script(), Not(HasSubstr("--time=")));
+}
+
+TEST_F(DaemonTimeLimitsTest, HasRoomForAnEarlierWarning) {
+  measured(5);
+  config_.slurm.options = {{"signal", "USR1@600"}};
+  restart();
+  EXPECT_THAT(urgent_script(), HasSubstr("#SBATCH --time=01:23:00\n"));
+}
+
+// 1.15 times the 52 minutes of a high one on four GPUs and a checkpoint are more than an hour.
+TEST_F(DaemonTimeLimitsTest, OfABulkJobIsASegmentAtMost) {
+  measured(5);
+  {
+    const std::scoped_lock lock(database_->mutex());
+    database_->connection().execute("UPDATE templates SET orientations = 3400");
+  }
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kHigh);
+  ticks(2);
+  EXPECT_EQ(attempt(id).segment, 0);
+  EXPECT_THAT(attempt(id).script, HasSubstr("#SBATCH --time=01:02:00\n"));
 }
 
 TEST_F(DaemonTimeLimitsTest, GrowsAfterASearchThatReachedItUpToTheLongestOfTheSite) {

@@ -172,6 +172,25 @@ TEST_F(FloorsTest, WhatWasSavedUpIsSpentOnceTheClusterHasTheJobAndNotBefore) {
   EXPECT_THAT(by_floor(), testing::IsEmpty());
 }
 
+TEST_F(FloorsTest, WhatWasSavedUpForAClassesOnlyItemIsKeptUntilTheClusterHasItsJob) {
+  all_busy_until(kHour, 1);
+  add_jobs(Priority::kHigh, 4);
+  add(Priority::kHigh, 10);
+  const size_t low = snapshot_.items.size();
+  add(Priority::kLow);
+  snapshot_.limits.slots = 6;
+  constexpr int64_t kLongAgo = kPlannedAt - 100 * static_cast<int64_t>(kHour);
+  snapshot_.idle_since[Priority::kLow] = kLongAgo;
+  ASSERT_EQ(by_floor().size(), 1);
+  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), kLongAgo);
+  PlanItem& item = snapshot_.items[low];
+  item.state = ItemState::kActive;
+  item.width = kGpuWide;
+  item.waits = item.stoppable = item.stop_asked = true;
+  EXPECT_EQ(plan(snapshot_).idle_since.at(Priority::kLow), kLongAgo)
+      << "it is stopped to be submitted for the floor";
+}
+
 TEST_F(FloorsTest, WhatWasSavedUpIsKeptWhileNobodyKnowsTheGpus) {
   add(Priority::kLow, 2);
   snapshot_.gpus.reset();
