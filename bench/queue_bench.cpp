@@ -25,6 +25,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mrc_bytes.h"
 #include "base/spawn.h"
 #include "bench/still_cluster.h"
 #include "db/items.h"
@@ -32,7 +33,6 @@
 #include "scheduler/commands/known_queue.h"
 #include "scheduler/daemon/daemon.h"
 #include "scheduler/files/jobs_owner.h"
-#include "tests/small_mrc.h"
 
 namespace {
 
@@ -185,6 +185,24 @@ class Programs {
   pid_t daemon_ = -1;
 };
 
+// An MRC file of 16 x 16 bytes. Its number is in its first pixels, so that no two are the same.
+std::string small_micrograph(int number) {
+  namespace mrc = base::mrc_bytes;
+  constexpr int kSide = 16;
+  mrc::HeaderBytes header{};
+  for (const size_t size : {mrc::kNx, mrc::kNy}) mrc::put<int32_t>(header, size, kSide);
+  mrc::put<int32_t>(header, mrc::kNz, 1);
+  for (size_t axis = 0; axis < 3; ++axis) {
+    mrc::put<int32_t>(header, mrc::kMx + 4 * axis, 1);
+    mrc::put(header, mrc::kMapC + 4 * axis, static_cast<int32_t>(axis + 1));
+  }
+  for (size_t i = 0; i < 4; ++i) mrc::put(header, mrc::kMapStamp + i, "MAP "[i]);
+  for (size_t i = 0; i < 2; ++i) mrc::put<unsigned char>(header, mrc::kMachineStamp + i, 0x44);
+  std::string pixels = std::to_string(number);
+  pixels.resize(size_t{kSide} * kSide, ' ');
+  return std::string(header.begin(), header.end()) + pixels;
+}
+
 std::vector<std::string> enqueue_words(const std::string& files) {
   return {"enqueue", files,         "--template", "ribosome",  "--defocus-u",
           "12000",   "--defocus-v", "12000",      "--same-ctf"};
@@ -201,7 +219,7 @@ void measure_programs(const std::string& folder, std::vector<Row>& rows) {
   fs::create_directories(files);
   for (int i = 0; i < kFiles; ++i) {
     const std::string name = "m" + std::to_string(i) + ".mrc";
-    std::ofstream(files + "/" + name, std::ios::binary) << tests::small_mrc(name);
+    std::ofstream(files + "/" + name, std::ios::binary) << small_micrograph(i);
   }
   for (const int size : kSizes) {
     const std::string state = folder + "-" + std::to_string(size);
