@@ -1,12 +1,13 @@
-#include "engine/io/scratch_folder.h"
+#include "base/private_folder.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
 #include "base/error.h"
 
-namespace engine {
+namespace base {
 
 PrivateFolder::PrivateFolder(const std::string& word, const std::string& parent)
     : path_(((parent.empty() ? std::filesystem::temp_directory_path()
@@ -14,8 +15,9 @@ PrivateFolder::PrivateFolder(const std::string& word, const std::string& parent)
              ("margay-" + word + "-XXXXXX"))
                 .string()) {
   if (::mkdtemp(path_.data()) == nullptr) {
-    base::throw_errno("cannot make a folder of its own " +
-                      std::string(parent.empty() ? "under TMPDIR " : "") + "('" + path_ + "')");
+    throw FileError(errno, "cannot make a folder of its own " +
+                               std::string(parent.empty() ? "under TMPDIR " : "") + "('" + path_ +
+                               "')");
   }
 }
 
@@ -24,4 +26,4 @@ PrivateFolder::~PrivateFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace engine
+}  // namespace base

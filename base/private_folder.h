@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace engine {
+namespace base {
 
-// Nobody else's, and gone with this object. Throws std::system_error.
+// Nobody else's, and gone with this object. Throws FileError.
 class PrivateFolder {
  public:
   // Its name has this word in it; in `parent`, or under TMPDIR.
@@ -20,4 +20,4 @@ class PrivateFolder {
   std::string path_;
 };
 
-}  // namespace engine
+}  // namespace base

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/private_folder.h"
 #include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -25,7 +26,6 @@
 #include "engine/io/format.h"
 #include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
-#include "engine/io/scratch_folder.h"
 #include "engine/launch/local_ranks.h"
 #include "engine/launch/rank_identity.h"
 #include "engine/launch/slurm_allocation.h"
@@ -235,10 +235,10 @@ int run_ranks_on_nodes(const Place& place, int ranks, std::vector<std::string> c
 }
 
 // A folder for temporary files is each node's own; where a job is submitted is not.
-std::unique_ptr<PrivateFolder> scratch_folder(const Place& place) {
+std::unique_ptr<base::PrivateFolder> scratch_folder(const Place& place) {
   try {
-    if (!place.allocation) return std::make_unique<PrivateFolder>("scale");
-    return std::make_unique<PrivateFolder>("scale", fs::current_path().string());
+    if (!place.allocation) return std::make_unique<base::PrivateFolder>("scale");
+    return std::make_unique<base::PrivateFolder>("scale", fs::current_path().string());
   } catch (const std::system_error& error) {
     throw InputError(std::string(error.what()) +
                      (place.allocation ? ": run it in a folder that you may write to and that all "
@@ -294,7 +294,7 @@ class Measurement {
 
   const ScaleCommand& command_;
   const Place place_;
-  const std::unique_ptr<PrivateFolder> scratch_;
+  const std::unique_ptr<base::PrivateFolder> scratch_;
   std::string yaml_;
   ScaleTable table_;
 };

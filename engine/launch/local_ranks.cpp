@@ -22,7 +22,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
-#include "engine/io/scratch_folder.h"
+#include "base/private_folder.h"
 #include "engine/launch/output_capture.h"
 #include "engine/launch/random_id.h"
 
@@ -186,7 +186,7 @@ class RankProcesses {
     ended_.notify_one();
   }
 
-  PrivateFolder folder_{"ranks"};
+  base::PrivateFolder folder_{"ranks"};
   base::Descriptor dev_null_{::open("/dev/null", O_RDWR | O_CLOEXEC)};
   std::vector<std::unique_ptr<OutputCapture>> messages_;  // by rank; rank 0's may pass through
   std::vector<pid_t> processes_;  // reaped at the end, so that each id stays its own

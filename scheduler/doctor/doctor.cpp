@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/private_folder.h"
 #include "base/size_text.h"
 #include "base/text.h"
 #include "db/database.h"
@@ -26,7 +27,6 @@
 #include "scheduler/doctor/probe_job.h"
 #include "scheduler/doctor/shape_needs.h"
 #include "scheduler/files/disk_space.h"
-#include "scheduler/files/scratch_folder.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 #include "slurm/sbatch/directives.h"
@@ -283,7 +283,7 @@ class Doctor {
     const bool renders = examine_templates(config_, findings_);
     // A daemon that asks has its own rights.
     if (options_.instance.empty() && is_for_another_user(config_, findings_)) {
-      scratch_.emplace("margay-doctor");
+      scratch_.emplace("doctor");
     }
     const bool writes = examine_state(config_, findings_) && !scratch_;
     examine_room(config_, findings_);
@@ -340,7 +340,7 @@ class Doctor {
   const Clock& clock_;
   const DoctorOptions& options_;
   Findings findings_;
-  std::optional<ScratchFolder> scratch_;  // in place of one among the jobs'
+  std::optional<base::PrivateFolder> scratch_;  // in place of one among the jobs'
 };
 
 }  // namespace

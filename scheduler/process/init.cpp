@@ -9,12 +9,12 @@
 #include "base/atomic_file.h"
 #include "base/environment.h"
 #include "base/error.h"
+#include "base/private_folder.h"
 #include "base/read_file.h"
 #include "base/text.h"
 #include "scheduler/config/config.h"
 #include "scheduler/config/places.h"
 #include "scheduler/daemon/make_cluster.h"
-#include "scheduler/files/scratch_folder.h"
 #include "scheduler/process/site_file.h"
 #include "slurm/cluster_facts.h"
 
@@ -48,7 +48,7 @@ std::optional<SiteProposal> ask_slurm() {
   Config config;
   config.cluster = ClusterKind::kSlurm;
   config.slurm.transport = Transport::kCli;
-  const ScratchFolder folder("margay-init");
+  const base::PrivateFolder folder("init");
   config.state = folder.path();
   const slurm::ClusterFacts facts = make_cluster(config, "init")->facts();
   SiteProposal proposal = propose_slurm(facts.site);

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/io/scratch_folder.h"
+#include "base/private_folder.h"
 #include "tests/wait_until.h"
 
 namespace engine {
@@ -25,7 +25,7 @@ ProcessResult run_shell(const std::string& script, std::chrono::milliseconds tim
 
 // Runs the script, which makes the file `$0` when it listens, and stops it then.
 ProcessResult stop_shell(const std::string& script, std::chrono::milliseconds timeout) {
-  const PrivateFolder folder("step-test");
+  const base::PrivateFolder folder("step-test");
   const std::string listens = folder.path() + "/listens";
   std::atomic<bool> stop = false;
   std::thread stopper([&] {
