@@ -36,6 +36,22 @@ std::vector<std::complex<float>> noise(size_t count, uint64_t seed) {
   return values;
 }
 
+// Makes the spectrum one of real numbers: of its first column and, where the width is even, its
+// last one, the lower half is the conjugate of the upper. Paths that differ in what they take from
+// there would differ in their maps.
+void make_real(std::vector<std::complex<float>>& spectrum, size_t height, size_t width) {
+  const size_t columns = width / 2 + 1;
+  for (const size_t column : {size_t{0}, width / 2}) {
+    if (column != 0 && width % 2 != 0) continue;
+    for (size_t row = 0; row <= height / 2; ++row) {
+      std::complex<float>& value = spectrum[row * columns + column];
+      const size_t other = (height - row) % height;
+      if (other == row) value = std::abs(value);
+      spectrum[other * columns + column] = std::conj(value);
+    }
+  }
+}
+
 }  // namespace
 
 engine::ProblemShape Noise::shape_of(const CaseOptions& wanted) {
@@ -56,6 +72,7 @@ Noise::Noise(const CaseOptions& wanted) {
   problem_.template_size = wanted.n;
   problem_.image_spectrum = noise(height * (width / 2 + 1), 1);
   problem_.image_spectrum[0] = 0;
+  make_real(problem_.image_spectrum, height, width);
   problem_.volume_spectrum = noise(n * n * (n / 2 + 1), 2);
   for (int plane = 0; plane < kPlanes; ++plane) {
     problem_.filters.push_back(noise(n * (n / 2 + 1), 3 + static_cast<uint64_t>(plane)));
