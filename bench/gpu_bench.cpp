@@ -152,7 +152,7 @@ class Runner {
     work.watch = &times_;
     if (work.fused) {
       engine::cuda::grant(wishes_, *work.fused);
-      side_.columns = words_of({work.fused->grid, work.fused->columns});
+      side_.columns = words_of({work.fused->grid, work.fused->columns, work.fused->rows_ahead});
     }
     backend_ = engine::make_backend(noise_.problem(), plan_);
     const std::span<const Unit> units = noise_.units();

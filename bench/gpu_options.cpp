@@ -32,6 +32,7 @@ constexpr std::pair<const char*, ColumnGrid> kGrids[] = {
     {"transforms-first", ColumnGrid::kTransformsFirst}, {"chunks-first", ColumnGrid::kChunksFirst}};
 constexpr std::pair<const char*, ColumnKernel> kKernels[] = {{"in-two", ColumnKernel::kInTwo},
                                                              {"in-three", ColumnKernel::kInThree}};
+constexpr std::pair<const char*, bool> kRows[] = {{"rows-ahead", true}, {"rows-in-turn", false}};
 
 // Returns false where `word` is not among the words; throws where another of them came before.
 template <typename Words, typename Value>
@@ -66,12 +67,14 @@ SideOptions side_of(const std::string& name) {
     const std::string word = name.substr(begin, end - begin);
     if (side.fft != "fused") {
       throw engine::UsageError("--side: '" + name + "': '" + word +
-                               "' is for the columns of the fused path alone");
+                               "' is for the fused path alone");
     }
     if (!take_word(word, kGrids, side.columns.grid) &&
-        !take_word(word, kKernels, side.columns.columns)) {
+        !take_word(word, kKernels, side.columns.columns) &&
+        !take_word(word, kRows, side.columns.rows_ahead)) {
       throw engine::UsageError("--side: '" + word +
-                               "' is none of transforms-first, chunks-first, in-two, in-three");
+                               "' is none of transforms-first, chunks-first, in-two, in-three, "
+                               "rows-ahead, rows-in-turn");
     }
   }
   return side;
@@ -91,6 +94,9 @@ std::string words_of(const engine::cuda::ColumnWishes& columns) {
   for (const auto& [word, kernel] : kKernels) {
     if (columns.columns == kernel) text += (text.empty() ? "" : " ") + std::string(word);
   }
+  for (const auto& [word, ahead] : kRows) {
+    if (columns.rows_ahead == ahead) text += (text.empty() ? "" : " ") + std::string(word);
+  }
   return text;
 }
 
@@ -101,12 +107,14 @@ std::string usage() {
          "Correlations per second on CUDA device 0, every path and precision in turn, at the rate\n"
          "of a long search: a new maximum of a pixel is rare.\n"
          "Without --side: cufft:fp32, fused:fp32, fused:fp16.\n"
-         "A side of the fused path may choose how its columns are correlated; without these words\n"
-         "the plan chooses:\n"
+         "A side of the fused path may choose its kernels; without these words the plan chooses:\n"
          "  transforms-first, chunks-first  which blocks of the columns run side by side\n"
          "  in-two, in-three                the stages of their transforms: 2304 points have "
          "both,\n"
          "                                  other lengths three\n"
+         "  rows-ahead, rows-in-turn        whether the last rows of a transform are read while "
+         "those\n"
+         "                                  before are worked on\n"
          "Without --case: 4096x4096 and 5760x4092 with templates of 512 and 384.\n"
          "--facts: what the device is, and how fast it copies; no case.\n"
          "A profiler that begins when the program asks for it sees the rounds alone.\n"

@@ -81,9 +81,6 @@ std::vector<MemoryItem> fused_items(const ProblemShape& s, const FusedKernels& k
   for (const CompiledLength& each : kernels.lengths) {
     if (each.length == plan.tiling.rows.length) lane_step = each.lane_step;
   }
-  if (lane_step > 0 && plan.columns == ColumnKernel::kInTwo) {
-    lane_step = radix_in_two(plan.tiling.rows.length);
-  }
   const uint64_t beyond =
       rows_beyond(s.template_size, lane_step) +
       plan.tiling.places().size() * rows_beyond(plan.tiling.rows.largest_part(), lane_step);
@@ -149,7 +146,7 @@ FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
         "the fused path would cut this image into too many tiles: search with --fft "
         "cufft (in fp32)");
   }
-  plan->columns = columns_of_length(plan->tiling.rows.length, kernels.block_bytes);
+  plan->rows_ahead = reads_rows_ahead(kernels.block_bytes);
   return std::move(*plan);
 }
 

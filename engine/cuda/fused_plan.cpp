@@ -84,6 +84,7 @@ void grant(const ColumnWishes& wishes, FusedPlan& plan) {
   }
   plan.grid = wishes.grid.value_or(plan.grid);
   plan.columns = wishes.columns.value_or(plan.columns);
+  plan.rows_ahead = wishes.rows_ahead.value_or(plan.rows_ahead);
 }
 
 std::string describe_tiling(const Tiling& tiling) {

@@ -44,7 +44,8 @@ struct FusedPlan {
   Tiling tiling;
   int transforms = 1;                              // in one pass; decides no bit
   ColumnGrid grid = ColumnGrid::kTransformsFirst;  // nor does this
-  ColumnKernel columns = ColumnKernel::kInThree;   // columns_of_length
+  ColumnKernel columns = ColumnKernel::kInThree;
+  bool rows_ahead = false;  // reads_rows_ahead; decides no bit
   std::vector<MemoryItem> items;
 };
 
@@ -61,6 +62,7 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
 struct ColumnWishes {
   std::optional<ColumnGrid> grid;
   std::optional<ColumnKernel> columns;
+  std::optional<bool> rows_ahead;
 };
 // Throws UsageError where the tiles' length has no kernel in two stages.
 void grant(const ColumnWishes& wishes, FusedPlan& plan);

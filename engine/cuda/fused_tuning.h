@@ -42,19 +42,13 @@ template <>
 struct RadicesOf<4096> : Radices<16, 16, 16> {};
 
 // Which kernel works on columns: correlate_columns, in three stages, or correlate_columns_in_two.
-// Each rounds in its own way.
+// Each rounds in its own way. That in two has three accesses of shared memory for each point in
+// place of five, but a third of the warps, and code that outgrows the instruction cache: on an H200
+// it is the slower one (bench/results), and a plan has it only where a measurement asks for it.
 enum class ColumnKernel { kInThree, kInTwo };
 // Points of a thread of correlate_columns_in_two; 0: it has no kernel for this length, which is not
 // the square of what fits a thread's registers. The first length is there to be tested.
 constexpr int radix_in_two(int length) { return length == 64 ? 8 : length == 2304 ? 48 : 0; }
-// For 2304 the kernel in two stages has 166 registers, no spills, and three accesses of shared
-// memory for each point in place of five; but three warps in a block, too few where a
-// multiprocessor has no room for three blocks. `block_bytes`: of shared memory that a block may
-// have.
-constexpr ColumnKernel columns_of_length(int length, uint64_t block_bytes = UINT64_MAX) {
-  return length == 2304 && block_bytes >= 200 * 1024 ? ColumnKernel::kInTwo
-                                                     : ColumnKernel::kInThree;
-}
 // How far apart the points of a thread are in a column.
 template <int kLength>
 constexpr int column_step(ColumnKernel kernel) {
@@ -108,13 +102,24 @@ struct FusedTuning : StorageTuning<Storage> {
 // its length or longer; kernels that have no more are compiled beside those that have all.
 constexpr int points_usually_kept(int points) { return (13 * points + 15) / 16; }
 
-// Lines that lie side by side in every chunk of the exchange.
-constexpr int kChunkLines = 8;
+// Lines that lie side by side in every chunk of the exchange. With more, memory delivers more
+// beside the 32 bytes that a block of finish_rows reads of each; with fewer, columns are written in
+// smaller pieces.
+constexpr int kChunkLines = 4;
 // Transforms of one pass, over which a pixel's statistics are read and written once.
 constexpr int kMostTransforms = 32;
 // Which blocks of correlate_columns run side by side: all transforms of a few columns, which read
 // the same spectra of the tiles; or all columns of a few transforms.
 enum class ColumnGrid { kTransformsFirst, kChunksFirst };
+// Of a multiprocessor's shared memory: what the blocks of finish_rows that read ahead may have, and
+// what the system takes for each. A device that gives a block less than kBlockBytesToReadAhead has
+// less of it.
+constexpr uint64_t kSharedBytesToReadAhead = 228 * 1024;
+constexpr uint64_t kReservedBytes = 1024;
+constexpr uint64_t kBlockBytesToReadAhead = 200 * 1024;
+constexpr bool reads_rows_ahead(uint64_t block_bytes) {
+  return block_bytes >= kBlockBytesToReadAhead;
+}
 // Of the device's free memory, the part for what goes from columns to rows.
 constexpr double kExchangePart = 0.5;
 

@@ -146,8 +146,8 @@ void require_memory_beside_device(const ProblemShape& shape, const cuda::MemoryP
 
 DevicePlan plan_cuda(const ProblemShape& shape, const DeviceOptions& options) {
   const cuda::DeviceFacts facts = cuda::require_device(options.device);
-  const TransformPath path = choose_transforms("cuda", options.fft, options.precision,
-                                               kFusedByItself && fused_fits(shape, facts));
+  const TransformPath path =
+      choose_transforms("cuda", options.fft, options.precision, fused_fits(shape, facts));
   const CudaPlanner planner(shape, options, facts, path);
   cuda::MemoryPlan work = planner.plan(facts.free_memory);
   DevicePlan plan{.backend = "cuda",

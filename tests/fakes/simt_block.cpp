@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -15,6 +17,9 @@ constinit thread_local dim3 gridDim{1, 1, 1};
 
 namespace tests::simt {
 namespace {
+
+constexpr size_t kCopied = 16;  // bytes of a copy that a thread does not wait for
+constexpr int kGarbage = 0xff;  // not a number in every precision
 
 constinit thread_local BlockRunner* runner = nullptr;
 
@@ -124,6 +129,8 @@ void BlockRunner::start_block() {
   warps_ = {};
   for (unsigned i = 0; i < unfinished_; ++i) {
     warps_[i / 32].alive |= 1u << i % 32;
+    threads_[i].copies.clear();
+    threads_[i].closed = 0;
     make_ready(i);
   }
   keep_to_one_warp_ = random_.next() % 2 == 0;
@@ -233,6 +240,26 @@ void BlockRunner::fence() {
   release_at(&fences_);
   yield();
   acquire_at(&fences_);
+}
+
+void BlockRunner::copy_ahead(void* shared, const void* global) {
+  if (reinterpret_cast<uintptr_t>(shared) % kCopied != 0 ||
+      reinterpret_cast<uintptr_t>(global) % kCopied != 0) {
+    fail(running_, "copies 16 bytes that are not aligned to 16");
+  }
+  std::memset(shared, kGarbage, kCopied);
+  threads_[running_].copies.push_back({shared, global});
+}
+void BlockRunner::close_copies() { threads_[running_].closed = threads_[running_].copies.size(); }
+void BlockRunner::wait_for_copies() {
+  Thread& thread = threads_[running_];
+  for (size_t i = 0; i < thread.closed; ++i) {
+    std::memcpy(thread.copies[i].to, thread.copies[i].from, kCopied);
+  }
+  thread.copies.erase(thread.copies.begin(),
+                      thread.copies.begin() + static_cast<ptrdiff_t>(thread.closed));
+  thread.closed = 0;
+  yield();
 }
 
 void BlockRunner::finish(const std::exception_ptr& failure) {

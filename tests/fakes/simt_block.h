@@ -93,6 +93,10 @@ class BlockRunner {
   // Waits for the threads of the warp that the mask names and that have not ended. Returns the
   // bits of the source lane, or the lanes whose bits are not 0 when voting.
   uint64_t exchange(const WarpCall& call);
+  // 16 bytes, aligned to 16, that arrive when the thread waits for the list of copies they are on.
+  void copy_ahead(void* shared, const void* global);
+  void close_copies();
+  void wait_for_copies();
   unsigned lane() const { return running_ % 32; }
   std::byte* shared() { return shared_.get(); }
 
@@ -108,6 +112,12 @@ class BlockRunner {
     Place where{};
     WarpCall call{};
     uint64_t result = 0;
+    struct Copy {
+      void* to = nullptr;
+      const void* from = nullptr;
+    };
+    std::vector<Copy> copies{};  // that are on their way
+    size_t closed = 0;           // of them, that are waited for
     // Addresses at which the thread and those it waits for order what they have done.
     char came = 0;
     char goes = 0;

@@ -35,6 +35,14 @@ inline void __syncwarp(unsigned mask = 0xffffffffu,
       {.word = tests::simt::WarpWord::kSync, .mask = mask, .where = where});
 }
 
+// Begins to copy: what waits is garbage until the thread waits for it.
+inline void copy_16_bytes_ahead(void* shared, const void* global) {
+  tests::simt::traffic.read_once.fetch_add(16, std::memory_order_relaxed);
+  tests::simt::running_block().copy_ahead(shared, global);
+}
+inline void close_copies_ahead() { tests::simt::running_block().close_copies(); }
+inline void wait_for_copies_ahead() { tests::simt::running_block().wait_for_copies(); }
+
 inline void __threadfence_block() { tests::simt::running_block().fence(); }
 inline void __threadfence() { tests::simt::running_block().fence(); }
 

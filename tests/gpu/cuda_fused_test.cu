@@ -21,7 +21,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaFused, OnGpu);
 INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaPrecision, OnGpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 
-// The length for which a plan chooses columns in two stages; small enough for compute-sanitizer.
+// The length that has columns in two stages; small enough for compute-sanitizer.
 class CudaFusedColumnsInTwo : public CudaFused<OnGpu> {
  protected:
   template <typename Storage>
@@ -36,7 +36,10 @@ TEST_F(CudaFusedColumnsInTwo, GiveTheMapsOfTheCpu) {
 }
 
 TEST_F(CudaFusedColumnsInTwo, MakeNothingLargerInHalfPrecision) {
-  expect_the_gain_of_one<Path<cuda::HalfArithmetic>>(kCase);
+  SearchCase gain = kCase;
+  gain.n = 32;
+  gain.paired = false;
+  expect_the_gain_of_one<Path<cuda::HalfArithmetic>>(gain);
 }
 
 TEST_F(CudaFusedColumnsInTwo, GiveTheSameBitsInEitherOrderOfTheirBlocks) {
@@ -46,6 +49,27 @@ TEST_F(CudaFusedColumnsInTwo, GiveTheSameBitsInEitherOrderOfTheirBlocks) {
   };
   EXPECT_TRUE(
       same_bits(bits(cuda::ColumnGrid::kTransformsFirst), bits(cuda::ColumnGrid::kChunksFirst)));
+}
+
+class CudaFusedRowsAhead : public CudaFused<OnGpu> {
+ protected:
+  template <typename Storage>
+  static void expect_the_same_bits() {
+    using Path = OneTile<Storage, kShort, 2304>;
+    const engine::Search search =
+        search_of({.name = "2304 points", .height = 56, .width = 2274, .n = 16});
+    const auto bits = [&](bool ahead) {
+      return maps(
+          *backend<Path>(search, 4, cuda::ColumnGrid::kTransformsFirst, Path::kColumns, ahead),
+          search, 4);
+    };
+    EXPECT_TRUE(same_bits(bits(true), bits(false)));
+  }
+};
+
+TEST_F(CudaFusedRowsAhead, GiveTheSameBitsAsRowsReadInTurn) {
+  expect_the_same_bits<cuda::SingleStorage>();
+  expect_the_same_bits<cuda::HalfArithmetic>();
 }
 
 struct Path {

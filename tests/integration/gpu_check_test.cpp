@@ -42,9 +42,9 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "profile fused:fp32 finish_rows",
                                                     "profile fused:fp16 correlate_columns",
                                                     "profile fused:fp16 finish_rows",
-                                                    "profile fused:fp32:in-three correlate_columns",
-                                                    "profile fused:fp32:chunks-first "
-                                                    "correlate_columns",
+                                                    "profile fused:fp32:in-two correlate_columns",
+                                                    "profile fused:fp32:rows-in-turn "
+                                                    "finish_rows",
                                                     "search tests",
                                                     "path tests",
                                                     "reference tests",
@@ -54,7 +54,7 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "a search that fits no device",
                                                     "compute-sanitizer memcheck",
                                                     "compute-sanitizer racecheck",
-                                                    "columns 4096x4096 512",
+                                                    "kernels 4096x4096 512",
                                                     "benchmark 4096x4096 512",
                                                     "benchmark 4096x4096 384",
                                                     "benchmark 5760x4092 512",
@@ -88,20 +88,21 @@ TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
             "finish_rows");
 }
 
-TEST_F(GpuCheck, MeasuresAndProfilesBothOrdersAndBothKernelsOfColumns) {
+TEST_F(GpuCheck, MeasuresAndProfilesTheKernelsThatAPlanDoesNotChoose) {
   machine_.check({"--profile", "--bench"});
   for (const std::string precision : {"fp32", "fp16"}) {
-    for (const char* columns : {":transforms-first:in-two", ":transforms-first:in-three",
-                                ":chunks-first:in-two", ":chunks-first:in-three"}) {
+    for (const char* words : {" ", ":chunks-first", ":in-two", ":rows-in-turn"}) {
       EXPECT_THAT(machine_.calls(),
                   Contains(AllOf(HasSubstr("gpu_bench --case 4096x4096 512"),
-                                 HasSubstr("--side fused:" + precision + columns))));
+                                 HasSubstr("--side fused:" + precision + words))));
     }
   }
-  for (const char* side : {"fused:fp32", "fused:fp32:in-three", "fused:fp32:chunks-first"}) {
+  for (const char* side : {"fused:fp32", "fused:fp32:in-two"}) {
     EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("regex:^correlate_columns(_in_two)?$"),
                                                  HasSubstr(std::string("--side ") + side + " "))));
   }
+  EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("regex:^finish_rows$"),
+                                               HasSubstr("--side fused:fp32:rows-in-turn "))));
 }
 
 TEST_F(GpuCheck, CallsNoStallWhatIsNone) {
@@ -133,8 +134,8 @@ TEST_F(GpuCheck, DoesTheNamedPartsAlone) {
               testing::ElementsAreArray(with_facts(
                   {"profile fused:fp32 correlate_columns", "profile fused:fp32 finish_rows",
                    "profile fused:fp16 correlate_columns", "profile fused:fp16 finish_rows",
-                   "profile fused:fp32:in-three correlate_columns",
-                   "profile fused:fp32:chunks-first correlate_columns", "columns 4096x4096 512",
+                   "profile fused:fp32:in-two correlate_columns",
+                   "profile fused:fp32:rows-in-turn finish_rows", "kernels 4096x4096 512",
                    "benchmark 4096x4096 512", "benchmark 4096x4096 384", "benchmark 5760x4092 512",
                    "benchmark 5760x4092 384"})));
   EXPECT_EQ(machine_.check({"--fast"}).exit_code, 2);

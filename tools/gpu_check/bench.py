@@ -9,23 +9,24 @@ from gpu_check.libraries import find_tool
 
 CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
 SIDES = ("cufft:fp32", "fused:fp32", "fused:fp16")
-# Orders of the blocks that correlate columns, and both kernels for columns of 2304.
-COLUMN_SIDES = tuple("fused:%s:%s:%s" % (precision, grid, kernel)
+# What may differ from the plan's choice on a device like the H200: the order of the blocks that
+# correlate columns, their kernel, and that of the last rows.
+KERNEL_SIDES = tuple("fused:%s%s" % (precision, words)
                      for precision in ("fp32", "fp16")
-                     for grid in ("transforms-first", "chunks-first")
-                     for kernel in ("in-two", "in-three"))
+                     for words in ("", ":chunks-first", ":in-two", ":rows-in-turn"))
 ENOUGH_FOR_A_CASE = 60  # seconds
 # What ncu looks for: the plan chooses one of the two kernels of columns.
 KERNELS = {"correlate_columns": "^correlate_columns(_in_two)?$", "finish_rows": "^finish_rows$"}
-# What differs from the plan's choice on a device with room for three blocks of columns in two.
-PROFILED_ASIDE = (("fused:fp32:in-three", "correlate_columns"),
-                  ("fused:fp32:chunks-first", "correlate_columns"))
+PROFILED_ASIDE = (("fused:fp32:in-two", "correlate_columns"),
+                  ("fused:fp32:rows-in-turn", "finish_rows"))
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Tables",
             "SchedulerStats", "WarpStateStats", "LaunchStats", "Occupancy")
 METRICS = ("gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"
            "lts__t_sector_hit_rate.pct,smsp__inst_executed.sum")
 # Metrics that are kept as figures; the log has all.
 KEPT = re.compile(r"^(gpu__|dram__|lts__|l1tex__|sm__|smsp__|launch__|derived__)")
+# Of them, parts that say little beside their sums; and a metric that is 0 is left out.
+ASIDE = re.compile(r"\.(max|min)\b|lookup|srcunit|aperture|dshared|surface|texture")
 # `selected` and `not_selected` are no stalls.
 STALL = re.compile(r"issue_stalled_(?!(?:not_)?selected)(\w+?)(_per_\w+)?\.")
 NO_SUCH_METRIC = re.compile(r"(?i)\b(?:fail\w*|unable|cannot|could not)\b.*\bmetrics?\b")
@@ -102,7 +103,7 @@ def launches_of(table):
     for row in rows[2:]:  # rows[1] has the units
         values = dict(zip(names, row))
         metrics = {name: _number(value) for name, value in values.items()
-                   if KEPT.match(name) and _number(value) is not None}
+                   if KEPT.match(name) and not ASIDE.search(name) and _number(value)}
         launches.append({"kernel": values.get("Kernel Name", ""),
                          "grid": values.get("Grid Size", ""), "block": values.get("Block Size", ""),
                          "metrics": metrics})
@@ -185,5 +186,5 @@ def profile_steps():
 
 
 def all_steps():
-    columns = Step("columns %s %s" % CASES[0], 40, 150, _case(CASES[0], 3, COLUMN_SIDES))
-    return [columns] + [Step("benchmark %s %s" % case, 30, 150, _case(case, 7)) for case in CASES]
+    kernels = Step("kernels %s %s" % CASES[0], 40, 150, _case(CASES[0], 3, KERNEL_SIDES))
+    return [kernels] + [Step("benchmark %s %s" % case, 30, 150, _case(case, 7)) for case in CASES]

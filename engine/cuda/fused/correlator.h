@@ -278,11 +278,17 @@ class FusedCorrelator {
   void finish(const Transform* transforms, int count, const Statistics& statistics) {
     with_kept(shape_.columns, plan_.tiling.columns.largest_part(), [&](auto length, auto kept) {
       const unsigned blocks = row_blocks(shape_.valid_rows);
-      device_.launch("finish_rows", finish_rows<length, kept, Storage>,
-                     dim3(blocks, static_cast<unsigned>(shape_.tiles)),
-                     dim3(RowFft<length, Storage>::kThreads),
-                     last_rows_shared<length, Storage, kept>(), shape_, places_.data(), transforms,
-                     count, arrays_, valid_width_, statistics);
+      const auto launch = [&](auto ahead) {
+        device_.launch("finish_rows", finish_rows<length, kept, ahead, Storage>,
+                       dim3(blocks, static_cast<unsigned>(shape_.tiles)),
+                       dim3(RowFft<length, Storage>::kThreads),
+                       last_rows_shared<length, Storage, kept, ahead>(), shape_, places_.data(),
+                       transforms, count, arrays_, valid_width_, statistics);
+      };
+      if constexpr (kReadsAhead<length, kept, Storage>) {
+        if (plan_.rows_ahead) return launch(std::true_type{});
+      }
+      launch(std::false_type{});
     });
   }
 

@@ -8,6 +8,7 @@
 #include "engine/cuda/fused/layout.cuh"
 #include "engine/cuda/fused/lines.cuh"
 #include "engine/cuda/fused/pixel_sums.cuh"
+#include "engine/cuda/fused/rows_ahead.cuh"
 #include "engine/cuda/template_rows.cuh"
 #include "engine/cuda/tiling.h"
 
@@ -46,12 +47,22 @@ constexpr size_t columns_shared() {
   return Fft::kSharedPoints * sizeof(typename Storage::Point) +
          static_cast<size_t>(kLength) * Fft::kLines * sizeof(typename Storage::Element);
 }
-template <int kLength, typename Storage, int kKept = RadicesOf<kLength>::kFirst>
-constexpr size_t last_rows_shared() {
+template <int kLength, typename Storage>
+using AheadOf = RowsAhead<kLength, RowFft<kLength, Storage>::kThreads, Storage>;
+template <int kLength, typename Storage, int kKept = RadicesOf<kLength>::kFirst,
+          bool kAhead = false>
+__host__ __device__ constexpr size_t last_rows_shared() {
   using Fft = RowFft<kLength, Storage>;
   return Fft::kSharedPoints * sizeof(typename Storage::Point) +
-         static_cast<size_t>(kKept) * Fft::kThreads * Storage::kLanes * sizeof(PixelSlot);
+         static_cast<size_t>(kKept) * Fft::kThreads * Storage::kLanes * sizeof(PixelSlot) +
+         (kAhead ? AheadOf<kLength, Storage>::kSharedBytes : 0);
 }
+// Whether finish_rows has a kernel that reads ahead: where that costs no block on a multiprocessor.
+template <int kLength, int kKept, typename Storage>
+constexpr bool kReadsAhead =
+    FusedTuning<kLength, Storage>::blocks_of_rows(RowFft<kLength, Storage>::kThreads) *
+        (last_rows_shared<kLength, Storage, kKept, true>() + kReservedBytes) <=
+    kSharedBytesToReadAhead;
 
 // Stores `count` Elements of kLanes values each. Grid: blocks over them.
 template <typename Storage>
@@ -181,9 +192,10 @@ __global__ void __launch_bounds__(
 }
 
 // Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms transforms. No
-// tile keeps more than the first kKept points of a thread. Grid: blocks over the lines of the valid
-// rows x tiles.
-template <int kLength, int kKept, typename Storage>
+// tile keeps more than the first kKept points of a thread. With kAhead the exchange is read through
+// shared memory, each transform while the one before is worked on. Grid: blocks over the lines of
+// the valid rows x tiles.
+template <int kLength, int kKept, bool kAhead, typename Storage>
 __global__ void __launch_bounds__(
     RowFft<kLength, Storage>::kThreads,
     FusedTuning<kLength, Storage>::blocks_of_rows(RowFft<kLength, Storage>::kThreads))
@@ -211,6 +223,19 @@ __global__ void __launch_bounds__(
             reinterpret_cast<PixelSlot*>(exchange + Fft::kSharedPoints) + threadIdx.x,
             Fft::kThreads);
   const auto* in = arrays.exchange + shape.exchange_place<Storage>(tile, 0, line, fft.stored(0));
+  using Ahead = AheadOf<kLength, Storage>;
+  using Element = typename Storage::Element;
+  constexpr size_t kBefore = last_rows_shared<kLength, Storage, kKept>();
+  static_assert(kBefore % 16 == 0);
+  auto* waiting = reinterpret_cast<Element*>(reinterpret_cast<unsigned char*>(exchange) + kBefore);
+  const Ahead ahead(waiting,
+                    arrays.exchange + shape.exchange_place<Storage>(tile, 0, line - fft.line(), 0));
+  const Element* next = ahead.element(fft.line(), fft.stored(0));
+  if constexpr (kAhead) {
+    ahead.start(0);
+    ahead.wait();
+    __syncthreads();
+  }
 
   for (int t = 0; t < count; ++t, in += shape.exchange_size<Storage>()) {
     const Transform transform = transforms[t];
@@ -219,14 +244,22 @@ __global__ void __launch_bounds__(
 #pragma unroll
       for (int i = 0; i < Fft::kLast; ++i) {
         const int columns = round * Order::kThreads + i * Fft::kStoredStep;
-        y[i] = Storage::widen(__ldcs(in + columns * kChunkLines));
+        if constexpr (kAhead) {
+          y[i] = Storage::widen(next[Ahead::distance(columns)]);
+        } else {
+          y[i] = Storage::widen(__ldcs(in + columns * kChunkLines));
+        }
       }
       fft.give_last(round, y);
     });
     __syncthreads();
+    if constexpr (kAhead) {
+      if (t + 1 < count) ahead.start(static_cast<size_t>(t + 1) * shape.exchange_size<Storage>());
+    }
     fft.inverse_middle();
     __syncthreads();
     add_correlations<Storage>(fft, transform, sums);
+    if constexpr (kAhead) ahead.wait();
     // The next transform overwrites what the others may still be reading.
     __syncthreads();
   }

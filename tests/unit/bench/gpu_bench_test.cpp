@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 
 #include "base/json.h"
 #include "bench/gpu_options.h"
@@ -155,7 +156,10 @@ TEST(GpuBenchOptions, MayChooseHowASideCorrelatesColumns) {
   EXPECT_EQ(columns_of("fused:fp16:in-two:transforms-first").grid, kTransformsFirst);
   EXPECT_EQ(columns_of("fused:fp16:in-two").columns, kInTwo);
   EXPECT_FALSE(columns_of("fused:fp16:in-two").grid);
-  EXPECT_EQ(words_of({kChunksFirst, kInTwo}), "chunks-first in-two");
+  EXPECT_EQ(columns_of("fused:fp16:rows-ahead").rows_ahead, true);
+  EXPECT_EQ(columns_of("fused:fp16:in-two:rows-in-turn").rows_ahead, false);
+  EXPECT_FALSE(columns_of("fused:fp16").rows_ahead);
+  EXPECT_EQ(words_of({kChunksFirst, kInTwo, true}), "chunks-first in-two rows-ahead");
   EXPECT_EQ(words_of({.columns = kInThree}), "in-three");
   EXPECT_EQ(words_of({}), "");
 }
@@ -170,16 +174,32 @@ TEST(GpuBenchOptions, NameTheWordOfASideThatIsWrong) {
     return "";
   };
   EXPECT_EQ(refusal("fused:fp32:in-four"),
-            "--side: 'in-four' is none of transforms-first, chunks-first, in-two, in-three");
+            "--side: 'in-four' is none of transforms-first, chunks-first, in-two, in-three, "
+            "rows-ahead, rows-in-turn");
   EXPECT_EQ(refusal("fused:fp32:"),
-            "--side: '' is none of transforms-first, chunks-first, in-two, in-three");
+            "--side: '' is none of transforms-first, chunks-first, in-two, in-three, "
+            "rows-ahead, rows-in-turn");
   EXPECT_EQ(refusal("fused:fp32:in-two:in-three"),
             "--side: 'in-three' comes after its alternative");
-  EXPECT_THAT(refusal("cufft:fp32:in-two"), HasSubstr("'in-two' is for the columns of the fused"));
+  EXPECT_THAT(refusal("cufft:fp32:in-two"), HasSubstr("'in-two' is for the fused path"));
   EXPECT_THAT(refusal("fused:fp8:in-two"), HasSubstr("'fused:fp8' is none of"));
 }
 
 // Its statistics before the rounds are those of a long search: hardly a pixel has a new maximum.
+TEST(Noise, IsTheSpectrumOfRealNumbers) {
+  constexpr size_t kHeight = 96;
+  constexpr size_t kColumns = 41;
+  const Noise noise({.height = kHeight, .width = 80, .n = 16});
+  const auto& spectrum = noise.problem().image_spectrum;
+  ASSERT_EQ(spectrum.size(), kHeight * kColumns);
+  for (const size_t column : {size_t{0}, kColumns - 1}) {
+    for (size_t row = 0; row < kHeight; ++row) {
+      const size_t other = (kHeight - row) % kHeight;
+      EXPECT_EQ(spectrum[row * kColumns + column], std::conj(spectrum[other * kColumns + column]));
+    }
+  }
+}
+
 TEST(Noise, CorrelatesWithDeviationOneAndAfterAMillionSeldomHasANewMaximum) {
   const Noise noise({.height = 96, .width = 80, .n = 16});
   const auto backend = engine::cpu::make_cpu_backend(

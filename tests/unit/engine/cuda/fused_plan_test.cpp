@@ -114,41 +114,35 @@ TEST(CudaFusedMemory, CountsTheLinesOfTwoLanesThatAreNotFull) {
   FusedKernels lanes = kernels(Precision::kFp16);
   const MemoryPlan plan = plan_fused_memory(kLarge, lanes, kAll, 4);
   for (CompiledLength& each : lanes.lengths) each.lane_step = each.length / 16;
-  lanes.block_bytes = 163 * kKib;
   const MemoryPlan filled = plan_fused_memory(kLarge, lanes, kAll, 4);
   // The template's 512 rows are 288 and 224 more, of 288 that their lines hold; a tile's 1793 are
   // 6 x 288 and 65 more, none of which has a second lane.
   const uint64_t beyond = (288 - 224) + 4 * 65;
   EXPECT_EQ(filled.total() - plan.total(),
             beyond * static_cast<uint64_t>(plan.fused->transforms) * 2304 * 4);
-  // 48 rows apart: 512 are 5 x 96 and 32 more, 1793 are 18 x 96 and 65 more, of which 48 and 17
-  // meet.
-  lanes.block_bytes = 227 * kKib;
-  const MemoryPlan in_two = plan_fused_memory(kLarge, lanes, kAll, 4);
-  EXPECT_EQ(in_two.total() - plan.total(),
-            (32 + 4 * 31) * static_cast<uint64_t>(plan.fused->transforms) * 2304 * 4);
 }
 
-TEST(CudaFusedPlan, HasColumnsInTwoStagesWhereAMultiprocessorHoldsEnoughOfThem) {
+TEST(CudaFusedPlan, ReadsRowsAheadWhereABlockMayHaveMuchSharedMemory) {
   FusedKernels on = kernels();
-  const auto columns = [&](uint64_t block_bytes, int length) {
+  const auto reads_ahead = [&](uint64_t block_bytes) {
     on.block_bytes = block_bytes;
-    return plan_fused_memory(kLarge, on, std::vector<int>{length}, 4).fused->columns;
+    return plan_fused_memory(kLarge, on, std::vector<int>{2304}, 4).fused->rows_ahead;
   };
-  EXPECT_EQ(columns(227 * kKib, 2304), ColumnKernel::kInTwo);
-  EXPECT_EQ(columns(163 * kKib, 2304), ColumnKernel::kInThree);
-  EXPECT_EQ(columns(227 * kKib, 1536), ColumnKernel::kInThree);
+  EXPECT_TRUE(reads_ahead(227 * kKib));
+  EXPECT_FALSE(reads_ahead(163 * kKib));
 }
 
-TEST(CudaFusedPlan, GrantsAMeasurementAnotherOrderAndAnotherKernelOfColumns) {
+TEST(CudaFusedPlan, GrantsAMeasurementAnotherOrderAndOtherKernels) {
   FusedPlan plan = *plan_fused_memory(kLarge, kernels(), std::vector<int>{2304}, 4).fused;
-  ASSERT_EQ(plan.columns, ColumnKernel::kInTwo);
   grant({}, plan);
   EXPECT_EQ(plan.grid, ColumnGrid::kTransformsFirst);
-  EXPECT_EQ(plan.columns, ColumnKernel::kInTwo);
-  grant({.grid = ColumnGrid::kChunksFirst, .columns = ColumnKernel::kInThree}, plan);
-  EXPECT_EQ(plan.grid, ColumnGrid::kChunksFirst);
   EXPECT_EQ(plan.columns, ColumnKernel::kInThree);
+  EXPECT_TRUE(plan.rows_ahead);
+  grant({.grid = ColumnGrid::kChunksFirst, .columns = ColumnKernel::kInTwo, .rows_ahead = false},
+        plan);
+  EXPECT_EQ(plan.grid, ColumnGrid::kChunksFirst);
+  EXPECT_EQ(plan.columns, ColumnKernel::kInTwo);
+  EXPECT_FALSE(plan.rows_ahead);
   FusedPlan other = *plan_fused_memory(kLarge, kernels(), std::vector<int>{1536}, 4).fused;
   try {
     grant({.columns = ColumnKernel::kInTwo}, other);

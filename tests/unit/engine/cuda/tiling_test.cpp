@@ -102,8 +102,8 @@ TEST(CudaTiling, RefusesATemplateThatNoTileHolds) {
 
 TEST(CudaFusedPlan, APassHasAsManyTransformsAsTheExchangeHasRoomFor) {
   const ProblemShape shape{.height = 4096, .width = 4096, .template_size = 512, .planes = 13};
-  // 2 x 2 tiles of 2304, of which 1793 rows are valid: 1800 in whole chunks.
-  const uint64_t one = uint64_t{4} * 1800 * 2304 * 8;
+  // 2 x 2 tiles of 2304, of which 1793 rows are valid: 1796 in whole chunks.
+  const uint64_t one = uint64_t{4} * 1796 * 2304 * 8;
   EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 1)->transforms, 1);
   EXPECT_EQ(plan_fused(shape, kReal, 8, 32, one)->transforms, 1);
   EXPECT_EQ(plan_fused(shape, kReal, 8, 32, 5 * one - 1)->transforms, 4);

@@ -40,7 +40,7 @@ constexpr int kShort = 64;  // the length along one axis, so that a search stays
 
 // One tile of kRows x kWidth, one of them kShort.
 template <typename Storage, int kRows, int kWidth,
-          cuda::ColumnKernel kKernel = cuda::columns_of_length(kRows)>
+          cuda::ColumnKernel kKernel = cuda::ColumnKernel::kInThree>
 struct OneTile : FusedBy<kKernel, Storage, kShort, kRows + kWidth - kShort> {
   static cuda::FusedPlan plan(const engine::ProblemShape& shape) {
     const auto axis = [&](int extent, int length) {
@@ -58,13 +58,14 @@ class CudaFused : public OnDevice<Maker> {
   static std::unique_ptr<engine::Backend> backend(
       const engine::Search& search, int batch,
       cuda::ColumnGrid grid = cuda::ColumnGrid::kTransformsFirst,
-      cuda::ColumnKernel columns = Path::kColumns) {
+      cuda::ColumnKernel columns = Path::kColumns, bool rows_ahead = false) {
     using FusedBackend = cuda::DeviceBackend<typename Maker::Device, Path::template Correlator>;
     cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), batch);
     plan.projections = 5;
     plan.fused = Path::plan(shape_of(search.problem));
     plan.fused->grid = grid;
     plan.fused->columns = columns;
+    plan.fused->rows_ahead = rows_ahead;
     return std::make_unique<FusedBackend>(Maker::make(), search.problem, plan);
   }
   // How much larger `found` is than `expected`, as a whole.
@@ -339,6 +340,13 @@ TYPED_TEST_P(CudaFused, GivesTheSameBitsForEveryBatchAndEveryOrder) {
     const auto chunks_first =
         this->template backend<Single>(search, 7, cuda::ColumnGrid::kChunksFirst);
     EXPECT_TRUE(same_bits(this->maps(*chunks_first, search, kUnits), expected));
+    const auto bits_ahead = [&]<typename Path>(Path, int batch) {
+      const auto ahead = this->template backend<Path>(
+          search, batch, cuda::ColumnGrid::kTransformsFirst, Path::kColumns, true);
+      return this->maps(*ahead, search, kUnits);
+    };
+    EXPECT_TRUE(same_bits(bits_ahead(Single{}, 7), expected));
+    EXPECT_TRUE(same_bits(bits_ahead(Half{}, 64), bits(Half{}, 3)));
     using InTwo = FusedInTwo<cuda::SingleStorage, 64>;
     EXPECT_TRUE(same_bits(bits(InTwo{}, 2), bits(InTwo{}, 64)));
     std::vector<engine::Unit> units(search.space.units.begin(),

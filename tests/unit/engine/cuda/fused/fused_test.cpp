@@ -232,13 +232,14 @@ TEST(CudaFusedColumns, AreCorrelatedInTwoStagesAsInThree) {
 
 // What the kernels move through memory, against what the plan of the search says that they need.
 template <typename Path>
-void expect_bytes_of_the_plan() {
+void expect_bytes_of_the_plan(bool rows_ahead) {
   // 48 rows are kept: whole chunks of lines.
   const engine::Search search =
       search_of({.name = "", .height = 63, .width = 110, .n = 16, .planes = 3});
   cuda::MemoryPlan plan = cuda::plan_memory(shape_of(search.problem), 4);
   plan.fused = Path::plan(shape_of(search.problem));
   plan.fused->columns = Path::kColumns;
+  plan.fused->rows_ahead = rows_ahead;
   cuda::DeviceBackend<SimtDevice, Path::template Correlator> backend(std::make_unique<SimtDevice>(),
                                                                      search.problem, plan);
   simt::Traffic& traffic = simt::traffic;
@@ -260,9 +261,11 @@ void expect_bytes_of_the_plan() {
 TEST(CudaFusedTraffic, IsThatOfThePlan) {
   using Single = cuda::SingleStorage;
   using Half = cuda::HalfArithmetic;
-  expect_bytes_of_the_plan<Fused<Single, 64>>();
-  expect_bytes_of_the_plan<FusedInTwo<Single, 64>>();
-  expect_bytes_of_the_plan<FusedInTwo<Half, 64>>();
+  for (const bool rows_ahead : {false, true}) {
+    expect_bytes_of_the_plan<Fused<Single, 64>>(rows_ahead);
+    expect_bytes_of_the_plan<FusedInTwo<Single, 64>>(rows_ahead);
+    expect_bytes_of_the_plan<FusedInTwo<Half, 64>>(rows_ahead);
+  }
 }
 
 template <typename Storage>
@@ -281,6 +284,19 @@ size_t largest_shared_memory() {
 TEST(CudaFusedKernels, FitIntoTheSharedMemoryOfAnA100) {
   EXPECT_LE(largest_shared_memory<cuda::SingleStorage>(), 163u * 1024);
   EXPECT_LE(largest_shared_memory<cuda::HalfArithmetic>(), 163u * 1024);
+}
+
+TEST(CudaFusedKernels, ReadRowsAheadWhereThatCostsNoBlock) {
+  using Single = cuda::SingleStorage;
+  using Half = cuda::HalfArithmetic;
+  const auto reads_ahead = []<int kLength, typename Storage>(cuda::Index<kLength>, Storage) {
+    constexpr int kKept = cuda::points_usually_kept(cuda::FftOrder<kLength>::radix(0));
+    return cuda::kReadsAhead<kLength, kKept, Storage>;
+  };
+  EXPECT_TRUE(reads_ahead(cuda::Index<2304>{}, Single{}));
+  EXPECT_TRUE(reads_ahead(cuda::Index<2304>{}, Half{}));
+  EXPECT_TRUE(reads_ahead(cuda::Index<4096>{}, Single{}));
+  EXPECT_FALSE(reads_ahead(cuda::Index<4096>{}, Half{}));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class CudaFusedLength : public CudaFused<OnCpu> {
           {.name = "rows", .height = 56, .width = extent, .n = 16}, bound, units);
       const SearchCase columns{.name = "columns", .height = extent, .width = 56, .n = 16};
       expect_maps_of_the_cpu<OneTile<Storage, kLength, kShort>>(columns, bound, units);
-      if constexpr (cuda::columns_of_length(kLength) == cuda::ColumnKernel::kInTwo) {
-        expect_maps_of_the_cpu<OneTile<Storage, kLength, kShort, cuda::ColumnKernel::kInThree>>(
+      if constexpr (cuda::radix_in_two(kLength) > 0) {
+        expect_maps_of_the_cpu<OneTile<Storage, kLength, kShort, cuda::ColumnKernel::kInTwo>>(
             columns, bound, units);
       }
     }
