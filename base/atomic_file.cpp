@@ -61,16 +61,29 @@ bool put_in_place(int folder, const char* temporary, const char* name, Existing 
   return ::renameat(folder, temporary, folder, name) == 0;
 }
 
+// No link and no file that another user put in its place is written to.
+Descriptor open_new(int folder, const std::string& temporary, mode_t mode,
+                    const std::string& path) {
+  ::unlinkat(folder, temporary.c_str(), 0);  // what a process that was killed left
+  Descriptor file(::openat(folder, temporary.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!file && errno == EEXIST) {
+    throw FileError(
+        EEXIST, "cannot write '" + path + "' by way of '" + temporary + "' beside it; remove that");
+  }
+  if (!file) throw FileError(errno, "cannot write '" + path + "'");
+  return file;
+}
+
 // `path` stands for the file in messages. False: the name was taken and is to be kept.
 bool write_at(int folder, const std::string& name, std::string_view bytes,
               const WriteOptions& options, const std::string& path,
               Existing existing = Existing::kReplace) {
   const std::string temporary = temporary_name(name);
   const bool on_disk = options.durability == Durability::kOnDisk;
-  Descriptor file(
-      ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, options.mode));
-  if (!file || !write_all(file.get(), bytes) || (on_disk && ::fsync(file.get()) != 0) ||
-      file.close() != 0 || !put_in_place(folder, temporary.c_str(), name.c_str(), existing)) {
+  Descriptor file = open_new(folder, temporary, options.mode, path);
+  if (!write_all(file.get(), bytes) || (on_disk && ::fsync(file.get()) != 0) || file.close() != 0 ||
+      !put_in_place(folder, temporary.c_str(), name.c_str(), existing)) {
     const int error = errno;
     ::unlinkat(folder, temporary.c_str(), 0);
     if (error == EEXIST && existing == Existing::kKeep) return false;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "tests/scratch_folder.h"
+#include "tests/small_disk.h"
 
 namespace base {
 namespace {
@@ -64,16 +65,56 @@ TEST(AtomicFiles, TheModeIsThatOfTheNewFile) {
 }
 
 TEST(AtomicFiles, AFullDiskIsCalledSoAndLeavesTheOldFile) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const tests::ScratchFolder folder;
+  const tests::SmallDisk disk(folder.path());
+  if (!disk.is_mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
   const std::string path = folder.write("list.csv", "old");
-  // Its hidden name is the one that will be written.
-  const AtomicFile same_name(path, Folder::kMustExist);
-  fs::create_symlink("/dev/full", same_name.temporary());
+  disk.fill();
   EXPECT_THAT([&] { write_file_atomically(path, "text"); },
               ThrowsMessage<FileError>(AllOf(HasSubstr("list.csv"), HasSubstr("disk is full"))));
   EXPECT_EQ(tests::text_of(path), "old");
+  EXPECT_EQ(names_in(folder.path()), 2) << "the old one and what fills the disk";
+}
+
+// The hidden name is known to whoever reads the process's number.
+TEST(AtomicFiles, ALinkUnderTheHiddenNameIsNotFollowed) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.file("list.csv");
+  const std::string aim = folder.write("aim", "of another");
+  const AtomicFile same_name(path, Folder::kMustExist);
+  for (const bool is_symbolic : {true, false}) {
+    if (is_symbolic) {
+      fs::create_symlink(aim, same_name.temporary());
+    } else {
+      fs::create_hard_link(aim, same_name.temporary());
+    }
+    write_file_atomically(path, "text");
+    EXPECT_EQ(tests::text_of(aim), "of another");
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path)));
+    EXPECT_EQ(tests::text_of(path), "text");
+    EXPECT_EQ(names_in(folder.path()), 2);
+  }
+}
+
+TEST(AtomicFiles, WhatAProcessThatWasKilledLeftIsReplaced) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.file("owner");
+  const AtomicFile same_name(path, Folder::kMustExist);
+  folder.write(fs::path(same_name.temporary()).filename().string(), "half, and longer");
+  EXPECT_TRUE(write_new_file_atomically(path, "whole"));
+  EXPECT_EQ(tests::text_of(path), "whole");
   EXPECT_EQ(names_in(folder.path()), 1);
+}
+
+TEST(AtomicFiles, AHiddenNameThatCannotBeRemovedIsNamed) {
+  const tests::ScratchFolder folder;
+  const std::string path = folder.file("owner");
+  const AtomicFile same_name(path, Folder::kMustExist);
+  const std::string hidden = fs::path(same_name.temporary()).filename().string();
+  fs::create_directory(same_name.temporary());
+  EXPECT_THAT([&] { write_new_file_atomically(path, "text"); },
+              ThrowsMessage<FileError>(AllOf(HasSubstr(path), HasSubstr(hidden))));
+  EXPECT_FALSE(fs::exists(path));
 }
 
 TEST(AtomicFiles, WhatIsNotCommittedIsRemoved) {

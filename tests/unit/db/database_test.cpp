@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,12 +15,14 @@
 #include "db/schema.h"
 #include "db/templates.h"
 #include "tests/scratch_folder.h"
+#include "tests/small_disk.h"
 
 namespace db {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using tests::SmallDisk;
 
 template <typename Refusal, typename Action>
 std::string refusal(Action action) {
@@ -57,30 +58,6 @@ TEST_F(DatabaseTest, IsFreeAgainWhenItsHolderIsGone) {
   { const Database first(path_); }
   EXPECT_NO_THROW(Database second(path_));
 }
-
-// A disk of a test's own.
-class SmallDisk {
- public:
-  explicit SmallDisk(const std::string& folder) : folder_(folder) {
-    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=32m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  bool is_mounted() const { return mounted_; }
-  void fill() const {
-    std::ofstream file(folder_ + "/fill", std::ios::binary);
-    const std::string block(4096, 'x');
-    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
-  }
-
- private:
-  std::string folder_;
-  bool mounted_ = false;
-};
 
 TEST_F(DatabaseTest, OpensAgainOnADiskThatIsFullMeanwhile) {
   const SmallDisk disk(folder_.path());
