@@ -98,7 +98,8 @@ std::vector<Enqueued> Commands::change(const Caller& caller, const std::vector<i
 
 ItemAction Commands::promotion(const Caller& caller, db::Priority priority) {
   const UrgentBy by = urgent_by(caller, priority);
-  return {"promote", [this, caller, priority, by](db::Item& item) {
+  const Caller known = by == UrgentBy::kToken ? with_known_groups(caller) : caller;
+  return {"promote", [this, caller = known, priority, by](db::Item& item) {
             const std::string why = has_ended(item.state)   ? " has ended"
                                     : item.cancel_requested ? " is being cancelled"
                                                             : "";
@@ -242,7 +243,8 @@ db::Item Commands::retry(const Caller& caller, int64_t item_id, const RetryReque
 ItemAction Commands::retrying(const Caller& caller, std::map<int64_t, RetryRequest> requests) {
   // Asked for here, since what priority they have is known only within the transaction.
   const UrgentBy by = urgent_by(caller, db::Priority::kUrgent);
-  return {"retry", [this, caller, by, all = std::move(requests)](db::Item& item) {
+  const Caller known = by == UrgentBy::kToken ? with_known_groups(caller) : caller;
+  return {"retry", [this, caller = known, by, all = std::move(requests)](db::Item& item) {
             return retry_item(caller, all.at(item.id), by, item);
           }};
 }

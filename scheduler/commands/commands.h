@@ -236,11 +236,15 @@ class Commands {
   LastPlan last_plan() const;
   // kRight for a priority below urgent. Asks for the caller's groups: not within a transaction.
   UrgentBy urgent_by(const Caller& caller, db::Priority priority) const;
+  // Whose groups are asked for here, so that a transaction does not wait for them.
+  static Caller with_known_groups(const Caller& caller);
   // Throws NotPermitted for kNothing.
   void check_urgent(UrgentBy by) const;
   GroupTokens tokens_left(const std::string& group) const;
   // Throws NotPermitted when the group has none left.
   void check_token(const std::string& group) const;
+  // Throws NotPermitted when the caller has left the item's group, whose tokens are not its own.
+  static void check_member(const Caller& caller, const db::Item& item);
   void take_token(const Caller& caller, const db::Item& item);
   // For an item that becomes urgent, or is tried again as such; returns what the audit says of it.
   // A token that was taken for the item in the last week still counts.

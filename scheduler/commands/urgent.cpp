@@ -33,6 +33,13 @@ std::string Commands::group_for(const Caller& caller, const std::string& wanted)
                      (names.empty() ? "" : "; use one of yours: " + base::joined(names, ", ")));
 }
 
+Caller Commands::with_known_groups(const Caller& caller) {
+  Caller known = caller;
+  known.groups = [groups = groups_of(caller)] { return groups; };
+  if (caller.group) known.group = [group = caller.group()] { return group; };
+  return known;
+}
+
 UrgentBy Commands::urgent_by(const Caller& caller, db::Priority priority) const {
   const UrgentAllow& allow = options_.urgent_allow;
   if (priority > db::Priority::kUrgent || caller.privileged || !allow) return UrgentBy::kRight;
@@ -90,6 +97,14 @@ void Commands::check_token(const std::string& group) const {
                      " may make an item urgent without one" + kWhatElse);
 }
 
+void Commands::check_member(const Caller& caller, const db::Item& item) {
+  if (item.group.empty() || (caller.group && caller.group() == item.group)) return;
+  if (groups_of(caller).contains(item.group)) return;
+  throw NotPermitted("you are not a member of group '" + item.group + "', for which " +
+                     item_name(item) +
+                     " counts: enqueue it again for a group of yours, or use high");
+}
+
 void Commands::take_token(const Caller& caller, const db::Item& item) {
   db::UrgentTokenStore(database_).insert({.group = item.group,
                                           .time = clock_.now(),
@@ -106,6 +121,7 @@ std::string Commands::pay_for_urgent(const Caller& caller, UrgentBy by, const db
   const bool counts = newest > clock_.now() - kTokenSeconds;
   // One that became urgent by somebody's right, and so without a token, needs none.
   if (counts || (!becomes && newest == 0)) return "";
+  check_member(caller, item);
   check_token(item.group);
   take_token(caller, item);
   return " with a token of group " + item.group;

@@ -156,6 +156,31 @@ TEST_F(UrgentItemsTest, ThatAnOperatorMadeUrgentNeedNoTokenToBeTriedAgain) {
   EXPECT_EQ(left(), 2);
 }
 
+TEST_F(UrgentItemsTest, TakeNoTokenOfAGroupThatTheOwnerHasLeft) {
+  other_.groups = [] { return std::set<std::string>{"staff", "tomo"}; };
+  EnqueueRequest request = of_group("a.mrc", "tomo");
+  request.priority = Priority::kNormal;
+  const auto id = tokens_->enqueue(other_, request).id;
+  other_.groups = [] { return std::set<std::string>{"staff"}; };
+  EXPECT_THAT(
+      refused([&] { tokens_->promote(other_, id, Priority::kUrgent); }),
+      AllOf(HasSubstr("not a member of group 'tomo'"), HasSubstr("item " + std::to_string(id)),
+            HasSubstr("enqueue it again for a group of yours, or use high")));
+  EXPECT_EQ(db::ItemStore(*database_).find(id)->priority, Priority::kNormal);
+  EXPECT_EQ(tokens_->promote(other_, id, Priority::kHigh).priority, Priority::kHigh);
+  db::ItemStore(*database_).set_state(id, db::ItemState::kFailed, "", 0);
+  const auto path = db::ItemStore(*database_).find(id)->micrograph_path;
+  EXPECT_THAT(refused([&] {
+                tokens_->retry(other_, id,
+                               {.priority = Priority::kUrgent, .micrograph = file_facts(path)});
+              }),
+              HasSubstr("not a member of group 'tomo'"));
+  other_.groups = [] { return std::set<std::string>{"staff", "tomo"}; };
+  tokens_->retry(other_, id, {.priority = Priority::kUrgent, .micrograph = file_facts(path)});
+  EXPECT_EQ(db::ItemStore(*database_).find(id)->priority, Priority::kUrgent);
+  EXPECT_EQ(left(), 2) << "of staff";
+}
+
 TEST_F(UrgentItemsTest, CountForAGroupOfTheOwner) {
   EXPECT_EQ(commands_->enqueue(other_, urgent("a.mrc")).group, "staff");
   EXPECT_EQ(commands_->enqueue(other_, of_group("b.mrc", "guests")).group, "guests");
