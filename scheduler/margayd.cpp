@@ -1,5 +1,6 @@
 // margayd: main() of the daemon.
 #include <CLI/CLI.hpp>
+#include <iostream>
 
 #include "scheduler/cli/arguments.h"
 #include "scheduler/process/options.h"
@@ -12,7 +13,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);
+    const int code = app.exit(asked);
+    if (std::cout.flush()) return code;
+    return scheduler::refuse("cannot write all of the output; is its disk full?", 1);
   } catch (const CLI::ParseError& error) {
     return scheduler::refuse(scheduler::cli::usage_message(app, error), 2);
   }
