@@ -146,7 +146,7 @@ FusedPlan plan_passes(const ProblemShape& shape, const FusedKernels& kernels,
         "the fused path would cut this image into too many tiles: search with --fft "
         "cufft (in fp32)");
   }
-  plan->rows_ahead = reads_rows_ahead(kernels.block_bytes);
+  plan->rows_ahead = reads_rows_ahead(kernels.precision, kernels.block_bytes);
   return std::move(*plan);
 }
 

@@ -43,7 +43,7 @@ TEST_F(GpuCheck, GoesFromWhatMattersMostToTheRest) {
                                                     "profile fused:fp16 correlate_columns",
                                                     "profile fused:fp16 finish_rows",
                                                     "profile fused:fp32:in-two correlate_columns",
-                                                    "profile fused:fp32:rows-in-turn "
+                                                    "profile fused:fp32:rows-ahead "
                                                     "finish_rows",
                                                     "search tests",
                                                     "path tests",
@@ -91,7 +91,7 @@ TEST_F(GpuCheck, KeepsTheFiguresOfEveryStep) {
 TEST_F(GpuCheck, MeasuresAndProfilesTheKernelsThatAPlanDoesNotChoose) {
   machine_.check({"--profile", "--bench"});
   for (const std::string precision : {"fp32", "fp16"}) {
-    for (const char* words : {" ", ":chunks-first", ":in-two", ":rows-in-turn"}) {
+    for (const char* words : {" ", ":chunks-first", ":in-two", ":rows-ahead", ":rows-in-turn"}) {
       EXPECT_THAT(machine_.calls(),
                   Contains(AllOf(HasSubstr("gpu_bench --case 4096x4096 512"),
                                  HasSubstr("--side fused:" + precision + words))));
@@ -102,7 +102,7 @@ TEST_F(GpuCheck, MeasuresAndProfilesTheKernelsThatAPlanDoesNotChoose) {
                                                  HasSubstr(std::string("--side ") + side + " "))));
   }
   EXPECT_THAT(machine_.calls(), Contains(AllOf(HasSubstr("regex:^finish_rows$"),
-                                               HasSubstr("--side fused:fp32:rows-in-turn "))));
+                                               HasSubstr("--side fused:fp32:rows-ahead "))));
 }
 
 TEST_F(GpuCheck, CallsNoStallWhatIsNone) {
@@ -135,7 +135,7 @@ TEST_F(GpuCheck, DoesTheNamedPartsAlone) {
                   {"profile fused:fp32 correlate_columns", "profile fused:fp32 finish_rows",
                    "profile fused:fp16 correlate_columns", "profile fused:fp16 finish_rows",
                    "profile fused:fp32:in-two correlate_columns",
-                   "profile fused:fp32:rows-in-turn finish_rows", "kernels 4096x4096 512",
+                   "profile fused:fp32:rows-ahead finish_rows", "kernels 4096x4096 512",
                    "benchmark 4096x4096 512", "benchmark 4096x4096 384", "benchmark 5760x4092 512",
                    "benchmark 5760x4092 384"})));
   EXPECT_EQ(machine_.check({"--fast"}).exit_code, 2);

@@ -9,16 +9,16 @@ from gpu_check.libraries import find_tool
 
 CASES = (("4096x4096", "512"), ("4096x4096", "384"), ("5760x4092", "512"), ("5760x4092", "384"))
 SIDES = ("cufft:fp32", "fused:fp32", "fused:fp16")
-# What may differ from the plan's choice on a device like the H200: the order of the blocks that
-# correlate columns, their kernel, and that of the last rows.
+# What a plan may choose or not: the order of the blocks that correlate columns, their kernel, and
+# that of the last rows.
 KERNEL_SIDES = tuple("fused:%s%s" % (precision, words)
                      for precision in ("fp32", "fp16")
-                     for words in ("", ":chunks-first", ":in-two", ":rows-in-turn"))
+                     for words in ("", ":chunks-first", ":in-two", ":rows-ahead", ":rows-in-turn"))
 ENOUGH_FOR_A_CASE = 60  # seconds
 # What ncu looks for: the plan chooses one of the two kernels of columns.
 KERNELS = {"correlate_columns": "^correlate_columns(_in_two)?$", "finish_rows": "^finish_rows$"}
 PROFILED_ASIDE = (("fused:fp32:in-two", "correlate_columns"),
-                  ("fused:fp32:rows-in-turn", "finish_rows"))
+                  ("fused:fp32:rows-ahead", "finish_rows"))
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "MemoryWorkloadAnalysis_Tables",
             "SchedulerStats", "WarpStateStats", "LaunchStats", "Occupancy")
 METRICS = ("gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,"

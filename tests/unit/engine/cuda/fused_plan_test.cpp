@@ -122,18 +122,20 @@ TEST(CudaFusedMemory, CountsTheLinesOfTwoLanesThatAreNotFull) {
             beyond * static_cast<uint64_t>(plan.fused->transforms) * 2304 * 4);
 }
 
-TEST(CudaFusedPlan, ReadsRowsAheadWhereABlockMayHaveMuchSharedMemory) {
-  FusedKernels on = kernels();
-  const auto reads_ahead = [&](uint64_t block_bytes) {
+TEST(CudaFusedPlan, ReadsRowsAheadInFp16WhereABlockMayHaveMuchSharedMemory) {
+  const auto reads_ahead = [&](Precision precision, uint64_t block_bytes) {
+    FusedKernels on = kernels(precision);
     on.block_bytes = block_bytes;
     return plan_fused_memory(kLarge, on, std::vector<int>{2304}, 4).fused->rows_ahead;
   };
-  EXPECT_TRUE(reads_ahead(227 * kKib));
-  EXPECT_FALSE(reads_ahead(163 * kKib));
+  EXPECT_TRUE(reads_ahead(Precision::kFp16, 227 * kKib));
+  EXPECT_FALSE(reads_ahead(Precision::kFp16, 163 * kKib));
+  EXPECT_FALSE(reads_ahead(Precision::kFp32, 227 * kKib));
 }
 
 TEST(CudaFusedPlan, GrantsAMeasurementAnotherOrderAndOtherKernels) {
-  FusedPlan plan = *plan_fused_memory(kLarge, kernels(), std::vector<int>{2304}, 4).fused;
+  const FusedKernels half = kernels(Precision::kFp16);
+  FusedPlan plan = *plan_fused_memory(kLarge, half, std::vector<int>{2304}, 4).fused;
   grant({}, plan);
   EXPECT_EQ(plan.grid, ColumnGrid::kTransformsFirst);
   EXPECT_EQ(plan.columns, ColumnKernel::kInThree);
