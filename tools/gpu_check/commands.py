@@ -117,11 +117,18 @@ class Commands:
 
     def start(self, command, log, environment, folder):
         """Raises OSError where there is no such program."""
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log.fileno(), stderr=log.fileno(),
-            env=environment, cwd=folder, preexec_fn=_become_a_group_that_dies_with_its_parent)
-        self._tell_guard(process.pid)
-        return process
+        def prepare():
+            _become_a_group_that_dies_with_its_parent()
+            # Before the program starts: this process may be killed at any moment.
+            self._tell_guard(os.getpid())
+
+        try:
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log.fileno(), stderr=log.fileno(),
+                env=environment, cwd=folder, preexec_fn=prepare)
+        except OSError:
+            self._tell_guard(0)
+            raise
 
     def end(self, process):
         """Ends the whole group of `process`: asked where it still runs, then killed. Returns False
