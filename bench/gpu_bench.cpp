@@ -180,7 +180,7 @@ class Runner {
   }
 
   const Noise& noise_;
-  const engine::cuda::ColumnWishes wishes_;
+  const engine::cuda::KernelWishes wishes_;
   KernelTimes times_;
   engine::DevicePlan plan_;
   std::unique_ptr<engine::Backend> backend_;

@@ -86,7 +86,7 @@ std::vector<CaseOptions> usual_cases() {
 
 }  // namespace
 
-std::string words_of(const engine::cuda::ColumnWishes& columns) {
+std::string words_of(const engine::cuda::KernelWishes& columns) {
   std::string text;
   for (const auto& [word, grid] : kGrids) {
     if (columns.grid == grid) text = word;

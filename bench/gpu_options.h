@@ -16,11 +16,11 @@ struct CaseOptions {
 // One way of correlating.
 struct SideOptions {
   std::string fft, precision;
-  engine::cuda::ColumnWishes columns;  // of the fused path
+  engine::cuda::KernelWishes columns;  // of the fused path
 };
 
 // "chunks-first in-two": what of the two is known.
-std::string words_of(const engine::cuda::ColumnWishes& columns);
+std::string words_of(const engine::cuda::KernelWishes& columns);
 
 struct Options {
   std::vector<CaseOptions> cases;  // by default those of docs/cuda.md

@@ -3,6 +3,8 @@
 
 #include <sys/mount.h>
 
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -10,8 +12,10 @@ namespace tests {
 
 class SmallDisk {
  public:
-  explicit SmallDisk(const std::string& folder) : folder_(folder) {
-    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, "size=32m") == 0;
+  // In `folder`, which is made where it is missing. `size` as mount takes it.
+  explicit SmallDisk(const std::string& folder, const std::string& size = "32m") : folder_(folder) {
+    std::filesystem::create_directory(folder);
+    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
   }
   ~SmallDisk() {
     if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
@@ -20,11 +24,14 @@ class SmallDisk {
   SmallDisk& operator=(const SmallDisk&) = delete;
 
   bool is_mounted() const { return mounted_; }
-  // With a file `fill`.
+  // To the last byte, with a file `fill`.
   void fill() const {
-    std::ofstream file(folder_ + "/fill", std::ios::binary);
-    const std::string block(4096, 'x');
-    while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
+    std::ofstream file(folder_ + "/fill", std::ios::binary | std::ios::app);
+    for (const size_t size : {size_t{1} << 20, size_t{4096}}) {
+      const std::string block(size, 'x');
+      while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) continue;
+      file.clear();
+    }
   }
 
  private:

@@ -76,7 +76,7 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
   return plan;
 }
 
-void grant(const ColumnWishes& wishes, FusedPlan& plan) {
+void grant(const KernelWishes& wishes, FusedPlan& plan) {
   const int length = plan.tiling.rows.length;
   if (wishes.columns == ColumnKernel::kInTwo && radix_in_two(length) == 0) {
     throw UsageError("columns of " + std::to_string(length) +

@@ -59,13 +59,13 @@ std::optional<FusedPlan> plan_fused(const ProblemShape& shape, std::span<const i
 
 // Overrides of a plan's choices, for measurements. It changes the memory that the plan counts
 // by a few rows at most.
-struct ColumnWishes {
+struct KernelWishes {
   std::optional<ColumnGrid> grid;
   std::optional<ColumnKernel> columns;
   std::optional<bool> rows_ahead;
 };
 // Throws UsageError where the tiles' length has no kernel in two stages.
-void grant(const ColumnWishes& wishes, FusedPlan& plan);
+void grant(const KernelWishes& wishes, FusedPlan& plan);
 
 // "4 tiles of 2304 x 2304 pixels", rows first.
 std::string describe_tiling(const Tiling& tiling);

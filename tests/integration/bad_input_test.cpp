@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "engine/io/mrc.h"
 #include "tests/integration/small_search.h"
 #include "tests/require.h"
+#include "tests/small_disk.h"
 
 namespace tests {
 namespace {
@@ -262,28 +262,9 @@ TEST_F(BadInput, AFolderThatIsNotWritableIsRefused) {
         words, before);
 }
 
-// A file system of 1 MiB, as long as the test runs.
-class SmallDisk {
- public:
-  explicit SmallDisk(std::string folder) : folder_(std::move(folder)) {
-    ::mkdir(folder_.c_str(), 0755);
-    mounted_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=1m") == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount(folder_.c_str());
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  bool mounted() const { return mounted_; }
-
- private:
-  std::string folder_;
-  bool mounted_ = false;
-};
-
 TEST_F(BadInput, MissingDiskRoomIsFoundBeforeTheSearch) {
-  const SmallDisk disk(search_.file("out"));
-  if (!disk.mounted()) {
+  const SmallDisk disk(search_.file("out"), "1m");
+  if (!disk.is_mounted()) {
     MARGAY_SKIP_FOR_WANT_OF(
         "mount", std::string("a small file system cannot be mounted: ") + std::strerror(errno));
   }

@@ -2,18 +2,17 @@
 // or cut off, and never a hang. MARGAY_LONG=1 repeats it many more times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "tests/integration/rank_group.h"
 #include "tests/require.h"
+#include "tests/small_disk.h"
 #include "tests/wait_until.h"
 
 namespace tests {
@@ -21,33 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-class SmallDisk {
- public:
-  SmallDisk(const std::string& folder, const std::string& size) : folder_(folder) {
-    fs::create_directory(folder);
-    mounted_ = ::mount("tmpfs", folder.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
-  }
-  ~SmallDisk() {
-    if (mounted_) ::umount2(folder_.c_str(), MNT_DETACH);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-  bool mounted() const { return mounted_; }
-  void fill() const {
-    std::ofstream file(folder_ + "/filler", std::ios::binary | std::ios::app);
-    for (const size_t size : {size_t{1} << 20, size_t{4096}}) {
-      const std::string block(size, 'x');
-      while (file.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
-      }
-      file.clear();
-    }
-  }
-
- private:
-  std::string folder_;
-  bool mounted_ = false;
-};
 
 class Ranks : public testing::Test {
  protected:
@@ -307,7 +279,7 @@ TEST_F(Ranks, AFullDiskUnderTheCheckpointCostsTheCheckpointAlone) {
     SmallSearch search;
     make_long_enough(search);
     const SmallDisk disk(search.file("disk"), "16m");
-    if (!disk.mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
+    if (!disk.is_mounted()) MARGAY_SKIP_FOR_WANT_OF("mount", "the right to mount a file system");
     RankGroup group(search,
                     {.ranks = 3,
                      .options = {"--checkpoint", "disk/search.mgc", "--checkpoint-every", "5ms"},
