@@ -2,131 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <optional>
-#include <queue>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "scheduler/policy/deadlines.h"
+#include "scheduler/policy/devices.h"
+#include "scheduler/policy/expected_widths.h"
 #include "scheduler/policy/runtime_model.h"
 #include "scheduler/policy/wait_forecast.h"
 
 namespace scheduler {
 namespace {
 
-// To choose a width by when it is done looks at all devices: later items get their narrowest one.
-constexpr int kMostByWait = 200;
-constexpr double kLonger = 1.1;  // of two widths the narrower, unless it is done this much later
 constexpr double kLongest = 2e9;
 
 int32_t whole(double seconds) {
   return static_cast<int32_t>(std::ceil(std::clamp(seconds, 0.0, kLongest)));
 }
 
-// One device in the place of a GPU where there are none.
-Width with_device(const Width& width) { return width.gpus() > 0 ? width : Width{}; }
-
-// The devices that jobs run on, and when each is free. Jobs of one device and of one whole node,
-// which most are, find theirs in a heap; a wider one rebuilds it.
-class Devices {
- public:
-  explicit Devices(ClusterForecast free, int most_jobs)
-      : free_(std::move(free)), most_jobs_(static_cast<size_t>(std::max(1, most_jobs))) {
-    for (const NodeForecast& node : free_) count_ += node.size();
-  }
-
-  double count() const { return static_cast<double>(count_); }
-
-  std::optional<double> earliest(const Width& width) {
-    put_back();
-    return earliest_start(free_, width);
-  }
-
-  // The start of the next job of a search whose job stops with a checkpoint at this time.
-  std::optional<double> resume(const Width& width, double seconds, double stops) {
-    put_back();
-    return place(free_, width, seconds, stops);
-  }
-
-  // The start of a job of this width that runs for so many seconds; nullopt: there is no room.
-  std::optional<double> take(const Width& width, double seconds) {
-    if (width.nodes != 1 || !is_unit(width.gpus_per_node)) {
-      put_back();
-      return place(free_, width, seconds);
-    }
-    if (unit_ != width.gpus_per_node) build(width.gpus_per_node);
-    if (heap_.empty()) return std::nullopt;
-    Unit unit = heap_.top();
-    heap_.pop();
-    const double start = std::max(0.0, unit.first);
-    heap_.emplace(start + seconds, unit.second);
-    return start;
-  }
-
- private:
-  using Unit = std::pair<double, size_t>;  // free at, which
-
-  bool is_unit(int gpus) const {
-    if (gpus == 1) return true;
-    return std::all_of(free_.begin(), free_.end(), [gpus](const NodeForecast& node) {
-      return node.size() == static_cast<size_t>(gpus);
-    });
-  }
-
-  void build(int gpus) {
-    put_back();
-    unit_ = gpus;
-    std::vector<Unit> units;
-    for (size_t node = 0; node < free_.size(); ++node) {
-      if (gpus > 1) {
-        units.emplace_back(*std::max_element(free_[node].begin(), free_[node].end()), node);
-        continue;
-      }
-      for (size_t gpu = 0; gpu < free_[node].size(); ++gpu) {
-        units.emplace_back(free_[node][gpu], units.size());
-      }
-    }
-    std::sort(units.begin(), units.end());
-    // No more jobs run at once: the devices that are free last are not needed.
-    if (units.size() > most_jobs_) units.resize(most_jobs_);
-    heap_ = Heap(std::greater<>(), std::move(units));
-  }
-
-  // What the heap knows, as the forecast of the nodes.
-  void put_back() {
-    std::vector<double*> single;
-    if (unit_ == 1) {
-      for (NodeForecast& node : free_) {
-        for (double& gpu : node) single.push_back(&gpu);
-      }
-    }
-    for (; unit_ > 0 && !heap_.empty(); heap_.pop()) {
-      const auto& [free, which] = heap_.top();
-      if (unit_ == 1) {
-        *single[which] = free;
-      } else {
-        std::fill(free_[which].begin(), free_[which].end(), free);
-      }
-    }
-    unit_ = 0;
-  }
-
-  using Heap = std::priority_queue<Unit, std::vector<Unit>, std::greater<>>;
-
-  ClusterForecast free_;
-  size_t most_jobs_;
-  size_t count_ = 0;
-  int unit_ = 0;  // GPUs of what the heap has; 0: it is empty
-  Heap heap_{};
-};
-
 class Expectation {
  public:
   Expectation(const QueueSnapshot& snapshot, Plan& plan)
-      : snapshot_(snapshot), plan_(plan), now_(static_cast<double>(snapshot.now)) {}
+      : snapshot_(snapshot),
+        plan_(plan),
+        now_(static_cast<double>(snapshot.now)),
+        widths_(snapshot.limits, snapshot.now) {}
 
   void add_others(const std::vector<Entry>& others) {
     for (const Entry& entry : others) {
@@ -173,13 +74,6 @@ class Expectation {
     double stops = 0;
     double seconds = 0;
   };
-
-  // What an item of a class and kind may have, narrowest first, and how long it then takes.
-  struct Timed {
-    Width width{};
-    double seconds = 0;
-  };
-  using Menu = std::vector<Timed>;
 
   const SearchTime* time_of(const PlanItem& item) const {
     if (item.kind < 0 || static_cast<size_t>(item.kind) >= snapshot_.times.size()) return nullptr;
@@ -229,20 +123,6 @@ class Expectation {
     }
   }
 
-  // Of a search that runs in segments, each of which begins with `overhead` seconds, on the same
-  // GPUs.
-  static double in_segments(double whole, int64_t segment, double overhead) {
-    const auto turn = static_cast<double>(segment);
-    if (turn <= overhead || whole <= turn) return whole;
-    return whole + overhead * std::ceil((whole - turn) / (turn - overhead));
-  }
-
-  double in_segments_of(const PlanItem& item, double whole, const RuntimeModel& model,
-                        const Width& width) const {
-    if (item.priority <= db::Priority::kUrgent || !asks_of(item).size.empty()) return whole;
-    return in_segments(whole, snapshot_.limits.segment, run_seconds(model, 0, width));
-  }
-
   int64_t segment_of_job(const PlanItem& item) const {
     if (!snapshot_.gpus) return 0;
     const auto found = snapshot_.gpus->segments.find(item.id);
@@ -281,13 +161,22 @@ class Expectation {
 
   void add_waiting(const Entry& entry, const JobStart* start, int64_t left, Devices& devices) {
     const PlanItem& item = *entry.item;
-    const SearchTime* time = time_of(item);
-    std::optional<Width> width;
-    if (time != nullptr) {
-      width = start != nullptr ? with_device(start->width) : width_of(item, *time, left, devices);
+    std::optional<double> begins;
+    double seconds = 0;
+    if (const SearchTime* time = time_of(item)) {
+      const WaitingSearch search{.priority = item.priority,
+                                 .kind = item.kind,
+                                 .time = time,
+                                 .left = item.left,
+                                 .finish_by = item.finish_by,
+                                 .own_size = !asks_of(item).size.empty()};
+      const auto width = start != nullptr ? std::optional(with_device(start->width))
+                                          : widths_.of(search, left, devices);
+      if (width) {
+        seconds = widths_.run_seconds_of(search, *width);
+        begins = devices.take(*width, seconds);
+      }
     }
-    const double seconds = width ? run_seconds_of(item, *time, *width) : 0;
-    const auto begins = width ? devices.take(*width, seconds) : std::nullopt;
     if (!begins) {
       ++plan_.queue.unknown;
       return;
@@ -295,105 +184,13 @@ class Expectation {
     set(entry, *begins, *begins + seconds);
   }
 
-  double run_seconds_of(const PlanItem& item, const SearchTime& time, const Width& width) {
-    if (item.left < 1) {
-      const double rest = run_seconds(time.model, time.work * item.left, width);
-      return in_segments_of(item, rest, time.model, width);
-    }
-    const bool urgent = item.priority <= db::Priority::kUrgent;
-    const auto known = std::find_if(last_.begin(), last_.end(), [&](const auto& one) {
-      return one.kind == item.kind && one.urgent == urgent && one.width == width;
-    });
-    if (known != last_.end()) return known->seconds;
-    const double seconds =
-        in_segments_of(item, run_seconds(time.model, time.work, width), time.model, width);
-    constexpr size_t kFew = 16;
-    if (last_.size() == kFew) last_.erase(last_.begin());
-    last_.push_back({.kind = item.kind, .urgent = urgent, .width = width, .seconds = seconds});
-    return seconds;
-  }
-
-  std::optional<Width> width_of(const PlanItem& item, const SearchTime& time, int64_t left,
-                                Devices& devices) {
-    const auto rules = snapshot_.limits.classes.find(item.priority);
-    if (rules == snapshot_.limits.classes.end()) {
-      return with_device(width_for(snapshot_.limits, item.priority));
-    }
-    const bool by_wait = item.priority <= db::Priority::kUrgent || item.finish_by > snapshot_.now;
-    const Menu& menu = menu_of(item, time, rules->second, item.finish_by > snapshot_.now);
-    if (menu.empty()) return std::nullopt;
-    if (by_wait) return width_by_wait(item, menu, devices);
-    const double share = devices.count() / static_cast<double>(std::max<int64_t>(1, left));
-    if (menu.size() == 1 || menu[1].width.gpus() > share) return menu.front().width;
-    return width_by_share(menu, share, devices);
-  }
-
-  // As rule 2 has it: the widest within the share that is done no later than a narrower one.
-  Width width_by_share(const Menu& menu, double share, Devices& devices) {
-    if (by_wait_++ >= kMostByWait) return menu.front().width;
-    Width chosen = menu.front().width;
-    double first = kLongest;
-    for (const Timed& one : menu) {
-      if (one.width.gpus() > share) break;
-      const auto wait = devices.earliest(one.width);
-      if (!wait || *wait + one.seconds > first) continue;
-      first = *wait + one.seconds;
-      chosen = one.width;
-    }
-    return chosen;
-  }
-
-  // As rules 1 and 3 have it, but with expected times alone.
-  Width width_by_wait(const PlanItem& item, const Menu& menu, Devices& devices) {
-    if (by_wait_++ >= kMostByWait) return menu.front().width;
-    const double until = static_cast<double>(item.finish_by) - now_;
-    std::vector<std::pair<double, Width>> done;
-    double first = kLongest;
-    for (const Timed& one : menu) {
-      const auto wait = devices.earliest(one.width);
-      if (!wait) continue;
-      done.emplace_back(*wait + one.seconds, one.width);
-      first = std::min(first, done.back().first);
-    }
-    const bool due = item.finish_by > snapshot_.now && first <= until;
-    const double bound = due ? until : first * kLonger;
-    const auto found = std::find_if(done.begin(), done.end(),
-                                    [bound](const auto& one) { return one.first <= bound; });
-    return found == done.end() ? menu.front().width : found->second;
-  }
-
-  const Menu& menu_of(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,
-                      bool due) {
-    const auto [known, is_new] = menus_.try_emplace({item.priority, item.kind, due});
-    if (!is_new) return known->second;
-    const ClusterLimits& limits = snapshot_.limits;
-    for (const Width& width : limits.menu) {
-      const bool fits = limits.most_nodes == 0 || width.nodes <= limits.most_nodes;
-      if (!fits || width < rules.least || width > (due ? rules.deadline_cap : rules.cap)) continue;
-      const bool narrowest = known->second.empty();
-      const double used = efficiency(time.model, time.work, width);
-      if (!narrowest && used < rules.least_efficiency) continue;
-      known->second.push_back({width, run_seconds(time.model, time.work, width)});
-    }
-    return known->second;
-  }
-
-  struct Known {
-    int kind = -1;
-    bool urgent = false;
-    Width width{};
-    double seconds = 0;
-  };
-
   const QueueSnapshot& snapshot_;
   Plan& plan_;
   double now_;
+  ExpectedWidths widths_;
   std::vector<double> busy_{};  // seconds until the running jobs end
   std::vector<Rest> rests_{};
   size_t resumed_ = 0;  // of these
-  std::map<std::tuple<db::Priority, int, bool>, Menu> menus_{};
-  std::vector<Known> last_{};
-  int by_wait_ = 0;
 };
 
 // For items that are not in the plan yet.

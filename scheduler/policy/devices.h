@@ -1,0 +1,46 @@
+// The devices that jobs run on, and when each is free: list scheduling of one job after the other.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "scheduler/config/width.h"
+#include "scheduler/policy/wait_forecast.h"
+
+namespace scheduler {
+
+// Jobs of one device and of one whole node, which most are, find theirs in a heap; a wider one
+// rebuilds it. Times are seconds from the plan.
+class Devices {
+ public:
+  // At most so many jobs run at once.
+  Devices(ClusterForecast free, int most_jobs);
+
+  double count() const { return static_cast<double>(count_); }
+  std::optional<double> earliest(const Width& width);
+  // The start of the next job of a search whose job stops with a checkpoint at this time.
+  std::optional<double> resume(const Width& width, double seconds, double stops);
+  // The start of a job of this width that runs for so many seconds; nullopt: there is no room.
+  std::optional<double> take(const Width& width, double seconds);
+
+ private:
+  using Unit = std::pair<double, size_t>;  // free at, which
+  using Heap = std::priority_queue<Unit, std::vector<Unit>, std::greater<>>;
+
+  bool is_unit(int gpus) const;
+  void build(int gpus);
+  void put_back();
+
+  ClusterForecast free_;
+  size_t most_jobs_;
+  size_t count_ = 0;
+  int unit_ = 0;  // GPUs of what the heap has; 0: it is empty
+  Heap heap_{};
+};
+
+}  // namespace scheduler

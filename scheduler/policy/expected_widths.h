@@ -1,0 +1,76 @@
+// Which width a waiting search is expected to get when it has its turn, and how long its job then
+// takes: rules 0 to 3 of the policy by expected times alone. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "db/records.h"
+#include "scheduler/policy/devices.h"
+#include "scheduler/policy/queue_snapshot.h"
+
+namespace scheduler {
+
+// One device in the place of a GPU where there are none.
+Width with_device(const Width& width);
+
+// Of a search that takes `whole` seconds, in segments, each of which begins with `overhead`
+// seconds, on the same GPUs.
+double in_segments(double whole, int64_t segment, double overhead);
+
+// A search that has no job, and the class that it is in.
+struct WaitingSearch {
+  db::Priority priority = db::Priority::kNormal;
+  int kind = -1;
+  const SearchTime* time = nullptr;  // never null
+  double left = 1;                   // PlanItem::left
+  int64_t finish_by = 0;             // seconds since the epoch; 0: it has no deadline
+  bool own_size = false;             // its own options say how large its job is: no segments
+};
+
+class ExpectedWidths {
+ public:
+  // `now` in seconds since the epoch. The limits must outlive this.
+  ExpectedWidths(const ClusterLimits& limits, int64_t now) : limits_(limits), now_(now) {}
+
+  // `left`: ready items of its class that have not had their turn, itself included. nullopt where
+  // its class may have no width of the menu.
+  std::optional<Width> of(const WaitingSearch& search, int64_t left, Devices& devices);
+  // Of its job, or of its jobs where it runs in segments.
+  double run_seconds_of(const WaitingSearch& search, const Width& width);
+  // What its class may have, narrowest first; where the widths are fixed, that one.
+  std::vector<Width> allowed(const WaitingSearch& search);
+
+ private:
+  // How long a whole search takes.
+  struct Timed {
+    Width width{};
+    double seconds = 0;
+  };
+  using Menu = std::vector<Timed>;
+
+  struct Known {
+    int kind = -1;
+    bool urgent = false;
+    bool own_size = false;
+    Width width{};
+    double seconds = 0;
+  };
+
+  bool is_due(const WaitingSearch& search) const { return search.finish_by > now_; }
+  double in_segments_of(const WaitingSearch& search, double whole, const Width& width) const;
+  const Menu& menu_of(const WaitingSearch& search, const ClassWidths& rules);
+  Width by_share(const Menu& menu, double share, Devices& devices);
+  Width by_wait(const WaitingSearch& search, const Menu& menu, Devices& devices);
+
+  const ClusterLimits& limits_;
+  int64_t now_;
+  std::map<std::tuple<db::Priority, int, bool>, Menu> menus_{};
+  std::vector<Known> last_{};
+  int by_wait_ = 0;
+};
+
+}  // namespace scheduler
