@@ -2,10 +2,13 @@
 #pragma once
 
 #include "base/json.h"
+#include "scheduler/commands/commands.h"
 #include "scheduler/commands/plan_view.h"
 
 namespace scheduler::api {
 
 nlohmann::json plan_json(const PlanView& plan);
+// Null without a forecast.
+nlohmann::json forecast_json(const Commands::Forecast& forecast);
 
 }  // namespace scheduler::api

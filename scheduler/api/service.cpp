@@ -106,7 +106,7 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
   if (path.size() <= 4 && request.method == "POST" && !action.empty()) {
     return change(request, item, action);
   }
-  if (path.size() == 3 && request.method == "GET") return show(item);
+  if (path.size() == 3 && request.method == "GET") return show(request, item);
   if (action == "log") return log(request, item);
   if (action == "results") return results(request, item);
   if (action == "script") return script(request, item);

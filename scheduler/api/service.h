@@ -91,7 +91,7 @@ class Service {
   RetryRequest retry_of(const Caller& caller, const Request& request);
   std::string list(const Request& request) const;
   nlohmann::json progress_of_newest(int64_t item) const;
-  nlohmann::json show(int64_t item) const;
+  nlohmann::json show(const Request& request, int64_t item) const;
   nlohmann::json log(const Request& request, int64_t item) const;
   nlohmann::json results(const Request& request, int64_t item) const;
   nlohmann::json script(const Request& request, int64_t item) const;

@@ -15,6 +15,7 @@
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
+#include "scheduler/api/plan_json.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
@@ -162,7 +163,7 @@ json Service::history(const Request& request) const {
   return history_json(hooks_.history(query));
 }
 
-json Service::show(int64_t item) const {
+json Service::show(const Request& request, int64_t item) const {
   const ItemView view = commands_.show(item);
   json entry = view_json(view);
   const bool running = view.item.state == db::ItemState::kActive && !view.attempts.empty();
@@ -174,6 +175,9 @@ json Service::show(int64_t item) const {
     put_text(event, "who", line.who);
     put_text(event, "detail", line.detail);
     entry["history"].push_back(std::move(event));
+  }
+  if (parameter(request, "forecast") == "1") {
+    entry["forecast"] = forecast_json(commands_.forecast(item));
   }
   return {{"item", entry}};
 }

@@ -153,17 +153,6 @@ std::string finish_by_text(const json& item) {
          " late";
 }
 
-// "starts 2026-11-24 07:00:00, done 2026-11-24 08:00:00"; empty where it is not known.
-std::string expected_text(const json& item) {
-  const auto end = item.find("expected_end");
-  if (end == item.end()) return "";
-  const std::string done = "done " + time_text(end->get<int64_t>());
-  if (item.at("state") == "ACTIVE" &&
-      item.at("expected_start").get<int64_t>() <= std::time(nullptr))
-    return done;
-  return "starts " + time_text(item.at("expected_start").get<int64_t>()) + ", " + done;
-}
-
 void show_one(const Context& context, const json& entry) {
   const auto id = entry.at("id").get<int64_t>();
   const std::string state = entry.at("state");
@@ -195,36 +184,25 @@ void show_one(const Context& context, const json& entry) {
   show_history(context, entry.at("history"));
 }
 
-void explain_one(const Context& context, const json& entry) {
-  const std::string state = entry.at("state");
-  context.out() << "item " << entry.at("id").get<int64_t>() << ", "
-                << entry.at("priority").get<std::string>() << ", "
-                << context.styled(state, state_style(state)) << ": "
-                << printable(text_of(entry, "explanation")) << "\n";
-  const std::string expected = expected_text(entry);
-  if (!expected.empty()) context.out() << "expected: " << expected << "\n";
+}  // namespace
+
+std::string expected_text(const json& item) {
+  const auto end = item.find("expected_end");
+  if (end == item.end()) return "";
+  const std::string done = "done " + time_text(end->get<int64_t>());
+  if (item.at("state") == "ACTIVE" &&
+      item.at("expected_start").get<int64_t>() <= std::time(nullptr))
+    return done;
+  return "starts " + time_text(item.at("expected_start").get<int64_t>()) + ", " + done;
 }
 
-json explanation_of(const json& entry) {
-  json document = {{"item", entry.at("id")}, {"state", entry.at("state")}};
-  api::put_text(document, "explanation", text_of(entry, "explanation"));
-  document["finish_by"] = entry.at("finish_by");
-  for (const char* key : {"late_by", "expected_start", "expected_end"}) {
-    if (entry.contains(key)) document[key] = entry.at(key);
-  }
-  document["shape"] =
-      entry.at("attempts").empty() ? json(nullptr) : entry.at("attempts").back().at("shape");
-  return document;
-}
-
-// For each item, what the daemon knows of it; what it refuses is said, and the others are taken.
 Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items,
-                       const std::function<void(const json&)>& take) {
+                       const std::string& query, const std::function<void(const json&)>& take) {
   Tally tally;
   if (items.empty() && !context.wants_json()) context.out() << "no items selected\n";
   for (const int64_t item : items) {
     try {
-      take(context.get("/v1/items/" + std::to_string(item)));
+      take(context.get("/v1/items/" + std::to_string(item) + query));
       tally.succeeded();
     } catch (const Failure& failure) {
       if (items.size() == 1 || failure.exit() == Exit::kUnreachable) throw;
@@ -234,8 +212,6 @@ Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items
   }
   return tally.exit();
 }
-
-}  // namespace
 
 std::string note_of(const json& item) {
   if (const auto result = item.find("result"); result != item.end() && result->is_object()) {
@@ -282,28 +258,13 @@ std::vector<json> fetch_items(const Context& context, const std::string& query, 
 Exit show(const Context& context, const std::vector<int64_t>& items) {
   json documents = json::array();
   bool first = true;
-  const Exit exit = for_each_detailed(context, items, [&](const json& answer) {
+  const Exit exit = for_each_detailed(context, items, "", [&](const json& answer) {
     if (context.wants_json()) {
       documents.push_back(items.size() == 1 ? answer : answer.at("item"));
       return;
     }
     if (!std::exchange(first, false)) context.out() << "\n";
     show_one(context, answer.at("item"));
-  });
-  if (!context.wants_json()) return exit;
-  context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
-  return exit;
-}
-
-Exit explain(const Context& context, const std::vector<int64_t>& items) {
-  json documents = json::array();
-  const Exit exit = for_each_detailed(context, items, [&](const json& answer) {
-    const json& entry = answer.at("item");
-    if (context.wants_json()) {
-      documents.push_back(explanation_of(entry));
-    } else {
-      explain_one(context, entry);
-    }
   });
   if (!context.wants_json()) return exit;
   context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});

@@ -16,6 +16,7 @@
 #include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/enqueue_options.h"
+#include "scheduler/cli/explain.h"
 #include "scheduler/cli/export.h"
 #include "scheduler/cli/find_socket.h"
 #include "scheduler/cli/ingest_commands.h"
@@ -58,7 +59,7 @@ class Program {
     add_list();
     add_several("show", "Show details of items: CTF, attempts, result, history",
                 "margay show 12\n  margay show last", show);
-    add_several("explain", "Explain why items wait, run or ended",
+    add_several("explain", "Explain why items wait, run or ended, and what a promotion would mean",
                 "margay explain 12\n  margay explain --state failed", explain);
     add_promote();
     add_finish_by();

@@ -230,6 +230,13 @@ class Commands {
   std::vector<std::optional<int64_t>> late(const std::vector<db::Item>& items) const;
   // When each is expected to start and to be done.
   std::vector<std::optional<ExpectedTimes>> expected(const std::vector<db::Item>& items) const;
+  // What the published plan means for the item, and that plan; without a forecast where the plan
+  // does not know when it is done. Throws NotFound.
+  struct Forecast {
+    LastPlan plan{};
+    std::optional<ItemForecast> item{};
+  };
+  Forecast forecast(int64_t item_id) const;
   ExpectedQueue queue_end() const { return expected_queue(last_plan().get()); }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "scheduler/commands/job_state_text.h"
+#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/plan_text.h"
 
 namespace scheduler {
@@ -198,6 +199,16 @@ std::optional<ExpectedTimes> expected_times(const db::Item& item, const Publishe
   if (!as_planned || item.cancel_requested) return std::nullopt;
   const int64_t made = plan->plan.made;
   return ExpectedTimes{.start = made + decision->starts_in, .done = made + decision->done_in};
+}
+
+std::optional<ItemForecast> forecast_of(const db::Item& item, const db::Attempt* attempt,
+                                        const PublishedPlan* plan) {
+  if (!expected_times(item, plan)) return std::nullopt;
+  const bool runs = attempt != nullptr && attempt->state == db::AttemptState::kRunning;
+  return forecast_item(plan->plan, *plan->find(item.id),
+                       {.finish_by = item.finish_by,
+                        .own_size = !size_of(item.options).empty(),
+                        .started = runs ? attempt->started : 0});
 }
 
 ExpectedQueue expected_queue(const PublishedPlan* plan) {

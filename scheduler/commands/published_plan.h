@@ -10,6 +10,7 @@
 #include <string>
 
 #include "db/records.h"
+#include "scheduler/policy/item_forecast.h"
 #include "scheduler/policy/policy.h"
 
 namespace scheduler {
@@ -52,6 +53,11 @@ struct ExpectedTimes {
   int64_t done = 0;
 };
 std::optional<ExpectedTimes> expected_times(const db::Item& item, const PublishedPlan* plan);
+
+// What the plan means for an unfinished item beyond that; nullopt where expected_times() is.
+// `attempt` is its open one, null when there is none.
+std::optional<ItemForecast> forecast_of(const db::Item& item, const db::Attempt* attempt,
+                                        const PublishedPlan* plan);
 
 // When the whole queue is expected to be done.
 struct ExpectedQueue {

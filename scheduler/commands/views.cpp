@@ -56,6 +56,14 @@ std::vector<std::optional<ExpectedTimes>> Commands::expected(
   return times;
 }
 
+Commands::Forecast Commands::forecast(int64_t item_id) const {
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item) throw NotFound("no item " + std::to_string(item_id));
+  const auto attempt = db::AttemptStore(database_).open_of_item(item_id);
+  const LastPlan plan = last_plan();
+  return {.plan = plan, .item = forecast_of(*item, attempt ? &*attempt : nullptr, plan.get())};
+}
+
 ItemView Commands::show(int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
   if (!item) throw NotFound("no item " + std::to_string(item_id));

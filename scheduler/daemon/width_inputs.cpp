@@ -160,11 +160,14 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     if (attempt.segment > 0) gpus.segments[attempt.item_id] = attempt.segment;
     const auto start = lane.starts.find(attempt.token);
     if (start != lane.starts.end()) gpus.starts[attempt.item_id] = start->second;
+    const auto late = lane.late_starts.find(attempt.token);
+    if (late != lane.late_starts.end()) gpus.late_starts[attempt.item_id] = late->second;
   }
   for (const Missing& job : missing) {
     const auto start = place(gpus.likely, job.width, job.rest.likely);
     if (start) gpus.starts[job.item] = *start;
-    place(gpus.late, job.width, job.rest.late);
+    const auto late = place(gpus.late, job.width, job.rest.late);
+    if (late) gpus.late_starts[job.item] = *late;
   }
   return gpus;
 }
@@ -183,6 +186,7 @@ void WidthInputs::add_gpus(QueueSnapshot& snapshot) {
   pass(snapshot.gpus->likely, static_cast<double>(age));
   pass(snapshot.gpus->late, static_cast<double>(age));
   for (auto& [item, start] : snapshot.gpus->starts) start -= static_cast<double>(age);
+  for (auto& [item, start] : snapshot.gpus->late_starts) start -= static_cast<double>(age);
 }
 
 JobBounds WidthInputs::bounds_at(const std::map<std::string, std::string>& place) {

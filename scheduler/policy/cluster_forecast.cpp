@@ -283,6 +283,7 @@ LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuest
   lane.gpus.late = late.of_partition(partition, same);
   lane.gpus.not_placed = late.not_placed();
   lane.starts = likely.starts();
+  lane.late_starts = late.starts();
   lane.gpus.held_by_others = late.held_by_others(partition);
   lane.gpus.others_waiting = late.others_waiting(partition);
   return lane;

@@ -52,8 +52,10 @@ struct ForecastQuestion {
 struct LaneForecast {
   GpuForecast gpus{};                // seconds from the facts' time
   std::vector<std::string> nodes{};  // their names, in the same order
-  // When those of `ours` that wait are expected to start, by the job's name: as `likely`.
+  // When those of `ours` that wait are expected to start, by the job's name: as `likely`, and with
+  // 90 % certainty.
   std::map<std::string, double> starts{};
+  std::map<std::string, double> late_starts{};
 };
 
 // From facts that are not complete it forecasts what it can: nothing without nodes. Our jobs that

@@ -41,38 +41,36 @@ class Expectation {
   }
 
   void add_ready(const std::vector<Entry>& ready) {
-    std::optional<Devices> devices = devices_for_ready();
+    std::stable_sort(rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) {
+      return std::pair(a.of.priority, a.of.stops) < std::pair(b.of.priority, b.of.stops);
+    });
+    plan_.placing = devices_for_ready();
+    if (!plan_.placing) {
+      plan_.queue.unknown += static_cast<int64_t>(ready.size());
+      return;
+    }
+    Devices devices(plan_.placing->likely, plan_.placing->most_jobs);
     ByClass left{};
     for (const Entry& entry : ready) ++left[static_cast<size_t>(entry.item->priority)];
-    std::stable_sort(rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) {
-      return std::pair(a.entry.item->priority, a.stops) <
-             std::pair(b.entry.item->priority, b.stops);
-    });
     // Those that a floor lets go first are not in the order of the items.
     std::unordered_map<int64_t, const JobStart*> starts;
     for (const JobStart& start : plan_.starts) starts.emplace(start.item_id, &start);
     for (const Entry& entry : ready) {
       const PlanItem& item = *entry.item;
       int64_t& of_class = left[static_cast<size_t>(item.priority)];
-      if (devices) resume_up_to(item.priority, *devices);
+      resume_up_to(item.priority, devices);
       const auto start = starts.find(item.id);
-      if (devices) {
-        add_waiting(entry, start == starts.end() ? nullptr : start->second, of_class, *devices);
-      } else {
-        ++plan_.queue.unknown;
-      }
+      add_waiting(entry, start == starts.end() ? nullptr : start->second, of_class, devices);
       --of_class;
     }
-    if (devices) resume_up_to(db::Priority::kLow, *devices);
+    resume_up_to(db::Priority::kLow, devices);
+    for (const Rest& rest : rests_) plan_.placing->resumed.push_back(rest.of);
   }
 
  private:
-  // What is left of a search when its job stops with a checkpoint at the end of its segment.
   struct Rest {
-    Entry entry{};
+    ResumedSearch of{};
     double started = 0;  // seconds from now
-    double stops = 0;
-    double seconds = 0;
   };
 
   const SearchTime* time_of(const PlanItem& item) const {
@@ -81,11 +79,18 @@ class Expectation {
     return time && !asks_of(item).own_width ? &*time : nullptr;
   }
 
-  void set(const Entry& entry, double start, double done) {
-    Decision& decision = plan_.decisions[entry.decision];
+  void set(uint32_t number, double start, double done) {
+    Decision& decision = plan_.decisions[number];
     decision.starts_in = whole(start);
     decision.done_in = whole(done);
     plan_.queue.done_in = std::max(plan_.queue.done_in, int64_t{decision.done_in});
+  }
+
+  void note_kind(const Entry& entry) {
+    const int kind = entry.item->kind;
+    if (kind < Decision::kNoKind) {
+      plan_.decisions[entry.decision].kind = static_cast<uint16_t>(kind);
+    }
   }
 
   void add_job(const Entry& entry) {
@@ -98,28 +103,38 @@ class Expectation {
     }
     const Width width = with_device(*item.width);
     const double whole = run_seconds(time->model, time->work * item.left, width);
+    const double late = bounded(whole, time->model, kNinetyPercent);
     const int64_t segment = segment_of_job(item);
-    const double seconds = in_segments(whole, segment, run_seconds(time->model, 0, width));
-    set(entry, *start, std::max(0.0, *start + seconds));
+    const double overhead = run_seconds(time->model, 0, width);
+    const double seconds = in_segments(whole, segment, overhead);
+    const double late_seconds = in_segments(late, segment, overhead);
+    set(entry.decision, *start, std::max(0.0, *start + seconds));
+    note_kind(entry);
+    const auto turn = static_cast<double>(segment);
     const bool stops = seconds > whole;
-    const double turn = stops ? static_cast<double>(segment) : whole;
-    const double until = std::max(0.0, *start + turn);
-    if (!item.waits) busy_.push_back(until);
-    if (stops) {
-      rests_.push_back(
-          {.entry = entry, .started = *start, .stops = until, .seconds = seconds - turn});
+    if (!item.waits) {
+      busy_.push_back(std::max(0.0, *start + (stops ? turn : whole)));
+      busy_late_.push_back(std::max(0.0, *start + (late_seconds > late ? turn : late)));
     }
+    if (late_seconds <= late) return;
+    rests_.push_back({.of = {.priority = item.priority,
+                             .decision = entry.decision,
+                             .width = width,
+                             .stops = std::max(0.0, *start + turn),
+                             .seconds = stops ? seconds - turn : 0,
+                             .late_seconds = late_seconds - turn},
+                      .started = *start});
   }
 
   // A search that stops at the end of its segment resumes before the waiting items of its class,
   // most of which are newer.
   void resume_up_to(db::Priority priority, Devices& devices) {
     for (; resumed_ < rests_.size(); ++resumed_) {
-      const Rest& rest = rests_[resumed_];
-      if (rest.entry.item->priority > priority) return;
-      const Width width = with_device(*rest.entry.item->width);
-      const auto begins = devices.resume(width, rest.seconds, rest.stops);
-      if (begins) set(rest.entry, rest.started, *begins + rest.seconds);
+      const ResumedSearch& rest = rests_[resumed_].of;
+      if (rest.priority > priority) return;
+      if (rest.seconds <= 0) continue;
+      const auto begins = devices.resume(rest.width, rest.seconds, rest.stops);
+      if (begins) set(rest.decision, rests_[resumed_].started, *begins + rest.seconds);
     }
   }
 
@@ -141,11 +156,15 @@ class Expectation {
     return std::max(0.0, found->second);
   }
 
-  std::optional<Devices> devices_for_ready() const {
+  std::optional<Placing> devices_for_ready() const {
     if (!snapshot_.pause_reason.empty()) return std::nullopt;
     if (snapshot_.gpus) {
       // The cluster's own queue is in the forecast: it takes any number of jobs one by one.
-      return Devices(snapshot_.gpus->likely, snapshot_.limits.slots);
+      return Placing{.likely = snapshot_.gpus->likely,
+                     .late = snapshot_.gpus->late,
+                     .not_placed = snapshot_.gpus->not_placed,
+                     .most_jobs = snapshot_.limits.slots,
+                     .late_starts = snapshot_.gpus->late_starts};
     }
     if (snapshot_.limits.queues) return std::nullopt;
     // A slot with a job of which nobody knows the end is none to count on.
@@ -153,10 +172,22 @@ class Expectation {
         std::max<int64_t>(0, snapshot_.busy_slots - static_cast<int64_t>(busy_.size()));
     const int64_t slots = snapshot_.limits.slots - unknown;
     if (slots < 1) return std::nullopt;
-    NodeForecast free = busy_;
-    free.resize(static_cast<size_t>(std::max<int64_t>(slots, static_cast<int64_t>(free.size()))),
-                0);
-    return Devices({std::move(free)}, static_cast<int>(slots));
+    const auto on_slots = [slots](NodeForecast busy) {
+      busy.resize(static_cast<size_t>(std::max<int64_t>(slots, static_cast<int64_t>(busy.size()))),
+                  0);
+      return ClusterForecast{std::move(busy)};
+    };
+    return Placing{.likely = on_slots(busy_),
+                   .late = on_slots(busy_late_),
+                   .most_jobs = static_cast<int>(slots)};
+  }
+
+  uint16_t number_of(const Width& width) const {
+    const std::vector<Width>& menu = snapshot_.limits.menu;
+    const auto number = std::find(menu.begin(), menu.end(), width) - menu.begin();
+    const bool is_there =
+        number < std::min<std::ptrdiff_t>(std::ssize(menu), Decision::kFixedWidth);
+    return is_there ? static_cast<uint16_t>(number) : Decision::kFixedWidth;
   }
 
   void add_waiting(const Entry& entry, const JobStart* start, int64_t left, Devices& devices) {
@@ -175,20 +206,24 @@ class Expectation {
       if (width) {
         seconds = widths_.run_seconds_of(search, *width);
         begins = devices.take(*width, seconds);
+        plan_.decisions[entry.decision].width = number_of(*width);
       }
     }
     if (!begins) {
       ++plan_.queue.unknown;
       return;
     }
-    set(entry, *begins, *begins + seconds);
+    set(entry.decision, *begins, *begins + seconds);
+    note_kind(entry);
+    if (item.left < 1) plan_.placing->left.emplace(item.id, item.left);
   }
 
   const QueueSnapshot& snapshot_;
   Plan& plan_;
   double now_;
   ExpectedWidths widths_;
-  std::vector<double> busy_{};  // seconds until the running jobs end
+  std::vector<double> busy_{};       // seconds until the running jobs end, as expected,
+  std::vector<double> busy_late_{};  // and with 90 % certainty
   std::vector<Rest> rests_{};
   size_t resumed_ = 0;  // of these
 };
@@ -215,6 +250,7 @@ void expect_times(const QueueSnapshot& snapshot, const std::vector<Entry>& ready
   expectation.add_others(others);
   expectation.add_ready(ready);
   add_fastest(snapshot, plan);
+  plan.times = snapshot.times;
 }
 
 }  // namespace scheduler

@@ -12,7 +12,7 @@
 
 namespace scheduler {
 
-// Sets Decision::starts_in and done_in, and Plan::queue. `ready` is in the order in which items
+// Sets Decision::starts_in, done_in, kind and width, and Plan::queue, times and placing. `ready` is in the order in which items
 // start; `others` are all that are not ready, those with a job among them. A search that has
 // resumed is taken as if it had begun with its job, so that it may be done sooner.
 //

@@ -7,7 +7,7 @@
 namespace scheduler {
 namespace {
 
-constexpr int64_t kMinute = 60;
+constexpr int64_t kSecondsPerMinute = 60;
 
 template <typename Number>
 void lower(Number& bound, std::optional<int64_t> most) {
@@ -18,7 +18,7 @@ void lower(Number& bound, std::optional<int64_t> most) {
 
 std::optional<int64_t> in_seconds(std::optional<int64_t> minutes) {
   if (!minutes) return std::nullopt;
-  return *minutes * kMinute;
+  return *minutes * kSecondsPerMinute;
 }
 
 std::string at(const std::map<std::string, std::string>& place, const char* option) {

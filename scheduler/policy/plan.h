@@ -71,15 +71,24 @@ struct Reason {
 struct Decision {
   int64_t item_id = 0;
   uint32_t reason = 0;  // an index into Plan::reasons
-  // Of kQueue: items of its class that go first. Of kRetry: seconds until then.
+  // Of kQueue, and of those that start: items of its class that wait and go first. Of kRetry:
+  // seconds until then.
   int32_t count = 0;
   Verdict verdict = Verdict::kWait;
   db::Priority priority = db::Priority::kNormal;
+  // Of its search, where it has expected times: an index into Plan::times, or kNoKind.
+  uint16_t kind : 11 = kNoKind;
+  // Of one that waits and has expected times, what it is expected to get: an index into the menu of
+  // the limits, or kFixedWidth.
+  uint16_t width : 5 = kFixedWidth;
   int32_t group = 0;  // of kQueue: its own, an index into Plan::groups
   // Seconds from the plan until it is expected to start, 0 for one that runs, and to be done; -1:
   // not known (expected_times.h).
   int32_t starts_in = -1;
   int32_t done_in = -1;
+
+  static constexpr uint16_t kNoKind = 2047;    // or beyond the kinds that fit
+  static constexpr uint16_t kFixedWidth = 31;  // that of its class, or of its JobStart
 };
 
 // The items that have not ended, but for those that are held.
@@ -100,6 +109,30 @@ struct FastestSearch {
 struct Outlook {
   int64_t item_id = 0;
   int64_t done_by = 0;  // seconds since the epoch; 0: the time of its search is not known
+};
+
+// What is left of a search whose job stops with a checkpoint at the end of its segment.
+struct ResumedSearch {
+  db::Priority priority = db::Priority::kNormal;
+  uint32_t decision = 0;  // an index into Plan::decisions
+  Width width{};
+  double stops = 0;         // seconds from the plan
+  double seconds = 0;       // of its further jobs; 0: it is expected to be done before it stops
+  double late_seconds = 0;  // with 90 % certainty
+};
+
+// What the waiting items were placed on one after the other: what else one of them might have been
+// given is told from this (item_forecast.h).
+struct Placing {
+  // When each device is free, before the first of them: seconds from the plan, as expected and with
+  // 90 % certainty.
+  ClusterForecast likely{};
+  ClusterForecast late{};
+  int64_t not_placed = 0;                   // GpuForecast::not_placed
+  int most_jobs = 1;                        // at once
+  std::vector<ResumedSearch> resumed{};     // in their order: each before the waiting of its class
+  std::map<int64_t, double> late_starts{};  // GpuForecast::late_starts
+  std::map<int64_t, float> left{};  // PlanItem::left of the waiting ones that lack less than all
 };
 
 // A job to be submitted.
@@ -134,10 +167,12 @@ struct Plan {
   std::vector<Decision> decisions{};  // of each item that has not ended, in the order of the items
   std::vector<Outlook> outlooks{};    // of those with a deadline, in the order of the items
   QueueForecast queue{};
-  std::vector<FastestSearch> fastest{};    // of the kinds that the queue has had
-  std::vector<JobStart> starts{};          // in their order
-  std::vector<Widening> widenings{};       // after the starts
-  std::map<db::Priority, Floor> floors{};  // as they are after the starts
+  std::vector<FastestSearch> fastest{};            // of the kinds that the queue has had,
+  std::vector<std::optional<SearchTime>> times{};  // and how long they take, where that is known
+  std::optional<Placing> placing{};                // unset: where and when jobs start is not known
+  std::vector<JobStart> starts{};                  // in their order
+  std::vector<Widening> widenings{};               // after the starts
+  std::map<db::Priority, Floor> floors{};          // as they are after the starts
   // Since when a class with ready items holds no GPU: for the next snapshot.
   std::map<db::Priority, int64_t> idle_since{};
 };

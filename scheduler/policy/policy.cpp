@@ -222,7 +222,8 @@ class Planner {
     Reason reason = reason_to_start(item, filling_);
     if (floor_over) reason.why = Why::kFloor;
     reason.text = add_text(what_it_gets(item, width, snapshot_));
-    const Decision& decision = decide(entry, Verdict::kStart, reason);
+    Decision& decision = decide(entry, Verdict::kStart, reason);
+    decision.count = static_cast<int32_t>(filling_.ahead.at(number_of(item.priority)));
     JobStart start{.item_id = item.id,
                    .priority = item.priority,
                    .width = width.width,

@@ -28,8 +28,9 @@ struct GpuForecast {
   // Jobs that go first but were left out, since there are too many: GPUs may be free later than
   // forecast.
   int64_t not_placed = 0;
-  // When our jobs that wait in the cluster are expected to start, by item: as `likely`.
+  // When our jobs that wait in the cluster are expected to start, by item: as `likely` and `late`.
   std::map<int64_t, double> starts{};
+  std::map<int64_t, double> late_starts{};
   // Seconds after which those of our jobs that run in segments stop with a checkpoint, by item.
   std::map<int64_t, int64_t> segments{};
   int held_by_others = 0;      // GPUs that other people's jobs hold

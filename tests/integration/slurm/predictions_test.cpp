@@ -62,6 +62,10 @@ struct Predicted {
   int64_t end = 0;
 };
 
+int64_t seconds_since_epoch() {
+  return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+}
+
 class Predictions : public testing::Test {
  protected:
   void SetUp() override {
@@ -107,6 +111,24 @@ class Predictions : public testing::Test {
     return known.size() == kPredicted;
   }
 
+  // By when each item that was enqueued after the first ones is done with 90 % certainty.
+  std::map<int, int64_t> bounds() const {
+    constexpr int kAtOnce = 20;
+    std::map<int, int64_t> by;
+    for (int first = kToLearnFrom + 1; first <= kToLearnFrom + kPredicted; first += kAtOnce) {
+      const std::string items = std::to_string(first) + "-" + std::to_string(first + kAtOnce - 1);
+      const Finished done = queue_->margay({"explain", items, "--json"});
+      EXPECT_EQ(done.exit_code, 0) << done.error;
+      const json explained = json::parse(done.output);
+      for (const json& one : explained.at("items")) {
+        if (!one.contains("forecast") || one.at("forecast").is_null()) continue;
+        const json& bound = one.at("forecast").at("done_by");
+        if (!bound.is_null()) by.emplace(one.at("item"), bound.get<int64_t>());
+      }
+    }
+    return by;
+  }
+
   std::unique_ptr<SlurmBed> bed_;
   std::unique_ptr<SlurmQueue> queue_;
   int enqueued_ = 0;
@@ -126,14 +148,17 @@ TEST_F(Predictions, OfTwoHundredItemsComeTrue) {
     all_predicted(predicted);
   }
   ASSERT_TRUE(QueueAtWork::becomes_true([&] { return all_predicted(predicted); }));
-  const int64_t predicted_at =
-      std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  const int64_t predicted_at = seconds_since_epoch();
   const json status = json::parse(queue_->margay({"status", "--json"}).output);
+  const std::map<int, int64_t> bounds = this->bounds();
+  // A few may have ended before they were asked for.
+  EXPECT_GE(bounds.size(), static_cast<size_t>(0.9 * kPredicted));
   std::cout << queue_->margay({"explain", std::to_string(kToLearnFrom + 150)}).output;
   ASSERT_TRUE(all_end());
 
   std::vector<double> starts, ends;
   int64_t last_end = 0;
+  int within_bound = 0;
   std::map<std::string, int> widths;
   for (int i = 0; i < kPredicted; ++i) {
     const int id = kToLearnFrom + 1 + i;
@@ -146,6 +171,8 @@ TEST_F(Predictions, OfTwoHundredItemsComeTrue) {
     starts.push_back(static_cast<double>(attempt.at("started").get<int64_t>() - of_item.start));
     ends.push_back(static_cast<double>(ended - of_item.end));
     last_end = std::max(last_end, ended);
+    const auto bound = bounds.find(id);
+    if (bound != bounds.end() && ended <= bound->second) ++within_bound;
     ++widths[attempt.at("shape")];
   }
   for (const auto& [shape, items] : widths) std::cout << items << " with " << shape << "\n";
@@ -160,6 +187,9 @@ TEST_F(Predictions, OfTwoHundredItemsComeTrue) {
       static_cast<double>(status.at("expected_end").get<int64_t>() - predicted_at);
   std::cout << "the whole queue took " << whole << " s, predicted " << predicted_whole << std::endl;
   EXPECT_NEAR(whole / predicted_whole, 1, 0.2);
+  std::cout << within_bound << " of " << bounds.size()
+            << " were done by the time that is given with 90 % certainty" << std::endl;
+  EXPECT_GE(within_bound, 0.9 * static_cast<double>(bounds.size()));
   // Which of the waiting items of several classes is next is not predicted exactly, and each waits
   // for whole searches.
   for (const auto* late : {&starts, &ends}) {
