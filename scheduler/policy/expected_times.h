@@ -12,9 +12,10 @@
 
 namespace scheduler {
 
-// Sets Decision::starts_in, done_in, kind and width, and Plan::queue, times and placing. `ready` is in the order in which items
-// start; `others` are all that are not ready, those with a job among them. A search that has
-// resumed is taken as if it had begun with its job, so that it may be done sooner.
+// Sets Decision::starts_in, done_in, kind and width, and Plan::queue, times and placing. `ready` is
+// in the order in which items start; `others` are all that are not ready, those with a job among
+// them. A search that has resumed is taken as if it had begun with its job, so that it may be done
+// sooner.
 //
 // Unknown are: an item of which the time of its search is not known, or with options of its own for
 // the size of its job; one that waits for something other than its turn; and, where jobs wait in

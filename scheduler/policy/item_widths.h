@@ -60,6 +60,9 @@ class ItemWidths {
   double turn_seconds(const PlanItem& item, const ItemWidth& width) const;
   // When its GPUs are free with 90 % certainty, seconds from now; infinite: that is not known.
   double late_wait(const ItemWidth& width) const;
+  // Whether a GPU is free now that no job in the cluster's queue is expected to take; true where
+  // that is not known.
+  bool has_free_gpu() const;
   // How long a job of any of the known searches may hold one GPU.
   double longest_turn() const;
   // The item gets this width: its GPUs are taken from the forecast.

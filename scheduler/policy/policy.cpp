@@ -109,13 +109,30 @@ class Planner {
     for (const Entry& entry : ready) {
       const PlanItem& item = *entry.item;
       if (by_floor_.contains(item.id)) continue;
-      if (has_slot() && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_)) {
+      if (has_slot() && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_) &&
+          !would_pass_higher(item)) {
         start(entry);
       } else {
+        note_full(item);
         wait(entry);
       }
     }
     note_floors();
+  }
+
+  // The next items of this class are to be submitted as soon as fewer of its jobs wait for these
+  // GPUs: until then nothing of a lower class may be put in the cluster's queue before them.
+  void note_full(const PlanItem& item) {
+    if (full_ || !has_its_share(item, filling_) || asks_of(item).own_room) return;
+    if (!filling_.widths->has_own_place(item)) full_ = item.priority;
+  }
+
+  // Whether it belongs behind the items of a full higher class: it does unless a GPU is free that
+  // no job is expected to take. What has its own place does not compete with them.
+  bool would_pass_higher(const PlanItem& item) {
+    if (!full_ || *full_ >= item.priority || filling_.widths->has_own_place(item)) return false;
+    none_free_ = none_free_ || !filling_.widths->has_free_gpu();
+    return none_free_;
   }
 
   bool has_slot() const {
@@ -391,6 +408,8 @@ class Planner {
   std::unordered_set<int64_t> by_floor_;
   std::unordered_map<int64_t, db::Priority> submitted_anew_;  // and the class that they wait among
   Filling filling_;
+  std::optional<db::Priority> full_;  // the highest class with ready items that is
+  bool none_free_ = false;            // ItemWidths::has_free_gpu(): starts only make them fewer
   Plan plan_;
   std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;
   std::vector<Entry> others_;

@@ -34,6 +34,12 @@ double ItemWidths::late_wait(const ItemWidth& width) const {
   return start ? std::max(0.0, *start) : std::numeric_limits<double>::infinity();
 }
 
+bool ItemWidths::has_free_gpu() const {
+  if (!gpus_) return true;
+  const auto start = earliest_start(gpus_->likely, Width{});
+  return start && *start <= 0;
+}
+
 double ItemWidths::longest_turn() const {
   double longest = 0;
   for (const auto& time : snapshot_.times) {

@@ -44,6 +44,29 @@ TEST(Policy, ClassGoesBeforeClassWhateverTheAge) {
               ElementsAre(5, 4, 3, 2, 1));
 }
 
+// Slurm knows nothing of the classes: what is in its queue first gets the GPUs first.
+TEST(Policy, NothingIsPutInTheClustersQueueBehindAFullHigherClassUnlessAGpuIsFree) {
+  QueueSnapshot snapshot =
+      snapshot_of({item(1, Priority::kHigh), item(2, Priority::kLow),
+                   asking(item(3, Priority::kLow), {.own_options = true, .size = "time=1-0"})},
+                  1000);
+  snapshot.limits = example_limits();
+  snapshot.limits.max_pending = 4;
+  snapshot.pending[Priority::kHigh] = 4;
+  const ClusterForecast busy(kExampleNodes, NodeForecast(4, 600.0));
+  snapshot.gpus = GpuForecast{.likely = busy, .late = busy};
+  EXPECT_THAT(started(snapshot), ElementsAre(3)) << "its own size has no part in this";
+  EXPECT_THAT(explanation(snapshot, 2), HasSubstr("waits: 1 item before it (1 high)"));
+  snapshot.gpus->likely[7][2] = 0;
+  EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "a GPU is free";
+  snapshot.gpus->likely[7][2] = 600;
+  snapshot.pending[Priority::kHigh] = 3;
+  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3)) << "nothing of class high is left";
+  snapshot.pending[Priority::kHigh] = 4;
+  snapshot.gpus.reset();
+  EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "the GPUs are not known";
+}
+
 TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
   EXPECT_THAT(started(snapshot_of({item(7, Priority::kNormal, 30), item(8, Priority::kNormal, 10),
                                    item(9, Priority::kNormal, 20), item(6, Priority::kNormal, 20)},

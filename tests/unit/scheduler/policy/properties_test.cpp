@@ -173,6 +173,36 @@ TEST(PolicyProperties, BeyondTheFloorsNoLowerItemDelaysAHigherOne) {
   });
 }
 
+// Behind a class with as many waiting jobs as it may have, and more items, only free GPUs are
+// given.
+TEST(PolicyProperties, NothingIsPutBehindAFullHigherClassWhileNoGpuIsFree) {
+  int64_t full = 0;
+  for_each_snapshot([&](QueueSnapshot& snapshot) {
+    if (!snapshot.gpus) return;
+    for (NodeForecast& node : snapshot.gpus->likely) {
+      for (double& free : node) free = std::max(free, 1.0);
+    }
+    snapshot.limits.floors.clear();
+    const Plan made = plan(snapshot);
+    const auto competes = [&](int64_t id) {
+      const auto item = std::find_if(snapshot.items.begin(), snapshot.items.end(),
+                                     [id](const PlanItem& one) { return one.id == id; });
+      return !runs_elsewhere(snapshot, *item) && asks_of(*item).size.empty();
+    };
+    for (const Decision& decision : made.decisions) {
+      const Reason& reason = made.reasons.at(decision.reason);
+      const bool is_full = reason.why == Why::kQueue && reason.jobs > 0 && !reason.apart;
+      if (!is_full || !competes(decision.item_id)) continue;
+      ++full;
+      for (const JobStart& start : made.starts) {
+        EXPECT_FALSE(start.priority > decision.priority && competes(start.item_id))
+            << start.item_id << " passes " << decision.item_id;
+      }
+    }
+  });
+  EXPECT_GT(full, 100);
+}
+
 TEST(PolicyProperties, AFloorGivesNoMoreThanItsShare) {
   for_each_snapshot([](const QueueSnapshot& snapshot) {
     const Plan made = plan(snapshot);
