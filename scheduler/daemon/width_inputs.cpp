@@ -156,6 +156,7 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
   }
   LaneForecast lane = forecast_lane(facts_, question);
   GpuForecast gpus = std::move(lane.gpus);
+  gpus.free_now = std::max(0, gpus.free_now - started_since(open));
   for (const db::Attempt& attempt : open) {
     if (attempt.segment > 0) gpus.segments[attempt.item_id] = attempt.segment;
     const auto start = lane.starts.find(attempt.token);
@@ -168,6 +169,18 @@ GpuForecast WidthInputs::forecast(const QueueSnapshot& snapshot,
     if (start) gpus.starts[job.item] = *start;
     const auto late = place(gpus.late, job.width, job.rest.late);
     if (late) gpus.late_starts[job.item] = *late;
+  }
+  return gpus;
+}
+
+// The GPUs of our jobs that did not run yet when the cluster was asked.
+int WidthInputs::started_since(const std::vector<db::Attempt>& open) const {
+  std::set<std::string> ran;
+  for (const slurm::QueuedJob& job : facts_.running) ran.insert(job.status.name);
+  int gpus = 0;
+  for (const db::Attempt& attempt : open) {
+    const bool runs = attempt.state == db::AttemptState::kRunning;
+    if (runs && !ran.contains(attempt.token)) gpus += attempt.nodes * attempt.gpus_per_node;
   }
   return gpus;
 }

@@ -38,6 +38,7 @@ class WidthInputs {
   void add_bounds(QueueSnapshot& snapshot);
   JobBounds bounds_at(const std::map<std::string, std::string>& place);
   GpuForecast forecast(const QueueSnapshot& snapshot, const std::vector<db::Attempt>& open) const;
+  int started_since(const std::vector<db::Attempt>& open) const;
 
   const DaemonContext& context_;
   slurm::ClusterFacts facts_{};

@@ -34,6 +34,7 @@ class Forecast {
     for (const QueuedJob& job : facts_.running) hold(job);
     for (const auto& [name, use] : facts_.unseen) hold_unseen(name, use);
     hold_without_processors();
+    count_free();
     for (const QueuedJob& job : facts_.waiting) place_waiting(job);
   }
 
@@ -58,6 +59,13 @@ class Forecast {
     }
     return gpus;
   }
+  int free_now(const std::string& partition) const {
+    int gpus = 0;
+    for (const Node& node : nodes_) {
+      if (partition.empty() || node.facts->partitions.count(partition) > 0) gpus += node.free;
+    }
+    return gpus;
+  }
   int64_t others_waiting(const std::string& partition) const {
     int64_t jobs = 0;
     for (const QueuedJob& job : facts_.waiting) {
@@ -72,6 +80,7 @@ class Forecast {
     const NodeFacts* facts = nullptr;
     size_t held = 0;       // its first GPUs, which have an end
     int by_others = 0;     // GPUs that other people's jobs hold
+    int free = 0;          // GPUs that no job holds
     double first_end = 0;  // of all that it runs; 0: it runs nothing
   };
 
@@ -79,6 +88,7 @@ class Forecast {
   void hold(const QueuedJob& job);
   void hold_unseen(const std::string& name, const slurm::UnseenUse& use);
   void hold_without_processors();
+  void count_free();
   void hold_devices(size_t node, int64_t count, double end);
   void place_waiting(const QueuedJob& job);
   bool goes_first(const QueuedJob& job) const;
@@ -165,6 +175,12 @@ void Forecast::hold_without_processors() {
     if (node.cpus == 0 || node.cpus_busy < node.cpus) continue;
     const double end = nodes_[i].first_end > 0 ? nodes_[i].first_end : kAnyMoment;
     hold_devices(i, node.gpus, end);
+  }
+}
+
+void Forecast::count_free() {
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    nodes_[i].free = static_cast<int>(std::count(forecast_[i].begin(), forecast_[i].end(), 0.0));
   }
 }
 
@@ -284,6 +300,7 @@ LaneForecast forecast_lane(const slurm::ClusterFacts& facts, const ForecastQuest
   lane.gpus.not_placed = late.not_placed();
   lane.starts = likely.starts();
   lane.late_starts = late.starts();
+  lane.gpus.free_now = likely.free_now(partition);
   lane.gpus.held_by_others = late.held_by_others(partition);
   lane.gpus.others_waiting = late.others_waiting(partition);
   return lane;

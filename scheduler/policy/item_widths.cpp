@@ -93,13 +93,17 @@ std::string why(const ItemWidth& width, const WidthChoice& choice) {
 }  // namespace
 
 ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int64_t> ready)
-    : snapshot_(snapshot), ready_(std::move(ready)), gpus_(snapshot.gpus) {
+    : snapshot_(snapshot),
+      ready_(std::move(ready)),
+      spare_(snapshot.gpus ? snapshot.gpus->free_now : 0),
+      gpus_(snapshot.gpus) {
   for (const PlanItem& item : snapshot.items) {
     const bool waits = item.state == db::ItemState::kQueued && !item.cancel_requested;
     if (waits && item.priority == db::Priority::kUrgent) ++urgent_[item.kind];
     const bool active = item.state == db::ItemState::kActive;
     const bool pending = active && item.waits;
     if (pending) ++pending_[item.priority];
+    if (pending && item.width) spare_ -= item.width->gpus();
     const SearchTime* time = waits || pending ? time_of(item) : nullptr;
     if (time != nullptr) {
       waiting_work_ += work_of(item, *time);
@@ -372,6 +376,7 @@ double ItemWidths::late_seconds_of(const PlanItem& item, const ItemWidth& width)
 }
 
 void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {
+  spare_ -= width.width.gpus();
   const SearchTime* time = time_of(item);
   if (!gpus_ || time == nullptr || width.width.gpus() == 0) return;
   const double seconds = run_seconds(time->model, work_of(item, *time), width.width);

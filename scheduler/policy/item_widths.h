@@ -60,9 +60,11 @@ class ItemWidths {
   double turn_seconds(const PlanItem& item, const ItemWidth& width) const;
   // When its GPUs are free with 90 % certainty, seconds from now; infinite: that is not known.
   double late_wait(const ItemWidth& width) const;
-  // Whether a GPU is free now that no job in the cluster's queue is expected to take; true where
-  // that is not known.
+  // Whether a GPU is free now that no job in the cluster's queue is expected to take, and there are
+  // more such than our jobs there ask for, whatever they wait for; true where that is not known.
   bool has_free_gpu() const;
+  // The same; false where that is not known.
+  bool has_spare_gpu() const { return gpus_.has_value() && has_free_gpu(); }
   // How long a job of any of the known searches may hold one GPU.
   double longest_turn() const;
   // The item gets this width: its GPUs are taken from the forecast.
@@ -98,6 +100,7 @@ class ItemWidths {
   std::map<db::Priority, int64_t> pending_;  // items whose jobs wait in the cluster
   double waiting_work_ = 0;                  // of items of known times that do not run,
   int64_t waiting_items_ = 0;                // of so many
+  int spare_ = 0;                  // free GPUs less those that jobs in the cluster's queue ask for
   int64_t claimed_ = 0;            // ready items that get GPUs of bulk jobs which are being stopped
   std::map<int, int64_t> urgent_;  // ready ones, by PlanItem::kind
   std::map<int, int64_t> urgent_jobs_;                // urgent items that have one, by kind

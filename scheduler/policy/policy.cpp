@@ -109,8 +109,7 @@ class Planner {
     for (const Entry& entry : ready) {
       const PlanItem& item = *entry.item;
       if (by_floor_.contains(item.id)) continue;
-      if (has_slot() && !has_its_share(item, filling_) && !has_stuck_jobs(item, snapshot_) &&
-          !would_pass_higher(item)) {
+      if (has_slot() && may_join_queue(item) && !has_stuck_jobs(item, snapshot_)) {
         start(entry);
       } else {
         note_full(item);
@@ -118,6 +117,19 @@ class Planner {
       }
     }
     note_floors();
+  }
+
+  // In the cluster.
+  bool may_join_queue(const PlanItem& item) {
+    if (has_its_share(item, filling_) && !may_take_spare_gpu(item)) return false;
+    return !would_pass_higher(item);
+  }
+
+  // Beyond its class's number of waiting jobs: it is not to wait there, but to start.
+  bool may_take_spare_gpu(const PlanItem& item) const {
+    const ItemWidths& widths = *filling_.widths;
+    return snapshot_.limits.max_pending == 0 && !asks_of(item).own_room &&
+           !widths.has_own_place(item) && widths.has_spare_gpu();
   }
 
   // The next items of this class are to be submitted as soon as fewer of its jobs wait for these

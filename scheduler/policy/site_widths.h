@@ -33,6 +33,7 @@ struct GpuForecast {
   std::map<int64_t, double> late_starts{};
   // Seconds after which those of our jobs that run in segments stop with a checkpoint, by item.
   std::map<int64_t, int64_t> segments{};
+  int free_now = 0;            // GPUs that no job holds, whether or not one waits for them
   int held_by_others = 0;      // GPUs that other people's jobs hold
   int64_t others_waiting = 0;  // other people's jobs that wait for these GPUs
 };

@@ -36,6 +36,7 @@ double ItemWidths::late_wait(const ItemWidth& width) const {
 
 bool ItemWidths::has_free_gpu() const {
   if (!gpus_) return true;
+  if (spare_ <= 0) return false;
   const auto start = earliest_start(gpus_->likely, Width{});
   return start && *start <= 0;
 }

@@ -58,6 +58,7 @@ TEST(Policy, NothingIsPutInTheClustersQueueBehindAFullHigherClassUnlessAGpuIsFre
   EXPECT_THAT(started(snapshot), ElementsAre(3)) << "its own size has no part in this";
   EXPECT_THAT(explanation(snapshot, 2), HasSubstr("waits: 1 item before it (1 high)"));
   snapshot.gpus->likely[7][2] = 0;
+  snapshot.gpus->free_now = 1;
   EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "a GPU is free";
   snapshot.gpus->likely[7][2] = 600;
   snapshot.pending[Priority::kHigh] = 3;
@@ -65,6 +66,30 @@ TEST(Policy, NothingIsPutInTheClustersQueueBehindAFullHigherClassUnlessAGpuIsFre
   snapshot.pending[Priority::kHigh] = 4;
   snapshot.gpus.reset();
   EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "the GPUs are not known";
+}
+
+// Jobs that will start at once wait for nothing: the higher class gets all GPUs that are free.
+TEST(Policy, BeyondThoseThatMayWaitAsManyJobsAreSubmittedAsGpusAreFree) {
+  QueueSnapshot snapshot = snapshot_of({}, 1000);
+  snapshot.limits = example_limits();
+  snapshot.limits.max_pending = 0;
+  snapshot.limits.classes.clear();
+  snapshot.limits.width = kNarrow;
+  for (int64_t id = 1; id <= 12; ++id) {
+    snapshot.items.push_back(item(id, id <= 8 ? Priority::kHigh : Priority::kLow));
+  }
+  EXPECT_EQ(started(snapshot).size(), 8U) << "four of each class, while no GPU is known to be free";
+  ClusterForecast free(kExampleNodes, NodeForecast(4, 600.0));
+  for (size_t node = 0; node < 7; ++node) free[node][0] = 0;
+  snapshot.gpus = GpuForecast{.likely = free, .late = free, .free_now = 7};
+  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 5, 6, 7));
+  // Jobs that wait, whatever they wait for, are taken to want them.
+  snapshot.items.front().state = ItemState::kActive;
+  snapshot.items.front().waits = true;
+  snapshot.items.front().width = Width{.gpus_per_node = 2};
+  EXPECT_THAT(started(snapshot), ElementsAre(2, 3, 4, 5, 6));
+  snapshot.limits.max_pending = 3;
+  EXPECT_THAT(started(snapshot), ElementsAre(2, 3, 4, 9, 10)) << "the site sets the pace";
 }
 
 TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
