@@ -5,21 +5,32 @@
 namespace db {
 namespace {
 
-const Table<ArrivedItem> kArrived("items", {{"id", &ArrivedItem::id},
-                                            {"priority", &ArrivedItem::priority},
-                                            {"state", &ArrivedItem::state},
-                                            {"created", &ArrivedItem::created},
-                                            {"finish_by", &ArrivedItem::finish_by},
-                                            {"template_id", &ArrivedItem::template_id},
-                                            {"micrograph_width", &ArrivedItem::micrograph_width},
-                                            {"micrograph_height", &ArrivedItem::micrograph_height},
-                                            {"group_name", &ArrivedItem::group}});
+// Removed ones arrived, too.
+constexpr const char* kAllItems =
+    "(SELECT id, priority, state, created, finish_by, template_id, micrograph_width, "
+    "micrograph_height, group_name FROM items UNION ALL "
+    "SELECT id, priority, state, created, finish_by, template_id, micrograph_width, "
+    "micrograph_height, group_name FROM removed_items)";
+constexpr const char* kAllAttempts =
+    "(SELECT item_id, number, state, started, ended, nodes, gpus_per_node FROM attempts UNION ALL "
+    "SELECT item_id, number, state, started, ended, nodes, gpus_per_node FROM removed_attempts)";
 
-const Table<SearchJob> kJobs("attempts", {{"item_id", &SearchJob::item_id},
-                                          {"started", &SearchJob::started},
-                                          {"ended", &SearchJob::ended},
-                                          {"nodes", &SearchJob::nodes},
-                                          {"gpus_per_node", &SearchJob::gpus_per_node}});
+const Table<ArrivedItem> kArrived(kAllItems,
+                                  {{"id", &ArrivedItem::id},
+                                   {"priority", &ArrivedItem::priority},
+                                   {"state", &ArrivedItem::state},
+                                   {"created", &ArrivedItem::created},
+                                   {"finish_by", &ArrivedItem::finish_by},
+                                   {"template_id", &ArrivedItem::template_id},
+                                   {"micrograph_width", &ArrivedItem::micrograph_width},
+                                   {"micrograph_height", &ArrivedItem::micrograph_height},
+                                   {"group_name", &ArrivedItem::group}});
+
+const Table<SearchJob> kJobs(kAllAttempts, {{"item_id", &SearchJob::item_id},
+                                            {"started", &SearchJob::started},
+                                            {"ended", &SearchJob::ended},
+                                            {"nodes", &SearchJob::nodes},
+                                            {"gpus_per_node", &SearchJob::gpus_per_node}});
 
 }  // namespace
 

@@ -249,11 +249,87 @@ CREATE TABLE contents (
 ) WITHOUT ROWID;
 )sql";
 
+// removed_items, removed_attempts: what stays of an item that was removed. removals: folders that
+// are still to be removed. What host_failures and urgent_tokens say outlives the item that it is
+// about.
+constexpr const char* kRemovedItems = R"sql(
+CREATE TABLE removed_items (
+  id INTEGER PRIMARY KEY,
+  micrograph_path TEXT NOT NULL,
+  template_id INTEGER NOT NULL REFERENCES templates (id),
+  repeat INTEGER NOT NULL,
+  priority TEXT NOT NULL,
+  state TEXT NOT NULL,
+  owner_uid INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  group_name TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  finish_by INTEGER NOT NULL,
+  micrograph_bytes INTEGER NOT NULL,
+  micrograph_mtime_ns INTEGER NOT NULL,
+  micrograph_sha256 TEXT NOT NULL,
+  micrograph_width INTEGER NOT NULL,
+  micrograph_height INTEGER NOT NULL,
+  removed INTEGER NOT NULL,
+  removed_by TEXT NOT NULL,
+  results TEXT NOT NULL
+);
+CREATE INDEX removed_items_by_file ON removed_items (micrograph_path, template_id, repeat);
+CREATE TABLE removed_attempts (
+  id INTEGER PRIMARY KEY,
+  item_id INTEGER NOT NULL REFERENCES removed_items (id),
+  number INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  gpus INTEGER NOT NULL,
+  nodes INTEGER NOT NULL,
+  gpus_per_node INTEGER NOT NULL
+);
+CREATE INDEX removed_attempts_by_item ON removed_attempts (item_id, number);
+CREATE TABLE removals (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  item_id INTEGER NOT NULL,
+  folder TEXT NOT NULL,
+  results TEXT NOT NULL
+);
+CREATE TABLE kept_host_failures (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  host TEXT NOT NULL,
+  item_id INTEGER NOT NULL,
+  attempt_id INTEGER NOT NULL UNIQUE,
+  cause TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  row_start INTEGER NOT NULL DEFAULT 0
+);
+INSERT INTO kept_host_failures
+  SELECT id, host, item_id, attempt_id, cause, time, row_start FROM host_failures;
+DROP TABLE host_failures;
+ALTER TABLE kept_host_failures RENAME TO host_failures;
+CREATE INDEX host_failures_by_time ON host_failures (time);
+CREATE INDEX host_failures_in_row ON host_failures (row_start) WHERE row_start > 0;
+CREATE TABLE kept_urgent_tokens (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  group_name TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  item_id INTEGER NOT NULL,
+  uid INTEGER NOT NULL,
+  who TEXT NOT NULL
+);
+INSERT INTO kept_urgent_tokens
+  SELECT id, group_name, time, item_id, uid, who FROM urgent_tokens;
+DROP TABLE urgent_tokens;
+ALTER TABLE kept_urgent_tokens RENAME TO urgent_tokens;
+CREATE INDEX urgent_tokens_by_group ON urgent_tokens (group_name, time);
+CREATE INDEX urgent_tokens_by_item ON urgent_tokens (item_id, time);
+CREATE INDEX audit_by_time ON audit (time);
+)sql";
+
 // Step n brings version n to n + 1. Never change one that was released: append.
-constexpr std::array kSteps = {kFirst,         kSecond,          kThird,    kFourth,
-                               kFifth,         kSixth,           kSeventh,  kEighth,
-                               kNinth,         kTenth,           kEleventh, kWithUrgentTokens,
-                               kPolicyColumns, kTemplatesRemoved};
+constexpr std::array kSteps = {
+    kFirst,         kSecond,           kThird,       kFourth, kFifth,    kSixth,
+    kSeventh,       kEighth,           kNinth,       kTenth,  kEleventh, kWithUrgentTokens,
+    kPolicyColumns, kTemplatesRemoved, kRemovedItems};
 
 }  // namespace
 

@@ -8,11 +8,17 @@ namespace db {
 
 std::vector<UsedGpus> UsedGpusStore::where(const std::string& condition, int64_t value) const {
   const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(),
-                  "SELECT items.group_name, attempts.ended, attempts.started, attempts.gpus "
-                  "FROM attempts JOIN items ON items.id = attempts.item_id WHERE " +
-                      condition);
-  query.bind(value);
+  // What was used stays so when the item is removed.
+  const std::string sql =
+      "SELECT items.group_name, attempts.ended, attempts.started, attempts.gpus "
+      "FROM attempts JOIN items ON items.id = attempts.item_id WHERE " +
+      condition + " UNION ALL " +
+      "SELECT items.group_name, attempts.ended, attempts.started, attempts.gpus "
+      "FROM removed_attempts AS attempts JOIN removed_items AS items "
+      "ON items.id = attempts.item_id WHERE " +
+      condition;
+  Statement query(database_.connection(), sql);
+  query.bind(value).bind(value);
   std::vector<UsedGpus> used;
   while (query.step()) {
     const int64_t ended = query.integer(1);
@@ -49,7 +55,9 @@ std::vector<int64_t> UsedGpusStore::open() const {
 
 int64_t UsedGpusStore::newest_attempt() const {
   const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(), "SELECT coalesce(max(id), 0) FROM attempts");
+  Statement query(database_.connection(),
+                  "SELECT max((SELECT coalesce(max(id), 0) FROM attempts), "
+                  "(SELECT coalesce(max(id), 0) FROM removed_attempts))");
   query.step();
   return query.integer(0);
 }

@@ -20,7 +20,8 @@ struct UsedGpus {
 class UsedGpusStore {
  public:
   explicit UsedGpusStore(Database& database) : database_(database) {}
-  // Of the attempts that ended after this time, seconds since the epoch. Reads the whole table.
+  // Of the attempts that ended after this time, seconds since the epoch, those of removed items
+  // included, as everywhere here. Reads the whole tables.
   std::vector<UsedGpus> ended_after(int64_t time) const;
   // Of the attempts with a higher id, those that have not ended included.
   std::vector<UsedGpus> after(int64_t attempt_id) const;
@@ -28,7 +29,7 @@ class UsedGpusStore {
   std::vector<UsedGpus> of(int64_t attempt_id) const;
   // Of the attempts that have not ended, in ascending order.
   std::vector<int64_t> open() const;
-  int64_t newest_attempt() const;  // 0: none
+  int64_t newest_attempt() const;  // 0: there was none
 
  private:
   std::vector<UsedGpus> where(const std::string& condition, int64_t value) const;

@@ -24,6 +24,13 @@ const std::vector<std::string>& crash_point_names() {
   return names;
 }
 
+const std::vector<std::string>& housekeeping_points() {
+  static const std::vector<std::string> names = {"before-removal", "moved-for-removal",
+                                                 "after-removal", "before-retention-commit",
+                                                 "after-retention-commit"};
+  return names;
+}
+
 CrashHook abort_at(const std::string& armed) {
   if (armed.empty()) return {};
   const size_t colon = armed.find(':');
@@ -32,8 +39,10 @@ CrashHook abort_at(const std::string& armed) {
   if (colon != std::string::npos) {
     std::from_chars(armed.data() + colon + 1, armed.data() + armed.size(), times);
   }
-  const auto& names = crash_point_names();
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
+  const auto knows = [&name](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!knows(crash_point_names()) && !knows(housekeeping_points())) {
     throw std::invalid_argument("unknown crash point '" + name + "'");
   }
   auto left = std::make_shared<std::atomic<int>>(times);

@@ -15,8 +15,10 @@ inline void reach(const CrashHook& hook, const char* name) {
   if (hook) hook(name);
 }
 
-// The names of all crash points.
+// The names of the crash points of searches.
 const std::vector<std::string>& crash_point_names();
+// Those of what is removed.
+const std::vector<std::string>& housekeeping_points();
 
 // A hook that aborts the process at the point `armed`, or at the third time with "name:3"; empty
 // for an empty `armed`. Throws std::invalid_argument for an unknown name.

@@ -81,6 +81,7 @@ class Service {
   void look_at(const Caller& caller, std::vector<Entry>& entries);
   nlohmann::json enqueue(const Request& request);
   ItemAction action_of(const Caller& caller, const std::string& action, const nlohmann::json& body);
+  nlohmann::json remove(const Request& request, int64_t item);
   nlohmann::json change_several(const Request& request);
   std::vector<Enqueued> changed(const Caller& caller, const Request& request,
                                 const nlohmann::json& body, const std::vector<int64_t>& items,

@@ -47,10 +47,20 @@ ItemAction Service::action_of(const Caller& caller, const std::string& action, c
   if (action == "release") return Commands::releasing();
   if (action == "cancel") return Commands::cancellation(caller);
   throw NotFound("unknown change '" + action +
-                 "'; use promote, demote, finish-by, hold, release, cancel or retry");
+                 "'; use promote, demote, finish-by, hold, release, cancel, retry or remove");
+}
+
+json Service::remove(const Request& request, int64_t item) {
+  const json body = request.body.empty() ? json::object() : body_of(request);
+  const Enqueued answer =
+      commands_.remove(caller_of(request.peer), {item}, flag_of(body, "results")).front();
+  if (answer.refused) throw CommandError(*answer.refused);
+  hooks_.wake();
+  return {{"item", item_json(*answer.item, template_name(answer.item->template_id))}};
 }
 
 json Service::change(const Request& request, int64_t item, const std::string& action) {
+  if (action == "remove") return remove(request, item);
   const Caller caller = caller_of(request.peer);
   db::Item changed;
   if (action == "retry") {
@@ -93,6 +103,9 @@ std::vector<Enqueued> Service::changed(const Caller& caller, const Request& requ
                                        const json& body, const std::vector<int64_t>& items,
                                        bool dry_run) {
   const std::string action = required_text(body, "action");
+  if (action == "remove") {
+    return commands_.remove(caller, items, flag_of(body, "results"), dry_run);
+  }
   if (action != "retry") {
     return commands_.change(caller, items, action_of(caller, action, body), dry_run);
   }

@@ -25,6 +25,7 @@ json body_of(const Change& change) {
   if (change.finish_by) body["finish_by"] = *change.finish_by;
   if (!change.options.empty()) body["options"] = change.options;
   if (change.drop_options) body["drop_options"] = true;
+  if (change.results) body["results"] = true;
   if (change.dry_run) body["dry_run"] = true;
   return body;
 }
@@ -92,6 +93,12 @@ class Changer {
     if (context_.wants_json() || tally_.successes() > kMostLines) return;
     const json& item = entry.at("item");
     const std::string state = item.at("state");
+    if (change_.action == "remove") {
+      context_.out() << "item " << item.at("id").get<int64_t>()
+                     << (change_.dry_run ? " would be removed (" : " removed (")
+                     << context_.styled(state, state_style(state)) << ")\n";
+      return;
+    }
     const std::string explanation = text_of(item, "explanation");
     const std::string reason = explanation.empty() ? text_of(item, "reason") : explanation;
     context_.out() << "item " << item.at("id").get<int64_t>()
@@ -118,7 +125,8 @@ class Changer {
     const int64_t items = tally_.successes() + tally_.failures();
     if (items == 0) context_.out() << "no items selected\n";
     if (items > 1) {
-      context_.out() << tally_.successes() << (change_.dry_run ? " would be changed" : " changed");
+      const std::string done = change_.action == "remove" ? "removed" : "changed";
+      context_.out() << tally_.successes() << (change_.dry_run ? " would be " : " ") << done;
       if (tally_.failures() > 0) context_.out() << ", " << tally_.failures() << " refused";
       context_.out() << (change_.dry_run ? "; nothing was changed\n" : "\n");
     }
@@ -136,6 +144,7 @@ std::string states_for(const std::string& action) {
   if (action == "hold") return "QUEUED";
   if (action == "release") return "HELD";
   if (action == "retry") return "FAILED,QUARANTINED";
+  if (action == "remove") return "DONE,FAILED,CANCELLED,QUARANTINED";
   return "QUEUED,HELD,ACTIVE";
 }
 

@@ -1,4 +1,4 @@
-// The changes of items: margay promote, demote, finish-by, hold, release, cancel, retry.
+// The changes of items: margay promote, demote, finish-by, hold, release, cancel, retry, remove.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct Change {
   bool drop_options = false;                     // for retry
   // For retry: the daemon takes the micrograph as it is now, if the caller can read it.
   bool opens_micrograph = false;
+  bool results = false;  // for remove: the files of the results, too
   bool dry_run = false;  // only says what would be changed
 };
 

@@ -13,7 +13,6 @@
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/changes.h"
 #include "scheduler/cli/command_options.h"
-#include "scheduler/cli/daemon_commands.h"
 #include "scheduler/cli/enqueue.h"
 #include "scheduler/cli/enqueue_options.h"
 #include "scheduler/cli/explain.h"
@@ -22,11 +21,11 @@
 #include "scheduler/cli/ingest_commands.h"
 #include "scheduler/cli/items.h"
 #include "scheduler/cli/list.h"
-#include "scheduler/cli/plan.h"
 #include "scheduler/cli/results.h"
 #include "scheduler/cli/sbatch_options.h"
 #include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
+#include "scheduler/cli/site_commands.h"
 #include "scheduler/cli/template_commands.h"
 #include "scheduler/cli/time_value.h"
 #include "scheduler/cli/wait.h"
@@ -40,7 +39,6 @@ constexpr const char* kExits =
     "Exit codes: 0 success, 1 failed, 2 usage, 3 some of many failed, 4 not found, 5 not "
     "permitted,\n"
     "6 already exists, 7 no daemon, 9 wait timed out, 10 'plan' found something to do.";
-constexpr std::chrono::seconds kStopTimeout{10};
 
 // The options of all commands. Parsing stores the action of the chosen command; run() calls it.
 class Program {
@@ -68,12 +66,13 @@ class Program {
     add_change("cancel", "Cancel items, stopping running searches",
                "margay cancel 12\n  margay cancel --label grid1 --dry-run");
     add_retry();
+    add_remove();
     add_wait();
     add_logs();
     add_results();
     add_render();
     add_simulate();
-    add_daemon_commands();
+    site_.add(app_, adder());
   }
 
   CLI::App& app() { return app_; }
@@ -148,6 +147,7 @@ class Program {
                      .options = retry_options_,
                      .drop_options = drop_options_,
                      .opens_micrograph = name == "retry",
+                     .results = results_,
                      .dry_run = dry_run_},
                     select_to_change(context, selection_, states_for(name)));
     });
@@ -194,6 +194,14 @@ class Program {
                one_of(priorities_));
     command->add_flag("--drop-options", drop_options_, "Discard the item's Slurm options");
     add_sbatch_options(*command, retry_options_);
+  }
+
+  void add_remove() {
+    CLI::App* command = add_change(
+        "remove", "Remove ended items and the folders of their attempts; results stay",
+        "margay remove 1-20,31 --dry-run\n  margay remove --label grid1 --state failed\n  margay "
+        "remove 12 --results");
+    command->add_flag("--results", results_, "Also remove maps, peak lists and pictures");
   }
 
   void add_enqueue() {
@@ -294,36 +302,6 @@ class Program {
                "Path of the daemon's socket, for --from-history [env: MARGAY_SOCKET]");
   }
 
-  void add_daemon_commands() {
-    add(app_, "status", "Show daemon health and queue counts", "margay status",
-        [](const Context& context) { return status(context); });
-    add(app_, "plan",
-        "Show what is to be submitted now, what is next and why; exits with 10 when there is "
-        "something to do",
-        "margay plan", [](const Context& context) { return plan(context); });
-    add(app_, "whoami", "Show your user, groups and permissions", "margay whoami",
-        [](const Context& context) { return whoami(context); });
-    add(app_, "doctor", "Check the installation and run a test job; takes a minute",
-        "margay doctor", [](const Context& context) { return doctor(context); });
-    CLI::App* pausing =
-        add(app_, "pause", "Submit no further jobs, e.g. before maintenance; running jobs continue",
-            "margay pause --partition gpu --reason 'new driver on the GPU nodes'",
-            [this](const Context& context) { return pause(context, reason_, lane_); });
-    add_option(*pausing, "--reason", reason_, "TEXT", "Reason that users see");
-    CLI::App* resuming =
-        add(app_, "resume", "Submit jobs again after 'margay pause'", "margay resume",
-            [this](const Context& context) { return resume(context, lane_); });
-    for (CLI::App* command : {pausing, resuming}) {
-      for (const char* name : {"account", "partition", "qos", "reservation"}) {
-        add_option(
-            *command, std::string("--") + name, lane_[name], "NAME",
-            std::string("Only jobs with this ") + (std::string(name) == "qos" ? "QOS" : name));
-      }
-    }
-    add(app_, "stop", "Stop the daemon; running jobs continue", "margay stop",
-        [](const Context& context) { return stop(context, kStopTimeout); });
-  }
-
   const std::vector<std::string> priorities_ = {"low", "normal", "high", "urgent"};
   CLI::App app_{"Queue 2D template matching searches and follow them", "margay"};
   std::string socket_ = base::variable("MARGAY_SOCKET");  // empty: to be found
@@ -336,11 +314,10 @@ class Program {
   std::string new_priority_;
   std::string finish_by_;
   std::string timeout_;
-  std::string reason_;
-  LaneOptions lane_;
   TemplateCommands templates_;
   EnqueueOptions enqueue_;
   IngestCommands ingest_;
+  SiteCommands site_;
   ListOptions list_;
   WaitOptions wait_;
   LogOptions log_;
@@ -350,6 +327,7 @@ class Program {
   SimulateOptions simulate_;
   std::map<std::string, std::string> retry_options_;
   bool drop_options_ = false;
+  bool results_ = false;
 };
 
 int report(const Context& context, const Failure& failure) {

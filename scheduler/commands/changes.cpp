@@ -6,6 +6,7 @@
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/item_words.h"
 #include "scheduler/commands/quotas.h"
+#include "scheduler/commands/removal.h"
 #include "scheduler/files/registered_file.h"
 #include "scheduler/policy/policy.h"
 
@@ -51,13 +52,16 @@ const FileFacts& passed_micrograph(const RetryRequest& request, const db::Item& 
 
 }  // namespace
 
+void Commands::check_may_change(const Caller& caller, const db::Item& item) {
+  if (item.owner_uid == caller.uid || caller.privileged) return;
+  throw NotPermitted("item " + std::to_string(item.id) + " belongs to " + item.owner +
+                     ": only its owner, root or the daemon's user may change it");
+}
+
 db::Item Commands::changeable(const Caller& caller, int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
-  if (!item) throw NotFound("no item " + std::to_string(item_id));
-  if (item->owner_uid != caller.uid && !caller.privileged) {
-    throw NotPermitted("item " + std::to_string(item_id) + " belongs to " + item->owner +
-                       ": only its owner, root or the daemon's user may change it");
-  }
+  if (!item) throw no_item(database_, item_id);
+  check_may_change(caller, *item);
   return *item;
 }
 

@@ -212,6 +212,14 @@ class Commands {
   std::vector<Enqueued> change(const Caller& caller, const std::vector<int64_t>& item_ids,
                                const ItemAction& action, bool dry_run = false);
 
+  // Takes ended items out of the records, together with the folders of their attempts, which the
+  // daemon then removes in the background; the files of their results stay unless `results` is set.
+  // All in one durable transaction, answered as change() does, with each item as it was. Refuses
+  // with Conflict an item that has not ended. With `results`, also the results that an earlier
+  // removal has left.
+  std::vector<Enqueued> remove(const Caller& caller, const std::vector<int64_t>& item_ids,
+                               bool results, bool dry_run = false);
+
   // Lets no further job be submitted, also after the daemon's next start; jobs that were submitted
   // continue. Takes the place of an earlier pause. Throws NotPermitted and Invalid.
   // With a lane, by its account, partition, QOS or reservation, only jobs of that lane; throws
@@ -283,7 +291,9 @@ class Commands {
   db::Item insert(const Caller& caller, const EnqueueRequest& request, const Checked& checked,
                   const KnownTemplate& known);
   void check_new_items(const Caller& caller, const std::vector<Enqueued>& answers) const;
+  static void check_may_change(const Caller& caller, const db::Item& item);
   db::Item changeable(const Caller& caller, int64_t item_id) const;
+  db::Item remove_one(const Caller& caller, int64_t item_id, bool results);
   std::string change_options(const Caller& caller, const RetryRequest& request,
                              db::Item& item) const;
   std::string change_class(const Caller& caller, const RetryRequest& request, UrgentBy by,

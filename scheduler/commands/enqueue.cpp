@@ -1,4 +1,5 @@
 // Implements commands.h: new items.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -6,6 +7,7 @@
 #include "base/text.h"
 #include "db/contents.h"
 #include "db/items.h"
+#include "db/removed.h"
 #include "db/templates.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/item_words.h"
@@ -32,6 +34,15 @@ void check_ctf(const db::Ctf& ctf) {
 
 bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
   return a.template_name == b.template_name && a.template_version == b.template_version;
+}
+
+// What was enqueued under this path was another file where its content differs.
+template <typename Known>
+bool may_be_the_same(const EnqueueRequest& request, const Known& known) {
+  const bool unread = known.micrograph_sha256.empty() &&
+                      known.micrograph_bytes == request.micrograph.bytes &&
+                      known.micrograph_mtime_ns == request.micrograph.mtime_ns;
+  return unread || known.micrograph_sha256 == request.content;
 }
 
 // Requests that differ only in their files are checked once.
@@ -115,19 +126,21 @@ int Commands::repeat_of(const Caller& caller, const EnqueueRequest& request,
                    known->item_id);
   }
   const auto earlier = db::ItemStore(database_).find_newest(path, search_template.id);
-  if (!earlier) return 0;
-  // What was enqueued under this path was another file where its content differs.
-  const bool unread = earlier->micrograph_sha256.empty() &&
-                      earlier->micrograph_bytes == request.micrograph.bytes &&
-                      earlier->micrograph_mtime_ns == request.micrograph.mtime_ns;
-  const bool same =
-      request.content.empty() || unread || earlier->micrograph_sha256 == request.content;
-  if (same && !request.again) {
+  if (earlier && !request.again &&
+      (request.content.empty() || may_be_the_same(request, *earlier))) {
     throw Conflict("'" + path + "' with template " + name + " is " + item_name(*earlier) +
                        " already; --again makes another",
                    earlier->id);
   }
-  return earlier->repeat + 1;
+  const auto removed = db::RemovedItemStore(database_).find_newest(path, search_template.id);
+  // Whoever names a file of a removed item wants it; whoever watches a folder does not name it.
+  if (removed && !request.again && !request.content.empty() && may_be_the_same(request, *removed)) {
+    throw Conflict("'" + path + "' with template " + name + " was item " +
+                       std::to_string(removed->id) + ", which " + removed->removed_by +
+                       " removed; --again makes another",
+                   removed->id);
+  }
+  return std::max(earlier ? earlier->repeat + 1 : 0, removed ? removed->repeat + 1 : 0);
 }
 
 db::Item Commands::insert(const Caller& caller, const EnqueueRequest& request,

@@ -5,6 +5,7 @@
 #include "db/templates.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/job_state_text.h"
+#include "scheduler/commands/removal.h"
 
 namespace scheduler {
 namespace {
@@ -66,7 +67,7 @@ Commands::Forecast Commands::forecast(int64_t item_id) const {
 
 ItemView Commands::show(int64_t item_id) const {
   const auto item = db::ItemStore(database_).find(item_id);
-  if (!item) throw NotFound("no item " + std::to_string(item_id));
+  if (!item) throw no_item(database_, item_id);
   ItemView view{.item = *item,
                 .search_template = db::TemplateStore(database_).find(item->template_id).value(),
                 .attempts = db::AttemptStore(database_).of_item(item_id),

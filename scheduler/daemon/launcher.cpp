@@ -44,7 +44,9 @@ class Launcher {
         limits_(limits) {}
 
   LaunchResult launch(const JobStart& start) {
-    const db::Item item = db::ItemStore(context_.database).find(start.item_id).value();
+    const auto found = db::ItemStore(context_.database).find(start.item_id);
+    if (!found) return {};  // cancelled and removed since the plan was made
+    const db::Item& item = *found;
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
     const std::optional<int64_t> needed = find_files(item, search_template);
@@ -217,9 +219,10 @@ class Launcher {
   bool store_intent(db::Attempt& attempt) const {
     db::Transaction transaction(context_.database);
     db::ItemStore items(context_.database);
-    db::Item item = items.find(attempt.item_id).value();
-    // Held or cancelled since the plan was made.
-    if (item.state != db::ItemState::kQueued) return false;
+    const auto found = items.find(attempt.item_id);
+    // Held, cancelled or removed since the plan was made.
+    if (!found || found->state != db::ItemState::kQueued) return false;
+    db::Item item = *found;
     attempt.created = context_.clock.now();
     attempt.id = db::AttemptStore(context_.database).insert(attempt);
     item.state = db::ItemState::kActive;

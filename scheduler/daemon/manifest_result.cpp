@@ -1,5 +1,6 @@
 #include "scheduler/daemon/manifest_result.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
@@ -140,6 +141,13 @@ std::optional<ProgressSeen> progress_seen(const std::string& folder) {
 int64_t done_units(const std::string& folder) {
   const auto progress = progress_seen(folder);
   return progress ? progress->done : 0;
+}
+
+// With the manifest, the engine's configuration says what the maps are of.
+bool is_result_file(const std::string& name) {
+  if (name == kManifestFile || name == kEngineConfigFile || name.ends_with(".png")) return true;
+  return std::any_of(kOutputs.begin(), kOutputs.end(),
+                     [&](const auto& output) { return name == output.second; });
 }
 
 void remove_leftovers(const std::string& folder, ResultsKeep keep) {

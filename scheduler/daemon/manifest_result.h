@@ -31,6 +31,9 @@ std::optional<ProgressSeen> progress_seen(const std::string& folder);
 // unknown.
 int64_t done_units(const std::string& folder);
 
+// Whether a file of this name in an attempt's folder belongs to the result of its search.
+bool is_result_file(const std::string& name);
+
 // Removes the checkpoint of a finished search, and the maps that are not kept.
 void remove_leftovers(const std::string& folder, ResultsKeep keep);
 

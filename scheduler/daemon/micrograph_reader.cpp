@@ -116,13 +116,13 @@ void MicrographReader::store(const std::vector<Reading>& readings) const {
     db::Transaction transaction(context_.database);
     for (const Reading& reading : readings) {
       if (reading.ctime_ns == 0 || !reading.wrong.empty()) continue;
-      db::Item item = items.find(reading.item.id).value();
-      if (!still_unread(reading.item)(item)) continue;
-      item.micrograph_sha256 = reading.sha256;
-      item.micrograph_ctime_ns = reading.ctime_ns;
-      item.micrograph_id = reading.id;
-      item.micrograph_size = reading.size;
-      items.update(item);
+      auto item = items.find(reading.item.id);
+      if (!item || !still_unread(reading.item)(*item)) continue;
+      item->micrograph_sha256 = reading.sha256;
+      item->micrograph_ctime_ns = reading.ctime_ns;
+      item->micrograph_id = reading.id;
+      item->micrograph_size = reading.size;
+      items.update(*item);
     }
     transaction.commit();
   }
@@ -179,7 +179,9 @@ std::shared_ptr<MicrographReader::Batch> MicrographReader::make_batch(
   batch->stopped = stopped_;
   for (const int64_t id :
        db::QueueStore(context_.database).unread_of(group, context_.clock.now(), kMostAtOnce)) {
-    batch->items.push_back(db::ItemStore(context_.database).find(id).value());
+    if (auto item = db::ItemStore(context_.database).find(id)) {
+      batch->items.push_back(std::move(*item));
+    }
   }
   return batch;
 }

@@ -24,8 +24,8 @@ void end_waiting(const DaemonContext& context, int64_t item_id, db::ItemState st
                  const std::string& reason, const StillSo& still_so) {
   db::Transaction transaction(context.database);
   db::ItemStore items(context.database);
-  const db::Item item = items.find(item_id).value();
-  if (!waits(item) || (still_so && !still_so(item))) return;
+  const auto item = items.find(item_id);
+  if (!item || !waits(*item) || (still_so && !still_so(*item))) return;
   items.set_state(item_id, state, reason, context.clock.now());
   transaction.commit();
   context.log("item " + std::to_string(item_id) + ": " + to_string(state) + ": " + reason);
@@ -35,8 +35,9 @@ void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::
                       const StillSo& still_so) {
   db::Transaction transaction(context.database);
   db::ItemStore items(context.database);
-  db::Item item = items.find(item_id).value();
-  if (!waits(item) || (still_so && !still_so(item))) return;
+  const auto found = items.find(item_id);
+  if (!found || !waits(*found) || (still_so && !still_so(*found))) return;
+  db::Item item = *found;
   const std::string reason = why + "; will be retried";
   const int64_t last_ms = item.reason == reason ? (item.not_before - item.changed) * 1000 : 0;
   const Intervals& intervals = context.config.intervals;
@@ -54,10 +55,10 @@ void postpone_waiting(const DaemonContext& context, int64_t item_id, const std::
 void read_again(const DaemonContext& context, int64_t item_id) {
   db::Transaction transaction(context.database);
   db::ItemStore items(context.database);
-  db::Item item = items.find(item_id).value();
-  if (!waits(item)) return;
-  item.micrograph_ctime_ns = 0;
-  items.update(item);
+  auto item = items.find(item_id);
+  if (!item || !waits(*item)) return;
+  item->micrograph_ctime_ns = 0;
+  items.update(*item);
   transaction.commit();
 }
 

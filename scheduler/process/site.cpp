@@ -56,20 +56,32 @@ Site::Site(Config config, db::Database& database, TickSignal& tick_signal, int64
       since_(since),
       cluster_(make_cluster(config_, database.instance())),
       daemon_(config_, database, *cluster_, clock_, daemon_options()),
+      housekeeper_(housekeeper_context()),
       commands_(database, clock_, command_options(config_, daemon_)),
       service_(database, commands_, hooks()) {}
 
 void Site::begin() {
   daemon_.note_crashes();
   reader_.emplace(daemon_, tick_signal_, config_.intervals.tick);
+  keeper_.emplace(housekeeper_, config_.intervals.tick);
+}
+
+HousekeeperContext Site::housekeeper_context() {
+  return {.config = config_,
+          .database = database_,
+          .clock = clock_,
+          .crash = crash_hook(),
+          .log = [](const std::string& line) { spdlog::info("{}", line); }};
 }
 
 void Site::retire() {
   if (reader_) reader_->stop();
+  if (keeper_) keeper_->stop();
 }
 
 void Site::wake() {
   if (reader_) reader_->wake();
+  if (keeper_) keeper_->wake();
   tick_signal_.wake();
 }
 

@@ -16,6 +16,8 @@
 #include "scheduler/commands/commands.h"
 #include "scheduler/config/config.h"
 #include "scheduler/daemon/daemon.h"
+#include "scheduler/daemon/housekeeper.h"
+#include "scheduler/process/keeper_thread.h"
 #include "scheduler/process/reader_thread.h"
 #include "scheduler/process/tick_signal.h"
 #include "slurm/cluster.h"
@@ -30,9 +32,11 @@ class Site {
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
-  // Before the first tick, by the thread that ticks: from here on micrographs are read.
+  // Before the first tick, by the thread that ticks: from here on micrographs are read and the
+  // house is kept.
   void begin();
-  // Another site takes over: this one reads no more, and finishes the requests that it has.
+  // Another site takes over: this one reads and removes no more, and finishes the requests that it
+  // has.
   void retire();
 
   const Config& config() const { return config_; }
@@ -40,6 +44,7 @@ class Site {
   api::Service& service() { return service_; }
 
  private:
+  HousekeeperContext housekeeper_context();
   api::DaemonHooks hooks();
   DaemonStatus status() const;
   // Another one, that answers while the daemon's own is busy.
@@ -55,8 +60,10 @@ class Site {
   const int64_t made_ = clock_.now();
   const std::unique_ptr<slurm::Cluster> cluster_;
   Daemon daemon_;
+  Housekeeper housekeeper_;
   Commands commands_;
   std::optional<ReaderThread> reader_;
+  std::optional<KeeperThread> keeper_;
   api::Service service_;
 };
 

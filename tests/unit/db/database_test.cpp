@@ -99,8 +99,10 @@ int64_t version_of(const std::string& path) {
 // As the version before left it.
 void undo_newest_step(const std::string& path) {
   Connection raw(path);
-  raw.execute("ALTER TABLE templates DROP COLUMN removed");
-  raw.execute("DROP TABLE contents");
+  for (const char* table : {"removed_attempts", "removed_items", "removals"}) {
+    raw.execute(std::string("DROP TABLE ") + table);
+  }
+  raw.execute("DROP INDEX audit_by_time");
   raw.execute(("PRAGMA user_version = " + std::to_string(newest_schema() - 1)).c_str());
 }
 

@@ -10,7 +10,16 @@
 namespace db {
 namespace {
 
+void undo_removed_items(Connection& connection) {
+  for (const std::string table : {"removed_attempts", "removed_items", "removals"}) {
+    connection.execute("DROP TABLE " + table);
+  }
+  connection.execute("DROP INDEX audit_by_time");
+}
+
+// As before the columns that it and the later ones add.
 void undo_policy_columns(Connection& connection) {
+  undo_removed_items(connection);
   for (const std::string column : {"segment", "by_floor", "got_further"}) {
     connection.execute(("ALTER TABLE attempts DROP COLUMN " + column).c_str());
   }
