@@ -15,6 +15,10 @@ class AuditStore {
   void insert(const AuditEntry& entry);
   // Oldest first.
   std::vector<AuditEntry> of_item(int64_t item_id) const;
+  // Lines of before this time, but for those about items that have not ended.
+  int64_t count_before(int64_t time) const;
+  // Removes at most so many of them, the oldest first; returns how many.
+  int64_t remove_before(int64_t time, int64_t most);
 
  private:
   Database& database_;

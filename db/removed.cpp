@@ -21,6 +21,15 @@ const Table<RemovedItem> kRemoved("removed_items",
                                    {"removed_by", &RemovedItem::removed_by},
                                    {"results", &RemovedItem::results}});
 
+const Table<EndedRow> kEnded("items", {{"id", &EndedRow::id},
+                                       {"priority", &EndedRow::priority},
+                                       {"changed", &EndedRow::since}});
+const Table<EndedRow> kWithResults("removed_items", {{"id", &EndedRow::id},
+                                                     {"priority", &EndedRow::priority},
+                                                     {"removed", &EndedRow::since}});
+
+constexpr const char* kEndedStates = "('DONE', 'FAILED', 'CANCELLED', 'QUARANTINED')";
+
 const Table<Removal> kRemovals("removals", {{"id", &Removal::id, Use::kKey},
                                             {"item_id", &Removal::item_id},
                                             {"folder", &Removal::folder},
@@ -89,6 +98,43 @@ bool RemovedItemStore::is_forgotten(int64_t item_id) const {
                   "SELECT 1 FROM attempts WHERE item_id = ? AND +forgotten = 0 LIMIT 1");
   query.bind(item_id);
   return !query.step();
+}
+
+std::vector<EndedRow> RemovedItemStore::ended(int64_t after, int64_t most) const {
+  return kEnded.all(
+      database_,
+      kEnded.readable() + "AND id > ? AND +state IN " + kEndedStates + " ORDER BY id LIMIT ?",
+      after, most);
+}
+
+std::vector<EndedRow> RemovedItemStore::with_results(int64_t after, int64_t most) const {
+  return kWithResults.all(
+      database_, kWithResults.readable() + "AND id > ? AND results != '' ORDER BY id LIMIT ?",
+      after, most);
+}
+
+bool RemovedItemStore::is_named(int64_t item_id) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT 1 FROM items WHERE id = ? UNION ALL "
+                  "SELECT 1 FROM removed_items WHERE id = ? AND results != '' UNION ALL "
+                  "SELECT 1 FROM removals WHERE item_id = ?");
+  return query.bind(item_id).bind(item_id).bind(item_id).step();
+}
+
+bool RemovedItemStore::has_ended(int64_t item_id) const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  std::string("SELECT 1 FROM items WHERE id = ? AND +state IN ") + kEndedStates);
+  return query.bind(item_id).step();
+}
+
+int64_t RemovedItemStore::highest_item() const {
+  const std::scoped_lock lock(database_.mutex());
+  Statement query(database_.connection(),
+                  "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'items'");
+  query.step();
+  return query.integer(0);
 }
 
 void RemovedItemStore::add_removal(const Removal& removal) { kRemovals.insert(database_, removal); }

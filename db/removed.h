@@ -32,6 +32,13 @@ struct RemovedItem {
   std::string results{};     // the folder of its results that were kept; empty: none were
 };
 
+// An item that has ended, or of which only results are left, since its end or its removal.
+struct EndedRow {
+  int64_t id = 0;
+  Priority priority = Priority::kNormal;
+  int64_t since = 0;
+};
+
 // An item's folder on its way out.
 struct Removal {
   int64_t id = 0;
@@ -58,6 +65,17 @@ class RemovedItemStore {
   std::vector<std::string> directories(int64_t item_id) const;
   // False while the cluster may still have a job of one of the item's attempts.
   bool is_forgotten(int64_t item_id) const;
+
+  // Items that have ended, and removed ones whose results were kept: with an id above `after`, by
+  // id, at most so many.
+  std::vector<EndedRow> ended(int64_t after, int64_t most) const;
+  std::vector<EndedRow> with_results(int64_t after, int64_t most) const;
+  // Whether the folder of an item with this number is named by a record: the item's own, that of
+  // kept results, or that of its removal.
+  bool is_named(int64_t item_id) const;
+  bool has_ended(int64_t item_id) const;
+  // The highest number that an item ever had.
+  int64_t highest_item() const;
 
   void add_removal(const Removal& removal);
   // Those with an id above `after`, by id, at most so many.

@@ -211,6 +211,19 @@ nlohmann::json status_json(const DaemonStatus& status) {
   return json;
 }
 
+nlohmann::json gc_json(const GcReport& report) {
+  nlohmann::json json = {{"freed", nlohmann::json::object()}, {"left", nlohmann::json::array()}};
+  for (const auto& [kind, word] : kGcKinds) {
+    const auto found = report.freed.find(kind);
+    const GcPart part = found == report.freed.end() ? GcPart() : found->second;
+    json["freed"][word] = {{"count", part.count}, {"bytes", part.bytes}};
+  }
+  for (const std::string& text : report.left) {
+    put_text(json["left"].emplace_back(nlohmann::json::object()), "text", text);
+  }
+  return json;
+}
+
 nlohmann::json finding_json(const slurm::Finding& finding) {
   nlohmann::json json = {{"level", base::word_of(kLevels, finding.level)}};
   put_text(json, "subject", finding.subject);

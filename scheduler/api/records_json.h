@@ -6,6 +6,7 @@
 #include "scheduler/api/peaks.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/housekeeper.h"
 #include "slurm/cluster.h"
 
 namespace scheduler::api {
@@ -31,6 +32,7 @@ nlohmann::json view_json(const ItemView& view);
 nlohmann::json held_json(const DaemonStatus& status);
 nlohmann::json status_json(const DaemonStatus& status);
 // "level" is ok, warning or bad.
+nlohmann::json gc_json(const GcReport& report);
 nlohmann::json finding_json(const slurm::Finding& finding);
 slurm::Finding finding_of(const nlohmann::json& json);
 

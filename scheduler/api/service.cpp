@@ -32,7 +32,7 @@ bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
   return (head.method == "POST" && path[1] == "templates" && path.size() == 2) ||
-         path.back() == "script" || path[1] == "site";
+         path.back() == "script" || path[1] == "site" || path[1] == "gc";
 }
 
 Response Service::handle(Request& request) {
@@ -64,6 +64,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "resume" && post) return resume(request);
     if (path.size() == 2 && path[1] == "changes" && post) return change_several(request);
     if (path.size() == 2 && path[1] == "doctor" && post) return doctor(request);
+    if (path.size() == 2 && path[1] == "gc" && post) return gc(request);
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
     }
@@ -159,6 +160,17 @@ json Service::doctor(const Request& request) {
   }
   examining_ = false;
   return {{"findings", list}};
+}
+
+json Service::gc(const Request& request) {
+  if (!caller_of(request.peer).privileged) {
+    throw NotPermitted("only root or the daemon's own user may remove what all users have left");
+  }
+  const json body = request.body.empty() ? json::object() : body_of(request);
+  const bool dry_run = flag_of(body, "dry_run");
+  json answer = gc_json(hooks_.gc(dry_run));
+  answer["dry_run"] = dry_run;
+  return answer;
 }
 
 json Service::stop(const Request& request) {

@@ -16,6 +16,7 @@
 #include "scheduler/commands/history.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/daemon/daemon_status.h"
+#include "scheduler/daemon/housekeeper.h"
 #include "scheduler/daemon/search_counts.h"
 #include "scheduler/daemon/site_size.h"
 #include "slurm/cluster.h"
@@ -37,7 +38,8 @@ struct DaemonHooks {
   std::function<RenderedScript(const ScriptRequest&)> script{};
   std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
   std::function<History(const HistoryQuery&)> history{};
-  std::function<SiteSize()> site{};  // asks the cluster
+  std::function<SiteSize()> site{};            // asks the cluster
+  std::function<GcReport(bool dry_run)> gc{};  // takes as long as there is to do
   // See count_search(); must own all that it uses. Empty: templates are not checked by an engine.
   std::function<CountAnswer(const CountQuestion&, const std::function<bool()>& look)> count{};
 };
@@ -98,6 +100,7 @@ class Service {
   nlohmann::json script(const Request& request, int64_t item) const;
   nlohmann::json history(const Request& request) const;
   nlohmann::json doctor(const Request& request);
+  nlohmann::json gc(const Request& request);
   nlohmann::json stop(const Request& request);
   nlohmann::json pause(const Request& request);
   nlohmann::json resume(const Request& request);
@@ -114,7 +117,7 @@ class Service {
   std::atomic<bool> examining_ = false;
 };
 
-// Whether the request reads a whole file or waits for a cluster.
+// Whether the request reads a whole file, waits for a cluster or looks at all folders.
 bool takes_long(const Head& head);
 
 }  // namespace scheduler::api

@@ -10,6 +10,7 @@
 #include "base/duration.h"
 #include "base/environment.h"
 #include "scheduler/api/json_text.h"
+#include "scheduler/cli/admin_gc.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/changes.h"
 #include "scheduler/cli/command_options.h"
@@ -53,7 +54,9 @@ class Program {
     templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());
-    for (const char* parent : {"template", "watch"}) add_global(*app_.get_subcommand(parent));
+    add_admin();
+    for (const char* parent : {"admin", "template", "watch"})
+      add_global(*app_.get_subcommand(parent));
     add_list();
     add_several("show", "Show details of items: CTF, attempts, result, history",
                 "margay show 12\n  margay show last", show);
@@ -223,6 +226,12 @@ class Program {
     command->add_flag("--wait", enqueue_.wait, "Wait until the items have ended");
   }
 
+  void add_admin() {
+    CLI::App* admin = app_.add_subcommand("admin", "Administer the daemon's data");
+    admin->require_subcommand(1);
+    gc_.add(*admin, adder());
+  }
+
   void add_list() {
     CLI::App* command = add(
         app_, "list", "List items: live ones first, the newest last",
@@ -318,6 +327,7 @@ class Program {
   EnqueueOptions enqueue_;
   IngestCommands ingest_;
   SiteCommands site_;
+  GcCommand gc_;
   ListOptions list_;
   WaitOptions wait_;
   LogOptions log_;

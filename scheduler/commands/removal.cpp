@@ -78,6 +78,7 @@ std::string remove_item(db::Database& database, const db::Item& item, bool resul
   }
   removed.remove(item.id, by.time, by.who, kept);
   std::string detail = "was " + to_string(item.state);
+  if (!by.why.empty()) detail += "; " + by.why;
   if (result) detail += kept.empty() ? "; with its results" : "; its results stay in " + kept;
   write_line(database, item.id, by, detail);
   return detail;
@@ -89,7 +90,7 @@ void remove_kept_results(db::Database& database, int64_t item_id, const RemovedB
   if (!removed || removed->results.empty()) throw no_item(database, item_id);
   store.add_removal({.item_id = item_id, .folder = parent_of(removed->results)});
   store.forget_results(item_id);
-  write_line(database, item_id, by, "its results, too");
+  write_line(database, item_id, by, "its results, too" + (by.why.empty() ? "" : "; " + by.why));
 }
 
 }  // namespace scheduler

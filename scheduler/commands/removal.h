@@ -14,6 +14,7 @@ struct RemovedBy {
   int64_t time = 0;
   int64_t uid = 0;
   std::string who{};
+  std::string why{};  // empty: whoever it was wanted it
 };
 
 // "no item 12", and if it was removed, by whom and where its results are.

@@ -14,6 +14,7 @@
 #include "db/records.h"
 #include "scheduler/config/cluster_kind.h"
 #include "scheduler/config/limits.h"
+#include "scheduler/config/retention.h"
 #include "scheduler/config/width.h"
 #include "slurm/cluster_options.h"
 #include "slurm/sbatch/directives.h"
@@ -164,6 +165,7 @@ struct Config {
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
+  Retention retention;
   // Correlations per second of one device on an image of 4096 x 4096, by its model: used until a
   // search has finished.
   std::map<std::string, double> rates{};

@@ -66,6 +66,7 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"local", section_into(local)},
                      {"intervals", section_into(intervals)},
                      {"limits", section_into(limits_into(config.limits))},
+                     {"retention", retention_into(config.retention)},
                      {"rates", rates_into(config.rates)},
                      {"results", section_into(results)}});
 }

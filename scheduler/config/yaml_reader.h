@@ -48,6 +48,9 @@ Reader policy_into(PolicyOptions& policy);
 // What must fit together in it. Throws ConfigError.
 void check_policy(const Config& config);
 
+// The section `retention`.
+Reader retention_into(Retention& retention);
+
 // The section `slurm`.
 Reader slurm_into(SlurmOptions& slurm);
 // What must fit together in it; paths made absolute. Throws ConfigError.

@@ -1,21 +1,28 @@
-// Keeps the house: removes the folders of items that have left the records. Each folder goes whole;
-// what is still to be removed is in the database, so that a daemon that starts after a crash goes
-// on where the last one was.
+// Keeps the house: removes what the site's retention says, and the folders of items that have left
+// the records. Each folder goes whole; what is still to be removed is in the database, so that a
+// daemon that starts after a crash goes on where the last one was.
 //
 // By any thread. Works with the database and the folder of jobs, never with the cluster.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/words.h"
 #include "db/database.h"
 #include "db/removed.h"
 #include "scheduler/clock.h"
 #include "scheduler/config/config.h"
 #include "scheduler/crash_point.h"
+#include "scheduler/daemon/ended_items.h"
+#include "scheduler/policy/retention.h"
 
 namespace scheduler {
 
@@ -28,30 +35,69 @@ struct HousekeeperContext {
   std::function<void(const std::string&)> log{};  // takes one line for the administrator
 };
 
+// What `margay admin gc` removes.
+enum class GcKind { kAge, kTotal, kRemoved, kStray, kHistory };
+inline constexpr base::Words<GcKind, 5> kGcKinds = {{{GcKind::kAge, "age"},
+                                                     {GcKind::kTotal, "total"},
+                                                     {GcKind::kRemoved, "removed"},
+                                                     {GcKind::kStray, "no_record"},
+                                                     {GcKind::kHistory, "history"}}};
+struct GcPart {
+  int64_t count = 0;  // items, folders or lines
+  int64_t bytes = 0;  // of files
+};
+struct GcReport {
+  std::map<GcKind, GcPart> freed{};
+  std::vector<std::string> left{};  // what was not removed and why, one sentence each
+};
+
 class Housekeeper {
  public:
   explicit Housekeeper(HousekeeperContext context);
 
-  // A little work: a second at most, unless one folder takes longer. True: there is more to do.
+  // A little work: a second at most, unless one folder takes longer. True: there is more to do now.
   bool step();
+  // All that there is to do now, retention included, and folders that no record names; takes as
+  // long as it takes. A dry run says what it would free, and removes nothing. Throws Unavailable
+  // while the folder of jobs is away, and when stop() was called.
+  GcReport collect(bool dry_run);
   // From here on nothing is begun. By any thread.
   void stop() { stopped_ = true; }
 
  private:
-  struct Removed {
-    int64_t folders = 0;
-    int64_t bytes = 0;
-  };
-  // Until the time is up, or all was tried once.
-  Removed finish_removals(const std::function<bool()>& time_is_up);
-  // False: it is tried again later.
-  bool finish_removal(const db::Removal& removal, Removed& sum);
+  using TimeIsUp = std::function<bool()>;
+  // Called for each folder that was removed.
+  using OnFreed = std::function<void(int64_t item_id, int64_t bytes)>;
+
+  std::string jobs() const { return context_.config.jobs(); }
+  const Retention& retention() const { return context_.config.retention; }
+  void check_running() const;
   void say_once(const std::string& problem);
+
+  void finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed);
+  // Nothing for one that is tried again later.
+  std::optional<int64_t> finish_removal(const db::Removal& removal);
+  int64_t bytes_of(const db::Removal& removal) const;
+
+  void look_at_ended(const TimeIsUp& time_is_up);
+  // In one transaction; returns those that are removed, and how many must wait for their jobs.
+  std::vector<ToRemove> remove_chosen(const std::vector<ToRemove>& chosen, int64_t& waiting);
+  bool remove_record(const ToRemove& chosen);
+  std::vector<ToRemove> choose_all();
+  std::optional<int64_t> oldest_line() const;
+
+  void collect_ended(GcReport& report, bool dry_run);
+  void collect_strays(GcReport& report, bool dry_run);
+  void collect_history(GcReport& report, bool dry_run);
 
   const HousekeeperContext context_;
   std::atomic<bool> stopped_ = false;
-  std::mutex mutex_;   // guards what follows
-  int64_t tried_ = 0;  // removals up to this one had their turn
+  std::mutex mutex_;  // guards what follows
+  EndedItems ended_;
+  std::deque<ToRemove> chosen_;  // that are still to be removed
+  bool measures_ = false;        // the last look waits for sizes
+  int64_t next_look_ms_ = 0;     // by the boot clock
+  int64_t tried_ = 0;            // removals up to this one had their turn
   std::string last_problem_;
 };
 

@@ -1,5 +1,8 @@
 #include "scheduler/files/removed_folder.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -52,8 +55,9 @@ void remove_if_empty(const fs::path& folder) {
 int64_t bytes_in(const std::string& folder) {
   int64_t bytes = 0;
   if (!is_real_folder(folder)) return 0;
-  // Without following links.
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+  // Without following links; what may not be looked at is not counted.
+  for (const auto& entry :
+       fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
     if (!entry.is_symlink() && entry.is_regular_file()) {
       bytes += static_cast<int64_t>(entry.file_size());
     }
@@ -61,9 +65,28 @@ int64_t bytes_in(const std::string& folder) {
   return bytes;
 }
 
-int64_t remove_folder(const std::string& jobs, const std::string& name, const CrashHook& crash) {
+int64_t newest_change(const std::string& folder) {
+  struct stat facts {};
+  int64_t newest = ::lstat(folder.c_str(), &facts) == 0 ? facts.st_mtime : 0;
+  if (!is_real_folder(folder)) return newest;
+  for (const auto& entry :
+       fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
+    if (::lstat(entry.path().c_str(), &facts) != 0) continue;
+    newest = std::max<int64_t>(newest, facts.st_mtime);
+  }
+  return newest;
+}
+
+int64_t remove_aside(const std::string& jobs) {
+  return remove_tree(fs::path(jobs) / kRemovedFolder);
+}
+
+int64_t remove_folder(const std::string& jobs, const std::string& folder_name,
+                      const CrashHook& crash) {
   const fs::path aside = fs::path(jobs) / kRemovedFolder;
-  const fs::path folder = fs::path(jobs) / name;
+  std::string name = folder_name;
+  std::replace(name.begin(), name.end(), '/', '.');
+  const fs::path folder = fs::path(jobs) / folder_name;
   reach(crash, "before-removal");
   fs::create_directories(aside);
   int64_t bytes = remove_tree(aside / name);  // of a removal that was interrupted

@@ -17,7 +17,11 @@ inline constexpr const char* kRemovedFolder = ".removed";
 // Bytes of all files in the folder, 0 where there is none.
 int64_t bytes_in(const std::string& folder);
 
-// Removes <jobs>/<name>. Returns the bytes that were freed.
+// When something in the folder, or the folder itself, last changed: seconds since the epoch.
+int64_t newest_change(const std::string& folder);
+
+// Removes <jobs>/<name>, where the name may be that of a folder in another. Returns the bytes that
+// were freed.
 int64_t remove_folder(const std::string& jobs, const std::string& name, const CrashHook& crash);
 
 // Removes all of <jobs>/<name> but the files of `kept`, a folder in it, that `stays` is true of.
@@ -26,7 +30,10 @@ int64_t remove_all_but(const std::string& jobs, const std::string& name, const s
                        const std::function<bool(const std::string& file)>& stays,
                        const CrashHook& crash);
 
-// What it would return.
+// What was moved aside by removals that nobody remembers. Returns the bytes that were freed.
+int64_t remove_aside(const std::string& jobs);
+
+// What remove_all_but() would return.
 int64_t bytes_besides(const std::string& folder, const std::string& kept,
                       const std::function<bool(const std::string& file)>& stays);
 

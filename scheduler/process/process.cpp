@@ -133,6 +133,7 @@ class Server {
       tell_ready(first->config());
       while (round()) {
       }
+      current_.get()->retire();
       current_.get()->service().stop_waiting();
       spdlog::info("margayd stops; running jobs continue");
     }

@@ -104,6 +104,7 @@ api::DaemonHooks Site::hooks() {
                 return read_history(database_, config_.rates, query);
               },
           .site = [this] { return site_size(config_, asked_cluster()->facts()); },
+          .gc = [this](bool dry_run) { return housekeeper_.collect(dry_run); },
           .count =
               [command = engine_command(config_)](const CountQuestion& question,
                                                   const std::function<bool()>& look) {

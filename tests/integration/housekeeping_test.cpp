@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -53,7 +54,13 @@ class Housekeeping : public ::testing::Test {
     })) << last.error;
   }
 
-  QueueAtWork queue_;
+  // From the next start on.
+  void retain(const std::string& retention) const {
+    queue_.configure(kSite + ("retention: " + retention + "\n"));
+  }
+
+  static constexpr const char* kSite = "tick: 20ms\nlocal: {slots: 2, threads: 1}\n";
+  QueueAtWork queue_{QueueOptions{.site = kSite}};
 };
 
 TEST_F(Housekeeping, RemovedItemsAreGoneForEverAndNoWatchTakesTheirFilesAgain) {
@@ -109,6 +116,84 @@ TEST_F(Housekeeping, AKillInBetweenLeavesFoldersWholeOrGoneAndTheNextStartGoesOn
       [&] { return !fs::exists(queue_.folder() / "state/jobs/.removed"); }));
   EXPECT_TRUE(queue_.item_states().empty());
   EXPECT_EQ(queue_.margay({"status"}).exit_code, 0);
+}
+
+// Ended in a transaction and after it, the next start finds all of the items or none.
+TEST_F(Housekeeping, RetentionGoesOnWhereAKilledDaemonWas) {
+  constexpr int kItems = 4;
+  search(kItems);
+  EXPECT_TRUE(QueueAtWork::becomes_true([&] {
+    const auto dry = nlohmann::json::parse(
+        queue_.margay({"remove", "all", "--dry-run", "--json"}).output, nullptr, false);
+    if (dry.is_discarded()) return false;
+    for (const auto& entry : dry.at("items")) {
+      if (entry.contains("error")) return false;
+    }
+    return true;
+  })) << "the cluster has seen no job as gone";
+  queue_.kill_daemon(SIGTERM);
+  retain("{age: 1s, results: remove}");
+  queue_.start_daemon("before-retention-commit");
+  ASSERT_TRUE(queue_.daemon_ends());
+  EXPECT_EQ(queue_.wait_for_daemon().signal, SIGABRT);
+  EXPECT_EQ(folders(kItems), kItems);
+  queue_.start_daemon("after-retention-commit");
+  ASSERT_TRUE(queue_.daemon_ends());
+  EXPECT_EQ(queue_.wait_for_daemon().signal, SIGABRT);
+  EXPECT_EQ(folders(kItems), kItems) << "their folders are removed after that";
+  queue_.start_daemon("moved-for-removal:2");
+  ASSERT_TRUE(queue_.daemon_ends());
+  EXPECT_EQ(folders(kItems), kItems - 2);
+  queue_.start_daemon();
+  EXPECT_TRUE(all_folders_go(kItems));
+  EXPECT_TRUE(queue_.item_states().empty());
+  EXPECT_THAT(queue_.margay({"show", "1"}).error, HasSubstr("it was removed by margayd"));
+}
+
+TEST_F(Housekeeping, GcTakesOldFoldersWithoutARecordAlsoAfterAKill) {
+  search(2);
+  const auto leave_stray = [this](const std::string& name) {
+    fs::create_directory(folder_of(2) + "/" + name);
+    fs::last_write_time(folder_of(2) + "/" + name,
+                        fs::file_time_type::clock::now() - std::chrono::hours(25));
+  };
+  leave_stray("a8");
+  leave_stray("a9");
+  const auto strays = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"admin", "gc", "--json"};
+    command.insert(command.end(), more.begin(), more.end());
+    const Finished ended = queue_.margay(command);
+    EXPECT_EQ(ended.exit_code, 0) << ended.error;
+    return nlohmann::json::parse(ended.output).at("freed").at("no_record").at("count").get<int>();
+  };
+  EXPECT_EQ(strays({"--dry-run"}), 2);
+  EXPECT_TRUE(fs::exists(folder_of(2) + "/a8"));
+  queue_.kill_daemon(SIGTERM);
+  queue_.start_daemon("moved-for-removal");
+  EXPECT_NE(queue_.margay({"admin", "gc"}).exit_code, 0);
+  ASSERT_TRUE(queue_.daemon_ends());
+  EXPECT_FALSE(fs::exists(folder_of(2) + "/a8"));
+  EXPECT_TRUE(fs::exists(folder_of(2) + "/a9"));
+  queue_.start_daemon();
+  EXPECT_EQ(strays({}), 1);
+  EXPECT_FALSE(fs::exists(folder_of(2) + "/a9"));
+  EXPECT_FALSE(fs::exists(queue_.folder() / "state/jobs/.removed"));
+  EXPECT_TRUE(fs::exists(folder_of(1) + "/a1/job.sh"));
+  EXPECT_TRUE(fs::exists(folder_of(2) + "/a1/job.sh"));
+  EXPECT_THAT(queue_.margay({"admin", "gc", "--dry-run"}).output,
+              AllOf(HasSubstr("WOULD FREE"), HasSubstr("nothing was removed")));
+  expect_each_searched_once(queue_, 2);
+}
+
+TEST_F(Housekeeping, ABadRetentionIsRefusedAtTheStartAndNothingIsLost) {
+  search(1);
+  queue_.kill_daemon(SIGTERM);
+  retain("{age: soon}");
+  queue_.start_daemon();
+  const Finished refused = queue_.wait_for_daemon();
+  EXPECT_EQ(refused.exit_code, 78);
+  EXPECT_THAT(refused.error, AllOf(HasSubstr("retention.age"), HasSubstr("or never")));
+  EXPECT_EQ(folders(1), 1);
 }
 
 }  // namespace

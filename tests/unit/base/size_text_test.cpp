@@ -14,5 +14,18 @@ TEST(Sizes, AreInUnitsThatPeopleRead) {
   EXPECT_EQ(size_text(1'234'567'000'000'000), "1234.6 TB");
 }
 
+TEST(Sizes, AreReadAsTheyAreWritten) {
+  EXPECT_EQ(parse_size("7 B"), 7);
+  EXPECT_EQ(parse_size("12kB"), 12'000);
+  EXPECT_EQ(parse_size("800MB"), 800'000'000);
+  EXPECT_EQ(parse_size("1.5 TB"), 1'500'000'000'000);
+  EXPECT_EQ(parse_size("0GB"), 0);
+  for (const char* text : {"", "5", "TB", "-1GB", "1 GiB", "1gb", "1e3GB", "1  GB", "1GB ", "nanGB",
+                           "inf TB", "9999999999TB"}) {
+    EXPECT_FALSE(parse_size(text)) << text;
+  }
+  EXPECT_EQ(invalid_size("4 tons"), "invalid size '4 tons'; write for example 800MB, 500GB or 4TB");
+}
+
 }  // namespace
 }  // namespace base

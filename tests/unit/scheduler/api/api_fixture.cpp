@@ -79,6 +79,7 @@ ApiFixture::ApiFixture() {
           .history =
               [this](const HistoryQuery& query) { return read_history(*database_, {}, query); },
           .site = [this] { return site_; },
+          .gc = [this](bool dry_run) { return gc_(dry_run); },
           .count = [this](const CountQuestion& question,
                           const std::function<bool()>&) { return count_(question); }});
   // Members of this group may connect: `nobody` here, a facility's users elsewhere.
@@ -144,7 +145,8 @@ ApiFixture::Outcome ApiFixture::margay(std::vector<std::string> arguments) const
   std::vector<const char*> words;
   const std::string socket = "--socket=" + file("s.sock");
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
-  const bool is_parent = arguments.at(1) == "template" || arguments.at(1) == "watch";
+  const bool is_parent =
+      arguments.at(1) == "admin" || arguments.at(1) == "template" || arguments.at(1) == "watch";
   const auto after_command = words.begin() + (is_parent ? 3 : 2);
   words.insert(after_command, socket.c_str());
   std::ostringstream out;

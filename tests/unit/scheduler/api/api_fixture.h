@@ -78,6 +78,7 @@ class ApiFixture : public testing::Test {
   std::function<std::vector<slurm::Finding>()> examine_ = [] {
     return std::vector<slurm::Finding>();
   };
+  std::function<GcReport(bool)> gc_ = [](bool) { return GcReport(); };
   SiteSize site_{.nodes = 2, .gpus_per_node = 4, .max_jobs = 8};
   std::function<CountAnswer(const CountQuestion&)> count_ = [](const CountQuestion&) {
     return CountAnswer();

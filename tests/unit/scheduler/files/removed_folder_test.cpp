@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 
 #include "tests/scratch_folder.h"
@@ -74,6 +76,31 @@ TEST_F(RemovedFolderTest, KeepsTheFilesOfItsResult) {
   EXPECT_FALSE(exists("7/a1"));
   EXPECT_FALSE(exists(kRemovedFolder));
   EXPECT_EQ(remove_all_but(jobs_, "7", kept, is_map, {}), 0) << "again";
+}
+
+TEST_F(RemovedFolderTest, MayBeAnAttemptsFolderInAnItems) {
+  EXPECT_EQ(remove_folder(jobs_, "7/a1", {}), 7);
+  EXPECT_FALSE(exists("7/a1"));
+  EXPECT_TRUE(exists("7/a2/mip.mrc"));
+  EXPECT_FALSE(exists(kRemovedFolder));
+}
+
+TEST_F(RemovedFolderTest, WhatNobodyRemembersIsRemovedFromBeside) {
+  fs::create_directories(jobs_ + "/.removed/5/a1");
+  write(".removed/5/a1/job.log", "123");
+  EXPECT_EQ(remove_aside(jobs_), 3);
+  EXPECT_FALSE(exists(kRemovedFolder));
+  EXPECT_EQ(remove_aside(jobs_), 0);
+}
+
+TEST_F(RemovedFolderTest, ChangedWhenTheNewestOfItsFilesDid) {
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1000);
+  for (const char* path : {"7/a1/claim/owner", "7/a1/claim", "7/a1/job.log", "7/a1"}) {
+    fs::last_write_time(jobs_ + "/" + path, old);
+  }
+  EXPECT_LT(newest_change(jobs_ + "/7/a1"), std::time(nullptr) - 3'000'000);
+  EXPECT_GT(newest_change(jobs_ + "/7"), std::time(nullptr) - 3'000);
+  EXPECT_EQ(newest_change(jobs_ + "/nothing"), 0);
 }
 
 // A job may leave a link to anything.

@@ -1,0 +1,24 @@
+// margay admin gc
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "scheduler/cli/ingest_commands.h"
+
+namespace scheduler::cli {
+
+// Holds the value of its option; must outlive the parsed app.
+class GcCommand {
+ public:
+  // `admin` is the parent of the administrator's commands.
+  void add(CLI::App& admin, const AddCommand& add_command);
+
+ private:
+  bool dry_run_ = false;
+};
+
+// Removes what retention would remove now, and folders that no record names, and prints what was
+// freed.
+Exit collect_garbage(const Context& context, bool dry_run);
+
+}  // namespace scheduler::cli
