@@ -10,8 +10,8 @@ namespace scheduler::cli {
 // Holds the value of its option; must outlive the parsed app.
 class GcCommand {
  public:
-  // `admin` is the parent of the administrator's commands.
-  void add(CLI::App& admin, const AddCommand& add_command);
+  // To `margay admin`, which is made where it is not there yet.
+  void add(CLI::App& app, const AddCommand& add_command);
 
  private:
   bool dry_run_ = false;

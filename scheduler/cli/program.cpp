@@ -54,9 +54,8 @@ class Program {
     templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());
-    add_admin();
-    for (const char* parent : {"admin", "template", "watch"})
-      add_global(*app_.get_subcommand(parent));
+    gc_.add(app_, adder());
+    for (const auto* name : {"template", "watch", "admin"}) add_global(*app_.get_subcommand(name));
     add_list();
     add_several("show", "Show details of items: CTF, attempts, result, history",
                 "margay show 12\n  margay show last", show);
@@ -224,12 +223,6 @@ class Program {
     add_ctf_options(*command, enqueue_.ctf);
     add_enqueue_options(*command, enqueue_);
     command->add_flag("--wait", enqueue_.wait, "Wait until the items have ended");
-  }
-
-  void add_admin() {
-    CLI::App* admin = app_.add_subcommand("admin", "Administer the daemon's data");
-    admin->require_subcommand(1);
-    gc_.add(*admin, adder());
   }
 
   void add_list() {

@@ -47,6 +47,7 @@ class Waiter {
       look_or_wait_for_daemon();
       erase_bars();
       report_ended();
+      report_removed();
       if (waiting_.empty()) return finish(failed_ ? Exit::kFailed : Exit::kOk);
       if (options_.timeout && Clock::now() - begin_ >= *options_.timeout) {
         return finish(Exit::kTimedOut);
@@ -117,7 +118,15 @@ class Waiter {
       const auto id = item.at("id").get<int64_t>();
       if (waiting_.count(id) > 0) active_[id] = item;
     }
-    for (const json& item : asked) take(item);
+    std::set<int64_t> removed(ids.begin(), ids.end());
+    for (const json& item : asked) {
+      removed.erase(item.at("id").get<int64_t>());
+      take(item);
+    }
+    for (const int64_t id : removed) {
+      active_.erase(id);
+      if (waiting_.erase(id) > 0) removed_.push_back(id);
+    }
   }
 
   void take(const json& item) {
@@ -127,6 +136,15 @@ class Waiter {
     if (!has_ended(state)) return;
     active_.erase(id);
     if (waiting_.erase(id) > 0) ended_.push_back(item);
+  }
+
+  // How a removed one has ended, nobody knows any more.
+  void report_removed() {
+    for (; reported_removed_ < removed_.size(); ++reported_removed_) {
+      failed_ = true;
+      context_.complain("item " + std::to_string(removed_[reported_removed_]) +
+                        " was removed while it was waited for");
+    }
   }
 
   void report_ended() {
@@ -186,11 +204,12 @@ class Waiter {
   Exit finish(Exit exit) {
     if (context_.wants_json()) {
       const std::vector<int64_t> left(waiting_.begin(), waiting_.end());
-      context_.print(json{{"ended", ended_}, {"waiting", left}, {"outcome", kind_of(exit)}});
+      context_.print(json{
+          {"ended", ended_}, {"waiting", left}, {"removed", removed_}, {"outcome", kind_of(exit)}});
     } else if (exit == Exit::kTimedOut) {
       context_.complain(std::string("timed out; ") + std::to_string(waiting_.size()) +
                         (waiting_.size() == 1 ? " item is" : " items are") + " still unfinished");
-    } else if (ended_.empty()) {
+    } else if (ended_.empty() && removed_.empty()) {
       context_.out() << "nothing to wait for\n";
     } else if (ended_.size() > 1) {
       const auto done = std::count_if(ended_.begin(), ended_.end(),
@@ -210,6 +229,8 @@ class Waiter {
   std::map<int64_t, json> active_;
   std::vector<json> ended_;
   size_t reported_ = 0;
+  std::vector<int64_t> removed_;
+  size_t reported_removed_ = 0;
   int64_t asked_up_to_ = 0;
   int64_t held_ = 0;
   int drawn_ = 0;

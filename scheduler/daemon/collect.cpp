@@ -82,7 +82,7 @@ void Housekeeper::collect_ended(GcReport& report, bool dry_run) {
     add(report, now ? kind->second : GcKind::kRemoved, now ? 0 : 1, bytes);
   };
   if (!dry_run) {
-    tried_ = 0;
+    tried_ = retry_ms_ = 0;
     finish_removals([] { return false; }, freed);
     check_running();
   }

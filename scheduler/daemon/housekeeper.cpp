@@ -26,6 +26,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr int64_t kRemovalsAtOnce = 100;
 constexpr std::chrono::seconds kLongestStep{1};
+constexpr std::chrono::milliseconds kBetweenTries{60'000};
 // In one transaction, for which the API waits.
 constexpr size_t kItemsAtOnce = 20;
 constexpr int64_t kLinesAtOnce = 500;
@@ -81,19 +82,25 @@ std::optional<int64_t> Housekeeper::finish_removal(const db::Removal& removal) {
   return bytes;
 }
 
-// One that cannot be removed does not keep the others from being.
-void Housekeeper::finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed) {
+// One that cannot be removed does not keep the others from being, and is tried again after a while.
+// False: the time was up before all were tried.
+bool Housekeeper::finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed) {
   const db::RemovedItemStore store(context_.database);
+  const int64_t now_ms = context_.clock.boot_ms();
+  if (retry_ms_ != 0 && now_ms >= retry_ms_) tried_ = retry_ms_ = 0;
   for (;;) {
     const auto removals = store.removals(tried_, kRemovalsAtOnce);
     for (const db::Removal& removal : removals) {
-      if (stopped_ || time_is_up()) return;
-      if (const auto bytes = finish_removal(removal)) freed(removal.item_id, *bytes);
+      if (stopped_ || time_is_up()) return false;
+      if (const auto bytes = finish_removal(removal)) {
+        freed(removal.item_id, *bytes);
+      } else if (retry_ms_ == 0) {
+        retry_ms_ = now_ms + kBetweenTries.count();
+      }
       tried_ = removal.id;
     }
-    if (removals.empty()) break;
+    if (removals.empty()) return true;
   }
-  tried_ = 0;
 }
 
 // Within a transaction. False: it is not there any more as it was chosen.
@@ -171,8 +178,8 @@ bool Housekeeper::step() {
     remove_chosen({chosen_.begin(), end}, waiting);
     chosen_.erase(chosen_.begin(), end);
   }
-  finish_removals(time_is_up, [](int64_t, int64_t) {});
-  return !stopped_ && (tried_ != 0 || measures_ || !chosen_.empty());
+  const bool all_tried = finish_removals(time_is_up, [](int64_t, int64_t) {});
+  return !stopped_ && (!all_tried || measures_ || !chosen_.empty());
 }
 
 }  // namespace scheduler

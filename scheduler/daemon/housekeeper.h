@@ -74,7 +74,7 @@ class Housekeeper {
   void check_running() const;
   void say_once(const std::string& problem);
 
-  void finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed);
+  bool finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed);
   // Nothing for one that is tried again later.
   std::optional<int64_t> finish_removal(const db::Removal& removal);
   int64_t bytes_of(const db::Removal& removal) const;
@@ -98,6 +98,7 @@ class Housekeeper {
   bool measures_ = false;        // the last look waits for sizes
   int64_t next_look_ms_ = 0;     // by the boot clock
   int64_t tried_ = 0;            // removals up to this one had their turn
+  int64_t retry_ms_ = 0;         // by the boot clock: when they have it again; 0: none failed
   std::string last_problem_;
 };
 

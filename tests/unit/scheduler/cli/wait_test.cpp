@@ -46,5 +46,20 @@ TEST(Wait, ADaemonWithTooMuchToDoIsAskedAgain) {
   EXPECT_THROW(wait(context, {.items = {1}, .daemon_timeout = milliseconds(0)}), Failure);
 }
 
+TEST(Wait, ForAnItemThatIsRemovedMeanwhileEnds) {
+  const tests::ScratchFolder folder;
+  std::atomic<int> asked = 0;
+  const tests::FakeHttp daemon(0, folder.file("s.sock"), [&](const tests::FakeHttpRequest&) {
+    json items = json::array();
+    if (++asked <= 3) items.push_back(kItem);
+    return tests::FakeHttpReply{.body = json{{"items", items}}.dump()};
+  });
+  std::ostringstream out;
+  std::ostringstream error;
+  const Context context({.path = folder.file("s.sock")}, false, {}, out, error);
+  EXPECT_EQ(wait(context, {.items = {1}, .poll = milliseconds(1)}), Exit::kFailed);
+  EXPECT_THAT(error.str(), testing::HasSubstr("item 1 was removed while it was waited for"));
+}
+
 }  // namespace
 }  // namespace scheduler::cli

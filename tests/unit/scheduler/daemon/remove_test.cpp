@@ -207,6 +207,7 @@ TEST_F(HousekeeperTest, WhileTheFolderOfJobsIsAwayNothingIsTouchedAndItIsSaidOnc
   ASSERT_EQ(log_.size(), lines + 1);
   EXPECT_THAT(log_.back(), HasSubstr("is away"));
   fs::rename(folder_.file("owner"), config_.jobs() + "/.owner");
+  clock_.pass(std::chrono::minutes(1));
   keep();
   EXPECT_FALSE(has_folder(id));
 }
