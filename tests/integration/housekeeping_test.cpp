@@ -185,6 +185,14 @@ TEST_F(Housekeeping, GcTakesOldFoldersWithoutARecordAlsoAfterAKill) {
   expect_each_searched_once(queue_, 2);
 }
 
+TEST_F(Housekeeping, RetentionHoldsFromAReloadOn) {
+  search(1);
+  retain("{age: 1s, results: remove}");
+  queue_.signal_daemon(SIGHUP);
+  EXPECT_TRUE(all_folders_go(1));
+  EXPECT_TRUE(queue_.item_states().empty());
+}
+
 TEST_F(Housekeeping, ABadRetentionIsRefusedAtTheStartAndNothingIsLost) {
   search(1);
   queue_.kill_daemon(SIGTERM);
