@@ -108,6 +108,10 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
+Descriptor AtomicFile::create(mode_t mode) const {
+  return open_new(AT_FDCWD, temporary_, mode, path_);
+}
+
 void AtomicFile::commit() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     throw FileError(errno, "cannot write '" + path_ + "'");

@@ -35,6 +35,10 @@ class AtomicFile {
   const std::string& path() const { return path_; }
   // Write here, and flush, before commit().
   const std::string& temporary() const { return temporary_; }
+  // Makes the file there, empty and open for writing, in place of what a process that was killed
+  // left; no link that stands there is followed. `mode` is less the process's umask. Throws
+  // FileError.
+  Descriptor create(mode_t mode = 0666) const;
   // Renames into place. Durable only after sync_folder_of(path()). Throws FileError.
   void commit();
 

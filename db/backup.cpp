@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <optional>
 
 #include "base/atomic_file.h"
 #include "base/descriptor.h"
@@ -22,19 +23,28 @@ int64_t number_of(Connection& connection, const char* pragma) {
   return query.step() ? query.integer(0) : 0;
 }
 
-// Of the copy, at most, with what the file system adds.
+// What a file system adds to a file.
+constexpr int64_t kMargin = int64_t{1} << 20;
+
+// Of the copy, at most.
 int64_t bytes_of_copy(Connection& connection) {
-  constexpr int64_t kMargin = int64_t{1} << 20;
   const int64_t pages =
       number_of(connection, "PRAGMA page_count") - number_of(connection, "PRAGMA freelist_count");
   return pages * number_of(connection, "PRAGMA page_size") + kMargin;
 }
 
+// nullopt: the folder cannot be looked at.
+std::optional<int64_t> free_bytes(const std::string& folder) {
+  struct statvfs disk {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return std::nullopt;
+  return static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+}
+
 void check_room(Connection& connection, const std::string& path) {
   const std::string folder = base::folder_of(path);
-  struct statvfs disk {};
-  if (::statvfs(folder.c_str(), &disk) != 0) return;  // opening the copy says what is wrong
-  const auto free = static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize);
+  const std::optional<int64_t> known = free_bytes(folder);
+  if (!known) return;  // opening the copy says what is wrong
+  const int64_t free = *known;
   const int64_t needed = bytes_of_copy(connection);
   if (free >= needed) return;
   throw NoRoomForCopy("cannot copy the database to '" + path + "': the copy takes up to " +
@@ -43,13 +53,20 @@ void check_room(Connection& connection, const std::string& path) {
                       " on the disk of '" + folder + "'");
 }
 
-// SQLite writes into an empty file that is there. Made here, so that nobody else can read it, and
-// no link of another user's in a shared folder is followed.
-void make_empty(const std::string& path) {
-  std::filesystem::remove(path);  // what a process that was killed left
-  const base::Descriptor file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file) throw base::FileError(errno, "cannot make the file");
+// SQLite reports a full disk as no more than an I/O error of the database that it copies.
+void write_copy(Connection& connection, const std::string& temporary) {
+  try {
+    Statement(connection, "VACUUM INTO ?").bind(temporary).run();
+  } catch (const StorageError& error) {
+    std::filesystem::remove(temporary + "-journal");
+    const std::string folder = base::folder_of(temporary);
+    const std::optional<int64_t> free = free_bytes(folder);
+    std::string message = error.reason() + " while '" + temporary + "' was written";
+    if (free)
+      message += "; " + base::size_text(*free) + " are free on the disk of '" + folder + "'";
+    if (free && *free < kMargin) message += ": free more, or name a file on another disk";
+    throw DatabaseError(message);
+  }
 }
 
 void check_copy(const std::string& path) {
@@ -71,8 +88,8 @@ void copy_database(Connection& connection, const std::string& path) {
   check_room(connection, path);
   try {
     base::AtomicFile file(path, base::Folder::kMustExist);
-    make_empty(file.temporary());
-    Statement(connection, "VACUUM INTO ?").bind(file.temporary()).run();
+    file.create(0600);  // SQLite writes into an empty file, which nobody else can read
+    write_copy(connection, file.temporary());
     check_copy(file.temporary());
     flush(file.temporary());
     file.commit();
@@ -80,6 +97,17 @@ void copy_database(Connection& connection, const std::string& path) {
   } catch (const std::exception& error) {
     throw DatabaseError("cannot copy the database to '" + path + "': " + error.what());
   }
+}
+
+void back_up(const std::string& database, const std::string& path) {
+  if (!std::filesystem::exists(database)) {
+    throw DatabaseRefused("there is no database '" + database + "'");
+  }
+  if (std::filesystem::exists(path)) {
+    throw DatabaseRefused("'" + path + "' exists; name another file, or remove it");
+  }
+  Connection connection(database);
+  copy_database(connection, path);
 }
 
 }  // namespace db

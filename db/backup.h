@@ -18,4 +18,8 @@ class NoRoomForCopy : public DatabaseError {
 // anything, and DatabaseError naming `path`.
 void copy_database(Connection& connection, const std::string& path);
 
+// The same from the file of a database, which a daemon may hold meanwhile, to a file that must not
+// exist. Throws DatabaseRefused where it does, and where there is no database.
+void back_up(const std::string& database, const std::string& path);
+
 }  // namespace db

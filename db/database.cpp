@@ -92,7 +92,7 @@ void check_integrity(Connection& connection) {
   Statement check(connection, "PRAGMA quick_check(1)");
   if (check.step() && check.text(0) == "ok") return;
   throw DatabaseError("database '" + connection.path() + "' is damaged (" + check.text(0) +
-                      "): restore it from a backup");
+                      "): restore it from a backup with 'margay admin restore'");
 }
 
 // An older margayd cannot read what an upgrade makes of the database.

@@ -10,12 +10,17 @@
 namespace db {
 namespace {
 
+constexpr int kBusyTimeoutMs = 5000;
+
 [[noreturn]] void fail(const std::string& path, const SQLite::Exception& error) {
   std::string message = "database '" + path + "': " + error.what();
-  if (error.getErrorCode() == SQLITE_FULL || error.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
+  const bool full = error.getErrorCode() == SQLITE_FULL;
+  if (full || error.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
     message += "; free space on its disk, nothing is lost";
-  } else if (error.getErrorCode() == SQLITE_CORRUPT || error.getErrorCode() == SQLITE_NOTADB) {
-    message += "; restore it from a backup";
+  }
+  if (full || error.getErrorCode() == SQLITE_IOERR) throw StorageError(message, error.what());
+  if (error.getErrorCode() == SQLITE_CORRUPT || error.getErrorCode() == SQLITE_NOTADB) {
+    message += "; restore it from a backup with 'margay admin restore'";
   }
   throw DatabaseError(message);
 }
@@ -35,9 +40,12 @@ auto guarded(const std::string& path, Action action) {
 // Half of what a short statement costs is its preparation, so that prepared ones are kept.
 struct Connection::Handle {
   // Without SQLite's own mutex, which is locked anew for each column that is read.
-  Handle(const std::string& path, int busy_timeout_ms)
-      : database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
-                 busy_timeout_ms) {}
+  Handle(const std::string& path, Access access)
+      : database(path,
+                 SQLite::OPEN_NOMUTEX |
+                     (access == Access::kReadOnly ? SQLite::OPEN_READONLY
+                                                  : SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE),
+                 kBusyTimeoutMs) {}
 
   SQLite::Statement take(const std::string& sql) {
     const auto kept = idle.find(sql);
@@ -75,8 +83,8 @@ struct Statement::Handle {
   SQLite::Statement statement;
 };
 
-Connection::Connection(const std::string& path, int busy_timeout_ms) : path_(path) {
-  handle_ = guarded(path_, [&] { return std::make_unique<Handle>(path, busy_timeout_ms); });
+Connection::Connection(const std::string& path, Access access) : path_(path) {
+  handle_ = guarded(path_, [&] { return std::make_unique<Handle>(path, access); });
 }
 
 Connection::~Connection() = default;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace db {
 
@@ -16,6 +17,18 @@ namespace db {
 class DatabaseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// A file could not be read or written: the database's own, or one that the statement names.
+class StorageError : public DatabaseError {
+ public:
+  StorageError(const std::string& message, std::string reason)
+      : DatabaseError(message), reason_(std::move(reason)) {}
+  // SQLite's own words alone, without the database's name.
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
 };
 
 // One row holds a word that this program does not know; the others can be read.
@@ -36,10 +49,14 @@ class DatabaseRefused : public DatabaseError {
   using DatabaseError::DatabaseError;
 };
 
+enum class Access {
+  kMake,      // the file is made where it is missing
+  kReadOnly,  // it must be there, and is not changed
+};
+
 class Connection {
  public:
-  // Creates the file if it is missing.
-  explicit Connection(const std::string& path, int busy_timeout_ms = 5000);
+  explicit Connection(const std::string& path, Access access = Access::kMake);
   ~Connection();
 
   void execute(const std::string& sql);

@@ -207,12 +207,7 @@ int run_init(const Options& options) {
 
 int run_backup(const Options& options) {
   const std::string database = read(options).database();
-  if (!fs::exists(database)) throw ConfigError("there is no database '" + database + "'");
-  if (fs::exists(options.backup)) {
-    throw ConfigError("'" + options.backup + "' exists; name another file, or remove it");
-  }
-  db::Connection connection(database);
-  db::copy_database(connection, options.backup);
+  db::back_up(database, options.backup);
   std::printf("%s copied to %s\n", database.c_str(), options.backup.c_str());
   return 0;
 }

@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "base/atomic_file.h"
 #include "db/backup.h"
 #include "db/disk_reserve.h"
 #include "db/items.h"
@@ -16,6 +19,7 @@
 #include "db/templates.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
+#include "tests/unit/db/undo_newest_step.h"
 
 namespace db {
 namespace {
@@ -97,15 +101,6 @@ int64_t version_of(const std::string& path) {
 }
 
 // As the version before left it.
-void undo_newest_step(const std::string& path) {
-  Connection raw(path);
-  for (const char* table : {"removed_attempts", "removed_items", "removals"}) {
-    raw.execute(std::string("DROP TABLE ") + table);
-  }
-  raw.execute("DROP INDEX audit_by_time");
-  raw.execute(("PRAGMA user_version = " + std::to_string(newest_schema() - 1)).c_str());
-}
-
 std::string copy_of_older(const std::string& path) {
   return path + ".schema" + std::to_string(newest_schema() - 1);
 }
@@ -186,6 +181,53 @@ TEST_F(DatabaseTest, IsCopiedWhileItIsInUse) {
   EXPECT_THAT(
       refusal<DatabaseError>([&] { copy_database(database.connection(), "/no/such/folder/x"); }),
       HasSubstr("/no/such/folder/x"));
+}
+
+// A file that may not grow: what a disk that fills up while the copy is written does to SQLite.
+TEST_F(DatabaseTest, ACopyThatCannotBeWrittenNamesItsOwnDiskAndTheFreeSpaceThere) {
+  add_template_of_bytes(path_, 3'000'000);
+  std::filesystem::create_directory(folder_.file("backup"));
+  const std::string copy = folder_.file("backup/copy.db");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto on_large_file = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1'000'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string says = refusal<DatabaseError>([&] {
+    Connection connection(path_);
+    copy_database(connection, copy);
+  });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, on_large_file);
+  EXPECT_THAT(says, AllOf(HasSubstr("cannot copy the database to '" + copy + "': "),
+                          HasSubstr("while '" + folder_.file("backup/.margay-")),
+                          HasSubstr(" are free on the disk of '" + folder_.file("backup") + "'")));
+  EXPECT_THAT(says, testing::Not(HasSubstr(path_))) << "that one is on another disk";
+  for (const auto& left : std::filesystem::directory_iterator(folder_.file("backup"))) {
+    ADD_FAILURE() << left.path();
+  }
+}
+
+TEST_F(DatabaseTest, ABackupNeedsADatabaseAndAFreeName) {
+  const std::string copy = folder_.file("copy.db");
+  EXPECT_THAT(refusal<DatabaseRefused>([&] { back_up(path_, copy); }),
+              HasSubstr("there is no database '" + path_ + "'"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  const Database database(path_);
+  back_up(path_, copy);
+  EXPECT_EQ(version_of(copy), newest_schema());
+  EXPECT_THAT(refusal<DatabaseRefused>([&] { back_up(path_, copy); }), HasSubstr("exists"));
+}
+
+TEST_F(DatabaseTest, NoLinkInTheHiddenNamesPlaceIsWrittenTo) {
+  Database database(path_);
+  const std::string copy = folder_.file("copy.db");
+  const std::string aim = folder_.write("aim", "of another");
+  const base::AtomicFile same_name(copy, base::Folder::kMustExist);
+  std::filesystem::create_symlink(aim, same_name.temporary());
+  copy_database(database.connection(), copy);
+  EXPECT_EQ(tests::text_of(aim), "of another");
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(copy)));
 }
 
 TEST_F(DatabaseTest, AnEmptyDatabaseGetsTheNewestSchema) {
