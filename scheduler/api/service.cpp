@@ -32,7 +32,8 @@ bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
   return (head.method == "POST" && path[1] == "templates" && path.size() == 2) ||
-         path.back() == "script" || path[1] == "site" || path[1] == "gc";
+         path.back() == "script" || path[1] == "site" || path[1] == "gc" ||
+         path[1] == "database";
 }
 
 Response Service::handle(Request& request) {
@@ -65,6 +66,7 @@ json Service::route(Request& request) {
     if (path.size() == 2 && path[1] == "changes" && post) return change_several(request);
     if (path.size() == 2 && path[1] == "doctor" && post) return doctor(request);
     if (path.size() == 2 && path[1] == "gc" && post) return gc(request);
+    if (path.size() == 3 && path[1] == "database" && post) return route_database(request, path[2]);
     if (path.size() == 2 && path[1] == "templates") {
       return post ? add_template(request) : templates();
     }

@@ -105,6 +105,8 @@ class Service {
   nlohmann::json pause(const Request& request);
   nlohmann::json resume(const Request& request);
 
+  nlohmann::json route_database(const Request& request, const std::string& action);
+  nlohmann::json back_up(const Request& request);
   nlohmann::json status() const;
   nlohmann::json whoami(const Request& request) const;
   std::string template_name(int64_t id) const;
@@ -115,9 +117,11 @@ class Service {
   FileWork looks_;
   FileWork files_;
   std::atomic<bool> examining_ = false;
+  std::atomic<bool> copying_ = false;
 };
 
-// Whether the request reads a whole file, waits for a cluster or looks at all folders.
+// Whether the request reads a whole file, copies the database, waits for a cluster or looks at all
+// folders.
 bool takes_long(const Head& head);
 
 }  // namespace scheduler::api

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/size_text.h"
+#include "scheduler/cli/admin_commands.h"
 
 namespace scheduler::cli {
 namespace {
@@ -24,15 +25,6 @@ constexpr Row kRows[] = {{"age", "items that ended long ago", true},
                          {"removed", "folders of items that were removed before", true},
                          {"no_record", "folders without a record", true},
                          {"history", "lines of the history", false}};
-
-CLI::App& admin_of(CLI::App& app) {
-  for (CLI::App* command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == "admin") return *command;
-  }
-  CLI::App* admin = app.add_subcommand("admin", "Look after the daemon's database and files");
-  admin->require_subcommand(1);
-  return *admin;
-}
 
 }  // namespace
 
@@ -62,7 +54,7 @@ Exit collect_garbage(const Context& context, bool dry_run) {
 
 void GcCommand::add(CLI::App& app, const AddCommand& add_command) {
   CLI::App* command = add_command(
-      admin_of(app), "gc",
+      admin_command(app), "gc",
       "Remove now what the site's retention removes with time, and folders that no record names",
       "margay admin gc --dry-run",
       [this](const Context& context) { return collect_garbage(context, dry_run_); });

@@ -11,6 +11,7 @@
 #include "base/environment.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/cli/admin_gc.h"
+#include "scheduler/cli/admin_commands.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/changes.h"
 #include "scheduler/cli/command_options.h"
@@ -54,6 +55,7 @@ class Program {
     templates_.add(app_, adder());
     add_enqueue();
     ingest_.add(app_, adder());
+    admin_database_.add(app_, adder());
     gc_.add(app_, adder());
     for (const auto* name : {"template", "watch", "admin"}) add_global(*app_.get_subcommand(name));
     add_list();
@@ -317,6 +319,7 @@ class Program {
   std::string finish_by_;
   std::string timeout_;
   TemplateCommands templates_;
+  AdminDatabaseCommands admin_database_;
   EnqueueOptions enqueue_;
   IngestCommands ingest_;
   SiteCommands site_;

@@ -52,7 +52,7 @@ const std::vector<Room>& rooms() {
         "scheduler/script", "scheduler/files"}},
       {"scheduler/cli",
        {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/api", "scheduler/config",
-        "scheduler/ingest", "scheduler/charts", "scheduler/simulate"}},
+        "scheduler/files", "scheduler/ingest", "scheduler/charts", "scheduler/simulate"}},
       {"scheduler/api",
        {"scheduler", "db", "slurm", "slurm/sbatch", "scheduler/commands", "scheduler/daemon"}},
       {"scheduler/doctor",

@@ -145,8 +145,8 @@ ApiFixture::Outcome ApiFixture::margay(std::vector<std::string> arguments) const
   std::vector<const char*> words;
   const std::string socket = "--socket=" + file("s.sock");
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
-  const bool is_parent =
-      arguments.at(1) == "admin" || arguments.at(1) == "template" || arguments.at(1) == "watch";
+  const std::string& parent = arguments.at(1);
+  const bool is_parent = parent == "template" || parent == "watch" || parent == "admin";
   const auto after_command = words.begin() + (is_parent ? 3 : 2);
   words.insert(after_command, socket.c_str());
   std::ostringstream out;

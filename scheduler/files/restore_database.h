@@ -1,0 +1,53 @@
+// A copy in the place of a database that no daemon holds (`margay admin restore`). What happened
+// after the copy is lost but for this: each attempt that was made after it, as its folder shows, is
+// put into it, so that the daemon looks up its job and its result instead of searching again.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "db/verify.h"
+
+namespace scheduler {
+
+struct RestoreRequest {
+  std::string copy{};
+  std::string database{};
+  std::string jobs{};         // the folder of jobs
+  bool without_jobs = false;  // it is gone for good
+};
+
+struct Restored {
+  db::Verification copy{};
+  std::string kept{};                 // the database that was there; empty: there was none
+  std::string kept_problem{};         // why it could not be read; empty: it could
+  std::vector<int64_t> looked_up{};   // items whose attempts were made after the copy
+  std::set<int64_t> unknown_items{};  // that have a folder, and that the copy does not know
+};
+
+// Why nothing was done, with what to do.
+class RestoreRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The copy is not whole, or not what the daemon relies on.
+class CopyRefused : public RestoreRefused {
+ public:
+  CopyRefused(const std::string& what, db::Verification found)
+      : RestoreRefused(what), found_(std::move(found)) {}
+  const db::Verification& found() const { return found_; }
+
+ private:
+  db::Verification found_;
+};
+
+// Either all of it is done or the database stays as it is. `now` in seconds since the epoch. Throws
+// db::DatabaseHeld while a daemon holds the database, RestoreRefused, db::DatabaseError and
+// std::system_error.
+Restored restore_database(const RestoreRequest& request, int64_t now);
+
+}  // namespace scheduler
