@@ -1,6 +1,5 @@
 // margayd: main() of the daemon.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "scheduler/cli/arguments.h"
 #include "scheduler/process/options.h"
@@ -14,8 +13,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
     const int code = app.exit(asked);
-    if (std::cout.flush()) return code;
-    return scheduler::refuse("cannot write all of the output; is its disk full?", 1);
+    return scheduler::end_with(code);
   } catch (const CLI::ParseError& error) {
     return scheduler::refuse(scheduler::cli::usage_message(app, error), 2);
   }

@@ -4,12 +4,21 @@
 #include <iostream>
 
 #include "base/cli_pages.h"
+#include "base/output.h"
 
 namespace engine {
 
 void print_message(const std::string& sentence) {
   std::cerr << "margay-engine: " + sentence + "\n" << std::flush;
 }
+
+namespace {
+
+void check_output() {
+  if (!base::flush_output()) throw InputError(base::kOutputLost);
+}
+
+}  // namespace
 
 int run_command_line(int argc, char** argv) {
   CLI::App app("2D template matching of one cryo-EM micrograph with one template.",
@@ -28,9 +37,15 @@ int run_command_line(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 throws help and version, too, with status 0, and prints them in exit().
-    if (error.get_exit_code() == 0) return app.exit(error);
+    if (error.get_exit_code() == 0) {
+      const int shown = app.exit(error);
+      check_output();
+      return shown;
+    }
     throw UsageError(std::string(error.what()) + " (see --help)");
   }
+  // The result of a search is its files: a job's log on a full disk does not make it a failure.
+  if (!app.got_subcommand("match")) check_output();
   return static_cast<int>(code);
 }
 

@@ -9,9 +9,10 @@
 #include "base/cli_pages.h"
 #include "base/duration.h"
 #include "base/environment.h"
+#include "base/output.h"
 #include "scheduler/api/json_text.h"
-#include "scheduler/cli/admin_gc.h"
 #include "scheduler/cli/admin_commands.h"
+#include "scheduler/cli/admin_gc.h"
 #include "scheduler/cli/arguments.h"
 #include "scheduler/cli/changes.h"
 #include "scheduler/cli/command_options.h"
@@ -38,9 +39,9 @@ namespace scheduler::cli {
 namespace {
 
 constexpr const char* kExits =
-    "Exit codes: 0 success, 1 failed, 2 usage, 3 some of many failed, 4 not found, 5 not "
-    "permitted,\n"
-    "6 already exists, 7 no daemon, 9 wait timed out, 10 'plan' found something to do.";
+    "Exit codes: 0 success, 1 failed, 2 usage, 3 some of many failed, 4 not found,\n"
+    "5 not permitted, 6 already exists, 7 no daemon, 9 wait timed out,\n"
+    "10 'plan' found something to do.";
 
 // The options of all commands. Parsing stores the action of the chosen command; run() calls it.
 class Program {
@@ -375,7 +376,7 @@ int run(int argc, const char* const* argv, const Screen& screen, std::ostream& o
         std::ostream& error) {
   const int code = run_command(argc, argv, screen, out, error);
   if (out.flush()) return code;
-  error << "margay: cannot write all of the output; is its disk full?\n";
+  error << "margay: " << base::kOutputLost << "\n";
   return static_cast<int>(Exit::kFailed);
 }
 

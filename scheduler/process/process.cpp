@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/output.h"
 #include "base/text.h"
 #include "db/backup.h"
 #include "db/database.h"
@@ -233,13 +234,15 @@ int refuse(const std::string& why, int code) {
   return code;
 }
 
+int end_with(int code) { return base::flush_output() ? code : refuse(base::kOutputLost, 1); }
+
 int run(const Options& options) {
   try {
     // The service's user is to read root's file: it is as open as the administrator's other files.
-    if (options.init) return run_init(options);
+    if (options.init) return end_with(run_init(options));
     umask(0027);
-    if (!options.backup.empty()) return run_backup(options);
-    return options.doctor ? run_doctor(options) : run_daemon(options);
+    if (!options.backup.empty()) return end_with(run_backup(options));
+    return options.doctor ? end_with(run_doctor(options)) : run_daemon(options);
   } catch (const ConfigError& error) {
     return refuse(error.what(), kBadConfiguration);
   } catch (const db::DatabaseRefused& error) {

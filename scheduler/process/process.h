@@ -13,4 +13,7 @@ int run(const Options& options);
 // Says on standard error why margayd does not start, and returns `code`.
 int refuse(const std::string& why, int code);
 
+// `code`, or that of a failure where what was printed could not be written.
+int end_with(int code);
+
 }  // namespace scheduler

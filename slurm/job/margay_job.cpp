@@ -2,9 +2,11 @@
 // there but libc.
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "base/command_pages.h"
+#include "base/output.h"
 #include "slurm/job/job_arguments.h"
 #include "slurm/job/job_page.h"
 #include "slurm/job/job_rules.h"
@@ -32,6 +34,24 @@ int refuse(const std::string& why) {
   return slurm::kBadUsage;
 }
 
+// What is asked for by an option alone; nullopt: nothing is.
+std::optional<std::string> page_asked_for(const std::string& option) {
+  if (option == "--help" || option == "-h") return kUsage;
+  if (option == "--version") return "margay-job " MARGAY_VERSION "\n";
+  if (option == "--man-page") {
+    return base::man_page(slurm::job_page(), 1, MARGAY_VERSION, {"margay-engine(1)", "margayd(8)"});
+  }
+  if (option == "--bash-completion") return base::bash_completion(slurm::job_page());
+  return std::nullopt;
+}
+
+int print(const std::string& page) {
+  std::fputs(page.c_str(), stdout);
+  if (base::flush_output()) return 0;
+  std::fprintf(stderr, "margay-job: %s\n", base::kOutputLost);
+  return slurm::kCannotRun;
+}
+
 int run(const std::string& role, const slurm::Words& words) {
   if (role == "run") return slurm::run_attempt(slurm::parse_run(words));
   if (role == "rank") return slurm::run_rank(slurm::parse_rank(words));
@@ -47,24 +67,7 @@ int run(const std::string& role, const slurm::Words& words) {
 int main(int argc, char** argv) {
   const slurm::Words words(argv + 1, argv + argc);
   if (words.empty()) return refuse("no role given");
-  if (words.front() == "--help" || words.front() == "-h") {
-    std::fputs(kUsage, stdout);
-    return 0;
-  }
-  if (words.front() == "--version") {
-    std::puts("margay-job " MARGAY_VERSION);
-    return 0;
-  }
-  if (words.front() == "--man-page") {
-    const std::string page =
-        base::man_page(slurm::job_page(), 1, MARGAY_VERSION, {"margay-engine(1)", "margayd(8)"});
-    std::fputs(page.c_str(), stdout);
-    return 0;
-  }
-  if (words.front() == "--bash-completion") {
-    std::fputs(base::bash_completion(slurm::job_page()).c_str(), stdout);
-    return 0;
-  }
+  if (const auto page = page_asked_for(words.front())) return print(*page);
   try {
     return run(words.front(), {words.begin() + 1, words.end()});
   } catch (const slurm::UsageError& error) {

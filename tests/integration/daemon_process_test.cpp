@@ -260,18 +260,6 @@ TEST(Init, SaysWhenSlurmDoesNotAnswerAndOverwritesNothing) {
   EXPECT_EQ(text_of(scratch / "margayd.yaml"), "mine");
 }
 
-TEST(Help, ThatCannotBeWrittenIsAFailure) {
-  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  const ScratchFolder scratch;
-  for (const char* option : {"--help", "--version", "--man-page"}) {
-    const std::string command = std::string(MARGAY_BIN_DIR "/margayd ") + option;
-    EXPECT_EQ(run_program({"/bin/sh", "-c", command}, scratch.path()).exit_code, 0) << option;
-    const Finished full = run_program({"/bin/sh", "-c", command + " >/dev/full"}, scratch.path());
-    EXPECT_EQ(full.exit_code, 1) << option;
-    EXPECT_EQ(full.error, "margayd: cannot write all of the output; is its disk full?\n");
-  }
-}
-
 TEST(Backup, OfARunningDaemonHoldsItsQueue) {
   QueueAtWork queue(QueueOptions{.site = with_slots(1)});
   queue.let_searches_wait();
