@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/mrc_header.h"
 #include "engine/io/image.h"
 #include "engine/io/volume.h"
@@ -47,11 +48,12 @@ Image to_image(MrcFile&& file);
 Volume to_volume(MrcFile&& file);
 
 // Mode 2, native order, statistics filled, pixel size in A in the header (0: unknown), one label.
-// Written to `path` as it is, flushed to disk; callers that must not leave a torn file write to a
-// temporary name and rename (results.h). Throws Error naming the file, or `shown_as` where there is
-// one, when the disk is full.
-void write_mrc(const std::string& path, const Image& image, double pixel_size,
-               const std::string& shown_as = "");
+// Written to `path` as it is, flushed to disk; callers that must not leave a torn file give an open
+// one and rename it (results.h). Throws Error naming the file when the disk is full.
+void write_mrc(const std::string& path, const Image& image, double pixel_size);
 void write_mrc(const std::string& path, const Volume& volume, double pixel_size);
+// Into an open, empty file, which messages call `shown_as`.
+void write_mrc(base::Descriptor file, const Image& image, double pixel_size,
+               const std::string& shown_as);
 
 }  // namespace engine

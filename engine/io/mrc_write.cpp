@@ -10,6 +10,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -22,24 +23,12 @@ namespace {
 
 using namespace base::mrc_bytes;  // the field offsets
 
-// Closes a half-written file and removes it, unless it is something else than a regular file (a
-// device).
 class OutputFile {
  public:
-  OutputFile(const std::string& path, const std::string& shown_as)
-      : path_(path),
-        shown_as_(shown_as.empty() ? path : shown_as),
-        file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  OutputFile(base::Descriptor file, std::string shown_as)
+      : shown_as_(std::move(shown_as)), file_(std::move(file)) {
     if (!file_) fail("cannot be written");
   }
-  ~OutputFile() {
-    if (!file_) return;
-    struct stat status = {};
-    const bool ours = ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
-    if (ours) ::unlink(path_.c_str());
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   void write(const void* data, size_t size) {
     const std::string_view bytes(static_cast<const char*>(data), size);
@@ -59,7 +48,7 @@ class OutputFile {
                                          (full ? "; make room or choose another folder" : ""));
   }
 
-  std::string path_, shown_as_;
+  std::string shown_as_;
   base::Descriptor file_;
 };
 
@@ -104,24 +93,47 @@ HeaderBytes make_header(int nx, int ny, int nz, const std::vector<float>& values
   return bytes;
 }
 
-void write_values(const std::string& path, int nx, int ny, int nz, const std::vector<float>& values,
-                  double pixel_size, const std::string& shown_as) {
-  OutputFile file(path, shown_as);
-  const HeaderBytes header = make_header(nx, ny, nz, values, pixel_size);
+struct Values {
+  int nx, ny, nz;
+  const std::vector<float>& values;
+};
+
+void write_values(base::Descriptor descriptor, const std::string& shown_as, const Values& values,
+                  double pixel_size) {
+  OutputFile file(std::move(descriptor), shown_as);
+  const HeaderBytes header =
+      make_header(values.nx, values.ny, values.nz, values.values, pixel_size);
   file.write(header.data(), header.size());
-  file.write(values.data(), values.size() * sizeof(float));
+  file.write(values.values.data(), values.values.size() * sizeof(float));
   file.finish();
+}
+
+// A half-written file is removed, unless it is something else than a regular file (a device).
+void write_values(const std::string& path, const Values& values, double pixel_size) {
+  base::Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  struct stat status = {};
+  const bool ours = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
+  try {
+    write_values(std::move(file), path, values, pixel_size);
+  } catch (...) {
+    if (ours) ::unlink(path.c_str());
+    throw;
+  }
 }
 
 }  // namespace
 
-void write_mrc(const std::string& path, const Image& image, double pixel_size,
-               const std::string& shown_as) {
-  write_values(path, image.width, image.height, 1, image.pixels, pixel_size, shown_as);
+void write_mrc(const std::string& path, const Image& image, double pixel_size) {
+  write_values(path, {image.width, image.height, 1, image.pixels}, pixel_size);
 }
 
 void write_mrc(const std::string& path, const Volume& volume, double pixel_size) {
-  write_values(path, volume.size, volume.size, volume.size, volume.voxels, pixel_size, "");
+  write_values(path, {volume.size, volume.size, volume.size, volume.voxels}, pixel_size);
+}
+
+void write_mrc(base::Descriptor file, const Image& image, double pixel_size,
+               const std::string& shown_as) {
+  write_values(std::move(file), shown_as, {image.width, image.height, 1, image.pixels}, pixel_size);
 }
 
 }  // namespace engine

@@ -61,7 +61,7 @@ class Writer {
  public:
   explicit Writer(const std::string& path)
       : target_(path, base::Folder::kMake),
-        file_(std::fopen(target_.temporary().c_str(), "wb"), std::fclose) {
+        file_(::fdopen(target_.create().release(), "wb"), std::fclose) {
     if (!file_) fail();
   }
   void put(const void* data, size_t size) {

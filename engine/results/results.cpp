@@ -63,7 +63,7 @@ void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
     const auto images = images_of(maps);
     for (size_t i = 0; i < images.size(); ++i) {
       files.emplace_back(paths.*kMaps[i].path, base::Folder::kMake);
-      write_mrc(files.back().temporary(), *images[i], pixel_size, files.back().path());
+      write_mrc(files.back().create(), *images[i], pixel_size, files.back().path());
     }
     std::set<std::string> folders;
     for (base::AtomicFile& file : files) {
@@ -79,7 +79,7 @@ void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size) {
 void write_image(const std::string& path, const Image& image, double pixel_size) {
   with_input_errors([&] {
     base::AtomicFile file(path, base::Folder::kMake);
-    write_mrc(file.temporary(), image, pixel_size, path);
+    write_mrc(file.create(), image, pixel_size, path);
     file.commit();
     base::sync_folder_of(path);
   });

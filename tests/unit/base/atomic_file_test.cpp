@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
@@ -115,6 +116,25 @@ TEST(AtomicFiles, AHiddenNameThatCannotBeRemovedIsNamed) {
   EXPECT_THAT([&] { write_new_file_atomically(path, "text"); },
               ThrowsMessage<FileError>(AllOf(HasSubstr(path), HasSubstr(hidden))));
   EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(AtomicFiles, OneThatIsMadeByHandIsNewAndFollowsNoLinkEither) {
+  const tests::ScratchFolder folder;
+  const std::string aim = folder.write("aim", "of another");
+  AtomicFile file(folder.file("f"), Folder::kMustExist);
+  fs::create_symlink(aim, file.temporary());
+  ASSERT_TRUE(write_all(file.create(0600).get(), "first"));
+  ASSERT_TRUE(write_all(file.create(0600).get(), "new"));
+  EXPECT_EQ(fs::status(file.temporary()).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  file.commit();
+  EXPECT_EQ(tests::text_of(aim), "of another");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder.file("f"))));
+  EXPECT_EQ(tests::text_of(folder.file("f")), "new");
+  const AtomicFile blocked(folder.file("g"), Folder::kMustExist);
+  fs::create_directory(blocked.temporary());
+  EXPECT_THAT([&] { blocked.create(); }, ThrowsMessage<FileError>(HasSubstr(folder.file("g"))));
+  fs::remove(blocked.temporary());
 }
 
 TEST(AtomicFiles, WhatIsNotCommittedIsRemoved) {

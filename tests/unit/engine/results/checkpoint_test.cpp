@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,8 +16,10 @@
 
 #include "base/atomic_file.h"
 #include "base/checkpoint_text.h"
+#include "base/read_file.h"
 #include "engine/error.h"
 #include "tests/scratch_folder.h"
+#include "tests/small_disk.h"
 #include "tests/unit/engine/search/small_search.h"
 
 namespace engine {
@@ -151,19 +152,32 @@ TEST_F(Checkpoints, ReadBackWhatWasWritten) {
 }
 
 TEST_F(Checkpoints, AFullDiskIsAnErrorInTheSystemsOwnWordsThatNamesTheFile) {
-  if (::access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full on this machine";
-  const base::AtomicFile same_name(path("c"), base::Folder::kMustExist);
-  std::filesystem::create_symlink("/dev/full", same_name.temporary());
+  const tests::SmallDisk disk(path("disk"), "1m");
+  if (!disk.is_mounted()) GTEST_SKIP() << "needs root, to mount a small disk";
+  disk.fill();
   Checkpoint c;
   c.accumulators = Accumulators(64, 64);
   try {
-    write_checkpoint(path("c"), c);
+    write_checkpoint(path("disk/c"), c);
     FAIL() << "a full disk went unnoticed";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(path("c")),
+    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr(path("disk/c")),
                                              testing::HasSubstr("No space left on device")));
   }
-  EXPECT_FALSE(std::filesystem::exists(path("c")));
+  EXPECT_FALSE(std::filesystem::exists(path("disk/c")));
+}
+
+// The hidden name is known to whoever reads the process's number.
+TEST_F(Checkpoints, ALinkUnderTheHiddenNameIsNotFollowed) {
+  const base::AtomicFile same_name(path("c"), base::Folder::kMustExist);
+  std::ofstream(path("aim")) << "of another";
+  std::filesystem::create_symlink(path("aim"), same_name.temporary());
+  Checkpoint c;
+  c.accumulators = Accumulators(2, 3);
+  write_checkpoint(path("c"), c);
+  EXPECT_EQ(base::read_file(path("aim")), "of another");
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path("c"))));
+  EXPECT_EQ(read_checkpoint(path("c")).accumulators.width, 3);
 }
 
 TEST_F(Checkpoints, OfAnotherSearchAreRefusedByTheNameOfWhatDiffers) {

@@ -4,9 +4,13 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 
+#include "base/atomic_file.h"
+#include "base/read_file.h"
 #include "engine/config/config_reader.h"
 #include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
@@ -91,6 +95,26 @@ std::map<std::string, std::string> only_row(const std::string& csv) {
   for (size_t i = 0; i < cells.size(); ++i) row[names.at(i)] = cells[i];
   EXPECT_EQ(names.size(), cells.size());
   return row;
+}
+
+// The hidden name is known to whoever reads the process's number.
+TEST(Maps, ALinkUnderAHiddenNameIsNotFollowed) {
+  const ScratchFolder scratch;
+  const std::string aim = scratch.file("aim");
+  std::ofstream(aim) << "of another";
+  const ResultPaths paths = paths_in(scratch.path());
+  for (const std::string& path : {paths.mip, scratch.file("picture.mrc")}) {
+    const base::AtomicFile same_name(path, base::Folder::kMustExist);
+    fs::create_symlink(aim, same_name.temporary());
+    if (path == paths.mip) {
+      write_maps(some_maps(4, 6), paths, 1.0);
+    } else {
+      write_image(path, Image(4, 6, 1.0f), 1.0);
+    }
+    EXPECT_EQ(base::read_file(aim), "of another");
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path)));
+    EXPECT_EQ(read_mrc(path).header.nx, 6);
+  }
 }
 
 TEST(PeaksCsv, WritesZernikesAsJsonAndTheMagnificationAsAPythonList) {
