@@ -104,10 +104,15 @@ void ParticlesStar::add(const PeakTable& peaks, size_t i) {
     rows_ += number_text(value) + " ";
   }
   const std::string name = micrograph_name(peaks.text(i, "micrograph_path"), project_);
-  if (name.find_first_of("\r\n") != std::string::npos) {
-    throw Failure(Exit::kFailed, "'" + name + "' has a line break, which a STAR file cannot hold");
+  const auto value = ingest::star_value(name);
+  if (!value) {
+    throw Failure(Exit::kFailed, "'" + name +
+                                     "' cannot be written into a STAR file: RELION reads back no "
+                                     "control characters, no two blanks beside each other, and no "
+                                     "text with blanks that has both kinds of quotes before one or "
+                                     "at its end; rename the micrograph, or write --csv");
   }
-  rows_ += std::to_string(group) + " " + ingest::star_value(name) + "\n";
+  rows_ += std::to_string(group) + " " + *value + "\n";
 }
 
 std::string ParticlesStar::text() const {

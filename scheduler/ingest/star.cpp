@@ -149,16 +149,22 @@ std::vector<StarTable> parse_star(const std::string& text, const std::string& na
   return StarReader(text, name).read();
 }
 
-std::string star_value(const std::string& text) {
-  const bool plain = !text.empty() && text.find_first_of(" \t\r\v\f") == std::string::npos &&
+// RELION 3.1 takes no quotes at all; of the later versions, those of MetaDataTable::read() and
+// nextTokenInSTAR() in its sources.
+std::optional<std::string> star_value(const std::string& text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+  if (std::any_of(text.begin(), text.end(), is_control)) return std::nullopt;
+  if (text.find("  ") != std::string::npos) return std::nullopt;
+  const bool plain = !text.empty() && text.find(' ') == std::string::npos &&
                      std::string_view("\"'#_;").find(text.front()) == std::string_view::npos &&
                      !text.starts_with("data_") && text != "loop_";
   if (plain) return text;
-  // The quote that does not end the text before its end.
-  const bool ends_early = text.find("\" ") != std::string::npos ||
-                          text.find("\"\t") != std::string::npos || text.ends_with('"');
-  const char quote = ends_early ? '\'' : '"';
-  return quote + text + quote;
+  for (const char quote : {'"', '\''}) {
+    const bool ends_early =
+        text.find(std::string{quote, ' '}) != std::string::npos || text.ends_with(quote);
+    if (!ends_early) return quote + text + quote;
+  }
+  return std::nullopt;
 }
 
 }  // namespace scheduler::ingest

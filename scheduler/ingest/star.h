@@ -30,7 +30,9 @@ bool is_star(const std::string& text);
 // values than there are columns, a quote that does not end, a text of several lines.
 std::vector<StarTable> parse_star(const std::string& text, const std::string& name);
 
-// A value as it stands in a STAR file: quoted where it must be.
-std::string star_value(const std::string& text);
+// A value as it stands in a STAR file: quoted where it must be. RELION knows no escape in quotes,
+// and reads no control character and no two blanks beside each other: nullopt for a text that it
+// would not read back.
+std::optional<std::string> star_value(const std::string& text);
 
 }  // namespace scheduler::ingest

@@ -86,6 +86,17 @@ TEST(ParticlesStar, MicrographsOfOtherOpticsAreAnotherGroupAndBlanksAreQuoted) {
   EXPECT_NE(number(particles, 0, "_rlnOpticsGroup"), number(particles, 1, "_rlnOpticsGroup"));
 }
 
+TEST(ParticlesStar, AMicrographThatRelionWouldNotReadBackIsNamed) {
+  for (const char* name : {"\"/p/a\"\" b' c.mrc\"", "/p/a  b.mrc"}) {
+    EXPECT_THAT([&] { particles_star({{.csv = kHeader + row(name), .name = "item 7"}}, "/p"); },
+                ThrowsMessage<cli::Failure>(AllOf(HasSubstr("cannot be written into a STAR file"),
+                                                  HasSubstr("rename the micrograph"))));
+  }
+  const std::string text =
+      particles_star({{.csv = kHeader + row("\"/p/a\"\"b'c d.mrc\""), .name = "item 7"}}, "/p");
+  EXPECT_EQ(ingest::parse_star(text, "x").at(1).rows.at(0).values.back(), "a\"b'c d.mrc");
+}
+
 TEST(ParticlesStar, AMissingColumnAndAWrongNumberAreNamed) {
   EXPECT_THAT([] { particles_star({{.csv = "a\n1\n", .name = "item 7"}}, ""); },
               ThrowsMessage<cli::Failure>(HasSubstr("item 7: no column pixel_size")));

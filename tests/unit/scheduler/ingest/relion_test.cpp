@@ -108,10 +108,18 @@ TEST(Star, WindowsLineEndsAndCommentsBehindValuesAreRead) {
 }
 
 TEST(Star, WrittenValuesAreReadBack) {
-  for (const std::string value : {"a.mrc", "a b.mrc", "", "it's", "'x", "\"x\" y", "#1", "_a",
-                                  "data_", "loop_", "x\"", "a\tb"}) {
-    const auto tables = parse_star("data_\n_a " + star_value(value) + "\n", "a");
+  for (const std::string value :
+       {"a.mrc", "a b.mrc", "", "it's", "'x", "\"x\" y", "#1", "_a", "data_", "loop_", "x\"",
+        "\"a\" 'b'c", "'a' \"b\"c", "it's\"", " a ", "a b'c\"d"}) {
+    const auto tables = parse_star("data_\n_a " + star_value(value).value() + "\n", "a");
     EXPECT_EQ(tables.at(0).rows.at(0).values.at(0), value);
+  }
+}
+
+TEST(Star, ATextThatRelionWouldNotReadBackHasNoForm) {
+  for (const std::string value : {"a\" b' c", "'a\" b'", "a b' \"c\" d", "a 'b\" \"c'", "a\tb",
+                                  "a\nb", "a\ab", "a\rb", "a  b"}) {
+    EXPECT_EQ(star_value(value), std::nullopt) << value;
   }
 }
 
