@@ -4,6 +4,7 @@
 
 #include "db/attempts.h"
 #include "db/records.h"
+#include "db/schema.h"
 
 namespace db {
 namespace {
@@ -51,6 +52,22 @@ void insert(Connection& connection, const std::string& instance, const FoundAtte
       .bind(found.created)
       .bind(found.created)
       .bind(ended)
+      .run();
+}
+
+// A job on several nodes is submitted held, and may still be: it is released where it is.
+void set_width(Connection& connection, const FoundAttempt& found) {
+  constexpr int kSchemaWithWidths = 9;
+  if (stored_version(connection) < kSchemaWithWidths) return;
+  Statement(connection,
+            "UPDATE attempts SET nodes = ?, gpus = ?, gpus_per_node = ?, release_due = ? "
+            "WHERE item_id = ? AND number = ?")
+      .bind(found.nodes)
+      .bind(found.gpus)
+      .bind(found.gpus / found.nodes)
+      .bind(found.nodes > 1)
+      .bind(found.item_id)
+      .bind(found.number)
       .run();
 }
 
@@ -107,6 +124,7 @@ void add_found_attempts(Connection& connection, const std::vector<FoundAttempt>&
     const bool newest = i + 1 == found.size() || found[i + 1].item_id != item;
     if (newest) {
       insert(connection, instance, found[i], AttemptState::kUnknown, 0);
+      set_width(connection, found[i]);
     } else {
       insert(connection, instance, found[i], AttemptState::kLost, now);
     }

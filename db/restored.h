@@ -20,6 +20,8 @@ struct FoundAttempt {
   std::string script{};
   std::string script_sha256{};
   std::string config_sha256{};
+  int nodes = 1;  // that its script asks for
+  int gpus = 0;   // of all of them
   int64_t created = 0;
 };
 

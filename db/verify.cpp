@@ -1,9 +1,7 @@
 #include "db/verify.h"
 
-#include <array>
 #include <filesystem>
 
-#include "base/text.h"
 #include "db/attempts.h"
 #include "db/records.h"
 #include "db/schema.h"

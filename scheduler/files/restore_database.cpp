@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 #include "base/atomic_file.h"

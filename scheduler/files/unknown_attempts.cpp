@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <tuple>
 
 #include "base/parse_number.h"
 #include "base/sha256.h"
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
+#include "slurm/sbatch/directives.h"
 
 namespace scheduler {
 namespace {
@@ -35,12 +35,25 @@ std::string text_of(const std::string& folder, const char* name) {
   }
 }
 
+// As its script asks; a script that the site wrote otherwise says nothing.
+void read_width(db::FoundAttempt& found) {
+  try {
+    const slurm::Resources asked = slurm::resources_of(
+        slurm::parse_directives(found.script, found.directory), found.directory);
+    found.nodes = std::max(1, asked.max_nodes.value_or(1));
+    found.gpus = slurm::gpus_of(asked);
+  } catch (const slurm::DirectiveError&) {
+    found.nodes = 1;
+  }
+}
+
 db::FoundAttempt read_attempt(const std::string& jobs, int64_t item, int number) {
   db::FoundAttempt found{
       .item_id = item, .number = number, .directory = attempt_folder(jobs, item, number)};
   found.script = text_of(found.directory, kScriptFile);
   found.script_sha256 = base::sha256_of_text(found.script);
   found.config_sha256 = base::sha256_of_text(text_of(found.directory, kEngineConfigFile));
+  read_width(found);
   found.created = modified(found.directory + "/" + kScriptFile);
   return found;
 }

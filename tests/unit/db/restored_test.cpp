@@ -34,6 +34,8 @@ class RestoredTest : public StoresTest {
             .script = "#!/bin/sh\n",
             .script_sha256 = "s",
             .config_sha256 = "c",
+            .nodes = 2,
+            .gpus = 8,
             .created = 50};
   }
 };
@@ -60,6 +62,9 @@ TEST_F(RestoredTest, AFoundAttemptIsOpenWithoutAnAnswerAndItsItemActive) {
   EXPECT_EQ(attempt.directory, "/jobs/x");
   EXPECT_EQ(attempt.config_sha256, "c");
   EXPECT_EQ(attempt.submitted, 50);
+  EXPECT_EQ(attempt.nodes, 2);
+  EXPECT_EQ(attempt.gpus_per_node, 4);
+  EXPECT_TRUE(attempt.release_due) << "a wide job is submitted held";
   EXPECT_EQ(attempts_.script(attempt.id), "#!/bin/sh\n");
   EXPECT_EQ(items_.find(item)->state, ItemState::kActive);
   EXPECT_THAT(items_.find(item)->reason, HasSubstr("restored"));
