@@ -9,7 +9,7 @@
 namespace db {
 namespace {
 
-constexpr const char* kEnded =
+constexpr const char* kEndedBefore =
     "followed by another attempt after the copy from which the database was restored; how this one "
     "ended is not known";
 constexpr const char* kFound =
@@ -25,7 +25,7 @@ void end_open_attempts(Connection& connection, int64_t item_id, int64_t now) {
                                     "WHERE item_id = ? AND state IN ") +
                             kOpenStates)
       .bind(to_string(AttemptState::kLost))
-      .bind(kEnded)
+      .bind(kEndedBefore)
       .bind(now)
       .bind(item_id)
       .run();
@@ -44,7 +44,7 @@ void insert(Connection& connection, const std::string& instance, const FoundAtte
       .bind(found.number)
       .bind(make_token(instance, found.item_id, found.number))
       .bind(to_string(state))
-      .bind(is_open(state) ? kFound : kEnded)
+      .bind(is_open(state) ? kFound : kEndedBefore)
       .bind(found.script)
       .bind(found.script_sha256)
       .bind(found.config_sha256)

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 // Every folder of a large site is looked at, on a shared file system.
-constexpr std::chrono::hours kTimeout{24};
+constexpr std::chrono::hours kLongestGc{24};
 
 struct Row {
   const char* key;  // of the API
@@ -29,7 +29,7 @@ constexpr Row kRows[] = {{"age", "items that ended long ago", true},
 }  // namespace
 
 Exit collect_garbage(const Context& context, bool dry_run) {
-  const json answer = context.post("/v1/gc", {{"dry_run", dry_run}}, {}, kTimeout);
+  const json answer = context.post("/v1/gc", {{"dry_run", dry_run}}, {}, kLongestGc);
   if (context.print_if_json(answer)) return Exit::kOk;
   Table table({{.title = "WHAT"},
                {.title = dry_run ? "WOULD GO" : "REMOVED", .align = Align::kRight},
