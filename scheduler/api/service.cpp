@@ -32,8 +32,7 @@ bool takes_long(const Head& head) {
   const std::vector<std::string> path = words_of(head.path, '/');
   if (path.size() < 2) return false;
   return (head.method == "POST" && path[1] == "templates" && path.size() == 2) ||
-         path.back() == "script" || path[1] == "site" || path[1] == "gc" ||
-         path[1] == "database";
+         path.back() == "script" || path[1] == "site" || path[1] == "gc" || path[1] == "database";
 }
 
 Response Service::handle(Request& request) {

@@ -35,8 +35,8 @@ class Site {
   // Before the first tick, by the thread that ticks: from here on micrographs are read and the
   // house is kept.
   void begin();
-  // Another site takes over, or margayd ends: this one reads and removes no more, and finishes the requests that it
-  // has.
+  // Another site takes over, or margayd ends: this one reads and removes no more, and finishes the
+  // requests that it has.
   void retire();
 
   const Config& config() const { return config_; }
