@@ -85,8 +85,7 @@ struct Line {
 class Replay {
  public:
   Replay(const Plan& plan, const Decision& decision, const ForecastItem& item)
-      : plan_(plan),
-        placing_(*plan.placing),
+      : placing_(*plan.placing),
         target_(decision),
         turns_(turns_of(plan)),
         widths_(plan.limits, plan.made),
@@ -251,7 +250,6 @@ class Replay {
     forecast.promotions.push_back(promotion);
   }
 
-  const Plan& plan_;
   const Placing& placing_;
   const Decision& target_;
   std::vector<Turn> turns_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -137,6 +138,28 @@ TEST_F(RestoreTest, AnAttemptThatLeftNothingIsFollowedByAnother) {
   EXPECT_EQ(attempts.at(0).at("state"), "NEVER_STARTED");
   EXPECT_EQ(attempts.at(1).at("state"), "DONE");
   EXPECT_EQ(queue_.effects("started").at(3), 2);
+  queue_.kill_daemon(SIGTERM);
+}
+
+// What `margay remove` leaves of an item is its result, which the daemon takes again.
+TEST_F(RestoreTest, AnItemThatWasRemovedAfterTheCopyReturnsAsDone) {
+  enqueue(1);
+  ASSERT_TRUE(starts(1));
+  enqueue(2);
+  ASSERT_EQ(queue_.margay({"admin", "backup", copy_}).exit_code, 0);
+  let_go(1);
+  let_go(2);
+  ASSERT_TRUE(becomes(2, "DONE"));
+  ASSERT_EQ(queue_.margay({"remove", "2"}).exit_code, 0);
+  const std::filesystem::path attempt = queue_.folder() / "state/jobs/2/a1";
+  ASSERT_TRUE(QueueAtWork::becomes_true(
+      [&]() -> bool { return !std::filesystem::exists(attempt / "job.sh"); }));
+  ASSERT_TRUE(std::filesystem::exists(attempt / "manifest.json"));
+  queue_.kill_daemon(SIGTERM);
+  ASSERT_EQ(restore().exit_code, 0);
+  queue_.start_daemon();
+  EXPECT_TRUE(becomes(2, "DONE"));
+  EXPECT_EQ(queue_.effects("started"), (std::map<int, int>{{1, 1}, {2, 1}}));
   queue_.kill_daemon(SIGTERM);
 }
 
