@@ -32,7 +32,8 @@ std::string batch_after(const Failures& failures) {
 
 int threads_of(const LocalOptions& local) {
   if (local.threads > 0) return local.threads;
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / local.slots);
+  const int ranks = local.searches() * std::max(1, local.gpus_of_search());
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks);
 }
 
 std::string checkpoint_of(const db::Attempt& attempt) {

@@ -17,6 +17,7 @@
 #include "scheduler/config/retention.h"
 #include "scheduler/config/width.h"
 #include "slurm/cluster_options.h"
+#include "slurm/machine_gpus.h"
 #include "slurm/sbatch/directives.h"
 
 namespace scheduler {
@@ -31,9 +32,24 @@ class ConfigError : public std::runtime_error {
 enum class ResultsKeep { kAll, kScores, kPeaks };
 
 struct LocalOptions {
-  int slots = 1;
-  int threads = 0;    // of each search; 0 = all cores / slots
+  int slots = 1;            // searches at once on the processor, where there is no GPU
+  slurm::GpuChoice gpus{};  // which of the machine's GPUs are for searches
+  int gpus_per_search = 1;
+  int threads = 0;    // of each search, and of each of its GPUs; 0 = all cores, divided by these
   int64_t time = -1;  // seconds of a search's first attempt; retries may get more; -1: no limit
+  // The machine's GPUs that `gpus` chooses, found at each start and reload (find_local_gpus), and
+  // how they were found, where that is worth saying.
+  std::vector<slurm::Gpu> found{};
+  std::string found_note{};
+  // The folder of jobs of another local cluster that gives out the same GPUs: beside the daemon's,
+  // of the doctor's job.
+  std::string neighbour{};
+
+  int gpus_of_search() const { return found.empty() ? 0 : gpus_per_search; }
+  // Searches at once.
+  int searches() const {
+    return found.empty() ? slots : static_cast<int>(found.size()) / gpus_per_search;
+  }
 };
 
 enum class Transport { kRest, kCli };

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/read_file.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "base/words.h"
 #include "scheduler/config/yaml_reader.h"
@@ -38,8 +39,22 @@ Reader rates_into(std::map<std::string, double>& rates) {
   };
 }
 
+// A number of GPUs, or their names.
+Reader gpus_into(slurm::GpuChoice& gpus) {
+  return [&gpus](const base::YamlValue& value) {
+    if (!value.is_list()) {
+      gpus.count = value.integer(0);
+      return;
+    }
+    for (const base::YamlValue& name : value.items()) gpus.named.push_back(name.text());
+    if (gpus.named.empty()) gpus.count = 0;
+  };
+}
+
 void read_top(const base::YamlSection& top, Config& config) {
   const Readers local = {{"slots", number_into(config.local.slots)},
+                         {"gpus", gpus_into(config.local.gpus)},
+                         {"gpus_per_search", number_into(config.local.gpus_per_search)},
                          {"threads", number_into(config.local.threads)},
                          {"time", time_limit_into(config.local.time)}};
   const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
@@ -101,6 +116,9 @@ void check_ranges(const Config& config) {
   check_limits(config.limits);
   if (config.local.slots < 1 || config.local.slots > 1024) {
     throw ConfigError("local.slots must be between 1 and 1024");
+  }
+  if (config.local.gpus_per_search < 1 || config.local.gpus_per_search > 1024) {
+    throw ConfigError("local.gpus_per_search must be between 1 and 1024");
   }
   if (config.local.threads < 0 || config.local.threads > 4096) {
     throw ConfigError("local.threads must be between 0 (all cores) and 4096");
@@ -169,6 +187,21 @@ void complete_config(Config& config, const std::string& program_folder) {
   check_ranges(config);
   if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
   check_policy(config);
+}
+
+void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine) {
+  try {
+    local.found = slurm::choose_gpus(machine.gpus, local.gpus);
+  } catch (const slurm::GpuError& error) {
+    throw ConfigError(std::string("local.gpus ") + error.what() +
+                      (machine.note.empty() ? "" : " (" + machine.note + ")"));
+  }
+  local.found_note = machine.note;
+  if (local.found.empty() || local.searches() > 0) return;
+  throw ConfigError("local.gpus_per_search is " + std::to_string(local.gpus_per_search) +
+                    ", and there " + (local.found.size() == 1 ? "is " : "are ") +
+                    base::counted(static_cast<int64_t>(local.found.size()), "GPU") +
+                    " for searches on this machine");
 }
 
 void make_folders(const Config& config) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "scheduler/config/config.h"
+#include "slurm/machine_gpus.h"
 
 namespace scheduler {
 
@@ -14,6 +15,10 @@ Config parse_config(const std::string& yaml, const std::string& name);
 // Makes paths absolute, fills in defaults that depend on others, and checks ranges; throws
 // ConfigError. `program_folder` is margayd's own.
 void complete_config(Config& config, const std::string& program_folder);
+
+// Chooses from the machine's GPUs those that searches get. Throws ConfigError where there are not
+// as many, or not these.
+void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine);
 
 // Makes the folders of a complete configuration where they are missing; throws ConfigError.
 void make_folders(const Config& config);

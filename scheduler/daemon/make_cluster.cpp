@@ -14,6 +14,9 @@ std::unique_ptr<slurm::Cluster> make_local(const Config& config) {
   slurm::LocalClusterOptions options;
   options.folder = config.state + "/cluster";
   options.helper = config.job_program();
+  options.gpus = config.local.found;
+  options.gpus_note = config.local.found_note;
+  options.neighbour = config.local.neighbour;
   options.slots = config.local.slots;
   return std::make_unique<slurm::LocalCluster>(options);
 }

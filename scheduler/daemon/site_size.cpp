@@ -69,7 +69,10 @@ void count_nodes(const Config& config, const slurm::ClusterFacts& facts, SiteSiz
 
 SiteSize site_size(const Config& config, const slurm::ClusterFacts& facts) {
   if (!facts_of(config.cluster).takes_options) {
-    return {.nodes = 1, .gpus_per_node = config.local.slots, .max_jobs = config.local.slots};
+    const int searches = config.local.searches();
+    return {.nodes = 1,
+            .gpus_per_node = searches * std::max(1, config.local.gpus_of_search()),
+            .max_jobs = searches};
   }
   SiteSize size{.gpus_per_node = config.slurm.gpus_per_node,
                 .max_jobs = config.slurm.max_jobs,

@@ -333,6 +333,7 @@ class Doctor {
     Config own = config_;
     own.state = scratch_ ? scratch_->path() : config_.jobs() + "/.doctor";
     own.slurm.access.poll = options_.poll;
+    own.local.neighbour = config_.state + "/cluster";
     return options_.make(own, instance);
   }
 

@@ -125,8 +125,10 @@ class Probe {
     const std::string text =
         render_script(kScript, "the doctor's job",
                       {{"folder", folder_}, {"engine", config_.engine}, {"backend", backend()}});
-    if (!facts_of(config_.cluster).takes_options) return text;
-    return slurm::with_directives(text, probe_directives(options_.asks));
+    if (facts_of(config_.cluster).takes_options) {
+      return slurm::with_directives(text, probe_directives(options_.asks));
+    }
+    return wants_gpus() ? slurm::with_directives(text, {{"gres", "gpu:1"}}) : text;
   }
 
   bool submit() {
@@ -247,9 +249,9 @@ class Probe {
     }
   }
 
-  // Where Slurm gives the devices, as the searches have it; else the engine's own choice.
+  // As the searches have it; on this machine without GPUs, the engine's own choice.
   std::string backend() const {
-    if (!facts_of(config_.cluster).takes_options) return "auto";
+    if (!facts_of(config_.cluster).takes_options) return wants_gpus() ? "cuda" : "auto";
     if (options_.backend == EngineBackend::kAuto) return wants_gpus() ? "cuda" : "cpu";
     return options_.backend == EngineBackend::kCuda ? "cuda" : "cpu";
   }
@@ -287,6 +289,7 @@ class Probe {
   }
 
   bool wants_gpus() const {
+    if (!facts_of(config_.cluster).takes_options) return config_.local.gpus_of_search() > 0;
     return slurm::gpus_of(slurm::resources_of(options_.asks, "the job script")) > 0;
   }
 

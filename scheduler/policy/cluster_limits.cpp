@@ -33,7 +33,8 @@ ClusterLimits limits_of_slurm(const Config& config) {
 ClusterLimits limits_of(const Config& config) {
   switch (config.cluster) {
     case ClusterKind::kLocal:
-      return {.slots = config.local.slots};
+      return {.slots = config.local.searches(),
+              .width = {.gpus_per_node = config.local.gpus_of_search()}};
     case ClusterKind::kSlurm:
       return limits_of_slurm(config);
   }

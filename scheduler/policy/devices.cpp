@@ -4,27 +4,30 @@
 
 namespace scheduler {
 
-Devices::Devices(ClusterForecast free, int most_jobs)
-    : free_(std::move(free)), most_jobs_(static_cast<size_t>(std::max(1, most_jobs))) {
+Devices::Devices(ClusterForecast free, int most_jobs, bool counts_gpus)
+    : free_(std::move(free)),
+      most_jobs_(static_cast<size_t>(std::max(1, most_jobs))),
+      counts_gpus_(counts_gpus) {
   for (const NodeForecast& node : free_) count_ += node.size();
 }
 
 std::optional<double> Devices::earliest(const Width& width) {
   put_back();
-  return earliest_start(free_, width);
+  return earliest_start(free_, taken_by(width));
 }
 
 std::optional<double> Devices::resume(const Width& width, double seconds, double stops) {
   put_back();
-  return place(free_, width, seconds, stops);
+  return place(free_, taken_by(width), seconds, stops);
 }
 
 std::optional<double> Devices::take(const Width& width, double seconds) {
-  if (width.nodes != 1 || !is_unit(width.gpus_per_node)) {
+  const Width taken = taken_by(width);
+  if (taken.nodes != 1 || !is_unit(taken.gpus_per_node)) {
     put_back();
-    return place(free_, width, seconds);
+    return place(free_, taken, seconds);
   }
-  if (unit_ != width.gpus_per_node) build(width.gpus_per_node);
+  if (unit_ != taken.gpus_per_node) build(taken.gpus_per_node);
   if (heap_.empty()) return std::nullopt;
   Unit unit = heap_.top();
   heap_.pop();

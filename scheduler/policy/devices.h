@@ -18,8 +18,9 @@ namespace scheduler {
 // rebuilds it. Times are seconds from the plan.
 class Devices {
  public:
-  // At most so many jobs run at once.
-  Devices(ClusterForecast free, int most_jobs);
+  // At most so many jobs run at once. Where GPUs are not counted, a device is the place of one job,
+  // whatever its width.
+  Devices(ClusterForecast free, int most_jobs, bool counts_gpus);
 
   double count() const { return static_cast<double>(count_); }
   std::optional<double> earliest(const Width& width);
@@ -32,12 +33,14 @@ class Devices {
   using Unit = std::pair<double, size_t>;  // free at, which
   using Heap = std::priority_queue<Unit, std::vector<Unit>, std::greater<>>;
 
+  Width taken_by(const Width& width) const { return counts_gpus_ ? width : Width{}; }
   bool is_unit(int gpus) const;
   void build(int gpus);
   void put_back();
 
   ClusterForecast free_;
   size_t most_jobs_;
+  bool counts_gpus_;
   size_t count_ = 0;
   int unit_ = 0;  // GPUs of what the heap has; 0: it is empty
   Heap heap_{};

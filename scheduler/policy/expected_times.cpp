@@ -49,7 +49,8 @@ class Expectation {
       plan_.queue.unknown += static_cast<int64_t>(ready.size());
       return;
     }
-    Devices devices(plan_.placing->likely, plan_.placing->most_jobs);
+    Devices devices(plan_.placing->likely, plan_.placing->most_jobs,
+                    plan_.placing->counts_gpus);
     ByClass left{};
     for (const Entry& entry : ready) ++left[static_cast<size_t>(entry.item->priority)];
     // Those that a floor lets go first are not in the order of the items.
@@ -179,7 +180,8 @@ class Expectation {
     };
     return Placing{.likely = on_slots(busy_),
                    .late = on_slots(busy_late_),
-                   .most_jobs = static_cast<int>(slots)};
+                   .most_jobs = static_cast<int>(slots),
+                   .counts_gpus = false};
   }
 
   uint16_t number_of(const Width& width) const {

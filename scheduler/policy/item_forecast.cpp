@@ -152,7 +152,7 @@ class Replay {
   }
 
   void place_as_planned() {
-    Line line{.devices = Devices(placing_.likely, placing_.most_jobs)};
+    Line line{.devices = Devices(placing_.likely, placing_.most_jobs, placing_.counts_gpus)};
     done_.resize(turns_.size());
     resumed_.resize(placing_.resumed.size());
     for (size_t i = 0; i < turns_.size(); ++i) {
@@ -183,7 +183,7 @@ class Replay {
 
   // Up to the target's turn.
   void place_late() {
-    late_.emplace(Line{.devices = Devices(placing_.late, placing_.most_jobs)});
+    late_.emplace(Line{.devices = Devices(placing_.late, placing_.most_jobs, placing_.counts_gpus)});
     const auto resume = [this](db::Priority priority) {
       for (; late_->resumed < placing_.resumed.size(); ++late_->resumed) {
         const ResumedSearch& rest = placing_.resumed[late_->resumed];

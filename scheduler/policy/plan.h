@@ -130,6 +130,7 @@ struct Placing {
   ClusterForecast late{};
   int64_t not_placed = 0;                   // GpuForecast::not_placed
   int most_jobs = 1;                        // at once
+  bool counts_gpus = true;                  // otherwise a device is the place of one job
   std::vector<ResumedSearch> resumed{};     // in their order: each before the waiting of its class
   std::map<int64_t, double> late_starts{};  // GpuForecast::late_starts
   std::map<int64_t, float> left{};  // PlanItem::left of the waiting ones that lack less than all

@@ -27,6 +27,7 @@ std::string queue_before(const ByClass& ahead) {
 std::string slots_busy(const Reason& reason, const ClusterLimits& limits) {
   const std::string busy = std::to_string(reason.busy) + " of ";
   if (limits.queues) return busy + base::counted(limits.slots, "job") + " in Slurm";
+  if (limits.width.gpus() == 1) return busy + base::counted(limits.slots, "GPU") + " busy";
   return busy + base::counted(limits.slots, "device slot") + " busy";
 }
 

@@ -25,7 +25,7 @@ const Width& width_for(const ClusterLimits& limits, db::Priority priority) {
 }
 
 std::string text_of(const ClusterLimits& limits, const Width& width) {
-  return limits.queues ? to_string(width) : "1 device";
+  return limits.queues || width.gpus() > 0 ? to_string(width) : "1 device";
 }
 
 bool may_widen(const ClusterLimits& limits) { return limits.urgent || !limits.classes.empty(); }

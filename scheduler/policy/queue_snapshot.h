@@ -96,8 +96,8 @@ struct ClusterLimits {
   std::map<db::Priority, std::map<std::string, std::string>> class_options{};
 };
 
-// What a job of this width gets, in words: "4 nodes (16 GPUs)"; where jobs do not queue, "1
-// device".
+// What a job of this width gets, in words: "4 nodes (16 GPUs)"; on the processor of a machine where
+// jobs do not queue, "1 device".
 std::string text_of(const ClusterLimits& limits, const Width& width);
 
 // The width of a class, unless it is chosen for each item.

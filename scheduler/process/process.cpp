@@ -30,6 +30,7 @@
 #include "scheduler/doctor/doctor.h"
 #include "scheduler/files/jobs_owner.h"
 #include "scheduler/process/init.h"
+#include "scheduler/process/local_gpus.h"
 #include "scheduler/process/notify.h"
 #include "scheduler/process/reload.h"
 #include "scheduler/process/signal_thread.h"
@@ -81,6 +82,8 @@ Config load(const Options& options) {
                       "; set 'engine' in the configuration");
   }
   check_job_program(config);
+  find_local_gpus(config);
+  if (!config.local.found_note.empty()) spdlog::warn("GPUs: {}", config.local.found_note);
   check_script_templates(config);
   return config;
 }
@@ -195,7 +198,9 @@ class Server {
 };
 
 int run_doctor(const Options& options) {
-  const auto findings = examine(read(options), "");
+  Config config = read(options);
+  find_local_gpus(config);
+  const auto findings = examine(config, "");
   const cli::Screen screen = cli::find_screen();
   std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
   return is_bad(findings) ? 1 : 0;

@@ -161,29 +161,45 @@ void add_ranks(std::map<std::string, std::string>& values, RankLauncher launcher
   values["gpu_binding"] = by_task && gpus > 0 ? "--gpus-per-task=1" : "";
 }
 
-// The local cluster keeps a time limit and the signal before it, and has nothing else to give.
+// The local cluster keeps a time limit and the signal before it, and gives GPUs as the
+// configuration says.
 void check_local(const Directives& asks, const ScriptTemplate& script) {
   for (const auto& [option, value] : asks) {
     if (option == "time" || option == "signal") continue;
     throw slurm::DirectiveError(script.path() + ": --" + option +
                                 " does not apply to the local cluster: remove it; only --time "
-                                "and --signal do");
+                                "and --signal do, and local.gpus_per_search gives GPUs");
   }
+}
+
+// A template of the time when all searches of the local cluster ran on the processor.
+void check_backend(const ScriptTemplate& script, int gpus) {
+  if (gpus == 0 || script.text.find("--backend cpu") == std::string::npos) return;
+  throw ScriptError("script template '" + script.path() +
+                    "' searches on the processor, and this machine has GPUs for searches: write "
+                    "'--backend {{backend}}' in it, as in the one that came with margayd, or set "
+                    "local.gpus to 0");
 }
 
 JobScript render_local(const Config& config, const ScriptInputs& inputs) {
   const ScriptTemplate script = read_template(config.templates, "local.sh");
+  const int gpus = config.local.gpus_of_search();
+  check_backend(script, gpus);
   auto values = common_values(config, inputs);
   values["threads"] = std::to_string(inputs.threads);
+  values["backend"] = gpus > 0 ? "cuda" : "cpu";
+  values["probe"] = gpus > 0 ? "--probe" : "";
+  values["ranks"] = gpus > 1 ? "--nproc " + std::to_string(gpus) : "";
   const std::string text = render_template(script, values);
   Directives asks = slurm::parse_directives(script.text, script.path());
   check_local(asks, script);
   if (config.local.time >= 0) asks["time"] = slurm::time_text(config.local.time);
-  if (asks.empty()) return {.text = text};
-  if (asks.count("time") == 0) return {.text = slurm::with_directives(text, {})};
+  if (asks.empty() && gpus == 0) return {.text = text};
+  if (asks.count("time") == 0) asks.clear();
   stretch_time(asks, inputs.time_factor, -1);
   shorten_warning(asks);
-  return {.text = slurm::with_directives(text, asks)};
+  if (gpus > 0) asks["gres"] = "gpu:" + std::to_string(gpus);
+  return {.text = slurm::with_directives(text, asks), .gpus = gpus};
 }
 
 // After jobs that ran into it a longer one, but no retry asks for more than the site lets it.

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/untrusted_file.h"
 
 namespace slurm {
@@ -36,6 +37,7 @@ Record to_record(const LocalRequest& request) {
   Record record = {{"name", request.name},
                    {"directory", request.directory},
                    {"output", request.output_path},
+                   {"gpus", std::to_string(request.gpus)},
                    {"submitted_ns", std::to_string(request.submitted_ns)},
                    {"kill_wait_ms", std::to_string(request.kill_wait_ms)},
                    {"limit_ms", std::to_string(request.limit_ms)},
@@ -50,6 +52,7 @@ LocalRequest to_local_request(const Record& record) {
                           .directory = text_of(record, "directory"),
                           .output_path = text_of(record, "output"),
                           .environment = {},
+                          .gpus = static_cast<int>(number_of(record, "gpus")),
                           .submitted_ns = number_of(record, "submitted_ns"),
                           .kill_wait_ms = number_of(record, "kill_wait_ms"),
                           .limit_ms = number_of(record, "limit_ms"),
@@ -85,6 +88,15 @@ ExitRecord to_exit_record(const Record& record) {
   end.peak_memory_kb = number_of(record, "peak_memory_kb");
   end.message = text_of(record, "message");
   return end;
+}
+
+Record gpus_record(const std::vector<std::string>& ids) {
+  return {{"ids", base::joined(ids, ",")}};
+}
+
+std::vector<std::string> gpus_in(const JobFolder& folder) {
+  const std::string ids = text_of(folder.read(kGpusRecord).value_or(Record{}), "ids");
+  return ids.empty() ? std::vector<std::string>{} : base::split(ids, ',');
 }
 
 std::optional<Record> JobFolder::read(const std::string& name) const {

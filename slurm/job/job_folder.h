@@ -5,9 +5,9 @@
 //   request   what to run                                    before the folder gets its name
 //   job.sh    the script                                     before the folder gets its name
 //   lock      locked by the wrapper as long as it lives      before the folder gets its name
-//   started   the wrapper: from now on it never starts again
-//   job       the script's process, written by itself just before it becomes bash
-//   cancel    when the job was asked to end
+//   gpus      those that it holds until it has ended         by the daemon, before the first
+//   wrapper started   the wrapper: from now on it never starts again job       the script's
+//   process, written by itself just before it becomes bash cancel    when the job was asked to end
 //   exit      how it ended
 //   forget    the result is stored; the folder goes when the job has ended
 #pragma once
@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/descriptor.h"
@@ -29,6 +30,7 @@ struct LocalRequest {
   std::string directory;
   std::string output_path;
   std::map<std::string, std::string> environment;  // the whole of it
+  int gpus = 0;                                    // that it is to get before it starts
   int64_t submitted_ns = 0;                        // orders the queue
   int64_t kill_wait_ms = 0;
   // Of the script; 0: none. It gets `stop_signal` (0: none) that long before the limit, SIGTERM at
@@ -81,6 +83,12 @@ class JobFolder {
   std::string path_;
   base::Descriptor folder_;
 };
+
+inline constexpr const char* kGpusRecord = "gpus";
+// Of GPUs as CUDA_VISIBLE_DEVICES takes them.
+Record gpus_record(const std::vector<std::string>& ids);
+// Empty where there is no record. Throws as JobFolder::read().
+std::vector<std::string> gpus_in(const JobFolder& folder);
 
 int64_t boot_clock_ms();  // goes on while the machine sleeps, never jumps
 int64_t wall_clock_ns();

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/spawn.h"
+#include "base/text.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/oom_kills.h"
 #include "slurm/job/process_identity.h"
@@ -79,6 +81,19 @@ sigset_t handled_signals() {
     sigaddset(&set, number);
   }
   return set;
+}
+
+// By number, GPUs are in the order of nvidia-smi. Throws where there are not as many as were asked
+// for.
+void show_gpus(const JobFolder& folder, LocalRequest& request) {
+  if (request.gpus == 0) return;
+  const std::vector<std::string> ids = gpus_in(folder);
+  if (ids.size() != static_cast<size_t>(request.gpus)) {
+    throw std::runtime_error("the job is to have " + base::counted(request.gpus, "GPU") +
+                             ", and was given " + std::to_string(ids.size()));
+  }
+  request.environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
+  request.environment["CUDA_VISIBLE_DEVICES"] = base::joined(ids, ",");
 }
 
 struct Prepared {
@@ -241,12 +256,13 @@ ExitRecord not_started(const std::string& why) {
 
 // Only what goes wrong before there is a process becomes an end: a wrapper that fails later leaves
 // no exit record, and the daemon watches the job's own record instead.
-ExitRecord run_script(const JobFolder& folder, const LocalRequest& request,
+ExitRecord run_script(const JobFolder& folder, LocalRequest request,
                       const std::string& folder_path) {
   std::optional<Prepared> prepared;
   try {
+    show_gpus(folder, request);
     prepared = prepare(request, folder_path);
-  } catch (const std::system_error& error) {
+  } catch (const std::runtime_error& error) {
     return not_started(error.what());
   }
   const pid_t job = fork();

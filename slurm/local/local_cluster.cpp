@@ -12,11 +12,12 @@
 
 #include "base/atomic_file.h"
 #include "base/environment.h"
+#include "base/text.h"
 #include "base/untrusted_file.h"
-#include "slurm/local/detached.h"
 #include "slurm/local/local_request.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
+#include "slurm/site_facts.h"
 
 namespace slurm {
 namespace {
@@ -35,6 +36,11 @@ Record cancel_record(const JobFolder& folder) {
   } catch (const base::UnfitFile&) {
     return {};
   }
+}
+
+// "on GPU-5d5ba0d6"; empty for a job on the processor.
+std::string place_of(const std::vector<std::string>& gpus) {
+  return gpus.empty() ? "" : "on " + base::joined(gpus);
 }
 
 void apply_exit(const ExitRecord& end, bool cancelled, int64_t limit_ms, JobStatus& status) {
@@ -83,7 +89,9 @@ LocalCluster::LocalCluster(LocalClusterOptions options)
 void LocalCluster::claim(const JobRequest& request) {
   const fs::path unfinished = options_.folder / (kUnfinished + request.name);
   fs::remove_all(unfinished);
-  const LocalRequest record = local_request_of(request, wall_clock_ns(), options_.kill_wait);
+  LocalRequest record = local_request_of(request, wall_clock_ns(), options_.kill_wait);
+  // It sees the GPUs that it asks for and is given later, or else none.
+  if (!options_.gpus.empty() && record.gpus == 0) record.environment["CUDA_VISIBLE_DEVICES"] = "";
   fs::create_directory(unfinished);
   {
     const JobFolder folder(unfinished);
@@ -101,6 +109,9 @@ SubmitResult LocalCluster::submit(const JobRequest& request) {
   try {
     if (const auto refused = reason_to_refuse(request, options_.helper)) {
       return {.outcome = SubmitOutcome::kRejected, .job_id = "", .message = *refused};
+    }
+    if (const auto too_many = gpus_beyond(request, static_cast<int>(options_.gpus.size()))) {
+      return SubmitResult::rejected(Refusal::kJob, *too_many);
     }
     if (!fs::exists(path_of(request.name))) {
       claim(request);
@@ -131,9 +142,11 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   Job job;
   job.request = to_local_request(folder.read("request").value_or(Record{}));
   if (const auto process = folder.read("job")) job.process = to_identity(*process);
+  job.gpus = gpus_in(folder);
   job.status.job_id = name;
   job.status.name = name;
   job.status.host = host_;
+  if (job.request.gpus > 0) job.status.gpus = job.request.gpus;
   job.status.submit_time = job.request.submitted_ns / 1'000'000'000;
   if (started) {
     job.status.start_time = number_of(*started, "time");
@@ -144,7 +157,7 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
     apply_exit(to_exit_record(*end), cancelled, job.request.limit_ms, job.status);
   } else if (locked) {
     job.status.state = started ? JobState::kRunning : JobState::kPending;
-    if (!started) job.status.reason = "starting";
+    job.status.reason = started ? place_of(job.gpus) : "starting";
   } else if (!started && cancelled) {
     job.ended = true;
     job.status.state = JobState::kCancelled;
@@ -152,7 +165,7 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   } else if (!started) {
     job.waits = true;
     job.status.state = JobState::kPending;
-    job.status.reason = "waiting for a free slot";
+    job.status.reason = job.request.gpus > 0 ? "waiting for free GPUs" : "waiting for a free slot";
   } else {
     judge_vanished(job);
     if (job.ended && cancelled) job.status.state = JobState::kCancelled;
@@ -182,9 +195,9 @@ LocalCluster::Job LocalCluster::changed_job(const std::string& name, const std::
   job.status = {.job_id = name, .name = name};
   job.status.reason = "its folder was changed: " + why;
   try {
-    if (const auto process = JobFolder(path_of(name)).read("job")) {
-      job.process = to_identity(*process);
-    }
+    const JobFolder folder(path_of(name));
+    if (const auto process = folder.read("job")) job.process = to_identity(*process);
+    job.gpus = gpus_in(folder);
   } catch (const std::exception&) {
     // Then nothing is known of its processes either.
   }
@@ -229,60 +242,18 @@ std::vector<LocalCluster::Job> LocalCluster::all_jobs() const {
   return jobs;
 }
 
-// A wrapper on its way has its slot already; when it does not arrive, another one is sent, and its
-// lock lets only one of them start the job.
-void LocalCluster::start_waiting(std::vector<Job>& jobs) {
-  const auto is_on_its_way = [this](const Job& job) {
-    const auto spawned = spawned_ms_.find(job.status.name);
-    return job.waits && spawned != spawned_ms_.end() &&
-           boot_clock_ms() - spawned->second < options_.start_grace.count();
-  };
-  int taken = 0;
-  for (const Job& job : jobs) {
-    if ((!job.ended && !job.waits) || is_on_its_way(job)) ++taken;
-  }
-  for (Job& job : jobs) {
-    if (!job.waits) continue;
-    if (is_on_its_way(job)) {
-      job.status.reason = "starting";
-    } else if (taken < options_.slots) {
-      job.status.reason = start_wrapper(job.status.name);
-      ++taken;
-    }
-  }
-}
-
-// Returns what to tell the user. One that cannot be started waits on: the next look tries again.
-std::string LocalCluster::start_wrapper(const std::string& name) {
-  const int error = run_detached({options_.helper.string(), "local", path_of(name).string()},
-                                 path_of(name) / "wrapper.log");
-  if (error != 0) {
-    return "cannot start " + options_.helper.string() + " yet: " + std::strerror(error);
-  }
-  spawned_ms_[name] = boot_clock_ms();
-  return "starting";
-}
-
-// A wrapper that was stopped would keep the slot of a job that has ended, for ever.
-void LocalCluster::continue_wrapper(const Job& job) const {
-  if (job.ended || !job.wrapper || !job.process || processes_.alive(*job.process)) return;
-  if (!processes_of(job).empty()) return;
-  processes_.signal(*job.wrapper, SIGCONT);
-}
-
 Snapshot LocalCluster::states() {
   Snapshot snapshot;
   try {
     std::vector<Job> jobs = all_jobs();
-    for (const Job& job : jobs) {
+    std::erase_if(jobs, [this](const Job& job) {
       continue_wrapper(job);
-      if (job.ended && JobFolder(path_of(job.status.name)).has("forget")) {
-        remove_folder(job.status.name);
-      } else {
-        snapshot.jobs.push_back(job.status);
-      }
-    }
+      if (!job.ended || !JobFolder(path_of(job.status.name)).has("forget")) return false;
+      remove_folder(job.status.name);
+      return true;
+    });
     start_waiting(jobs);
+    for (Job& job : jobs) snapshot.jobs.push_back(std::move(job.status));
     snapshot.complete = true;
   } catch (const std::system_error& error) {
     snapshot.problem = std::string("local cluster: ") + error.what();
@@ -364,22 +335,42 @@ void LocalCluster::remove_folder(const std::string& name) {
 }
 
 std::string LocalCluster::test_only(const JobRequest&) {
-  throw std::runtime_error("the local cluster takes every job: it starts when a slot is free");
+  throw std::runtime_error(
+      "the local cluster takes every job: it starts when a slot, or its GPUs, are free");
 }
 
 std::vector<Finding> LocalCluster::examine(const Examination&) {
-  return {{.subject = "cluster", .says = describe()}};
+  Findings findings;
+  findings.good("cluster", describe());
+  std::vector<std::string> names;
+  for (const Gpu& gpu : options_.gpus) {
+    names.push_back(gpu.model.empty() ? gpu.id : gpu.model + " (" + gpu.id + ")");
+  }
+  const std::string says =
+      names.empty() ? "none: searches run on the processor" : base::joined(names);
+  if (options_.gpus_note.empty()) {
+    findings.good("GPUs", says);
+  } else {
+    findings.warn("GPUs", says + "; " + options_.gpus_note,
+                  "if these are not the GPUs that searches are to have, see that `nvidia-smi -L` "
+                  "lists them for the user that runs margayd, or set local.gpus");
+  }
+  return findings.all();
 }
 
 std::string LocalCluster::describe() const {
   int running = 0;
   int waiting = 0;
-  for (const Job& job : all_jobs()) {
+  const std::vector<Job> jobs = all_jobs();
+  for (const Job& job : jobs) {
     if (job.waits) ++waiting;
     if (!job.waits && !job.ended) ++running;
   }
-  return "local cluster on " + host_ + ": " + std::to_string(options_.slots) + " slot" +
-         (options_.slots == 1 ? "" : "s") + ", " + std::to_string(running) + " running, " +
+  const int gpus = static_cast<int>(options_.gpus.size());
+  const std::string has = gpus == 0 ? base::counted(options_.slots, "slot")
+                                    : base::counted(gpus, "GPU") + " (" +
+                                          std::to_string(free_gpus(jobs).count()) + " free)";
+  return "local cluster on " + host_ + ": " + has + ", " + std::to_string(running) + " running, " +
          std::to_string(waiting) + " waiting";
 }
 

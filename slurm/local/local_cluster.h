@@ -16,13 +16,22 @@
 #include "slurm/cluster_facts.h"
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
+#include "slurm/local/free_gpus.h"
+#include "slurm/machine_gpus.h"
 
 namespace slurm {
 
 struct LocalClusterOptions {
   std::filesystem::path folder;  // one folder per job; belongs to one daemon at a time
   std::filesystem::path helper;  // margay-job; empty: beside this program
-  int slots = 1;                 // more jobs than that wait, in order of submission
+  // Jobs that ask for GPUs (--gres=gpu:N) get so many of these each, in order of submission; a job
+  // sees its own alone, and gives them back when its last process has ended.
+  std::vector<Gpu> gpus{};
+  std::string gpus_note{};  // how they were found, where the doctor is to say so
+  // The jobs' folder of another cluster on this machine, which gives out the same GPUs; may be
+  // empty. What its jobs hold is not free here.
+  std::filesystem::path neighbour{};
+  int slots = 1;  // more jobs without GPUs than that wait, in order of submission
   std::chrono::milliseconds kill_wait = std::chrono::seconds(30);
   // How long a wrapper may take until it is there, before another one is started.
   std::chrono::milliseconds start_grace = std::chrono::seconds(5);
@@ -43,7 +52,8 @@ class LocalCluster : public Cluster {
   void forget(const std::string& job_id) override;
   int allowance() override { return std::numeric_limits<int>::max(); }
   int nodes() override { return 1; }
-  // One node in one partition, "local", with the slots as its GPUs; no limits but those.
+  // One node in one partition, "local"; without GPUs, with the slots in their place. No limits but
+  // those.
   ClusterFacts facts() override;
   std::string test_only(const JobRequest& request) override;
   std::vector<Finding> examine(const Examination& what) override;
@@ -55,7 +65,8 @@ class LocalCluster : public Cluster {
     LocalRequest request;
     std::optional<ProcessIdentity> process;  // the script's
     std::optional<ProcessIdentity> wrapper;
-    bool waits = false;  // no wrapper has started it
+    std::vector<std::string> gpus;  // that were given to it, started or not
+    bool waits = false;             // no wrapper has started it
     bool ended = false;
   };
 
@@ -70,7 +81,10 @@ class LocalCluster : public Cluster {
   QueuedJob queued_job_of(const Job& job) const;
   std::vector<ProcessIdentity> processes_of(const Job& job) const;
   void claim(const JobRequest& request);
+  bool is_on_its_way(const Job& job) const;
+  FreeGpus free_gpus(const std::vector<Job>& jobs) const;
   void start_waiting(std::vector<Job>& jobs);
+  std::string give_gpus(const Job& job, FreeGpus& free);
   std::string start_wrapper(const std::string& name);
   void remove_folder(const std::string& name);
 

@@ -11,6 +11,7 @@
 
 #include "base/environment.h"
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
 
@@ -43,10 +44,18 @@ int signal_number(const std::string& name) {
                        " is a signal that the local cluster does not send: use USR1");
 }
 
-// What the #SBATCH lines of the script say of its time. Throws DirectiveError.
-void add_time_limit(const std::string& script, LocalRequest& request) {
-  const Directives asks = parse_directives(script, "the job's script");
-  const Resources wanted = resources_of(asks, "the job's script");
+constexpr const char* kScript = "the job's script";
+
+Resources wanted_by(const std::string& script, Directives& asks) {
+  asks = parse_directives(script, kScript);
+  return resources_of(asks, kScript);
+}
+
+// What the #SBATCH lines of the script ask for. Throws DirectiveError.
+void add_asks(const std::string& script, LocalRequest& request) {
+  Directives asks;
+  const Resources wanted = wanted_by(script, asks);
+  request.gpus = gpus_of(wanted);
   const auto limit = asks.find("time");
   if (limit == asks.end()) return;
   request.limit_ms = std::max<int64_t>(0, parse_time(limit->second).value_or(0)) * 1000;
@@ -81,6 +90,15 @@ std::optional<std::string> reason_to_refuse(const JobRequest& request, const fs:
   return std::nullopt;
 }
 
+std::optional<std::string> gpus_beyond(const JobRequest& request, int gpus) {
+  Directives asks;
+  const int wanted = gpus_of(wanted_by(request.script, asks));
+  if (wanted <= gpus) return std::nullopt;
+  return "the job asks for " + base::counted(wanted, "GPU") + ", and this machine has " +
+         (gpus == 0 ? "none that margayd found" : std::to_string(gpus)) +
+         "; `margay doctor` lists them";
+}
+
 LocalRequest local_request_of(const JobRequest& request, int64_t submitted_ns,
                               std::chrono::milliseconds kill_wait) {
   LocalRequest record{.name = request.name,
@@ -89,7 +107,7 @@ LocalRequest local_request_of(const JobRequest& request, int64_t submitted_ns,
                       .environment = environment_of(request),
                       .submitted_ns = submitted_ns,
                       .kill_wait_ms = kill_wait.count()};
-  add_time_limit(request.script, record);
+  add_asks(request.script, record);
   return record;
 }
 

@@ -20,8 +20,12 @@ bool is_job_name(const std::string& name);
 std::optional<std::string> reason_to_refuse(const JobRequest& request,
                                             const std::filesystem::path& helper);
 
-// With the job's whole environment, and the time limit that the #SBATCH lines of its script ask
-// for. Throws DirectiveError.
+// Why there are not as many GPUs as its #SBATCH lines ask for; nullopt: there are. Throws
+// DirectiveError.
+std::optional<std::string> gpus_beyond(const JobRequest& request, int gpus);
+
+// With the job's whole environment, and the time limit and GPUs that the #SBATCH lines of its
+// script ask for. Throws DirectiveError.
 LocalRequest local_request_of(const JobRequest& request, int64_t submitted_ns,
                               std::chrono::milliseconds kill_wait);
 

@@ -38,7 +38,7 @@ class ConfusedDeputy : public testing::Test {
  protected:
   ConfusedDeputy()
       : queue_(QueueOptions{.site = "socket_group: nogroup\ntick: 20ms\n"
-                                    "local: {slots: 2, threads: 1}\n"
+                                    "local: {slots: 2, threads: 1, gpus: 0}\n"
                                     "intervals: {resolve: 100ms, retry: 100ms}\n"}) {}
 
   void SetUp() override {

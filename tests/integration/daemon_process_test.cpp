@@ -28,7 +28,7 @@ using ::testing::Not;
 const std::string kQuick = "tick: 20ms\nintervals: {resolve: 100ms, retry: 100ms}\n";
 
 std::string with_slots(int slots) {
-  return kQuick + "local: {slots: " + std::to_string(slots) + ", threads: 1}\n";
+  return kQuick + "local: {slots: " + std::to_string(slots) + ", threads: 1, gpus: 0}\n";
 }
 
 int64_t slots_of(const QueueAtWork& queue) {

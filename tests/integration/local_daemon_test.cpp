@@ -16,7 +16,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(StoppedEngine, IsEndedRetriedAndItsSlotIsFree) {
-  QueueAtWork queue(QueueOptions{.site = "tick: 20ms\nlocal: {slots: 1, threads: 1}\n"
+  QueueAtWork queue(QueueOptions{.site = "tick: 20ms\nlocal: {slots: 1, threads: 1, gpus: 0}\n"
                                          "intervals: {resolve: 100ms, retry: 100ms, stall: 1s}\n"});
   queue.let_search_do("[ -e \"$home/stopped\" ] || { touch \"$home/stopped\"; kill -STOP $$; }", 1);
   queue.start_daemon();
@@ -37,7 +37,7 @@ TEST(StoppedEngine, IsEndedRetriedAndItsSlotIsFree) {
 TEST(TwoDaemons, OfTwoDatabasesDoNotShareAFolderOfJobs) {
   const ScratchFolder shared;
   const QueueOptions options{.site = "jobs: " + shared / "jobs" +
-                                     "\ntick: 20ms\nlocal: {slots: 1, threads: 1}\n"};
+                                     "\ntick: 20ms\nlocal: {slots: 1, threads: 1, gpus: 0}\n"};
   QueueAtWork first(options);
   first.start_daemon();
   ASSERT_TRUE(first.daemon_runs());

@@ -40,7 +40,7 @@ int item_of(const std::string& token) {
 QueueAtWork::QueueAtWork(const std::string& engine, int slots)
     : QueueAtWork(QueueOptions{.engine = engine,
                                .site = "tick: 20ms\nlocal: {slots: " + std::to_string(slots) +
-                                       ", threads: 1}\n"
+                                       ", threads: 1, gpus: 0}\n"
                                        "intervals: {resolve: 100ms, retry: 100ms}\n"}) {}
 
 QueueAtWork::QueueAtWork(const QueueOptions& options) : options_(options) { write_files(); }

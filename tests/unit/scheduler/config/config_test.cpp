@@ -64,6 +64,58 @@ TEST(Config, RatesOfDevicesAreReadAndMustBePositive) {
   EXPECT_THAT(refusal("rates: {NVIDIA H200: 0}\n"), HasSubstr("rates.NVIDIA H200 must be greater"));
 }
 
+TEST(Config, LocalGpusAreANumberOrAListOfNames) {
+  const auto gpus = [](const std::string& value) {
+    return parse_config("local: {gpus: " + value + "}\n", "x").local.gpus;
+  };
+  EXPECT_EQ(parse_config("", "x").local.gpus.count, std::nullopt);
+  EXPECT_EQ(gpus("2").count, 2);
+  EXPECT_EQ(gpus("0").count, 0);
+  EXPECT_EQ(gpus("[]").count, 0);
+  EXPECT_THAT(gpus("[0, GPU-5d5b]").named, testing::ElementsAre("0", "GPU-5d5b"));
+  EXPECT_EQ(parse_config("local: {gpus_per_search: 4}", "x").local.gpus_per_search, 4);
+  EXPECT_THAT(refusal("local: {gpus: all}"), HasSubstr("local.gpus "));
+  EXPECT_THAT(refusal("local: {gpus: -1}"), HasSubstr("local.gpus "));
+  EXPECT_THAT(refusal("local: {gpus_per_search: 0}"), HasSubstr("local.gpus_per_search"));
+}
+
+TEST(Config, GpusThatAreFoundReplaceTheSlotsOfTheProcessor) {
+  const slurm::MachineGpus machine{
+      .gpus = {{.whole = {.id = "a"}}, {.whole = {.id = "b"}}, {.whole = {.id = "c"}}},
+      .note = "seen by chance"};
+  LocalOptions local{.slots = 8};
+  EXPECT_EQ(local.searches(), 8);
+  EXPECT_EQ(local.gpus_of_search(), 0);
+  set_local_gpus(local, {});
+  EXPECT_EQ(local.searches(), 8) << "without a GPU everything stays as it is";
+  set_local_gpus(local, machine);
+  EXPECT_EQ(local.searches(), 3);
+  EXPECT_EQ(local.gpus_of_search(), 1);
+  EXPECT_EQ(local.found_note, "seen by chance");
+  local.gpus_per_search = 2;
+  set_local_gpus(local, machine);
+  EXPECT_EQ(local.searches(), 1) << "the third GPU is left over";
+  local.gpus.count = 0;
+  set_local_gpus(local, machine);
+  EXPECT_EQ(local.searches(), 8);
+}
+
+TEST(Config, GpusThatAreNotThereAreRefusedWithTheKey) {
+  const auto refused = [](LocalOptions local) -> std::string {
+    try {
+      set_local_gpus(local, {.gpus = {{.whole = {.id = "a"}}}, .note = "one is lost"});
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refused({.gpus = {.count = 2}}),
+            "local.gpus asks for 2 GPUs, and this machine has 1 (one is lost)");
+  EXPECT_THAT(refused({.gpus = {.named = {"b"}}}), HasSubstr("local.gpus names 'b'"));
+  EXPECT_EQ(refused({.gpus_per_search = 2}),
+            "local.gpus_per_search is 2, and there is 1 GPU for searches on this machine");
+}
+
 TEST(Config, AnEmptyFileLeavesTheDefaults) {
   EXPECT_EQ(parse_config("", "x").intervals.tick, milliseconds(1000));
   EXPECT_EQ(parse_config("# nothing yet\n", "x").local.slots, 1);

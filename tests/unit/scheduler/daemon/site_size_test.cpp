@@ -84,5 +84,15 @@ TEST(SiteSize, OfThisMachineIsTheNumberOfItsSlots) {
   EXPECT_EQ(size.gpus_per_node, 3);
 }
 
+TEST(SiteSize, OfThisMachineIsTheNumberOfItsGpusThatSearchesUse) {
+  Config config;
+  config.local.found = {{.id = "GPU-a"}, {.id = "GPU-b"}, {.id = "GPU-c"}};
+  EXPECT_EQ(site_size(config, {}).gpus_per_node, 3);
+  EXPECT_EQ(site_size(config, {}).max_jobs, 3);
+  config.local.gpus_per_search = 2;
+  EXPECT_EQ(site_size(config, {}).gpus_per_node, 2);
+  EXPECT_EQ(site_size(config, {}).max_jobs, 1);
+}
+
 }  // namespace
 }  // namespace scheduler

@@ -71,6 +71,16 @@ TEST_F(ExpectedTimesTest, ItemsFollowEachOtherOnTheSlotsOfThisMachine) {
   EXPECT_EQ(made.queue.unknown, 0);
 }
 
+TEST_F(ExpectedTimesTest, ASlotOfThisMachineMayHaveSeveralGpus) {
+  snapshot_.limits = {.slots = 1, .width = Width{.gpus_per_node = 4}};
+  for (int i = 0; i < 2; ++i) add();
+  const Plan made = plan(snapshot_);
+  EXPECT_EQ(made.queue.unknown, 0);
+  EXPECT_EQ(made.decisions[0].starts_in, 0);
+  EXPECT_LT(made.decisions[0].done_in, kOneGpu / 3);
+  EXPECT_EQ(made.decisions[1].starts_in, made.decisions[0].done_in);
+}
+
 TEST_F(ExpectedTimesTest, ABacklogIsDoneAsInTheWorkedExample) {
   on_the_example_cluster();
   for (int i = 0; i < 500; ++i) add(Priority::kLow);

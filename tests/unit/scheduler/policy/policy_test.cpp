@@ -410,6 +410,13 @@ TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
   EXPECT_EQ(limits_of(config).slots, 3);
   EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 device");
   EXPECT_FALSE(limits_of(config).queues);
+  config.local.found = {{.id = "GPU-a"}, {.id = "GPU-b"}, {.id = "GPU-c"}, {.id = "GPU-d"}};
+  EXPECT_EQ(limits_of(config).slots, 4);
+  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 GPU");
+  config.local.gpus_per_search = 2;
+  EXPECT_EQ(limits_of(config).slots, 2);
+  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 node (2 GPUs)");
+  EXPECT_FALSE(limits_of(config).queues);
   config.cluster = ClusterKind::kSlurm;
   config.slurm.max_jobs = 40;
   config.slurm.max_pending = 7;

@@ -339,6 +339,43 @@ TEST(JobScripts, OfThisMachineMayHaveATimeLimitAndTheSignalBeforeIt) {
   EXPECT_EQ(asks(config).at("signal"), "USR1@30");
 }
 
+TEST(JobScripts, OfThisMachineAskForItsGpusAndProbeThem) {
+  Config config = slurm_config();
+  config.cluster = ClusterKind::kLocal;
+  EXPECT_THAT(render_job(config, inputs()).text,
+              AllOf(HasSubstr(" --backend cpu "), HasSubstr("probe='' "), HasSubstr("ranks='' ")));
+  config.local.found = {{.id = "GPU-a"}, {.id = "GPU-b"}};
+  JobScript script = render_job(config, inputs());
+  EXPECT_EQ(script.gpus, 1);
+  EXPECT_EQ(asks(config), (Directives{{"gres", "gpu:1"}}));
+  EXPECT_THAT(script.text, AllOf(HasSubstr(" --backend cuda "), HasSubstr("probe=--probe "),
+                                 HasSubstr("ranks='' ")));
+  config.local.gpus_per_search = 2;
+  config.local.time = 7200;
+  script = render_job(config, inputs());
+  EXPECT_EQ(script.gpus, 2);
+  EXPECT_EQ(asks(config),
+            (Directives{{"gres", "gpu:2"}, {"time", "02:00:00"}, {"signal", "USR1@120"}}));
+  EXPECT_THAT(script.text, HasSubstr("ranks='--nproc 2' "));
+}
+
+TEST(JobScripts, OfATimeWhenThisMachineHadNoGpusAreRefusedWhereItHas) {
+  const tests::ScratchFolder templates;
+  templates.write("local.sh", "#!/bin/bash\nexec {{job}} -- {{engine}} match --backend cpu\n");
+  Config config = slurm_config();
+  config.cluster = ClusterKind::kLocal;
+  config.templates = templates.path();
+  EXPECT_NO_THROW(check_script_templates(config));
+  config.local.found = {{.id = "GPU-a"}};
+  try {
+    check_script_templates(config);
+    ADD_FAILURE() << "it was accepted";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("local.sh"), HasSubstr("--backend {{backend}}"),
+                                    HasSubstr("local.gpus to 0")));
+  }
+}
+
 TEST(JobScripts, OfThisMachineCannotAskForMoreThanTime) {
   const tests::ScratchFolder templates;
   templates.write("local.sh", "#!/bin/bash\n#SBATCH --mem=4G\nexec true\n");

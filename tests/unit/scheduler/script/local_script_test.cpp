@@ -41,6 +41,9 @@ class LocalScriptTest : public testing::Test {
                                                  {"job", MARGAY_BIN_DIR "/margay-job"},
                                                  {"engine", folder_.file("engine")},
                                                  {"threads", "2"},
+                                                 {"backend", "cpu"},
+                                                 {"probe", ""},
+                                                 {"ranks", ""},
                                                  {"batch", ""},
                                                  {"checkpoint_every", "600000ms"},
                                                  {"resume", ""}};
@@ -72,6 +75,14 @@ TEST_F(LocalScriptTest, TheEngineGetsItsArgumentsWhateverTheFoldersAreCalled) {
                              "--output\n" + attempt_ + "/peaks.csv\n--checkpoint\n" + attempt_ +
                              "/checkpoint.mgc\n--checkpoint-every\n600000ms\n--progress\n" +
                              attempt_ + "/progress.json\n--attempt\nmargay-x-1-a1\n");
+}
+
+TEST_F(LocalScriptTest, OnGpusTheEngineIsTriedFirstAndStartsARankForEach) {
+  EXPECT_EQ(run({{"backend", "cuda"}, {"probe", "--probe"}, {"ranks", "--nproc 2"}}), 0);
+  EXPECT_THAT(
+      arguments(),
+      testing::AllOf(testing::StartsWith("selftest\n--backend\ncuda\n--threads\n2\nmatch\n"),
+                     HasSubstr("\n--backend\ncuda\n--threads\n2\n--nproc\n2\n--output\n")));
 }
 
 TEST_F(LocalScriptTest, ResumeAndBatchAreGivenOnlyWhenThereIsOne) {

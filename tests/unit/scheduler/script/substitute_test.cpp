@@ -100,7 +100,7 @@ TEST(Script, TheLocalTemplateAsksForNamesThatTheDaemonGives) {
   ASSERT_FALSE(text.empty());
   std::map<std::string, std::string> values;
   for (const char* name : {"attempt_folder", "attempt_number", "token", "job", "engine", "threads",
-                           "batch", "checkpoint_every", "resume"}) {
+                           "batch", "checkpoint_every", "resume", "backend", "probe", "ranks"}) {
     values[name] = "x";
   }
   EXPECT_NO_THROW(render_script(text, "local.sh", values));

@@ -1,0 +1,73 @@
+// The NVIDIA GPUs of this machine, as the local cluster gives them to its jobs.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace slurm {
+
+struct Gpu {
+  // As CUDA_VISIBLE_DEVICES takes it: a UUID; a number where none is known.
+  std::string id{};
+  std::string model{};  // "NVIDIA H100 80GB HBM3"; empty: not known
+
+  bool operator==(const Gpu&) const = default;
+};
+
+// A GPU with the parts into which MIG has split it; jobs get the parts then.
+struct ListedGpu {
+  Gpu whole{};
+  std::vector<Gpu> parts{};
+
+  bool operator==(const ListedGpu&) const = default;
+};
+
+// What `nvidia-smi -L` prints, in its order. Lines of any other form are ignored. Pure.
+std::vector<ListedGpu> parse_gpu_list(const std::string& text);
+
+// GPUs that are not as the site asked for. The message is a clause about them, without the key.
+class GpuError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Which of them are for jobs: all, unless one of these is given.
+struct GpuChoice {
+  std::optional<int> count{};        // the first ones; 0: none
+  std::vector<std::string> named{};  // numbers from 0 on, or UUIDs or beginnings of these
+};
+
+// Throws GpuError where there are not as many, or not these. A number names a GPU with all its
+// parts. Pure.
+std::vector<Gpu> choose_gpus(const std::vector<ListedGpu>& found, const GpuChoice& choice);
+
+// Those that CUDA_VISIBLE_DEVICES, `names`, leaves: its entries up to the first that is none, as
+// CUDA reads it. CUDA counts GPUs of different models in another order than nvidia-smi unless
+// CUDA_DEVICE_ORDER, `order`, is PCI_BUS_ID: numbers are refused then (GpuError). Pure.
+std::vector<ListedGpu> visible_gpus(const std::vector<ListedGpu>& found, const std::string& names,
+                                    const std::string& order);
+
+// Where GPUs are looked for.
+struct GpuSources {
+  std::string nvidia_smi = "nvidia-smi";   // a path, or a name that is looked for in PATH
+  std::filesystem::path devices = "/dev";  // where the driver's files nvidia0, nvidia1, ... are
+  std::optional<std::string> visible{};    // CUDA_VISIBLE_DEVICES, where it is set
+  std::string order{};                     // CUDA_DEVICE_ORDER
+};
+
+// Of this process.
+GpuSources gpu_sources();
+
+struct MachineGpus {
+  std::vector<ListedGpu> gpus{};
+  std::string note{};  // what the administrator should know of how they were found; may be empty
+};
+
+// Runs nvidia-smi, for 30 s at most. Where it lists none, the driver's files count, and GPUs are
+// known by number. Throws GpuError as visible_gpus().
+MachineGpus find_gpus(const GpuSources& sources);
+
+}  // namespace slurm
