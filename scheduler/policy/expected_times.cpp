@@ -49,8 +49,7 @@ class Expectation {
       plan_.queue.unknown += static_cast<int64_t>(ready.size());
       return;
     }
-    Devices devices(plan_.placing->likely, plan_.placing->most_jobs,
-                    plan_.placing->counts_gpus);
+    Devices devices(plan_.placing->likely, plan_.placing->most_jobs, plan_.placing->counts_gpus);
     ByClass left{};
     for (const Entry& entry : ready) ++left[static_cast<size_t>(entry.item->priority)];
     // Those that a floor lets go first are not in the order of the items.

@@ -183,7 +183,8 @@ class Replay {
 
   // Up to the target's turn.
   void place_late() {
-    late_.emplace(Line{.devices = Devices(placing_.late, placing_.most_jobs, placing_.counts_gpus)});
+    late_.emplace(
+        Line{.devices = Devices(placing_.late, placing_.most_jobs, placing_.counts_gpus)});
     const auto resume = [this](db::Priority priority) {
       for (; late_->resumed < placing_.resumed.size(); ++late_->resumed) {
         const ResumedSearch& rest = placing_.resumed[late_->resumed];
