@@ -2,7 +2,7 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -23,7 +23,7 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   if (error != std::errc() || !(value >= 0)) return std::nullopt;
   for (const auto& [name, milliseconds] : kUnits) {
     if (unit != name || value * milliseconds > kLongestMs) continue;
-    return std::chrono::milliseconds(std::llround(value * milliseconds));
+    return std::chrono::milliseconds(static_cast<int64_t>(value * milliseconds + 0.5));
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // The section `retention` of the configuration.
 #include "base/duration.h"
-#include "base/size_text.h"
+#include "base/parse_size.h"
 #include "scheduler/config/retention.h"
 #include "scheduler/config/yaml_reader.h"
 

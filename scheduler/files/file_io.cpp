@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.h"
@@ -50,12 +51,16 @@ std::string mount_of(int descriptor) {
 
 FileFacts file_facts(int descriptor) {
   struct stat facts {};
-  const std::string path = canonical_path(descriptor);
+  std::string path = canonical_path(descriptor);
   if (fstat(descriptor, &facts) != 0) {
     throw Invalid("'" + path + "': " + std::strerror(errno));
   }
   if (!S_ISREG(facts.st_mode)) throw Invalid("'" + path + "' is not a regular file");
-  if (facts.st_nlink == 0) throw Invalid("'" + path + "' was deleted meanwhile");
+  if (facts.st_nlink == 0) {
+    constexpr std::string_view kDeleted = " (deleted)";  // the kernel's
+    if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+    throw Invalid("'" + path + "' was deleted meanwhile");
+  }
   if (!base::is_utf8(path)) {
     throw Invalid("the name of '" + path + "' is not valid UTF-8: rename the file or its folder");
   }

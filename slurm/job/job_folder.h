@@ -5,9 +5,10 @@
 //   request   what to run                                    before the folder gets its name
 //   job.sh    the script                                     before the folder gets its name
 //   lock      locked by the wrapper as long as it lives      before the folder gets its name
-//   gpus      those that it holds until it has ended         by the daemon, before the first
-//   wrapper started   the wrapper: from now on it never starts again job       the script's
-//   process, written by itself just before it becomes bash cancel    when the job was asked to end
+//   gpus      those that it holds until it has ended         the daemon, before the wrapper starts
+//   started   the wrapper: from now on it never starts again
+//   job       the script's process, written by itself just before it becomes bash
+//   cancel    when the job was asked to end
 //   exit      how it ended
 //   forget    the result is stored; the folder goes when the job has ended
 #pragma once

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using scheduler::api::Descriptor;
 using scheduler::api::HttpClient;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -127,14 +128,15 @@ class ConfusedDeputy : public testing::Test {
 TEST_F(ConfusedDeputy, ALinkInTheMicrographsPlaceIsNotFollowed) {
   as_nobody([&] {
     enqueue_held(write_own_file());
-    fs::remove(own_);
-    fs::create_symlink(secret_, own_);
+    // At no moment is nothing there. The daemon may have opened the file before.
+    fs::create_symlink(secret_, own_ + ".link");
+    fs::rename(own_ + ".link", own_);
     post("/v1/items/1/release");
   });
   EXPECT_TRUE(
       QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
   EXPECT_EQ(state(), "QUARANTINED") << item();
-  EXPECT_THAT(item().at("reason"), HasSubstr("symbolic link"));
+  EXPECT_THAT(item().at("reason"), AnyOf(HasSubstr("symbolic link"), HasSubstr("was deleted")));
   EXPECT_TRUE(queue_.effects("started").empty());
 }
 
@@ -159,7 +161,7 @@ TEST_F(ConfusedDeputy, AnotherFileOfTheSameSizeAndTimeIsNotTheMicrograph) {
   EXPECT_TRUE(
       QueueAtWork::becomes_true([&] { return state() != "QUEUED" && state() != "ACTIVE"; }));
   EXPECT_EQ(state(), "QUARANTINED") << item();
-  EXPECT_THAT(item().at("reason"), HasSubstr("another file"));
+  EXPECT_THAT(item().at("reason"), AnyOf(HasSubstr("another file"), HasSubstr("was deleted")));
   EXPECT_TRUE(queue_.effects("started").empty());
 }
 

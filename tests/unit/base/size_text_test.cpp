@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/parse_size.h"
+
 namespace base {
 namespace {
 
