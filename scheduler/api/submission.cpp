@@ -100,7 +100,7 @@ FileFacts facts_at(const std::string& path, int descriptor) {
                   "searches run as the daemon's user, which needs access to the folder");
   }
   const bool readable = ::faccessat(AT_FDCWD, facts.path.c_str(), R_OK, AT_EACCESS) == 0;
-  if (!readable || !names_file(facts.path, descriptor)) {
+  if (!readable || (facts.path != path && !names_file(facts.path, descriptor))) {
     throw Invalid(path + ": the daemon cannot read it; searches run as the daemon's user");
   }
   return facts;

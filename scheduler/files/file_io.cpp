@@ -39,10 +39,19 @@ int64_t nanoseconds_of(const timespec& time) {
 // that a file system kept waiting may read it while the process exits.
 std::string mount_of(int descriptor) {
   static const auto& boot = *new const auto(base::read_file("/proc/sys/kernel/random/boot_id"));
+  if (!boot) return "";
+  const std::string prefix = base::trimmed(*boot) + "/";
+  struct statx facts {};
+  constexpr int kOfDescriptor = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  if (::statx(descriptor, "", kOfDescriptor, STATX_MNT_ID, &facts) == 0 &&
+      (facts.stx_mask & STATX_MNT_ID) != 0) {
+    return prefix + std::to_string(facts.stx_mnt_id);
+  }
+  // The same number, from kernels before 5.8.
   std::istringstream info(
       base::read_file("/proc/self/fdinfo/" + std::to_string(descriptor)).value_or(""));
   for (std::string name, value; info >> name >> value;) {
-    if (name == "mnt_id:" && boot) return base::trimmed(*boot) + "/" + value;
+    if (name == "mnt_id:") return prefix + value;
   }
   return "";
 }
