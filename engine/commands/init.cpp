@@ -149,7 +149,13 @@ constexpr const char* kSearchText =
     "\n"
     "# cpu, or CUDA devices: 0, [0, 1], all; --backend decides over it.\n"
     "computational_config:\n"
-    "  gpu_ids: all\n";
+    "  gpu_ids: all\n"
+    "\n"
+    "# Margay's own section, which Leopard-EM refuses. particle_radius in A: no peak is picked "
+    "within\n"
+    "# it of a higher one. Without it, within 5 pixels, as Leopard-EM does.\n"
+    "#peaks:\n"
+    "#  particle_radius: 120.0\n";
 
 // "x" of DIR/x.mrc and of DIR/x.mrc.gz.
 std::string stem_of(const std::string& file) {

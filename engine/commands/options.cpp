@@ -27,6 +27,15 @@ void add_number(CLI::App& command, const std::string& name, double& value, doubl
       ->capture_default_str();
 }
 
+void add_choice_of_number(CLI::App& command, const std::string& name, std::optional<double>& value,
+                          double smallest, double largest, const std::string& description) {
+  command
+      .add_option_function<double>(
+          name, [&value](double given) { value = given; }, description)
+      ->check(range(smallest, largest))
+      ->type_name("NUMBER");
+}
+
 void add_choice(CLI::App& command, const std::string& name, std::string& value,
                 const std::vector<std::string>& names, const std::string& description) {
   command.add_option(name, value, description)
@@ -70,22 +79,23 @@ void add_mismatch_flag(CLI::App& command, bool& flag) {
                    "Use the configuration's pixel size where a header contradicts it");
 }
 
-void add_peak_options(CLI::App& command, PeakOptions& peaks) {
+void add_peak_options(CLI::App& command, PeakChoice& peaks) {
   command
       .add_option_function<std::string>(
           "--metric",
           [&peaks](const std::string& name) {
             peaks.metric = name == "mip" ? PeakMetric::kMip : PeakMetric::kScaledMip;
           },
-          "Pick peaks on scaled-mip, or on mip for templates of high symmetry (default: "
-          "scaled-mip)")
+          "Pick peaks on scaled-mip, or on mip for templates of high symmetry (default: as the "
+          "configuration says, else scaled-mip)")
       ->check(one_of({"scaled-mip", "mip"}))
       ->type_name("NAME");
-  add_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
-             "Expected number of false peaks per micrograph");
-  add_number(command, "--mask-radius", peaks.mask_radius, 0, 1e6,
-             "Pick no peak within this many pixels of a higher one, such as the particle's radius; "
-             "the default is Leopard-EM's");
+  add_choice_of_number(command, "--false-positives", peaks.false_positives, 1e-12, 1e6,
+                       "Expected number of false peaks per micrograph (default: as the "
+                       "configuration says, else 1)");
+  add_choice_of_number(command, "--mask-radius", peaks.mask_radius, 0, 1e6,
+                       "Pick no peak within this many pixels of a higher one (default: the "
+                       "configuration's particle_radius, else Leopard-EM's 5)");
 }
 
 }  // namespace engine

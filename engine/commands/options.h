@@ -4,6 +4,7 @@
 #include <CLI/App.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -60,6 +61,10 @@ CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& p
 void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
                 double largest, const std::string& description);
 
+// The same for a number that need not be given; the description says what counts without it.
+void add_choice_of_number(CLI::App& command, const std::string& name, std::optional<double>& value,
+                          double smallest, double largest, const std::string& description);
+
 // Adds an option whose value is one of `names`; the help shows its default.
 void add_choice(CLI::App& command, const std::string& name, std::string& value,
                 const std::vector<std::string>& names, const std::string& description);
@@ -74,7 +79,7 @@ void add_duration(CLI::App& command, const std::string& name, std::chrono::milli
 void add_device_options(CLI::App& command, DeviceOptions& device);
 // --allow-pixel-size-mismatch.
 void add_mismatch_flag(CLI::App& command, bool& flag);
-// --metric and --false-positives.
-void add_peak_options(CLI::App& command, PeakOptions& peaks);
+// --metric, --false-positives and --mask-radius.
+void add_peak_options(CLI::App& command, PeakChoice& peaks);
 
 }  // namespace engine

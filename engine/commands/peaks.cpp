@@ -21,7 +21,7 @@ struct PeaksCommand {
   std::string config;
   std::string output;  // empty: stdout
   bool overwrite = false;
-  PeakOptions peaks;
+  PeakChoice peaks;
 };
 
 // How many correlations the maps are of: from the manifest beside them; without one, as for maps of
@@ -48,7 +48,8 @@ ExitCode run(const PeaksCommand& command) {
   Maps maps = read_maps(config.results);
   maps.total_correlations = count_correlations(config, output_paths(config, "").manifest);
   const int template_size = read_mrc_header(config.template_volume_path).nx;
-  const std::vector<Peak> peaks = find_peaks(maps, command.peaks);
+  const PeakOptions options = peak_options(command.peaks, config);
+  const std::vector<Peak> peaks = find_peaks(maps, options);
   const std::string text = peaks_csv(peaks, config, maps.total_correlations, template_size);
   if (command.output.empty()) {
     std::cout << text << std::flush;
@@ -56,7 +57,7 @@ ExitCode run(const PeaksCommand& command) {
   } else {
     write_text_atomically(command.output, text);
   }
-  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, command.peaks)));
+  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options)));
   return ExitCode::kDone;
 }
 
@@ -70,12 +71,8 @@ void add_peaks(CLI::App& app, ExitCode& code) {
   add_file(command, "--output", peaks.output, "Write the peak list to this file (default: stdout)");
   command.add_flag("--overwrite", peaks.overwrite, "Replace the peak list");
   add_peak_options(command, peaks.peaks);
-  command
-      .add_option_function<double>(
-          "--cutoff", [&cutoff = peaks.peaks.cutoff](double value) { cutoff = value; },
-          "Use this threshold instead of one from --false-positives")
-      ->check(range(-1e6, 1e6))
-      ->type_name("NUMBER");
+  add_choice_of_number(command, "--cutoff", peaks.peaks.cutoff, -1e6, 1e6,
+                       "Use this threshold instead of one from --false-positives");
 }
 
 }  // namespace engine

@@ -83,6 +83,13 @@ struct ResultPaths {
       orientation_theta, orientation_phi, relative_defocus;
 };
 
+// How peaks are picked, where the file says so: a section of Margay's own, which Leopard-EM refuses.
+struct PeakSection {
+  std::optional<std::string> metric;  // "scaled-mip" or "mip"
+  std::optional<double> false_positives;
+  std::optional<double> particle_radius;  // A: no peak within it of a higher one
+};
+
 struct ComputationalConfig {
   // Devices as written: "0", "all", "cpu", "cuda:1"...
   std::vector<std::string> gpu_ids = {"0"};
@@ -102,6 +109,7 @@ struct SearchConfig {
   PreprocessingFilters filters;
   ResultPaths results;
   ComputationalConfig computation;
+  PeakSection peaks;
   // A sentence for each value that was read and has no effect (ignored by Leopard-EM too, or a
   // warning there), to be shown once.
   std::vector<std::string> notes;

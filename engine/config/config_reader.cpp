@@ -54,7 +54,7 @@ SearchConfig read_top(const YamlSection& top) {
   top.allow_only({"micrograph_path", "template_volume_path", base::kMicrographHashKey,
                   base::kVolumeHashKey, "optics_group", "defocus_search_config",
                   "orientation_search_config", "preprocessing_filters", "match_template_result",
-                  "computational_config", "micrograph", "template_volume"});
+                  "computational_config", "peaks", "micrograph", "template_volume"});
   for (const std::string key : {"micrograph", "template_volume"}) {
     if (top.has(key)) top.refuse(key, "cannot be given in a file: write " + key + "_path");
   }
@@ -69,6 +69,7 @@ SearchConfig read_top(const YamlSection& top) {
   config.filters = read_filters(top.section("preprocessing_filters"), config.notes);
   config.results = read_results(top.section("match_template_result"));
   config.computation = read_computation(top.section("computational_config"), config.notes);
+  config.peaks = read_peaks(top.optional_section("peaks"));
   return config;
 }
 

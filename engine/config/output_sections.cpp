@@ -1,4 +1,4 @@
-// Implements read_results and read_computation of sections.h.
+// Implements read_results, read_computation and read_peaks of sections.h.
 #include <map>
 #include <string>
 #include <vector>
@@ -72,6 +72,24 @@ ResultPaths read_results(const YamlSection& section) {
     section.number_at_least(key, 0.0, 0.0);
   }
   return paths;
+}
+
+PeakSection read_peaks(const YamlSection& section) {
+  section.allow_only({"metric", "false_positives", "particle_radius"});
+  PeakSection peaks;
+  if (section.has("metric")) {
+    peaks.metric = section.text("metric");
+    if (*peaks.metric != "scaled-mip" && *peaks.metric != "mip") {
+      section.refuse("metric", "must be scaled-mip or mip, but is '" + *peaks.metric + "'");
+    }
+  }
+  if (section.has("false_positives")) {
+    peaks.false_positives = section.value("false_positives").positive_number();
+  }
+  if (section.has("particle_radius")) {
+    peaks.particle_radius = section.value("particle_radius").number_at_least(0.0);
+  }
+  return peaks;
 }
 
 ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes) {

@@ -19,5 +19,6 @@ std::vector<OrientationGrid> read_orientations(const YamlSection& section);
 PreprocessingFilters read_filters(const YamlSection& section, std::vector<std::string>& notes);
 ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes);
 ResultPaths read_results(const YamlSection& section);
+PeakSection read_peaks(const YamlSection& section);
 
 }  // namespace engine

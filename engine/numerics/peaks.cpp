@@ -116,7 +116,7 @@ double noise_cutoff(double pixels, double correlations, double false_positives) 
   if (!(tail >= 1e-300 && tail < 2.0)) {
     std::ostringstream message;
     message.precision(12);
-    message << "--false-positives: " << false_positives
+    message << "--false-positives (peaks.false_positives in the configuration): " << false_positives
             << " per micrograph is out of range; it must be above 0 and below the number of values "
                "searched, "
             << count;
@@ -134,6 +134,21 @@ double peak_cutoff(const Maps& maps, const PeakOptions& options) {
   const double pixels = static_cast<double>(metric_map(maps, options.metric).pixels.size());
   return noise_cutoff(pixels, static_cast<double>(maps.total_correlations),
                       options.false_positives);
+}
+
+PeakOptions peak_options(const PeakChoice& choice, const SearchConfig& config) {
+  PeakOptions options;
+  const PeakSection& section = config.peaks;
+  if (section.metric == "mip") options.metric = PeakMetric::kMip;
+  options.metric = choice.metric.value_or(options.metric);
+  options.false_positives =
+      choice.false_positives.value_or(section.false_positives.value_or(options.false_positives));
+  options.cutoff = choice.cutoff;
+  if (section.particle_radius) {
+    options.mask_radius = *section.particle_radius / config.optics.pixel_size;
+  }
+  options.mask_radius = choice.mask_radius.value_or(options.mask_radius);
+  return options;
 }
 
 std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/config/config.h"
 #include "engine/numerics/maps.h"
 
 namespace engine {
@@ -17,6 +18,16 @@ struct PeakOptions {
   std::optional<double> cutoff;  // overrides false_positives
   double mask_radius = 5.0;      // pixels; candidates nearer than this are suppressed
 };
+
+// What the options of a command say.
+struct PeakChoice {
+  std::optional<PeakMetric> metric;
+  std::optional<double> false_positives;
+  std::optional<double> cutoff;
+  std::optional<double> mask_radius;  // pixels
+};
+// What `choice` leaves open is as the configuration says or, where it says nothing, the default.
+PeakOptions peak_options(const PeakChoice& choice, const SearchConfig& config);
 
 struct Peak {
   int x = 0, y = 0;  // map coordinates: top-left corner of the template box

@@ -162,6 +162,7 @@ std::string manifest_json(const Manifest& manifest) {
                       {{"count", manifest.peaks},
                        {"metric", manifest.peak_metric},
                        {"false_positives", manifest.false_positives},
+                       {"mask_radius", manifest.mask_radius},
                        {"cutoff", manifest.cutoff},
                        {"best_z", manifest.best_z}}},
                      {"outputs", outputs(manifest.outputs)},

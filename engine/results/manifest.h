@@ -61,6 +61,7 @@ struct Manifest {
   int64_t peaks = 0;
   std::string peak_metric = "scaled-mip";  // or "mip"
   double false_positives = 1.0;
+  double mask_radius = 5.0;  // pixels
   double cutoff = 0;
   double best_z = 0;
   int64_t resumed_units = 0;                                  // finished by earlier attempts

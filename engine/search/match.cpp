@@ -39,7 +39,9 @@ DeviceOptions in_single_precision(DeviceOptions options) {
 class Match {
  public:
   Match(SearchConfig config, const MatchOptions& options)
-      : options_(options), outputs_(output_paths(config, options.output)) {
+      : options_(options),
+        picking_(peak_options(options.peaks, config)),
+        outputs_(output_paths(config, options.output)) {
     if (!options.progress.empty()) outputs_.progress = options.progress;
     manifest_.config = std::move(config);
     manifest_.attempt = options.attempt;
@@ -127,9 +129,9 @@ class Match {
     const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
                                 static_cast<uint64_t>(width - template_size_ + 1);
     check_files(map_pixels);
-    if (!options_.peaks.cutoff) {  // refused now, not after the search
+    if (!picking_.cutoff) {  // refused now, not after the search
       noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
-                   options_.peaks.false_positives);
+                   picking_.false_positives);
     }
     const std::string note_of_devices =
         alone ? devices_note(device_, config.computation.gpu_ids) : "";
@@ -263,13 +265,14 @@ class Match {
     result.progress.state = "writing";
     reporter_->report(result.progress);
     const SearchConfig& config = manifest_.config;
-    const std::vector<Peak> peaks = find_peaks(maps_, options_.peaks);
+    const std::vector<Peak> peaks = find_peaks(maps_, picking_);
     manifest_.map_height = maps_.height;
     manifest_.map_width = maps_.width;
     manifest_.peaks = static_cast<int64_t>(peaks.size());
-    manifest_.peak_metric = options_.peaks.metric == PeakMetric::kMip ? "mip" : "scaled-mip";
-    manifest_.false_positives = options_.peaks.false_positives;
-    manifest_.cutoff = peak_cutoff(maps_, options_.peaks);
+    manifest_.peak_metric = picking_.metric == PeakMetric::kMip ? "mip" : "scaled-mip";
+    manifest_.false_positives = picking_.false_positives;
+    manifest_.mask_radius = picking_.mask_radius;
+    manifest_.cutoff = peak_cutoff(maps_, picking_);
     manifest_.best_z = result.best_z;
     // An old manifest must not vouch for a mixture of old and new files.
     fs::remove(outputs_.manifest);
@@ -282,7 +285,7 @@ class Match {
                         .pixel_size = config.optics.pixel_size,
                         .template_size = template_size_,
                         .cutoff = manifest_.cutoff,
-                        .metric = options_.peaks.metric});
+                        .metric = picking_.metric});
     manifest_.notes.insert(manifest_.notes.begin(), config.notes.begin(), config.notes.end());
     manifest_.timings.write = seconds_since(start);
     manifest_.timings.finished = now_text();
@@ -305,6 +308,7 @@ class Match {
   }
 
   const MatchOptions& options_;
+  const PeakOptions picking_;
   const Clock::time_point begun_ = Clock::now();
   OutputPaths outputs_;
   Manifest manifest_;

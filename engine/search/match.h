@@ -32,7 +32,7 @@ struct MatchOptions {
   bool overwrite = false;
   bool allow_pixel_size_mismatch = false;
   RankGroupOptions rank_group;  // of which this is rank 0
-  PeakOptions peaks;
+  PeakChoice peaks;
   std::function<void(const std::string&)> message;  // lines for the user
 };
 

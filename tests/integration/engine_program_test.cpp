@@ -296,6 +296,19 @@ TEST_F(EngineProgram, PeaksPicksFromTheMapsWhatMatchPicked) {
   EXPECT_EQ(run({"peaks", "search.yaml", "--false-positives", "5000"}).output, list);
 }
 
+TEST_F(EngineProgram, NoPeakIsPickedWithinTheParticlesRadiusOfAHigherOne) {
+  search_.sections["peaks"] = "{false_positives: 5000, particle_radius: 1000}";
+  search_.write_config();
+  ASSERT_EQ(search_.match({}).exit_code, 0);
+  const auto lines = [&] {
+    const std::string list = read(search_.file("out/scaled_mip_peaks.csv"));
+    return std::count(list.begin(), list.end(), '\n');
+  };
+  EXPECT_EQ(lines(), 2) << "the names of the columns, and one peak";
+  const Finished again = run({"peaks", "search.yaml", "--mask-radius", "5"});
+  EXPECT_GT(std::count(again.output.begin(), again.output.end(), '\n'), 2);
+}
+
 TEST_F(EngineProgram, ProjectionsOfTwoDirectionsDiffer) {
   const auto project = [&](const std::string& theta, const std::string& name) {
     EXPECT_EQ(run({"project", "template.mrc", "--theta", theta, "--output", name}).exit_code, 0);

@@ -34,11 +34,13 @@ struct Yaml {
       "  orientation_theta_path: theta.mrc\n  orientation_phi_path: phi.mrc\n"
       "  relative_defocus_path: defocus.mrc\n";
   std::string computation = "{}";
+  std::string peaks = "null";
 
   std::string text() const {
     return top + "optics_group:\n" + optics + "defocus_search_config: " + defocus +
            "\norientation_search_config: " + orientation + "\npreprocessing_filters: " + filters +
-           "\nmatch_template_result:\n" + results + "computational_config: " + computation + "\n";
+           "\nmatch_template_result:\n" + results + "computational_config: " + computation +
+           "\npeaks: " + peaks + "\n";
   }
   SearchConfig parse() const { return parse_search_config(text(), "search.yaml"); }
   std::string refusal() const {
@@ -451,6 +453,25 @@ TEST(Config, PathsStayAsTheyAreWritten) {
   const SearchConfig config = yaml.parse();
   EXPECT_EQ(config.micrograph_path, "../a b/'x'\n\xc3\xa4.mrc");
   EXPECT_EQ(config.template_volume_path, "./t.mrc");
+}
+
+TEST(Config, SaysHowPeaksArePicked) {
+  Yaml yaml;
+  EXPECT_FALSE(yaml.parse().peaks.metric || yaml.parse().peaks.false_positives ||
+               yaml.parse().peaks.particle_radius);
+  yaml.peaks = "{metric: mip, false_positives: 0.5, particle_radius: 120}";
+  const PeakSection peaks = yaml.parse().peaks;
+  EXPECT_EQ(peaks.metric, "mip");
+  EXPECT_EQ(peaks.false_positives, 0.5);
+  EXPECT_EQ(peaks.particle_radius, 120.0);
+  yaml.peaks = "{metric: z}";
+  EXPECT_THAT(yaml.refusal(), HasSubstr("peaks.metric must be scaled-mip or mip, but is 'z'"));
+  yaml.peaks = "{false_positives: 0}";
+  EXPECT_THAT(yaml.refusal(), HasSubstr("peaks.false_positives"));
+  yaml.peaks = "{particle_radius: -1}";
+  EXPECT_THAT(yaml.refusal(), HasSubstr("peaks.particle_radius"));
+  yaml.peaks = "{particle_raduis: 1}";
+  EXPECT_THAT(yaml.refusal(), HasSubstr("particle_radius"));
 }
 
 TEST(Config, ACopyIsTheSameSearchWithItsResultsElsewhere) {

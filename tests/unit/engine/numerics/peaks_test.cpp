@@ -69,6 +69,25 @@ TEST(NoiseCutoff, RefusesFalsePositivesThatCannotBe) {
   }
 }
 
+TEST(PeakOptionsOf, AnOptionCountsBeforeTheConfigurationAndThatBeforeTheDefaults) {
+  SearchConfig config;
+  config.optics.pixel_size = 2.0;
+  EXPECT_EQ(peak_options({}, config).metric, PeakMetric::kScaledMip);
+  EXPECT_EQ(peak_options({}, config).false_positives, 1.0);
+  EXPECT_EQ(peak_options({}, config).mask_radius, 5.0);
+  config.peaks = {.metric = "mip", .false_positives = 0.5, .particle_radius = 120.0};
+  EXPECT_EQ(peak_options({}, config).metric, PeakMetric::kMip);
+  EXPECT_EQ(peak_options({}, config).false_positives, 0.5);
+  EXPECT_EQ(peak_options({}, config).mask_radius, 60.0);
+  const PeakOptions asked = peak_options(
+      {.metric = PeakMetric::kScaledMip, .false_positives = 2.0, .cutoff = 7.5, .mask_radius = 8.0},
+      config);
+  EXPECT_EQ(asked.metric, PeakMetric::kScaledMip);
+  EXPECT_EQ(asked.false_positives, 2.0);
+  EXPECT_EQ(asked.cutoff, 7.5);
+  EXPECT_EQ(asked.mask_radius, 8.0);
+}
+
 TEST(FindPeaks, FindsThePeaksOfTheReferenceMaps) {
   const std::string folder = std::string(MARGAY_TEST_DATA) + "/leopard-em/unit_peaks/";
   const std::string csv = read_file(folder + "peaks.csv");
