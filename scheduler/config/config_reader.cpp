@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "base/words.h"
 #include "scheduler/config/yaml_reader.h"
+#include "scheduler/files/folder_readers.h"
 
 namespace scheduler {
 namespace {
@@ -205,11 +206,14 @@ void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine) {
 }
 
 void make_folders(const Config& config) {
-  const auto make = [](const std::string& what, const std::string& folder) {
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) {
-      throw ConfigError("cannot use the " + what + " folder '" + folder + "': " + error.message());
+  const auto make = [&](const std::string& what, const std::string& folder) {
+    try {
+      make_passable_folder(folder);
+      // Whether the folder of jobs elsewhere is open, as the state folder's, is the site's to say.
+      if (folder == config.state + "/jobs") let_pass(folder);
+    } catch (const std::filesystem::filesystem_error& error) {
+      throw ConfigError("cannot use the " + what + " folder '" + folder +
+                        "': " + error.code().message());
     }
   };
   make("state", config.state);

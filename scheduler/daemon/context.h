@@ -10,6 +10,7 @@
 #include "scheduler/config/config.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/files/file_looks.h"
+#include "scheduler/files/folder_readers.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {
@@ -26,6 +27,7 @@ struct DaemonContext {
   // At micrographs, by their owners, and at volumes, by those who registered them; the tick's.
   std::shared_ptr<FileLooks> micrographs{};
   std::shared_ptr<FileLooks> volumes{};
+  std::shared_ptr<FolderReaders> readers{};  // of items' folders; the tick's
 };
 
 }  // namespace scheduler

@@ -55,6 +55,7 @@ Daemon::Daemon(const Config& config, db::Database& database, slurm::Cluster& clu
       queue_(database) {
   add_places(config, limits_);
   if (!context_.log) context_.log = [](const std::string&) {};
+  context_.readers = std::make_shared<FolderReaders>(context_.log);
   if (!context_.free_bytes) context_.free_bytes = scheduler::free_bytes;
   if (const std::string widths = widths_text(config); !widths.empty()) context_.log(widths);
   next_.version = MARGAY_VERSION;

@@ -208,6 +208,8 @@ class Launcher {
                                               .ctf = item.ctf,
                                               .folder = attempt.directory});
     attempt.config_sha256 = base::sha256_of_text(config);
+    context_.readers->prepare(item_folder(context_.config.jobs(), item.id), item.owner_uid,
+                              item.group);
     make_attempt_folder(attempt.directory);
     base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config,
                                 {.mode = 0640});

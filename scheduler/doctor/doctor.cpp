@@ -25,6 +25,7 @@
 #include "scheduler/config/class_widths.h"
 #include "scheduler/doctor/held_requests.h"
 #include "scheduler/doctor/probe_job.h"
+#include "scheduler/doctor/results_readers.h"
 #include "scheduler/doctor/shape_needs.h"
 #include "scheduler/files/disk_space.h"
 #include "scheduler/script/job_script.h"
@@ -290,6 +291,7 @@ class Doctor {
     examine_database(config_, options_.instance, findings_);
     examine_socket_folder(config_, findings_);
     examine_socket_group(config_, findings_);
+    examine_readers(config_, findings_);
     // A cluster that cannot be used as configured throws, which is a finding like the others.
     try {
       examine_cluster(renders, writes, version);

@@ -1,0 +1,150 @@
+#include "scheduler/files/folder_readers.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "base/parse_number.h"
+
+namespace scheduler {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostBytes = 65536;  // of an extended attribute
+
+bool means_no_acls(int error) { return error == EOPNOTSUPP || error == ENOSYS; }
+
+std::string reason() { return std::strerror(errno); }
+
+// nullopt with errno 0: the folder has no such list.
+std::optional<Acl> read_acl(int folder, const char* name) {
+  std::string bytes(kMostBytes, '\0');
+  const ssize_t size = ::fgetxattr(folder, name, bytes.data(), bytes.size());
+  if (size < 0) {
+    if (errno == ENODATA) errno = 0;
+    return std::nullopt;
+  }
+  return parse_acl(std::string_view(bytes).substr(0, static_cast<size_t>(size)));
+}
+
+bool write_acl(int folder, const char* name, const Acl& acl) {
+  const std::string bytes = to_bytes(acl);
+  return ::fsetxattr(folder, name, bytes.data(), bytes.size(), 0) == 0;
+}
+
+// Returns 0 or an errno.
+int let_read_by_acl(int folder, mode_t mode, const FileReaders& readers) {
+  const auto known_access = read_acl(folder, kAccessAcl);
+  if (!known_access && errno != 0) return errno;
+  const auto known_default = read_acl(folder, kDefaultAcl);
+  if (!known_default && errno != 0) return errno;
+  const Acl access = known_access.value_or(acl_of_mode(mode));
+  // First what is inherited: nothing is made in the folder before both are there.
+  const bool written =
+      write_acl(folder, kDefaultAcl, with_readers(known_default.value_or(access), readers)) &&
+      write_acl(folder, kAccessAcl, with_readers(access, readers));
+  return written ? 0 : errno;
+}
+
+// Returns why the group could not be given the folder.
+std::string let_read_by_group(int folder, const struct stat& facts, const FileReaders& readers) {
+  if (!readers.group) return "the owner's group is not known";
+  const bool passes_on = (facts.st_mode & S_ISGID) != 0;
+  if (facts.st_gid == *readers.group && (passes_on || facts.st_gid == ::getegid())) return "";
+  if (passes_on) {
+    return "the folder's group is the one of the folder above, which has the set-group-ID bit";
+  }
+  if (::fchown(folder, static_cast<uid_t>(-1), *readers.group) != 0) {
+    return "it cannot be given to group " + std::to_string(*readers.group) + ": " + reason();
+  }
+  if (::fchmod(folder, (facts.st_mode & 07777U) | S_ISGID) == 0) return "";
+  const std::string why = "it cannot be given the set-group-ID bit: " + reason();
+  if (::fchown(folder, static_cast<uid_t>(-1), facts.st_gid) != 0) {
+    return why + ", nor be given back to its group: " + reason();
+  }
+  return why;
+}
+
+}  // namespace
+
+std::string let_read(const std::string& folder, const FileReaders& readers) {
+  const base::Descriptor open(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts {};
+  if (!open || ::fstat(open.get(), &facts) != 0) return "it cannot be opened: " + reason();
+  int error = 0;
+  try {
+    error = let_read_by_acl(open.get(), facts.st_mode, readers);
+  } catch (const std::invalid_argument& unknown) {
+    return std::string("it has ") + unknown.what();
+  }
+  if (error == 0) return "";
+  if (!means_no_acls(error)) {
+    return std::string("its access control list cannot be written: ") + std::strerror(error);
+  }
+  const std::string why = let_read_by_group(open.get(), facts, readers);
+  if (why.empty()) return "";
+  return "its file system has no POSIX access control lists, and " + why +
+         ": mount it with them, or give the folder of jobs to a group of its readers, with mode "
+         "2751";
+}
+
+bool has_acls(const std::string& folder) {
+  return ::getxattr(folder.c_str(), kAccessAcl, nullptr, 0) >= 0 || !means_no_acls(errno);
+}
+
+void make_passable_folder(const std::string& folder) {
+  std::vector<fs::path> missing;
+  for (fs::path path = fs::absolute(folder); !fs::exists(path); path = path.parent_path()) {
+    missing.push_back(path);
+  }
+  fs::create_directories(folder);
+  for (const fs::path& made : missing) {
+    fs::permissions(made, fs::perms::others_exec, fs::perm_options::add);
+  }
+}
+
+void let_pass(const std::string& folder) {
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
+  fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
+}
+
+std::optional<gid_t> group_number(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  if (name[0] == '#') return base::parse_number<gid_t>(name.substr(1));
+  std::vector<char> buffer(16384);
+  ::group entry{};
+  ::group* found = nullptr;
+  while (::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+         buffer.size() < (size_t{1} << 24)) {
+    buffer.resize(buffer.size() * 2);
+  }
+  return found == nullptr ? std::nullopt : std::optional(found->gr_gid);
+}
+
+void FolderReaders::prepare(const std::string& folder, int64_t owner, const std::string& group) {
+  fs::create_directories(folder);
+  if (owner < 0 || owner == static_cast<int64_t>(::geteuid())) return;
+  if (!groups_.contains(group)) groups_[group] = group_number(group);
+  const FileReaders readers{.user = static_cast<uid_t>(owner), .group = groups_[group]};
+  if (!readers.group && !group.empty() && told_.insert(group).second) {
+    log_("there is no group '" + group +
+         "' on this machine: results of its items are readable by " + "their owners only");
+  }
+  const std::string why = let_read(folder, readers);
+  if (why.empty() || !told_.insert(why).second) return;
+  log_("the owner of the item may not be able to read its results in '" + folder + "': " + why);
+}
+
+}  // namespace scheduler
