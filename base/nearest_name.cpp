@@ -51,4 +51,9 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
   return near ? "; did you mean '" + *near + "'?" : "";
 }
 
+std::string names_to_use(const std::string& name, const std::vector<std::string>& known) {
+  const std::string nearest = did_you_mean(name, known);
+  return (nearest.empty() ? "; use " : nearest + " Known: ") + joined(known);
+}
+
 }  // namespace base

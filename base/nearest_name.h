@@ -14,5 +14,7 @@ std::optional<std::string> nearest_name(const std::string& name,
 
 // "; did you mean 'x'?", or nothing when no known name is near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known);
+// "; did you mean 'x'? Known: x, y, z", or "; use x, y, z" when no known name is near.
+std::string names_to_use(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace base

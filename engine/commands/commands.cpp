@@ -23,7 +23,7 @@ void check_output() {
 int run_command_line(int argc, char** argv) {
   CLI::App app("2D template matching of one cryo-EM micrograph with one template.",
                "margay-engine");
-  app.set_version_flag("--version", std::string("margay-engine ") + MARGAY_VERSION);
+  app.set_version_flag("-V,--version", std::string("margay-engine ") + MARGAY_VERSION);
   app.require_subcommand(1);
   app.footer("Run 'margay-engine COMMAND --help' for the options of a subcommand.");
   ExitCode code = ExitCode::kDone;

@@ -49,8 +49,8 @@ Json header_json(const std::string& path, const MrcHeader& header) {
 void print_header(const std::string& path, const MrcHeader& header) {
   std::cout << path << '\n'
             << "  size         " << header.nx << " columns x " << header.ny << " rows x "
-            << header.nz << " sections\n"
-            << "  mode         " << header.mode << " (" << type_of_mode(header.mode)
+            << header.nz << (header.nz == 1 ? " section\n" : " sections\n") << "  mode         "
+            << header.mode << " (" << type_of_mode(header.mode)
             << (header.swapped ? ", bytes swapped" : "") << ")\n"
             << "  pixel size   ";
   if (header.pixel_size[0] == 0) {

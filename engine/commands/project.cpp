@@ -1,11 +1,13 @@
 // Implements add_project of commands.h: one projection as the search sees it (density dark).
 #include <complex>
+#include <filesystem>
 #include <vector>
 
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
+#include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/numerics/ctf.h"
 #include "engine/numerics/fft.h"
@@ -31,7 +33,16 @@ void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<do
   for (size_t i = 0; i < slice.size(); ++i) slice[i] *= transfer[i];
 }
 
+// An MRC file of such a name would open nowhere.
+void refuse_picture(const std::string& output) {
+  const std::string ending = std::filesystem::path(output).extension().string();
+  if (ending != ".png" && ending != ".jpg" && ending != ".tif" && ending != ".tiff") return;
+  throw UsageError("--output: '" + output + "' would be no picture: a projection is written as " +
+                   "MRC; end its name with .mrc");
+}
+
 ExitCode run(const ProjectCommand& command) {
+  refuse_picture(command.output);
   check_output_file("--output", command.output, command.overwrite,
                     {command.volume, command.config});
   MrcFile file = read_mrc(command.volume);

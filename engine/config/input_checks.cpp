@@ -91,7 +91,8 @@ void check_pixel_size(const std::string& field, const MrcFile& file, SearchConfi
     if (!allow_mismatch) {
       refuse(field, file.path,
              fact +
-                 "; correct the wrong one, or give --allow-pixel-size-mismatch to trust the "
+                 "; correct the wrong one, or give margay-engine --allow-pixel-size-mismatch to "
+                 "trust the "
                  "configuration");
     }
     config.notes.push_back(field + ": '" + file.path + "' " + fact +

@@ -112,7 +112,7 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
       {1, format("%5s/%s", done.c_str(), total.c_str())},
       {2, format("%5s/s", short_number(finite(progress.rate)).c_str())},
       {4, left.empty() ? "" : format("%12s", left.c_str())},
-      {3, format("best z %5.2f", finite(progress.best_z))}};
+      {3, progress.done > 0 ? format("best z %5.2f", finite(progress.best_z)) : ""}};
   std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
   constexpr int kSmallestBar = 8;
   const auto room = [&] {
@@ -138,7 +138,7 @@ std::string progress_line(const Progress& progress) {
                      " correlations, " + short_number(finite(progress.rate)) + "/s";
   const std::string left = time_left(progress);
   if (!left.empty()) line += ", " + left;
-  return line + format(", best z %.2f", finite(progress.best_z));
+  return progress.done > 0 ? line + format(", best z %.2f", finite(progress.best_z)) : line;
 }
 
 ProgressReporter::ProgressReporter(std::string path)

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/ctf_doubts.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/numerics/orientations.h"
@@ -18,11 +19,8 @@ constexpr double kLeastVoltage = 60;    // kV
 constexpr double kMostVoltage = 1300;   // kV
 constexpr double kMostAberration = 10;  // mm
 constexpr double kMostAmplitudeContrast = 0.3;
-constexpr double kMostRadians = 3.2;                // of a phase shift, either sign, but for 0
 constexpr double kLeastPixelSize = 0.2;             // A
 constexpr double kMostPixelSize = 20;               // A
-constexpr double kLeastDefocus = 100;               // A, either sign, but for 0
-constexpr double kMostDefocus = 200'000;            // A, either sign
 constexpr double kMostAstigmatism = 5000;           // A
 constexpr int64_t kManyOrientations = 100'000'000;  // a usual search has some millions
 
@@ -76,33 +74,19 @@ class Checks {
       warn("optics_group.amplitude_contrast_ratio", optics_.amplitude_contrast_ratio, "",
            "in ice it is 0.07 to 0.1; is its decimal point right?");
     }
-    if (optics_.phase_shift != 0 && std::abs(optics_.phase_shift) < kMostRadians) {
-      warn("optics_group.phase_shift", optics_.phase_shift, " degrees",
-           "phase plates shift by 30 to 150 degrees; is it in radians, as CTFFIND writes it?");
-    }
-  }
-
-  static bool usual_defocus(double value) {
-    return value == 0 || (value >= kLeastDefocus && value <= kMostDefocus);
+    const std::string doubt = base::phase_shift_doubt(optics_.phase_shift);
+    if (!doubt.empty()) warn("optics_group.phase_shift", optics_.phase_shift, " degrees", doubt);
   }
 
   void check_defocus(const std::string& key, double value) {
-    if (usual_defocus(value)) return;
-    std::string doubt;
-    if (value < 0) doubt = "underfocus is positive here, so this is overfocus; is the sign right?";
-    const auto add = [&](const std::string& words) {
-      doubt += (doubt.empty() ? "" : " And ") + words;
-    };
-    if (std::abs(value) < kLeastDefocus) add("is it in um? 1 um is 10000 A");
-    if (std::abs(value) > kMostDefocus) {
-      add("has it a digit too many? Micrographs have some 500 to 60000 A");
-    }
-    warn(key, value, " A", doubt);
+    const std::string doubt = base::defocus_doubt(value);
+    if (!doubt.empty()) warn(key, value, " A", doubt);
   }
 
   void check_astigmatism() {
     const double difference = std::abs(optics_.defocus_u - optics_.defocus_v);
-    const bool both_usual = usual_defocus(optics_.defocus_u) && usual_defocus(optics_.defocus_v);
+    const bool both_usual =
+        base::is_usual_defocus(optics_.defocus_u) && base::is_usual_defocus(optics_.defocus_v);
     if (!both_usual || difference <= kMostAstigmatism) return;
     found_.push_back("optics_group.defocus_u and defocus_v differ by " + text_of(difference) +
                      " A: astigmatism is usually below 2000 A; is one of them wrong?");

@@ -34,7 +34,7 @@ constexpr size_t kMostPeaks = 50'000;
 std::string nearest_state(const std::string& word) {
   std::vector<std::string> known;
   for (const db::ItemState state : db::item_states()) known.push_back(db::to_string(state));
-  return base::did_you_mean(base::upper(word), known) + "; use " + base::joined(known);
+  return base::names_to_use(base::upper(word), known);
 }
 
 // Of "name" those of all versions.

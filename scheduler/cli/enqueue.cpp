@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/ctf_doubts.h"
 #include "base/text.h"
 #include "scheduler/api/json_text.h"
 #include "scheduler/api/records_json.h"
@@ -39,6 +40,30 @@ json optics_json(const ingest::ListedOptics& optics) {
     values["spherical_aberration"] = optics.spherical_aberration;
   }
   return values;
+}
+
+// Whose list of micrographs somebody may take for a micrograph.
+void refuse_list(const std::string& path) {
+  if (!path.ends_with(".star") && !path.ends_with(".cs")) return;
+  throw Failure(Exit::kFailed,
+                path + " is a list of micrographs, not one: give it to 'margay import'");
+}
+
+// "defocus_u is 1.02 A: is it in um? 1 um is 10000 A"; empty: nothing is doubtful.
+std::string doubt_of(const db::Ctf& ctf) {
+  const auto said = [](const char* name, double value, const char* unit, const std::string& doubt) {
+    std::ostringstream text;
+    text << name << " is " << value << unit << ": " << doubt;
+    return text.str();
+  };
+  if (const std::string doubt = base::defocus_doubt(ctf.defocus_u); !doubt.empty()) {
+    return said("defocus_u", ctf.defocus_u, " A", doubt);
+  }
+  if (const std::string doubt = base::defocus_doubt(ctf.defocus_v); !doubt.empty()) {
+    return said("defocus_v", ctf.defocus_v, " A", doubt);
+  }
+  const std::string doubt = base::phase_shift_doubt(ctf.phase_shift);
+  return doubt.empty() ? "" : said("phase_shift", ctf.phase_shift, " degrees", doubt);
 }
 
 class Enqueuer {
@@ -98,14 +123,16 @@ class Enqueuer {
     }
   }
 
-  Batch open_batch(const std::vector<WantedMicrograph>& micrographs) const {
+  Batch open_batch(const std::vector<WantedMicrograph>& micrographs) {
     Batch batch;
     for (const WantedMicrograph& micrograph : micrographs) {
       try {
         if (!micrograph.refused.empty()) throw Failure(Exit::kFailed, micrograph.refused);
+        refuse_list(micrograph.path);
+        OpenFile file = open_file(micrograph.path);
         const db::Ctf ctf =
             micrograph.ctf ? *micrograph.ctf : ctf_of(options_.ctf, micrograph.path);
-        OpenFile file = open_file(micrograph.path);
+        doubt(micrograph.path, ctf);
         json entry = micrograph_entry(file.path, ctf, micrograph.optics);
         entry["file"] = batch.open.size();
         batch.entries.push_back(std::move(entry));
@@ -116,6 +143,11 @@ class Enqueuer {
       }
     }
     return batch;
+  }
+
+  void doubt(const std::string& path, const db::Ctf& ctf) {
+    const std::string doubt = doubt_of(ctf);
+    if (!doubt.empty() && doubted_++ == 0) doubt_ = path + ": " + doubt;
   }
 
   // The daemon's answers, one for each open file.
@@ -186,6 +218,7 @@ class Enqueuer {
                      {"untried", untried},
                      {"dry_run", options_.dry_run}};
     if (!waited_.is_null()) document["wait"] = waited_;
+    warn_of_ctf();
     warn_of_deadline();
     if (context_.print_if_json(document)) return;
     context_.print(table_);
@@ -200,6 +233,13 @@ class Enqueuer {
     if (tally_.failures() > 0) context_.out() << ", " << tally_.failures() << " refused";
     if (untried > 0) context_.out() << ", " << untried << " not tried";
     context_.out() << "\n";
+  }
+
+  void warn_of_ctf() const {
+    if (doubted_ == 0) return;
+    const std::string others =
+        doubted_ == 1 ? "" : " (and " + std::to_string(doubted_ - 1) + " more such CTFs)";
+    context_.complain("warning: " + doubt_ + others);
   }
 
   // What a new item waits for is not planned yet: this is how late it is if it starts now.
@@ -220,6 +260,8 @@ class Enqueuer {
 
   const Context& context_;
   const EnqueueOptions& options_;
+  std::string doubt_{};  // of the first CTF that is doubtful
+  int64_t doubted_ = 0;
   int64_t late_ = 0;    // items at risk of missing their deadline
   int64_t latest_ = 0;  // seconds, of the one that misses it by the most
   Tally tally_;

@@ -196,9 +196,8 @@ const Named& column_of(const std::string& name) {
   const auto found = std::find_if(columns().begin(), columns().end(),
                                   [&](const Named& one) { return one.name == name; });
   if (found != columns().end()) return *found;
-  throw Failure(Exit::kUsage, "unknown column '" + name + "'" +
-                                  base::did_you_mean(name, column_names()) + "; use " +
-                                  base::joined(column_names()));
+  throw Failure(Exit::kUsage,
+                "unknown column '" + name + "'" + base::names_to_use(name, column_names()));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Program {
  public:
   Program() {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", "margay " MARGAY_VERSION);
+    app_.set_version_flag("-V,--version", "margay " MARGAY_VERSION);
     app_.footer(kExits);
     app_.get_formatter()->column_width(34);
     base::add_page_options(app_, 1, {"margay-engine(1)", "margayd(8)"});

@@ -36,7 +36,7 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->needs(init);
   base::add_page_options(app, 8, {"margay(1)", "margay-engine(1)"});
-  app.set_version_flag("--version", std::string("margayd ") + MARGAY_VERSION);
+  app.set_version_flag("-V,--version", std::string("margayd ") + MARGAY_VERSION);
   app.footer(
       "Examples:\n  margayd\n  margayd --init margayd.yaml\n  margayd --config "
       "/etc/margay/margayd.yaml");

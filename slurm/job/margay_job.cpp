@@ -37,7 +37,7 @@ int refuse(const std::string& why) {
 // What is asked for by an option alone; nullopt: nothing is.
 std::optional<std::string> page_asked_for(const std::string& option) {
   if (option == "--help" || option == "-h") return kUsage;
-  if (option == "--version") return "margay-job " MARGAY_VERSION "\n";
+  if (option == "--version" || option == "-V") return "margay-job " MARGAY_VERSION "\n";
   if (option == "--man-page") {
     return base::man_page(slurm::job_page(), 1, MARGAY_VERSION, {"margay-engine(1)", "margayd(8)"});
   }

@@ -309,6 +309,13 @@ TEST_F(EngineProgram, NoPeakIsPickedWithinTheParticlesRadiusOfAHigherOne) {
   EXPECT_GT(std::count(again.output.begin(), again.output.end(), '\n'), 2);
 }
 
+TEST_F(EngineProgram, AProjectionIsNotWrittenUnderTheNameOfAPicture) {
+  const Finished refused = run({"project", "template.mrc", "--output", "view.png"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.error, HasSubstr("end its name with .mrc"));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("view.png")));
+}
+
 TEST_F(EngineProgram, ProjectionsOfTwoDirectionsDiffer) {
   const auto project = [&](const std::string& theta, const std::string& name) {
     EXPECT_EQ(run({"project", "template.mrc", "--theta", theta, "--output", name}).exit_code, 0);

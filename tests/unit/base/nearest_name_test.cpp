@@ -30,6 +30,8 @@ TEST(NearestName, IsAskedForInTheMessage) {
   EXPECT_EQ(did_you_mean("partion", {"time", "partition"}), "; did you mean 'partition'?");
   EXPECT_EQ(did_you_mean("tiem", {"time", "partition"}), "; did you mean 'time'?");
   EXPECT_EQ(did_you_mean("zzzzzzzzzzzz", {"time", "partition"}), "");
+  EXPECT_EQ(names_to_use("tiem", {"time", "host"}), "; did you mean 'time'? Known: time, host");
+  EXPECT_EQ(names_to_use("zzzzzzzz", {"time", "host"}), "; use time, host");
 }
 
 }  // namespace

@@ -138,6 +138,36 @@ TEST_F(CliEnqueueTest, AMicrographWithoutItsCtfFileIsRefusedAlone) {
   EXPECT_THAT(outcome.error, AllOf(HasSubstr("one.mrc"), HasSubstr("one_ctf.txt")));
 }
 
+TEST_F(CliEnqueueTest, ADoubtfulCtfIsAWarning) {
+  register_template();
+  write("g1.mrc");
+  write("g2.mrc");
+  const Outcome um =
+      enqueue_files({file("g*.mrc")}, {"--defocus-u", "1.02", "--defocus-v", "1.02", "--same-ctf"});
+  EXPECT_EQ(um.exit, 0);
+  EXPECT_THAT(um.error, HasSubstr("warning: " + file("g1.mrc") +
+                                  ": defocus_u is 1.02 A: is it in um? 1 um is 10000 A (and 1 "
+                                  "more such CTFs)\n"));
+  const Outcome over = enqueue_files(
+      {file("g1.mrc")}, {"--defocus-u", "-9000", "--defocus-v", "-9000", "--again", "--json"});
+  EXPECT_EQ(over.exit, 0);
+  EXPECT_THAT(over.error, HasSubstr("is the sign right?\n"));
+  const Outcome usual =
+      enqueue_files({file("g1.mrc")}, {"--defocus-u", "9000", "--defocus-v", "9000", "--again"});
+  EXPECT_EQ(usual.error, "");
+}
+
+TEST_F(CliEnqueueTest, AFolderAndAListAreNamedBeforeTheirCtf) {
+  register_template();
+  std::filesystem::create_directory(file("session"));
+  write("micrographs.star");
+  const Words ctf = {"--ctf", "{dir}/{stem}_ctf.txt"};
+  EXPECT_THAT(enqueue_files({file("session")}, ctf).error, HasSubstr("is a folder"));
+  const Outcome list = enqueue_files({file("micrographs.star")}, ctf);
+  EXPECT_EQ(list.exit, 1);
+  EXPECT_THAT(list.error, HasSubstr("give it to 'margay import'"));
+}
+
 TEST_F(CliEnqueueTest, CtfOptionsThatDoNotFitAreRefusedBeforeAnythingIsSent) {
   register_template();
   const std::string one = write("one.mrc");

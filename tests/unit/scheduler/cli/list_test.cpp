@@ -86,7 +86,7 @@ TEST_F(CliListTest, ColumnsAreChosenByNameAndPrintedAsCsvToo) {
   EXPECT_EQ(margay({"list", "--format", "json"}).document().at("items").size(), 1U);
   const Outcome unknown = margay({"list", "--format", "item,stat"});
   EXPECT_EQ(unknown.exit, 2);
-  EXPECT_THAT(unknown.error, HasSubstr("unknown column 'stat'; did you mean 'state'?; use item"));
+  EXPECT_THAT(unknown.error, HasSubstr("unknown column 'stat'; did you mean 'state'? Known: item"));
 }
 
 TEST_F(CliListTest, ItemsAreSortedByAColumn) {
