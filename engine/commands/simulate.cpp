@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
 #include "engine/config/input_checks.h"
+#include "engine/error.h"
 #include "engine/io/input_errors.h"
 #include "engine/io/mrc.h"
 #include "engine/results/results.h"
@@ -28,6 +30,14 @@ struct SimulateCommand {
 };
 
 namespace fs = std::filesystem;
+
+uint64_t parse_seed(const std::string& text) {
+  const auto seed = base::parse_number<uint64_t>(text);
+  if (!seed) {
+    throw UsageError("--seed: expected a whole number from 0 to 2^64 - 1, got '" + text + "'");
+  }
+  return *seed;
+}
 
 std::string truth_path(const SimulateCommand& command) {
   if (!command.truth.empty()) return command.truth;
@@ -132,9 +142,11 @@ void add_simulate(CLI::App& app, ExitCode& code) {
       ->type_name("N");
   add_count(command, "--count", made.particles, 0, 1000000, "Number of random particles")
       .capture_default_str();
-  command.add_option("--seed", made.seed, "Seed of the random numbers")
-      ->type_name("N")
-      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--seed", [&made](const std::string& text) { made.seed = parse_seed(text); },
+          "Seed of the random numbers (default: 1)")
+      ->type_name("N");
   add_number(command, "--z", made.z, 0, 1e4,
              "Signal as the z of a matched filter at the true pose");
   add_optics(command, simulate.optics);

@@ -60,6 +60,7 @@ TEST_F(EngineProgram, UsageErrorsEndWithStatus2AndNameTheOption) {
       {{"project", "t.mrc"}, "--output"},
       {{"project", "t.mrc", "--output", "p.mrc", "--phi", "nan"}, "--phi"},
       {{"simulate", "--output", "x.mrc", "--config", "c.yaml", "--voltage", "200"}, "--voltage"},
+      {{"simulate", "--output", "x.mrc", "--seed", "eight"}, "--seed: expected a whole number"},
       {{"simulate", "--output", "x.mrc"}, "--template"}};
   for (const auto& [arguments, word] : cases) {
     const Finished refused = run(arguments);
@@ -307,6 +308,18 @@ TEST_F(EngineProgram, NoPeakIsPickedWithinTheParticlesRadiusOfAHigherOne) {
   EXPECT_EQ(lines(), 2) << "the names of the columns, and one peak";
   const Finished again = run({"peaks", "search.yaml", "--mask-radius", "5"});
   EXPECT_GT(std::count(again.output.begin(), again.output.end(), '\n'), 2);
+}
+
+TEST_F(EngineProgram, ASeedIsADecimalNumber) {
+  const auto made = [&](const std::string& seed) {
+    EXPECT_EQ(run({"simulate", "--template", "template.mrc", "--output", "made.mrc", "--size", "64",
+                   "--count", "1", "--overwrite", "--seed", seed})
+                  .exit_code,
+              0);
+    return read(search_.file("made.mrc"));
+  };
+  EXPECT_EQ(made("08"), made("8"));
+  EXPECT_NE(made("9"), made("8"));
 }
 
 TEST_F(EngineProgram, AProjectionIsNotWrittenUnderTheNameOfAPicture) {
