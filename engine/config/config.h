@@ -83,7 +83,8 @@ struct ResultPaths {
       orientation_theta, orientation_phi, relative_defocus;
 };
 
-// How peaks are picked, where the file says so: a section of Margay's own, which Leopard-EM refuses.
+// How peaks are picked, where the file says so: a section of Margay's own, which Leopard-EM
+// refuses.
 struct PeakSection {
   std::optional<std::string> metric;  // "scaled-mip" or "mip"
   std::optional<double> false_positives;

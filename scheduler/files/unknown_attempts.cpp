@@ -58,8 +58,8 @@ db::FoundAttempt read_attempt(const std::string& jobs, int64_t item, int number)
   return found;
 }
 
-// The script is written before its attempt is stored and submitted. The manifest is what stays of an
-// item that was removed.
+// The script is written before its attempt is stored and submitted. The manifest is what stays of
+// an item that was removed.
 bool may_have_job(const fs::path& folder) {
   return fs::exists(folder / kScriptFile) || fs::exists(folder / kClaimFolder) ||
          fs::exists(folder / kManifestFile);
