@@ -7,6 +7,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "engine/cpu/instruction_set.h"
 #include "engine/numerics/statistics.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -251,7 +252,9 @@ void transpose(const std::complex<float>* in, size_t in_stride, size_t rows, siz
   }
 }
 
-std::string kernel_instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+std::string kernel_instruction_set() {
+  return instruction_set_name(HWY_DYNAMIC_DISPATCH(target_name)());
+}
 
 }  // namespace engine::cpu
 #endif  // HWY_ONCE

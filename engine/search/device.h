@@ -70,7 +70,7 @@ DeviceInfo describe_device(const DevicePlan& plan);
 // The ways of transforming that this build has, each with its precision and, where they are few,
 // its lengths: "cufft fp32", "fused fp32 512 2304"; the processor's are first.
 std::vector<std::string> transforms_of_this_build();
-// What computes, for people: "cpu, fused fp32 in vectors of 8 floats (AVX3), 2 threads".
+// What computes, for people: "cpu, fused fp32 in vectors of 8 floats (AVX2), 2 threads".
 std::string describe_workers(const DevicePlan& plan);
 // How fast it will be, of one rank that searches alone.
 struct PredictedRate {

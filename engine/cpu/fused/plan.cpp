@@ -8,6 +8,7 @@
 #include "engine/cpu/fused/backend.h"
 #include "engine/cpu/fused/kernels.h"
 #include "engine/cpu/fused/layout.h"
+#include "engine/cpu/instruction_set.h"
 
 namespace engine::cpu::fused {
 namespace {
@@ -122,7 +123,7 @@ std::string describe_lengths(const ProblemShape& shape) {
   return std::to_string(layout.height) + " x " + std::to_string(layout.width);
 }
 
-std::string instruction_set() { return choose_kernels().name(); }
+std::string instruction_set() { return instruction_set_name(choose_kernels().name()); }
 
 int vector_width() { return static_cast<int>(choose_kernels().lanes); }
 

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "engine/cpu/instruction_set.h"
 #include "engine/numerics/statistics.h"
 
 namespace engine::cpu {
@@ -158,6 +159,13 @@ TEST(Transpose, PutsEveryElementWhereItBelongs) {
       }
     }
   }
+}
+
+TEST(InstructionSet, HasTheNameThatPeopleKnow) {
+  EXPECT_EQ(instruction_set_name("AVX3_ZEN4"), "AVX-512");
+  EXPECT_EQ(instruction_set_name("AVX3"), "AVX-512");
+  EXPECT_EQ(instruction_set_name("AVX2"), "AVX2");
+  EXPECT_EQ(instruction_set_name("NEON"), "NEON");
 }
 
 }  // namespace
