@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "scheduler/files/folder_readers.h"
 #include "scheduler/files/posix_acl.h"
@@ -15,14 +17,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder with an access control list is open to those whom it names.
-bool has_own_acl(const std::string& folder) {
-  return ::getxattr(folder.c_str(), kAccessAcl, nullptr, 0) > 0;
+constexpr size_t kMostBytes = 65536;  // of an extended attribute
+constexpr unsigned kEnter = 1;
+
+// What the folder's access control list says or, where it has none that can be read, its mode.
+Acl acl_of(const std::string& folder, mode_t mode) {
+  std::string bytes(kMostBytes, '\0');
+  const ssize_t size = ::getxattr(folder.c_str(), kAccessAcl, bytes.data(), bytes.size());
+  if (size <= 0) return acl_of_mode(mode);
+  try {
+    return parse_acl(std::string_view(bytes).substr(0, static_cast<size_t>(size)));
+  } catch (const std::invalid_argument&) {
+    return acl_of_mode(mode);
+  }
 }
 
+// To members of the group who are named by nothing else. What is said of their group counts, and
+// what is said of others only where nothing is.
 bool is_open_to(gid_t group, const std::string& folder, const struct stat& facts) {
-  const bool to_group = facts.st_gid == group && (facts.st_mode & S_IXGRP) != 0;
-  return to_group || (facts.st_mode & S_IXOTH) != 0 || has_own_acl(folder);
+  unsigned mask = 7;
+  unsigned of_others = 0;
+  std::optional<unsigned> of_group;
+  for (const AclEntry& entry : acl_of(folder, facts.st_mode)) {
+    const bool owns = entry.tag == AclTag::kOwningGroup && facts.st_gid == group;
+    const bool named = entry.tag == AclTag::kGroup && entry.id == group;
+    if (owns || named) of_group = of_group.value_or(0) | entry.rights;
+    if (entry.tag == AclTag::kMask) mask = entry.rights;
+    if (entry.tag == AclTag::kOthers) of_others = entry.rights;
+  }
+  return ((of_group ? *of_group & mask : of_others) & kEnter) != 0;
 }
 
 // The first from the root down; empty: there is none.
@@ -31,7 +54,7 @@ std::string closed_folder(gid_t group, const std::string& jobs) {
   for (const fs::path& part : fs::absolute(jobs).lexically_normal()) {
     path /= part;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) == 0 && !is_open_to(group, path, facts)) {
+    if (::stat(path.c_str(), &facts) != 0 || !is_open_to(group, path, facts)) {
       return path.string();
     }
   }

@@ -116,7 +116,8 @@ void make_passable_folder(const std::string& folder) {
 
 void let_pass(const std::string& folder) {
   struct stat facts {};
-  if (::stat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
+  if (::lstat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
+  if (S_ISLNK(facts.st_mode)) return;
   fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
 }
 

@@ -25,7 +25,8 @@ bool has_acls(const std::string& folder);
 // Throws std::filesystem::filesystem_error.
 void make_passable_folder(const std::string& folder);
 
-// Lets everybody pass through a folder (x, no more) that belongs to this process's user. Throws
+// Lets everybody pass through a folder (x, no more) that belongs to this process's user and is no
+// link. Throws
 // std::filesystem::filesystem_error.
 void let_pass(const std::string& folder);
 

@@ -64,6 +64,21 @@ TEST_F(ResultsReaders, FoldersOfTheGroupItselfAreOpenToIt) {
   EXPECT_THAT(finding.says, HasSubstr("group 'nogroup'"));
 }
 
+TEST_F(ResultsReaders, WhatOthersMayDoIsNotForTheGroupThatOwnsTheFolder) {
+  ASSERT_EQ(::chown(config_.state.c_str(), 0, group_), 0);
+  ::chmod(config_.state.c_str(), 0701);
+  EXPECT_EQ(about(said(), "readers").level, Level::kWarning);
+}
+
+TEST_F(ResultsReaders, AnAclThatNamesSomebodyElseOpensNothing) {
+  if (!has_acls(config_.state)) GTEST_SKIP() << "the scratch folder's file system has no ACLs";
+  ::chmod(config_.state.c_str(), 0750);
+  ASSERT_EQ(let_read(config_.state, {.user = 65533}), "");
+  EXPECT_EQ(about(said(), "readers").level, Level::kWarning);
+  ASSERT_EQ(let_read(config_.state, {.user = 65533, .group = group_}), "");
+  EXPECT_EQ(about(said(), "readers").level, Level::kGood);
+}
+
 TEST_F(ResultsReaders, WithAclsEachOwnerReads) {
   if (!has_acls(config_.jobs())) GTEST_SKIP() << "the scratch folder's file system has no ACLs";
   const Finding finding = about(examine(SystemClock()), "readers");
