@@ -102,6 +102,10 @@ std::map<int64_t, int> newest_attempts(Connection& connection) {
     newest[query.integer(0)] =
         done ? std::numeric_limits<int>::max() : static_cast<int>(query.integer(2));
   }
+  constexpr int kSchemaWithRemovals = 15;
+  if (stored_version(connection) < kSchemaWithRemovals) return newest;
+  Statement removed(connection, "SELECT id FROM removed_items");
+  while (removed.step()) newest[removed.integer(0)] = std::numeric_limits<int>::max();
   return newest;
 }
 

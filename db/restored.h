@@ -26,7 +26,7 @@ struct FoundAttempt {
 };
 
 // For each item the number that a new attempt would exceed; 0 where there is no attempt yet. No
-// attempt at an item that is done is new.
+// attempt at an item that is done, or was removed, is new.
 std::map<int64_t, int> newest_attempts(Connection& connection);
 
 // The highest number that an item has or had.

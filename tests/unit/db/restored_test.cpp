@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "db/removed.h"
 #include "db/verify.h"
 #include "tests/unit/db/stores_fixture.h"
 
@@ -50,6 +51,13 @@ TEST_F(RestoredTest, TheNewestAttemptsAreKnownAndDoneItemsGetNone) {
       newest_attempts(database_.connection()),
       ElementsAre(Pair(active, 2), Pair(queued, 0), Pair(done, std::numeric_limits<int>::max())));
   EXPECT_EQ(highest_item(database_.connection()), done);
+}
+
+TEST_F(RestoredTest, AnItemThatWasRemovedIsKnown) {
+  const int64_t removed = add_item("/a", ItemState::kDone);
+  RemovedItemStore(database_).remove(removed, 1, "user", "/jobs/1/a1");
+  EXPECT_THAT(newest_attempts(database_.connection()),
+              ElementsAre(Pair(removed, std::numeric_limits<int>::max())));
 }
 
 TEST_F(RestoredTest, AFoundAttemptIsOpenWithoutAnAnswerAndItsItemActive) {
