@@ -31,7 +31,9 @@ std::vector<ToRemove> choose_to_remove(std::vector<EndedItem> items, const Reten
       others.begin(), others.end(), [](const EndedItem& item) { return item.bytes.has_value(); });
   if (!retention.total || !all_measured) return chosen;
   int64_t bytes = 0;
-  for (const EndedItem& item : others) bytes += *item.bytes;
+  for (const EndedItem& item : others) {
+    if (!retention.keeps_for_ever(item.priority)) bytes += *item.bytes;
+  }
   for (const EndedItem& item : others) {
     if (bytes <= *retention.total) break;
     if (retention.keeps_for_ever(item.priority) || *item.bytes == 0) continue;

@@ -24,9 +24,9 @@ struct ToRemove {
   WhyRemoved why = WhyRemoved::kAge;
 };
 
-// Those that have ended first come first: all that are too old, and then, while the others take
-// more than `total`, one after another. Until all of those are measured, none is removed for
-// `total`.
+// Those that have ended first come first: all that are too old, and then, while the others of
+// classes that are not kept for ever take more than `total`, one after another. Until all of the
+// others are measured, none is removed for `total`.
 std::vector<ToRemove> choose_to_remove(std::vector<EndedItem> items, const Retention& retention,
                                        int64_t now);
 

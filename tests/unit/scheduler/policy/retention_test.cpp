@@ -69,11 +69,14 @@ TEST(Retention, WhatIsTooOldMakesRoomFirst) {
   EXPECT_EQ(both[1].why, WhyRemoved::kTotal);
 }
 
-TEST(Retention, AClassThatIsKeptForEverCountsAndStays) {
+TEST(Retention, AClassThatIsKeptForEverStaysAndDrivesOutNoOther) {
   const Retention retention{.classes = {{Priority::kUrgent, std::nullopt}}, .total = 50};
   EXPECT_THAT(
       chosen({item(1, 90, 100, Priority::kUrgent), item(2, 10, 20), item(3, 20, 20)}, retention),
-      ElementsAre(3, 2));
+      IsEmpty());
+  EXPECT_THAT(
+      chosen({item(1, 90, 100, Priority::kUrgent), item(2, 10, 40), item(3, 20, 20)}, retention),
+      ElementsAre(3));
 }
 
 TEST(Retention, NothingIsRemovedForTheTotalBeforeAllIsMeasured) {
