@@ -32,6 +32,17 @@ class TickSignal {
     woken_ = false;
     return !stopped_;
   }
+  // Waits until nobody has woken the loop for `quiet`, but no longer than `longest`. Returns false
+  // when it is time to end.
+  bool settle(std::chrono::milliseconds quiet, std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    const auto latest = std::chrono::steady_clock::now() + longest;
+    do {
+      woken_ = false;
+    } while (changed_.wait_for(lock, quiet, [this] { return woken_ || stopped_; }) && !stopped_ &&
+             std::chrono::steady_clock::now() < latest);
+    return !stopped_;
+  }
   bool has_ended(std::chrono::milliseconds within) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, within, [this] { return ended_; });
