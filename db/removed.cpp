@@ -129,12 +129,10 @@ bool RemovedItemStore::has_ended(int64_t item_id) const {
   return query.bind(item_id).step();
 }
 
-int64_t RemovedItemStore::highest_item() const {
+bool RemovedItemStore::was_removed(int64_t item_id) const {
   const std::scoped_lock lock(database_.mutex());
-  Statement query(database_.connection(),
-                  "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'items'");
-  query.step();
-  return query.integer(0);
+  Statement query(database_.connection(), "SELECT 1 FROM removed_items WHERE id = ?");
+  return query.bind(item_id).step();
 }
 
 void RemovedItemStore::add_removal(const Removal& removal) { kRemovals.insert(database_, removal); }

@@ -44,7 +44,9 @@ struct Removal {
   int64_t id = 0;
   int64_t item_id = 0;
   std::string folder{};   // of the item
-  std::string results{};  // the folder in it whose results stay; empty: all of it goes
+  // The folder of the item's results that stay, which may be in this folder, by this path or by
+  // another; empty: all goes.
+  std::string results{};
 };
 
 class RemovedItemStore {
@@ -74,8 +76,7 @@ class RemovedItemStore {
   // kept results, or that of its removal.
   bool is_named(int64_t item_id) const;
   bool has_ended(int64_t item_id) const;
-  // The highest number that an item ever had.
-  int64_t highest_item() const;
+  bool was_removed(int64_t item_id) const;
 
   void add_removal(const Removal& removal);
   // Those with an id above `after`, by id, at most so many.

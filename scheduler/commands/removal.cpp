@@ -72,9 +72,7 @@ std::string remove_item(db::Database& database, const db::Item& item, bool resul
   const std::string kept = result && !results ? parent_of(result->manifest_path) : "";
   db::RemovedItemStore removed(database);
   for (const std::string& folder : folders_of(database, item.id)) {
-    removed.add_removal({.item_id = item.id,
-                         .folder = folder,
-                         .results = parent_of(kept) == folder ? kept : std::string()});
+    removed.add_removal({.item_id = item.id, .folder = folder, .results = kept});
   }
   removed.remove(item.id, by.time, by.who, kept);
   std::string detail = "was " + to_string(item.state);

@@ -34,9 +34,15 @@ void Housekeeper::check_running() const {
   }
 }
 
-int64_t Housekeeper::bytes_of(const db::Removal& removal) const {
-  if (removal.results.empty()) return bytes_in(removal.folder);
-  return bytes_besides(removal.folder, removal.results, is_result_file);
+std::optional<int64_t> Housekeeper::bytes_of(const db::Removal& removal) {
+  try {
+    const std::string kept = kept_in(removal);
+    return kept.empty() ? bytes_in(removal.folder)
+                        : bytes_besides(removal.folder, kept, is_result_file);
+  } catch (const std::system_error& error) {
+    say_once(error.what());
+    return std::nullopt;
+  }
 }
 
 std::vector<ToRemove> Housekeeper::choose_all() {
@@ -93,7 +99,8 @@ void Housekeeper::collect_ended(GcReport& report, bool dry_run) {
     if (removals.empty()) break;
     after = removals.back().id;
     for (const db::Removal& removal : removals) {
-      dry_run ? freed(removal.item_id, bytes_of(removal)) : void(++refused);
+      const auto bytes = dry_run ? bytes_of(removal) : std::nullopt;
+      bytes ? freed(removal.item_id, *bytes) : void(++refused);
     }
   }
   if (refused > 0) {
@@ -121,10 +128,11 @@ void Housekeeper::collect_strays(GcReport& report, bool dry_run) {
   }
   if (!strays.unknown.empty()) {
     report.left.push_back(
-        base::counted(static_cast<int64_t>(strays.unknown.size()), "folder") + " from '" + jobs() +
-        "/" + std::to_string(strays.unknown.front()) +
-        "' on, with higher numbers than this database has given: it seems to be restored from a "
-        "backup, and they hold searches that it does not know; move them away by hand");
+        base::counted(static_cast<int64_t>(strays.unknown.size()), "folder") + " of items that " +
+        "this database has never known, the first '" + jobs() + "/" +
+        std::to_string(strays.unknown.front()) +
+        "': they were enqueued after the copy from which it was restored; keep what is of use in "
+        "them, and move them away by hand");
   }
 }
 

@@ -63,7 +63,7 @@ int64_t EndedItems::bytes_of(int64_t item_id) {
   const auto result = results_ ? std::nullopt : db::ResultStore(database_).find(item_id);
   if (!result) return bytes_in(folder);
   const auto kept = std::filesystem::path(result->manifest_path).parent_path();
-  return bytes_besides(folder, kept.string(), is_result_file);
+  return bytes_besides(folder, path_in(folder, kept.string()), is_result_file);
 }
 
 }  // namespace scheduler

@@ -60,6 +60,17 @@ void Housekeeper::say_once(const std::string& problem) {
   if (context_.log) context_.log("folders of removed items stay for now: " + problem);
 }
 
+std::string Housekeeper::kept_in(const db::Removal& removal) const {
+  if (removal.results.empty()) return "";
+  const fs::path jobs = fs::path(removal.results).parent_path().parent_path();
+  if (std::string why = why_not_ours(jobs.string(), context_.database.instance()); !why.empty()) {
+    throw std::system_error(ENOENT, std::generic_category(),
+                            "'" + removal.folder + "' stays as long as it is not known whether '" +
+                                removal.results + "', which is to stay, is in it: " + why);
+  }
+  return path_in(removal.folder, removal.results);
+}
+
 std::optional<int64_t> Housekeeper::finish_removal(const db::Removal& removal) {
   const fs::path folder = removal.folder;
   const std::string jobs = folder.parent_path().string();
@@ -71,9 +82,9 @@ std::optional<int64_t> Housekeeper::finish_removal(const db::Removal& removal) {
       say_once(why);
       return std::nullopt;
     }
-    bytes = removal.results.empty()
-                ? remove_folder(jobs, name, context_.crash)
-                : remove_all_but(jobs, name, removal.results, is_result_file, context_.crash);
+    const std::string kept = kept_in(removal);
+    bytes = kept.empty() ? remove_folder(jobs, name, context_.crash)
+                         : remove_all_but(jobs, name, kept, is_result_file, context_.crash);
   } catch (const std::system_error& error) {
     say_once(error.what());
     return std::nullopt;

@@ -77,7 +77,10 @@ class Housekeeper {
   bool finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed);
   // Nothing for one that is tried again later.
   std::optional<int64_t> finish_removal(const db::Removal& removal);
-  int64_t bytes_of(const db::Removal& removal) const;
+  std::optional<int64_t> bytes_of(const db::Removal& removal);
+  // The folder of results that stay in the one that is removed; empty: none does. Throws
+  // std::system_error where that cannot be known now.
+  std::string kept_in(const db::Removal& removal) const;
 
   void look_at_ended(const TimeIsUp& time_is_up);
   // In one transaction; returns those that are removed, and how many must wait for their jobs.

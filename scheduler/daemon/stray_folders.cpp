@@ -34,17 +34,17 @@ class Finder {
         latest_(now - std::chrono::duration_cast<std::chrono::seconds>(kStrayAge).count()) {}
 
   StrayFolders run() {
-    const int64_t highest = store_.highest_item();
     for (const auto& entry : fs::directory_iterator(jobs_)) {
       const std::string name = entry.path().filename().string();
       const auto item = item_of(name);
       if (!item) continue;
-      if (*item > highest) {
-        found_.unknown.push_back(*item);
-      } else if (!store_.is_named(*item)) {
+      // An item has its record before it has a folder.
+      if (store_.is_named(*item)) {
+        if (store_.has_ended(*item)) look_into(name, *item);
+      } else if (store_.was_removed(*item)) {
         take(name);
-      } else if (store_.has_ended(*item)) {
-        look_into(name, *item);
+      } else {
+        found_.unknown.push_back(*item);
       }
     }
     std::sort(found_.names.begin(), found_.names.end());

@@ -1,5 +1,5 @@
-// Folders of attempts that no record names: those of items that the database does not know, and
-// those beside the attempts of an item that has ended.
+// Folders of attempts that no record names: those of items that were removed, and those beside the
+// attempts of an item that has ended.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ constexpr std::chrono::hours kStrayAge{24};
 struct StrayFolders {
   std::vector<std::string> names{};  // in the folder of jobs: "12", "12/a3"
   int64_t young = 0;                 // younger than kStrayAge
-  // Of items with higher numbers than any that this database has given: it was restored from a
-  // backup, and they are of searches that it does not remember.
+  // Items of which the database has never known: it was restored from a copy, and they were
+  // enqueued after that.
   std::vector<int64_t> unknown{};
 };
 

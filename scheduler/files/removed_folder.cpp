@@ -58,11 +58,20 @@ int64_t bytes_in(const std::string& folder) {
   // Without following links; what may not be looked at is not counted.
   for (const auto& entry :
        fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
-    if (!entry.is_symlink() && entry.is_regular_file()) {
-      bytes += static_cast<int64_t>(entry.file_size());
-    }
+    std::error_code gone;  // meanwhile
+    if (entry.is_symlink(gone) || !entry.is_regular_file(gone)) continue;
+    const auto size = entry.file_size(gone);
+    if (!gone) bytes += static_cast<int64_t>(size);
   }
   return bytes;
+}
+
+std::string path_in(const std::string& folder, const std::string& kept) {
+  const fs::path path = kept;
+  if (path.parent_path() == folder) return kept;
+  if (!fs::exists(folder) || !fs::exists(path.parent_path())) return "";
+  if (!fs::equivalent(folder, path.parent_path())) return "";
+  return (fs::path(folder) / path.filename()).string();
 }
 
 int64_t newest_change(const std::string& folder) {

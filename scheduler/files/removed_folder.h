@@ -17,6 +17,10 @@ inline constexpr const char* kRemovedFolder = ".removed";
 // Bytes of all files in the folder, 0 where there is none.
 int64_t bytes_in(const std::string& folder);
 
+// `kept`, a folder that was in `folder` when it was named, by its path in `folder`: one folder may
+// have two paths, as when a site named it through a link before. Empty: it is in another folder.
+std::string path_in(const std::string& folder, const std::string& kept);
+
 // When something in the folder, or the folder itself, last changed: seconds since the epoch.
 int64_t newest_change(const std::string& folder);
 

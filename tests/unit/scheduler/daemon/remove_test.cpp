@@ -39,6 +39,30 @@ TEST_F(HousekeeperTest, ARemovedItemIsGoneAndItsResultsStay) {
   EXPECT_THAT(history.back().detail, HasSubstr("was DONE"));
 }
 
+// A site that replaces a link to its folder of jobs by the folder's own path has both in its
+// records.
+TEST_F(HousekeeperTest, ResultsStayThatAreKnownByAnotherPathOfTheirFolder) {
+  const auto id = done("a.mrc");
+  const std::string results = attempt(id).directory;
+  const std::string link = folder_.file("link");
+  fs::create_directory_symlink(config_.jobs(), link);
+  database_->connection().execute("UPDATE results SET manifest_path = '" + link + "/" +
+                                  std::to_string(id) + "/a1/manifest.json'");
+  EXPECT_EQ(remove(id), "");
+  fs::remove(link);
+  keep();
+  EXPECT_TRUE(fs::exists(results + "/job.sh")) << "what the path led to is not known";
+  EXPECT_THAT(log_.back(), AllOf(HasSubstr("stays as long as it is not known whether '" + link),
+                                 HasSubstr("is away")));
+  EXPECT_THAT(keeper_->collect(true).left, testing::ElementsAre(HasSubstr("1 folder of removed")));
+  fs::create_directory_symlink(config_.jobs(), link);
+  keep_house();
+  keep();
+  EXPECT_TRUE(fs::exists(results + "/mip.mrc"));
+  EXPECT_FALSE(fs::exists(results + "/job.sh"));
+  EXPECT_TRUE(db::RemovedItemStore(*database_).removals(0, 1).empty());
+}
+
 TEST_F(HousekeeperTest, ResultsAreRemovedOnlyWhenThatIsSaid) {
   const auto with = done("a.mrc");
   const auto later = done("b.mrc");

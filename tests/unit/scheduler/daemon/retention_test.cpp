@@ -213,6 +213,22 @@ TEST_F(RetentionTest, GcRemovesFoldersThatNoRecordNamesOnceTheyAreOld) {
   EXPECT_FALSE(fs::exists(config_.jobs() + "/.removed"));
 }
 
+// As after a restore: the numbers go on above theirs, and only their folders are left of them.
+TEST_F(RetentionTest, GcLeavesOldFoldersOfItemsThatTheDatabaseHasNeverKnown) {
+  const auto unknown = done("u.mrc");
+  const auto known = done("k.mrc");
+  db::RemovedItemStore(*database_).remove(unknown, clock_.now(), "nobody", "");
+  database_->connection().execute("DELETE FROM removed_attempts; DELETE FROM removed_items");
+  clock_.pass(kDay * 20);
+  const GcReport report = keeper_->collect(false);
+  EXPECT_EQ(freed(report, GcKind::kStray).count, 0);
+  EXPECT_TRUE(fs::exists(folder_of(unknown) + "/a1/mip.mrc"));
+  EXPECT_TRUE(has_folder(known));
+  EXPECT_THAT(report.left, ElementsAre(HasSubstr("1 folder of items that this database has never "
+                                                 "known, the first '" +
+                                                 folder_of(unknown) + "'")));
+}
+
 TEST_F(RetentionTest, GcLeavesAYoungFolderAndThoseOfALaterDatabase) {
   const auto gone = commands_->enqueue(user_, request("gone.mrc")).id;
   commands_->cancel(user_, gone);
@@ -228,8 +244,9 @@ TEST_F(RetentionTest, GcLeavesAYoungFolderAndThoseOfALaterDatabase) {
   EXPECT_TRUE(fs::exists(config_.jobs() + "/900"));
   EXPECT_THAT(report.left,
               ElementsAre(HasSubstr("1 folder without a record in which something has changed"),
-                          AllOf(HasSubstr("2 folders from '" + config_.jobs() + "/900'"),
-                                HasSubstr("restored from a backup"))));
+                          AllOf(HasSubstr("2 folders of items"),
+                                HasSubstr("the first '" + config_.jobs() + "/900'"),
+                                HasSubstr("the copy from which it was restored"))));
 }
 
 TEST_F(RetentionTest, GcRefusesWhileTheFolderOfJobsIsAwayAndOnceItWasStopped) {
