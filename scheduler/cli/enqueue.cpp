@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <future>
+#include <iomanip>
 #include <ostream>
 #include <sstream>
 #include <utility>
@@ -49,11 +50,12 @@ void refuse_list(const std::string& path) {
                 path + " is a list of micrographs, not one: give it to 'margay import'");
 }
 
-// "defocus_u is 1.02 A: is it in um? 1 um is 10000 A"; empty: nothing is doubtful.
-std::string doubt_of(const db::Ctf& ctf) {
+// "defocus_u is 1.02 A: is it in um? 1 um is 10000 A"; empty: nothing is doubtful. Of a phase shift
+// only one that the user `typed` may be in the wrong unit: a file says which its values have.
+std::string doubt_of(const db::Ctf& ctf, bool typed) {
   const auto said = [](const char* name, double value, const char* unit, const std::string& doubt) {
     std::ostringstream text;
-    text << name << " is " << value << unit << ": " << doubt;
+    text << std::setprecision(7) << name << " is " << value << unit << ": " << doubt;
     return text.str();
   };
   if (const std::string doubt = base::defocus_doubt(ctf.defocus_u); !doubt.empty()) {
@@ -62,7 +64,7 @@ std::string doubt_of(const db::Ctf& ctf) {
   if (const std::string doubt = base::defocus_doubt(ctf.defocus_v); !doubt.empty()) {
     return said("defocus_v", ctf.defocus_v, " A", doubt);
   }
-  const std::string doubt = base::phase_shift_doubt(ctf.phase_shift);
+  const std::string doubt = typed ? base::phase_shift_doubt(ctf.phase_shift) : "";
   return doubt.empty() ? "" : said("phase_shift", ctf.phase_shift, " degrees", doubt);
 }
 
@@ -132,7 +134,7 @@ class Enqueuer {
         OpenFile file = open_file(micrograph.path);
         const db::Ctf ctf =
             micrograph.ctf ? *micrograph.ctf : ctf_of(options_.ctf, micrograph.path);
-        doubt(micrograph.path, ctf);
+        doubt(micrograph.path, doubt_of(ctf, !micrograph.ctf && options_.ctf.pattern.empty()));
         json entry = micrograph_entry(file.path, ctf, micrograph.optics);
         entry["file"] = batch.open.size();
         batch.entries.push_back(std::move(entry));
@@ -145,8 +147,7 @@ class Enqueuer {
     return batch;
   }
 
-  void doubt(const std::string& path, const db::Ctf& ctf) {
-    const std::string doubt = doubt_of(ctf);
+  void doubt(const std::string& path, const std::string& doubt) {
     if (!doubt.empty() && doubted_++ == 0) doubt_ = path + ": " + doubt;
   }
 
@@ -238,7 +239,7 @@ class Enqueuer {
   void warn_of_ctf() const {
     if (doubted_ == 0) return;
     const std::string others =
-        doubted_ == 1 ? "" : " (and " + std::to_string(doubted_ - 1) + " more such CTFs)";
+        doubted_ == 1 ? "" : " (and " + base::counted(doubted_ - 1, "more such CTF") + ")";
     context_.complain("warning: " + doubt_ + others);
   }
 

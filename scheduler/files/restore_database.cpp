@@ -180,7 +180,13 @@ class Restorer {
   void fold_log() {
     try {
       db::Connection present(request_.database);
-      present.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+      db::Statement checkpoint(present, "PRAGMA wal_checkpoint(TRUNCATE)");
+      constexpr int kBusy = 0;  // the column
+      if (checkpoint.step() && checkpoint.integer(kBusy) != 0) {
+        throw RestoreRefused("'" + request_.database +
+                             "' is being read by another process, such as a backup; try again "
+                             "when that has ended; nothing was changed");
+      }
     } catch (const db::DatabaseError& error) {
       restored_.kept_problem = error.what();
     }

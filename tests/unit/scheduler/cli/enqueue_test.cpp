@@ -147,7 +147,7 @@ TEST_F(CliEnqueueTest, ADoubtfulCtfIsAWarning) {
   EXPECT_EQ(um.exit, 0);
   EXPECT_THAT(um.error, HasSubstr("warning: " + file("g1.mrc") +
                                   ": defocus_u is 1.02 A: is it in um? 1 um is 10000 A (and 1 "
-                                  "more such CTFs)\n"));
+                                  "more such CTF)\n"));
   const Outcome over = enqueue_files(
       {file("g1.mrc")}, {"--defocus-u", "-9000", "--defocus-v", "-9000", "--again", "--json"});
   EXPECT_EQ(over.exit, 0);
@@ -155,6 +155,18 @@ TEST_F(CliEnqueueTest, ADoubtfulCtfIsAWarning) {
   const Outcome usual =
       enqueue_files({file("g1.mrc")}, {"--defocus-u", "9000", "--defocus-v", "9000", "--again"});
   EXPECT_EQ(usual.error, "");
+}
+
+TEST_F(CliEnqueueTest, APhaseShiftIsDoubtedOnlyWhereItsUnitMayBeWrong) {
+  register_template();
+  write("a.mrc");
+  const Words defocus = {"--defocus-u", "9000", "--defocus-v", "9000", "--phase-shift", "1.57"};
+  EXPECT_THAT(enqueue_files({file("a.mrc")}, defocus).error, HasSubstr("is it in radians"));
+  write("b.mrc");
+  write("b_ctf.txt", "1 20000 19000 -60 0.04 0.1 4\n");
+  const Outcome of_ctffind = enqueue_files({file("b.mrc")}, {"--ctf", "{dir}/{stem}_ctf.txt"});
+  EXPECT_EQ(of_ctffind.exit, 0);
+  EXPECT_EQ(of_ctffind.error, "");
 }
 
 TEST_F(CliEnqueueTest, AFolderAndAListAreNamedBeforeTheirCtf) {

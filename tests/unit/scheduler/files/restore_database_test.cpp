@@ -100,6 +100,23 @@ TEST_F(RestoreDatabaseTest, WhatWasThereIsKeptUnderANameOfItsOwnEachTime) {
   EXPECT_EQ(restore().kept, first + "-2");
 }
 
+// Its log cannot be folded into it, and would be apart from it for a moment.
+TEST_F(RestoreDatabaseTest, ADatabaseThatAnotherProcessReadsStaysAsItIs) {
+  enqueue("/later");
+  close();
+  {
+    db::Connection other(path_);
+    other.execute("PRAGMA journal_mode = WAL");
+    db::Statement reading(other, "SELECT id FROM items");
+    ASSERT_TRUE(reading.step());
+    db::Connection writer(path_);
+    writer.execute("UPDATE items SET reason = 'x'");
+    EXPECT_THAT(refusal(), HasSubstr("is being read by another process"));
+  }
+  open();
+  EXPECT_EQ(db::ItemStore(*database_).counts().at(db::ItemState::kQueued), 3);
+}
+
 TEST_F(RestoreDatabaseTest, AttemptsThatTheCopyDoesNotKnowAreOpenAndTheOthersLost) {
   close();
   make_attempt(1, 1);
