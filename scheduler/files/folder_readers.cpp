@@ -43,16 +43,22 @@ bool write_acl(int folder, const char* name, const Acl& acl) {
 }
 
 // Returns 0 or an errno.
-int let_read_by_acl(int folder, mode_t mode, const FileReaders& readers) {
+int let_read_by_acl(int folder, const struct stat& facts, const FileReaders& readers) {
   const auto known_access = read_acl(folder, kAccessAcl);
   if (!known_access && errno != 0) return errno;
   const auto known_default = read_acl(folder, kDefaultAcl);
   if (!known_default && errno != 0) return errno;
-  const Acl access = known_access.value_or(acl_of_mode(mode));
+  const Acl access = known_access.value_or(acl_of_mode(facts.st_mode));
+  // The kernel takes the set-group-ID bit from a folder whose list is written by a process outside
+  // its group: what is made there later is then not of this group, and is read by it by the list.
+  FileReaders group{.user = readers.user};
+  if ((facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IRGRP) != 0) group.group = facts.st_gid;
+  const auto with_all = [&](const Acl& acl) {
+    return with_readers(with_readers(acl, readers), group);
+  };
   // First what is inherited: nothing is made in the folder before both are there.
-  const bool written =
-      write_acl(folder, kDefaultAcl, with_readers(known_default.value_or(access), readers)) &&
-      write_acl(folder, kAccessAcl, with_readers(access, readers));
+  const bool written = write_acl(folder, kDefaultAcl, with_all(known_default.value_or(access))) &&
+                       write_acl(folder, kAccessAcl, with_all(access));
   return written ? 0 : errno;
 }
 
@@ -84,7 +90,7 @@ std::string let_read(const std::string& folder, const FileReaders& readers) {
   if (!open || ::fstat(open.get(), &facts) != 0) return "it cannot be opened: " + reason();
   int error = 0;
   try {
-    error = let_read_by_acl(open.get(), facts.st_mode, readers);
+    error = let_read_by_acl(open.get(), facts, readers);
   } catch (const std::invalid_argument& unknown) {
     return std::string("it has ") + unknown.what();
   }
@@ -109,15 +115,16 @@ void make_passable_folder(const std::string& folder) {
     missing.push_back(path);
   }
   fs::create_directories(folder);
-  for (const fs::path& made : missing) {
-    fs::permissions(made, fs::perms::others_exec, fs::perm_options::add);
-  }
+  for (const fs::path& made : missing) let_pass(made.string());
 }
 
 void let_pass(const std::string& folder) {
   struct stat facts {};
   if (::lstat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
-  if (S_ISLNK(facts.st_mode)) return;
+  if (S_ISLNK(facts.st_mode) || (facts.st_mode & S_IXOTH) != 0) return;
+  // The site has chosen who reads by the group, and a change of the mode would take the bit away
+  // from a folder of a group that this process is not in, or is forbidden by systemd.
+  if ((facts.st_mode & S_ISGID) != 0) return;
   fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
 }
 

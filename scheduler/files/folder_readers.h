@@ -25,9 +25,8 @@ bool has_acls(const std::string& folder);
 // Throws std::filesystem::filesystem_error.
 void make_passable_folder(const std::string& folder);
 
-// Lets everybody pass through a folder (x, no more) that belongs to this process's user and is no
-// link. Throws
-// std::filesystem::filesystem_error.
+// Lets everybody pass through a folder (x, no more) that belongs to this process's user, is no
+// link, and has no set-group-ID bit. Throws std::filesystem::filesystem_error.
 void let_pass(const std::string& folder);
 
 // The number of a group by its name or "#GID"; nullopt when there is none. May wait for the

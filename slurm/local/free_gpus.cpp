@@ -4,19 +4,31 @@
 
 namespace slurm {
 
+namespace {
+
+// "GPU", "MIG"; empty for a number.
+std::string kind_of(const std::string& id) {
+  const size_t end = id.find('-');
+  return end == std::string::npos ? "" : id.substr(0, end);
+}
+
+}  // namespace
+
 FreeGpus::FreeGpus(const std::vector<Gpu>& all) {
-  for (const Gpu& gpu : all) ids_.push_back(gpu.id);
+  for (const Gpu& gpu : all) {
+    ids_.push_back(gpu.id);
+    kinds_.insert(kind_of(gpu.id));
+  }
 }
 
 void FreeGpus::take(const std::vector<std::string>& held) {
   for (const std::string& id : held) {
-    if (std::erase(ids_, id) == 0) ++unknown_;
+    std::erase(ids_, id);
+    if (kinds_ != std::set<std::string>{kind_of(id)}) all_known_ = false;
   }
 }
 
-int FreeGpus::count() const {
-  return static_cast<int>(ids_.size() - std::min(ids_.size(), unknown_));
-}
+int FreeGpus::count() const { return all_known_ ? static_cast<int>(ids_.size()) : 0; }
 
 std::optional<std::vector<std::string>> FreeGpus::give(int count) {
   if (count > this->count()) return std::nullopt;

@@ -1,8 +1,8 @@
 // Which GPUs of this machine no job of the local cluster holds. Pure.
 #pragma once
 
-#include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,16 +14,18 @@ class FreeGpus {
  public:
   explicit FreeGpus(const std::vector<Gpu>& all);
 
-  // A job holds them. One that is not of this machine may be one of its own under another name (its
-  // number, its UUID), so that one GPU fewer is given out.
+  // A job holds them. While it holds one under another kind of name than those of this machine have
+  // (its number, its UUID), nobody knows which of them that is, and none is free.
   void take(const std::vector<std::string>& held);
   // The ids of as many, which are taken from here on; nullopt where there are not as many.
   std::optional<std::vector<std::string>> give(int count);
   int count() const;
+  bool all_known() const { return all_known_; }
 
  private:
   std::vector<std::string> ids_;
-  size_t unknown_ = 0;  // that are held
+  std::set<std::string> kinds_;  // of the names of all
+  bool all_known_ = true;        // of those that are held
 };
 
 }  // namespace slurm

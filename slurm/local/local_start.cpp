@@ -87,6 +87,10 @@ std::string LocalCluster::give_gpus(const Job& job, FreeGpus& free) {
     return "asks for " + base::counted(job.request.gpus, "GPU") + ", and this machine has " +
            std::to_string(has) + ": it waits until there are as many; to give it up, cancel it";
   }
+  if (!free.all_known()) {
+    return "waiting: a running job holds a GPU under another kind of name (number, UUID) than the "
+           "driver gives now, and which one that is cannot be known until it has ended";
+  }
   const auto given = free.give(job.request.gpus);
   if (!given) {
     return "waiting for " + base::counted(job.request.gpus, "free GPU") + " (" +

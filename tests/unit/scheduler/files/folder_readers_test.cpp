@@ -177,6 +177,33 @@ TEST_F(FolderReadersTest, AFolderThatIsThereStaysClosedUnlessItIsOpened) {
   EXPECT_EQ(bits_of(scratch_ / "state"), 0751U);
 }
 
+TEST_F(FolderReadersTest, AFolderOfWhichTheSiteHasChosenTheGroupKeepsItsMode) {
+  fs::create_directory(scratch_ / "jobs");
+  ::chmod((scratch_ / "jobs").c_str(), 02750);
+  let_pass(scratch_ / "jobs");
+  EXPECT_EQ(bits_of(scratch_ / "jobs"), 02750U);
+  make_passable_folder(scratch_ / "jobs/new");
+  EXPECT_EQ(bits_of(scratch_ / "jobs/new"), 02750U);
+}
+
+// The daemon is not in it, and the kernel takes the set-group-ID bit from the item's folder.
+TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
+  constexpr gid_t kSiteGroup = 65503;
+  ASSERT_EQ(::chown(scratch_.path().c_str(), kAnother, kSiteGroup), 0);
+  ::chmod(scratch_.path().c_str(), 02751);
+  as_user(kAnother, kAnother, [&] {
+    readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+    make_attempt_folder(attempt_);
+    write_with(0666, attempt_ + "/mip.mrc");
+  });
+  EXPECT_TRUE(can_open(kNobody, kSiteGroup, attempt_ + "/mip.mrc"));
+  EXPECT_FALSE(can_open(kNobody, kSiteGroup, attempt_ + "/mip.mrc", O_WRONLY));
+  EXPECT_TRUE(can_open(kOwner, kNobody, attempt_ + "/mip.mrc"));
+  EXPECT_TRUE(can_open(kNobody, kItsGroup, attempt_ + "/mip.mrc"));
+  EXPECT_FALSE(can_open(kNobody, kNobody, attempt_ + "/mip.mrc"));
+  EXPECT_THAT(log_, IsEmpty());
+}
+
 TEST(GroupNumber, IsFoundByNameAndByNumber) {
   const ::group* root = ::getgrgid(0);
   ASSERT_NE(root, nullptr);

@@ -72,13 +72,25 @@ TEST(FreeGpus, AreThoseThatNobodyHolds) {
   EXPECT_THAT(free.give(0), Optional(IsEmpty()));
 }
 
-TEST(FreeGpus, AreFewerWhereAnUnknownOneIsHeld) {
-  FreeGpus free({{.id = "a"}, {.id = "b"}});
-  free.take({"0"});
-  EXPECT_EQ(free.count(), 1);
-  EXPECT_EQ(free.give(2), std::nullopt);
-  free.take({"1", "2"});
-  EXPECT_EQ(free.count(), 0);
+// The driver gave UUIDs before, and gives none now; or the other way around.
+TEST(FreeGpus, AreNoneWhileOneIsHeldUnderAnotherKindOfName) {
+  FreeGpus by_number({{.id = "0"}, {.id = "1"}});
+  by_number.take({"GPU-a"});
+  EXPECT_EQ(by_number.count(), 0);
+  EXPECT_EQ(by_number.give(1), std::nullopt);
+  FreeGpus by_uuid({{.id = "GPU-a"}, {.id = "GPU-b"}});
+  by_uuid.take({"0"});
+  EXPECT_EQ(by_uuid.count(), 0);
+  FreeGpus parts({{.id = "MIG-a"}, {.id = "MIG-b"}});
+  parts.take({"GPU-a"});
+  EXPECT_EQ(parts.count(), 0);
+}
+
+// As after local.gpus names fewer.
+TEST(FreeGpus, AreNotFewerWhereAnotherOneIsHeld) {
+  FreeGpus free({{.id = "GPU-b"}});
+  free.take({"GPU-a"});
+  EXPECT_EQ(free.give(1), std::vector<std::string>{"GPU-b"});
 }
 
 TEST_F(LocalGpus, AreSeenEachByOneJob) {
@@ -144,7 +156,8 @@ TEST_F(LocalGpus, AreHeldUntilTheLastProcessHasEndedAlthoughTheWrapperWasKilled)
   cluster.submit(gpu_job("next", 1));
   for (int i = 0; i < 5; ++i) cluster.states();
   EXPECT_EQ(status_of(cluster, "killed").state, JobState::kRunning);
-  EXPECT_FALSE(has_started("next"));
+  EXPECT_EQ(status_of(cluster, "next").state, JobState::kPending);
+  EXPECT_EQ(status_of(cluster, "next").reason, "waiting for 1 free GPU (0 of 1 free)");
   end("killed");
   end("next");
   ASSERT_TRUE(ends(cluster, "killed"));
