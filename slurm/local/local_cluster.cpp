@@ -14,6 +14,7 @@
 #include "base/environment.h"
 #include "base/text.h"
 #include "base/untrusted_file.h"
+#include "slurm/job/job_rules.h"
 #include "slurm/local/local_request.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
@@ -68,7 +69,9 @@ void apply_exit(const ExitRecord& end, bool cancelled, int64_t limit_ms, JobStat
 }  // namespace
 
 LocalCluster::LocalCluster(LocalClusterOptions options)
-    : options_(std::move(options)), processes_(options_.proc, options_.boot_id) {
+    : options_(std::move(options)),
+      processes_(options_.proc, options_.boot_id),
+      gpu_rests_(options_.gpu_rest) {
   if (options_.slots < 1) throw std::invalid_argument("local.slots must be at least 1");
   options_.folder = fs::absolute(options_.folder);
   if (options_.helper.empty()) {
@@ -155,6 +158,10 @@ LocalCluster::Job LocalCluster::observe(const std::string& name, const JobFolder
   if (end) {
     job.ended = true;
     apply_exit(to_exit_record(*end), cancelled, job.request.limit_ms, job.status);
+    if (job.status.exit_code == kDeviceFault && !job.gpus.empty()) {
+      const std::string& said = job.status.reason;
+      job.status.reason = place_of(job.gpus) + (said.empty() ? "" : ": " + said);
+    }
   } else if (locked) {
     job.status.state = started ? JobState::kRunning : JobState::kPending;
     job.status.reason = started ? place_of(job.gpus) : "starting";
@@ -330,6 +337,7 @@ void LocalCluster::remove_folder(const std::string& name) {
   fs::rename(path_of(name), removed);
   fs::remove_all(removed);
   spawned_ms_.erase(name);
+  gpu_rests_.forget(name);
   asked_to_end_.erase(name);
   without_processes_.erase(name);
 }

@@ -17,6 +17,7 @@
 #include "slurm/job/job_folder.h"
 #include "slurm/job/process_identity.h"
 #include "slurm/local/free_gpus.h"
+#include "slurm/local/gpu_rests.h"
 #include "slurm/machine_gpus.h"
 
 namespace slurm {
@@ -33,6 +34,8 @@ struct LocalClusterOptions {
   std::filesystem::path neighbour{};
   int slots = 1;  // more jobs without GPUs than that wait, in order of submission
   std::chrono::milliseconds kill_wait = std::chrono::seconds(30);
+  // How long a GPU on which a device failed is not given out while there are others.
+  std::chrono::milliseconds gpu_rest = std::chrono::minutes(10);
   // How long a wrapper may take until it is there, before another one is started.
   std::chrono::milliseconds start_grace = std::chrono::seconds(5);
   std::filesystem::path proc = "/proc";
@@ -85,6 +88,7 @@ class LocalCluster : public Cluster {
   FreeGpus free_gpus(const std::vector<Job>& jobs) const;
   void start_waiting(std::vector<Job>& jobs);
   std::string give_gpus(const Job& job, FreeGpus& free);
+  std::string resting_gpus() const;
   std::string start_wrapper(const std::string& name);
   void remove_folder(const std::string& name);
 
@@ -92,7 +96,8 @@ class LocalCluster : public Cluster {
   ProcessTable processes_;
   std::string host_;
   std::map<std::string, int64_t> spawned_ms_;  // wrappers of this process that may be on their way
-  std::set<std::string> asked_to_end_;         // by this process
+  GpuRests gpu_rests_;
+  std::set<std::string> asked_to_end_;  // by this process
   // Since when cancelled jobs whose wrappers run have had no process, by the boot clock.
   std::map<std::string, int64_t> without_processes_;
 };

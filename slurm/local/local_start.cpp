@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "slurm/job/job_rules.h"
 #include "slurm/local/detached.h"
 #include "slurm/local/local_cluster.h"
 
@@ -61,7 +62,12 @@ void LocalCluster::start_waiting(std::vector<Job>& jobs) {
     const bool has_slot = (!job.ended && !job.waits) || is_on_its_way(job);
     if (has_slot && job.request.gpus == 0) ++taken;
   }
+  for (const Job& job : jobs) {
+    if (!job.ended || job.status.exit_code != kDeviceFault) continue;
+    gpu_rests_.note(job.status.name, job.gpus, boot_clock_ms());
+  }
   FreeGpus free = free_gpus(jobs);
+  free.let_rest(gpu_rests_.resting(boot_clock_ms()));
   bool overtakes = false;
   for (Job& job : jobs) {
     if (!job.waits) continue;
@@ -80,6 +86,15 @@ void LocalCluster::start_waiting(std::vector<Job>& jobs) {
   }
 }
 
+// "; GPU-5d5ba0d6 rests after a device fault"; empty: none does.
+std::string LocalCluster::resting_gpus() const {
+  std::vector<std::string> names;
+  for (const auto& [gpu, failed] : gpu_rests_.resting(boot_clock_ms())) names.push_back(gpu);
+  if (names.empty()) return "";
+  return "; " + base::joined(names) + (names.size() == 1 ? " rests" : " rest") +
+         " after a device fault";
+}
+
 // Returns why it gets none yet; empty: it has them.
 std::string LocalCluster::give_gpus(const Job& job, FreeGpus& free) {
   const int has = static_cast<int>(options_.gpus.size());
@@ -94,7 +109,8 @@ std::string LocalCluster::give_gpus(const Job& job, FreeGpus& free) {
   const auto given = free.give(job.request.gpus);
   if (!given) {
     return "waiting for " + base::counted(job.request.gpus, "free GPU") + " (" +
-           std::to_string(free.count()) + " of " + std::to_string(has) + " free)";
+           std::to_string(free.count()) + " of " + std::to_string(has) + " free" + resting_gpus() +
+           ")";
   }
   try {
     JobFolder(path_of(job.status.name)).write(kGpusRecord, gpus_record(*given));

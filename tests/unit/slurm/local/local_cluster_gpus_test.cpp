@@ -93,6 +93,48 @@ TEST(FreeGpus, AreNotFewerWhereAnotherOneIsHeld) {
   EXPECT_EQ(free.give(1), std::vector<std::string>{"GPU-b"});
 }
 
+TEST(FreeGpus, ThatRestAreGivenLastAndOnlyWhereAllRest) {
+  FreeGpus one({{.id = "a"}, {.id = "b"}, {.id = "c"}});
+  one.take({"c"});
+  one.let_rest({{"a", 5}});
+  EXPECT_EQ(one.count(), 1);
+  EXPECT_THAT(one.give(1), Optional(ElementsAre("b")));
+  EXPECT_EQ(one.give(1), std::nullopt) << "c is there, although it is held";
+  FreeGpus all({{.id = "a"}, {.id = "b"}});
+  all.let_rest({{"a", 9}, {"b", 5}});
+  EXPECT_THAT(all.give(2), Optional(ElementsAre("b", "a")));
+}
+
+TEST(GpuRests, EndAfterTheirTimeAndBeginOnceForAJob) {
+  GpuRests rests(std::chrono::milliseconds(100));
+  rests.note("x", {"a"}, 1000);
+  rests.note("x", {"a"}, 1050);
+  EXPECT_THAT(rests.resting(1099), ElementsAre(testing::Pair("a", 1000)));
+  EXPECT_THAT(rests.resting(1100), IsEmpty());
+  rests.note("y", {"a", "b"}, 1200);
+  EXPECT_THAT(rests.resting(1299), SizeIs(2));
+}
+
+TEST_F(LocalGpus, OnWhichADeviceFailedAreNotGivenToTheNextJob) {
+  LocalClusterOptions two = with_gpus(2);
+  LocalCluster cluster(two);
+  JobRequest broken = request("broken", "exit 70");
+  broken.script.insert(0, "#!/bin/bash\n#SBATCH --gres=gpu:1\n");
+  cluster.submit(broken);
+  ASSERT_TRUE(ends(cluster, "broken"));
+  EXPECT_THAT(status_of(cluster, "broken").reason, HasSubstr("on GPU-a"));
+  cluster.submit(gpu_job("good", 1));
+  EXPECT_EQ(seen_by("good"), "GPU-b");
+  cluster.submit(gpu_job("waits", 1));
+  EXPECT_EQ(status_of(cluster, "waits").reason,
+            "waiting for 1 free GPU (0 of 2 free; GPU-a rests after a device fault)");
+  cluster.forget("broken");
+  EXPECT_EQ(status_of(cluster, "waits").state, JobState::kPending) << "its rest goes on";
+  for (const char* name : {"good", "waits"}) end(name);
+  ASSERT_TRUE(ends(cluster, "waits"));
+  EXPECT_EQ(seen_by("waits"), "GPU-b");
+}
+
 TEST_F(LocalGpus, AreSeenEachByOneJob) {
   LocalCluster cluster(with_gpus(2));
   for (const char* name : {"x", "y", "z"}) {
