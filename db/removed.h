@@ -43,7 +43,7 @@ struct EndedRow {
 struct Removal {
   int64_t id = 0;
   int64_t item_id = 0;
-  std::string folder{};   // of the item
+  std::string folder{};  // of the item
   // The folder of the item's results that stay, which may be in this folder, by this path or by
   // another; empty: all goes.
   std::string results{};
