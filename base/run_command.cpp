@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
 constexpr Milliseconds kLookEvery{50};
+constexpr Milliseconds kKilledWithin{2'000};  // what the kernel lets be killed is gone by then
 
 struct Pipe {
   Descriptor read;
@@ -107,6 +108,14 @@ class Running {
       watch(Clock::now() + command_.kill_wait, false);
       // The leader is not reaped yet, so that no other group can have its number.
       kill_group(SIGKILL);
+      // A process that waits in the kernel for a device or a file system that does not answer ends
+      // only when that does. Nobody waits for it: it stays a child of this process until then.
+      if (!watch(Clock::now() + kKilledWithin, false)) {
+        result_.ending = CommandResult::Ending::kTimedOut;
+        result_.why =
+            command_.program + " cannot be killed: it waits in the kernel, as for a device";
+        return std::move(result_);
+      }
     }
     const int status = reap();
     drain(output_, command_.most_output, result_.output, result_.cut);
