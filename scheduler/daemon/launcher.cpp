@@ -209,7 +209,8 @@ class Launcher {
                                               .folder = attempt.directory});
     attempt.config_sha256 = base::sha256_of_text(config);
     context_.readers->prepare(item_folder(context_.config.jobs(), item.id), item.owner_uid,
-                              item.group);
+                              item.group,
+                              attempt.number == 1 ? KnownReaders::kLeave : KnownReaders::kStay);
     make_attempt_folder(attempt.directory);
     base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config,
                                 {.mode = 0640});

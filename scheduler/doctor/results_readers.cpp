@@ -64,7 +64,7 @@ std::string closed_folder(gid_t group, const std::string& jobs) {
 }  // namespace
 
 void examine_readers(const Config& config, slurm::Findings& findings) {
-  const std::optional<gid_t> group = group_number(config.socket_group);
+  const std::optional<gid_t> group = look_up_group(config.socket_group).number;
   const std::string jobs = config.jobs();
   struct stat facts {};
   if (!group || ::stat(jobs.c_str(), &facts) != 0) return;

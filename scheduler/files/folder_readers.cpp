@@ -26,10 +26,14 @@ bool means_no_acls(int error) { return error == EOPNOTSUPP || error == ENOSYS; }
 
 std::string reason() { return std::strerror(errno); }
 
+std::string path_of(const base::Descriptor& open) {
+  return "/proc/self/fd/" + std::to_string(open.get());
+}
+
 // nullopt with errno 0: the folder has no such list.
-std::optional<Acl> read_acl(int folder, const char* name) {
+std::optional<Acl> read_acl(const std::string& folder, const char* name) {
   std::string bytes(kMostBytes, '\0');
-  const ssize_t size = ::fgetxattr(folder, name, bytes.data(), bytes.size());
+  const ssize_t size = ::getxattr(folder.c_str(), name, bytes.data(), bytes.size());
   if (size < 0) {
     if (errno == ENODATA) errno = 0;
     return std::nullopt;
@@ -37,18 +41,46 @@ std::optional<Acl> read_acl(int folder, const char* name) {
   return parse_acl(std::string_view(bytes).substr(0, static_cast<size_t>(size)));
 }
 
-bool write_acl(int folder, const char* name, const Acl& acl) {
+bool write_acl(const base::Descriptor& folder, const char* name, const Acl& acl) {
   const std::string bytes = to_bytes(acl);
-  return ::fsetxattr(folder, name, bytes.data(), bytes.size(), 0) == 0;
+  return ::fsetxattr(folder.get(), name, bytes.data(), bytes.size(), 0) == 0;
+}
+
+struct FolderAcls {
+  Acl access{};
+  Acl inherited{};  // by what is made in the folder
+};
+
+// Returns 0 or an errno.
+int read_acls(const base::Descriptor& folder, const struct stat& facts, FolderAcls& acls) {
+  const auto access = read_acl(path_of(folder), kAccessAcl);
+  if (!access && errno != 0) return errno;
+  const auto inherited = read_acl(path_of(folder), kDefaultAcl);
+  if (!inherited && errno != 0) return errno;
+  acls.access = access.value_or(acl_of_mode(facts.st_mode));
+  acls.inherited = inherited.value_or(acls.access);
+  return 0;
+}
+
+// What a folder would have that were made now in the place of this one. Returns 0 or an errno.
+int acls_from_above(const base::Descriptor& folder, FolderAcls& acls) {
+  // The folder above may be one that this process cannot list.
+  const base::Descriptor above(::openat(folder.get(), "..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!above) return errno;
+  const auto inherited = read_acl(path_of(above), kDefaultAcl);
+  if (!inherited && errno != 0) return errno;
+  acls.access = inherited.value_or(without_named(acls.access));
+  acls.inherited = acls.access;
+  return 0;
 }
 
 // Returns 0 or an errno.
-int let_read_by_acl(int folder, const struct stat& facts, const FileReaders& readers) {
-  const auto known_access = read_acl(folder, kAccessAcl);
-  if (!known_access && errno != 0) return errno;
-  const auto known_default = read_acl(folder, kDefaultAcl);
-  if (!known_default && errno != 0) return errno;
-  const Acl access = known_access.value_or(acl_of_mode(facts.st_mode));
+int let_read_by_acl(const base::Descriptor& folder, const struct stat& facts,
+                    const FileReaders& readers, KnownReaders known) {
+  FolderAcls acls;
+  int error = read_acls(folder, facts, acls);
+  if (error == 0 && known == KnownReaders::kLeave) error = acls_from_above(folder, acls);
+  if (error != 0) return error;
   // The kernel takes the set-group-ID bit from a folder whose list is written by a process outside
   // its group: what is made there later is then not of this group, and is read by it by the list.
   FileReaders group{.user = readers.user};
@@ -57,8 +89,8 @@ int let_read_by_acl(int folder, const struct stat& facts, const FileReaders& rea
     return with_readers(with_readers(acl, readers), group);
   };
   // First what is inherited: nothing is made in the folder before both are there.
-  const bool written = write_acl(folder, kDefaultAcl, with_all(known_default.value_or(access))) &&
-                       write_acl(folder, kAccessAcl, with_all(access));
+  const bool written = write_acl(folder, kDefaultAcl, with_all(acls.inherited)) &&
+                       write_acl(folder, kAccessAcl, with_all(acls.access));
   return written ? 0 : errno;
 }
 
@@ -83,14 +115,14 @@ std::string let_read_by_group(int folder, const struct stat& facts, const FileRe
 
 }  // namespace
 
-std::string let_read(const std::string& folder, const FileReaders& readers) {
+std::string let_read(const std::string& folder, const FileReaders& readers, KnownReaders known) {
   const base::Descriptor open(
       ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
   if (!open || ::fstat(open.get(), &facts) != 0) return "it cannot be opened: " + reason();
   int error = 0;
   try {
-    error = let_read_by_acl(open.get(), facts, readers);
+    error = let_read_by_acl(open, facts, readers, known);
   } catch (const std::invalid_argument& unknown) {
     return std::string("it has ") + unknown.what();
   }
@@ -128,29 +160,48 @@ void let_pass(const std::string& folder) {
   fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
 }
 
-std::optional<gid_t> group_number(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  if (name[0] == '#') return base::parse_number<gid_t>(name.substr(1));
+GroupLookup look_up_group(const std::string& name) {
+  if (name.empty()) return {};
+  if (name[0] == '#') return {.number = base::parse_number<gid_t>(name.substr(1))};
   std::vector<char> buffer(16384);
   ::group entry{};
   ::group* found = nullptr;
-  while (::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) == ERANGE &&
+  int error = 0;
+  while ((error = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
+             ERANGE &&
          buffer.size() < (size_t{1} << 24)) {
     buffer.resize(buffer.size() * 2);
   }
-  return found == nullptr ? std::nullopt : std::optional(found->gr_gid);
+  if (found != nullptr) return {.number = found->gr_gid};
+  // Some databases say so of a name that they do not know (getgrnam(3)).
+  return {.error = error == ENOENT || error == ESRCH ? 0 : error};
 }
 
-void FolderReaders::prepare(const std::string& folder, int64_t owner, const std::string& group) {
+std::optional<gid_t> FolderReaders::number_of(const std::string& group) {
+  const auto now = surroundings_.now();
+  const auto known = groups_.find(group);
+  if (known != groups_.end() &&
+      (known->second.lookup.error == 0 || now < known->second.looked_up + kRetry)) {
+    return known->second.lookup.number;
+  }
+  const GroupLookup lookup = surroundings_.look_up(group);
+  groups_[group] = {.lookup = lookup, .looked_up = now};
+  if (lookup.number || group.empty()) return lookup.number;
+  const std::string problem =
+      lookup.error == 0
+          ? "there is no group '" + group + "' on this machine: results of its items "
+          : "group '" + group + "' cannot be looked up (" + std::strerror(lookup.error) +
+                "): until it can, results of items whose search starts ";
+  if (told_.insert(problem).second) log_(problem + "are readable by their owners only");
+  return lookup.number;
+}
+
+void FolderReaders::prepare(const std::string& folder, int64_t owner, const std::string& group,
+                            KnownReaders known) {
   fs::create_directories(folder);
   if (owner < 0 || owner == static_cast<int64_t>(::geteuid())) return;
-  if (!groups_.contains(group)) groups_[group] = group_number(group);
-  const FileReaders readers{.user = static_cast<uid_t>(owner), .group = groups_[group]};
-  if (!readers.group && !group.empty() && told_.insert(group).second) {
-    log_("there is no group '" + group +
-         "' on this machine: results of its items are readable by " + "their owners only");
-  }
-  const std::string why = let_read(folder, readers);
+  const FileReaders readers{.user = static_cast<uid_t>(owner), .group = number_of(group)};
+  const std::string why = let_read(folder, readers, known);
   if (why.empty() || !told_.insert(why).second) return;
   log_("the owner of the item may not be able to read its results in '" + folder + "': " + why);
 }

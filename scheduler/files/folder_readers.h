@@ -2,6 +2,7 @@
 // daemon's user, or another one's, under whatever umask.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,11 +13,17 @@
 
 namespace scheduler {
 
+// What becomes of the readers that a folder has.
+enum class KnownReaders {
+  kStay,
+  kLeave,  // but those that the folder above gives to what is made in it
+};
+
 // By an access control list that what is made in the folder later inherits. On a file system
 // without such lists the folder goes to the readers' group, where that is permitted and no
 // set-group-ID bit shows that the site has chosen the group. Empty: they can read; else why they
 // cannot, with what to do. What is in the folder already stays as it is.
-std::string let_read(const std::string& folder, const FileReaders& readers);
+std::string let_read(const std::string& folder, const FileReaders& readers, KnownReaders known);
 
 // Whether the file system of a folder, which must be there, has access control lists.
 bool has_acls(const std::string& folder);
@@ -29,24 +36,48 @@ void make_passable_folder(const std::string& folder);
 // link, and has no set-group-ID bit. Throws std::filesystem::filesystem_error.
 void let_pass(const std::string& folder);
 
-// The number of a group by its name or "#GID"; nullopt when there is none. May wait for the
-// system's database.
-std::optional<gid_t> group_number(const std::string& name);
+struct GroupLookup {
+  std::optional<gid_t> number{};
+  int error = 0;  // an errno: the system's database did not answer, and nothing is known
+};
 
-// For one thread. Each group is looked up once, and each problem told once.
+// Of a group by its name or "#GID". May wait for the system's database.
+GroupLookup look_up_group(const std::string& name);
+
+// For one thread. A group is looked up once; where the system's database does not answer, at most
+// once in kRetry. Each problem is told once.
 class FolderReaders {
  public:
-  // `log` takes one line.
-  explicit FolderReaders(std::function<void(const std::string&)> log) : log_(std::move(log)) {}
+  static constexpr std::chrono::seconds kRetry{60};
+  struct Surroundings {
+    std::function<GroupLookup(const std::string&)> look_up = look_up_group;
+    std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+  };
 
-  // Makes an item's folder, where it is not there, and lets its owner and the group read it.
-  // Nothing is done for the daemon's own user. A folder that its owner cannot read is no reason not
-  // to search: that is logged. Throws std::filesystem::filesystem_error when it cannot be made.
-  void prepare(const std::string& folder, int64_t owner, const std::string& group);
+  // `log` takes one line.
+  explicit FolderReaders(std::function<void(const std::string&)> log)
+      : FolderReaders(std::move(log), Surroundings()) {}
+  FolderReaders(std::function<void(const std::string&)> log, Surroundings surroundings)
+      : log_(std::move(log)), surroundings_(std::move(surroundings)) {}
+
+  // Makes an item's folder, where it is not there, and lets its owner and the group read it. A
+  // folder that is there before the item's first attempt is another database's item's, whose
+  // readers must not read this one's results. Nothing is done for the daemon's own user. A folder
+  // that its owner cannot read is no reason not to search: that is logged. Throws
+  // std::filesystem::filesystem_error when it cannot be made.
+  void prepare(const std::string& folder, int64_t owner, const std::string& group,
+               KnownReaders known);
 
  private:
+  struct Group {
+    GroupLookup lookup;
+    std::chrono::steady_clock::time_point looked_up;
+  };
+  std::optional<gid_t> number_of(const std::string& group);
+
   std::function<void(const std::string&)> log_;
-  std::map<std::string, std::optional<gid_t>> groups_;
+  Surroundings surroundings_;
+  std::map<std::string, Group> groups_;
   std::set<std::string> told_;
 };
 

@@ -36,6 +36,18 @@ bool is_masked(const AclEntry& entry) {
          entry.tag == AclTag::kGroup;
 }
 
+// Leaves a list without a mask that says the same.
+void apply_mask(Acl& acl) {
+  const auto mask = std::find_if(acl.begin(), acl.end(),
+                                 [](const AclEntry& entry) { return entry.tag == AclTag::kMask; });
+  if (mask == acl.end()) return;
+  const uint16_t let = mask->rights;
+  acl.erase(mask);
+  for (AclEntry& entry : acl) {
+    if (is_masked(entry)) entry.rights &= let;
+  }
+}
+
 void add_reader(Acl& acl, AclTag tag, uint32_t id) {
   const auto found = std::find_if(acl.begin(), acl.end(), [&](const AclEntry& entry) {
     return entry.tag == tag && entry.id == id;
@@ -55,17 +67,17 @@ Acl acl_of_mode(mode_t mode) {
           {.tag = AclTag::kOthers, .rights = static_cast<uint16_t>(mode & 7U)}};
 }
 
+Acl without_named(Acl acl) {
+  apply_mask(acl);
+  std::erase_if(acl, [](const AclEntry& entry) {
+    return entry.tag == AclTag::kUser || entry.tag == AclTag::kGroup;
+  });
+  return acl;
+}
+
 Acl with_readers(Acl acl, const FileReaders& readers) {
   // A wider mask must not give back what the narrower one took.
-  const auto mask = std::find_if(acl.begin(), acl.end(),
-                                 [](const AclEntry& entry) { return entry.tag == AclTag::kMask; });
-  if (mask != acl.end()) {
-    const uint16_t let = mask->rights;
-    acl.erase(mask);
-    for (AclEntry& entry : acl) {
-      if (is_masked(entry)) entry.rights &= let;
-    }
-  }
+  apply_mask(acl);
   add_reader(acl, AclTag::kUser, readers.user);
   if (readers.group) add_reader(acl, AclTag::kGroup, *readers.group);
   AclEntry all{.tag = AclTag::kMask};

@@ -48,6 +48,10 @@ Acl acl_of_mode(mode_t mode);
 // the mask took rights away from them.
 Acl with_readers(Acl acl, const FileReaders& readers);
 
+// The list without what it says of users and groups by their names, and so without a mask. Nobody
+// can do more than before.
+Acl without_named(Acl acl);
+
 // Little endian, a version and then 8 bytes for each entry.
 std::string to_bytes(const Acl& acl);
 // Throws std::invalid_argument for anything that to_bytes() does not write.

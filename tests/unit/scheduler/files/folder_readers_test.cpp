@@ -69,12 +69,17 @@ class FolderReadersTest : public testing::Test {
   const std::string item_ = scratch_ / "7";
   const std::string attempt_ = scratch_ / "7/a1";
   std::vector<std::string> log_;
+  void prepare(const std::string& folder, int64_t owner, const std::string& group,
+               KnownReaders known = KnownReaders::kLeave) {
+    readers_.prepare(folder, owner, group, known);
+  }
+
   FolderReaders readers_{[this](const std::string& line) { log_.push_back(line); }};
   mode_t mask_ = 0;
 };
 
 TEST_F(FolderReadersTest, OwnerAndGroupReadWhatIsWrittenThereLaterAndNobodyElseDoes) {
-  readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+  prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
   make_attempt_folder(attempt_);
   write_with(0666, attempt_ + "/job.log");
   base::write_file_atomically(attempt_ + "/mip.mrc", "x");
@@ -94,7 +99,7 @@ TEST_F(FolderReadersTest, OwnerAndGroupReadWhatIsWrittenThereLaterAndNobodyElseD
 TEST_F(FolderReadersTest, ADaemonWithoutSpecialRightsLetsThemReadWhatItWrites) {
   ASSERT_EQ(::chown(scratch_.path().c_str(), kAnother, kAnother), 0);
   as_user(kAnother, kAnother, [&] {
-    readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+    prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
     make_attempt_folder(attempt_);
     write_with(0666, attempt_ + "/mip.mrc");
   });
@@ -105,13 +110,13 @@ TEST_F(FolderReadersTest, ADaemonWithoutSpecialRightsLetsThemReadWhatItWrites) {
 }
 
 TEST_F(FolderReadersTest, WhatIsWrittenForItsUserAloneStaysPrivate) {
-  readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+  prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
   write_with(0600, item_ + "/secret");
   EXPECT_FALSE(can_open(kOwner, kItsGroup, item_ + "/secret"));
 }
 
 TEST_F(FolderReadersTest, AnOpenUmaskOfTheJobGivesNobodyElseRights) {
-  readers_.prepare(item_, kOwner, "");
+  prepare(item_, kOwner, "");
   ::umask(0);
   make_attempt_folder(attempt_);
   write_with(0666, attempt_ + "/mip.mrc");
@@ -122,7 +127,7 @@ TEST_F(FolderReadersTest, AnOpenUmaskOfTheJobGivesNobodyElseRights) {
 TEST_F(FolderReadersTest, WhatWasThereBeforeStaysAsItIs) {
   make_attempt_folder(attempt_);
   write_with(0640, attempt_ + "/mip.mrc");
-  readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+  prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
   EXPECT_EQ(bits_of(attempt_), 0750U);
   EXPECT_FALSE(can_open(kOwner, kItsGroup, attempt_ + "/mip.mrc"));
   make_attempt_folder(item_ + "/a2");
@@ -134,31 +139,81 @@ TEST_F(FolderReadersTest, ReadersThatTheSiteHasSetAboveStay) {
   ASSERT_EQ(::setxattr(scratch_.path().c_str(), kDefaultAcl, to_bytes(above).data(),
                        to_bytes(above).size(), 0),
             0);
-  readers_.prepare(item_, kOwner, "");
+  prepare(item_, kOwner, "");
   make_attempt_folder(attempt_);
   EXPECT_TRUE(can_open(kAnother, kAnother, attempt_));
   EXPECT_TRUE(can_open(kOwner, kOwner, attempt_));
   EXPECT_FALSE(can_open(kNobody, kNobody, attempt_));
 }
 
+TEST_F(FolderReadersTest, ALaterAttemptAddsToWhoReads) {
+  prepare(item_, kOwner, "");
+  const Acl by_hand = with_readers(acl_of_mode(0750), {.user = kAnother});
+  for (const char* name : {kAccessAcl, kDefaultAcl}) {
+    const std::string bytes = to_bytes(by_hand);
+    ASSERT_EQ(::setxattr(item_.c_str(), name, bytes.data(), bytes.size(), 0), 0);
+  }
+  prepare(item_, kOwner, "", KnownReaders::kStay);
+  fs::create_directory(item_ + "/a2");
+  EXPECT_TRUE(can_open(kAnother, kAnother, item_ + "/a2"));
+}
+
+// As where a new database begins its numbers again.
+TEST_F(FolderReadersTest, ReadersOfAnEarlierItemOfTheNumberReadNothingOfTheNewOne) {
+  prepare(item_, kAnother, "#" + std::to_string(kItsGroup));
+  prepare(item_, kOwner, "");
+  make_attempt_folder(attempt_);
+  write_with(0666, attempt_ + "/mip.mrc");
+  for (const std::string& path : {item_, attempt_, attempt_ + "/mip.mrc"}) {
+    EXPECT_FALSE(can_open(kAnother, kAnother, path)) << path;
+    EXPECT_FALSE(can_open(kNobody, kItsGroup, path)) << path;
+    EXPECT_TRUE(can_open(kOwner, kNobody, path)) << path;
+  }
+}
+
 TEST_F(FolderReadersTest, TheDaemonsOwnUserNeedsNothing) {
-  readers_.prepare(item_, ::geteuid(), "#" + std::to_string(kItsGroup));
+  prepare(item_, ::geteuid(), "#" + std::to_string(kItsGroup));
   EXPECT_EQ(bits_of(item_), 0750U);
   EXPECT_EQ(::getxattr(item_.c_str(), kAccessAcl, nullptr, 0), -1);
   EXPECT_FALSE(can_open(kAnother, kItsGroup, item_));
 }
 
 TEST_F(FolderReadersTest, AGroupThatIsNotThereIsToldOnceAndTheOwnerStillReads) {
-  readers_.prepare(item_, kOwner, "no-such-group");
-  readers_.prepare(scratch_ / "8", kOwner, "no-such-group");
+  prepare(item_, kOwner, "no-such-group");
+  prepare(scratch_ / "8", kOwner, "no-such-group");
   EXPECT_TRUE(can_open(kOwner, kOwner, item_));
   EXPECT_THAT(log_, ElementsAre(HasSubstr("there is no group 'no-such-group'")));
+}
+
+TEST_F(FolderReadersTest, AGroupThatCouldNotBeLookedUpIsAskedForAgainAfterAMinute) {
+  std::chrono::steady_clock::time_point now{};
+  GroupLookup answer{.error = EIO};
+  int lookups = 0;
+  FolderReaders readers([this](const std::string& line) { log_.push_back(line); },
+                        {.look_up =
+                             [&](const std::string&) {
+                               ++lookups;
+                               return answer;
+                             },
+                         .now = [&] { return now; }});
+  readers.prepare(item_, kOwner, "lab", KnownReaders::kLeave);
+  readers.prepare(item_, kOwner, "lab", KnownReaders::kLeave);
+  EXPECT_EQ(lookups, 1);
+  EXPECT_FALSE(can_open(kNobody, kItsGroup, item_));
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("group 'lab' cannot be looked up")));
+  answer = {.number = kItsGroup};
+  now += FolderReaders::kRetry;
+  readers.prepare(item_, kOwner, "lab", KnownReaders::kLeave);
+  EXPECT_TRUE(can_open(kNobody, kItsGroup, item_));
+  now += FolderReaders::kRetry;
+  readers.prepare(item_, kOwner, "lab", KnownReaders::kLeave);
+  EXPECT_EQ(lookups, 2);
 }
 
 TEST_F(FolderReadersTest, ALinkInTheFoldersPlaceIsNotFollowed) {
   fs::create_directory(scratch_ / "closed");
   fs::create_directory_symlink(scratch_ / "closed", item_);
-  readers_.prepare(item_, kOwner, "");
+  prepare(item_, kOwner, "");
   EXPECT_FALSE(can_open(kOwner, kOwner, scratch_ / "closed"));
   EXPECT_THAT(log_, ElementsAre(HasSubstr("'" + item_ + "'")));
 }
@@ -192,7 +247,7 @@ TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
   ASSERT_EQ(::chown(scratch_.path().c_str(), kAnother, kSiteGroup), 0);
   ::chmod(scratch_.path().c_str(), 02751);
   as_user(kAnother, kAnother, [&] {
-    readers_.prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+    prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
     make_attempt_folder(attempt_);
     write_with(0666, attempt_ + "/mip.mrc");
   });
@@ -204,14 +259,15 @@ TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST(GroupNumber, IsFoundByNameAndByNumber) {
+TEST(LookUpGroup, FindsItByNameAndByNumber) {
   const ::group* root = ::getgrgid(0);
   ASSERT_NE(root, nullptr);
-  EXPECT_EQ(group_number(root->gr_name), 0U);
-  EXPECT_EQ(group_number("#65533"), 65533U);
-  EXPECT_EQ(group_number("no-such-group"), std::nullopt);
-  EXPECT_EQ(group_number("#x"), std::nullopt);
-  EXPECT_EQ(group_number(""), std::nullopt);
+  EXPECT_EQ(look_up_group(root->gr_name).number, 0U);
+  EXPECT_EQ(look_up_group("#65533").number, 65533U);
+  EXPECT_EQ(look_up_group("no-such-group").number, std::nullopt);
+  EXPECT_EQ(look_up_group("no-such-group").error, 0);
+  EXPECT_EQ(look_up_group("#x").number, std::nullopt);
+  EXPECT_EQ(look_up_group("").number, std::nullopt);
 }
 
 // ramfs is one of the few file systems without access control lists.
@@ -235,7 +291,7 @@ class WithoutAcls : public FolderReadersTest {
 };
 
 TEST_F(WithoutAcls, TheFolderGoesToTheGroup) {
-  readers_.prepare(there_, kOwner, "#" + std::to_string(kItsGroup));
+  prepare(there_, kOwner, "#" + std::to_string(kItsGroup));
   make_attempt_folder(there_ + "/a1");
   write_with(0666, there_ + "/a1/mip.mrc");
   EXPECT_TRUE(can_open(kOwner, kItsGroup, there_ + "/a1/mip.mrc"));
@@ -247,7 +303,7 @@ TEST_F(WithoutAcls, AGroupThatTheSiteHasChosenStaysAndIsToldOnce) {
   ASSERT_EQ(::chown(place_.c_str(), 0, kAnother), 0);
   ::chmod(place_.c_str(), 02751);
   for (const std::string name : {"/7", "/8"}) {
-    readers_.prepare(place_ + name, kOwner, "#" + std::to_string(kItsGroup));
+    prepare(place_ + name, kOwner, "#" + std::to_string(kItsGroup));
   }
   EXPECT_TRUE(can_open(kNobody, kAnother, there_));
   EXPECT_FALSE(can_open(kOwner, kItsGroup, there_));
@@ -256,15 +312,14 @@ TEST_F(WithoutAcls, AGroupThatTheSiteHasChosenStaysAndIsToldOnce) {
 
 TEST_F(WithoutAcls, ADaemonThatIsNoMemberOfTheGroupChangesNothingAndSaysSo) {
   ASSERT_EQ(::chown(place_.c_str(), kAnother, kAnother), 0);
-  as_user(kAnother, kAnother,
-          [&] { readers_.prepare(there_, kOwner, "#" + std::to_string(kItsGroup)); });
+  as_user(kAnother, kAnother, [&] { prepare(there_, kOwner, "#" + std::to_string(kItsGroup)); });
   EXPECT_EQ(bits_of(there_), 0750U);
   EXPECT_FALSE(can_open(kOwner, kItsGroup, there_));
   EXPECT_THAT(log_, ElementsAre(HasSubstr("cannot be given to group 65502")));
 }
 
 TEST_F(WithoutAcls, WithoutAGroupNothingChangesAndItIsSaid) {
-  readers_.prepare(there_, kOwner, "");
+  prepare(there_, kOwner, "");
   EXPECT_EQ(bits_of(there_), 0750U);
   EXPECT_THAT(log_, ElementsAre(HasSubstr("the owner's group is not known")));
 }

@@ -59,6 +59,17 @@ TEST(PosixAcl, AddingThemAgainChangesNothing) {
   EXPECT_EQ(with_readers(acl, readers), acl);
 }
 
+TEST(PosixAcl, WithoutNamedNothingButTheModeIsLeft) {
+  EXPECT_EQ(without_named(with_readers(acl_of_mode(0750), {.user = 1000, .group = 100})),
+            acl_of_mode(0750));
+  const Acl masked = {{.tag = AclTag::kOwner, .rights = 7},
+                      {.tag = AclTag::kUser, .rights = 7, .id = 5},
+                      {.tag = AclTag::kOwningGroup, .rights = 7},
+                      {.tag = AclTag::kMask, .rights = 4},
+                      {.tag = AclTag::kOthers, .rights = 0}};
+  EXPECT_EQ(without_named(masked), acl_of_mode(0740));
+}
+
 TEST(PosixAcl, WhatAMaskTookFromOthersIsNotGivenBack) {
   const Acl masked = {{.tag = AclTag::kOwner, .rights = 7},
                       {.tag = AclTag::kUser, .rights = 7, .id = 5},
