@@ -17,9 +17,9 @@ struct Command {
   std::map<std::string, std::string> environment{};  // all of it
   std::chrono::milliseconds timeout{25'000};
   std::chrono::milliseconds kill_wait{2'000};  // between SIGTERM and SIGKILL when it takes too long
-  size_t most_output = 256U << 20U;  // bytes kept of each stream; the rest is dropped
-  int input = -1;                    // becomes its standard input; -1: an empty one
-  uint64_t most_memory = 0;          // resident bytes of the program itself; 0: any
+  size_t most_output = 256U << 20U;            // bytes kept of each stream; the rest is dropped
+  int input = -1;                              // becomes its standard input; -1: an empty one
+  uint64_t most_memory = 0;                    // resident bytes of the program itself; 0: any
   // Called some times a second while it runs; false: it is to end. May be empty.
   std::function<bool()> look{};
 };
@@ -42,9 +42,9 @@ struct CommandResult {
   bool ok() const { return ending == Ending::kEnded && exit_code == 0 && !cut; }
 };
 
-// In /, in a process group of its own. Blocks for timeout + kill_wait at most, and for 2 s more where
-// the kernel lets the program not be killed. Throws std::system_error when there is no pipe or no
-// process to watch.
+// In /, in a process group of its own. Blocks for timeout + kill_wait at most, and for 2 s more
+// where the kernel lets the program not be killed. Throws std::system_error when there is no pipe
+// or no process to watch.
 CommandResult run_command(const Command& command);
 
 }  // namespace base
