@@ -92,8 +92,15 @@ def _children_of(parent):
 
 
 def _is_rank_1(process):
-    with open("/proc/%d/cmdline" % process, "rb") as file:
-        return b"\0--rank\0001\0" in file.read()
+    try:
+        with open("/proc/%d/cmdline" % process, "rb") as file:
+            return b"\0--rank\0001\0" in file.read()
+    except OSError:  # it has ended
+        return False
+
+
+def _ranks_1_of(search):
+    return [child for child in _children_of(search.pid) if _is_rank_1(child)]
 
 
 def _wait(check, seconds, condition):
@@ -117,9 +124,11 @@ def _kill_one(check):
     search = check.commands.start(command, check.record.log, check.environment, check.folder)
     try:
         progress = os.path.join(results, "progress.json")
-        _wait(check, TO_WORK, lambda: os.path.exists(progress) or search.poll() is not None)
+        # A rank that was just started does not have its command line yet.
+        _wait(check, TO_WORK, lambda: search.poll() is not None or
+              os.path.exists(progress) and _ranks_1_of(search))
         children = _children_of(search.pid)
-        victims = [child for child in children if _is_rank_1(child)]
+        victims = _ranks_1_of(search)
         if search.poll() is not None or not os.path.exists(progress) or not victims:
             print_tail(check.record.log.text_from(offset))
             return failed("the search of %d ranks did not begin, or was over too early" % ranks)
