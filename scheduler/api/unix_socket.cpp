@@ -1,6 +1,5 @@
 #include "scheduler/api/unix_socket.h"
 
-#include <grp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,6 +13,8 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+
+#include "base/group_lookup.h"
 
 namespace scheduler::api {
 namespace {
@@ -69,14 +70,9 @@ void remove_leftover(const std::string& path, const sockaddr_un& address) {
 
 void set_access(const std::string& path, const std::string& group) {
   if (!group.empty()) {
-    std::array<char, 16384> buffer;
-    ::group entry{};
-    ::group* found = nullptr;
-    ::getgrnam_r(group.c_str(), &entry, buffer.data(), buffer.size(), &found);
-    if (found == nullptr) {
-      throw std::runtime_error("socket_group: there is no group '" + group + "' on this machine");
-    }
-    if (::chown(path.c_str(), static_cast<uid_t>(-1), found->gr_gid) != 0) {
+    const base::GroupLookup found = base::look_up_group(group);
+    if (!found.number) throw std::runtime_error("socket_group: " + base::problem_of(found, group));
+    if (::chown(path.c_str(), static_cast<uid_t>(-1), *found.number) != 0) {
       refuse(path, "cannot give it to group '" + group + "'", errno);
     }
   }

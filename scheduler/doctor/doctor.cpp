@@ -1,6 +1,5 @@
 #include "scheduler/doctor/doctor.h"
 
-#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/group_lookup.h"
 #include "base/private_folder.h"
 #include "base/size_text.h"
 #include "base/text.h"
@@ -233,14 +233,15 @@ bool is_own_group(gid_t group) {
 void examine_socket_group(const Config& config, Findings& findings) {
   const std::string& name = config.socket_group;
   if (name.empty()) return;
-  std::array<char, 16384> buffer{};
-  ::group entry{};
-  ::group* found = nullptr;
-  ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
-  if (found == nullptr) {
-    findings.bad("socket_group", "there is no group '" + name + "' on this machine",
+  const base::GroupLookup group = base::look_up_group(name);
+  if (group.error != 0) {
+    findings.bad("socket_group", base::problem_of(group, name),
+                 "see that the system's database of groups answers (getent group " + name +
+                     "): margayd does not start before");
+  } else if (!group.number) {
+    findings.bad("socket_group", base::problem_of(group, name),
                  "create it, or correct socket_group: margayd does not start with it");
-  } else if (!is_own_group(found->gr_gid)) {
+  } else if (!is_own_group(*group.number)) {
     findings.bad("socket_group", "the user that runs this is no member of group '" + name + "'",
                  "make the user that runs margayd a member: only then can it give its socket to "
                  "the group");

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/group_lookup.h"
 #include "scheduler/files/folder_readers.h"
 #include "scheduler/files/posix_acl.h"
 
@@ -64,7 +65,7 @@ std::string closed_folder(gid_t group, const std::string& jobs) {
 }  // namespace
 
 void examine_readers(const Config& config, slurm::Findings& findings) {
-  const std::optional<gid_t> group = look_up_group(config.socket_group).number;
+  const std::optional<gid_t> group = base::look_up_group(config.socket_group).number;
   const std::string jobs = config.jobs();
   struct stat facts {};
   if (!group || ::stat(jobs.c_str(), &facts) != 0) return;

@@ -1,7 +1,6 @@
 #include "scheduler/files/folder_readers.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "base/descriptor.h"
-#include "base/parse_number.h"
 
 namespace scheduler {
 namespace {
@@ -160,23 +158,6 @@ void let_pass(const std::string& folder) {
   fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
 }
 
-GroupLookup look_up_group(const std::string& name) {
-  if (name.empty()) return {};
-  if (name[0] == '#') return {.number = base::parse_number<gid_t>(name.substr(1))};
-  std::vector<char> buffer(16384);
-  ::group entry{};
-  ::group* found = nullptr;
-  int error = 0;
-  while ((error = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
-             ERANGE &&
-         buffer.size() < (size_t{1} << 24)) {
-    buffer.resize(buffer.size() * 2);
-  }
-  if (found != nullptr) return {.number = found->gr_gid};
-  // Some databases say so of a name that they do not know (getgrnam(3)).
-  return {.error = error == ENOENT || error == ESRCH ? 0 : error};
-}
-
 std::optional<gid_t> FolderReaders::number_of(const std::string& group) {
   const auto now = surroundings_.now();
   const auto known = groups_.find(group);
@@ -184,15 +165,13 @@ std::optional<gid_t> FolderReaders::number_of(const std::string& group) {
       (known->second.lookup.error == 0 || now < known->second.looked_up + kRetry)) {
     return known->second.lookup.number;
   }
-  const GroupLookup lookup = surroundings_.look_up(group);
+  const base::GroupLookup lookup = surroundings_.look_up(group);
   groups_[group] = {.lookup = lookup, .looked_up = now};
   if (lookup.number || group.empty()) return lookup.number;
-  const std::string problem =
-      lookup.error == 0
-          ? "there is no group '" + group + "' on this machine: results of its items "
-          : "group '" + group + "' cannot be looked up (" + std::strerror(lookup.error) +
-                "): until it can, results of items whose search starts ";
-  if (told_.insert(problem).second) log_(problem + "are readable by their owners only");
+  const std::string problem = base::problem_of(lookup, group);
+  if (told_.insert(problem).second) {
+    log_(problem + ": results of items whose search starts now are readable by their owners only");
+  }
   return lookup.number;
 }
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "base/group_lookup.h"
 #include "scheduler/files/posix_acl.h"
 
 namespace scheduler {
@@ -36,21 +37,13 @@ void make_passable_folder(const std::string& folder);
 // link, and has no set-group-ID bit. Throws std::filesystem::filesystem_error.
 void let_pass(const std::string& folder);
 
-struct GroupLookup {
-  std::optional<gid_t> number{};
-  int error = 0;  // an errno: the system's database did not answer, and nothing is known
-};
-
-// Of a group by its name or "#GID". May wait for the system's database.
-GroupLookup look_up_group(const std::string& name);
-
 // For one thread. A group is looked up once; where the system's database does not answer, at most
 // once in kRetry. Each problem is told once.
 class FolderReaders {
  public:
   static constexpr std::chrono::seconds kRetry{60};
   struct Surroundings {
-    std::function<GroupLookup(const std::string&)> look_up = look_up_group;
+    std::function<base::GroupLookup(const std::string&)> look_up = base::look_up_group;
     std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
   };
 
@@ -70,7 +63,7 @@ class FolderReaders {
 
  private:
   struct Group {
-    GroupLookup lookup;
+    base::GroupLookup lookup;
     std::chrono::steady_clock::time_point looked_up;
   };
   std::optional<gid_t> number_of(const std::string& group);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
-#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -187,7 +186,7 @@ TEST_F(FolderReadersTest, AGroupThatIsNotThereIsToldOnceAndTheOwnerStillReads) {
 
 TEST_F(FolderReadersTest, AGroupThatCouldNotBeLookedUpIsAskedForAgainAfterAMinute) {
   std::chrono::steady_clock::time_point now{};
-  GroupLookup answer{.error = EIO};
+  base::GroupLookup answer{.error = EIO};
   int lookups = 0;
   FolderReaders readers([this](const std::string& line) { log_.push_back(line); },
                         {.look_up =
@@ -257,17 +256,6 @@ TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
   EXPECT_TRUE(can_open(kNobody, kItsGroup, attempt_ + "/mip.mrc"));
   EXPECT_FALSE(can_open(kNobody, kNobody, attempt_ + "/mip.mrc"));
   EXPECT_THAT(log_, IsEmpty());
-}
-
-TEST(LookUpGroup, FindsItByNameAndByNumber) {
-  const ::group* root = ::getgrgid(0);
-  ASSERT_NE(root, nullptr);
-  EXPECT_EQ(look_up_group(root->gr_name).number, 0U);
-  EXPECT_EQ(look_up_group("#65533").number, 65533U);
-  EXPECT_EQ(look_up_group("no-such-group").number, std::nullopt);
-  EXPECT_EQ(look_up_group("no-such-group").error, 0);
-  EXPECT_EQ(look_up_group("#x").number, std::nullopt);
-  EXPECT_EQ(look_up_group("").number, std::nullopt);
 }
 
 // ramfs is one of the few file systems without access control lists.
