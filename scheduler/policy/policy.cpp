@@ -17,6 +17,7 @@
 #include "scheduler/policy/floors.h"
 #include "scheduler/policy/holds.h"
 #include "scheduler/policy/item_widths.h"
+#include "scheduler/policy/plan_draft.h"
 #include "scheduler/policy/plan_text.h"
 #include "scheduler/policy/ready_order.h"
 #include "scheduler/policy/width_text.h"
@@ -250,8 +251,8 @@ class Planner {
     filling_.widths->take(item, width);
     Reason reason = reason_to_start(item, filling_);
     if (floor_over) reason.why = Why::kFloor;
-    reason.text = add_text(what_it_gets(item, width, snapshot_));
-    Decision& decision = decide(entry, Verdict::kStart, reason);
+    reason.text = draft_.add_text(what_it_gets(item, width, snapshot_));
+    Decision& decision = draft_.decide(entry.decision, Verdict::kStart, reason);
     decision.count = static_cast<int32_t>(filling_.ahead.at(number_of(item.priority)));
     JobStart start{.item_id = item.id,
                    .priority = item.priority,
@@ -275,7 +276,7 @@ class Planner {
     int64_t& ahead = filling_.ahead.at(number_of(item.priority));
     Reason reason = reason_to_wait(item, filling_);
     if (order_.has_groups()) reason.first_group = first_group(item);
-    Decision& decision = decide(entry, Verdict::kWait, reason);
+    Decision& decision = draft_.decide(entry.decision, Verdict::kWait, reason);
     decision.group = item.group;
     decision.count = static_cast<int32_t>(ahead);
     if (!has_stuck_jobs(item, snapshot_)) ++ahead;
@@ -285,19 +286,20 @@ class Planner {
     const PlanItem& item = *entry.item;
     const bool due = item.not_before <= snapshot_.now;
     if (item.cancel_requested) {
-      decide(entry, Verdict::kRuns, {.why = Why::kCancelled});
+      draft_.decide(entry.decision, Verdict::kRuns, {.why = Why::kCancelled});
     } else if (item.state == db::ItemState::kHeld) {
-      decide(entry, Verdict::kHeld, {.why = Why::kHeld});
+      draft_.decide(entry.decision, Verdict::kHeld, {.why = Why::kHeld});
     } else if (item.state == db::ItemState::kActive) {
       decide_active(entry);
     } else if (!due) {
-      decide(entry, Verdict::kWait, {.why = Why::kRetry}).count =
+      draft_.decide(entry.decision, Verdict::kWait, {.why = Why::kRetry}).count =
           static_cast<int32_t>(item.not_before - snapshot_.now);
     } else if (item.unread) {
-      const int text = text_number(holds_.of_reading(item));
-      decide(entry, Verdict::kWait, {.why = Why::kUnread, .text = text});
+      const int text = draft_.text_number(holds_.of_reading(item));
+      draft_.decide(entry.decision, Verdict::kWait, {.why = Why::kUnread, .text = text});
     } else {
-      decide(entry, Verdict::kWait, {.why = Why::kHold, .text = text_number(holds_.of(item))});
+      draft_.decide(entry.decision, Verdict::kWait,
+                    {.why = Why::kHold, .text = draft_.text_number(holds_.of(item))});
     }
   }
 
@@ -309,7 +311,7 @@ class Planner {
     if (item.stop_asked) {
       // What it is stopped for is not free for others.
       if (width) filling_.widths->take(item, *width);
-      decide(entry, Verdict::kRuns, {.why = Why::kStops});
+      draft_.decide(entry.decision, Verdict::kRuns, {.why = Why::kStops});
     } else if (const auto over = submitted_anew_.find(item.id); over != submitted_anew_.end()) {
       decide_anew(entry, over->second);
     } else if (width) {
@@ -317,7 +319,7 @@ class Planner {
     } else if (const auto narrow = filling_.widths->narrower(item)) {
       decide_narrower(entry, *narrow);
     } else {
-      decide(entry, Verdict::kRuns, {.why = Why::kRuns});
+      draft_.decide(entry.decision, Verdict::kRuns, {.why = Why::kRuns});
     }
   }
 
@@ -329,7 +331,7 @@ class Planner {
     const auto kept = snapshot_.not_widened.find(item.id);
     if (kept != snapshot_.not_widened.end() && kept->second.width == width.width) {
       const std::string text = gain + "; its job is not stopped for that: " + kept->second.why;
-      decide(entry, Verdict::kRuns, {.why = Why::kWidens, .text = add_text(text)});
+      decide_width(entry, Verdict::kRuns, text);
       return;
     }
     std::string text = gain + ": it is stopped with a checkpoint and resumes ";
@@ -348,7 +350,7 @@ class Planner {
       filling_.widths->take(item, width);
       plan_.widenings.push_back({.item_id = item.id, .width = width.width});
     }
-    decide(entry, verdict, {.why = Why::kWidens, .text = add_text(text)});
+    decide_width(entry, verdict, text);
   }
 
   void decide_narrower(const Entry& entry, const ItemWidth& width) {
@@ -361,13 +363,17 @@ class Planner {
       text += "; its job is not stopped for that: " + (cannot            ? kept->second.why
                                                        : held != nullptr ? *held
                                                                          : snapshot_.pause_reason);
-      decide(entry, Verdict::kRuns, {.why = Why::kWidens, .text = add_text(text)});
+      decide_width(entry, Verdict::kRuns, text);
       return;
     }
     text += ": it is stopped with a checkpoint and resumes with those";
     if (!item.waits) filling_.widths->take_narrower(width);
     plan_.widenings.push_back({.item_id = item.id, .width = width.width});
-    decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
+    decide_width(entry, Verdict::kWiden, text);
+  }
+
+  void decide_width(const Entry& entry, Verdict verdict, const std::string& text) {
+    draft_.decide(entry.decision, verdict, {.why = Why::kWidens, .text = draft_.add_text(text)});
   }
 
   void decide_anew(const Entry& entry, db::Priority over) {
@@ -377,39 +383,7 @@ class Planner {
         ": its job in Slurm is submitted anew, to wait there as those of class " + to_string(over) +
         " do";
     plan_.widenings.push_back({.item_id = item.id, .width = *item.width});
-    decide(entry, Verdict::kWiden, {.why = Why::kWidens, .text = add_text(text)});
-  }
-
-  Decision& decide(const Entry& entry, Verdict verdict, const Reason& reason) {
-    Decision& decision = plan_.decisions[entry.decision];
-    decision.verdict = verdict;
-    decision.reason = number_of_reason(reason);
-    return decision;
-  }
-
-  // The same reasons come one behind another, or in turn where the items of several kinds do.
-  uint32_t number_of_reason(const Reason& reason) {
-    constexpr size_t kLookedAt = 16;
-    std::vector<Reason>& reasons = plan_.reasons;
-    for (size_t back = 1; back <= std::min(kLookedAt, reasons.size()); ++back) {
-      const size_t number = reasons.size() - back;
-      if (reasons[number] == reason) return static_cast<uint32_t>(number);
-    }
-    reasons.push_back(reason);
-    return static_cast<uint32_t>(reasons.size() - 1);
-  }
-
-  int add_text(const std::string& text) {
-    plan_.texts.push_back(text);
-    return static_cast<int>(plan_.texts.size()) - 1;
-  }
-
-  // `text` is one of the snapshot's, or null: many items wait for the same.
-  int text_number(const std::string* text) {
-    if (text == nullptr) return -1;
-    const auto [known, is_new] = texts_.try_emplace(text, 0);
-    if (is_new) known->second = add_text(*text);
-    return known->second;
+    decide_width(entry, Verdict::kWiden, text);
   }
 
   const QueueSnapshot& snapshot_;
@@ -422,10 +396,10 @@ class Planner {
   Filling filling_;
   std::optional<db::Priority> full_;  // the highest class with ready items that is
   bool none_free_ = false;            // ItemWidths::has_free_gpu(): starts only make them fewer
-  Plan plan_;
+  PlanDraft draft_;
+  Plan& plan_ = draft_.plan;
   std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;
   std::vector<Entry> others_;
-  std::unordered_map<const std::string*, int> texts_;
 };
 
 }  // namespace
