@@ -67,13 +67,14 @@ void put_brief(const db::Item& item, const std::string& template_name, JsonLine&
   if (item.cancel_requested) line.put("cancel_requested", true);
   line.put("created", item.created);
   line.put("changed", item.changed);
-  line.put("finish_by", item.finish_by);
+  if (item.finish_by != 0) line.put("finish_by", item.finish_by);
   line.put_bytes("micrograph", item.micrograph_path);
   line.put_bytes("owner", item.owner);
 }
 
 void put_details(const db::Item& item, JsonLine& line) {
   if (!item.cancel_requested) line.put("cancel_requested", false);
+  if (item.finish_by == 0) line.put("finish_by", int64_t{0});
   line.put("owner_uid", item.owner_uid);
   line.put_bytes("reason", item.reason);
   line.put("repeat", int64_t{item.repeat});
@@ -92,6 +93,12 @@ nlohmann::json item_json(const db::Item& item, const std::string& template_name)
   put_details(item, line);
   line.end();
   return nlohmann::json::parse(text);
+}
+
+nlohmann::json enqueued_json(const db::Item& item) {
+  nlohmann::json json = {{"id", item.id}, {"priority", db::to_string(item.priority)}};
+  put_text(json, "micrograph", item.micrograph_path);
+  return json;
 }
 
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json) {

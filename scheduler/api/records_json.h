@@ -21,6 +21,8 @@ void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& jso
 void put_expected(const std::optional<ExpectedTimes>& times, JsonLine& line);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
+// What the answer to a request with many files says of each new one where it is to be brief.
+nlohmann::json enqueued_json(const db::Item& item);
 // What a list for people shows of it, and of the others what item_json() has besides.
 void put_brief(const db::Item& item, const std::string& template_name, JsonLine& line);
 void put_details(const db::Item& item, JsonLine& line);

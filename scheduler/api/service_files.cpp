@@ -178,6 +178,7 @@ json Service::enqueue(const Request& request) {
     }
   }
   const bool dry_run = is_dry_run(body);
+  const bool brief = flag_of(body, "brief");
   const std::vector<Enqueued> enqueued = commands_.enqueue(caller, requests, dry_run);
   std::map<int64_t, std::string> names;
   for (size_t i = 0; i < enqueued.size(); ++i) {
@@ -188,7 +189,7 @@ json Service::enqueue(const Request& request) {
     const db::Item& item = *enqueued[i].item;
     std::string& name = names[item.template_id];
     if (name.empty()) name = template_name(item.template_id);
-    json entry = item_json(item, name);
+    json entry = brief ? enqueued_json(item) : item_json(item, name);
     if (dry_run) entry.erase("id");  // it belongs to nothing
     put_late(commands_.late({item}).front(), entry);
     answers[places[i]] = {{"item", std::move(entry)}};

@@ -158,6 +158,7 @@ class Enqueuer {
     for (const OpenFile& file : batch.open) descriptors.push_back(file.descriptor.get());
     json body = enqueue_body(options_);
     body["items"] = batch.entries;
+    body["brief"] = !context_.wants_json();
     return context_.post("/v1/items", body, descriptors).at("items");
   }
 

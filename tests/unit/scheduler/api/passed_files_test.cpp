@@ -89,6 +89,19 @@ TEST_F(ApiTest, ARequestOfManyFilesIsOneTransactionWithAnAnswerForEach) {
   EXPECT_EQ(answers.at(3).at("item").at("micrograph"), file("three.mrc"));
 }
 
+TEST_F(ApiTest, ABriefAnswerNamesTheNewItemAndItsFile) {
+  register_template();
+  const std::string path = write("one.mrc");
+  const Descriptor file = open_file(path);
+  json body = enqueue_body(json::array({entry(path)}));
+  body["brief"] = true;
+  const json item = post("/v1/items", body, {file.get()}).at("items").at(0).at("item");
+  const json whole = get("/v1/items").at("items").at(0);
+  EXPECT_EQ(item, (json{{"id", whole.at("id")},
+                        {"micrograph", whole.at("micrograph")},
+                        {"priority", whole.at("priority")}}));
+}
+
 TEST_F(ApiTest, AFileThatWasNotPassedIsRefused) {
   register_template();
   const std::string path = write("one.mrc");
