@@ -128,6 +128,7 @@ std::string options_text(const std::map<std::string, std::string>& options) {
 
 std::map<std::string, std::string> parse_options(const std::string& text) {
   std::map<std::string, std::string> options;
+  if (text.empty()) return options;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const size_t equals = line.find('=');

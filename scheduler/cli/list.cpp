@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <ostream>
+#include <utility>
 
 #include "base/text.h"
 #include "scheduler/cli/items.h"
@@ -63,16 +64,23 @@ class Lister {
   void print_table() {
     Table table(titles_of(columns_));
     const bool hides = options_.filters.empty() && !options_.all && options_.limit == 0;
-    each(hides ? kEndedShown : 0, [&](const json& item) { table.add(row_of(item, columns_)); });
+    const auto cells = cells_of(columns_);
+    each(hides ? kEndedShown : 0, [&](const json& item) {
+      std::vector<Cell> row;
+      row.reserve(cells.size());
+      for (const auto& cell : cells) row.push_back(cell(item));
+      table.add(std::move(row));
+    });
     context_.print(table, "no items\n");
     if (hides && ended_ == kEndedShown) say_what_is_hidden();
   }
 
   void print_csv() {
     context_.out() << csv_line(columns_) << "\n";
+    const auto cells = cells_of(columns_);
     each(0, [&](const json& item) {
       std::vector<std::string> values;
-      for (const Cell& cell : row_of(item, columns_)) values.push_back(cell.text);
+      for (const auto& cell : cells) values.push_back(cell(item).text);
       context_.out() << csv_line(values) << "\n";
     });
   }

@@ -241,11 +241,10 @@ std::vector<Column> titles_of(const std::vector<std::string>& names) {
   return titles;
 }
 
-std::vector<Cell> row_of(const json& item, const std::vector<std::string>& names) {
-  std::vector<Cell> row;
-  row.reserve(names.size());
-  for (const std::string& name : names) row.push_back(column_of(name).cell(item));
-  return row;
+std::vector<std::function<Cell(const json&)>> cells_of(const std::vector<std::string>& names) {
+  std::vector<std::function<Cell(const json&)>> cells;
+  for (const std::string& name : names) cells.push_back(column_of(name).cell);
+  return cells;
 }
 
 void sort_items(std::vector<json>& items, const std::string& key) {

@@ -1,6 +1,7 @@
 // The columns of `margay list`, chosen by name. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ std::vector<std::string> default_columns(int terminal_columns);
 bool need_details(const std::vector<std::string>& columns);
 
 std::vector<Column> titles_of(const std::vector<std::string>& columns);
-// `item` is one of the API's list with explanation and progress.
-std::vector<Cell> row_of(const nlohmann::json& item, const std::vector<std::string>& columns);
+// The cells of these columns. An item is one of the API's list with explanation and progress.
+std::vector<std::function<Cell(const nlohmann::json&)>> cells_of(
+    const std::vector<std::string>& columns);
 
 // Sorts by a column, "-COLUMN" downwards: numbers and times by value, priorities and states from
 // the most urgent and live on, texts by their letters; the same ones stay in their order, and items
