@@ -109,6 +109,7 @@ json Service::route_item(Request& request, const std::vector<std::string>& path)
     return change(request, item, action);
   }
   if (path.size() == 3 && request.method == "GET") return show(request, item);
+  if (!action.empty()) commands_.check_may_read(caller_of(request.peer), item);
   if (action == "log") return log(request, item);
   if (action == "results") return results(request, item);
   if (action == "script") return script(request, item);

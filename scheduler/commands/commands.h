@@ -143,6 +143,8 @@ struct CommandsOptions {
   UrgentAllow urgent_allow{};
   // With which others may.
   UrgentTokens urgent_tokens{};
+  // Whether an item's results, logs and scripts are for its owner and privileged users alone.
+  bool only_owners_read = false;
   // The daemon's last plan. Without it, no item is planned yet.
   std::function<LastPlan()> plan{};
 };
@@ -152,6 +154,9 @@ class Commands {
   // The database and the clock must outlive the object.
   Commands(db::Database& database, const Clock& clock, CommandsOptions options = {})
       : database_(database), clock_(clock), options_(std::move(options)) {}
+
+  // Throws NotPermitted where the item is there and its files are not for this caller.
+  void check_may_read(const Caller& caller, int64_t item_id) const;
 
   // What can be refused before the volume is read, which takes long. `volume_sha256` is not used.
   void check_template(const Caller& caller, const TemplateRequest& request) const;

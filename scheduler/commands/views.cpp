@@ -40,6 +40,15 @@ std::vector<std::string> Commands::explain(const std::vector<db::Item>& items) c
   return sentences;
 }
 
+void Commands::check_may_read(const Caller& caller, int64_t item_id) const {
+  if (!options_.only_owners_read || caller.privileged) return;
+  const auto item = db::ItemStore(database_).find(item_id);
+  if (!item || item->owner_uid == caller.uid) return;
+  throw NotPermitted("the results, logs and scripts of item " + std::to_string(item_id) +
+                     " are for its owner, " + item->owner +
+                     ", alone: this site has 'results.readers: owner'");
+}
+
 std::vector<std::optional<int64_t>> Commands::late(const std::vector<db::Item>& items) const {
   const LastPlan plan = last_plan();
   std::vector<std::optional<int64_t>> seconds;

@@ -30,6 +30,8 @@ class ConfigError : public std::runtime_error {
 
 // What is kept of a finished search: all maps; only mip.mrc and scaled_mip.mrc; no map.
 enum class ResultsKeep { kAll, kScores, kPeaks };
+// Who reads the folder of an item besides the daemon's user and group.
+enum class ResultsReaders { kOwnerAndGroup, kOwner };
 
 struct LocalOptions {
   int slots = 1;            // searches at once on the processor, where there is no GPU
@@ -181,6 +183,7 @@ struct Config {
   Limits limits;
   std::chrono::milliseconds checkpoint_every{600'000};
   ResultsKeep keep = ResultsKeep::kAll;
+  ResultsReaders readers = ResultsReaders::kOwnerAndGroup;
   Retention retention;
   // Correlations per second of one device on an image of 4096 x 4096, by its model: used until a
   // search has finished.

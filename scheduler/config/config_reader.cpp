@@ -14,6 +14,8 @@ namespace {
 
 constexpr base::Words<ResultsKeep, 3> kKeeps = {
     {{ResultsKeep::kAll, "all"}, {ResultsKeep::kScores, "scores"}, {ResultsKeep::kPeaks, "peaks"}}};
+constexpr base::Words<ResultsReaders, 2> kResultsReaders = {
+    {{ResultsReaders::kOwnerAndGroup, "group"}, {ResultsReaders::kOwner, "owner"}}};
 constexpr base::Words<ClusterKind, 2> kClusters = {
     {{ClusterKind::kLocal, "local"}, {ClusterKind::kSlurm, "slurm"}}};
 
@@ -66,7 +68,8 @@ void read_top(const base::YamlSection& top, Config& config) {
                              {"stall", duration_into(config.intervals.stall)},
                              {"files", duration_into(config.intervals.files)},
                              {"strikes", duration_into(config.intervals.host_failures)}};
-  const Readers results = {{"keep", word_into(config.keep, kKeeps)}};
+  const Readers results = {{"keep", word_into(config.keep, kKeeps)},
+                           {"readers", word_into(config.readers, kResultsReaders)}};
   read_section(top, {{"state", text_into(config.state)},
                      {"jobs", text_into(config.jobs_folder)},
                      {"socket", text_into(config.socket)},

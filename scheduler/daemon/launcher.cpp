@@ -208,8 +208,9 @@ class Launcher {
                                               .ctf = item.ctf,
                                               .folder = attempt.directory});
     attempt.config_sha256 = base::sha256_of_text(config);
+    const bool group_reads = context_.config.readers == ResultsReaders::kOwnerAndGroup;
     context_.readers->prepare(item_folder(context_.config.jobs(), item.id), item.owner_uid,
-                              item.group,
+                              group_reads ? item.group : "",
                               attempt.number == 1 ? KnownReaders::kLeave : KnownReaders::kStay);
     make_attempt_folder(attempt.directory);
     base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config,

@@ -94,7 +94,7 @@ int let_read_by_acl(const base::Descriptor& folder, const struct stat& facts,
 
 // Returns why the group could not be given the folder.
 std::string let_read_by_group(int folder, const struct stat& facts, const FileReaders& readers) {
-  if (!readers.group) return "the owner's group is not known";
+  if (!readers.group) return "there is no group that it can be given to";
   const bool passes_on = (facts.st_mode & S_ISGID) != 0;
   if (facts.st_gid == *readers.group && (passes_on || facts.st_gid == ::getegid())) return "";
   if (passes_on) {

@@ -53,7 +53,8 @@ class FolderReaders {
   FolderReaders(std::function<void(const std::string&)> log, Surroundings surroundings)
       : log_(std::move(log)), surroundings_(std::move(surroundings)) {}
 
-  // Makes an item's folder, where it is not there, and lets its owner and the group read it. A
+  // Makes an item's folder, where it is not there, and lets its owner and the group, if one is
+  // named, read it. A
   // folder that is there before the item's first attempt is another database's item's, whose
   // readers must not read this one's results. Nothing is done for the daemon's own user. A folder
   // that its owner cannot read is no reason not to search: that is logged. Throws

@@ -44,6 +44,7 @@ CommandsOptions command_options(const Config& config, const Daemon& daemon) {
           .quotas = config.limits,
           .urgent_allow = config.policy.urgent_allow,
           .urgent_tokens = config.policy.urgent_tokens,
+          .only_owners_read = config.readers == ResultsReaders::kOwner,
           .plan = [&daemon] { return daemon.last_plan(); }};
 }
 

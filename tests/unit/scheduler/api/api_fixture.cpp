@@ -49,7 +49,7 @@ std::string search_settings() {
          "orientation_search_config:\n  psi_step: 90.0\n  theta_step: 90.0\n";
 }
 
-ApiFixture::ApiFixture() {
+ApiFixture::ApiFixture(bool only_owners_read) {
   std::string name = (std::filesystem::temp_directory_path() / "margay-api-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
   folder_ = std::filesystem::canonical(name).string();
@@ -63,6 +63,7 @@ ApiFixture::ApiFixture() {
                                          CommandsOptions{.crash = count_commits,
                                                          .check_options = check_sbatch_options,
                                                          .quotas = quotas_,
+                                                         .only_owners_read = only_owners_read,
                                                          .plan = [this] { return plans_.last(); }});
   service_ = std::make_unique<api::Service>(
       *database_, *commands_,

@@ -27,7 +27,7 @@ std::string search_settings();
 
 class ApiFixture : public testing::Test {
  protected:
-  ApiFixture();
+  explicit ApiFixture(bool only_owners_read = false);
   ~ApiFixture() override;
 
   std::string file(const std::string& name) const { return folder_ + "/" + name; }

@@ -1,6 +1,7 @@
 // What the API serves of the files that jobs leave: progress, log, results.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -11,6 +12,7 @@ namespace scheduler {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class JobFilesTest : public ApiFixture {};
@@ -97,6 +99,30 @@ TEST_F(JobFilesTest, ALogOrAPeakListThatIsNoFileOfTheJobsOwnIsNotServed) {
   db::ResultStore(*database_).insert(result);
   EXPECT_EQ(message("/results"),
             "'" + result.peaks_csv + "' is a symbolic link, which is not followed");
+}
+
+class OwnersFilesTest : public ApiFixture {
+ protected:
+  OwnersFilesTest() : ApiFixture(true) {}
+};
+
+TEST_F(OwnersFilesTest, AreShownToNobodyElseWhoIsToldWhoMay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
+  register_template();
+  const int64_t item = enqueue("one.mrc");
+  activate(item);
+  const std::string target = "/v1/items/" + std::to_string(item);
+  EXPECT_EQ(get(target + "/log").at("status"), 200);
+  as_nobody([&] {
+    for (const char* action : {"/log", "/results", "/script"}) {
+      EXPECT_THAT(get(target + action).dump(),
+                  AllOf(HasSubstr("for its owner, root, alone"),
+                        HasSubstr("results.readers: owner"), HasSubstr("\"status\":403")));
+    }
+    EXPECT_EQ(get(target).at("status"), 200);
+    EXPECT_EQ(get("/v1/items/9/log").at("status"), 404);
+    return 0;
+  });
 }
 
 TEST_F(JobFilesTest, ALogIsReadInPiecesWithoutCuttingLetters) {

@@ -34,7 +34,7 @@ cluster: local
 local: {slots: 4, threads: 8, time: 1:00:00}
 tick: 250ms
 checkpoint_every: 5m
-results: {keep: scores}
+results: {keep: scores, readers: owner}
 intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retry_longest: 1h, stall: 7m}
 )",
                                      "margayd.yaml");
@@ -51,6 +51,7 @@ intervals: {resolve: 1s, vanish_pending: 2s, vanish_running: 3s, retry: 4s, retr
   EXPECT_EQ(config.intervals.tick, milliseconds(250));
   EXPECT_EQ(config.checkpoint_every, milliseconds(300'000));
   EXPECT_EQ(config.keep, ResultsKeep::kScores);
+  EXPECT_EQ(config.readers, ResultsReaders::kOwner);
   EXPECT_EQ(config.intervals.resolve, milliseconds(1000));
   EXPECT_EQ(config.intervals.vanish_running, milliseconds(3000));
   EXPECT_EQ(config.intervals.retry_longest, milliseconds(3'600'000));

@@ -108,6 +108,15 @@ TEST_F(FolderReadersTest, ADaemonWithoutSpecialRightsLetsThemReadWhatItWrites) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
+TEST_F(FolderReadersTest, WithoutAGroupOnlyTheOwnerReads) {
+  prepare(item_, kOwner, "");
+  make_attempt_folder(attempt_);
+  write_with(0666, attempt_ + "/mip.mrc");
+  EXPECT_TRUE(can_open(kOwner, kItsGroup, attempt_ + "/mip.mrc"));
+  EXPECT_FALSE(can_open(kAnother, kItsGroup, attempt_ + "/mip.mrc"));
+  EXPECT_THAT(log_, IsEmpty());
+}
+
 TEST_F(FolderReadersTest, WhatIsWrittenForItsUserAloneStaysPrivate) {
   prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
   write_with(0600, item_ + "/secret");
@@ -309,7 +318,7 @@ TEST_F(WithoutAcls, ADaemonThatIsNoMemberOfTheGroupChangesNothingAndSaysSo) {
 TEST_F(WithoutAcls, WithoutAGroupNothingChangesAndItIsSaid) {
   prepare(there_, kOwner, "");
   EXPECT_EQ(bits_of(there_), 0750U);
-  EXPECT_THAT(log_, ElementsAre(HasSubstr("the owner's group is not known")));
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("there is no group that it can be given to")));
 }
 
 }  // namespace
