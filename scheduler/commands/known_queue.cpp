@@ -188,15 +188,7 @@ KnownQueue::Asks KnownQueue::asks_of_row(const db::QueuedItem& row) {
   const ClusterLimits& limits = snapshot_.limits;
   const auto [known, is_new] = asks_.try_emplace({row.options, row.priority}, nullptr);
   if (!is_new) return known->second;
-  const auto options = db::parse_options(row.options);
-  ItemAsks asks{.own_options = asks_for_more_than_mail(options),
-                .own_width = asks_for_width(options),
-                .own_room = asks_for_room(options),
-                .lane = lane_of_item(row.priority, options, limits),
-                .size = size_of(options)};
-  for (const auto& option : options) {
-    if (is_place(option.first)) asks.place.insert(option);
-  }
+  ItemAsks asks = asks_of(row.priority, db::parse_options(row.options), limits);
   const bool nothing = !asks.own_options && !asks.own_width && !asks.own_room &&
                        asks.lane.empty() && asks.size.empty() && asks.place.empty();
   if (!nothing) known->second = std::make_shared<const ItemAsks>(std::move(asks));

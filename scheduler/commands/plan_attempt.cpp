@@ -140,8 +140,14 @@ AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobSh
   return plan;
 }
 
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width) {
-  return plan_attempt(context, item, job_shape_of(context.config.slurm, width));
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobStart& start) {
+  JobShape shape = job_shape_of(context.config.slurm, start.width);
+  shape.nice_of = start.floor_over;
+  AttemptPlan plan =
+      plan_attempt(context, item, shape,
+                   {.segment = start.segment, .limit = start.limit, .longest = start.longest});
+  plan.attempt.by_floor = start.floor_over.has_value();
+  return plan;
 }
 
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id) {

@@ -12,6 +12,7 @@
 #include "db/database.h"
 #include "db/records.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/plan.h"
 #include "scheduler/policy/transition.h"
 
 namespace scheduler {
@@ -48,7 +49,8 @@ struct JobTime {
 // before it ended without any progress.
 AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, JobShape shape,
                          JobTime time = {});
-AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const Width& width);
+// The one that this start submits.
+AttemptPlan plan_attempt(const PlanContext& context, const db::Item& item, const JobStart& start);
 
 // The hosts that the next job of this item is kept away from.
 std::set<std::string> hosts_to_avoid(const PlanContext& context, int64_t item_id);

@@ -99,6 +99,19 @@ std::string lane_of_item(db::Priority priority, const std::map<std::string, std:
                  own_kind(priority, limits));
 }
 
+ItemAsks asks_of(db::Priority priority, const std::map<std::string, std::string>& options,
+                 const ClusterLimits& limits) {
+  ItemAsks asks{.own_options = asks_for_more_than_mail(options),
+                .own_width = asks_for_width(options),
+                .own_room = asks_for_room(options),
+                .lane = lane_of_item(priority, options, limits),
+                .size = size_of(options)};
+  for (const auto& option : options) {
+    if (is_place(option.first)) asks.place.insert(option);
+  }
+  return asks;
+}
+
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits) {

@@ -33,6 +33,10 @@ bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 std::string lane_of_item(db::Priority priority, const std::map<std::string, std::string>& options,
                          const ClusterLimits& limits);
 
+// What an item of this class with these options asks for.
+ItemAsks asks_of(db::Priority priority, const std::map<std::string, std::string>& options,
+                 const ClusterLimits& limits);
+
 // The pause that keeps a job of this class with these options of its item's from being submitted;
 // null when there is none.
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,

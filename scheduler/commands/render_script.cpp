@@ -1,15 +1,45 @@
 #include "scheduler/commands/render_script.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "db/attempts.h"
 #include "db/items.h"
 #include "scheduler/commands/read_snapshot.h"
 #include "scheduler/errors.h"
+#include "scheduler/policy/cluster_limits.h"
+#include "scheduler/policy/start_at_turn.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"
 
 namespace scheduler {
+namespace {
 
-RenderedScript render_item(const PlanContext& context, int64_t item_id,
+TurnItem turn_of(const db::Item& item, const ClusterLimits& limits) {
+  return {.item = {.id = item.id,
+                   .priority = item.priority,
+                   .asks = std::make_shared<const ItemAsks>(
+                       asks_of(item.priority, item.options, limits)),
+                   .left = static_cast<float>(std::clamp(1 - item.searched, 0.0, 1.0))},
+          .kind = {.template_id = item.template_id,
+                   .image_width = item.micrograph_size.width,
+                   .image_height = item.micrograph_size.height}};
+}
+
+db::Attempt next_attempt(const PlanContext& context, const Plan& plan, const db::Item& item,
+                         std::optional<Shape> shape) {
+  const TurnItem turn = turn_of(item, plan.limits);
+  if (!shape) return plan_attempt(context, item, start_at_turn(plan, turn)).attempt;
+  const JobShape job = job_shape_of(context.config.slurm, *shape);
+  const JobStart start = start_at_turn(plan, turn, job.width);
+  return plan_attempt(context, item, job,
+                      {.segment = start.segment, .limit = start.limit, .longest = start.longest})
+      .attempt;
+}
+
+}  // namespace
+
+RenderedScript render_item(const PlanContext& context, const PublishedPlan* plan, int64_t item_id,
                            std::optional<Shape> shape) {
   const auto item = db::ItemStore(context.database).find(item_id);
   if (!item) throw NotFound("no item " + std::to_string(item_id));
@@ -21,10 +51,10 @@ RenderedScript render_item(const PlanContext& context, int64_t item_id,
             .token = newest->token,
             .submitted = true};
   }
-  const SlurmOptions& slurm = context.config.slurm;
-  const JobShape job = shape ? job_shape_of(slurm, *shape) : class_shape_of(slurm, item->priority);
   try {
-    const db::Attempt attempt = plan_attempt(context, *item, job).attempt;
+    const Plan none{.limits = limits_of(context.config)};
+    const db::Attempt attempt =
+        next_attempt(context, plan == nullptr ? none : plan->plan, *item, shape);
     return {.text = attempt.script, .attempt = attempt.number, .token = attempt.token};
   } catch (const ScriptError& error) {
     throw Invalid(error.what());

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "scheduler/commands/plan_attempt.h"
+#include "scheduler/commands/published_plan.h"
 #include "scheduler/config/config.h"
 #include "slurm/cluster.h"
 
@@ -19,9 +20,11 @@ struct RenderedScript {
   std::string test_only{};  // what the cluster said of it, when it was asked
 };
 
-// Of the newest attempt; of the next one when there is none yet or another shape is wanted.
-// Throws NotFound, and Invalid for a script that cannot be made.
-RenderedScript render_item(const PlanContext& context, int64_t item_id, std::optional<Shape> shape);
+// Of the newest attempt; of the next one when there is none yet or another shape is wanted, with
+// the width and times that the daemon's last plan has, or expects, for it. Without a plan, null, it
+// has the width of its class. Throws NotFound, and Invalid for a script that cannot be made.
+RenderedScript render_item(const PlanContext& context, const PublishedPlan* plan, int64_t item_id,
+                           std::optional<Shape> shape);
 
 // Whether the cluster would take it, in its own words. Throws Invalid when this cluster cannot be
 // asked.

@@ -171,12 +171,7 @@ class Launcher {
 
   AttemptPlan prepare(const db::Item& item, const db::Template& search_template,
                       const JobStart& start) const {
-    JobShape shape = job_shape_of(context_.config.slurm, start.width);
-    shape.nice_of = start.floor_over;
-    AttemptPlan plan =
-        plan_attempt(plan_context(), item, shape,
-                     {.segment = start.segment, .limit = start.limit, .longest = start.longest});
-    plan.attempt.by_floor = start.floor_over.has_value();
+    AttemptPlan plan = plan_attempt(plan_context(), item, start);
     db::Attempt& attempt = plan.attempt;
     attempt.shape = text_of(limits_, start.width);
     attempt.explanation = start.explanation;
@@ -372,7 +367,7 @@ class Launcher {
     db::Item plain = item;
     plain.options.clear();
     try {
-      plan_attempt(plan_context(), plain, start.width);
+      plan_attempt(plan_context(), plain, start);
     } catch (const slurm::DirectiveError& error) {
       return {.hold = error.what()};
     } catch (const ScriptError& error) {

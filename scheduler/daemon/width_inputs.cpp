@@ -221,10 +221,12 @@ void WidthInputs::add_bounds(QueueSnapshot& snapshot) {
       if (given != options->second.end()) place[option] = given->second;
     }
   }
-  for (const auto& [priority, place] : places) snapshot.bounds[priority] = bounds_at(place);
+  for (const auto& [priority, place] : places) snapshot.bounds[{priority, {}}] = bounds_at(place);
+  // Items that ask the same share what they ask.
+  std::set<const ItemAsks*> seen;
   for (const PlanItem& item : snapshot.items) {
-    if (!item.asks || item.asks->place.empty()) continue;
-    const auto [known, is_new] = snapshot.own_bounds.try_emplace(item.asks.get());
+    if (!item.asks || item.asks->place.empty() || !seen.insert(item.asks.get()).second) continue;
+    const auto [known, is_new] = snapshot.bounds.try_emplace({item.priority, item.asks->place});
     if (!is_new) continue;
     auto place = item.asks->place;
     place.merge(std::map(places[item.priority]));

@@ -30,8 +30,7 @@ std::optional<int64_t> Deadlines::fastest(db::Priority priority, const SearchTim
     const Width& width = width_for(limits, priority);
     return width.gpus() == 0 ? std::nullopt : std::optional(ninety_percent(time, left, width));
   }
-  const auto of_class = snapshot_.bounds.find(priority);
-  const JobBounds bounds = of_class == snapshot_.bounds.end() ? JobBounds() : of_class->second;
+  const JobBounds bounds = bounds_of(snapshot_.bounds, {.priority = priority});
   std::optional<int64_t> least;
   for (const Width& width : limits.menu) {
     const bool fits = (limits.most_nodes == 0 || width.nodes <= limits.most_nodes) &&

@@ -193,7 +193,7 @@ bool ItemWidths::is_held(const PlanItem& item, const Width& width) const {
 
 std::vector<Width> ItemWidths::menu_for(const PlanItem& item, const ClassWidths& rules) const {
   std::vector<Width> menu;
-  const JobBounds bounds = bounds_of(snapshot_, item);
+  const JobBounds bounds = bounds_of(snapshot_.bounds, item);
   for (const Width& width : snapshot_.limits.menu) {
     if (width >= rules.least && fits(width, bounds) && !is_held(item, width)) menu.push_back(width);
   }
@@ -273,6 +273,13 @@ ItemWidth ItemWidths::of(const PlanItem& item) {
   return width;
 }
 
+ItemWidth ItemWidths::at(const PlanItem& item, const Width& width) const {
+  ItemWidth given{.width = width};
+  const bool chooses = snapshot_.limits.classes.contains(item.priority);
+  if (chooses && time_to_choose_by(item) != nullptr) given.segment = segment_of(item, given);
+  return given;
+}
+
 // Jobs that run side by side, since that is better for all of them, do not get the width of one.
 void ItemWidths::share_among_jobs(const PlanItem& item, const SearchTime& time,
                                   const ClassWidths& rules, WidthChoice& choice) {
@@ -334,7 +341,7 @@ int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) con
   if (time != nullptr && static_cast<double>(segment) <= run_seconds(time->model, 0, width.width)) {
     segment = 0;
   }
-  const int64_t most = bounds_of(snapshot_, item).most_seconds;
+  const int64_t most = bounds_of(snapshot_.bounds, item).most_seconds;
   if (most > 0) {
     const int64_t longest = std::max(most / 2, most - kForCheckpoint);
     segment = segment == 0 ? longest : std::min(segment, longest);
@@ -347,7 +354,7 @@ int64_t ItemWidths::limit_of(const PlanItem& item, const ItemWidth& width) const
   // What an item asks for itself may make its job another one than those that were measured.
   const SearchTime* time = asks_of(item).own_options ? nullptr : time_to_choose_by(item);
   if (time == nullptr || !time->well_known || width.width.gpus() == 0) return 0;
-  int64_t longest = bounds_of(snapshot_, item).most_seconds;
+  int64_t longest = bounds_of(snapshot_.bounds, item).most_seconds;
   if (item.priority > db::Priority::kUrgent && snapshot_.limits.segment > 0) {
     const int64_t segment = snapshot_.limits.segment + kForCheckpoint;
     longest = longest > 0 ? std::min(longest, segment) : segment;

@@ -37,6 +37,8 @@ class ItemWidths {
   ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int64_t> ready);
 
   ItemWidth of(const PlanItem& item);
+  // This width and its segment, as if it had been chosen.
+  ItemWidth at(const PlanItem& item, const Width& width) const;
   // What an urgent item whose job runs, or waits in the cluster, gets when the job is stopped with
   // a checkpoint; nullopt where nothing is wider, or where the job is as wide as its class must be
   // and either is not the item's first, or would gain less than a tenth of what is left. For a job

@@ -170,6 +170,8 @@ struct Plan {
   QueueForecast queue{};
   std::vector<FastestSearch> fastest{};            // of the kinds that the queue has had,
   std::vector<std::optional<SearchTime>> times{};  // and how long they take, where that is known
+  PlaceBounds bounds{};                            // the snapshot's,
+  double usual_job_seconds = 1;                    // and so is this
   std::optional<Placing> placing{};                // unset: where and when jobs start is not known
   std::vector<JobStart> starts{};                  // in their order
   std::vector<Widening> widenings{};               // after the starts

@@ -40,6 +40,8 @@ class Planner {
     plan_.made = snapshot.now;
     plan_.limits = snapshot.limits;
     plan_.pause_reason = snapshot.pause_reason;
+    plan_.bounds = snapshot.bounds;
+    plan_.usual_job_seconds = snapshot.usual_job_seconds;
     plan_.floors = floors_.all();
   }
 
@@ -263,7 +265,7 @@ class Planner {
                    .floor_over = floor_over,
                    .segment = width.segment,
                    .limit = width.segment > 0 ? 0 : filling_.widths->limit_of(item, width),
-                   .longest = bounds_of(snapshot_, item).most_seconds};
+                   .longest = bounds_of(snapshot_.bounds, item).most_seconds};
     if (asks.own_room) start.apart = item.owner;
     plan_.starts.push_back(std::move(start));
     --filling_.left.at(item.priority);

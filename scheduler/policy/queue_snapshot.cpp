@@ -36,13 +36,10 @@ std::string lane_of_width(const ClusterLimits& limits, db::Priority priority,
   return lane + (lane.empty() ? "" : ", ") + to_string(width);
 }
 
-JobBounds bounds_of(const QueueSnapshot& snapshot, const PlanItem& item) {
-  if (const auto own = snapshot.own_bounds.find(item.asks.get());
-      item.asks && own != snapshot.own_bounds.end()) {
-    return own->second;
-  }
-  const auto of_class = snapshot.bounds.find(item.priority);
-  return of_class == snapshot.bounds.end() ? JobBounds() : of_class->second;
+JobBounds bounds_of(const PlaceBounds& bounds, const PlanItem& item) {
+  auto found = bounds.find({item.priority, asks_of(item).place});
+  if (found == bounds.end()) found = bounds.find({item.priority, {}});
+  return found == bounds.end() ? JobBounds() : found->second;
 }
 
 }  // namespace scheduler

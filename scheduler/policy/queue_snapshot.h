@@ -56,13 +56,17 @@ struct PlanItem {
   int64_t started = 0;  // seconds since the epoch
 };
 
-struct QueueSnapshot;
-// What Slurm lets its job have.
-JobBounds bounds_of(const QueueSnapshot& snapshot, const PlanItem& item);
+// What Slurm lets a job have, by the class of its item and ItemAsks::place.
+using PlaceBounds =
+    std::map<std::pair<db::Priority, std::map<std::string, std::string>>, JobBounds>;
+
+// That of its class where its own place has none; unlimited where neither has.
+JobBounds bounds_of(const PlaceBounds& bounds, const PlanItem& item);
 
 // What an item that has none asks for.
 const ItemAsks& asks_of(const PlanItem& item);
 
+struct QueueSnapshot;
 // Whether its job runs in another partition or reservation than those of the site: it, or its
 // class, names one.
 bool runs_elsewhere(const QueueSnapshot& snapshot, const PlanItem& item);
@@ -72,6 +76,8 @@ struct SearchKind {
   int64_t template_id = 0;
   int64_t image_width = 0;  // pixels; 0: not known
   int64_t image_height = 0;
+
+  bool operator==(const SearchKind&) const = default;
 };
 
 // How much of the cluster the site's configuration grants.
@@ -148,10 +154,7 @@ struct QueueSnapshot {
   std::vector<std::optional<SearchTime>> times{};  // of each kind, where it is known
   std::map<int, std::string> no_time{};            // why it is not, a clause, by kind
   std::optional<GpuForecast> gpus{};
-  // What Slurm lets a job of each class have, and one whose item names an account or QOS of its
-  // own.
-  std::map<db::Priority, JobBounds> bounds{};
-  std::map<const ItemAsks*, JobBounds> own_bounds{};
+  PlaceBounds bounds{};
   // Plan::idle_since of the last plan.
   std::map<db::Priority, int64_t> idle_since{};
   // With the GPU-seconds of their jobs that have ended, decayed. Empty, or only one: all items are

@@ -125,7 +125,8 @@ RenderedScript Site::script_of(const api::ScriptRequest& request) {
       .config = config_, .database = database_, .now = SystemClock().now(), .nodes = [&] {
         return asked_cluster()->nodes();
       }};
-  RenderedScript script = render_item(context, request.item, request.shape);
+  const LastPlan plan = daemon_.last_plan();
+  RenderedScript script = render_item(context, plan.get(), request.item, request.shape);
   if (!request.test_only) return script;
   script.test_only = test_script(config_, *asked_cluster(), script);
   return script;

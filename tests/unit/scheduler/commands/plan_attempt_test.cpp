@@ -5,23 +5,35 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
 
 #include "scheduler/commands/render_script.h"
 #include "scheduler/files/file_io.h"
-#include "tests/unit/scheduler/daemon/slurm_fixture.h"
+#include "tests/unit/scheduler/daemon/known_searches_fixture.h"
 
 namespace scheduler {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-class PlanAttemptTest : public SlurmFixture {
+// Of a daemon on a cluster.
+template <class Fixture>
+class Rendering : public Fixture {
  protected:
+  using Fixture::clock_;
+  using Fixture::cluster_;
+  using Fixture::config_;
+  using Fixture::daemon_;
+  using Fixture::database_;
+
   PlanContext context() {
     return {.config = config_, .database = *database_, .now = clock_.now(), .nodes = [this] {
               ++times_asked_;
@@ -29,10 +41,62 @@ class PlanAttemptTest : public SlurmFixture {
             }};
   }
   // As it would be submitted now.
-  RenderedScript rendered(int64_t id) { return render_item(context(), id, Shape::kGpu); }
+  RenderedScript rendered(int64_t id, std::optional<Shape> shape = Shape::kGpu) {
+    return render_item(context(), daemon_->last_plan().get(), id, shape);
+  }
 
   int times_asked_ = 0;
 };
+
+class PlanAttemptTest : public Rendering<SlurmFixture> {};
+
+// Searches of known times, of which widths and time limits come.
+class RenderedPlanTest : public Rendering<KnownSearchesFixture> {
+ protected:
+  RenderedPlanTest() {
+    db::MeasureStore(*database_)
+        .put({.kind = db::MeasureKind::kRate,
+              .engine = "1",
+              .device = "H200",
+              .height = 4096,
+              .width = 4096,
+              .template_size = 128,
+              .runs = 5,
+              .mean = std::log(10.0)});
+    restart();
+  }
+};
+
+TEST_F(RenderedPlanTest, WhatWaitsHasTheWidthAndTheTimesThatThePlanExpectsForIt) {
+  config_.slurm.max_jobs = 1;
+  restart();
+  const auto first = enqueue_known("a.mrc", db::Priority::kHigh);
+  ticks(2);
+  const auto id = enqueue_known("b.mrc", db::Priority::kHigh);
+  ticks(1);
+  EXPECT_THAT(attempts(id), IsEmpty());
+  const RenderedScript script = rendered(id, std::nullopt);
+  EXPECT_THAT(script.text, AllOf(HasSubstr("--gres=gpu:4\n"), HasSubstr("--time=01:02:00\n")));
+  finish(attempt(first));
+  cluster_.end(attempt(first).token, slurm::JobState::kCompleted, 0);
+  ticks(3);
+  ASSERT_THAT(attempts(id), SizeIs(1));
+  EXPECT_EQ(script.text, attempt(id).script);
+}
+
+TEST_F(RenderedPlanTest, AnotherShapeHasTheTimesOfItsWidth) {
+  const auto id = enqueue_known("a.mrc", db::Priority::kUrgent);
+  ticks(2);
+  EXPECT_THAT(attempt(id).script, HasSubstr("--time=01:15:00\n"));
+  EXPECT_THAT(rendered(id, Shape::kGpu).text,
+              AllOf(HasSubstr("--gres=gpu:1\n"), HasSubstr("--time=18:30:00\n")));
+}
+
+TEST_F(RenderedPlanTest, WithoutAPlanItHasTheWidthOfItsClass) {
+  const auto id = enqueue_known("a.mrc", db::Priority::kUrgent);
+  const RenderedScript script = render_item(context(), nullptr, id, std::nullopt);
+  EXPECT_THAT(script.text, AllOf(HasSubstr("--gres=gpu:1\n"), Not(HasSubstr("--time="))));
+}
 
 TEST_F(PlanAttemptTest, WhatIsRenderedIsSubmittedWithAllThatEarlierAttemptsTaught) {
   config_.slurm.options = {{"time", "02:00:00"}};

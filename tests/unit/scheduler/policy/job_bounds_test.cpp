@@ -79,29 +79,29 @@ class BoundedWidthsTest : public testing::Test {
 
 TEST_F(BoundedWidthsTest, NoWidthIsChosenThatSlurmDoesNotGive) {
   EXPECT_EQ(start_of({.priority = Priority::kUrgent}).width.nodes, 16);
-  snapshot_.bounds[Priority::kUrgent] = {.most_nodes = 5};
+  snapshot_.bounds[{Priority::kUrgent, {}}] = {.most_nodes = 5};
   EXPECT_EQ(start_of({.priority = Priority::kUrgent}).width.nodes, 4);
-  snapshot_.bounds[Priority::kUrgent] = {.most_gpus = 8};
+  snapshot_.bounds[{Priority::kUrgent, {}}] = {.most_gpus = 8};
   EXPECT_EQ(start_of({.priority = Priority::kUrgent}).width.nodes, 2);
 }
 
 TEST_F(BoundedWidthsTest, AJobStopsWithACheckpointBeforeTheLongestTimeThatSlurmGives) {
-  snapshot_.bounds[Priority::kUrgent] = {.most_gpus = 4, .most_seconds = 7200};
+  snapshot_.bounds[{Priority::kUrgent, {}}] = {.most_gpus = 4, .most_seconds = 7200};
   const JobStart urgent = start_of({.priority = Priority::kUrgent});
   EXPECT_EQ(urgent.segment, 7200 - 120);
   EXPECT_EQ(urgent.longest, 7200);
   snapshot_.limits.segment = 3600;
-  snapshot_.bounds[Priority::kNormal] = {.most_seconds = 1800};
+  snapshot_.bounds[{Priority::kNormal, {}}] = {.most_seconds = 1800};
   EXPECT_EQ(start_of({.priority = Priority::kNormal}).segment, 1800 - 120);
-  snapshot_.bounds[Priority::kNormal] = {.most_seconds = 100'000};
+  snapshot_.bounds[{Priority::kNormal, {}}] = {.most_seconds = 100'000};
   EXPECT_EQ(start_of({.priority = Priority::kNormal}).segment, 3600);
 }
 
 TEST_F(BoundedWidthsTest, AnItemsOwnQosOrAccountHasItsOwnBounds) {
-  snapshot_.bounds[Priority::kUrgent] = {.most_nodes = 8};
+  snapshot_.bounds[{Priority::kUrgent, {}}] = {.most_nodes = 8};
   const PlanItem own =
       asking({.priority = Priority::kUrgent}, {.own_options = true, .place = {{"qos", "short"}}});
-  snapshot_.own_bounds[own.asks.get()] = {.most_nodes = 2};
+  snapshot_.bounds[{Priority::kUrgent, own.asks->place}] = {.most_nodes = 2};
   EXPECT_EQ(start_of(own).width.nodes, 2);
   EXPECT_EQ(start_of({.priority = Priority::kUrgent}).width.nodes, 8);
 }

@@ -94,7 +94,7 @@ TEST(PolicyProperties, NothingIsBeyondTheLimitsOfPartitionQosAndClass) {
       Width cap = item.finish_by > snapshot.now ? rules.deadline_cap : rules.cap;
       if (item.priority == Priority::kLow) cap = std::max(cap, node);
       EXPECT_LE(width.gpus(), cap.gpus()) << "item " << id;
-      const JobBounds bounds = bounds_of(snapshot, item);
+      const JobBounds bounds = bounds_of(snapshot.bounds, item);
       for (const int most : {snapshot.limits.most_nodes, bounds.most_nodes}) {
         EXPECT_TRUE(most == 0 || width.nodes <= most) << "item " << id;
       }
@@ -102,7 +102,7 @@ TEST(PolicyProperties, NothingIsBeyondTheLimitsOfPartitionQosAndClass) {
     };
     for (const JobStart& start : made.starts) {
       check(start.item_id, start.width, false);
-      const int64_t most = bounds_of(snapshot, item_of(snapshot, start.item_id)).most_seconds;
+      const int64_t most = bounds_of(snapshot.bounds, item_of(snapshot, start.item_id)).most_seconds;
       EXPECT_TRUE(most == 0 || start.segment <= most) << "item " << start.item_id;
     }
     for (const Widening& widening : made.widenings) {

@@ -58,9 +58,9 @@ class RandomSnapshot {
     if (!one_in(3)) limits.floors[db::Priority::kNormal] = any(0.01, 0.3);
     for (const db::Priority priority : {db::Priority::kUrgent, db::Priority::kNormal}) {
       if (!one_in(4)) continue;
-      snapshot_.bounds[priority] = {.most_nodes = one_in(2) ? pick(1, nodes_) : 0,
-                                    .most_gpus = one_in(2) ? pick(1, nodes_ * per_node_) : 0,
-                                    .most_seconds = one_in(2) ? pick(600, 100'000) : 0};
+      snapshot_.bounds[{priority, {}}] = {.most_nodes = one_in(2) ? pick(1, nodes_) : 0,
+                                          .most_gpus = one_in(2) ? pick(1, nodes_ * per_node_) : 0,
+                                          .most_seconds = one_in(2) ? pick(600, 100'000) : 0};
     }
   }
 
