@@ -10,6 +10,8 @@
 
 namespace base {
 
+constexpr size_t kMostBytes = size_t{1} << 24;  // of a group's entry
+
 GroupLookup look_up_group(const std::string& name) {
   if (name.empty()) return {};
   if (name[0] == '#') return {.number = parse_number<gid_t>(name.substr(1))};
@@ -17,10 +19,13 @@ GroupLookup look_up_group(const std::string& name) {
   ::group entry{};
   ::group* found = nullptr;
   int error = 0;
-  while ((error = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found)) ==
-             ERANGE &&
-         buffer.size() < (size_t{1} << 24)) {
-    buffer.resize(buffer.size() * 2);
+  for (;;) {
+    error = ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
+    if (error == ERANGE && buffer.size() < kMostBytes) {
+      buffer.resize(buffer.size() * 2);
+    } else if (error != EINTR) {
+      break;
+    }
   }
   if (found != nullptr) return {.number = found->gr_gid};
   // Some databases say so of a name that they do not know (getgrnam(3)).

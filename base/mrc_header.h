@@ -1,5 +1,6 @@
 // The header of MRC2014 files: modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16), 12 (float16),
-// either byte order.
+// either byte order. A new mode is added here, in value_bytes_of_mode() of mrc_header.cpp, and with
+// its conversion in kModes of engine/io/mrc.cpp.
 #pragma once
 
 #include <array>

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/descriptor.h"
@@ -109,8 +110,9 @@ class Running {
       // The leader is not reaped yet, so that no other group can have its number.
       kill_group(SIGKILL);
       // A process that waits in the kernel for a device or a file system that does not answer ends
-      // only when that does. Nobody waits for it: it stays a child of this process until then.
+      // only when that does.
       if (!watch(Clock::now() + kKilledWithin, false)) {
+        reap_later();
         result_.ending = CommandResult::Ending::kTimedOut;
         result_.why =
             command_.program + " cannot be killed: it waits in the kernel, as for a device";
@@ -125,6 +127,17 @@ class Running {
   }
 
  private:
+  // Without it a process that ends after all would stay in the table of processes.
+  void reap_later() const {
+    try {
+      std::thread([child = child_] {
+        while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+        }
+      }).detach();
+    } catch (const std::system_error&) {
+      // There are too many threads: the process is reaped when this one ends.
+    }
+  }
   // Waits until the process has ended and, with `all_output`, every writer has closed its output.
   // False: that took until after the deadline, or the process has passed another limit.
   bool watch(Clock::time_point deadline, bool all_output) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/parse_number.h"
-#include "slurm/slurm_lists.h"
+#include "base/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -44,7 +44,7 @@ std::optional<int> gpus_in(std::string_view list) {
   std::optional<int64_t> total;
   std::optional<int64_t> sum;
   while (!list.empty()) {
-    const auto entry = behind_gpu(take_list_entry(list));
+    const auto entry = behind_gpu(base::take_list_entry(list));
     if (!entry) continue;
     const int64_t count = count_of(*entry);
     if (count < 0 || count > kMost) continue;
@@ -59,7 +59,7 @@ std::optional<int> gpus_in(std::string_view list) {
 std::map<std::string, int> gpu_kinds_in(std::string_view list) {
   std::map<std::string, int64_t> counts;
   while (!list.empty()) {
-    const auto entry = behind_gpu(take_list_entry(list));
+    const auto entry = behind_gpu(base::take_list_entry(list));
     if (!entry) continue;
     const int64_t count = count_of(*entry);
     if (count < 0 || count > kMost) continue;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "slurm/slurm_lists.h"
+#include "base/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -17,7 +17,7 @@ int64_t even_part(int64_t total, size_t index, size_t nodes) {
 }  // namespace
 
 std::vector<NodeShare> shares_of(const QueuedJob& job) {
-  auto hosts = hosts_in(job.node_list);
+  auto hosts = base::hosts_in(job.node_list);
   if (!hosts) return {};
   const int64_t gpus = std::max(0, job.status.gpus.value_or(0));
   const bool said = job.gpus_by_node.size() == hosts->size();

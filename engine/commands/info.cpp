@@ -84,7 +84,7 @@ std::string cuda_device_text() {
   }
 }
 
-// What a search on the processor is told of: that of a usual micrograph and template.
+// The search that the line about the processor is for: a usual micrograph and template.
 constexpr ProblemShape kUsualSearch{4096, 4096, 512, 1};
 
 // As every core would do it, whether or not it fits this machine's memory.

@@ -181,7 +181,7 @@ void CudaDevice::launched(const char* name) {
   if (watch_ != nullptr) watch_->after(name, stream_);
 }
 
-// What a kernel does wrong is told here, and not by whom.
+// A fault of a kernel is reported here, without the name of the kernel.
 void CudaDevice::wait() {
   check(cudaStreamSynchronize(stream_),
         last_ + " or what ran before it; CUDA_LAUNCH_BLOCKING=1 tells which");

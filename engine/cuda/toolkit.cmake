@@ -63,7 +63,7 @@ endif()
 
 enable_language(CUDA)
 set(MARGAY_WITH_CUDA ON)
-# CMake 3.25 does not know yet how nvcc 13 is told its standard.
+# CMake 3.25 does not know yet which option gives nvcc 13 its standard.
 foreach(kind STANDARD EXTENSION)
   if(NOT CMAKE_CUDA20_${kind}_COMPILE_OPTION)
     set(CMAKE_CUDA20_${kind}_COMPILE_OPTION "-std=c++20")

@@ -21,7 +21,8 @@ std::string format(const char* pattern, Values... values) {
 // ISO 8601, UTC, whole seconds: 2026-01-31T23:59:59Z.
 std::string utc_time_text(std::chrono::system_clock::time_point time);
 
-// The two largest units: 3d 04h, 1h 02m, 2m 05s, 45s.
+// Short, as a progress bar needs it (the queue's tables write units out): 3d 04h, 1h 02m, 2m 05s,
+// 45s.
 std::string duration_text(double seconds);
 
 // 12,345,678.

@@ -126,6 +126,7 @@ void convert(const unsigned char* bytes, size_t count, bool swapped, float* out)
   }
 }
 
+// A new mode is added here and in base/mrc_header.cpp.
 struct Mode {
   int number;
   const char* type;

@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "base/parse_number.h"
+#include "base/slurm_lists.h"
 #include "base/text.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
-#include "engine/launch/slurm_lists.h"
 
 namespace engine {
 namespace {
@@ -174,8 +174,8 @@ std::optional<LauncherInfo> by_slurm(const Variables& variables) {
   const std::string tasks_name = variables.has("SLURM_STEP_TASKS_PER_NODE")
                                      ? "SLURM_STEP_TASKS_PER_NODE"
                                      : "SLURM_TASKS_PER_NODE";
-  place.local_size = count_of_host(variables.text_or(tasks_name, ""),
-                                   variables.number("SLURM_NODEID", 0).value_or(0))
+  place.local_size = base::count_of_host(variables.text_or(tasks_name, ""),
+                                         variables.number("SLURM_NODEID", 0).value_or(0))
                          .value_or(0);
   place.own_device = names_own_device(variables);
   check(place, {"SLURM_PROCID", step_size, "SLURM_LOCALID", tasks_name});
@@ -193,9 +193,10 @@ void add_rendezvous_by_slurm(LauncherInfo& info, const Variables& variables) {
       variables.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   const std::optional<std::string> list = variables.text(name);
   if (!list) return;
-  const std::optional<HostList> hosts = read_host_list(*list);
-  if (!hosts) throw UsageError(name + " is '" + *list + "', which is no list of hosts");
-  info.host = hosts->several ? hosts->first : "127.0.0.1";
+  const auto hosts = base::hosts_in(*list);
+  if (!hosts || hosts->empty())
+    throw UsageError(name + " is '" + *list + "', which is no list of hosts");
+  info.host = hosts->size() > 1 ? hosts->front() : "127.0.0.1";
 }
 
 std::optional<LauncherInfo> by_open_mpi(const Variables& variables) {

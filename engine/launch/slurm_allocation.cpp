@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/parse_number.h"
+#include "base/slurm_lists.h"
 #include "base/text.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
-#include "engine/launch/slurm_lists.h"
 
 namespace engine {
 namespace {
@@ -34,7 +34,7 @@ std::optional<int> number_of(const Environment& environment, const std::string& 
 std::optional<int> least(const std::string& list, int nodes) {
   std::optional<int> found;
   for (int node = 0; node < nodes; ++node) {
-    const std::optional<int> count = count_of_host(list, node);
+    const std::optional<int> count = base::count_of_host(list, node);
     if (!count) return std::nullopt;
     found = std::min(found.value_or(*count), *count);
   }

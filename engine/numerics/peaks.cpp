@@ -12,7 +12,8 @@ namespace {
 
 // x with erfc(x) = y for 1e-300 <= y <= 1. Newton's method on log erfc, which is concave and
 // falling: from a start right of the root it comes down to it without overshooting, and
-// erfc(x) <= exp(-x^2) gives such a start.
+// erfc(x) <= exp(-x^2) gives such a start. (Debian has it in Boost alone, which nothing else here
+// needs.)
 double inverse_erfc(double y) {
   const double target = std::log(y);
   double x = std::sqrt(std::max(0.0, -target));

@@ -240,7 +240,7 @@ void check_same_search(const std::string& path, const Checkpoint& found, const C
   }
   if (found.backend != wanted.backend) note("backend (" + found.backend + ")");
   if (found.precision != wanted.precision) note("precision (" + found.precision + ")");
-  // Another version is told of as such.
+  // Another version is reported as such.
   const bool same_version = found.numerics_version == wanted.numerics_version;
   if (same_version && found.fft != wanted.fft) note("transforms (--fft " + found.fft + ")");
   const bool same_shape = found.finished.size() == wanted.finished.size() &&

@@ -246,7 +246,8 @@ json Service::script(const Request& request, int64_t item) const {
   json answer = {{"item", item},
                  {"attempt", script.attempt},
                  {"token", script.token},
-                 {"submitted", script.submitted}};
+                 {"submitted", script.submitted},
+                 {"planned", script.planned}};
   put_text(answer, "script", script.text);
   if (wanted.test_only) put_text(answer, "test_only", script.test_only);
   return answer;

@@ -123,7 +123,7 @@ Exit explain(const Context& context, const std::vector<int64_t>& items) {
   if (context.wants_json()) {
     context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
   } else if (!few) {
-    context.out() << "What other widths and priorities would mean is told for at most "
+    context.out() << "What other widths and priorities would mean is shown for at most "
                   << kMostForecast << " items at once.\n";
   }
   return exit;

@@ -50,7 +50,8 @@ Exit export_peaks(const Context& context, const ExportOptions& options) {
     tally.succeeded();
   }
   if (tally.successes() == 0) {
-    throw Failure(Exit::kNotFound, "none of these items has a result");
+    throw Failure(tally.failures() == 0 ? Exit::kNotFound : tally.exit(),
+                  "there are no peaks of these items to write");
   }
   if (!options.star.empty()) write(options.star, particles.text());
   if (!options.csv.empty()) write(options.csv, table.text());

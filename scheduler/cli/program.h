@@ -1,4 +1,9 @@
 // The command line of `margay`: options, help, and the one place that reports errors.
+//
+// A new subcommand is a function in a file of its own and an entry in program.cpp, or in the file
+// of its group (admin_commands.cpp, daemon_commands.cpp, ingest_commands.cpp, site_commands.cpp,
+// template_commands.cpp); its options are in command_options.cpp. Its help, its completion and its
+// part of the manual page come from the entry.
 #pragma once
 
 #include <iosfwd>

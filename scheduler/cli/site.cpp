@@ -32,6 +32,11 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
                      " of item " + std::to_string(item) +
                      " has not been submitted; its folder does not exist yet");
   }
+  if (!answer.value("planned", true)) {
+    context.complain("the plan has no width for item " + std::to_string(item) +
+                     " yet: this is the script with the site's width; see margay explain " +
+                     std::to_string(item));
+  }
   return Exit::kOk;
 }
 

@@ -143,7 +143,8 @@ struct CommandsOptions {
   UrgentAllow urgent_allow{};
   // With which others may.
   UrgentTokens urgent_tokens{};
-  // Whether an item's results, logs and scripts are for its owner and privileged users alone.
+  // Whether an item's peaks, logs and scripts are for its owner and privileged users alone. What
+  // the queue shows of a result, counts and the best z, is for all.
   bool only_owners_read = false;
   // The daemon's last plan. Without it, no item is planned yet.
   std::function<LastPlan()> plan{};

@@ -1,11 +1,12 @@
 #include "scheduler/commands/published_plan.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/text.h"
 #include "scheduler/commands/job_state_text.h"
-#include "scheduler/policy/lanes.h"
+#include "scheduler/commands/read_snapshot.h"
 #include "scheduler/policy/plan_text.h"
 
 namespace scheduler {
@@ -207,7 +208,8 @@ std::optional<ItemForecast> forecast_of(const db::Item& item, const db::Attempt*
   const bool runs = attempt != nullptr && attempt->state == db::AttemptState::kRunning;
   return forecast_item(plan->plan, *plan->find(item.id),
                        {.finish_by = item.finish_by,
-                        .own_size = !size_of(item.options).empty(),
+                        .asks = std::make_shared<const ItemAsks>(
+                            asks_of(item.priority, item.options, plan->plan.limits)),
                         .started = runs ? attempt->started : 0});
 }
 

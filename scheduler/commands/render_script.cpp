@@ -26,15 +26,21 @@ TurnItem turn_of(const db::Item& item, const ClusterLimits& limits) {
                    .image_height = item.micrograph_size.height}};
 }
 
-db::Attempt next_attempt(const PlanContext& context, const Plan& plan, const db::Item& item,
-                         std::optional<Shape> shape) {
-  const TurnItem turn = turn_of(item, plan.limits);
-  if (!shape) return plan_attempt(context, item, start_at_turn(plan, turn)).attempt;
-  const JobShape job = job_shape_of(context.config.slurm, *shape);
-  const JobStart start = start_at_turn(plan, turn, job.width);
-  return plan_attempt(context, item, job,
-                      {.segment = start.segment, .limit = start.limit, .longest = start.longest})
-      .attempt;
+RenderedScript next_script(const PlanContext& context, const Plan& plan, const db::Item& item,
+                           std::optional<Shape> shape) {
+  std::optional<JobShape> job;
+  if (shape) job = job_shape_of(context.config.slurm, *shape);
+  const StartAtTurn turn = start_at_turn(plan, turn_of(item, plan.limits),
+                                         job ? std::optional(job->width) : std::nullopt);
+  const JobStart& start = turn.start;
+  if (job) job->nice_of = start.floor_over;
+  const JobTime time{.segment = start.segment, .limit = start.limit, .longest = start.longest};
+  const db::Attempt attempt =
+      (job ? plan_attempt(context, item, *job, time) : plan_attempt(context, item, start)).attempt;
+  return {.text = attempt.script,
+          .attempt = attempt.number,
+          .token = attempt.token,
+          .planned = turn.planned};
 }
 
 }  // namespace
@@ -53,9 +59,7 @@ RenderedScript render_item(const PlanContext& context, const PublishedPlan* plan
   }
   try {
     const Plan none{.limits = limits_of(context.config)};
-    const db::Attempt attempt =
-        next_attempt(context, plan == nullptr ? none : plan->plan, *item, shape);
-    return {.text = attempt.script, .attempt = attempt.number, .token = attempt.token};
+    return next_script(context, plan == nullptr ? none : plan->plan, *item, shape);
   } catch (const ScriptError& error) {
     throw Invalid(error.what());
   } catch (const slurm::DirectiveError& error) {

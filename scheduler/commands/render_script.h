@@ -17,12 +17,13 @@ struct RenderedScript {
   int attempt = 1;
   std::string token{};      // the job's name
   bool submitted = false;   // else nobody has run it, and its folder may not be there yet
+  bool planned = true;      // else its width and times are the site's, until the plan chooses them
   std::string test_only{};  // what the cluster said of it, when it was asked
 };
 
 // Of the newest attempt; of the next one when there is none yet or another shape is wanted, with
-// the width and times that the daemon's last plan has, or expects, for it. Without a plan, null, it
-// has the width of its class. Throws NotFound, and Invalid for a script that cannot be made.
+// the width and times of start_at_turn(); `plan` is the daemon's last one, null before its first.
+// Throws NotFound, and Invalid for a script that cannot be made.
 RenderedScript render_item(const PlanContext& context, const PublishedPlan* plan, int64_t item_id,
                            std::optional<Shape> shape);
 

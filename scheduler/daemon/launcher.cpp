@@ -203,16 +203,26 @@ class Launcher {
                                               .ctf = item.ctf,
                                               .folder = attempt.directory});
     attempt.config_sha256 = base::sha256_of_text(config);
-    const bool group_reads = context_.config.readers == ResultsReaders::kOwnerAndGroup;
-    context_.readers->prepare(item_folder(context_.config.jobs(), item.id), item.owner_uid,
-                              group_reads ? item.group : "",
-                              attempt.number == 1 ? KnownReaders::kLeave : KnownReaders::kStay);
+    let_owner_read(item);
     make_attempt_folder(attempt.directory);
     base::write_file_atomically(attempt.directory + "/" + kEngineConfigFile, config,
                                 {.mode = 0640});
     base::write_file_atomically(attempt.directory + "/" + kScriptFile, attempt.script,
                                 {.mode = 0750});
     return plan;
+  }
+
+  // An attempt's number does not say that it is the first: scripts of another database's item may
+  // have run in the folder.
+  void let_owner_read(const db::Item& item) const {
+    const std::string folder = item_folder(context_.config.jobs(), item.id);
+    if (context_.config.readers == ResultsReaders::kOwner) {
+      context_.readers->prepare(folder, item.owner_uid, "", KnownReaders::kOwnerAlone);
+      return;
+    }
+    const bool first = db::AttemptStore(context_.database).of_item(item.id).empty();
+    context_.readers->prepare(folder, item.owner_uid, item.group,
+                              first ? KnownReaders::kLeave : KnownReaders::kStay);
   }
 
   bool store_intent(db::Attempt& attempt) const {

@@ -222,10 +222,11 @@ void WidthInputs::add_bounds(QueueSnapshot& snapshot) {
     }
   }
   for (const auto& [priority, place] : places) snapshot.bounds[{priority, {}}] = bounds_at(place);
-  // Items that ask the same share what they ask.
-  std::set<const ItemAsks*> seen;
+  // Items of a class that ask the same share what they ask.
+  std::set<std::pair<db::Priority, const ItemAsks*>> seen;
   for (const PlanItem& item : snapshot.items) {
-    if (!item.asks || item.asks->place.empty() || !seen.insert(item.asks.get()).second) continue;
+    if (!item.asks || item.asks->place.empty()) continue;
+    if (!seen.emplace(item.priority, item.asks.get()).second) continue;
     const auto [known, is_new] = snapshot.bounds.try_emplace({item.priority, item.asks->place});
     if (!is_new) continue;
     auto place = item.asks->place;

@@ -62,6 +62,27 @@ std::string closed_folder(gid_t group, const std::string& jobs) {
   return "";
 }
 
+// Where results are for their owners alone.
+void examine_owners(const Config& config, bool by_group, slurm::Findings& findings) {
+  const std::string jobs = config.jobs();
+  if (by_group) {
+    findings.warn("readers",
+                  "members of '" + config.socket_group + "' can read all results in '" + jobs +
+                      "', which has the set-group-ID bit, although 'results.readers' is 'owner'",
+                  "take the bit away, and give the folder to the group of margayd's user: chmod "
+                  "g-s '" +
+                      jobs + "'");
+  } else if (has_acls(jobs)) {
+    findings.good("readers", "each item's owner can read its results in '" + jobs + "'");
+  } else {
+    findings.warn(
+        "readers",
+        "the file system of '" + jobs +
+            "' has no POSIX access control lists: owners of items cannot read the results",
+        "mount it with them");
+  }
+}
+
 }  // namespace
 
 void examine_readers(const Config& config, slurm::Findings& findings) {
@@ -76,6 +97,8 @@ void examine_readers(const Config& config, slurm::Findings& findings) {
                   "members of '" + config.socket_group + "' cannot enter '" + closed +
                       "' on the way to the results of their items in '" + jobs + "'",
                   "let them pass: chmod o+x '" + closed + "'");
+  } else if (config.readers == ResultsReaders::kOwner) {
+    examine_owners(config, by_group, findings);
   } else if (by_group) {
     findings.good("readers",
                   "group '" + config.socket_group + "' can read the results in '" + jobs + "'");

@@ -77,12 +77,13 @@ int let_read_by_acl(const base::Descriptor& folder, const struct stat& facts,
                     const FileReaders& readers, KnownReaders known) {
   FolderAcls acls;
   int error = read_acls(folder, facts, acls);
-  if (error == 0 && known == KnownReaders::kLeave) error = acls_from_above(folder, acls);
+  if (error == 0 && known != KnownReaders::kStay) error = acls_from_above(folder, acls);
   if (error != 0) return error;
   // The kernel takes the set-group-ID bit from a folder whose list is written by a process outside
   // its group: what is made there later is then not of this group, and is read by it by the list.
   FileReaders group{.user = readers.user};
-  if ((facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IRGRP) != 0) group.group = facts.st_gid;
+  const bool is_of_group = (facts.st_mode & S_ISGID) != 0 && (facts.st_mode & S_IRGRP) != 0;
+  if (is_of_group && known != KnownReaders::kOwnerAlone) group.group = facts.st_gid;
   const auto with_all = [&](const Acl& acl) {
     return with_readers(with_readers(acl, readers), group);
   };
@@ -94,7 +95,7 @@ int let_read_by_acl(const base::Descriptor& folder, const struct stat& facts,
 
 // Returns why the group could not be given the folder.
 std::string let_read_by_group(int folder, const struct stat& facts, const FileReaders& readers) {
-  if (!readers.group) return "there is no group that it can be given to";
+  if (!readers.group) return "the owner's group is not known";
   const bool passes_on = (facts.st_mode & S_ISGID) != 0;
   if (facts.st_gid == *readers.group && (passes_on || facts.st_gid == ::getegid())) return "";
   if (passes_on) {
@@ -128,9 +129,11 @@ std::string let_read(const std::string& folder, const FileReaders& readers, Know
   if (!means_no_acls(error)) {
     return std::string("its access control list cannot be written: ") + std::strerror(error);
   }
+  const std::string no_lists = "its file system has no POSIX access control lists";
+  if (known == KnownReaders::kOwnerAlone) return no_lists + ": mount it with them";
   const std::string why = let_read_by_group(open.get(), facts, readers);
   if (why.empty()) return "";
-  return "its file system has no POSIX access control lists, and " + why +
+  return no_lists + ", and " + why +
          ": mount it with them, or give the folder of jobs to a group of its readers, with mode "
          "2751";
 }
@@ -169,7 +172,7 @@ std::optional<gid_t> FolderReaders::number_of(const std::string& group) {
   groups_[group] = {.lookup = lookup, .looked_up = now};
   if (lookup.number || group.empty()) return lookup.number;
   const std::string problem = base::problem_of(lookup, group);
-  if (told_.insert(problem).second) {
+  if (logged_.insert(problem).second) {
     log_(problem + ": results of items whose search starts now are readable by their owners only");
   }
   return lookup.number;
@@ -181,7 +184,7 @@ void FolderReaders::prepare(const std::string& folder, int64_t owner, const std:
   if (owner < 0 || owner == static_cast<int64_t>(::geteuid())) return;
   const FileReaders readers{.user = static_cast<uid_t>(owner), .group = number_of(group)};
   const std::string why = let_read(folder, readers, known);
-  if (why.empty() || !told_.insert(why).second) return;
+  if (why.empty() || !logged_.insert(why).second) return;
   log_("the owner of the item may not be able to read its results in '" + folder + "': " + why);
 }
 

@@ -17,7 +17,8 @@ namespace scheduler {
 // What becomes of the readers that a folder has.
 enum class KnownReaders {
   kStay,
-  kLeave,  // but those that the folder above gives to what is made in it
+  kLeave,       // but those that the folder above gives to what is made in it
+  kOwnerAlone,  // as kLeave; nor is a group added that the set-group-ID bit shows to be chosen
 };
 
 // By an access control list that what is made in the folder later inherits. On a file system
@@ -38,7 +39,7 @@ void make_passable_folder(const std::string& folder);
 void let_pass(const std::string& folder);
 
 // For one thread. A group is looked up once; where the system's database does not answer, at most
-// once in kRetry. Each problem is told once.
+// once in kRetry. Each problem is logged once.
 class FolderReaders {
  public:
   static constexpr std::chrono::seconds kRetry{60};
@@ -54,11 +55,10 @@ class FolderReaders {
       : log_(std::move(log)), surroundings_(std::move(surroundings)) {}
 
   // Makes an item's folder, where it is not there, and lets its owner and the group, if one is
-  // named, read it. A
-  // folder that is there before the item's first attempt is another database's item's, whose
-  // readers must not read this one's results. Nothing is done for the daemon's own user. A folder
-  // that its owner cannot read is no reason not to search: that is logged. Throws
-  // std::filesystem::filesystem_error when it cannot be made.
+  // named, read it. A folder that is there before the item's first attempt is another database's
+  // item's, whose readers must not read this one's results: kLeave. Nothing is done for the
+  // daemon's own user. A folder that its owner cannot read is no reason not to search: that is
+  // logged. Throws std::filesystem::filesystem_error when it cannot be made.
   void prepare(const std::string& folder, int64_t owner, const std::string& group,
                KnownReaders known);
 
@@ -72,7 +72,7 @@ class FolderReaders {
   std::function<void(const std::string&)> log_;
   Surroundings surroundings_;
   std::map<std::string, Group> groups_;
-  std::set<std::string> told_;
+  std::set<std::string> logged_;
 };
 
 }  // namespace scheduler

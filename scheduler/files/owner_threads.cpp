@@ -40,7 +40,7 @@ struct OwnerThreads::State {
   void note_end(int64_t id) {
     const std::scoped_lock lock(mutex);
     Owner& owner = owners[id];
-    owner.late = Clock::now() - owner.sign > limits.patience;
+    owner.late = Clock::now() - owner.sign > limits.timeout;
     owner.in_time = !owner.late;
     owner.busy = false;
     owner.given_up = false;
@@ -110,11 +110,11 @@ bool OwnerThreads::ends(int64_t id, std::chrono::milliseconds longest) {
   std::unique_lock lock(state_->mutex);
   State::Owner& owner = state_->owners[id];
   const auto began = Clock::now();
-  const auto patience = owner.late ? Clock::duration{} : state_->limits.patience - owner.waited;
-  const auto until = [&] { return std::min(owner.sign + patience, began + longest); };
+  const auto timeout = owner.late ? Clock::duration{} : state_->limits.timeout - owner.waited;
+  const auto until = [&] { return std::min(owner.sign + timeout, began + longest); };
   while (owner.busy && Clock::now() < until()) state_->changed.wait_until(lock, until());
   owner.waited += Clock::now() - began;
-  owner.given_up = owner.busy && Clock::now() >= owner.sign + patience;
+  owner.given_up = owner.busy && Clock::now() >= owner.sign + timeout;
   return !owner.busy;
 }
 
@@ -122,7 +122,7 @@ bool OwnerThreads::finishes(int64_t id, std::chrono::milliseconds longest) const
   std::unique_lock lock(state_->mutex);
   const State::Owner& owner = state_->owners[id];
   const auto latest = Clock::now() + longest;
-  const auto until = [&] { return std::min(owner.sign + state_->limits.patience, latest); };
+  const auto until = [&] { return std::min(owner.sign + state_->limits.timeout, latest); };
   while (owner.busy && Clock::now() < until()) state_->changed.wait_until(lock, until());
   return !owner.busy;
 }
@@ -132,7 +132,7 @@ std::map<int64_t, std::string> OwnerThreads::hanging() const {
   std::map<int64_t, std::string> hanging;
   for (const auto& [id, owner] : state_->owners) {
     const bool turned_away = owner.turned_away && !state_->has_room(owner);
-    const bool silent = owner.busy && Clock::now() - owner.sign > state_->limits.patience;
+    const bool silent = owner.busy && Clock::now() - owner.sign > state_->limits.timeout;
     if (owner.given_up || silent || turned_away) hanging.emplace(id, state_->text_of(owner));
   }
   return hanging;

@@ -18,7 +18,7 @@
 namespace scheduler {
 
 struct OwnerThreadLimits {
-  std::chrono::milliseconds patience{2000};  // with one owner's file system, in each round
+  std::chrono::milliseconds timeout{2000};  // with one owner's file system, in each round
   int threads = 64;
   int kept = 16;  // of them, for owners whose last work was answered in time
 };

@@ -73,6 +73,11 @@ const WidthForecast& for_urgent(const std::vector<const WidthForecast*>& widths)
 
 }  // namespace
 
+const WidthForecast& chosen(const WidthChoice& choice) {
+  return *std::find_if(choice.forecasts.begin(), choice.forecasts.end(),
+                       [&](const auto& forecast) { return forecast.width == choice.width; });
+}
+
 std::optional<WidthChoice> choose_width(const WidthQuestion& question) {
   WidthChoice choice{.forecasts = forecasts_of(question)};
   const auto widths = admissible(choice.forecasts);

@@ -59,6 +59,9 @@ struct WidthChoice {
   std::vector<WidthForecast> forecasts{};  // of the widths that the cluster has room for
 };
 
+// What its width would mean.
+const WidthForecast& chosen(const WidthChoice& choice);
+
 // nullopt when the cluster has room for no width of the menu.
 std::optional<WidthChoice> choose_width(const WidthQuestion& question);
 

@@ -1,6 +1,7 @@
 #include "scheduler/policy/expected_times.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -27,7 +28,11 @@ class Expectation {
       : snapshot_(snapshot),
         plan_(plan),
         now_(static_cast<double>(snapshot.now)),
-        widths_(snapshot.limits, snapshot.now) {}
+        widths_(snapshot.limits, snapshot.now) {
+    for (size_t i = 0; i < class_bounds_.size(); ++i) {
+      class_bounds_[i] = bounds_of(snapshot.bounds, static_cast<db::Priority>(i), {});
+    }
+  }
 
   void add_others(const std::vector<Entry>& others) {
     for (const Entry& entry : others) {
@@ -191,6 +196,12 @@ class Expectation {
     return is_there ? static_cast<uint16_t>(number) : Decision::kFixedWidth;
   }
 
+  // Most items ask for nothing of their own.
+  JobBounds bounds_for(const PlanItem& item) const {
+    if (!asks_of(item).place.empty()) return bounds_of(snapshot_.bounds, item);
+    return class_bounds_[static_cast<size_t>(item.priority)];
+  }
+
   void add_waiting(const Entry& entry, const JobStart* start, int64_t left, Devices& devices) {
     const PlanItem& item = *entry.item;
     std::optional<double> begins;
@@ -201,7 +212,8 @@ class Expectation {
                                  .time = time,
                                  .left = item.left,
                                  .finish_by = item.finish_by,
-                                 .own_size = !asks_of(item).size.empty()};
+                                 .own_place = has_own_place(snapshot_.limits, item),
+                                 .bounds = bounds_for(item)};
       const auto width = start != nullptr ? std::optional(with_device(start->width))
                                           : widths_.of(search, left, devices);
       if (width) {
@@ -223,6 +235,7 @@ class Expectation {
   Plan& plan_;
   double now_;
   ExpectedWidths widths_;
+  std::array<JobBounds, std::tuple_size_v<ByClass>> class_bounds_{};
   std::vector<double> busy_{};       // seconds until the running jobs end, as expected,
   std::vector<double> busy_late_{};  // and with 90 % certainty
   std::vector<Rest> rests_{};

@@ -27,7 +27,7 @@ double in_segments(double whole, int64_t segment, double overhead) {
 
 double ExpectedWidths::in_segments_of(const WaitingSearch& search, double whole,
                                       const Width& width) const {
-  if (search.priority <= db::Priority::kUrgent || search.own_size) return whole;
+  if (search.priority <= db::Priority::kUrgent || search.own_place) return whole;
   return in_segments(whole, limits_.segment, run_seconds(search.time->model, 0, width));
 }
 
@@ -38,7 +38,7 @@ double ExpectedWidths::run_seconds_of(const WaitingSearch& search, const Width& 
   }
   const bool urgent = search.priority <= db::Priority::kUrgent;
   const auto known = std::find_if(last_.begin(), last_.end(), [&](const Known& one) {
-    return one.kind == search.kind && one.urgent == urgent && one.own_size == search.own_size &&
+    return one.kind == search.kind && one.urgent == urgent && one.own_place == search.own_place &&
            one.width == width;
   });
   if (known != last_.end()) return known->seconds;
@@ -47,7 +47,7 @@ double ExpectedWidths::run_seconds_of(const WaitingSearch& search, const Width& 
   if (last_.size() == kFew) last_.erase(last_.begin());
   last_.push_back({.kind = search.kind,
                    .urgent = urgent,
-                   .own_size = search.own_size,
+                   .own_place = search.own_place,
                    .width = width,
                    .seconds = seconds});
   return seconds;
@@ -55,7 +55,9 @@ double ExpectedWidths::run_seconds_of(const WaitingSearch& search, const Width& 
 
 std::vector<Width> ExpectedWidths::allowed(const WaitingSearch& search) {
   const auto rules = limits_.classes.find(search.priority);
-  if (rules == limits_.classes.end()) return {with_device(width_for(limits_, search.priority))};
+  if (rules == limits_.classes.end() || search.own_place) {
+    return {with_device(width_for(limits_, search.priority))};
+  }
   std::vector<Width> widths;
   for (const Timed& one : menu_of(search, rules->second)) widths.push_back(one.width);
   return widths;
@@ -64,7 +66,9 @@ std::vector<Width> ExpectedWidths::allowed(const WaitingSearch& search) {
 std::optional<Width> ExpectedWidths::of(const WaitingSearch& search, int64_t left,
                                         Devices& devices) {
   const auto rules = limits_.classes.find(search.priority);
-  if (rules == limits_.classes.end()) return with_device(width_for(limits_, search.priority));
+  if (rules == limits_.classes.end() || search.own_place) {
+    return with_device(width_for(limits_, search.priority));
+  }
   const Menu& menu = menu_of(search, rules->second);
   if (menu.empty()) return std::nullopt;
   if (search.priority <= db::Priority::kUrgent || is_due(search)) {
@@ -112,11 +116,15 @@ Width ExpectedWidths::by_wait(const WaitingSearch& search, const Menu& menu, Dev
 const ExpectedWidths::Menu& ExpectedWidths::menu_of(const WaitingSearch& search,
                                                     const ClassWidths& rules) {
   const bool due = is_due(search);
-  const auto [known, is_new] = menus_.try_emplace({search.priority, search.kind, due});
+  const JobBounds& most = search.bounds;
+  const auto [known, is_new] =
+      menus_.try_emplace({search.priority, search.kind, due, most.most_nodes, most.most_gpus});
   if (!is_new) return known->second;
   const SearchTime& time = *search.time;
   for (const Width& width : limits_.menu) {
-    const bool fits = limits_.most_nodes == 0 || width.nodes <= limits_.most_nodes;
+    const bool fits = (limits_.most_nodes == 0 || width.nodes <= limits_.most_nodes) &&
+                      (most.most_nodes == 0 || width.nodes <= most.most_nodes) &&
+                      (most.most_gpus == 0 || width.gpus() <= most.most_gpus);
     if (!fits || width < rules.least || width > (due ? rules.deadline_cap : rules.cap)) continue;
     const bool narrowest = known->second.empty();
     const double used = efficiency(time.model, time.work, width);

@@ -28,7 +28,8 @@ struct WaitingSearch {
   const SearchTime* time = nullptr;  // never null
   double left = 1;                   // PlanItem::left
   int64_t finish_by = 0;             // seconds since the epoch; 0: it has no deadline
-  bool own_size = false;             // its own options say how large its job is: no segments
+  bool own_place = false;            // has_own_place(): the site's width, and no segments
+  JobBounds bounds{};                // of its class, and of its own place
 };
 
 class ExpectedWidths {
@@ -55,7 +56,7 @@ class ExpectedWidths {
   struct Known {
     int kind = -1;
     bool urgent = false;
-    bool own_size = false;
+    bool own_place = false;
     Width width{};
     double seconds = 0;
   };
@@ -68,7 +69,8 @@ class ExpectedWidths {
 
   const ClusterLimits& limits_;
   int64_t now_;
-  std::map<std::tuple<db::Priority, int, bool>, Menu> menus_{};
+  // By class, kind, whether a deadline is to be met, and the most nodes and GPUs.
+  std::map<std::tuple<db::Priority, int, bool, int, int>, Menu> menus_{};
   std::vector<Known> last_{};
   int by_wait_ = 0;
 };

@@ -40,7 +40,7 @@ Floors::Floors(const QueueSnapshot& snapshot) : now_(snapshot.now) {
   }
   for (const PlanItem& item : snapshot.items) {
     if (item.state != db::ItemState::kActive || !item.width) continue;
-    if (runs_elsewhere(snapshot, item)) continue;
+    if (runs_elsewhere(snapshot.limits, item)) continue;
     Floor* floor = of(item.priority);
     if (floor == nullptr) continue;
     if (item.waits && !item.by_floor && !item.stop_asked) {

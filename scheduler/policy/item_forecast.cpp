@@ -76,6 +76,10 @@ std::vector<Turn> turns_of(const Plan& plan) {
   return turns;
 }
 
+PlanItem as_plan_item(const ForecastItem& item, db::Priority priority) {
+  return {.priority = priority, .asks = item.asks};
+}
+
 // The devices between two turns, and which of the searches that resume have done so.
 struct Line {
   Devices devices;
@@ -93,7 +97,10 @@ class Replay {
                 .kind = decision.kind,
                 .time = time_of(plan, decision),
                 .finish_by = item.finish_by,
-                .own_size = item.own_size} {
+                .own_place = has_own_place(plan.limits, as_plan_item(item, decision.priority)),
+                .bounds = bounds_of(plan.bounds, as_plan_item(item, decision.priority))},
+        plan_(plan),
+        item_(item) {
     const auto left = placing_.left.find(decision.item_id);
     if (left != placing_.left.end()) search_.left = left->second;
   }
@@ -225,6 +232,8 @@ class Replay {
   void add_promotion(db::Priority priority, const Boundary& boundary, ItemForecast& forecast) {
     WaitingSearch search = search_;
     search.priority = priority;
+    search.own_place = has_own_place(plan_.limits, as_plan_item(item_, priority));
+    search.bounds = bounds_of(plan_.bounds, as_plan_item(item_, priority));
     Line line = boundary.line;
     const auto width = widths_.of(search, 1, line.devices);
     if (!width) return;
@@ -256,6 +265,8 @@ class Replay {
   std::vector<Turn> turns_;
   ExpectedWidths widths_;
   WaitingSearch search_;
+  const Plan& plan_;
+  const ForecastItem& item_;
   const Turn* own_ = nullptr;
   // As planned: when each turn, and each search that resumes, is done.
   std::vector<double> done_{};

@@ -1,6 +1,6 @@
 // What the plan means for one item that has not ended: by when it starts and is done with 90 %
 // certainty, when it would be done at each width that its class may have, and what a promotion
-// would gain it and cost others. Told from a published plan, with the widths and times that the
+// would gain it and cost others. From a published plan, with the widths and times that the
 // plan expects for all other items. Pure.
 //
 // With 90 % certainty: the devices are taken as GpuForecast::late has them, and each search that is
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -55,9 +56,9 @@ struct ItemForecast {
 
 // What the plan does not keep of an item.
 struct ForecastItem {
-  int64_t finish_by = 0;  // seconds since the epoch; 0: it has no deadline
-  bool own_size = false;  // its own options say how large its job is
-  int64_t started = 0;    // of a job that runs, seconds since the epoch; 0: it waits
+  int64_t finish_by = 0;                   // seconds since the epoch; 0: it has no deadline
+  std::shared_ptr<const ItemAsks> asks{};  // null: for nothing
+  int64_t started = 0;  // of a job that runs, seconds since the epoch; 0: it waits
 };
 
 // nullopt where the plan does not know when the item is done.

@@ -12,7 +12,6 @@
 namespace scheduler {
 namespace {
 
-constexpr double kSecondsPerHour = 3600;
 constexpr double kWorthwhileGain = 0.9;
 constexpr int64_t kForCheckpoint = 120;
 
@@ -25,25 +24,9 @@ int gpus_up(const ClusterForecast& cluster) {
 // What its newest checkpoint lacks.
 double work_of(const PlanItem& item, const SearchTime& time) { return time.work * item.left; }
 
-std::string gpus_text(const Width& width) { return base::counted(width.gpus(), "GPU"); }
-
-const WidthForecast& chosen(const WidthChoice& choice) {
-  return *std::find_if(choice.forecasts.begin(), choice.forecasts.end(),
-                       [&](const auto& forecast) { return forecast.width == choice.width; });
-}
-
 bool has_room_for(const WidthChoice& choice, const Width& width) {
   return std::any_of(choice.forecasts.begin(), choice.forecasts.end(),
                      [&](const WidthForecast& forecast) { return forecast.width == width; });
-}
-
-const WidthForecast& first_done(const WidthChoice& choice) {
-  const WidthForecast* first = nullptr;
-  for (const WidthForecast& forecast : choice.forecasts) {
-    if (!forecast.admissible) continue;
-    if (first == nullptr || forecast.done_likely < first->done_likely) first = &forecast;
-  }
-  return first == nullptr ? choice.forecasts.front() : *first;
 }
 
 // Whether a job that has `left` seconds to run is stopped for a wider one. A job that meets its
@@ -55,39 +38,6 @@ bool gains(const WidthChoice& choice, double left, std::optional<double> deadlin
   if (!deadline) return true;
   const double late = bounded(left, model, kNinetyPercent);
   return late > *deadline && wider.done_late < kWorthwhileGain * late;
-}
-
-std::string late_text(const WidthChoice& choice) {
-  if (!std::isfinite(choice.late_by)) {
-    return "AT RISK: no width is certain to be done by its deadline";
-  }
-  return "AT RISK: it may be done " + span_text(choice.late_by) + " after its deadline";
-}
-
-std::string why(const ItemWidth& width, const WidthChoice& choice) {
-  switch (choice.rule) {
-    case WidthRule::kDeadline:
-      return "the narrowest that is done by its deadline with 90 % certainty";
-    case WidthRule::kAtRisk:
-      return late_text(choice);
-    case WidthRule::kBulk:
-      if (width.tail) return "a whole node, which its class may have while nobody else waits";
-      return width.sharing == 1
-                 ? "the widest that its class may have and that is done no later than a narrower "
-                   "one"
-                 : base::counted(width.sharing, "ready item") + " of its class and higher ones " +
-                       "share " + base::counted(width.usable_gpus, "GPU");
-    case WidthRule::kUrgent:
-      if (!width.in_turn) {
-        return base::counted(width.urgent, "urgent item") +
-               " share the GPUs, since side by side they are done sooner on average";
-      }
-      return first_done(choice).width == choice.width
-                 ? "the width that is done first"
-                 : "the narrowest that is done at most 10 % later than with " +
-                       gpus_text(first_done(choice).width);
-  }
-  return "";
 }
 
 }  // namespace
@@ -110,7 +60,7 @@ ItemWidths::ItemWidths(const QueueSnapshot& snapshot, std::map<db::Priority, int
       ++waiting_items_;
     }
     if (active && item.priority == db::Priority::kUrgent) ++urgent_jobs_[item.kind];
-    if (active && item.width && !item.waits && !runs_elsewhere(snapshot, item)) {
+    if (active && item.width && !item.waits && !runs_elsewhere(snapshot.limits, item)) {
       held_[item.priority] += item.width->gpus();
     }
     const bool bulk = item.priority > db::Priority::kUrgent;
@@ -144,10 +94,7 @@ int ItemWidths::usable_for(db::Priority priority) const {
 // None where the figures are not known, or are not those of its jobs: its own options or its
 // class's may lead to other nodes, or ask for other jobs.
 const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
-  const ItemAsks& asks = asks_of(item);
-  if (!gpus_ || runs_elsewhere(snapshot_, item) || asks.own_width || !asks.size.empty()) {
-    return nullptr;
-  }
+  if (!gpus_ || has_own_place(snapshot_.limits, item)) return nullptr;
   return time_of(item);
 }
 
@@ -155,7 +102,7 @@ const SearchTime* ItemWidths::time_to_choose_by(const PlanItem& item) const {
 std::string ItemWidths::why_not_chosen(const PlanItem& item) const {
   const ItemAsks& asks = asks_of(item);
   if (asks.own_width || !asks.size.empty()) return "its own options say how large its job is";
-  if (runs_elsewhere(snapshot_, item)) {
+  if (runs_elsewhere(snapshot_.limits, item)) {
     return asks.place.contains("partition") || asks.place.contains("reservation")
                ? "it names a partition or reservation of its own"
                : "its class names a partition or reservation";
@@ -327,11 +274,6 @@ std::optional<ItemWidth> ItemWidths::instead(const PlanItem& item) {
   return width;
 }
 
-bool ItemWidths::has_own_place(const PlanItem& item) const {
-  const ItemAsks& asks = asks_of(item);
-  return runs_elsewhere(snapshot_, item) || asks.own_width || !asks.size.empty();
-}
-
 // What is urgent keeps its GPUs until it is done, if Slurm lets it.
 int64_t ItemWidths::segment_of(const PlanItem& item, const ItemWidth& width) const {
   const bool bulk = item.priority > db::Priority::kUrgent;
@@ -391,33 +333,6 @@ void ItemWidths::take(const PlanItem& item, const ItemWidth& width) {
       width.segment > 0 ? static_cast<double>(width.segment) : std::numeric_limits<double>::max();
   place(gpus_->likely, width.width, std::min(seconds, most));
   place(gpus_->late, width.width, std::min(bounded(seconds, time->model, kNinetyPercent), most));
-}
-
-std::string explain_instead(const ItemWidth& width) {
-  if (!width.choice) return "";
-  return "done in " + span_text(chosen(*width.choice).done_likely) + " instead of " +
-         span_text(width.done_now);
-}
-
-std::string explain(const ItemWidth& width, const SearchTime& time, double left) {
-  if (!width.choice) return "";
-  std::string text = with_digits(time.work * left / kSecondsPerHour, 1) + " GPU hours";
-  if (left < 1) text += " of " + with_digits(time.work / kSecondsPerHour, 1) + " left";
-  if (!time.source.empty()) text += " (" + time.source + ")";
-  text += "; time until done:";
-  const char* comma = " ";
-  for (const WidthForecast& forecast : width.choice->forecasts) {
-    if (!forecast.admissible) continue;
-    text += comma + gpus_text(forecast.width) + " " + span_text(forecast.done_likely);
-    comma = ", ";
-  }
-  const WidthForecast& got = chosen(*width.choice);
-  if (got.wait > 0) text += "; of this it waits " + span_text(got.wait) + " for its GPUs";
-  if (width.not_placed > 0) {
-    text += "; it may wait longer, since " + base::counted(width.not_placed, "job") +
-            " that go first are not counted";
-  }
-  return text + "; " + why(width, *width.choice);
 }
 
 }  // namespace scheduler

@@ -50,8 +50,6 @@ class ItemWidths {
   std::optional<ItemWidth> narrower(const PlanItem& item) const;
   // Its job is stopped for that: the items that get its GPUs are no reason to stop another one.
   void take_narrower(const ItemWidth& width) { claimed_ += width.sharing; }
-  // Whether its job runs elsewhere than those of the site, or is as large as its own options say.
-  bool has_own_place(const PlanItem& item) const;
   // How long its job of this width takes, as expected and with 90 % certainty; what jobs take on
   // average where the time of its search is not known.
   double seconds_of(const PlanItem& item, const ItemWidth& width) const;

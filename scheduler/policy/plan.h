@@ -121,8 +121,8 @@ struct ResumedSearch {
   double late_seconds = 0;  // with 90 % certainty
 };
 
-// What the waiting items were placed on one after the other: what else one of them might have been
-// given is told from this (item_forecast.h).
+// What the waiting items were placed on one after the other: from this
+// item_forecast.h computes what else one of them might have been given.
 struct Placing {
   // When each device is free, before the first of them: seconds from the plan, as expected and with
   // 90 % certainty.
@@ -171,7 +171,8 @@ struct Plan {
   std::vector<FastestSearch> fastest{};            // of the kinds that the queue has had,
   std::vector<std::optional<SearchTime>> times{};  // and how long they take, where that is known
   PlaceBounds bounds{};                            // the snapshot's,
-  double usual_job_seconds = 1;                    // and so is this
+  double usual_job_seconds = 1;                    // and so is this,
+  bool knows_gpus = false;                         // whether it has a forecast of the GPUs
   std::optional<Placing> placing{};                // unset: where and when jobs start is not known
   std::vector<JobStart> starts{};                  // in their order
   std::vector<Widening> widenings{};               // after the starts

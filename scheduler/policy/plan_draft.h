@@ -18,8 +18,8 @@ class PlanDraft {
 
   // Returns its number in the plan.
   int add_text(const std::string& text);
-  // The same for a text of the snapshot, which many items wait for; null: -1. Texts are told apart
-  // by their addresses.
+  // The same for a text of the snapshot, which many items wait for; null: -1. Texts differ
+  // where their addresses do.
   int text_number(const std::string* text);
 
   Plan plan;

@@ -1,3 +1,4 @@
+// Longer than 400 lines, since the planner's steps share its state and are read in their order.
 #include "scheduler/policy/policy.h"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ class Planner {
     plan_.limits = snapshot.limits;
     plan_.pause_reason = snapshot.pause_reason;
     plan_.bounds = snapshot.bounds;
+    plan_.knows_gpus = snapshot.gpus.has_value();
     plan_.usual_job_seconds = snapshot.usual_job_seconds;
     plan_.floors = floors_.all();
   }
@@ -132,20 +134,20 @@ class Planner {
   bool may_take_spare_gpu(const PlanItem& item) const {
     const ItemWidths& widths = *filling_.widths;
     return snapshot_.limits.max_pending == 0 && !asks_of(item).own_room &&
-           !widths.has_own_place(item) && widths.has_spare_gpu();
+           !has_own_place(snapshot_.limits, item) && widths.has_spare_gpu();
   }
 
   // The next items of this class are to be submitted as soon as fewer of its jobs wait for these
   // GPUs: until then nothing of a lower class may be put in the cluster's queue before them.
   void note_full(const PlanItem& item) {
     if (full_ || !has_its_share(item, filling_) || asks_of(item).own_room) return;
-    if (!filling_.widths->has_own_place(item)) full_ = item.priority;
+    if (!has_own_place(snapshot_.limits, item)) full_ = item.priority;
   }
 
   // Whether it belongs behind the items of a full higher class: it does unless a GPU is free that
   // no job is expected to take. What has its own place does not compete with them.
   bool would_pass_higher(const PlanItem& item) {
-    if (!full_ || *full_ >= item.priority || filling_.widths->has_own_place(item)) return false;
+    if (!full_ || *full_ >= item.priority || has_own_place(snapshot_.limits, item)) return false;
     none_free_ = none_free_ || !filling_.widths->has_free_gpu();
     return none_free_;
   }
@@ -159,7 +161,7 @@ class Planner {
   void start_by_floor(const std::vector<Entry>& ready) {
     if (snapshot_.probing) return;
     const auto competes = [this](const Entry& entry) {
-      return !filling_.widths->has_own_place(*entry.item);
+      return !has_own_place(snapshot_.limits, *entry.item);
     };
     const auto over = std::find_if(ready.begin(), ready.end(), competes);
     if (over == ready.end()) return;
@@ -193,7 +195,7 @@ class Planner {
       const PlanItem& item = *entry.item;
       const bool waits = item.priority == priority && item.stoppable && item.waits;
       if (!waits || item.by_floor || item.stop_asked || item.cancel_requested) continue;
-      if (filling_.widths->has_own_place(item) || !item.width ||
+      if (has_own_place(snapshot_.limits, item) || !item.width ||
           snapshot_.not_widened.contains(item.id)) {
         continue;
       }

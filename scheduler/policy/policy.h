@@ -8,6 +8,13 @@
 // urgent item is stopped with a checkpoint and resumed on more GPUs where it is done clearly sooner
 // with them. Where jobs wait in the cluster's own queue, only a few of each class wait there; the
 // rest waits here, where an urgent item can still pass it.
+//
+// Where a rule stands: whether an item is ready, holds.h; the order, ready_order.h, fair_share.h
+// and deadlines.h; how many start, filling.h; the floors of classes, floors.h; widths,
+// choose_width.h (one item) and item_widths.h (in a queue); jobs that are stopped for others,
+// item_widths.h and spare_widths.cpp; segments and time limits, item_widths.h; expected times,
+// expected_times.h. The words for users are in plan_text.h and width_text.h. docs/policy.md has
+// every rule.
 #pragma once
 
 #include <set>

@@ -14,10 +14,15 @@ const ItemAsks& asks_of(const PlanItem& item) {
   return item.asks ? *item.asks : nothing;
 }
 
-bool runs_elsewhere(const QueueSnapshot& snapshot, const PlanItem& item) {
+bool runs_elsewhere(const ClusterLimits& limits, const PlanItem& item) {
   if (leads_elsewhere(asks_of(item).place)) return true;
-  const auto of_class = snapshot.limits.class_options.find(item.priority);
-  return of_class != snapshot.limits.class_options.end() && leads_elsewhere(of_class->second);
+  const auto of_class = limits.class_options.find(item.priority);
+  return of_class != limits.class_options.end() && leads_elsewhere(of_class->second);
+}
+
+bool has_own_place(const ClusterLimits& limits, const PlanItem& item) {
+  const ItemAsks& asks = asks_of(item);
+  return runs_elsewhere(limits, item) || asks.own_width || !asks.size.empty();
 }
 
 const Width& width_for(const ClusterLimits& limits, db::Priority priority) {
@@ -36,10 +41,15 @@ std::string lane_of_width(const ClusterLimits& limits, db::Priority priority,
   return lane + (lane.empty() ? "" : ", ") + to_string(width);
 }
 
-JobBounds bounds_of(const PlaceBounds& bounds, const PlanItem& item) {
-  auto found = bounds.find({item.priority, asks_of(item).place});
-  if (found == bounds.end()) found = bounds.find({item.priority, {}});
+JobBounds bounds_of(const PlaceBounds& bounds, db::Priority priority,
+                    const std::map<std::string, std::string>& place) {
+  auto found = bounds.find({priority, place});
+  if (found == bounds.end()) found = bounds.find({priority, {}});
   return found == bounds.end() ? JobBounds() : found->second;
+}
+
+JobBounds bounds_of(const PlaceBounds& bounds, const PlanItem& item) {
+  return bounds_of(bounds, item.priority, asks_of(item).place);
 }
 
 }  // namespace scheduler

@@ -60,16 +60,20 @@ struct PlanItem {
 using PlaceBounds =
     std::map<std::pair<db::Priority, std::map<std::string, std::string>>, JobBounds>;
 
-// That of its class where its own place has none; unlimited where neither has.
+// Those of its class where its own place has none; unlimited where neither has.
+JobBounds bounds_of(const PlaceBounds& bounds, db::Priority priority,
+                    const std::map<std::string, std::string>& place);
 JobBounds bounds_of(const PlaceBounds& bounds, const PlanItem& item);
 
 // What an item that has none asks for.
 const ItemAsks& asks_of(const PlanItem& item);
 
-struct QueueSnapshot;
+struct ClusterLimits;
 // Whether its job runs in another partition or reservation than those of the site: it, or its
 // class, names one.
-bool runs_elsewhere(const QueueSnapshot& snapshot, const PlanItem& item);
+bool runs_elsewhere(const ClusterLimits& limits, const PlanItem& item);
+// Whether it does, or is as large as the item's own options say: its width is then not chosen.
+bool has_own_place(const ClusterLimits& limits, const PlanItem& item);
 
 // Searches that take as long as each other: of one template, on images of one size.
 struct SearchKind {

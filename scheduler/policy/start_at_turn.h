@@ -1,4 +1,4 @@
-// What the job of a waiting item is given, told from a published plan: the start that the plan has
+// What the job of a waiting item is given, from a published plan: the start that the plan has
 // for it, or the width that the plan expects for it when it has its turn, with the times that the
 // policy would give a job of that width. Pure.
 #pragma once
@@ -19,8 +19,14 @@ struct TurnItem {
   SearchKind kind{};  // an image of width 0: not known
 };
 
-// Of a job of `width`, if that is given. An item that the plan does not know is given the width of
-// its class. Item, class, width, floor_over, segment, limit and longest are set.
-JobStart start_at_turn(const Plan& plan, TurnItem turn, std::optional<Width> width = std::nullopt);
+struct StartAtTurn {
+  JobStart start{};      // item, class, width, floor_over, segment, limit and longest
+  bool planned = false;  // the plan has a width for it, or it can have only this one
+};
+
+// Of a job of `width`, if that is given. An item that waits for something other than its turn, or
+// while nothing may be submitted, has no width in the plan: it is given the site's.
+StartAtTurn start_at_turn(const Plan& plan, TurnItem turn,
+                          std::optional<Width> width = std::nullopt);
 
 }  // namespace scheduler

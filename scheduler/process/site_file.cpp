@@ -182,7 +182,7 @@ SiteProposal propose_slurm(const slurm::SiteFacts& site) {
       "set 'jobs' to a folder that every node sees under the same path, and 'engine' "
       "to margay-engine on such a path, with margay-job beside it",
       "add 'account' to slurm.options if jobs need one; slurmrestd instead of Slurm's "
-      "commands: slurm.md"};
+      "commands: docs/slurm.md"};
   return proposal;
 }
 

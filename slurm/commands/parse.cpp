@@ -5,13 +5,13 @@
 #include <utility>
 
 #include "base/parse_number.h"
+#include "base/slurm_lists.h"
 #include "base/text.h"
 #include "slurm/commands/text_fields.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
 #include "slurm/sbatch/values.h"
-#include "slurm/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -206,7 +206,7 @@ std::optional<QueuedJob> read_everybodys(const Fields& fields) {
   }
   if (job.status.state == JobState::kPending) {
     read_time(fields[kStart], job.expected_start);
-    if (!is_absent(fields[kOthersTasks])) job.waiting_tasks = tasks_in(fields[kOthersTasks]);
+    if (!is_absent(fields[kOthersTasks])) job.waiting_tasks = base::tasks_in(fields[kOthersTasks]);
   } else if (!is_over(job.status.state)) {
     job.node_list = present(fields[kOthersNodeList]);
     job.status.host = job.node_list;

@@ -38,7 +38,8 @@ constexpr const char* kExitBeside = "exit.new";
 constexpr int64_t kLongestWait = 60'000;
 constexpr int64_t kKillAgain = 20;
 
-// The end must be told even when the disk has filled up meanwhile: its room is taken at the start.
+// The end must be recorded even when the disk has filled up meanwhile: its room is taken at the
+// start.
 void reserve_exit_record(const JobFolder& folder) {
   const base::Descriptor file(
       openat(folder.descriptor(), kExitBeside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

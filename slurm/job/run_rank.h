@@ -6,7 +6,7 @@
 
 namespace slurm {
 
-// Returns what the launcher is told: the rank's code, the highest of several. Signals are left to
+// Returns the exit code for the launcher: the rank's, the highest of several. Signals are left to
 // the engine, since Slurm signals every process of a step.
 int run_rank(const RankOptions& options);
 

@@ -1,13 +1,13 @@
 // Implements json.h: one job, as the controller and as accounting show it.
 #include <algorithm>
 
+#include "base/slurm_lists.h"
 #include "base/text.h"
 #include "slurm/gpu_count.h"
 #include "slurm/job_records.h"
 #include "slurm/job_states.h"
 #include "slurm/rest/json.h"
 #include "slurm/rest/json_values.h"
-#include "slurm/slurm_lists.h"
 
 namespace slurm {
 namespace {
@@ -149,7 +149,7 @@ std::optional<QueuedJob> queued_job_of(const Json& object) {
   if (job.status.state == JobState::kPending) {
     job.expected_start = time_of(member(object, "start_time"));
     const std::string tasks = text_of(member(object, "array_task_string"));
-    if (!tasks.empty()) job.waiting_tasks = tasks_in(tasks);
+    if (!tasks.empty()) job.waiting_tasks = base::tasks_in(tasks);
   } else if (!is_over(job.status.state)) {
     job.node_list = job.status.host;
     job.gpus_by_node = gpus_by_node_of(member(object, "gres_detail"));

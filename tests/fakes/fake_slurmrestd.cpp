@@ -1,3 +1,4 @@
+// Longer than 400 lines, since its answers share the state of one server.
 #include "tests/fakes/fake_slurmrestd.h"
 
 #include <algorithm>

@@ -9,12 +9,12 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/slurm_lists.h"
 #include "base/untrusted_file.h"
 #include "base/yaml_load.h"
 #include "engine/config/config_reader.h"
 #include "engine/error.h"
 #include "engine/io/mrc.h"
-#include "engine/launch/slurm_lists.h"
 #include "engine/results/checkpoint.h"
 #include "scheduler/api/http_message.h"
 #include "scheduler/api/job_files.h"
@@ -39,7 +39,6 @@
 #include "slurm/rest/json.h"
 #include "slurm/sbatch/directives.h"
 #include "slurm/sbatch/values.h"
-#include "slurm/slurm_lists.h"
 #include "tests/scratch_folder.h"
 
 namespace tests {
@@ -195,10 +194,9 @@ void option_values(const std::string& bytes) {
   slurm::parse_signal(bytes);
   slurm::gpus_in(bytes);
   slurm::gpu_kinds_in(bytes);
-  slurm::hosts_in(bytes);
-  slurm::tasks_in(bytes);
-  engine::read_host_list(bytes);
-  engine::count_of_host(bytes, 3);
+  base::hosts_in(bytes);
+  base::tasks_in(bytes);
+  base::count_of_host(bytes, 3);
 }
 
 void slurm_json(const std::string& bytes) {

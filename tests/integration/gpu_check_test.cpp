@@ -1,5 +1,6 @@
 // The real tools/gpu-check, on a machine whose programs are all fakes: in what order it goes, and
-// what it makes of programs that fail, or are not there.
+// what it makes of programs that fail, or are not there. Longer than 400 lines, since each step of
+// the script has its fake.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Implements plan_memory and what is told about the path of backend.h.
+// Implements plan_memory and what backend.h says about the path.
 #include <algorithm>
 #include <complex>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Ranks that share one search: every unit is done once to effect, whoever is lost, and nobody waits
-// long. Every message is sent as bytes.
+// long. Every message is sent as bytes. Longer than 400 lines, since all cases share the simulated
+// ranks.
 #include "engine/ranks/coordinator.h"
 
 #include <gmock/gmock.h>

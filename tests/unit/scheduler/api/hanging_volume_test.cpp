@@ -23,7 +23,7 @@ class HangingVolumeTest : public ApiFixture {
  protected:
   HangingVolumeTest() {
     std::filesystem::create_directory(file("share"));
-    serve({.threads = {.patience = milliseconds(300)}});
+    serve({.threads = {.timeout = milliseconds(300)}});
   }
   ~HangingVolumeTest() override {
     gate_->open();
@@ -66,7 +66,7 @@ class HangingVolumeTest : public ApiFixture {
 };
 
 TEST_F(HangingVolumeTest, KeepsNobodyElseFromAddingTemplates) {
-  serve({.threads = {.patience = std::chrono::hours(1)}});
+  serve({.threads = {.timeout = std::chrono::hours(1)}});
   gate_->close();
   const std::string hanging = write("share/v.mrc");
   std::vector<std::future<json>> waiting;
@@ -117,7 +117,7 @@ TEST_F(HangingVolumeTest, WithMicrographsOnItKeepsNobodyElseFromAnswers) {
 }
 
 TEST_F(HangingVolumeTest, IsNotWaitedForWhenTheDaemonEnds) {
-  serve({.threads = {.patience = std::chrono::hours(1)}});
+  serve({.threads = {.timeout = std::chrono::hours(1)}});
   gate_->close();
   auto waiting = begin_to_add(write("share/v.mrc"));
   ASSERT_TRUE(tests::becomes_true([this] { return *begun_ == 1; }));

@@ -1,4 +1,5 @@
-// What one client, or one user, may take of the server.
+// What one client, or one user, may take of the server. Longer than 400 lines, since every limit is
+// tried on the same server.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>

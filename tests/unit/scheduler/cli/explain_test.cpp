@@ -113,7 +113,7 @@ TEST_F(CliExplainTest, OfManyItemsOnlyTheSentencesAreTold) {
   const Outcome all = margay({"explain", "all"});
   EXPECT_EQ(all.exit, 0) << all.error;
   EXPECT_THAT(all.out, AllOf(HasSubstr("item 21, low, "), Not(HasSubstr("promoted")),
-                             HasSubstr("is told for at most 20 items at once")));
+                             HasSubstr("is shown for at most 20 items at once")));
 }
 
 TEST_F(CliExplainTest, AnEndedItemHasNoForecast) {

@@ -231,5 +231,28 @@ TEST_F(CommandsTest, AnItemEnqueuedOnHoldIsHeld) {
   EXPECT_TRUE(cluster_.requests.empty());
 }
 
+class OwnersFiles : public CommandsTest {
+ protected:
+  OwnersFiles() {
+    commands_ =
+        std::make_unique<Commands>(*database_, clock_, CommandsOptions{.only_owners_read = true});
+  }
+};
+
+TEST_F(OwnersFiles, AreForTheOwnerAndPrivilegedUsers) {
+  const int64_t id = commands_->enqueue(user_, request("a.mrc")).id;
+  EXPECT_NO_THROW(commands_->check_may_read(user_, id));
+  EXPECT_NO_THROW(commands_->check_may_read(root_, id));
+  EXPECT_NO_THROW(commands_->check_may_read(other_, id + 1)) << "there is none: the caller says so";
+  EXPECT_EQ(refusal<NotPermitted>([&] { commands_->check_may_read(other_, id); }),
+            "the results, logs and scripts of item 1 are for its owner, ann, alone: this site has "
+            "'results.readers: owner'");
+}
+
+TEST_F(CommandsTest, FilesAreForAllWhereTheSiteSaysNothingElse) {
+  const int64_t id = commands_->enqueue(user_, request("a.mrc")).id;
+  EXPECT_NO_THROW(commands_->check_may_read(other_, id));
+}
+
 }  // namespace
 }  // namespace scheduler

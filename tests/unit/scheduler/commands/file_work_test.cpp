@@ -22,7 +22,7 @@ using Sign = FileWork::Sign;
 constexpr int64_t kUser = 1;
 
 TEST(FileWork, ReturnsWhatTheWorkReturnsAndThrowsWhatItThrows) {
-  FileWork files({.threads = {.patience = hours(1)}});
+  FileWork files({.threads = {.timeout = hours(1)}});
   EXPECT_EQ(files.ask<int>(kUser, "/a", [](const Sign& sign) { return sign("/a") ? 7 : 0; }), 7);
   const auto fails = [](const Sign&) -> int { throw std::runtime_error("it is empty"); };
   EXPECT_THAT([&] { files.ask<int>(kUser, "/a", fails); },
@@ -30,7 +30,7 @@ TEST(FileWork, ReturnsWhatTheWorkReturnsAndThrowsWhatItThrows) {
 }
 
 TEST(FileWork, OneWorkOfAUserIsDoneAfterTheOther) {
-  FileWork files({.threads = {.patience = hours(1)}});
+  FileWork files({.threads = {.timeout = hours(1)}});
   const tests::SharedGate gate;
   gate->close();
   const auto begun = std::make_shared<std::atomic<int>>(0);
@@ -48,7 +48,7 @@ TEST(FileWork, OneWorkOfAUserIsDoneAfterTheOther) {
 }
 
 TEST(FileWork, ThatIsSilentIsGivenUpAndFindsOut) {
-  FileWork files({.threads = {.patience = milliseconds(200)}});
+  FileWork files({.threads = {.timeout = milliseconds(200)}});
   const tests::SharedGate gate;
   gate->close();
   const auto is_wanted = std::make_shared<std::promise<bool>>();
@@ -65,7 +65,7 @@ TEST(FileWork, ThatIsSilentIsGivenUpAndFindsOut) {
 }
 
 TEST(FileWork, ThatNeverEndsIsGivenUpHoweverOftenItGivesASign) {
-  FileWork files({.threads = {.patience = hours(1)}, .longest = milliseconds(100)});
+  FileWork files({.threads = {.timeout = hours(1)}, .longest = milliseconds(100)});
   const std::function<int(const Sign&)> endless = [](const Sign& sign) {
     while (sign("/home/v.mrc")) continue;
     return 1;

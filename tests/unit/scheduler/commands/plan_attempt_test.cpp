@@ -76,6 +76,7 @@ TEST_F(RenderedPlanTest, WhatWaitsHasTheWidthAndTheTimesThatThePlanExpectsForIt)
   ticks(1);
   EXPECT_THAT(attempts(id), IsEmpty());
   const RenderedScript script = rendered(id, std::nullopt);
+  EXPECT_TRUE(script.planned);
   EXPECT_THAT(script.text, AllOf(HasSubstr("--gres=gpu:4\n"), HasSubstr("--time=01:02:00\n")));
   finish(attempt(first));
   cluster_.end(attempt(first).token, slurm::JobState::kCompleted, 0);

@@ -1,3 +1,4 @@
+// Every section of the configuration: longer than 400 lines, as the file has many keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -69,7 +69,7 @@ class DaemonFixture : public testing::Test {
   std::optional<int64_t> free_bytes_ = int64_t{1} << 40;  // unset: as the disk has
   std::vector<std::string> reached_;
   // Long, so that no test depends on how busy the machine is.
-  OwnerThreadLimits file_threads_{.patience = std::chrono::minutes(2)};
+  OwnerThreadLimits file_threads_{.timeout = std::chrono::minutes(2)};
   std::function<void(const std::string&)> before_open_;  // see DaemonOptions
 };
 

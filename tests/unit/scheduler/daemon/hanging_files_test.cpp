@@ -20,7 +20,7 @@ class HangingFilesTest : public DaemonFixture {
  protected:
   HangingFilesTest() {
     config_.local.slots = 4;
-    file_threads_.patience = milliseconds(200);
+    file_threads_.timeout = milliseconds(200);
     before_open_ = [gate = gate_.share()](const std::string& path) {
       if (path.find("share/") != std::string::npos) gate->pass();
     };
@@ -85,7 +85,7 @@ TEST_F(HangingFilesTest, AMicrographThatCannotBeReadKeepsNobodyElsesFromBeingRea
 
 // A file of gigabytes answers all the while.
 TEST_F(HangingFilesTest, AMicrographThatTakesLongToReadKeepsNobodyElsesFromBeingRead) {
-  file_threads_.patience = std::chrono::hours(1);
+  file_threads_.timeout = std::chrono::hours(1);
   restart();
   gate_->close();
   const auto hers = enqueue_unread("share/a.mrc", user_, "ribosome", db::Priority::kUrgent);

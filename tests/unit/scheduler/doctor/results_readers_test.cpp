@@ -86,6 +86,22 @@ TEST_F(ResultsReaders, WithAclsEachOwnerReads) {
   EXPECT_THAT(finding.says, HasSubstr("each item's owner and group"));
 }
 
+TEST_F(ResultsReaders, WhereTheOwnerAloneReadsNoGroupMay) {
+  config_.readers = scheduler::ResultsReaders::kOwner;
+  if (has_acls(config_.jobs())) {
+    const Finding finding = about(said(), "readers");
+    EXPECT_EQ(finding.level, Level::kGood);
+    EXPECT_THAT(finding.says, HasSubstr("each item's owner can read"));
+  }
+  ASSERT_EQ(::chown(config_.jobs().c_str(), 0, group_), 0);
+  ::chmod(config_.jobs().c_str(), 02751);
+  const Finding finding = about(said(), "readers");
+  EXPECT_EQ(finding.level, Level::kWarning);
+  EXPECT_THAT(finding.says, AllOf(HasSubstr("members of 'nogroup' can read all results"),
+                                  HasSubstr("'results.readers' is 'owner'")));
+  EXPECT_THAT(finding.advice, HasSubstr("chmod g-s"));
+}
+
 TEST_F(ResultsReaders, WithoutAclsItIsAWarningWithWhatToDo) {
   if (::mount("ramfs", config_.jobs().c_str(), "ramfs", 0, "mode=751") != 0) {
     GTEST_SKIP() << "cannot mount a file system without ACLs";

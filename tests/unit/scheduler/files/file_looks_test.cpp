@@ -34,7 +34,7 @@ class OwnerThreadsTest : public testing::Test {
     return tests::becomes_true([&] { return threads.ends(owner); });
   }
 
-  const OwnerThreadLimits limits_{.patience = milliseconds(300), .threads = 3, .kept = 1};
+  const OwnerThreadLimits limits_{.timeout = milliseconds(300), .threads = 3, .kept = 1};
   tests::SharedGate gate_;
 };
 
@@ -79,7 +79,7 @@ TEST_F(OwnerThreadsTest, TheirEndWaitsForNoThread) {
 TEST(FileLooks, SeeWhatIsThereAndHowMuchDiskItsSearchNeeds) {
   const tests::ScratchFolder folder;
   const FileFacts registered = file_facts(folder.write("a.mrc", "micrograph"));
-  FileLooks looks(look_at, {.patience = std::chrono::minutes(2)});
+  FileLooks looks(look_at, {.timeout = std::chrono::minutes(2)});
   const SeenFile seen = looks.look(kAnn, registered);
   EXPECT_EQ(seen.found.change, FileChange::kNone);
   EXPECT_EQ(seen.found.ctime_ns, registered.ctime_ns);
@@ -101,7 +101,7 @@ TEST(FileLooks, AnAnswerThatCameLateIsThatOfTheNextLookAtTheSameFile) {
         gate->pass();
         return SeenFile{.problem = "answer about " + registered.path};
       },
-      {.patience = milliseconds(300)});
+      {.timeout = milliseconds(300)});
   gate->close();
   const SeenFile first = looks.look(kAnn, {.path = "/a"});
   EXPECT_TRUE(first.unanswered);

@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -115,6 +116,22 @@ TEST_F(FolderReadersTest, WithoutAGroupOnlyTheOwnerReads) {
   EXPECT_TRUE(can_open(kOwner, kItsGroup, attempt_ + "/mip.mrc"));
   EXPECT_FALSE(can_open(kAnother, kItsGroup, attempt_ + "/mip.mrc"));
   EXPECT_THAT(log_, IsEmpty());
+}
+
+TEST_F(FolderReadersTest, TheOwnerAloneReadsAlsoWhereTheFolderIsOfAGroup) {
+  ASSERT_EQ(::chown(scratch_.path().c_str(), 0, kItsGroup), 0);
+  ::chmod(scratch_.path().c_str(), 02751);
+  prepare(item_, kOwner, "#" + std::to_string(kItsGroup));
+  prepare(item_, kOwner, "", KnownReaders::kOwnerAlone);
+  const auto names_group = [](const Acl& acl) {
+    return std::any_of(acl.begin(), acl.end(),
+                       [](const AclEntry& entry) { return entry.tag == AclTag::kGroup; });
+  };
+  std::string bytes(4096, '\0');
+  const ssize_t size = ::getxattr(item_.c_str(), kDefaultAcl, bytes.data(), bytes.size());
+  ASSERT_GT(size, 0);
+  EXPECT_FALSE(
+      names_group(parse_acl(std::string_view(bytes).substr(0, static_cast<size_t>(size)))));
 }
 
 TEST_F(FolderReadersTest, WhatIsWrittenForItsUserAloneStaysPrivate) {
@@ -318,7 +335,7 @@ TEST_F(WithoutAcls, ADaemonThatIsNoMemberOfTheGroupChangesNothingAndSaysSo) {
 TEST_F(WithoutAcls, WithoutAGroupNothingChangesAndItIsSaid) {
   prepare(there_, kOwner, "");
   EXPECT_EQ(bits_of(there_), 0750U);
-  EXPECT_THAT(log_, ElementsAre(HasSubstr("there is no group that it can be given to")));
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("the owner's group is not known")));
 }
 
 }  // namespace

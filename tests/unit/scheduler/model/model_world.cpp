@@ -111,7 +111,7 @@ void ModelWorld::open() {
       scheduler::DaemonOptions{.crash = crash_hook(),
                                .log = [this](const std::string& line) { note(line); },
                                .free_bytes = [](const std::string&) { return int64_t{1} << 40; },
-                               .file_threads = {.patience = std::chrono::minutes(2)}});
+                               .file_threads = {.timeout = std::chrono::minutes(2)}});
 }
 
 void ModelWorld::note(const std::string& line) {

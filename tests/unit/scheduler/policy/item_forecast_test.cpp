@@ -230,10 +230,9 @@ TEST(ItemForecastPropertyTest, TheFiguresAreThoseOfThePlan) {
       const auto item = std::find_if(snapshot.items.begin(), snapshot.items.end(),
                                      [&](const auto& one) { return one.id == decision.item_id; });
       const bool runs = item->state == ItemState::kActive && !item->waits;
-      const auto found = forecast_item(made, decision,
-                                       {.finish_by = item->finish_by,
-                                        .own_size = !asks_of(*item).size.empty(),
-                                        .started = runs ? item->started : 0});
+      const auto found = forecast_item(
+          made, decision,
+          {.finish_by = item->finish_by, .asks = item->asks, .started = runs ? item->started : 0});
       ASSERT_EQ(found.has_value(), decision.done_in >= 0) << "seed " << seed;
       if (!found) continue;
       EXPECT_GE(found->done_late, found->start_late);

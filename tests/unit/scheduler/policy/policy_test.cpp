@@ -1,3 +1,4 @@
+// The order of the queue and what starts: longer than 400 lines, as the rules are tried together.
 #include "scheduler/policy/policy.h"
 
 #include <gmock/gmock.h>

@@ -102,7 +102,8 @@ TEST(PolicyProperties, NothingIsBeyondTheLimitsOfPartitionQosAndClass) {
     };
     for (const JobStart& start : made.starts) {
       check(start.item_id, start.width, false);
-      const int64_t most = bounds_of(snapshot.bounds, item_of(snapshot, start.item_id)).most_seconds;
+      const int64_t most =
+          bounds_of(snapshot.bounds, item_of(snapshot, start.item_id)).most_seconds;
       EXPECT_TRUE(most == 0 || start.segment <= most) << "item " << start.item_id;
     }
     for (const Widening& widening : made.widenings) {
@@ -187,7 +188,7 @@ TEST(PolicyProperties, NothingIsPutBehindAFullHigherClassWhileNoGpuIsFree) {
     const auto competes = [&](int64_t id) {
       const auto item = std::find_if(snapshot.items.begin(), snapshot.items.end(),
                                      [id](const PlanItem& one) { return one.id == id; });
-      return !runs_elsewhere(snapshot, *item) && asks_of(*item).size.empty();
+      return !runs_elsewhere(snapshot.limits, *item) && asks_of(*item).size.empty();
     };
     for (const Decision& decision : made.decisions) {
       const Reason& reason = made.reasons.at(decision.reason);

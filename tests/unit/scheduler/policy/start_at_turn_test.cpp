@@ -35,7 +35,9 @@ TEST(StartAtTurn, OfAnItemThatStartsIsItsStart) {
     const QueueSnapshot snapshot = random_queue(seed);
     const Plan made = plan(snapshot);
     for (const JobStart& start : made.starts) {
-      const JobStart found = start_at_turn(made, turn_of(snapshot, start.item_id));
+      const StartAtTurn turn = start_at_turn(made, turn_of(snapshot, start.item_id));
+      const JobStart& found = turn.start;
+      EXPECT_TRUE(turn.planned) << seed;
       EXPECT_EQ(found.explanation, start.explanation) << seed;
       EXPECT_EQ(found.floor_over, start.floor_over) << seed;
     }
@@ -50,7 +52,8 @@ TEST(StartAtTurn, AJobOfTheSameWidthHasTheTimesThatThePolicyGivesIt) {
     const QueueSnapshot snapshot = random_queue(seed);
     Plan made = plan(snapshot);
     for (const JobStart& start : std::exchange(made.starts, {})) {
-      const JobStart found = start_at_turn(made, turn_of(snapshot, start.item_id), start.width);
+      const JobStart found =
+          start_at_turn(made, turn_of(snapshot, start.item_id), start.width).start;
       EXPECT_EQ(found.segment, start.segment) << "item " << start.item_id << " of " << seed;
       EXPECT_EQ(found.limit, start.limit) << "item " << start.item_id << " of " << seed;
       EXPECT_EQ(found.longest, start.longest) << "item " << start.item_id << " of " << seed;
@@ -64,31 +67,82 @@ TEST(StartAtTurn, AJobOfTheSameWidthHasTheTimesThatThePolicyGivesIt) {
   EXPECT_GT(bounds, 50);
 }
 
-TEST(StartAtTurn, AnItemThatWaitsHasTheWidthThatIsExpectedForIt) {
-  int expected = 0;
-  for (unsigned seed = 0; seed < 100; ++seed) {
+// With a place for each, an item of the site's width has it in the plan as well.
+TEST(StartAtTurn, AnItemWhoseWidthIsNotChosenHasTheOneThatItIsSubmittedWith) {
+  int tried = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    QueueSnapshot snapshot = random_queue(seed);
+    snapshot.limits.class_options[db::Priority::kLow] = {{"partition", "old"}};
+    const Plan made = plan(snapshot);
+    snapshot.limits.slots = 1000;
+    snapshot.limits.max_pending = 1000;
+    for (const JobStart& start : plan(snapshot).starts) {
+      const TurnItem turn = turn_of(snapshot, start.item_id);
+      if (!has_own_place(snapshot.limits, turn.item)) continue;
+      ++tried;
+      const StartAtTurn found = start_at_turn(made, turn);
+      EXPECT_TRUE(found.planned) << "item " << start.item_id << " of " << seed;
+      EXPECT_EQ(found.start.width, start.width) << "item " << start.item_id << " of " << seed;
+      EXPECT_EQ(found.start.segment, start.segment) << "item " << start.item_id << " of " << seed;
+      EXPECT_EQ(found.start.limit, start.limit) << "item " << start.item_id << " of " << seed;
+    }
+  }
+  EXPECT_GT(tried, 100);
+}
+
+TEST(StartAtTurn, AnItemThatWaitsForItsTurnHasAWidthThatItsClassMayHave) {
+  int waiting = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
     const QueueSnapshot snapshot = random_queue(seed);
     const Plan made = plan(snapshot);
     for (const Decision& decision : made.decisions) {
-      if (decision.verdict != Verdict::kWait || decision.width >= made.limits.menu.size()) continue;
-      ++expected;
-      EXPECT_EQ(start_at_turn(made, turn_of(snapshot, decision.item_id)).width,
-                made.limits.menu[decision.width])
-          << seed;
+      if (decision.verdict != Verdict::kWait || decision.done_in < 0) continue;
+      const TurnItem turn = turn_of(snapshot, decision.item_id);
+      const StartAtTurn found = start_at_turn(made, turn);
+      EXPECT_TRUE(found.planned) << seed;
+      if (has_own_place(snapshot.limits, turn.item)) continue;
+      ++waiting;
+      const ClassWidths& rules = snapshot.limits.classes.at(decision.priority);
+      EXPECT_GE(found.start.width, rules.least) << seed;
+      EXPECT_LE(found.start.width, rules.deadline_cap) << seed;
+      const JobBounds bounds = bounds_of(snapshot.bounds, turn.item);
+      EXPECT_TRUE(bounds.most_nodes == 0 || found.start.width.nodes <= bounds.most_nodes) << seed;
+      EXPECT_TRUE(bounds.most_gpus == 0 || found.start.width.gpus() <= bounds.most_gpus) << seed;
     }
   }
-  EXPECT_GT(expected, 50);
+  EXPECT_GT(waiting, 200);
+}
+
+TEST(StartAtTurn, WhileNothingMayBeSubmittedTheWidthIsNotPlannedButTheTimesAreKnown) {
+  int segments = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    QueueSnapshot snapshot = random_queue(seed);
+    snapshot.limits.segment = 600;
+    snapshot.pause_reason = "an administrator has paused submissions";
+    const Plan made = plan(snapshot);
+    for (const Decision& decision : made.decisions) {
+      if (decision.verdict != Verdict::kWait) continue;
+      const TurnItem turn = turn_of(snapshot, decision.item_id);
+      if (has_own_place(snapshot.limits, turn.item)) continue;
+      const StartAtTurn found = start_at_turn(made, turn);
+      EXPECT_FALSE(found.planned) << seed;
+      EXPECT_EQ(found.start.width, snapshot.limits.width) << seed;
+      segments += found.start.segment > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(segments, 50);
 }
 
 TEST(StartAtTurn, AnItemThatThePlanDoesNotKnowHasTheWidthOfItsClass) {
   const Plan nothing{
       .limits = {.width = {.gpus_per_node = 1}, .urgent = Width{.nodes = 2, .gpus_per_node = 4}}};
-  const JobStart urgent =
+  const StartAtTurn urgent =
       start_at_turn(nothing, {.item = {.id = 7, .priority = db::Priority::kUrgent}});
-  EXPECT_EQ(urgent.width, (Width{.nodes = 2, .gpus_per_node = 4}));
-  EXPECT_EQ(urgent.segment, 0);
-  EXPECT_EQ(urgent.limit, 0);
-  EXPECT_EQ(start_at_turn(nothing, {.item = {.id = 8}}).width, (Width{.gpus_per_node = 1}));
+  EXPECT_TRUE(urgent.planned) << "its width is fixed";
+  EXPECT_EQ(urgent.start.width, (Width{.nodes = 2, .gpus_per_node = 4}));
+  EXPECT_EQ(urgent.start.segment, 0);
+  EXPECT_EQ(urgent.start.limit, 0);
+  EXPECT_EQ(start_at_turn(nothing, {.item = {.id = 8}}).start.width, (Width{.gpus_per_node = 1}));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// One test for each row of the table. Longer than 400 lines, as the table has many rows.
 #include "scheduler/policy/transition.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Longer than 400 lines, since whole scripts are compared.
 #include "scheduler/script/job_script.h"
 
 #include <gmock/gmock.h>

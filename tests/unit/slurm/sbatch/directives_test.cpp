@@ -1,3 +1,4 @@
+// Longer than 400 lines, as sbatch has many options.
 #include "slurm/sbatch/directives.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Lists as Slurm writes them, of hosts, of an array's tasks and of resources. Pure.
+// Lists as Slurm writes them, of hosts, of an array's tasks, of resources and of counts. Pure.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace slurm {
+namespace base {
 
 // Cuts off the first entry, at a comma that is not inside brackets: "gpu:4(S:0,1)", "n[1,3]".
 std::string_view take_list_entry(std::string_view& list);
@@ -19,4 +19,8 @@ std::optional<std::vector<std::string>> hosts_in(std::string_view list);
 // those that are left count. At least 1 and at most a million, whatever the text.
 int tasks_in(std::string_view list);
 
-}  // namespace slurm
+// The count of the host at `index`, from 0: in "4(x2),3" they are 4, 4, 3. nullopt beyond the last,
+// and where the list is none.
+std::optional<int> count_of_host(std::string_view list, int index);
+
+}  // namespace base

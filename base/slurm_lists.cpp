@@ -1,4 +1,4 @@
-#include "slurm/slurm_lists.h"
+#include "base/slurm_lists.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,10 +7,9 @@
 
 #include "base/parse_number.h"
 
-namespace slurm {
+namespace base {
 namespace {
 
-using base::parse_number;
 using Hosts = std::vector<std::string>;
 
 constexpr size_t kMostHosts = 65'536;
@@ -124,4 +123,21 @@ int tasks_in(std::string_view list) {
   return static_cast<int>(std::max<int64_t>(1, tasks));
 }
 
-}  // namespace slurm
+std::optional<int> count_of_host(std::string_view list, int index) {
+  for (int passed = 0; !list.empty();) {
+    std::string_view entry = take_list_entry(list);
+    const auto count = parse_number<int>(entry.substr(0, entry.find('(')));
+    std::optional<int> times = 1;
+    entry.remove_prefix(std::min(entry.find('('), entry.size()));
+    if (!entry.empty()) {
+      if (!entry.starts_with("(x") || !entry.ends_with(')')) return std::nullopt;
+      times = parse_number<int>(entry.substr(2, entry.size() - 3));
+    }
+    if (!count || *count < 0 || !times || *times < 0) return std::nullopt;
+    if (index - passed < *times) return count;
+    passed += *times;
+  }
+  return std::nullopt;
+}
+
+}  // namespace base
