@@ -159,8 +159,8 @@ std::vector<Gpu> choose_gpus(const std::vector<ListedGpu>& found, const GpuChoic
   if (choice.count) {
     const auto wanted = static_cast<size_t>(*choice.count);
     if (wanted > all.size()) {
-      throw GpuError("asks for " + base::counted(*choice.count, "GPU") + ", and this machine has " +
-                     std::to_string(all.size()));
+      throw GpuAbsent("asks for " + base::counted(*choice.count, "GPU") +
+                      ", and this machine has " + std::to_string(all.size()));
     }
     all.resize(wanted);
     return all;
@@ -170,9 +170,9 @@ std::vector<Gpu> choose_gpus(const std::vector<ListedGpu>& found, const GpuChoic
   for (const std::string& name : choice.named) {
     const auto gpu = gpu_named(found, name);
     if (!gpu) {
-      throw GpuError("names '" + name + "', which is not one GPU of this machine; there " +
-                     (all.size() == 1 ? "is " : "are ") +
-                     base::counted(int64_t(found.size()), "GPU"));
+      throw GpuAbsent("names '" + name + "', which is not one GPU of this machine; there " +
+                      (all.size() == 1 ? "is " : "are ") +
+                      base::counted(int64_t(found.size()), "GPU"));
     }
     for (const Gpu& piece : in_pieces({*gpu})) {
       if (std::find(chosen.begin(), chosen.end(), piece) != chosen.end()) {

@@ -34,14 +34,20 @@ class GpuError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// GPUs that are not there, or not yet.
+class GpuAbsent : public GpuError {
+ public:
+  using GpuError::GpuError;
+};
+
 // Which of them are for jobs: all, unless one of these is given.
 struct GpuChoice {
   std::optional<int> count{};        // the first ones; 0: none
   std::vector<std::string> named{};  // numbers from 0 on, or UUIDs or beginnings of these
 };
 
-// Throws GpuError where there are not as many, or not these. A number names a GPU with all its
-// parts. Pure.
+// Throws GpuAbsent where there are not as many, or not these, and GpuError where one is named
+// twice. A number names a GPU with all its parts. Pure.
 std::vector<Gpu> choose_gpus(const std::vector<ListedGpu>& found, const GpuChoice& choice);
 
 // Those that CUDA_VISIBLE_DEVICES, `names`, leaves: its entries up to the first that is none, as

@@ -28,6 +28,12 @@ class ConfigError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// GPUs that the configuration names are not there, or not yet: the same start may succeed later.
+class GpusMissing : public ConfigError {
+ public:
+  using ConfigError::ConfigError;
+};
+
 // What is kept of a finished search: all maps; only mip.mrc and scaled_mip.mrc; no map.
 enum class ResultsKeep { kAll, kScores, kPeaks };
 // Who reads the folder of an item besides the daemon's user and group.

@@ -194,11 +194,16 @@ void complete_config(Config& config, const std::string& program_folder) {
 }
 
 void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine) {
+  const auto message = [&](const slurm::GpuError& error) {
+    return std::string("local.gpus ") + error.what() +
+           (machine.note.empty() ? "" : " (" + machine.note + ")");
+  };
   try {
     local.found = slurm::choose_gpus(machine.gpus, local.gpus);
+  } catch (const slurm::GpuAbsent& error) {
+    throw GpusMissing(message(error));
   } catch (const slurm::GpuError& error) {
-    throw ConfigError(std::string("local.gpus ") + error.what() +
-                      (machine.note.empty() ? "" : " (" + machine.note + ")"));
+    throw ConfigError(message(error));
   }
   local.found_note = machine.note;
   if (local.found.empty() || local.searches() > 0) return;
@@ -208,12 +213,16 @@ void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine) {
                     " for searches on this machine");
 }
 
-void make_folders(const Config& config) {
+std::vector<std::string> make_folders(const Config& config) {
+  std::vector<std::string> problems;
+  const auto add = [&](const std::string& problem) {
+    if (!problem.empty()) problems.push_back(problem);
+  };
   const auto make = [&](const std::string& what, const std::string& folder) {
     try {
-      make_passable_folder(folder);
+      add(make_passable_folder(folder));
       // Whether the folder of jobs elsewhere is open, as the state folder's, is the site's to say.
-      if (folder == config.state + "/jobs") let_pass(folder);
+      if (folder == config.state + "/jobs") add(let_pass(folder));
     } catch (const std::filesystem::filesystem_error& error) {
       throw ConfigError("cannot use the " + what + " folder '" + folder +
                         "': " + error.code().message());
@@ -221,6 +230,7 @@ void make_folders(const Config& config) {
   };
   make("state", config.state);
   make("jobs", config.jobs());
+  return problems;
 }
 
 }  // namespace scheduler

@@ -142,23 +142,30 @@ bool has_acls(const std::string& folder) {
   return ::getxattr(folder.c_str(), kAccessAcl, nullptr, 0) >= 0 || !means_no_acls(errno);
 }
 
-void make_passable_folder(const std::string& folder) {
+std::string make_passable_folder(const std::string& folder) {
   std::vector<fs::path> missing;
   for (fs::path path = fs::absolute(folder); !fs::exists(path); path = path.parent_path()) {
     missing.push_back(path);
   }
   fs::create_directories(folder);
-  for (const fs::path& made : missing) let_pass(made.string());
+  std::string problem;
+  for (const fs::path& made : missing) {
+    const std::string why = let_pass(made.string());
+    if (problem.empty()) problem = why;
+  }
+  return problem;
 }
 
-void let_pass(const std::string& folder) {
+std::string let_pass(const std::string& folder) {
   struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return;
-  if (S_ISLNK(facts.st_mode) || (facts.st_mode & S_IXOTH) != 0) return;
+  if (::lstat(folder.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) return "";
+  if (S_ISLNK(facts.st_mode) || (facts.st_mode & S_IXOTH) != 0) return "";
   // The site has chosen who reads by the group, and a change of the mode would take the bit away
   // from a folder of a group that this process is not in, or is forbidden by systemd.
-  if ((facts.st_mode & S_ISGID) != 0) return;
-  fs::permissions(folder, fs::perms::others_exec, fs::perm_options::add);
+  if ((facts.st_mode & S_ISGID) != 0) return "";
+  if (::chmod(folder.c_str(), (facts.st_mode & 07777U) | S_IXOTH) == 0) return "";
+  return "owners of items may not reach their results: others cannot be let through '" + folder +
+         "' (chmod o+x): " + reason();
 }
 
 std::optional<gid_t> FolderReaders::number_of(const std::string& group) {

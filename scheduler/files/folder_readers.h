@@ -31,12 +31,13 @@ std::string let_read(const std::string& folder, const FileReaders& readers, Know
 bool has_acls(const std::string& folder);
 
 // Makes a folder and those missing above it so that everybody may pass through them (x, no more).
-// Throws std::filesystem::filesystem_error.
-void make_passable_folder(const std::string& folder);
+// Returns what let_pass() says of them. Throws std::filesystem::filesystem_error.
+std::string make_passable_folder(const std::string& folder);
 
 // Lets everybody pass through a folder (x, no more) that belongs to this process's user, is no
-// link, and has no set-group-ID bit. Throws std::filesystem::filesystem_error.
-void let_pass(const std::string& folder);
+// link, and has no set-group-ID bit. Empty: they may, or that is left to the site; else a sentence:
+// its mode could not be changed.
+std::string let_pass(const std::string& folder);
 
 // For one thread. A group is looked up once; where the system's database does not answer, at most
 // once in kRetry. Each problem is logged once.

@@ -88,6 +88,10 @@ Config load(const Options& options) {
   return config;
 }
 
+void make_folders_of(const Config& config) {
+  for (const std::string& problem : make_folders(config)) spdlog::warn("{}", problem);
+}
+
 api::ServerOptions server_options(const Config& config) {
   return {.socket = config.socket,
           .group = config.socket_group,
@@ -173,7 +177,8 @@ class Server {
     notify_reloading();
     try {
       Reload wanted = reload_of(running.config(), load(options_));
-      make_folders(wanted.config);
+      check_gpus(running.config().local, wanted.config.local);
+      make_folders_of(wanted.config);
       const std::shared_ptr<Site> site = make_site(std::move(wanted.config));
       running.retire();
       site->begin();
@@ -224,7 +229,7 @@ int run_daemon(const Options& options) {
   signal(SIGPIPE, SIG_IGN);
   spdlog::set_default_logger(spdlog::stderr_logger_mt("margayd"));
   Config config = load(options);
-  make_folders(config);
+  make_folders_of(config);
   if (is_given_nothing(options)) make_private_folder(fs::path(config.socket).parent_path());
   db::Database database(config.database());
   check_jobs_owner(config, database.instance());
@@ -248,6 +253,9 @@ int run(const Options& options) {
     umask(0027);
     if (!options.backup.empty()) return end_with(run_backup(options));
     return options.doctor ? end_with(run_doctor(options)) : run_daemon(options);
+  } catch (const GpusMissing& error) {
+    // The driver may still be starting: systemd tries again.
+    return refuse(error.what(), kTemporary);
   } catch (const ConfigError& error) {
     return refuse(error.what(), kBadConfiguration);
   } catch (const db::DatabaseRefused& error) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace scheduler {
 
 Reload reload_of(const Config& running, Config wanted) {
@@ -25,6 +27,14 @@ Reload reload_of(const Config& running, Config wanted) {
        config.limits.connections_per_user);
   keep("limits.connections", running.limits.connections, config.limits.connections);
   return reload;
+}
+
+void check_gpus(const LocalOptions& running, const LocalOptions& wanted) {
+  if (running.found.empty() || !wanted.found.empty() || wanted.gpus.count == 0) return;
+  throw GpusMissing(
+      "this machine had " + base::counted(static_cast<int64_t>(running.found.size()), "GPU") +
+      " and shows none now" + (wanted.found_note.empty() ? "" : " (" + wanted.found_note + ")") +
+      "; to search on the processor set 'local.gpus: 0'");
 }
 
 }  // namespace scheduler

@@ -15,4 +15,8 @@ struct Reload {
 
 Reload reload_of(const Config& running, Config wanted);
 
+// Searches that had GPUs are not given the processor instead because the driver does not answer.
+// Throws GpusMissing.
+void check_gpus(const LocalOptions& running, const LocalOptions& wanted);
+
 }  // namespace scheduler

@@ -120,7 +120,7 @@ TEST_F(LocalGpus, ThatTheSiteNamesAndTheMachineLacksAreRefused) {
   queue.start_daemon();
   ASSERT_FALSE(queue.daemon_runs());
   const Finished refused = queue.wait_for_daemon();
-  EXPECT_EQ(refused.exit_code, 78);
+  EXPECT_EQ(refused.exit_code, 75);
   EXPECT_THAT(refused.error, HasSubstr("local.gpus asks for 3 GPUs, and this machine has 2"));
 }
 

@@ -113,6 +113,18 @@ TEST(Config, GpusThatAreNotThereAreRefusedWithTheKey) {
   };
   EXPECT_EQ(refused({.gpus = {.count = 2}}),
             "local.gpus asks for 2 GPUs, and this machine has 1 (one is lost)");
+  LocalOptions two{.gpus = {.count = 2}};
+  EXPECT_THROW(set_local_gpus(two, {}), GpusMissing) << "may be there later";
+  LocalOptions twice{.gpus = {.named = {"a", "a"}}};
+  EXPECT_THROW(
+      {
+        try {
+          set_local_gpus(twice, {.gpus = {{.whole = {.id = "a"}}}});
+        } catch (const GpusMissing&) {
+          FAIL() << "a later start fails as well";
+        }
+      },
+      ConfigError);
   EXPECT_THAT(refused({.gpus = {.named = {"b"}}}), HasSubstr("local.gpus names 'b'"));
   EXPECT_EQ(refused({.gpus_per_search = 2}),
             "local.gpus_per_search is 2, and there is 1 GPU for searches on this machine");

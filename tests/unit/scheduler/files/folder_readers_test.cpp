@@ -25,6 +25,7 @@ namespace scheduler {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -255,6 +256,18 @@ TEST_F(FolderReadersTest, AFolderThatIsThereStaysClosedUnlessItIsOpened) {
   EXPECT_EQ(bits_of(scratch_ / "state"), 0750U);
   let_pass(scratch_ / "state");
   EXPECT_EQ(bits_of(scratch_ / "state"), 0751U);
+}
+
+TEST_F(FolderReadersTest, AFolderWhoseModeCannotBeChangedIsSaidAndNothingEnds) {
+  const std::string state = scratch_ / "state";
+  fs::create_directory(state);
+  if (::mount("tmpfs", state.c_str(), "tmpfs", MS_RDONLY, "mode=750") != 0) {
+    GTEST_SKIP() << "cannot mount a file system that is only read";
+  }
+  const std::string problem = let_pass(state);
+  ::umount2(state.c_str(), MNT_DETACH);
+  EXPECT_THAT(problem, AllOf(HasSubstr("cannot be let through '" + state + "' (chmod o+x)"),
+                             HasSubstr("Read-only file system")));
 }
 
 TEST_F(FolderReadersTest, AFolderOfWhichTheSiteHasChosenTheGroupKeepsItsMode) {

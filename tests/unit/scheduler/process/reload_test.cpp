@@ -62,5 +62,22 @@ TEST(Reload, TakesTheDefaultFolderOfJobsForTheSameWhenItIsSpeltOut) {
   EXPECT_THAT(reload_of(running(), wanted).need_restart, IsEmpty());
 }
 
+TEST(Reload, ThatFindsNoGpuWhereThereWereSomeIsRefused) {
+  const LocalOptions with_gpus{.found = {{.id = "a"}, {.id = "b"}}};
+  LocalOptions wanted{.found_note = "nvidia-smi: no answer"};
+  try {
+    check_gpus(with_gpus, wanted);
+    FAIL() << "not refused";
+  } catch (const GpusMissing& error) {
+    EXPECT_STREQ(error.what(),
+                 "this machine had 2 GPUs and shows none now (nvidia-smi: no answer); to search on "
+                 "the processor set 'local.gpus: 0'");
+  }
+  EXPECT_NO_THROW(check_gpus({}, wanted)) << "there were none";
+  EXPECT_NO_THROW(check_gpus(with_gpus, with_gpus));
+  wanted.gpus.count = 0;
+  EXPECT_NO_THROW(check_gpus(with_gpus, wanted)) << "the site wants none";
+}
+
 }  // namespace
 }  // namespace scheduler
