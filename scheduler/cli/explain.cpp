@@ -49,25 +49,35 @@ std::string gpu_hours_text(double seconds) {
   return fixed(std::abs(seconds) / kHour, 1) + " GPU hours " + (seconds > 0 ? "more" : "fewer");
 }
 
-std::string promotion_text(const json& one) {
+std::string gain_text(const json& one) {
   const auto sooner = one.at("sooner").get<int64_t>();
-  std::string text = "promoted to " + text_of(one, "priority") + ": ";
-  if (sooner < kSoon) return text + "done no sooner";
-  text += "starts " + time_text(one.at("start").get<int64_t>()) + " with " + text_of(one, "gets") +
-          ", done " + time_text(one.at("done").get<int64_t>()) + ", " +
-          duration_text(static_cast<double>(sooner)) + " sooner, for " +
-          gpu_hours_text(one.at("more_gpu_seconds"));
+  if (sooner < kSoon) return "done no sooner";
+  const std::string text = "starts " + time_text(one.at("start").get<int64_t>()) + " with " +
+                           text_of(one, "gets") + ", done " +
+                           time_text(one.at("done").get<int64_t>()) + ", " +
+                           duration_text(static_cast<double>(sooner)) + " sooner, for " +
+                           gpu_hours_text(one.at("more_gpu_seconds"));
   const auto delayed = one.at("delayed").get<int64_t>();
   if (delayed == 0) return text + "; it delays no other item";
   return text + "; " + base::counted(delayed, "other item") + (delayed == 1 ? " is" : " are") +
          " done later, by at most " + duration_text(one.at("longest_delay"));
 }
 
+// Classes that gain the item the same share a line.
+void print_promotions(const Context& context, const json& promotions) {
+  std::string classes;
+  for (size_t i = 0; i < promotions.size(); ++i) {
+    const std::string gain = gain_text(promotions[i]);
+    classes += (classes.empty() ? "" : " or ") + text_of(promotions[i], "priority");
+    if (i + 1 < promotions.size() && gain_text(promotions[i + 1]) == gain) continue;
+    context.out() << "promoted to " << classes << ": " << gain << "\n";
+    classes.clear();
+  }
+}
+
 void print_forecast(const Context& context, const json& forecast) {
   print_widths(context, forecast.at("widths"));
-  for (const json& one : forecast.at("promotions")) {
-    context.out() << promotion_text(one) << "\n";
-  }
+  print_promotions(context, forecast.at("promotions"));
 }
 
 void explain_one(const Context& context, const json& entry) {

@@ -60,12 +60,14 @@ TEST_F(CliExplainTest, AWaitingItemIsToldItsBoundItsWidthsAndWhatAPromotionMeans
   EXPECT_THAT(text,
               AllOf(HasSubstr("QUEUED: waits: "), HasSubstr("; with 90 % certainty by 2033-")));
   EXPECT_THAT(text,
-              AllOf(HasSubstr("promoted to normal: starts 2033-05-18 "),
+              AllOf(HasSubstr("promoted to normal or high: starts 2033-05-18 "),
                     HasSubstr(" with 1 node (4 GPUs), done 2033-05-18 "),
                     HasSubstr(" sooner, for 0.2 GPU hours more; 7 other items are done later, "
                               "by at most 4 h 03 min")));
   EXPECT_THAT(text, AllOf(HasSubstr("promoted to urgent: "), HasSubstr("with 16 nodes (64 GPUs)")));
   EXPECT_LT(text.find("promoted to normal"), text.find("promoted to urgent")) << "the least first";
+  EXPECT_EQ(text.find("promoted to", text.find("promoted to urgent") + 1), std::string::npos)
+      << "normal and high mean the same, and share a line: " << text;
 
   const json forecast = margay({"explain", "1", "--json"}).document().at("forecast");
   EXPECT_NEAR(forecast.at("done_by").get<double>() - kMade, 41.37 * kHour, 36);
