@@ -1,6 +1,6 @@
 // Small searches by the fused path, against the CPU backend: several tiles, images that are
-// not square, every way in which projections share transforms. Longer than 400 lines, since the same cases run
-// on a device and on the CPU.
+// not square, every way in which projections share transforms. Longer than 400 lines, since the
+// same cases run on a device and on the CPU.
 #pragma once
 
 #include <algorithm>
