@@ -1,8 +1,10 @@
 #include "base/duration.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -30,6 +32,27 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
 
 std::string invalid_duration(std::string_view text) {
   return "invalid duration '" + std::string(text) + "'; write for example 500ms, 90s, 10m or 2h";
+}
+
+std::string duration_text(double seconds) {
+  struct Unit {
+    int64_t seconds, smaller;
+    const char* pattern;
+  };
+  constexpr std::array<Unit, 3> units = {{{86400, 3600, "%lld d %lld h"},
+                                          {3600, 60, "%lld h %02lld min"},
+                                          {60, 1, "%lld min %02lld s"}}};
+  const auto whole = static_cast<int64_t>(std::clamp(seconds, 0.0, kLongestMs / 1e3) + 0.5);
+  std::array<char, 64> text{};
+  const auto print = [&](const char* pattern, auto... numbers) {
+    std::snprintf(text.data(), text.size(), pattern, static_cast<long long>(numbers)...);
+    return std::string(text.data());
+  };
+  for (const Unit& unit : units) {
+    if (whole < unit.seconds) continue;
+    return print(unit.pattern, whole / unit.seconds, whole % unit.seconds / unit.smaller);
+  }
+  return print("%lld s", whole);
 }
 
 }  // namespace base

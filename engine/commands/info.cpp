@@ -1,4 +1,4 @@
-// Implements add_info of commands.h: MRC headers, or this build and this machine.
+// Implements add_info of commands.h: shows MRC headers, or this build and this machine.
 #include <array>
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// Implements add_init of commands.h: a search configuration to begin with.
+// Implements add_init of commands.h: writes a search configuration to begin with.
 #include <cmath>
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Implements add_match of commands.h: one search from files to files.
+// Implements add_match of commands.h: runs one search from its input files to its output files.
 #include "engine/search/match.h"
 
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/checkpoint_text.h"
+#include "base/duration.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -28,17 +29,42 @@ namespace {
 
 struct MatchCommand {
   std::string config;
+  std::string micrograph;  // empty: the configuration's
   MatchOptions options;
   RankFlags rank;
   int nproc = 0;                       // local ranks to start; 0: this process is one itself
   std::vector<std::string> arguments;  // argv of this very program
 };
 
-void print_summary(const Manifest& manifest) {
+constexpr size_t kShown = 10;
+
+// Positions are those of the particles, in pixels of the micrograph, as pos_x_img and pos_y_img of
+// the peak list.
+void print_best(const FinishedSearch& search) {
+  if (search.peaks.empty()) return;
+  const bool by_mip = search.manifest.peak_metric == "mip";
+  const int half = search.template_size / 2;
+  std::cout << "      z     x px    y px     phi   theta     psi  defocus A\n";
+  for (size_t i = 0; i < std::min(search.peaks.size(), kShown); ++i) {
+    const Peak& peak = search.peaks[i];
+    std::cout << format("%7.2f  %7d %7d  %6.1f  %6.1f  %6.1f  %9.0f\n",
+                        static_cast<double>(by_mip ? peak.mip : peak.scaled_mip), peak.x + half,
+                        peak.y + half, static_cast<double>(peak.phi),
+                        static_cast<double>(peak.theta), static_cast<double>(peak.psi),
+                        static_cast<double>(peak.relative_defocus));
+  }
+  if (search.peaks.size() > kShown) {
+    std::cout << "and " << search.peaks.size() - kShown << " more in the peak list\n";
+  }
+}
+
+void print_summary(const FinishedSearch& search) {
+  const Manifest& manifest = search.manifest;
   std::cout << format("%lld %s above %.3f, best z %.2f", static_cast<long long>(manifest.peaks),
                       manifest.peaks == 1 ? "peak" : "peaks", manifest.cutoff, manifest.best_z)
-            << ", searched in " << duration_text(manifest.timings.search) << '\n'
-            << "peak list  " << manifest.outputs.csv << '\n'
+            << ", searched in " << base::duration_text(manifest.timings.search) << '\n';
+  print_best(search);
+  std::cout << "peak list  " << manifest.outputs.csv << '\n'
             << "manifest   " << manifest.outputs.manifest << '\n';
   for (const auto& [name, path] : manifest.pictures) std::cout << "picture    " << path << '\n';
 }
@@ -117,7 +143,7 @@ SearchConfig read_config_or_abort_peers(const MatchCommand& command,
                                         const RankGroupOptions& rank_group) {
   try {
     check_resume(command.options.resume);
-    return read_search_config(command.config);
+    return read_search_config(command.config, command.micrograph);
   } catch (const Error& error) {
     if (rank_group.place.size > 1) Leader(rank_group).abandon(error);
     throw;
@@ -144,8 +170,8 @@ ExitCode run(const MatchCommand& command, const std::atomic<bool>& stop) {
       return start_local_ranks(command, static_cast<int>(devices.size()), devices, stop);
     }
   }
-  if (const auto manifest = run_match(std::move(config), options, stop)) {
-    print_summary(*manifest);
+  if (const auto finished = run_match(std::move(config), options, stop)) {
+    print_summary(*finished);
     return ExitCode::kDone;
   }
   print_message(options.checkpoint.empty()
@@ -208,6 +234,8 @@ void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& ar
   match.arguments = arguments;
   MatchOptions& options = match.options;
   add_config(command, match.config, "Configuration of Leopard-EM's match_template");
+  add_file(command, "--micrograph", match.micrograph,
+           "Search this micrograph in place of the configuration's");
   add_file(command, "--output", options.output,
            "Write the peak list to DIR/NAME.csv and manifest, progress and pictures into DIR "
            "(default: beside scaled_mip_path)");

@@ -15,8 +15,8 @@
 
 namespace engine {
 
-// Accepts numbers from `smallest` to `largest`, and no NaN. The help shows the kind of value alone,
-// the refusal the range.
+// Accepts numbers from `smallest` to `largest`, and no NaN. The range is shown in the error message
+// and not in the help.
 template <typename T>
 CLI::Validator range(T smallest, T largest) {
   const auto check = [=](const std::string& text) -> std::string {
@@ -30,10 +30,10 @@ CLI::Validator range(T smallest, T largest) {
   return CLI::Validator(check, "");
 }
 
-// Accepts these names alone.
+// Accepts only these names.
 CLI::Validator one_of(const std::vector<std::string>& names);
 
-// A subcommand: its parser, and the values of its options, which live as long as that.
+// A subcommand's parser, and the values of its options, which live as long as the parser.
 template <typename Values>
 struct Subcommand {
   CLI::App& parser;
@@ -52,7 +52,7 @@ Subcommand<Values> add_command(CLI::App& app, ExitCode& code, const std::string&
   return {parser, *values};
 }
 
-// The required argument CONFIG.
+// Adds the required argument CONFIG.
 void add_config(CLI::App& command, std::string& config, const std::string& description);
 // Adds an option whose value is the path of a file, relative to the working directory.
 CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& path,
@@ -61,7 +61,7 @@ CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& p
 void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
                 double largest, const std::string& description);
 
-// The same for a number that need not be given; the description says what counts without it.
+// Adds an option for a number without a default value; the description says what is used then.
 void add_choice_of_number(CLI::App& command, const std::string& name, std::optional<double>& value,
                           double smallest, double largest, const std::string& description);
 
@@ -75,11 +75,11 @@ CLI::Option& add_count(CLI::App& command, const std::string& name, int& value, i
 void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
                   const std::string& description);
 
-// --backend, --fft, --precision, --threads, --batch.
+// Adds --backend, --fft, --precision, --threads and --batch.
 void add_device_options(CLI::App& command, DeviceOptions& device);
-// --allow-pixel-size-mismatch.
+// Adds --allow-pixel-size-mismatch.
 void add_mismatch_flag(CLI::App& command, bool& flag);
-// --metric, --false-positives and --mask-radius.
+// Adds --metric, --false-positives and --mask-radius.
 void add_peak_options(CLI::App& command, PeakChoice& peaks);
 
 }  // namespace engine

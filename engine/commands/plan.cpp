@@ -1,8 +1,9 @@
-// Implements add_plan of commands.h: what a search would take; nothing is run.
+// Implements add_plan of commands.h: shows what a search would take, without running it.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 
+#include "base/duration.h"
 #include "base/json.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct PlanCommand {
   std::string config;
+  std::string micrograph;  // empty: the configuration's
   DeviceOptions device;
   int nproc = 0;       // local ranks; 0: as match would start for the configuration
   int image_size = 0;  // of a square image in place of the micrograph; 0: the micrograph's
@@ -126,7 +128,7 @@ Json plan_json(const Plan& plan) {
 }
 
 ExitCode run(const PlanCommand& command) {
-  SearchConfig config = read_search_config(command.config);
+  SearchConfig config = read_search_config(command.config, command.micrograph);
   // Before the orientations are listed, which so many may keep from ending.
   for (const std::string& note : implausible_settings(config)) print_message("warning: " + note);
   const Plan plan = make_plan(command, config);
@@ -141,7 +143,7 @@ ExitCode run(const PlanCommand& command) {
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
             << " to " << plan.space.planes.back() << " A\n"
-            << "time: about " << duration_text(plan.seconds) << ", at "
+            << "time: about " << base::duration_text(plan.seconds) << ", at "
             << rate_text(plan.rate.correlations_per_second) << " correlations/s ("
             << plan.rate.words << ")\n";
   return ExitCode::kDone;
@@ -154,6 +156,8 @@ void add_plan(CLI::App& app, ExitCode& code) {
       app, code, "plan", "Show counts, memory and time of a search without running it",
       "Example:\n  margay-engine plan search.yaml --threads 8", run);
   add_config(command, plan.config, "Configuration of the search");
+  add_file(command, "--micrograph", plan.micrograph,
+           "Plan for this micrograph in place of the configuration's");
   add_device_options(command, plan.device);
   add_count(command, "--nproc", plan.nproc, 1, 4096,
             "Plan for this many ranks on this machine (default: as match starts them)");

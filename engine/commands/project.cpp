@@ -1,4 +1,6 @@
-// Implements add_project of commands.h: one projection as the search sees it (density dark).
+// Implements add_project of commands.h: writes one projection as the search uses it (density dark).
+#include <algorithm>
+#include <cctype>
 #include <complex>
 #include <filesystem>
 #include <vector>
@@ -35,7 +37,9 @@ void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<do
 
 // An MRC file of such a name would open nowhere.
 void refuse_picture(const std::string& output) {
-  const std::string ending = std::filesystem::path(output).extension().string();
+  std::string ending = std::filesystem::path(output).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   if (ending != ".png" && ending != ".jpg" && ending != ".tif" && ending != ".tiff") return;
   throw UsageError("--output: '" + output + "' would be no picture: a projection is written as " +
                    "MRC; end its name with .mrc");

@@ -1,5 +1,5 @@
-// Implements add_scale of commands.h: the same search by more and more ranks, on this machine or on
-// the nodes of an allocation.
+// Implements add_scale of commands.h: runs the same search with more and more ranks, on this
+// machine or on the nodes of an allocation.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What `margay-engine scale` has measured, and its forms for people and programs.
+// The measurements of `margay-engine scale`, written for people and for programs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace engine {
 
-// One run.
+// One measured run.
 struct ScaleRow {
   int ranks = 1;
   int nodes = 1;
@@ -25,18 +25,18 @@ struct ScaleTable {
   int threads = 1;             // per rank
   std::vector<ScaleRow> rows;  // not empty; the first is of one rank
 
-  // Against the first row.
+  // Both compare with the first row; efficiency is 1 where the speed-up equals the ranks.
   double speed_up(const ScaleRow& row) const { return rows.front().seconds / row.seconds; }
   double efficiency(const ScaleRow& row) const { return speed_up(row) / row.ranks; }
   // Correlations per second.
   double rate(const ScaleRow& row) const { return static_cast<double>(correlations) / row.seconds; }
-  // The part of all correlations, 0 to 1.
+  // The fraction of all correlations, 0 to 1.
   double share(int64_t of) const {
     return static_cast<double>(of) / static_cast<double>(correlations);
   }
 };
 
-// A table for a terminal, with a column of nodes where a row has several.
+// Returns a table for a terminal, with a column of nodes where a row has several.
 std::string scale_text(const ScaleTable& table);
 std::string scale_csv(const ScaleTable& table);
 std::string scale_json(const ScaleTable& table);

@@ -1,4 +1,4 @@
-// Implements add_selftest of commands.h: a search with a known answer on this machine's device.
+// Implements add_selftest of commands.h: runs searches with known answers on this machine's device.
 #include "engine/search/selftest.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Implements add_simulate of commands.h: a micrograph with known particles, and the list of them.
+// Implements add_simulate of commands.h: writes a micrograph with known particles and their list.
 #include "engine/numerics/simulate.h"
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// A search as the user describes it: Leopard-EM's MatchTemplateManager YAML (v1.0 to v1.3) as a
-// struct. Reading checks types, ranges and unknown keys; what needs the files is in
-// input_checks.h.
+// The configuration of a search: Leopard-EM's MatchTemplateManager YAML (v1.0 to v1.3) as a struct.
+// Reading it (config_reader.h) checks types, ranges and unknown keys; checks that need the files
+// themselves are in input_checks.h.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ struct DefocusSearch {
 };
 
 struct AngleRange {
-  std::optional<double> min, max;  // empty: the whole
+  std::optional<double> min, max;  // empty: the whole range
 };
 
 enum class BaseGrid { kUniform, kHealpix, kCartesian };
@@ -45,7 +45,7 @@ struct OrientationGrid {
   double psi_step = 1.5;    // in-plane
   double theta_step = 2.5;  // out-of-plane
   BaseGrid base_grid = BaseGrid::kUniform;
-  // Set: ranges follow from the group. Empty: the ranges below count.
+  // Where it is set the ranges follow from the group, else the ranges below apply.
   std::optional<std::string> symmetry = "C1";
   AngleRange phi{}, theta{}, psi{};
 };
@@ -83,12 +83,11 @@ struct ResultPaths {
       orientation_theta, orientation_phi, relative_defocus;
 };
 
-// How peaks are picked, where the file says so: a section of Margay's own, which Leopard-EM
-// refuses.
+// Margay's own section about picking peaks, which Leopard-EM refuses. Empty: not in the file.
 struct PeakSection {
   std::optional<std::string> metric;  // "scaled-mip" or "mip"
   std::optional<double> false_positives;
-  std::optional<double> particle_radius;  // A: no peak within it of a higher one
+  std::optional<double> particle_radius;  // A: no peak is picked this close to a higher one
 };
 
 struct ComputationalConfig {
@@ -102,7 +101,8 @@ struct SearchConfig {
   std::string path;  // of the YAML file; empty when read from text
   std::string micrograph_path;
   std::string template_volume_path;
-  // SHA-256 of the two files, in lower-case hex: others are refused. Empty: any content will do.
+  // SHA-256 of the two files, in lower-case hex; a file with another hash is refused. Empty: any
+  // content is accepted.
   std::string micrograph_sha256, template_volume_sha256;
   OpticsGroup optics;
   DefocusSearch defocus;
@@ -111,16 +111,16 @@ struct SearchConfig {
   ResultPaths results;
   ComputationalConfig computation;
   PeakSection peaks;
-  // A sentence for each value that was read and has no effect (ignored by Leopard-EM too, or a
-  // warning there), to be shown once.
+  // A sentence for each value that has no effect (Leopard-EM ignores it too, or warns), to be shown
+  // once.
   std::vector<std::string> notes;
 };
 
-// The values searched, in A relative to the CTF's defocus, float32 as Leopard-EM's: count =
-// ceil((max + step - min) / step), zero added unless skip_enforce_zero (docs/numerics.md, Defocus
-// planes). Throws InputError when there is none.
+// Returns the planes to search, in A relative to the CTF's defocus, float32 as in Leopard-EM: count
+// = ceil((max + step - min) / step), and zero is added unless skip_enforce_zero (docs/numerics.md,
+// Defocus planes). Throws InputError where planes_problem() finds a problem.
 std::vector<float> defocus_planes(const DefocusSearch& search);
-// Why `search` holds no plane, or an unreasonable number of them; empty: it is fine.
+// Returns why `search` has no planes, or more than 100,000; empty where it has neither problem.
 std::string planes_problem(const DefocusSearch& search);
 
 }  // namespace engine

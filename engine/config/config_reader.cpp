@@ -50,7 +50,7 @@ std::string hash_of_input(const YamlSection& top, const std::string& key) {
   return hash;
 }
 
-SearchConfig read_top(const YamlSection& top) {
+SearchConfig read_top(const YamlSection& top, const std::string& micrograph) {
   top.allow_only({"micrograph_path", "template_volume_path", base::kMicrographHashKey,
                   base::kVolumeHashKey, "optics_group", "defocus_search_config",
                   "orientation_search_config", "preprocessing_filters", "match_template_result",
@@ -59,9 +59,10 @@ SearchConfig read_top(const YamlSection& top) {
     if (top.has(key)) top.refuse(key, "cannot be given in a file: write " + key + "_path");
   }
   SearchConfig config;
-  config.micrograph_path = input_path(top, "micrograph_path");
+  config.micrograph_path = micrograph.empty() ? input_path(top, "micrograph_path") : micrograph;
   config.template_volume_path = input_path(top, "template_volume_path");
-  config.micrograph_sha256 = hash_of_input(top, base::kMicrographHashKey);
+  const std::string micrograph_hash = hash_of_input(top, base::kMicrographHashKey);
+  if (micrograph.empty()) config.micrograph_sha256 = micrograph_hash;
   config.template_volume_sha256 = hash_of_input(top, base::kVolumeHashKey);
   config.optics = read_optics(top.section("optics_group"), config.notes);
   config.defocus = read_defocus(top.section("defocus_search_config"));
@@ -75,18 +76,19 @@ SearchConfig read_top(const YamlSection& top) {
 
 }  // namespace
 
-SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name) {
+SearchConfig parse_search_config(const std::string& yaml_text, const std::string& name,
+                                 const std::string& micrograph) {
   try {
     const YamlSection top = base::parse_yaml(yaml_text, name);
     if (top.empty()) throw InputError("'" + name + "' is empty");
-    return read_top(top);
+    return read_top(top, micrograph);
   } catch (const base::YamlError& error) {
     throw InputError(error.what());
   }
 }
 
-SearchConfig read_search_config(const std::string& path) {
-  SearchConfig config = parse_search_config(read_text(path), path);
+SearchConfig read_search_config(const std::string& path, const std::string& micrograph) {
+  SearchConfig config = parse_search_config(read_text(path), path, micrograph);
   config.path = path;
   return config;
 }

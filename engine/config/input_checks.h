@@ -1,4 +1,5 @@
-// What must hold before hours are spent: everything that Leopard-EM finds late, found first.
+// Checks a search's inputs and outputs before hours are spent on it: Leopard-EM finds most of these
+// faults late.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +12,26 @@
 
 namespace engine {
 
-// How much the pixel size of a header may differ from that of the configuration, relative to it.
+// The allowed difference between the pixel sizes of a header and of the configuration, relative to
+// the latter.
 inline constexpr double kPixelSizeTolerance = 1e-3;
 
 struct InputFiles {
   MrcFile micrograph, volume;
 };
 
-// Reads the files that the configuration names, with their hashes, checked by all of the functions
-// below; of one that does not have the SHA-256 that the configuration names, nothing is looked at.
-// Throws InputError naming field and file. `allow_mismatch`: --allow-pixel-size-mismatch.
+// Reads the two files that the configuration names, with their hashes, and runs the three checks
+// below. A file without the SHA-256 that the configuration names is refused before any check.
+// Throws InputError naming field and file. `allow_mismatch` is --allow-pixel-size-mismatch.
 InputFiles read_inputs(SearchConfig& config, bool allow_mismatch);
 
-// The template alone, read and checked in the same way.
+// Reads the template alone, and checks its hash and, by check_template(), its contents.
 MrcFile read_template(SearchConfig& config, bool allow_mismatch);
 
-// Shapes (2-D micrograph, cubic template, even sides, template no larger than the micrograph),
-// finite and varying pixels, pixel size against the header (0 means unknown: a note is returned in
-// `config.notes`). Throws InputError naming file and field.
+// These check shapes (2-D micrograph, cubic template, even sides, template no larger than the
+// micrograph), that all values are finite and not all equal, and the header's pixel size; where
+// that is unknown (0) or its mismatch is allowed, a note is added to `config.notes`. They throw
+// InputError naming file and field.
 void check_micrograph(const MrcFile& micrograph, SearchConfig& config, bool allow_mismatch);
 void check_template(const MrcFile& volume, SearchConfig& config, bool allow_mismatch);
 void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const SearchConfig& config);
@@ -36,22 +39,23 @@ void check_shapes(const MrcFile& micrograph, const MrcFile& volume, const Search
 struct OutputChecks {
   bool overwrite = false;     // --overwrite
   std::string csv_path = {};  // of --output; empty: derived
-  // Other files to be written: the option that names it, the path.
+  // Other files to be written: pairs of the option that names the file and its path.
   std::vector<std::pair<std::string, std::string>> other_files = {};
-  // The file that an unfinished Margay search leaves: results beside it may be replaced. Empty:
-  // none.
+  // The file that marks an unfinished search of Margay's, whose results may be replaced. Empty:
+  // existing results are not checked.
   std::string unfinished_mark;
   uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };
 
-// Folders exist or can be made (none is made here) and are writable, disks have room, finished
-// outputs are replaced only with --overwrite or allow_file_overwrite. Throws InputError.
-// `manifest_path` is the file whose presence marks the set of outputs as finished.
+// Checks that folders exist or can be made (none is made here) and are writable, that disks have
+// room, that no output is an input or another output, and that finished outputs are replaced only
+// with --overwrite or allow_file_overwrite. Throws InputError. `manifest_path` is the file whose
+// presence marks the outputs as finished.
 void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                    const OutputChecks& options);
 
-// One file that a command writes: refused when it is one of the command's `others`, under whatever
-// name, or when it is there and not to be replaced. Throws InputError naming `option`.
+// Checks one file that a command writes. Throws InputError naming `option` when the file is one of
+// the command's `others`, under whatever name, or when it exists and `overwrite` is false.
 void check_output_file(const std::string& option, const std::string& path, bool overwrite,
                        const std::vector<std::string>& others);
 

@@ -1,4 +1,4 @@
-// The eight maps of a search by name: that of a map's key in the configuration, without "_path".
+// The eight maps of a search. A map's name is its key in the configuration without "_path".
 #pragma once
 
 #include <array>

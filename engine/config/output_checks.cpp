@@ -1,5 +1,5 @@
-// Implements check_outputs and check_output_file of input_checks.h: folders, disk space, what
-// exists.
+// Implements check_outputs and check_output_file of input_checks.h: folders, disk space and
+// existing files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

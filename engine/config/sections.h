@@ -1,4 +1,4 @@
-// The configuration's sections, one reader each: types, ranges, unknown keys.
+// One reader for each section of the configuration, which checks types, ranges and unknown keys.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace engine {
 using base::YamlSection;
 using base::YamlValue;
 
-// `notes` gains a sentence for each value that has no effect.
+// The readers add to `notes` a sentence for each value that has no effect, and throw
+// base::YamlError.
 OpticsGroup read_optics(const YamlSection& section, std::vector<std::string>& notes);
 DefocusSearch read_defocus(const YamlSection& section);
 std::vector<OrientationGrid> read_orientations(const YamlSection& section);

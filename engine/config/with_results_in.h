@@ -1,12 +1,12 @@
-// A configuration with its results in another place.
+// Moves a configuration's results to another folder.
 #pragma once
 
 #include <string>
 
 namespace engine {
 
-// YAML text of the same search whose eight maps go into `folder`; `yaml_text` must be a valid
-// configuration, whose own match_template_result is replaced.
+// Returns `yaml_text`, which must be a valid configuration, with match_template_result replaced so
+// that the eight maps go into `folder`.
 std::string with_results_in(const std::string& folder, const std::string& yaml_text);
 
 }  // namespace engine

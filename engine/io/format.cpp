@@ -13,23 +13,6 @@ std::string utc_time_text(std::chrono::system_clock::time_point time) {
   return std::string(text, size);
 }
 
-std::string duration_text(double seconds) {
-  constexpr double kLongest = 1e9;  // an estimate of decades says only "very long"
-  const auto whole = static_cast<int64_t>(seconds < kLongest ? seconds + 0.5 : kLongest);
-  struct Unit {
-    int64_t seconds, smaller;
-    const char* pattern;
-  };
-  constexpr Unit units[] = {
-      {86400, 3600, "%lldd %02lldh"}, {3600, 60, "%lldh %02lldm"}, {60, 1, "%lldm %02llds"}};
-  for (const Unit& unit : units) {
-    if (whole < unit.seconds) continue;
-    return format(unit.pattern, static_cast<long long>(whole / unit.seconds),
-                  static_cast<long long>(whole % unit.seconds / unit.smaller));
-  }
-  return format("%llds", static_cast<long long>(whole < 0 ? 0 : whole));
-}
-
 std::string grouped_number(int64_t value) {
   std::string digits = std::to_string(value);
   const size_t sign = value < 0 ? 1 : 0;

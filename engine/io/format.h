@@ -8,8 +8,8 @@
 
 namespace engine {
 
-// As printf writes it. The compiler does not compare the pattern with the values: int64_t takes
-// PRId64, text is a const char*.
+// Formats as printf does. The compiler does not check the pattern against the values: int64_t needs
+// PRId64, and text is a const char*.
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
   const int size = std::snprintf(nullptr, 0, pattern, values...);
@@ -18,17 +18,13 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-// ISO 8601, UTC, whole seconds: 2026-01-31T23:59:59Z.
+// Returns ISO 8601 in UTC and whole seconds: 2026-01-31T23:59:59Z.
 std::string utc_time_text(std::chrono::system_clock::time_point time);
 
-// Short, as a progress bar needs it (the queue's tables write units out): 3d 04h, 1h 02m, 2m 05s,
-// 45s.
-std::string duration_text(double seconds);
-
-// 12,345,678.
+// Returns for example 12,345,678.
 std::string grouped_number(int64_t value);
 
-// Something per second: "6.3", "630".
+// Returns a number per second without its unit: "6.3", "630".
 std::string rate_text(double per_second);
 
 }  // namespace engine

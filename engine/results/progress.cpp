@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/io/format.h"
@@ -43,7 +44,7 @@ std::string time_left(const Progress& progress) {
   if (progress.state != "running") return progress.state;
   const double seconds = finite(progress.eta_seconds);
   if (seconds <= 0.0) return progress.done < progress.total ? "time left unknown" : "";
-  return duration_text(seconds) + " left";
+  return base::duration_text(seconds) + " left";
 }
 
 std::string filled_bar(double part, int width, bool unicode) {
@@ -111,10 +112,10 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
   std::vector<std::pair<int, std::string>> fields = {
       {1, format("%5s/%s", done.c_str(), total.c_str())},
       {2, format("%5s/s", short_number(finite(progress.rate)).c_str())},
-      {4, left.empty() ? "" : format("%12s", left.c_str())},
+      {4, left.empty() ? "" : format("%16s", left.c_str())},
       {3, progress.done > 0 ? format("best z %5.2f", finite(progress.best_z)) : ""}};
   std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
-  constexpr int kSmallestBar = 8;
+  constexpr int kSmallestBar = 6;
   const auto room = [&] {
     int used = static_cast<int>(percent.size()) + 3;  // a blank and two ends of the bar
     for (const auto& field : fields) used += static_cast<int>(field.second.size()) + 2;

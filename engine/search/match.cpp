@@ -50,14 +50,14 @@ class Match {
     manifest_.timings.started = now_text();
   }
 
-  std::optional<Manifest> run(const std::atomic<bool>& stop) {
+  std::optional<FinishedSearch> run(const std::atomic<bool>& stop) {
     RankGroupOptions rank_group = options_.rank_group;
     rank_group.message = [this](const std::string& sentence) { note(sentence); };
     rank_group.log = [this](const std::string& line) { say(line); };
     // The other ranks may arrive while this one reads.
     Leader leader(std::move(rank_group));
     try {
-      std::optional<Manifest> done = run(stop, leader);
+      std::optional<FinishedSearch> done = run(stop, leader);
       log_end(done ? "done" : "stopped", leader.size());
       return done;
     } catch (const Error& error) {
@@ -72,7 +72,7 @@ class Match {
   }
 
  private:
-  std::optional<Manifest> run(const std::atomic<bool>& stop, Leader& leader) {
+  std::optional<FinishedSearch> run(const std::atomic<bool>& stop, Leader& leader) {
     {
       const auto busy = leader.watchdog().busy(Activity::kFiles);
       read();
@@ -83,8 +83,10 @@ class Match {
       reporter_->finish(result.progress);
       return std::nullopt;
     }
-    write(result);
-    return std::move(manifest_);
+    std::vector<Peak> peaks = write(result);
+    return FinishedSearch{.manifest = std::move(manifest_),
+                          .peaks = std::move(peaks),
+                          .template_size = template_size_};
   }
 
   void log_end(const std::string& outcome, int ranks) const {
@@ -260,12 +262,12 @@ class Match {
     manifest_.notes.push_back(sentence);
   }
 
-  void write(RunResult& result) {
+  std::vector<Peak> write(RunResult& result) {
     const auto start = Clock::now();
     result.progress.state = "writing";
     reporter_->report(result.progress);
     const SearchConfig& config = manifest_.config;
-    const std::vector<Peak> peaks = find_peaks(maps_, picking_);
+    std::vector<Peak> peaks = find_peaks(maps_, picking_);
     manifest_.map_height = maps_.height;
     manifest_.map_width = maps_.width;
     manifest_.peaks = static_cast<int64_t>(peaks.size());
@@ -294,6 +296,7 @@ class Match {
     forget_checkpoint();
     result.progress.state = "done";
     reporter_->finish(result.progress);
+    return peaks;
   }
 
   // The results are whole: a file that stays is no failure.
@@ -334,8 +337,8 @@ std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
          "\n" + describe_memory(device);
 }
 
-std::optional<Manifest> run_match(SearchConfig config, const MatchOptions& options,
-                                  const std::atomic<bool>& stop) {
+std::optional<FinishedSearch> run_match(SearchConfig config, const MatchOptions& options,
+                                        const std::atomic<bool>& stop) {
   return Match(std::move(config), options).run(stop);
 }
 

@@ -1,4 +1,4 @@
-// `margay-engine match`: from a configuration to maps, peak list, pictures and manifest.
+// Implements `margay-engine match`: from a configuration to maps, peak list, pictures and manifest.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/config/config.h"
 #include "engine/numerics/peaks.h"
@@ -17,7 +18,8 @@
 
 namespace engine {
 
-// Counts and memory as sentences for people: what `plan` prints, and `match` before it starts.
+// Describes counts and memory in sentences for people, which `plan` prints, and `match` before it
+// starts.
 std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
                           const ProblemShape& shape, const DevicePlan& device);
 
@@ -26,19 +28,25 @@ struct MatchOptions {
   std::string output;      // --output; empty: beside scaled_mip_path
   std::string checkpoint;  // empty: none
   std::chrono::milliseconds checkpoint_every = std::chrono::minutes(10);
-  std::string resume;    // empty: from the beginning
+  std::string resume;    // checkpoint to resume from; empty: none
   std::string progress;  // progress file; empty: beside the manifest
   std::string attempt;   // the scheduler's token
   bool overwrite = false;
   bool allow_pixel_size_mismatch = false;
-  RankGroupOptions rank_group;  // of which this is rank 0
+  RankGroupOptions rank_group;  // this process is its rank 0
   PeakChoice peaks;
   std::function<void(const std::string&)> message;  // lines for the user
 };
 
-// The manifest of a finished search; nullopt: stopped on request, the checkpoint is written if one
-// was asked for.
-std::optional<Manifest> run_match(SearchConfig config, const MatchOptions& options,
-                                  const std::atomic<bool>& stop);
+struct FinishedSearch {
+  Manifest manifest;
+  std::vector<Peak> peaks;  // the highest first
+  int template_size = 0;    // pixels
+};
+
+// Writes the results. nullopt: the search was stopped on request, and its checkpoint is written if
+// one was asked for.
+std::optional<FinishedSearch> run_match(SearchConfig config, const MatchOptions& options,
+                                        const std::atomic<bool>& stop);
 
 }  // namespace engine

@@ -143,25 +143,6 @@ std::string pad(const std::string& text, int width, Align align) {
   return align == Align::kLeft ? text + filler : filler + text;
 }
 
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<int64_t>(std::llround(std::max(0.0, seconds)));
-  std::array<char, 64> text{};
-  const auto number = [](int64_t value) { return static_cast<long long>(value); };
-  if (whole < 60) {
-    std::snprintf(text.data(), text.size(), "%lld s", number(whole));
-  } else if (whole < 3600) {
-    std::snprintf(text.data(), text.size(), "%lld min %02lld s", number(whole / 60),
-                  number(whole % 60));
-  } else if (whole < 86400) {
-    std::snprintf(text.data(), text.size(), "%lld h %02lld min", number(whole / 3600),
-                  number(whole % 3600 / 60));
-  } else {
-    std::snprintf(text.data(), text.size(), "%lld d %lld h", number(whole / 86400),
-                  number(whole % 86400 / 3600));
-  }
-  return text.data();
-}
-
 std::string time_text(int64_t epoch) {
   if (epoch == 0) return "-";
   const std::time_t time = epoch;

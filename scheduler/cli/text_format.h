@@ -6,27 +6,30 @@
 #include <string_view>
 #include <vector>
 
+#include "base/duration.h"
+
 namespace scheduler::cli {
+
+using base::duration_text;
 
 // Escapes control characters and bytes that are not UTF-8 (\n, \x1b): a file name must not control
 // the terminal.
 std::string printable(std::string_view bytes);
-// The same, but keeps line breaks and tabs: for logs.
+// As printable(), but keeps line breaks and tabs: for logs.
 std::string printable_lines(std::string_view bytes);
 
 // Terminal cells that printable text takes.
 int display_width(std::string_view text);
 
-enum class Cut { kStart, kEnd };  // where the ellipsis goes
-// Cuts text to at most `width` cells.
+enum class Cut { kStart, kEnd };  // the end that the ellipsis replaces
+// Shortens text to at most `width` cells.
 std::string shorten(const std::string& text, int width, Cut cut = Cut::kEnd);
 
 enum class Align { kLeft, kRight };
 // Fills text with blanks to at least `width` cells.
 std::string pad(const std::string& text, int width, Align align);
 
-std::string duration_text(double seconds);  // 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h
-std::string time_text(int64_t epoch);       // 2026-11-21 17:40:05 (local), - for 0
+std::string time_text(int64_t epoch);  // 2026-11-21 17:40:05 (local), - for 0
 std::string fixed(double value, int decimals);
 
 struct Cell {
@@ -50,8 +53,8 @@ const char* state_style(const std::string& state);
 struct Column {
   std::string title{};
   Align align = Align::kLeft;
-  // The fewest cells that the column is shortened to when the table exceeds the terminal; 0: never
-  // shortened.
+  // Least width in cells when the column is shortened because the table exceeds the terminal; 0: it
+  // is never shortened.
   int least = 0;
   Cut cut = Cut::kEnd;
 };
@@ -61,7 +64,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   bool empty() const { return rows_.empty(); }
-  // At most `width` cells wide, if the columns allow it; 0: any width.
+  // The table, at most `width` cells wide if the columns allow it; 0: any width.
   std::string text(int width, bool colour) const;
 
  private:

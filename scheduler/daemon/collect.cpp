@@ -109,7 +109,8 @@ void Housekeeper::collect_ended(GcReport& report, bool dry_run) {
 }
 
 void Housekeeper::collect_strays(GcReport& report, bool dry_run) {
-  const StrayFolders strays = find_stray_folders(context_.database, jobs(), context_.clock.now());
+  const StrayFolders strays = find_stray_folders(context_.database, jobs(), context_.clock.now(),
+                                                 [this] { check_running(); });
   for (const std::string& name : strays.names) {
     check_running();
     try {

@@ -33,8 +33,9 @@ class Finder {
         jobs_(std::move(jobs)),
         latest_(now - std::chrono::duration_cast<std::chrono::seconds>(kStrayAge).count()) {}
 
-  StrayFolders run() {
+  StrayFolders run(const std::function<void()>& look) {
     for (const auto& entry : fs::directory_iterator(jobs_)) {
+      look();
       const std::string name = entry.path().filename().string();
       const auto item = item_of(name);
       if (!item) continue;
@@ -82,8 +83,9 @@ class Finder {
 
 }  // namespace
 
-StrayFolders find_stray_folders(db::Database& database, const std::string& jobs, int64_t now) {
-  return Finder(database, jobs, now).run();
+StrayFolders find_stray_folders(db::Database& database, const std::string& jobs, int64_t now,
+                                const std::function<void()>& look) {
+  return Finder(database, jobs, now).run(look);
 }
 
 }  // namespace scheduler

@@ -1,9 +1,10 @@
-// Folders of attempts that no record names: those of items that were removed, and those beside the
-// attempts of an item that has ended.
+// Finds folders of attempts that no record names: those of removed items, and extra ones of items
+// that have ended.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,19 @@
 
 namespace scheduler {
 
-// A folder in which something has changed since then may be about to get a record.
+// A folder that changed more recently than this may be about to get a record.
 constexpr std::chrono::hours kStrayAge{24};
 
 struct StrayFolders {
   std::vector<std::string> names{};  // in the folder of jobs: "12", "12/a3"
-  int64_t young = 0;                 // younger than kStrayAge
-  // Items of which the database has never known: it was restored from a copy, and they were
-  // enqueued after that.
+  int64_t young = 0;                 // how many are younger than kStrayAge
+  // Items that the database never knew: it was restored from a copy made before they were enqueued.
   std::vector<int64_t> unknown{};
 };
 
-// Throws std::system_error and DatabaseError. `now` in seconds since the epoch.
-StrayFolders find_stray_folders(db::Database& database, const std::string& jobs, int64_t now);
+// `now` is in seconds since the epoch. `look` is called before each folder, since there may be
+// many, and may throw. Throws std::system_error and DatabaseError.
+StrayFolders find_stray_folders(db::Database& database, const std::string& jobs, int64_t now,
+                                const std::function<void()>& look);
 
 }  // namespace scheduler

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -282,6 +284,51 @@ TEST_F(EngineProgram, NamesWithBlanksQuotesNewlinesAndOtherLettersWorkToTheCsv) 
   EXPECT_THAT(read(search_.file(csv)), HasSubstr("a b'c\"\"d\ne\xc3\xa4.mrc"));
 }
 
+// As the peak list has them: the first row's particle_index is 0.
+TEST_F(EngineProgram, MatchPrintsItsBestPeaks) {
+  const Finished searched = search_.match({"--false-positives", "5000"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.error;
+  EXPECT_THAT(searched.output, HasSubstr("      z     x px    y px     phi   theta     psi"));
+  std::istringstream list(read(search_.file("out/scaled_mip_peaks.csv")));
+  std::string names;
+  std::string row;
+  std::getline(list, names);
+  std::getline(list, row);
+  const auto field = [&](const std::string& name) {
+    std::istringstream all(names);
+    std::istringstream values(row);
+    std::string one;
+    std::string value;
+    while (std::getline(all, one, ',') && std::getline(values, value, ',')) {
+      if (one == name) return std::stod(value);
+    }
+    return -1e9;
+  };
+  std::array<char, 64> best{};
+  std::snprintf(best.data(), best.size(), "\n%7.2f  %7.0f %7.0f  %6.1f", field("scaled_mip"),
+                field("pos_x_img"), field("pos_y_img"), field("phi"));
+  EXPECT_THAT(searched.output, HasSubstr(best.data()));
+  EXPECT_THAT(searched.output, HasSubstr(" more in the peak list\n"));
+  EXPECT_THAT(search_.match({"--overwrite", "--false-positives", "0.000001"}).output,
+              testing::Not(HasSubstr("x px")))
+      << "there is none";
+}
+
+TEST_F(EngineProgram, AMicrographOnTheCommandLineTakesThePlaceOfTheConfigurations) {
+  search_.write_config();
+  std::filesystem::rename(search_.file("image.mrc"), search_.file("other.mrc"));
+  EXPECT_EQ(run({"match", "search.yaml", "--backend", "cpu"}).exit_code, 64);
+  const Finished planned =
+      run({"plan", "search.yaml", "--backend", "cpu", "--micrograph", "other.mrc"});
+  EXPECT_EQ(planned.exit_code, 0) << planned.error;
+  EXPECT_THAT(planned.output, HasSubstr("other.mrc: "));
+  const Finished searched = run({"match", "search.yaml", "--backend", "cpu", "--threads", "1",
+                                 "--micrograph", "other.mrc", "--false-positives", "5000"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.error;
+  EXPECT_THAT(read(search_.file("out/manifest.json")), HasSubstr("other.mrc"));
+  EXPECT_THAT(read(search_.file("out/scaled_mip_peaks.csv")), HasSubstr(",other.mrc,"));
+}
+
 TEST_F(EngineProgram, PeaksPicksFromTheMapsWhatMatchPicked) {
   ASSERT_EQ(search_.match({"--false-positives", "5000"}).exit_code, 0);
   const std::string list = read(search_.file("out/scaled_mip_peaks.csv"));
@@ -323,10 +370,12 @@ TEST_F(EngineProgram, ASeedIsADecimalNumber) {
 }
 
 TEST_F(EngineProgram, AProjectionIsNotWrittenUnderTheNameOfAPicture) {
-  const Finished refused = run({"project", "template.mrc", "--output", "view.png"});
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.error, HasSubstr("end its name with .mrc"));
-  EXPECT_FALSE(std::filesystem::exists(search_.file("view.png")));
+  for (const char* name : {"view.png", "view.PNG"}) {
+    const Finished refused = run({"project", "template.mrc", "--output", name});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.error, HasSubstr("end its name with .mrc"));
+    EXPECT_FALSE(std::filesystem::exists(search_.file(name)));
+  }
 }
 
 TEST_F(EngineProgram, ProjectionsOfTwoDirectionsDiffer) {

@@ -28,5 +28,15 @@ TEST(Duration, WhatIsNoLengthOfTimeIsNothing) {
   EXPECT_THAT(invalid_duration("soon"), HasSubstr("invalid duration 'soon'; write"));
 }
 
+TEST(DurationText, ShowsTheTwoLargestUnits) {
+  EXPECT_EQ(duration_text(0.4), "0 s");
+  EXPECT_EQ(duration_text(59.4), "59 s");
+  EXPECT_EQ(duration_text(61), "1 min 01 s");
+  EXPECT_EQ(duration_text(3725), "1 h 02 min");
+  EXPECT_EQ(duration_text(3 * 86400 + 4 * 3600), "3 d 4 h");
+  EXPECT_EQ(duration_text(-5), "0 s");
+  EXPECT_EQ(duration_text(1e300), "11574 d 1 h") << "30 years";
+}
+
 }  // namespace
 }  // namespace base

@@ -350,6 +350,22 @@ TEST(Config, ACopyIsTheSameSearchWithItsResultsElsewhere) {
   EXPECT_EQ(copy.results.relative_defocus, "/tmp/x y/relative_defocus.mrc");
 }
 
+TEST(Config, AGivenMicrographTakesThePlaceOfTheFilesAndOfItsHash) {
+  const ScratchFolder folder;
+  Yaml yaml;
+  yaml.top += "micrograph_sha256: " + std::string(64, 'a') + "\n";
+  write_file(folder.file("search.yaml"), yaml.text());
+  const SearchConfig config = read_search_config(folder.file("search.yaml"), "other.mrc");
+  EXPECT_EQ(config.micrograph_path, "other.mrc");
+  EXPECT_EQ(config.micrograph_sha256, "") << "which is the other file's";
+  yaml.top = "template_volume_path: template.mrc\n";
+  write_file(folder.file("search.yaml"), yaml.text());
+  EXPECT_EQ(read_search_config(folder.file("search.yaml"), "other.mrc").micrograph_path,
+            "other.mrc");
+  EXPECT_THAT(refusal([&] { read_search_config(folder.file("search.yaml")); }),
+              HasSubstr("micrograph_path"));
+}
+
 TEST(Config, FilesAreReadByPathAndNamedWhenTheyCannotBe) {
   const ScratchFolder folder;
   write_file(folder.file("search.yaml"), Yaml().text());

@@ -21,15 +21,6 @@ Progress half_done() {
       .done = 8'714'640, .total = 17'429'280, .rate = 2345.6, .eta_seconds = 3725, .best_z = 9.25};
 }
 
-TEST(DurationText, ShowsTheTwoLargestUnits) {
-  EXPECT_EQ(duration_text(0.4), "0s");
-  EXPECT_EQ(duration_text(59.4), "59s");
-  EXPECT_EQ(duration_text(125), "2m 05s");
-  EXPECT_EQ(duration_text(3725), "1h 02m");
-  EXPECT_EQ(duration_text(3 * 86400 + 4 * 3600), "3d 04h");
-  EXPECT_EQ(duration_text(-5), "0s");
-}
-
 TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
   EXPECT_EQ(grouped_number(0), "0");
   EXPECT_EQ(grouped_number(999), "999");
@@ -53,8 +44,8 @@ TEST(ProgressBar, FillsTheColumnsExactly) {
 
 TEST(ProgressBar, ShowsHowFarAndHowLong) {
   EXPECT_EQ(progress_bar(half_done(), 80, false),
-            " 50.0 % |##########..........|  8.71M/17.4M  2.35k/s   1h 02m left  best z  9.25");
-  EXPECT_EQ(progress_bar(half_done(), 32, true), " 50.0 % │████    │   1h 02m left");
+            " 50.0 % |########........|  8.71M/17.4M  2.35k/s   1 h 02 min left  best z  9.25");
+  EXPECT_EQ(progress_bar(half_done(), 34, true), " 50.0 % │███   │   1 h 02 min left");
 }
 
 TEST(ProgressBar, IsEmptyAtTheStartAndFullAtTheEnd) {
@@ -70,7 +61,7 @@ TEST(ProgressBar, IsEmptyAtTheStartAndFullAtTheEnd) {
 
 TEST(ProgressLine, IsForLogs) {
   EXPECT_EQ(progress_line(half_done()),
-            "50.0 %: 8,714,640 of 17,429,280 correlations, 2.35k/s, 1h 02m left, best z 9.25");
+            "50.0 %: 8,714,640 of 17,429,280 correlations, 2.35k/s, 1 h 02 min left, best z 9.25");
   Progress progress = half_done();
   progress.state = "writing";
   EXPECT_THAT(progress_line(progress), HasSubstr(", writing, "));

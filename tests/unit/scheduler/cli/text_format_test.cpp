@@ -44,14 +44,6 @@ TEST(Shorten, TheEllipsisStandsWhereTextIsMissing) {
   EXPECT_EQ(display_width(shorten("日本語日本語", 6)), 5);
 }
 
-TEST(Durations, AreShortAndExactEnough) {
-  EXPECT_EQ(duration_text(0.4), "0 s");
-  EXPECT_EQ(duration_text(59), "59 s");
-  EXPECT_EQ(duration_text(61), "1 min 01 s");
-  EXPECT_EQ(duration_text(7500), "2 h 05 min");
-  EXPECT_EQ(duration_text(100000), "1 d 3 h");
-}
-
 Table two_columns() {
   return Table({{.title = "ITEM", .align = Align::kRight},
                 {.title = "MICROGRAPH", .least = 8, .cut = Cut::kStart}});

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -54,15 +53,7 @@ class PlanAttemptTest : public Rendering<SlurmFixture> {};
 class RenderedPlanTest : public Rendering<KnownSearchesFixture> {
  protected:
   RenderedPlanTest() {
-    db::MeasureStore(*database_)
-        .put({.kind = db::MeasureKind::kRate,
-              .engine = "1",
-              .device = "H200",
-              .height = 4096,
-              .width = 4096,
-              .template_size = 128,
-              .runs = 5,
-              .mean = std::log(10.0)});
+    measured(5);
     restart();
   }
 };

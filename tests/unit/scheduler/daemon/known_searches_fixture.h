@@ -38,6 +38,13 @@ class KnownSearchesFixture : public SlurmFixture {
           "UPDATE templates SET counted_by = '1', orientations = 16000, defocus_planes = 36, "
           "pixel_sizes = 1, template_size = 128");
     }
+    measured(3);
+    cluster_.facts_asked = 0;
+    restart();
+  }
+  // So many searches of 16 GPU hours have been measured, all of the same rate; for a daemon that is
+  // started again.
+  void measured(int64_t runs) {
     db::MeasureStore(*database_)
         .put({.kind = db::MeasureKind::kRate,
               .engine = "1",
@@ -45,10 +52,8 @@ class KnownSearchesFixture : public SlurmFixture {
               .height = 4096,
               .width = 4096,
               .template_size = 128,
-              .runs = 3,
+              .runs = runs,
               .mean = std::log(10.0)});
-    cluster_.facts_asked = 0;
-    restart();
   }
   int64_t enqueue_known(const std::string& name, db::Priority priority) {
     const auto id = enqueue(name, priority).id;

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <map>
 #include <string>
 
@@ -18,17 +17,8 @@ using testing::Not;
 
 class DaemonTimeLimitsTest : public KnownSearchesFixture {
  protected:
-  // So many searches of 16 GPU hours have been measured, all of the same rate.
   void measured(int64_t runs) {
-    db::MeasureStore(*database_)
-        .put({.kind = db::MeasureKind::kRate,
-              .engine = "1",
-              .device = "H200",
-              .height = 4096,
-              .width = 4096,
-              .template_size = 128,
-              .runs = runs,
-              .mean = std::log(10.0)});
+    KnownSearchesFixture::measured(runs);
     restart();
   }
   // Of an urgent one, on all 16 GPUs: (57,600 s / 16 + 65 s) 1.15 and 120 s for a checkpoint are
