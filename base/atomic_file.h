@@ -1,5 +1,5 @@
-// A file that appears whole or not at all: written under a hidden name beside its place, flushed,
-// and renamed.
+// Writes a file that appears whole or not at all: it is written under a hidden name in the same
+// folder, flushed, and renamed.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@ namespace base {
 
 enum class Durability {
   kVisible,  // readers see the old file or the new one
-  kOnDisk,   // and the new one survives a power cut
+  kOnDisk,   // as kVisible, and the new file survives a power cut
 };
 
 enum class Folder {
@@ -21,10 +21,10 @@ enum class Folder {
   kMake,       // missing folders are made
 };
 
-// Owns the hidden name; what was not committed is removed.
+// Owns the hidden file; the destructor removes it unless it was committed.
 class AtomicFile {
  public:
-  // Throws FileError naming the folder that cannot be made.
+  // Makes the missing folders for kMake. Throws FileError naming the folder that cannot be made.
   AtomicFile(std::string path, Folder folder);
   ~AtomicFile();
   AtomicFile(AtomicFile&& other) noexcept;
@@ -33,13 +33,13 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&&) = delete;
 
   const std::string& path() const { return path_; }
-  // Write here, and flush, before commit().
+  // The path of the hidden file: the caller writes and flushes it before commit().
   const std::string& temporary() const { return temporary_; }
-  // Makes the file there, empty and open for writing, in place of what a process that was killed
-  // left; no link that stands there is followed. `mode` is less the process's umask. Throws
-  // FileError.
+  // Makes the hidden file, empty and open for writing. Removes what a killed process left under
+  // that name, and follows no link there. The process's umask applies to `mode`. Throws FileError.
   Descriptor create(mode_t mode = 0666) const;
-  // Renames into place. Durable only after sync_folder_of(path()). Throws FileError.
+  // Renames the hidden file to path(). The new name is durable only after sync_folder_of(path()).
+  // Throws FileError.
   void commit();
 
  private:
@@ -50,23 +50,24 @@ class AtomicFile {
 struct WriteOptions {
   Durability durability = Durability::kOnDisk;
   Folder folder = Folder::kMustExist;
-  mode_t mode = 0666;  // less the process's umask
+  mode_t mode = 0666;  // the process's umask applies
 };
 
-// Throws FileError naming the file, or the folder that is not there.
+// Throws FileError naming the file, or the folder that is missing.
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            const WriteOptions& options = {});
-// The same where no file has that name. False: one has it and stays as it is.
+// Writes the file only where no file has that name. Returns false where one has it, and leaves that
+// one as it is.
 bool write_new_file_atomically(const std::string& path, std::string_view bytes,
                                const WriteOptions& options = {});
-// As write_file_atomically(), for a name in an open folder.
+// Does what write_file_atomically() does for a name in an open folder.
 void write_file_atomically_at(int folder, const std::string& name, std::string_view bytes,
                               const WriteOptions& options = {});
 
-// The folder that holds `path`, "." for a name alone.
+// Returns the folder that holds `path`; "." for a name alone.
 std::string folder_of(const std::string& path);
 
-// Throws FileError naming the folder.
+// Opens a folder for reading. Throws FileError naming it.
 Descriptor open_folder(const std::string& path);
 
 // Makes the names in the folder that holds `path` durable. Throws FileError.

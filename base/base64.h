@@ -8,9 +8,10 @@
 namespace base {
 
 std::string base64(std::string_view bytes);
-// nullopt when `text` is not base64 with its padding.
+// Returns nullopt where `text` is not base64 with its padding.
 std::optional<std::string> from_base64(std::string_view text);
-// The alphabet of URLs and web tokens, '-' and '_' for '+' and '/'; the padding may be missing.
+// Decodes the alphabet of URLs and web tokens, which has '-' and '_' for '+' and '/'; the padding
+// may be missing. Returns nullopt for any other text.
 std::optional<std::string> from_base64url(std::string_view text);
 
 }  // namespace base

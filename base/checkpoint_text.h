@@ -1,5 +1,5 @@
-// How the engine names a checkpoint that it refuses to resume from, by which margayd recognises in
-// the job's log that the checkpoint and not the input is to blame.
+// The words by which the engine names a checkpoint that it refuses to resume from. margayd looks
+// for them in the job's log, to see that the checkpoint is to blame and not the input.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The manual page and the completion of a program whose options CLI11 reads, from those options.
+// Makes a program's manual page and bash completion from its CLI11 options.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,14 +9,14 @@
 
 namespace base {
 
-// What a validator that accepts certain words alone is named, so that the completion knows them.
+// The name to give a validator that accepts only these words: page_of() reads them from it.
 std::string name_of_words(const std::vector<std::string>& words);
 
-// Hidden options and commands are left out.
+// Describes the program without its hidden options and commands.
 PageCommand page_of(CLI::App& app);
 
-// Adds the hidden options --man-page and --bash-completion, which print the page, in `section`, and
-// the script. `app` must outlive the parsing.
+// Adds two hidden options: --man-page prints the manual page, which belongs to `section`, and
+// --bash-completion prints the script. `app` must outlive the parsing.
 void add_page_options(CLI::App& app, int section, const std::vector<std::string>& see_also);
 
 }  // namespace base

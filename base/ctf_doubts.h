@@ -1,16 +1,17 @@
-// What a microscope's CTF most likely is not: such values are slips, or in another unit.
+// Recognises CTF values that are most likely slips or in another unit.
 #pragma once
 
 #include <string>
 
 namespace base {
 
-// Whether a defocus in A, underfocus positive, is one that micrographs have, or 0.
+// True for a defocus, in A with underfocus positive, that micrographs have, and for 0.
 bool is_usual_defocus(double defocus);
-// A question for whoever wrote the value, "is it in um? 1 um is 10000 A"; empty: there is none.
+// Returns a question to the author of the value, such as "is it in um? 1 um is 10000 A"; empty
+// where the defocus, in A, is usual.
 std::string defocus_doubt(double defocus);
 
-// The same for a phase shift in degrees.
+// Returns such a question about a phase shift in degrees; empty where there is none.
 std::string phase_shift_doubt(double phase_shift);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// File descriptors: owning one, and reading and writing all of it.
+// An owning file descriptor, and functions that read or write everything in spite of short counts.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ class Descriptor {
   int number_;
 };
 
-// False, with errno set, where it fails.
+// Writes all bytes. Returns false, with errno set, where that fails.
 bool write_all(int descriptor, std::string_view bytes);
 
-// From the current place to the end; what lies beyond `most` bytes is not read. nullopt, with errno
-// set, where it fails.
+// Reads from the current offset to the end, but at most `most` bytes. Returns nullopt, with errno
+// set, where that fails.
 std::optional<std::string> read_all(int descriptor, size_t most = std::string::npos);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// What a process finds around it.
+// The environment variables of this process, and the name of its machine.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 namespace base {
 
-// An environment variable; `otherwise` where it is unset or empty.
+// Returns the value of an environment variable, or `otherwise` where it is unset or empty.
 inline std::string variable(const char* name, const std::string& otherwise = "") {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : otherwise;

@@ -1,4 +1,4 @@
-// What is thrown when the operating system refuses.
+// The exceptions for system calls that failed.
 #pragma once
 
 #include <cerrno>
@@ -7,8 +7,9 @@
 
 namespace base {
 
-// A file or folder that cannot be read or written. what() is "cannot write 'a/b': No space left on
-// device; the disk is full: ...": the object, the system's reason, and for a full disk what to do.
+// A file or folder cannot be read or written. what() names the object and the system's reason, and
+// says for a full disk what to do: "cannot write 'a/b': No space left on device; the disk is full:
+// ...".
 class FileError : public std::system_error {
  public:
   // `what` names the operation and the object; `error` is an errno.
@@ -27,7 +28,7 @@ class FileError : public std::system_error {
   std::string message_;
 };
 
-// Throws std::system_error with errno's reason behind `what`.
+// Throws std::system_error: `what`, followed by errno's reason.
 [[noreturn]] inline void throw_errno(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
 }

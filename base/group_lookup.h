@@ -1,4 +1,4 @@
-// Groups of the system by their names.
+// Looks up the system's groups by name.
 #pragma once
 
 #include <sys/types.h>
@@ -9,14 +9,15 @@
 namespace base {
 
 struct GroupLookup {
-  std::optional<gid_t> number{};
-  int error = 0;  // an errno: the system's database did not answer, and nothing is known
+  std::optional<gid_t> number{};  // nullopt with no error: there is no such group
+  int error = 0;                  // the errno of a lookup that failed, so that nothing is known
 };
 
-// Of a group by its name or "#GID". May wait for the system's database.
+// Looks up a group by its name, or reads the number from "#GID". May block while the system's
+// database answers.
 GroupLookup look_up_group(const std::string& name);
 
-// One clause that says why there is no number.
+// Returns one clause that says why there is no number.
 std::string problem_of(const GroupLookup& lookup, const std::string& name);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// Bytes as hexadecimal digits.
+// Writes bytes as hexadecimal digits.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace base {
 
-// In lower case.
+// Returns two lower-case digits for each byte.
 inline std::string hex_of(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
@@ -18,7 +18,7 @@ inline std::string hex_of(std::string_view bytes) {
   return text;
 }
 
-// As in a URL: all bytes but letters, digits and -._~ become %XX.
+// Escapes text for a URL: all bytes but letters, digits and -._~ become %XX.
 inline std::string percent_encode(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

@@ -1,5 +1,5 @@
-// The JSON library. Its class template is compiled once, in json.cpp, and not again in every file
-// that includes this header.
+// Includes the JSON library, whose templates are compiled once, in json.cpp, instead of in every
+// file that includes this header.
 #pragma once
 
 #include <nlohmann/json.hpp>

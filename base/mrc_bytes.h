@@ -1,4 +1,4 @@
-// Where the fields of an MRC2014 header lie, and numbers to and from its bytes.
+// Offsets of the fields of an MRC2014 header, and conversion of numbers from and to its bytes.
 #pragma once
 
 #include <algorithm>
@@ -44,6 +44,7 @@ inline constexpr int kMaxLabels = 10;
 // The first space group that means a stack of volumes.
 inline constexpr int kVolumeStack = 401;
 
+// Reads a number at `bytes`; `swapped` reverses its bytes.
 template <typename T>
 T get(const unsigned char* bytes, bool swapped) {
   std::array<unsigned char, sizeof(T)> raw;
@@ -54,6 +55,7 @@ T get(const unsigned char* bytes, bool swapped) {
   return value;
 }
 
+// Writes a number in this machine's byte order.
 template <typename T>
 void put(HeaderBytes& header, size_t offset, T value) {
   std::memcpy(header.data() + offset, &value, sizeof(T));

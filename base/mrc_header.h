@@ -1,6 +1,6 @@
-// The header of MRC2014 files: modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16), 12 (float16),
-// either byte order. A new mode is added here, in value_bytes_of_mode() of mrc_header.cpp, and with
-// its conversion in kModes of engine/io/mrc.cpp.
+// Reads the header of MRC2014 files in modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16) and 12
+// (float16), in either byte order. A new mode is added to this list, to value_bytes_of_mode() in
+// mrc_header.cpp, and with its conversion to kModes in engine/io/mrc.cpp.
 #pragma once
 
 #include <array>
@@ -15,11 +15,12 @@ namespace base {
 
 struct MrcHeader {
   int nx = 0, ny = 0, nz = 0;  // values along x, y and z
-  // Along which of x, y, z (0, 1, 2) the file's columns, rows and sections run (mapc, mapr, maps).
+  // The axes (0, 1, 2 for x, y, z) along which the file's columns, rows and sections run (mapc,
+  // mapr, maps).
   std::array<int, 3> axes = {0, 1, 2};
   int mode = 2;
   std::array<double, 3> pixel_size = {0, 0, 0};  // A along x, y, z; 0 when the header has none
-  bool swapped = false;                          // bytes were in the other order
+  bool swapped = false;                          // the file is in the other byte order
   int64_t extended_header_bytes = 0;
   std::string extended_type;
   int space_group = 0;
@@ -27,17 +28,18 @@ struct MrcHeader {
   std::vector<std::string> labels;
 };
 
-// What is wrong with a file, to stand behind its name: "is not an MRC file: ...".
+// Says what is wrong with a file; what() follows the file's name: "is not an MRC file: ...".
 class MrcError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Bytes of a value in a mode that can be read; 0 for other modes.
+// Returns the bytes of one value in a mode that can be read; 0 for other modes.
 int value_bytes_of_mode(int mode);
 
-// Of a file with `file_size` bytes, of which the first ones, `got` of them, are in `bytes`; all the
-// values that the header promises are there. Throws MrcError (not an MRC, cut short, mode).
+// Parses the header of a file of `file_size` bytes, of which the first `got` are in `bytes`. Throws
+// MrcError where the file is not an MRC file, has a mode that cannot be read, or is too short for
+// the values that its header promises.
 MrcHeader parse_mrc_header(const mrc_bytes::HeaderBytes& bytes, size_t got, int64_t file_size);
 
 }  // namespace base

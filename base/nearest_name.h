@@ -1,4 +1,4 @@
-// For messages about a name that is not known.
+// Suggestions for messages about an unknown name.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace base {
 
-// The known name that `name` was most likely meant to be, by edit distance without regard to case;
-// two neighbours swapped count as one slip. nullopt when none is near.
+// Returns the known name at the smallest edit distance from `name`, ignoring case; two swapped
+// neighbours count as one edit. Returns nullopt when none is near.
 std::optional<std::string> nearest_name(const std::string& name,
                                         const std::vector<std::string>& known);
 
-// "; did you mean 'x'?", or nothing when no known name is near.
+// Returns "; did you mean 'x'?", or nothing when no known name is near.
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known);
-// "; did you mean 'x'? Known: x, y, z", or "; use x, y, z" when no known name is near.
+// Returns "; did you mean 'x'? Known: x, y, z", or "; use x, y, z" when no known name is near.
 std::string names_to_use(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace base

@@ -1,6 +1,6 @@
-// What a microscope's optics may be, in the units of the search settings. The ranges are wide, and
-// keep out what no microscope has: such a number is a slip or in another unit, and the search would
-// find nothing, or not end.
+// The ranges of a microscope's optics, in the units of the search settings. They are wide, and keep
+// out only numbers that no microscope has: such a number is a slip or in another unit, and the
+// search would find nothing or never end.
 #pragma once
 
 namespace base {

@@ -1,12 +1,12 @@
-// Standard output, which may be a file on a full disk.
+// Checks that standard output was written: it may be a file on a full disk.
 #pragma once
 
 namespace base {
 
-// What a program says that ends with a failure because of it.
+// The message of a program that fails because its output was not written.
 inline constexpr const char* kOutputLost = "cannot write all of the output; is its disk full?";
 
-// Writes what stdout and std::cout still hold. False: not all that was printed has been written.
+// Flushes stdout and std::cout. Returns false where not all of the output has been written.
 bool flush_output();
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// Numbers in text.
+// Parses numbers.
 #pragma once
 
 #include <charconv>
@@ -7,7 +7,8 @@
 
 namespace base {
 
-// The whole text as a decimal number; nullopt for anything else, and for one that does not fit.
+// Parses the whole text as a decimal number. Returns nullopt for any other text, and for a number
+// that is out of the type's range.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};

@@ -1,4 +1,4 @@
-// Sizes in bytes as people write them.
+// Parses sizes in bytes as people write them.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace base {
 
-// 500GB, 1.5 TB, 800 MB, 12 kB, 7 B: in powers of 1000; less than 10^18 bytes. nullopt for anything
-// else.
+// Parses 500GB, 1.5 TB, 800 MB, 12 kB or 7 B, in powers of 1000 and less than 10^18 bytes. Returns
+// nullopt for anything else.
 std::optional<int64_t> parse_size(std::string_view text);
 
-// "invalid size '4 tons'; write for example 800MB, 500GB or 4TB".
+// Returns "invalid size '4 tons'; write for example 800MB, 500GB or 4TB".
 std::string invalid_size(std::string_view text);
 
 }  // namespace base

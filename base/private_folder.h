@@ -1,14 +1,15 @@
-// A folder for the while that something runs.
+// A temporary folder that only this user can open.
 #pragma once
 
 #include <string>
 
 namespace base {
 
-// Nobody else's, and gone with this object. Throws FileError.
+// Makes the folder, and removes it with its contents in the destructor.
 class PrivateFolder {
  public:
-  // Its name has this word in it; in `parent`, or under TMPDIR.
+  // Makes it in `parent`, or under TMPDIR where that is empty; its name contains `word`. Throws
+  // FileError.
   explicit PrivateFolder(const std::string& word, const std::string& parent = "");
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

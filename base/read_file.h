@@ -1,4 +1,4 @@
-// Small files, read whole.
+// Reads small files whole.
 #pragma once
 
 #include <optional>
@@ -6,10 +6,10 @@
 
 namespace base {
 
-// nullopt when there is no such file. Throws FileError naming it.
+// Returns nullopt where there is no such file. Throws FileError naming a file that cannot be read.
 std::optional<std::string> read_file(const std::string& path);
 
-// The same for a name in an open folder.
+// Does what read_file() does for a name in an open folder.
 std::optional<std::string> read_file_at(int folder, const std::string& name);
 
 }  // namespace base

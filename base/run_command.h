@@ -1,4 +1,4 @@
-// Runs one program to its end: no shell, output kept, limits of time and memory.
+// Runs one program to its end, without a shell: keeps its output, and limits its time and memory.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,22 @@ namespace base {
 struct Command {
   std::string program;  // a path, or a name that is looked for in PATH
   std::vector<std::string> arguments{};
-  std::map<std::string, std::string> environment{};  // all of it
+  std::map<std::string, std::string> environment{};  // the whole one; ours is not inherited
   std::chrono::milliseconds timeout{25'000};
-  std::chrono::milliseconds kill_wait{2'000};  // between SIGTERM and SIGKILL when it takes too long
+  std::chrono::milliseconds kill_wait{2'000};  // from SIGTERM to SIGKILL, once a limit has passed
   size_t most_output = 256U << 20U;            // bytes kept of each stream; the rest is dropped
   int input = -1;                              // becomes its standard input; -1: an empty one
-  uint64_t most_memory = 0;                    // resident bytes of the program itself; 0: any
-  // Called some times a second while it runs; false: it is to end. May be empty.
+  uint64_t most_memory = 0;                    // resident bytes of the program itself; 0: no limit
+  // Called about 20 times a second while the program runs; returning false ends it. May be empty.
   std::function<bool()> look{};
 };
 
 struct CommandResult {
   enum class Ending {
-    kNotStarted,  // proven to have done nothing
-    kEnded,       // by itself: exit_code or signal
-    kTimedOut,    // killed, with its process group, for a limit; what it did is not known, and a
-                  // process that waits in the kernel may be there still
+    kNotStarted,  // the program certainly did nothing
+    kEnded,       // it ended by itself: see exit_code or signal
+    kTimedOut,    // it passed a limit and was killed with its process group; what it did is not
+                  // known, and a process that waits in the kernel may still exist
   };
   Ending ending = Ending::kNotStarted;
   int exit_code = -1;
@@ -37,14 +37,14 @@ struct CommandResult {
   std::string output{};  // standard output
   std::string error{};   // standard error
   bool cut = false;      // there was more output than most_output
-  std::string why{};     // one clause unless ok(); without the program's own messages
+  std::string why{};     // one clause without the program's own messages; empty when ok()
 
   bool ok() const { return ending == Ending::kEnded && exit_code == 0 && !cut; }
 };
 
-// In /, in a process group of its own. Blocks for timeout + kill_wait at most, and for 2 s more
-// where the kernel lets the program not be killed. Throws std::system_error when there is no pipe
-// or no process to watch.
+// Runs the program in the folder /, in its own process group. Blocks for at most timeout +
+// kill_wait, and for 2 s more where the kernel does not let the program be killed. Throws
+// std::system_error where it cannot make a pipe or watch the process.
 CommandResult run_command(const Command& command);
 
 }  // namespace base

@@ -1,4 +1,4 @@
-// SHA-256, by OpenSSL; always as lower-case hex.
+// SHA-256 by OpenSSL. All hashes are lower-case hexadecimal digits.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace base {
 
-// The hash of data that comes in pieces.
+// Hashes data that comes in pieces.
 class Sha256 {
  public:
   Sha256();
@@ -16,7 +16,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void add(const void* data, size_t size);
-  // The hash of everything added; called once.
+  // Returns the hash of everything added. May be called once.
   std::string hex();
 
  private:
@@ -26,7 +26,8 @@ class Sha256 {
 
 // Throws FileError naming a file that cannot be read.
 std::string sha256_of_file(const std::string& path);
-// The same of an open file from its beginning, wherever its offset is; `path` is for the message.
+// Hashes an open file from its beginning, wherever its offset is; `path` is for the message. Throws
+// FileError.
 std::string sha256_of_open_file(int descriptor, const std::string& path);
 std::string sha256_of_bytes(const void* data, size_t size);
 std::string sha256_of_text(std::string_view text);

@@ -1,4 +1,4 @@
-// Sizes in bytes as people read them.
+// Writes sizes in bytes as people read them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace base {
 
-// "999 B", "1.6 GB": in powers of 1000.
+// Returns for example "999 B" or "1.6 GB", in powers of 1000.
 std::string size_text(int64_t bytes);
 
 }  // namespace base

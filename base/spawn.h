@@ -1,4 +1,5 @@
-// Starts a program by posix_spawn: in it no signal is blocked or ignored, whatever is so here.
+// Starts a program by posix_spawn. The new process blocks and ignores no signal, even where this
+// process does.
 #pragma once
 
 #include <spawn.h>
@@ -9,7 +10,7 @@
 
 namespace base {
 
-// For exec: pointers into `texts`, and a null behind them.
+// Returns pointers into `texts` and a null behind them, as exec takes them.
 std::vector<char*> pointers_to(std::vector<std::string>& texts);
 
 class Spawn {
@@ -20,15 +21,16 @@ class Spawn {
   Spawn(const Spawn&) = delete;
   Spawn& operator=(const Spawn&) = delete;
 
-  // Done in the new process, in the order of the calls.
+  // The next four take effect in the new process, in the order of the calls.
   void open(int descriptor, const std::string& path, int flags, mode_t mode = 0);
   void duplicate(int from, int to);
   void close_from(int descriptor);
   void enter(const std::string& folder);
 
-  // `command[0]` is a path or is looked for in PATH. Returns 0 or the error number of the start.
+  // Starts `command`, whose first word is a path or a name that is looked for in PATH. Sets `child`
+  // and returns 0, or returns an errno where the start failed.
   int run(std::vector<std::string> command, pid_t& child) const;
-  // The same with this environment, "NAME=value", in place of our own.
+  // Starts `command` with this environment, entries of "NAME=value", in place of our own.
   int run(std::vector<std::string> command, std::vector<std::string> environment,
           pid_t& child) const;
 

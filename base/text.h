@@ -1,5 +1,5 @@
-// Texts cut, joined and compared as the configuration, Slurm and the command line write them. Case
-// is that of ASCII.
+// Cuts, joins and converts text of configurations, Slurm and command lines. Only ASCII letters
+// change their case.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace base {
 
 std::string lower(std::string text);
 std::string upper(std::string text);
-// Without the blanks at both ends.
+// Returns the text without the blanks at both ends.
 std::string trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
-// False for an empty text.
+// True for one or more ASCII digits; false for an empty text.
 bool is_digits(std::string_view text);
-// One part more than there are separators.
+// Returns one part more than there are separators; parts may be empty.
 std::vector<std::string> split(const std::string& text, char separator);
-// "1 rank", "3 ranks".
+// Returns for example "1 rank" or "3 ranks".
 std::string counted(int64_t count, const std::string& noun);
-// "cpu, gpu or node".
+// Returns for example "cpu, gpu or node".
 std::string alternatives(const std::vector<std::string>& words);
 
 template <typename Texts>

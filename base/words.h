@@ -1,4 +1,4 @@
-// The words of an enumeration, each named once: the table is for writing and for reading.
+// One table of an enumeration's words, used both to write and to read them.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace base {
 template <typename Value, size_t kCount>
 using Words = std::array<std::pair<Value, const char*>, kCount>;
 
-// "" when the table lacks the value.
+// Returns the word for a value; "" where the table lacks it.
 template <typename Value, size_t kCount>
 constexpr const char* word_of(const Words<Value, kCount>& words, Value wanted) {
   for (const auto& [value, word] : words) {
@@ -25,6 +25,7 @@ constexpr const char* word_of(const Words<Value, kCount>& words, Value wanted) {
   return "";
 }
 
+// Returns the value for a word; nullopt where the table lacks it.
 template <typename Value, size_t kCount>
 constexpr std::optional<Value> value_of(const Words<Value, kCount>& words,
                                         std::string_view wanted) {
@@ -34,7 +35,7 @@ constexpr std::optional<Value> value_of(const Words<Value, kCount>& words,
   return std::nullopt;
 }
 
-// All of them in the table's order, as "cpu, gpu or node".
+// Returns all words in the table's order, for example "cpu, gpu or node".
 template <typename Value, size_t kCount>
 std::string alternatives(const Words<Value, kCount>& words) {
   std::vector<std::string> all;

@@ -1,8 +1,8 @@
-// A YAML file as sections that know where they stand, so that every refusal names the file, the
-// line and the key.
+// A YAML file as sections that know their place in it, so that every error names the file, the line
+// and the key.
 //
-// Values are taken as Leopard-EM's models take them: "5200.0" is a number, an integral float is an
-// integer, yes, on and 1 are true.
+// Values are converted as in Leopard-EM's models: "5200.0" is a number, an integral float is an
+// integer, and yes, on and 1 are true.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -20,18 +20,19 @@ namespace base {
 
 class YamlValue;
 
-// A YAML map. `path` is its key path ("optics_group", empty at the top).
+// A YAML map. `path` is its key path ("optics_group"; empty at the top). Where a comment says that
+// a value is refused, the function throws YamlError as refuse() does.
 class YamlSection {
  public:
   YamlSection(const YAML::Node& node, std::string file, std::string path);
 
-  // Refuses every key that is not in `known`, with the nearest known one.
+  // Refuses the first key that is not in `known`; the message suggests the nearest known one.
   void allow_only(const std::vector<std::string>& known) const;
-  // The same as messages, one for each such key, for what is not worth refusing.
+  // Returns such a message for each unknown key, for a caller that only warns.
   std::vector<std::string> unknown_keys(const std::vector<std::string>& known) const;
 
   bool empty() const { return entries_.empty(); }
-  // Present and not null.
+  // True where the key is present and its value is not null.
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const;
 
@@ -40,7 +41,8 @@ class YamlSection {
   // An empty section where missing or null.
   YamlSection optional_section(const std::string& key) const;
 
-  // With a default, for a key that may be missing. A null counts as missing.
+  // These return `missing`, or nullopt, where the key is missing or null; text() needs the key.
+  // Each throws YamlError where the value is of another kind or out of range.
   double number(const std::string& key, double missing) const;
   bool flag(const std::string& key, bool missing) const;
   int integer(const std::string& key, int missing, int smallest) const;
@@ -49,15 +51,14 @@ class YamlSection {
   double number_within(const std::string& key, double missing, const Limits& limits) const;
   std::string text(const std::string& key) const;
 
-  // Whether the key is written at all, null included.
+  // True where the key is present, even if its value is null.
   bool mentions(const std::string& key) const;
 
-  // The section with this text as the value at a path such as "site.nodes", in place of the one
-  // that is there; sections on the way that are missing are made. Throws YamlError where one of
-  // them is no section.
+  // Returns a copy in which the value at a path such as "site.nodes" is this text. Missing sections
+  // on the path are made. Throws YamlError where something on the path is no section.
   YamlSection with(const std::string& path, const std::string& text) const;
 
-  // Throws YamlError: 'FILE' line N: path.key PROBLEM. An empty key means the section itself.
+  // Throws YamlError "'FILE' line N: path.key PROBLEM". An empty key stands for the section itself.
   [[noreturn]] void refuse(const std::string& key, const std::string& problem) const;
   std::string key_path(const std::string& key) const;
 
@@ -83,7 +84,7 @@ class YamlValue {
   YamlValue(const YAML::Node& node, std::string file, std::string path, int line)
       : node_(node), file_(std::move(file)), path_(std::move(path)), line_(line) {}
 
-  // Each throws YamlError where the value is another one.
+  // Each throws YamlError where the value is of another kind or out of range.
   double number() const;  // finite
   double number_at_least(double smallest) const;
   double positive_number() const;
@@ -109,8 +110,8 @@ class YamlValue {
   int line_;
 };
 
-// The one document of `text`, which must be a map; empty where there is none. `file` stands for it
-// in messages. Throws YamlError.
+// Returns the one document of `text`, which must be a map; an empty section where there is none.
+// `file` names it in messages. Throws YamlError.
 YamlSection parse_yaml(const std::string& text, const std::string& file, const YamlSize& most = {});
 
 }  // namespace base

@@ -13,7 +13,7 @@ namespace db {
 
 // True for SUBMITTING, UNKNOWN, PENDING, RUNNING and COMPLETING: the attempt has not ended.
 bool is_open(AttemptState state);
-// The same as a list in SQL.
+// The states for which is_open() is true, as a list in SQL.
 inline constexpr const char* kOpenStates =
     "('SUBMITTING', 'UNKNOWN', 'PENDING', 'RUNNING', 'COMPLETING')";
 
@@ -22,26 +22,26 @@ class AttemptStore {
   explicit AttemptStore(Database& database) : database_(database) {}
   // Returns the id.
   int64_t insert(const Attempt& attempt);
-  // The script as submitted. The other queries leave Attempt::script empty, since thousands of them
-  // would take too much memory.
+  // The script as submitted; empty when there is no such attempt. The other queries leave
+  // Attempt::script empty, since thousands of them would take too much memory.
   std::string script(int64_t id) const;
   std::optional<Attempt> find(int64_t id) const;
   std::optional<Attempt> find_by_token(const std::string& token) const;
-  // By number.
+  // The item's attempts, ordered by number.
   std::vector<Attempt> of_item(int64_t item_id) const;
   std::optional<Attempt> newest_of_item(int64_t item_id) const;
-  // The one that has not ended, if there is one.
+  // The item's attempt that has not ended; nullopt: there is none.
   std::optional<Attempt> open_of_item(int64_t item_id) const;
   // Every attempt that has not ended, by id.
   std::vector<Attempt> open() const;
-  // Ended attempts whose job the cluster still remembers.
+  // Ended attempts whose jobs the cluster still remembers, by id.
   std::vector<Attempt> ended_not_forgotten() const;
-  // What is wrong with rows that cannot be read, one sentence each, for at most `most` of them.
+  // What is wrong with the rows that cannot be read, one sentence each, for at most `most` rows.
   std::vector<std::string> unreadable(int64_t most) const;
   void mark_forgotten(int64_t id);
-  // For an attempt that the cluster refused and of which nothing is to be remembered.
+  // Deletes the attempt's row: the cluster refused the attempt, and no record of it is needed.
   void remove(int64_t id);
-  // Its failure does not count against its item, although it has ended.
+  // An ended attempt's failure no longer counts against its item.
   void mark_exempt(int64_t id);
   // Stores state, cause, message, job_id, host, exit_code, the cluster's words and reason,
   // restarts, release_due, stop_asked and the times. Returns false, and changes nothing, when the

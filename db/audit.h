@@ -13,11 +13,13 @@ class AuditStore {
  public:
   explicit AuditStore(Database& database) : database_(database) {}
   void insert(const AuditEntry& entry);
-  // Oldest first.
+  // The commands that changed the item, oldest first.
   std::vector<AuditEntry> of_item(int64_t item_id) const;
-  // Lines of before this time, but for those about items that have not ended.
+  // How many entries are older than `time` (seconds since the epoch); entries about items that have
+  // not ended do not count.
   int64_t count_before(int64_t time) const;
-  // Removes at most so many of them, the oldest first; returns how many.
+  // Removes at most `most` of the entries that count_before() counts, the oldest first; returns how
+  // many.
   int64_t remove_before(int64_t time, int64_t most);
 
  private:

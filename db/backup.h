@@ -7,19 +7,19 @@
 
 namespace db {
 
-// Says how much room is to be made, and where.
+// The disk is too full for a copy. The message says how much space to free, and where.
 class NoRoomForCopy : public DatabaseError {
  public:
   using DatabaseError::DatabaseError;
 };
 
-// Writes all that is committed into a database of its own at `path`, replaced if it exists, whole
-// or not at all, and checked. Readable by its owner alone. Throws NoRoomForCopy before it writes
-// anything, and DatabaseError naming `path`.
+// Writes everything that is committed into a new database at `path`, readable by its owner alone,
+// and checks it. A file at `path` is replaced only when the copy is complete. Throws NoRoomForCopy
+// before it writes anything, and DatabaseError naming `path`.
 void copy_database(Connection& connection, const std::string& path);
 
-// The same from the file of a database, which a daemon may hold meanwhile, to a file that must not
-// exist. Throws DatabaseRefused where it does, and where there is no database.
+// Copies the database file `database`, which a daemon may be using, to `path`. Throws
+// DatabaseRefused where `path` exists or `database` does not, and otherwise as copy_database().
 void back_up(const std::string& database, const std::string& path);
 
 }  // namespace db

@@ -1,4 +1,4 @@
-// The one database of one daemon: a SQLite file on a local disk, held by one process at a time.
+// The one database of a daemon: a SQLite file on a local disk, held by one process at a time.
 //
 // One connection, shared by the tick and the API's threads under one mutex: every store locks it
 // for one statement, a Transaction for its lifetime. The cluster is never called with it locked,
@@ -23,29 +23,29 @@ std::string network_file_system(long magic);
 class LockFile;
 
 struct ChangedItems {
-  bool all = true;  // any may have changed; `ids` is empty
+  bool all = true;  // any item may have changed; `ids` is empty
   std::vector<int64_t> ids{};
 };
 
 class Database {
  public:
-  // Opens or creates. Before an older schema is upgraded, a copy of the database is kept beside it,
-  // as <path>.schema<its version>. Throws DatabaseError, one sentence each, when another process
-  // holds it (with the holder's pid), when it lies on a network file system, when its schema is
-  // newer than this program, or when it is damaged.
+  // Opens the database or creates it. Before an older schema is upgraded, a copy of the database is
+  // kept beside it, as <path>.schema<its version>. Throws DatabaseError when another process holds
+  // it (the message has the holder's pid), when it lies on a network file system, when its schema
+  // is newer than this program, or when it is damaged.
   explicit Database(const std::string& path);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
   const std::string& path() const { return path_; }
-  // Short and random, made with the database: part of every token.
+  // A short random word, made with the database: part of every token.
   const std::string& instance() const { return instance_; }
   int schema_version() const { return schema_version_; }
 
-  // The items of which a row was inserted, changed or removed since the last call, some of them
-  // perhaps more than once or not in the end. Whoever keeps items in memory need not read the
-  // others again; there is one such reader. Locks the database.
+  // The items of which a row was inserted, changed or removed since the last call. An id may appear
+  // twice, and a change may have been rolled back. A reader that keeps items in memory need not
+  // read the other items again; only one such reader may exist. Locks the database.
   ChangedItems take_changed_items();
 
   // For the stores and for Transaction.
@@ -66,7 +66,7 @@ class Database {
   int64_t others_changes_ = 0;  // as SQLite counts the commits of other connections
 };
 
-// BEGIN IMMEDIATE ... COMMIT; rolled back unless committed. Must not be nested.
+// BEGIN IMMEDIATE ... COMMIT; the destructor rolls back what was not committed. Must not be nested.
 class Transaction {
  public:
   explicit Transaction(Database& database);

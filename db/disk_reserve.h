@@ -9,9 +9,10 @@ namespace db {
 
 inline constexpr int64_t kDiskReserve = 4 << 20;  // bytes
 
-// Frees the room that is kept in the file at `path`, if there is any.
+// Frees the room by removing the file at `path`, if there is one.
 void release_reserve(const std::string& path);
-// Keeps room again, where there is plenty; a disk without it has no reserve until the next call.
+// Makes the file at `path` again if the disk has plenty of room; otherwise there is no reserve
+// until the next call. Throws nothing.
 void keep_reserve(const std::string& path);
 
 }  // namespace db

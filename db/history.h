@@ -36,9 +36,9 @@ struct SearchJob {
 class HistoryStore {
  public:
   explicit HistoryStore(Database& database) : database_(database) {}
-  // By id, at most so many: those with an id above `after` that arrived at `since` or later.
+  // At most `most` items with an id above `after` that arrived at `since` or later, by id.
   std::vector<ArrivedItem> arrived(int64_t since, int64_t after, int64_t most) const;
-  // Of the items with these ids and between them, by item.
+  // The jobs of the items from `first_item` to `last_item`, ordered by item.
   std::vector<SearchJob> jobs(int64_t first_item, int64_t last_item) const;
 
  private:

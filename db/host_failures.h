@@ -16,15 +16,17 @@ class HostFailureStore {
   explicit HostFailureStore(Database& database) : database_(database) {}
   // Ignores a second failure of the same attempt.
   void insert(const HostFailure& failure);
-  // Failures of this time (seconds since the epoch) and later, oldest first.
+  // Failures at `time` (seconds since the epoch) or later, oldest first.
   std::vector<HostFailure> since(int64_t time) const;
-  // Failed probes since which no search has passed its probe, oldest first.
+  // The failed probes after which no search has passed its probe yet (the row), oldest first.
   std::vector<HostFailure> in_row() const;
-  // A search that began at this time has passed its probe: those that began before are in no row.
+  // A search that began at `time` has passed its probe: failures of searches that began no later
+  // leave the row.
   void end_row(int64_t time);
-  // The clock was set back: no failure, and no search of a row, is of a time after `now`.
+  // The clock was set back to `now`: later times of failures and of searches in the row become
+  // `now`.
   void limit_times(int64_t now);
-  // Removes failures before this time, but none that is in a row.
+  // Removes the failures before `time` that are not in the row.
   void remove_before(int64_t time);
   void remove_hosts(const std::set<std::string>& hosts);
 

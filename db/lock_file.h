@@ -14,7 +14,7 @@ class LockFile {
   explicit LockFile(const std::string& path);
 
  private:
-  // The file stays when this closes: removing it would let two processes lock two files of one
+  // The file is not removed with the lock: otherwise two processes could lock two files of the same
   // name.
   base::Descriptor file_;
 };

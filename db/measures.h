@@ -12,9 +12,9 @@ namespace db {
 class MeasureStore {
  public:
   explicit MeasureStore(Database& database) : database_(database) {}
-  // A few for each size of image that was searched.
+  // All measures: a few for each size of image that was searched.
   std::vector<Measure> all() const;
-  // Takes the place of the one of the same quantity.
+  // Replaces the measure of the same quantity.
   void put(const Measure& measure);
 
  private:

@@ -16,13 +16,13 @@ namespace db {
 class PauseStore {
  public:
   explicit PauseStore(Database& database) : database_(database) {}
-  // Takes the place of an earlier one.
+  // Pauses all submissions; replaces an earlier pause.
   void set(const Pause& pause);
-  // Returns false when there was none.
+  // Returns false when there was no pause.
   bool clear();
   std::optional<Pause> find() const;
 
-  // The same for one lane.
+  // Pauses of single lanes, with the same contract; lanes() orders them by place.
   void set_lane(const LanePause& pause);
   bool clear_lane(const std::map<std::string, std::string>& place);
   std::vector<LanePause> lanes() const;

@@ -1,6 +1,6 @@
-// What every tick reads of all unfinished items and attempts: with thousands of them, no more
-// columns than the policy needs. Every method locks the database for one statement, so that any
-// thread may call it, and throws DatabaseError.
+// What each tick reads of all unfinished items and attempts. There may be thousands, so only the
+// columns that the policy needs are read. Every method locks the database for one statement, so
+// that any thread may call it, and throws DatabaseError.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct QueuedItem {
   int64_t micrograph_ctime_ns = 0;
   int64_t micrograph_width = 0;  // pixels; 0: not known
   int64_t micrograph_height = 0;
-  std::string options{};  // as stored: parse_options() of items.h
+  std::string options{};  // as stored; parse_options() in items.h reads them
   std::string group{};
 };
 
@@ -45,7 +45,7 @@ struct OpenAttempt {
   std::string cluster_reason{};
 };
 
-// An owner's items of one class whose micrographs are to be read.
+// One owner's items of one priority whose micrographs are still to be read.
 struct UnreadGroup {
   Priority priority = Priority::kNormal;
   int64_t owner_uid = 0;
@@ -54,26 +54,26 @@ struct UnreadGroup {
 class QueueStore {
  public:
   explicit QueueStore(Database& database) : database_(database) {}
-  // Every item that has not ended and can be read, by id, to be taken one by one: together they
-  // take much memory.
+  // Calls `take` for each item that has not ended and can be read, by id. One at a time, since all
+  // of them together would take much memory.
   void each_item(const std::function<void(const QueuedItem&)>& take) const;
   int64_t count_items() const;
-  // Those with these ids, which are in ascending order.
+  // Items with these ids, which must be in ascending order; ended and unreadable ones are left out.
   std::vector<QueuedItem> items(const std::vector<int64_t>& ids) const;
   // Every attempt that has not ended.
   std::vector<OpenAttempt> attempts() const;
   int64_t count_attempts() const;
-  // The wall clock was set by so many seconds, and what is waited for is to keep its length: the
-  // retries of items and the stops of jobs.
+  // Moves the times that items (retries) and jobs (stops) wait for by `seconds`, by which the wall
+  // clock was set, so that each wait keeps its length.
   void shift_waits(int64_t seconds);
-  // The same where it is not known by how much: no wait began after `now`, or lasts longer than
-  // `longest` seconds.
+  // As shift_waits() where the clock's jump is not known: afterwards no wait has begun after `now`,
+  // and none lasts longer than `longest` seconds.
   void limit_waits(int64_t now, int64_t longest);
-  // Those with an item that does not wait for a later time than `now`.
+  // The groups with at least one unread item whose retry is due at `now`.
   std::vector<UnreadGroup> unread(int64_t now) const;
-  // Their items, by id, at most so many.
+  // Ids of the group's unread items that are due at `now`, in ascending order, at most `most`.
   std::vector<int64_t> unread_of(const UnreadGroup& group, int64_t now, int64_t most) const;
-  // ACTIVE items whose cancellation was requested.
+  // Ids of the ACTIVE items whose cancellation was requested.
   std::vector<int64_t> to_cancel() const;
 
  private:

@@ -37,15 +37,16 @@ enum class AttemptState {
 // on the command line.
 enum class Priority : uint8_t { kLive, kUrgent, kHigh, kNormal, kLow };
 
-// Which file a path named, besides its size and time: another one in its place is not the same.
+// Identifies the file that a path named, in addition to size and time: a file that replaces it has
+// another id.
 struct FileId {
   int64_t inode = 0;    // 0: not known, and then not compared
   int64_t device = 0;   // means something only within one mount
-  std::string mount{};  // of which boot; empty: not known
+  std::string mount{};  // the boot in which it was mounted; empty: not known
 };
 
-// What the searches with a template consist of, as the engine counts it. Without an engine, which
-// is what old versions of templates have, nothing is known.
+// The size of the searches with a template, as the engine counts it. Templates that were registered
+// without an engine have empty counts.
 struct SearchCounts {
   std::string engine{};  // the engine's version
   int64_t orientations = 0;
@@ -70,7 +71,7 @@ struct Template {
   int64_t owner_uid = 0;
   std::string owner{};
   int64_t created = 0;
-  int64_t removed = 0;  // its items keep it, and no new one gets it
+  int64_t removed = 0;  // when it was removed: its items keep it, and new items cannot use it
 };
 
 // Contrast transfer of one micrograph. Defocus in A, underfocus positive; angles in degrees.
@@ -82,7 +83,7 @@ struct Ctf {
   std::string source{};  // "option", or the path of the CTFFIND text file
 };
 
-// Of an image, from its header; all 0: not known.
+// Size of an image, from its header; all 0: not known.
 struct ImageSize {
   int64_t width = 0;  // pixels
   int64_t height = 0;
@@ -102,23 +103,25 @@ struct Item {
   int64_t micrograph_bytes = 0;
   int64_t micrograph_mtime_ns = 0;
   FileId micrograph_id{};
-  std::string micrograph_sha256{};  // empty until it was read
-  // The inode's change time when it was read; 0: it is still to be read.
+  std::string micrograph_sha256{};  // empty until the micrograph was read
+  // The inode's change time when the micrograph was read; 0: it is still to be read.
   int64_t micrograph_ctime_ns = 0;
-  ImageSize micrograph_size{};  // of what was read
+  ImageSize micrograph_size{};  // of the file that was read
   int64_t owner_uid = 0;
   std::string owner{};
-  // The Unix group of its owner that it counts for, "#GID" without a name; empty: not known.
+  // The Unix group that the item counts for, one of its owner's; "#GID" if the group has no name;
+  // empty: not known.
   std::string group{};
   std::string label{};
   bool cancel_requested = false;
   int64_t created = 0;
   int64_t changed = 0;
-  int64_t not_before = 0;  // spaced retries
-  int64_t finish_by = 0;   // its deadline; 0: none
-  double searched = 0;     // the share of its search that its newest checkpoint has
+  int64_t not_before = 0;  // earliest time of its next attempt
+  int64_t finish_by = 0;   // deadline; 0: none
+  double searched = 0;     // fraction of its search, 0 to 1, that its newest checkpoint contains
   int exempt_through = 0;  // attempts up to this number do not count (`margay retry`)
-  std::map<std::string, std::string> options{};  // for its job: sbatch's long names and values
+  // Sbatch's options for its job: long names and values.
+  std::map<std::string, std::string> options{};
 };
 
 // One try at an item; owns one folder and at most one job.
@@ -128,32 +131,33 @@ struct Attempt {
   int number = 1;
   std::string token{};  // make_token(): the job's name
   AttemptState state = AttemptState::kSubmitting;
-  // Of a failure: bad_input, hardware, device_memory, vanished, ... While open, "stalled" if its
-  // job is being ended for that.
+  // Cause of a failure: bad_input, hardware, device_memory, vanished, ... While the attempt is
+  // open: "stalled" if its job is being ended because it stalled.
   std::string cause{};
   std::string message{};      // the first error, for the user
-  std::string shape{};        // what its job gets, for the user: "1 device"
+  std::string shape{};        // the devices that its job gets, for the user: "1 device"
   std::string explanation{};  // the policy's reason, one sentence
   std::string script{};       // rendered
   std::string script_sha256{};
   std::string config_sha256{};  // of the engine's configuration file
   std::string directory{};      // this attempt's own folder
-  std::string resume_from{};    // checkpoint of an older attempt, empty: from the start
+  std::string resume_from{};    // checkpoint of an older attempt; empty: from the start
   std::string job_id{};
   std::string host{};
   std::optional<int> exit_code{};
   std::string cluster_words{};   // the cluster's own words for the job's state, for the user
-  std::string cluster_reason{};  // and its reason
-  int restarts = 0;              // times that it was requeued under the same id
-  int gpus = 0;                  // asked for, in all
-  int nodes = 1;                 // of the width that it was started with,
-  int gpus_per_node = 0;         // and its GPUs of each node; 0: processors alone
+  std::string cluster_reason{};  // the cluster's reason
+  int restarts = 0;              // how often it was requeued under the same id
+  int gpus = 0;                  // that it asked for in all
+  int nodes = 1;                 // the width that it was started with
+  int gpus_per_node = 0;         // 0: processors alone
   bool release_due = false;      // submitted held; released once its id is stored
-  int64_t stop_asked = 0;  // when its job was asked for a checkpoint, to resume with another width
+  int64_t stop_asked = 0;  // when its job was asked to checkpoint, to resume with another width
   bool exempt = false;     // failed by the site's fault: does not count against its item
-  int64_t segment = 0;     // seconds after which its job stops with a checkpoint; 0: it runs whole
-  bool by_floor = false;   // submitted for the floor of its class
-  bool got_further = false;  // it left a later checkpoint than it began with
+  // Seconds after which its job stops with a checkpoint; 0: it runs to its end.
+  int64_t segment = 0;
+  bool by_floor = false;     // submitted for the floor of its class
+  bool got_further = false;  // its last checkpoint is later than the one that it began with
   int64_t created = 0;
   int64_t submitted = 0;
   int64_t started = 0;
@@ -167,8 +171,8 @@ struct HostFailure {
   int64_t attempt_id = 0;
   std::string cause{};
   int64_t time = 0;
-  // When the search began whose device failed its probe, while no later search has passed its
-  // probe; else 0.
+  // When the search began whose device failed its probe, as long as no later search has passed its
+  // probe; otherwise 0.
   int64_t row_start = 0;
 };
 
@@ -191,8 +195,8 @@ struct Result {
 // seconds of the serial part, seconds of the start (scheduler/policy/rates.h).
 enum class MeasureKind { kRate, kLoss, kSerial, kStart };
 
-// The running mean of the logarithms of one quantity. What does not matter to its kind is empty or
-// 0. `gpus` of kStart is 1 for one GPU, 2 for one node, 3 for several.
+// The running mean of the logarithms of one quantity. Fields that do not matter to its kind are
+// empty or 0. `gpus` of kStart is 1 for one GPU, 2 for one node, 3 for several nodes.
 struct Measure {
   MeasureKind kind = MeasureKind::kRate;
   std::string engine{};  // the engine's version
@@ -206,7 +210,7 @@ struct Measure {
   double squares = 0;  // sum of the squared deviations from the mean
 };
 
-// A command that changed something, and who gave it.
+// A command that changed something, and who ran it.
 struct AuditEntry {
   int64_t id = 0;
   int64_t time = 0;
@@ -227,7 +231,7 @@ struct UrgentToken {
   std::string who{};
 };
 
-// Why an administrator lets no job start. There is one at most.
+// An administrator's pause of all submissions. There is at most one.
 struct Pause {
   int64_t id = 1;
   int64_t uid = 0;
@@ -236,9 +240,10 @@ struct Pause {
   int64_t since = 0;
 };
 
-// Why an administrator lets no job of a lane start.
+// An administrator's pause of one lane.
 struct LanePause {
-  // Account, partition, QOS or reservation that its jobs ask for, all of these.
+  // The lane: the account, partition, QOS and reservation that its jobs ask for, each as option ->
+  // value.
   std::map<std::string, std::string> place{};
   int64_t uid = 0;
   std::string who{};
@@ -252,7 +257,7 @@ struct LanePause {
 std::string token_prefix(const std::string& instance);
 std::string make_token(const std::string& instance, int64_t item_id, int number);
 
-// Upper-case words for states, lower-case ones for priorities; nullopt for other words.
+// States are upper-case words, priorities lower-case ones; parse() returns nullopt for other words.
 std::string to_string(ItemState state);
 std::string to_string(AttemptState state);
 std::string to_string(Priority priority);
@@ -268,7 +273,7 @@ std::optional<Priority> parse(const std::string& word);
 template <>
 std::optional<MeasureKind> parse(const std::string& word);
 const std::vector<ItemState>& item_states();
-// All words of that kind, as a list for SQL: "'QUEUED', 'HELD'".
+// All words of that type, as a list for SQL: "'QUEUED', 'HELD'".
 template <typename Value>
 std::string words_for_sql();
 template <>

@@ -1,6 +1,6 @@
-// What a copy of a database does not know of what happened after it, put into it before a daemon
-// has it again. A daemon that knows nothing of an attempt submits its search a second time; one
-// that has it as UNKNOWN looks up its job and its result first (tracker.h).
+// Adds to a restored copy of a database the attempts that began after the copy was made, before a
+// daemon uses it. A daemon that does not know of an attempt would submit its search a second time;
+// with the attempt as UNKNOWN it first looks up its job and its result (tracker.h).
 #pragma once
 
 #include <cstdint>
@@ -20,21 +20,21 @@ struct FoundAttempt {
   std::string script{};
   std::string script_sha256{};
   std::string config_sha256{};
-  int nodes = 1;  // that its script asks for
-  int gpus = 0;   // of all of them
+  int nodes = 1;  // number of nodes that its script asks for
+  int gpus = 0;   // on all nodes together
   int64_t created = 0;
 };
 
-// For each item the number that a new attempt would exceed; 0 where there is no attempt yet. No
-// attempt at an item that is done, or was removed, is new.
+// For each item the highest number of its attempts, or 0: an attempt with a higher number is new.
+// Items that are done or removed have the highest int, since they get no new attempts.
 std::map<int64_t, int> newest_attempts(Connection& connection);
 
-// The highest number that an item has or had.
+// The highest id that an item has or had; 0: there was none.
 int64_t highest_item(Connection& connection);
 
-// `found` is in the order of items and numbers, and all of these items are there. The newest of an
-// item becomes its open attempt; what the copy has as open, and the others, have ended by then, and
-// how is not known. Later items get numbers above `highest`. One transaction, in any schema.
+// Adds the attempts in one transaction, whatever the schema. `found` is ordered by item and number,
+// and each of its items exists. The newest attempt of an item becomes its open one (UNKNOWN); the
+// others, and those that the copy has as open, become LOST. New items get ids above `highest`.
 void add_found_attempts(Connection& connection, const std::vector<FoundAttempt>& found,
                         int64_t highest, int64_t now);
 

@@ -7,13 +7,13 @@
 
 namespace db {
 
-// The newest step that this program knows.
+// The number of the newest step that this program knows.
 int newest_schema();
 
-// The step of this database; 0: it is empty.
+// The number of this database's last step; 0: it is empty.
 int64_t stored_version(Connection& connection);
 
-// Brings the database to the newest schema in one transaction and returns it. Throws
+// Brings the database to the newest schema in one transaction and returns its number. Throws
 // DatabaseRefused when it is newer than newest_schema().
 int upgrade_schema(Connection& connection);
 

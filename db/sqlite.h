@@ -13,7 +13,8 @@
 
 namespace db {
 
-// The database cannot do its job: refused at opening, damaged, disk full. Names the file.
+// The database cannot do its job: refused at opening, damaged, disk full. The message names the
+// file.
 class DatabaseError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -51,7 +52,7 @@ class DatabaseRefused : public DatabaseError {
 
 enum class Access {
   kMake,      // the file is made where it is missing
-  kReadOnly,  // it must be there, and is not changed
+  kReadOnly,  // the file must exist and is not changed
 };
 
 class Connection {
@@ -60,8 +61,8 @@ class Connection {
   ~Connection();
 
   void execute(const std::string& sql);
-  // Called for each row that this connection inserts, changes or removes, whether or not that is
-  // rolled back later. Must not use the connection.
+  // `changed` is called for each row that this connection inserts, changes or removes, even if that
+  // is rolled back later. It must not use the connection.
   using OnChange = std::function<void(std::string_view table, int64_t row)>;
   void on_change(OnChange changed);
   int64_t last_insert_id() const;

@@ -1,6 +1,6 @@
-// A table whose columns are named once, each with the field of the record that it holds: what is
-// selected, inserted, updated and read follows from that. A column that has a statement of its own
-// (attempts.forgotten) is not named.
+// A table whose columns are listed once, each with the field of the record that it holds; SELECT,
+// INSERT and UPDATE follow from the list. A column that has statements of its own
+// (attempts.forgotten) is not listed.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@
 namespace db {
 
 enum class Use {
-  kKey,      // given by the database
+  kKey,      // chosen by the database
   kFixed,    // written when the record is inserted
-  kChanges,  // and whenever it is updated
-  kKept,     // written when the record is inserted; not read with the others
+  kChanges,  // written when the record is inserted and whenever it is updated
+  kKept,     // written when the record is inserted; select() leaves it out
 };
 
 template <typename Record>
@@ -54,7 +54,7 @@ struct Column {
     using Value = std::decay_t<std::invoke_result_t<Field, Record&>>;
     if constexpr (std::is_enum_v<Value>) words = words_for_sql<Value>();
   }
-  // A field that is stored as text: its text, and the field from its text.
+  // A field that is stored as text; `text` makes the text, `set` sets the field from it.
   Column(const char* column, std::function<std::string(const Record&)> text,
          std::function<void(const std::string&, Record&)> set, Use use_of_it)
       : name(column),
@@ -70,13 +70,14 @@ struct Column {
   std::string name;
   Use use;
   std::function<void(Statement&, const Record&)> bind;
-  std::function<bool(const Statement&, int, Record&)> read;  // false: a word without a value
-  std::string words{};  // that this version knows, as a list for SQL; empty: any text will do
+  std::function<bool(const Statement&, int, Record&)> read;  // false: an unknown word
+  // The words that this version knows, as a list for SQL; empty: any text is valid.
+  std::string words{};
 };
 
-// Every method locks the database for one statement and throws DatabaseError, and UnreadableRow for
-// a word that this version does not know: a query of many records leaves such rows out by
-// readable().
+// Every method locks the database for one statement. It throws DatabaseError, and UnreadableRow for
+// a word that this version does not know; queries for many records use readable() to leave such
+// rows out.
 template <typename Record>
 class Table {
  public:
@@ -100,7 +101,8 @@ class Table {
     }
     return conditions;
   }
-  // What readable() leaves out, one sentence for each row and word, `most` of them at most.
+  // What is wrong with the rows that readable() leaves out: one sentence for each row and word, at
+  // most `most` for each column.
   std::vector<std::string> unreadable(Database& database, int64_t most) const {
     const std::scoped_lock lock(database.mutex());
     std::vector<std::string> sentences;
@@ -115,7 +117,7 @@ class Table {
     return sentences;
   }
 
-  // Returns the id. `verb`: "INSERT OR IGNORE" leaves a record alone that is there already; the id
+  // Returns the id. `verb`: "INSERT OR IGNORE" ignores a record that exists already, and the id
   // then has no meaning.
   int64_t insert(Database& database, const Record& record,
                  const std::string& verb = "INSERT") const {
@@ -132,8 +134,8 @@ class Table {
     return database.connection().last_insert_id();
   }
 
-  // Stores what changes. `condition` begins with " AND". False: there is no such record, or it does
-  // not meet the condition.
+  // Stores the columns marked kChanges. `condition` begins with " AND". Returns false when there is
+  // no such record or it does not meet the condition.
   bool update(Database& database, const Record& record, const std::string& condition = "") const {
     const auto changes = [](Use use) { return use == Use::kChanges; };
     const std::scoped_lock lock(database.mutex());
@@ -154,7 +156,7 @@ class Table {
     (query.bind(values), ...);
     return rows(query);
   }
-  // The first of them, by "LIMIT 1" behind the conditions.
+  // The first record that meets `conditions`; nullopt: there is none.
   template <typename... Values>
   std::optional<Record> one(Database& database, const std::string& conditions,
                             const Values&... values) const {
@@ -162,14 +164,14 @@ class Table {
     if (found.empty()) return std::nullopt;
     return std::move(found.front());
   }
-  // Those that meet `conditions`, one by one.
+  // Calls `take` for each record that meets `conditions`, one at a time.
   void each(Database& database, const std::string& conditions,
             const std::function<void(const Record&)>& take) const {
     const std::scoped_lock lock(database.mutex());
     Statement query(database.connection(), select() + conditions);
     while (query.step()) take(row(query));
   }
-  // What a query that begins with select() finds.
+  // The records found by a query that begins with select().
   std::vector<Record> rows(Statement& query) const {
     std::vector<Record> records;
     while (query.step()) records.push_back(row(query));

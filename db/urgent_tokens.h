@@ -15,9 +15,9 @@ class UrgentTokenStore {
  public:
   explicit UrgentTokenStore(Database& database) : database_(database) {}
   void insert(const UrgentToken& token);
-  // When the group took those that it took after `time`, the oldest first.
+  // When the group took tokens after `time` (seconds since the epoch), oldest first.
   std::vector<int64_t> taken_after(const std::string& group, int64_t time) const;
-  // When the newest of the item was taken; 0: none was.
+  // When the item's newest token was taken; 0: it has none.
   int64_t newest_of_item(int64_t item_id) const;
 
  private:

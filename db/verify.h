@@ -1,4 +1,4 @@
-// Whether a database, or a copy of one, is whole and is what the daemon relies on.
+// Checks whether a database, or a copy of one, is whole and satisfies what the daemon relies on.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct Problem {
 struct Verification {
   std::string database{};  // the file
   int64_t schema = 0;      // its version; 0: not known
-  int newest_schema = 0;   // that this program knows
+  int newest_schema = 0;   // the newest version that this program knows
   std::string instance{};
   int64_t items = 0;
-  std::vector<std::pair<std::string, int64_t>> item_states{};  // by state, those that there are
+  std::vector<std::pair<std::string, int64_t>> item_states{};  // the states that occur
   int64_t attempts = 0;
   int64_t open_attempts = 0;
   int64_t results = 0;
   int64_t templates = 0;
-  std::vector<Problem> problems{};  // of each kind the first few
+  std::vector<Problem> problems{};  // the first few of each kind
 };
 
-// Reads all of the file, at one moment of its life, and changes nothing; a daemon may hold it.
-// What is damaged is a problem; throws DatabaseError where there is no such file.
+// Reads the whole file in one transaction and changes nothing; a daemon may be using it. Damage is
+// reported in `problems`. Throws DatabaseError when there is no such file.
 Verification verify_database(const std::string& path);
 
 }  // namespace db

@@ -1,4 +1,4 @@
-// What the engine throws when it cannot do its job, and the exit code each kind becomes.
+// The exceptions of the engine, and the exit code that each becomes.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ enum class ExitCode {
   kDone = 0,
   kUsage = 2,
   kBadInput = 64,      // configuration or file
-  kDeviceFault = 70,   // a device that is there and fails
+  kDeviceFault = 70,   // a device that fails, or a lost rank
   kDeviceMemory = 71,  // out of memory after shrinking the batch
   kStopped = 85,       // stopped on request, checkpoint written
 };

@@ -1,4 +1,4 @@
-// margay-engine: what it does is in engine/commands.
+// The main function of margay-engine. Its subcommands are in engine/commands.
 #include <exception>
 #include <new>
 #include <string>

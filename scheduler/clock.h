@@ -1,6 +1,6 @@
-// The daemon's clocks, an interface so that tests own the time. Any thread may read them. What is
-// shown and stored is wall time, which an administrator may set; what is waited for is measured by
-// the boot clock.
+// The daemon's clocks, an interface so that tests control the time. Any thread may read them. Shown
+// and stored times are wall time, which an administrator may set; waits are measured by the boot
+// clock.
 #pragma once
 
 #include <time.h>
@@ -10,7 +10,7 @@
 
 namespace scheduler {
 
-// One moment by both clocks, in milliseconds: see Clock.
+// One moment by both clocks, in milliseconds; see Clock.
 struct Moment {
   int64_t wall_ms = 0;
   int64_t boot_ms = 0;
@@ -21,8 +21,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual int64_t now_ms() const = 0;  // milliseconds since the epoch (UTC)
   int64_t now() const { return now_ms() / 1000; }
-  // Milliseconds of a clock that nobody sets, and that runs while the machine sleeps. Means nothing
-  // in another process.
+  // Milliseconds of a clock that is never set and runs while the machine sleeps. The value means
+  // nothing in another process.
   virtual int64_t boot_ms() const = 0;
   Moment moment() const { return {.wall_ms = now_ms(), .boot_ms = boot_ms()}; }
 };

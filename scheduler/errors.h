@@ -14,7 +14,7 @@ enum class CommandFault {
   kInvalid,
   kBadOption,  // a cluster option that is invalid or not allowed for this item
   kConflict,
-  kUnavailable,  // something that the command needs does not answer; later it may
+  kUnavailable,  // something that the command needs does not answer now
 };
 
 class CommandError : public std::runtime_error {
@@ -22,7 +22,7 @@ class CommandError : public std::runtime_error {
   CommandError(CommandFault fault, const std::string& message, int64_t item_id)
       : std::runtime_error(message), fault_(fault), item_id_(item_id) {}
   CommandFault fault() const { return fault_; }
-  // The item that is in the way; 0 when there is none.
+  // The conflicting item; 0 when there is none.
   int64_t item_id() const { return item_id_; }
 
  private:

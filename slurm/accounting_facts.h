@@ -1,5 +1,5 @@
 // What slurmdbd keeps about a site: its QOS and associations with their limits, and which of them
-// limit a job. Plain facts and pure questions, for whoever asks a site for them and however often.
+// limit a job. Plain data and pure functions; nothing here asks the site.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct JobLimits {
   std::optional<int64_t> most_minutes{};    // MaxWall
   Tres of_job{};                            // MaxTRESPerJob
   Tres of_node{};                           // MaxTRESPerNode
-  Tres of_user{};                           // MaxTRESPerUser; a QOS's alone
+  Tres of_user{};                           // MaxTRESPerUser; only a QOS has it
   Tres of_all{};                            // GrpTRES
   std::optional<int64_t> most_submitted{};  // MaxSubmitJobs of one user, running ones included
 };
@@ -33,8 +33,9 @@ struct QosFacts {
   bool over_partition = false;  // OverPartQOS: its limits come before those of a partition's QOS
 };
 
-// A user's with an account, or, without a user, what holds for the account and all below it. Of
-// what slurmdbd inherits from account to user, `limits` has all but GrpTRES, as Slurm answers.
+// The association of a user with an account; without a user, that of the account and all accounts
+// below it. slurmdbd passes limits on from account to user; `limits` contains the inherited ones
+// except GrpTRES, as Slurm answers.
 struct Association {
   std::string cluster{};
   std::string account{};
@@ -47,23 +48,24 @@ struct Association {
 };
 
 struct AssociationFacts {
-  std::string default_account{};   // of the user whose jobs these are
+  std::string default_account{};   // that of the user who submits the jobs
   std::vector<Association> all{};  // of that user and of accounts
 };
 
-// All that is of `user`.
+// The accounts with which `user` has an association.
 Names accounts_of(const AssociationFacts& facts, const std::string& user);
 
-// More than one: it is not known which of them is this one.
+// The clusters that the associations name. If there are several, it is not known which of them is
+// this one.
 Names clusters_of(const AssociationFacts& facts);
 
-// Who limits, and how.
+// Limits and what sets them.
 struct LimitedBy {
   std::string name{};  // "QOS 'brief'", "account 'lab'"
   JobLimits limits{};
 };
 
-// A job that is submitted.
+// Where a job is submitted, and for whom.
 struct JobPlace {
   std::string user{};
   std::string account{};  // empty: the default one
@@ -72,18 +74,19 @@ struct JobPlace {
   std::string partition_qos{};
 };
 
-// What counts for it. Slurm takes each limit from the first QOS that has it, and else from the
-// user's association; GrpTRES, where no QOS has it, from the association and all accounts above.
+// The limits that apply to such a job. Slurm takes each limit from the first QOS that has it,
+// otherwise from the user's association; GrpTRES, where no QOS has it, from the association and all
+// accounts above.
 struct LimitsOfJob {
   std::string account{};              // empty: it is not known which
-  Names accounts{};                   // that one and all that are known to be above it
-  bool knows_accounts_above = false;  // all of them, up to the root
+  Names accounts{};                   // that account and all accounts known to be above it
+  bool knows_accounts_above = false;  // `accounts` is complete up to the root
   std::string qos{};
   std::vector<LimitedBy> by_qos{};
   std::vector<LimitedBy> by_association{};  // the user's own first
 };
 
-// Of accounts and of QOS, which slurmdbd keeps in lower case.
+// Compares names of accounts or of QOS, which slurmdbd keeps in lower case.
 bool same_name(const std::string& one, const std::string& other);
 
 using QosByName = std::map<std::string, QosFacts>;

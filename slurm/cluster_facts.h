@@ -1,6 +1,7 @@
 // What a planner needs to know of a cluster at one time: its nodes with what is busy, its
 // partitions, everybody's jobs in Slurm's order, and, from Cluster::facts_with_limits(), the limits
-// of QOS and associations. Cluster::facts() reads them; what is here joins what was read. Pure.
+// of QOS and associations. Cluster::facts() asks for them; the functions here combine the answers.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace slurm {
 
-// GPUs and processors of a node that are busy, but with no job that the cluster shows (PrivateData
-// hides those of others): since when each is, as seconds since the epoch, the oldest first.
+// GPUs and processors of a node that are busy without a job that the cluster shows (PrivateData
+// hides other users' jobs): for each, since when, in seconds since the epoch, oldest first.
 struct UnseenUse {
   std::vector<int64_t> gpus{};
   std::vector<int64_t> cpus{};
@@ -24,14 +25,14 @@ struct UnseenUse {
 using UnseenByNode = std::map<std::string, UnseenUse>;
 
 struct ClusterFacts {
-  bool complete = false;  // else nodes, partitions or jobs are missing or old
-  std::string problem{};  // why, for the user
-  // Of the site: nodes, partitions and, if they were asked for, the limits that slurmdbd keeps;
-  // `site.now` is when nodes and partitions were read, 0: never.
+  bool complete = false;  // otherwise nodes, partitions or jobs are missing or old
+  std::string problem{};  // why it is not complete, for the user
+  // The site's nodes, partitions and, if they were asked for, the limits that slurmdbd keeps.
+  // `site.now` is when nodes and partitions were read; 0: never.
   SiteFacts site{};
   // Why the limits of QOS and associations are not known, one clause; empty: they are.
   std::string limits_problem{};
-  std::vector<QueuedJob> running{};  // those that are completing, too
+  std::vector<QueuedJob> running{};  // completing ones included
   std::vector<QueuedJob> waiting{};  // in the order in which Slurm considers them
   UnseenByNode unseen{};
 };
@@ -40,8 +41,9 @@ struct ClusterFacts {
 // the partition, then by priority, then by age. Jobs that are over are left out.
 void set_jobs(std::vector<QueuedJob> everybody, ClusterFacts& facts);
 
-// What is busy on each node beyond what the jobs that run hold there. What was busy `before` keeps
-// its time, and what is new gets `now`; when less is busy than before, the oldest has ended.
+// What is busy on each node in addition to what running jobs hold there. Devices that were busy
+// `before` keep their time, new ones get `now`; if fewer are busy than before, those busy longest
+// are dropped.
 UnseenByNode unseen_use(const UnseenByNode& before, const ClusterFacts& facts, int64_t now);
 
 }  // namespace slurm

@@ -13,19 +13,19 @@ namespace slurm {
 // Whether slurmdbd's records are asked for jobs that the controller has forgotten.
 enum class Accounting {
   kAuto,  // where the site has accounting
-  kOn,    // always; a failure to reach it leaves the question open
+  kOn,    // always; while it cannot be reached, it is not known whether a job exists
   kOff,
 };
 
 struct HttpOptions {
   std::string url{};  // "http://host:6820", "https://...", or "unix:/run/slurmrestd/socket"
   std::chrono::milliseconds connect_timeout{5000};
-  // Of a whole request. slurmrestd may take 18 s to report that its controller is down.
+  // Limit of a whole request. slurmrestd may take 18 s to report that its controller is down.
   std::chrono::milliseconds timeout{25'000};
   std::string ca_file{};      // PEM; empty: the system's
-  std::string certificate{};  // of the client, PEM
-  std::string key{};          // of that certificate
-  bool verify = true;         // the server's certificate and name
+  std::string certificate{};  // the client's, PEM
+  std::string key{};          // that certificate's key, PEM
+  bool verify = true;         // whether the server's certificate and name are checked
   std::string proxy{};        // empty: none, whatever the environment says
 };
 
@@ -35,10 +35,10 @@ inline int64_t steady_clock_ms() {
   return int64_t{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
 }
 
-// What both transports need.
+// Options of both transports.
 struct AccessOptions {
   std::string name_prefix{};  // "margay-<instance>-": other jobs are ignored
-  // Least time between two listings; the time that a listing took, x 5, counts if it is longer.
+  // Least time between two listings; five times the duration of the last listing if that is longer.
   std::chrono::milliseconds poll{10'000};
   int requests_per_minute = 120;
   Accounting accounting = Accounting::kAuto;

@@ -1,4 +1,4 @@
-// Several records of one job made into one. Pure.
+// Merges several records of one job. Pure.
 #pragma once
 
 #include <vector>

@@ -8,11 +8,11 @@
 
 namespace slurm {
 
-// Slurm shows a base state and flags at once ({"CANCELLED", "COMPLETING"}). COMPLETING and the
-// flags that mean more to come win over an end, so that a job is over only when it really is; an
-// end beside a word that is not known, or no known word at all, is alive. Words as squeue, sacct
-// and slurmrestd write them, "CANCELLED by 1000" included. A new word goes into the table in
-// job_states.cpp, into job_states_test and into docs/slurm.md.
+// The job's state. Slurm shows a base state and flags at once ({"CANCELLED", "COMPLETING"}).
+// COMPLETING and flags that announce more to come take precedence over an end, so that a job is
+// over only when it really is; an end with an unknown word, or no known word at all, counts as
+// alive. Words are as squeue, sacct and slurmrestd write them, "CANCELLED by 1000" included. A new
+// word goes into the table in job_states.cpp, into job_states_test and into docs/slurm.md.
 JobState state_of(const std::set<std::string>& words);
 // Whether the job is over, however it ended.
 bool is_over(JobState state);
@@ -21,17 +21,17 @@ std::set<std::string> split_words(const std::string& text);
 // "CANCELLED+COMPLETING", the base state first.
 std::string join_words(const std::set<std::string>& words);
 
-// What a reason (Resources, Priority, QOSMaxJobsPerUserLimit, AssocGrpGRES ...) means to the person
-// who waits, one clause; the word itself when it is not known.
+// What a reason (Resources, Priority, QOSMaxJobsPerUserLimit, AssocGrpGRES ...) means to the user,
+// one clause; the word itself when it is not known.
 std::string meaning_of_reason(const std::string& reason);
-// Whether the job will never start unless somebody acts: it is held, or beyond a limit on one job.
+// Whether the job never starts unless somebody acts: it is held, or beyond a limit on one job.
 bool needs_somebody(const std::string& reason);
 
 // What a pending job waits for.
 enum class WaitsFor {
-  kTurn,   // nodes that others use: it starts when those before it have ended, or nobody knows yet
-  kPlace,  // its partition, account, QOS, reservation or nodes, which may serve other jobs as badly
-  kJob,    // what only this job has: it is held, begins later, or asks for more than it may have
+  kTurn,   // nodes in use: it starts when jobs before it have ended, or the cause is not known yet
+  kPlace,  // its partition, account, QOS, reservation or nodes: other jobs may wait for these, too
+  kJob,    // its own settings: it is held, begins later, or asks for more than it may have
 };
 WaitsFor what_it_waits_for(const std::string& reason);
 

@@ -17,7 +17,7 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
-// A GPU with the parts into which MIG has split it; jobs get the parts then.
+// A GPU with the parts into which MIG has split it; if there are parts, jobs get these.
 struct ListedGpu {
   Gpu whole{};
   std::vector<Gpu> parts{};
@@ -25,34 +25,34 @@ struct ListedGpu {
   bool operator==(const ListedGpu&) const = default;
 };
 
-// What `nvidia-smi -L` prints, in its order. Lines of any other form are ignored. Pure.
+// Parses what `nvidia-smi -L` prints, in its order; lines of any other form are ignored. Pure.
 std::vector<ListedGpu> parse_gpu_list(const std::string& text);
 
-// GPUs that are not as the site asked for. The message is a clause about them, without the key.
+// The GPUs do not match the configuration. The message is a clause about them, without the key.
 class GpuError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// GPUs that are not there, or not yet.
+// GPUs are missing; they may still appear.
 class GpuAbsent : public GpuError {
  public:
   using GpuError::GpuError;
 };
 
-// Which of them are for jobs: all, unless one of these is given.
+// Which GPUs are for jobs: all, unless one of these is set.
 struct GpuChoice {
   std::optional<int> count{};        // the first ones; 0: none
   std::vector<std::string> named{};  // numbers from 0 on, or UUIDs or beginnings of these
 };
 
-// Throws GpuAbsent where there are not as many, or not these, and GpuError where one is named
-// twice. A number names a GPU with all its parts. Pure.
+// Throws GpuAbsent when there are too few GPUs or a named one is missing, and GpuError when one is
+// named twice. A number names a GPU with all its parts. Pure.
 std::vector<Gpu> choose_gpus(const std::vector<ListedGpu>& found, const GpuChoice& choice);
 
-// Those that CUDA_VISIBLE_DEVICES, `names`, leaves: its entries up to the first that is none, as
-// CUDA reads it. CUDA counts GPUs of different models in another order than nvidia-smi unless
-// CUDA_DEVICE_ORDER, `order`, is PCI_BUS_ID: numbers are refused then (GpuError). Pure.
+// The GPUs that CUDA_VISIBLE_DEVICES (`names`) leaves visible: its entries up to the first invalid
+// one, as CUDA reads it. Unless CUDA_DEVICE_ORDER (`order`) is PCI_BUS_ID, CUDA numbers GPUs of
+// different models differently from nvidia-smi: then numbers are refused (GpuError). Pure.
 std::vector<ListedGpu> visible_gpus(const std::vector<ListedGpu>& found, const std::string& names,
                                     const std::string& order);
 
@@ -64,16 +64,16 @@ struct GpuSources {
   std::string order{};                     // CUDA_DEVICE_ORDER
 };
 
-// Of this process.
+// The sources for this process, from its environment.
 GpuSources gpu_sources();
 
 struct MachineGpus {
   std::vector<ListedGpu> gpus{};
-  std::string note{};  // what the administrator should know of how they were found; may be empty
+  std::string note{};  // how they were found, if the administrator should know; may be empty
 };
 
-// Runs nvidia-smi, for 30 s at most. Where it lists none, the driver's files count, and GPUs are
-// known by number. Throws GpuError as visible_gpus().
+// Runs nvidia-smi, for 30 s at most. If it lists none, the driver's files are counted, and GPUs are
+// named by number. Throws GpuError as visible_gpus().
 MachineGpus find_gpus(const GpuSources& sources);
 
 }  // namespace slurm

@@ -1,5 +1,5 @@
-// Limits the requests per minute: a token bucket that fills evenly. No 60 s have more requests than
-// allowed. Times are milliseconds of a clock that never jumps.
+// Limits the requests per minute: a token bucket that fills evenly, so that no 60 s have more
+// requests than allowed. Times are milliseconds of a clock that never jumps.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ inline constexpr int64_t kMinuteMs = 60'000;
 class RequestBudget {
  public:
   // `per_minute` requests, of which up to a sixth may come at once. Throws std::invalid_argument
-  // when it is less than 1.
+  // when `per_minute` is less than 1.
   RequestBudget(int per_minute, int64_t now_ms);
   int left(int64_t now_ms);
-  // False: none is left, and none was taken.
+  // Takes one request. Returns false when none is left.
   bool take(int64_t now_ms);
   int64_t taken() const { return taken_; }
 

@@ -1,5 +1,5 @@
 // Slurm's refusals of a submission: slurmrestd reports them by number, sbatch by sentence. Each
-// proves that no job was made; what is not here proves nothing.
+// proves that no job was made; an answer that is not in the list proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace slurm {
 constexpr int kBadAuthentication = 1007;
 
 struct SlurmRefusal {
-  int code = 0;               // of slurm_errno.h
-  std::string_view sentence;  // how slurm_strerror(code) begins; empty: as a sentence no proof
+  int code = 0;  // of slurm_errno.h
+  // How slurm_strerror(code) begins; empty: the sentence alone is no proof.
+  std::string_view sentence;
   Refusal kind = Refusal::kNone;
 };
 
 std::span<const SlurmRefusal> slurm_refusals();
 // kNone: not a proven refusal.
 Refusal refusal_of_code(int64_t code);
-// Of a text that begins with Slurm's sentence.
+// The refusal for a text that begins with one of the sentences; kNone: it is not a proven refusal.
 Refusal refusal_of_sentence(std::string_view text);
 
 }  // namespace slurm

@@ -1,5 +1,5 @@
-// What is wrong with what a shape asks for, in words: shared by those who compare it with
-// partitions and with accounting.
+// What is wrong with a shape's needs, in words: shared by the checks against partitions and against
+// accounting.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,10 @@ namespace slurm {
 struct ShapeProblem {
   enum class LiftedBy { kNothing, kPartitionTimeLimit, kPartitionMaxNodes };  // flags of a QOS
   std::string says{};                                                         // one clause
-  std::string need{};  // its name in ShapeNeeds::sources
+  std::string need{};  // the need's name in ShapeNeeds::sources
   LiftedBy lifted_by = LiftedBy::kNothing;
-  std::string only_if{};  // what is not known and makes it one, a clause; empty: it is one
+  // The unknown condition under which it is a problem, a clause; empty: it is one.
+  std::string only_if{};
 };
 using ShapeProblems = std::vector<ShapeProblem>;
 
@@ -25,10 +26,11 @@ std::string minutes_text(int64_t minutes);  // below 0: "unlimited time"
 
 struct AccountingProblems {
   ShapeProblems never{};  // no job of the shape would start
-  ShapeProblems slow{};   // one would, but fewer at once than Margay lets wait in Slurm
+  // Jobs would start, but fewer at once than Margay lets wait in Slurm.
+  ShapeProblems slow{};
 };
 
-// Of a shape whose jobs are limited so.
+// The problems of a shape whose jobs have these limits.
 AccountingProblems problems_of_accounting(const ShapeNeeds& needs, const LimitsOfJob& limits);
 
 }  // namespace slurm

@@ -1,4 +1,4 @@
-// What was found out about a site's Slurm, by whichever transport, and what the doctor makes of it.
+// What is known about a site's Slurm, from either transport, and what the doctor concludes from it.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Findings {
   void bad(const std::string& subject, const std::string& says, const std::string& advice) {
     add(Finding::Level::kBad, subject, says, advice);
   }
-  // Good, or else as `otherwise` says, with the advice.
+  // Adds a good finding, or one of level `otherwise` with the advice.
   void judge(bool good, Finding::Level otherwise, const std::string& subject,
              const std::string& says, const std::string& advice) {
     add(good ? Finding::Level::kGood : otherwise, subject, says, good ? "" : advice);
@@ -46,7 +46,7 @@ class Findings {
   std::vector<Finding> all_;
 };
 
-// The answer to one question, or why there is none. Both are empty when it was not asked.
+// The answer to one question, or why there is none. Both are empty when the question was not asked.
 template <typename Value>
 struct Fact {
   std::optional<Value> value{};
@@ -65,17 +65,17 @@ struct NodeFacts {
   int64_t cpus = 0;
   int64_t memory_mb = 0;
   int gpus = 0;
-  std::map<std::string, GpuKind> gpu_kinds{};  // by Slurm's type; without one under ""
+  std::map<std::string, GpuKind> gpu_kinds{};  // by Slurm's type; GPUs without a type are under ""
   int gpus_busy = 0;
   int64_t cpus_busy = 0;
   NodeUse use = NodeUse::kUsable;
-  std::string words{};   // the cluster's own for its state, joined by '+'; empty: not said
-  std::string reason{};  // an administrator's or the cluster's, of one that is down or drained
+  std::string words{};   // the cluster's words for its state, joined by '+'; empty: not said
+  std::string reason{};  // why it is down or drained, by an administrator or the cluster
 };
 
-// From what the cluster lists of a node's GPUs, those that it has and those that are in use.
+// Sets the node's GPUs and its busy GPUs from the cluster's lists of both.
 void set_gpus(const std::string& has, const std::string& used, NodeFacts& node);
-// From the cluster's words for its state; none: nothing is said of it.
+// Sets the node's state from the cluster's words; no words: the state is not known.
 void set_state(const std::set<std::string>& words, NodeFacts& node);
 
 struct NodeTotals {
@@ -88,30 +88,30 @@ struct NodeTotals {
 struct PartitionFacts {
   std::string state{};  // "UP" when it is open
   bool is_default = false;
-  std::optional<int64_t> default_minutes{};  // of a job that asks for no time; unset: the most
-  int64_t priority_tier = 1;                 // jobs of a higher one go first
+  std::optional<int64_t> default_minutes{};  // for a job that asks for no time; unset: most_minutes
+  int64_t priority_tier = 1;                 // jobs in a partition with a higher tier start first
   std::optional<int64_t> most_minutes{};
   std::optional<int64_t> most_nodes{};
   std::optional<int64_t> most_cpus{};       // of each node
   std::optional<int64_t> most_memory_mb{};  // of each node
-  std::optional<int64_t> nodes{};           // that it has
+  std::optional<int64_t> nodes{};           // nodes in the partition
   Names accounts{};                         // allowed ones; empty: all
   Names denied_accounts{};
   Names qos{};  // allowed ones; empty: all
   Names denied_qos{};
-  std::string own_qos{};  // whose limits hold for every job in it
+  std::string own_qos{};  // the partition's QOS: its limits apply to every job in it
 };
 
 // Whether accounting is asked, or why not: slurm.accounting is off, or the site has none.
 enum class AccountingUse { kOff, kNone, kAsked };
 
 struct SiteFacts {
-  std::string user{};                                        // in whose name jobs run
-  int64_t now = 0;                                           // of this machine, s since the epoch
-  Fact<int64_t> controller_time{};                           // of slurmctld's, s since the epoch
+  std::string user{};               // the user in whose name jobs run
+  int64_t now = 0;                  // this machine's clock, s since the epoch
+  Fact<int64_t> controller_time{};  // slurmctld's clock, s since the epoch
   Fact<std::map<std::string, PartitionFacts>> partitions{};  // by name
   AccountingUse accounting_use = AccountingUse::kNone;
-  Fact<std::string> accounting{};  // who answers: "slurmdbd", "sacct"
+  Fact<std::string> accounting{};  // what answers: "slurmdbd", "sacct"
   Fact<QosByName> qos{};
   Fact<AssociationFacts> associations{};
   // Whether Slurm applies the limits of QOS and associations; unset: not known.
@@ -119,19 +119,19 @@ struct SiteFacts {
   Fact<NodeTotals> nodes{};
 };
 
-// Takes over what is known of accounting and its limits.
+// Copies what is known of accounting and its limits.
 void copy_accounting(const SiteFacts& from, SiteFacts& to);
 
 // Why the limits of QOS and associations are not known, one clause; empty: they are.
 std::string why_limits_are_unknown(const SiteFacts& facts);
 
-// Whether a partition that each shape may use allows what it asks for and has the nodes for it, and
-// whether the QOS and the association of its jobs do. Says nothing where partitions or nodes are
-// not known.
+// Checks for each shape whether a partition that it may use allows its needs and has the nodes for
+// it, and whether the QOS and the association of its jobs allow them. Adds nothing where partitions
+// or nodes are not known.
 void judge_shapes(const SiteFacts& facts, const Examination& what, Findings& findings);
 
-// What is right and wrong with the site: clock, partitions, accounting, its names, nodes, GPUs and
-// what the shapes ask for.
+// Adds what is right and wrong with the site: clock, partitions, accounting, its names, nodes, GPUs
+// and what the shapes ask for.
 void judge_site(const SiteFacts& facts, const Examination& what, Findings& findings);
 
 }  // namespace slurm

@@ -1,5 +1,5 @@
-// How much memory this process can still take: what the machine has free, and what the control
-// groups around it (a Slurm job, a container) leave.
+// Finds out how much memory this process can still take: the machine's free memory, limited by the
+// control groups around the process (a Slurm job, a container).
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace engine {
 
-// Bytes that a process can still take without swapping; 0 when they cannot be found out.
+// Returns the bytes that this process can still take without swapping; 0 when they are not known.
 uint64_t available_memory();
 
-// Bytes: the least that any of the groups leaves, 0 where none sets a limit. `membership` is the
-// text of /proc/self/cgroup, `root` the folder where the groups lie (/sys/fs/cgroup), of version 1
-// or 2.
+// Returns the bytes left in the fullest of the process's control groups; 0 where none sets a limit.
+// `membership` is the text of /proc/self/cgroup, and `root` the folder of the groups
+// (/sys/fs/cgroup), of version 1 or 2.
 uint64_t group_memory_left(const std::string& membership, const std::string& root);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// Which transforms correlate a search, and in which precision. Pure.
+// Chooses the transforms that a search uses, and their precision. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ enum class Precision {
   kFp16,  // fp16 in memory and in the arithmetic of the transforms
 };
 
-// The name in options, manifests and checkpoints: "fp32", "fp16".
+// Returns the name in options, manifests and checkpoints: "fp32" or "fp16".
 std::string precision_name(Precision precision);
 
 struct TransformPath {
@@ -18,10 +18,10 @@ struct TransformPath {
   Precision precision = Precision::kFp32;
 };
 
-// `backend`: "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "fused", "fftw",
-// "cufft") and `precision` are the values of the options. On the processor "auto" is "fused"; on a
-// device in fp16, and with `fused_by_itself`, where the search fits the fused path, in single
-// precision, too. Throws UsageError where one option contradicts another.
+// `backend` is "cpu", "cuda" or, before one is chosen, "auto". `fft` ("auto", "fused", "fftw",
+// "cufft") and `precision` are the values of the options. For `fft` "auto" the processor uses
+// "fused"; a device uses it in fp16, and in fp32 where `fused_by_itself` says that the search fits
+// the fused path, else "cufft". Throws UsageError for an unknown value or a contradiction.
 TransformPath choose_transforms(const std::string& backend, const std::string& fft,
                                 const std::string& precision, bool fused_by_itself = false);
 

@@ -1,4 +1,5 @@
-// Which projections share a transform, and the indices of their correlations. Pure.
+// Decides which projections share a transform, and gives the indices of their correlations. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@ namespace engine {
 // comes back with the correlation of a in the real part and that of b in the imaginary part.
 struct Transform {
   int32_t a = -1;       // slot of the projection; -1: none, all zeros
-  int32_t b = -1;       // its slot; `a` again: the projection a mirrored; -1: there is no b
+  int32_t b = -1;       // slot of projection b; equal to a: a mirrored; -1: there is no b
   int32_t first = 0;    // index of a's correlation in the statistics (see pack_best)
-  int32_t second = -1;  // of b's, above `first`; -1: there is no b
+  int32_t second = -1;  // index of b's correlation, above `first`; -1: there is no b
 };
 
-// The transforms of `units`, in their order. The projection of unit u in defocus plane d has slot
-// u x planes + d. A pair of orientations shares a transform; the planes of a single one share
-// theirs two by two. `orientations` is how many the whole search has.
+// Returns the transforms of `units`, in their order. The projection of unit u in defocus plane d
+// has slot u x planes + d. In each plane, a pair of orientations shares a transform; for a single
+// orientation, two planes share one. `orientations` is the number in the whole search.
 std::vector<Transform> list_transforms(std::span<const Unit> units, int planes,
                                        int64_t orientations);
 

@@ -1,8 +1,8 @@
 // Rank 0's side of the rendezvous: listens and accepts the ranks of its own run.
 //
 // Unauthenticated peers are rejected: a connection counts once its rank has shown the run's nonce
-// and has confirmed that it was accepted (handshake.h). One that stays silent is closed after 5 s.
-// For one thread at a time.
+// and has confirmed that it was accepted (handshake.h). A connection that has not done so within
+// 5 s is closed. An Acceptor may be used by one thread at a time.
 #pragma once
 
 #include <list>
@@ -19,7 +19,7 @@
 
 namespace engine::comm {
 
-// A rank that has proved to be of this run.
+// A rank that has proved that it belongs to this run.
 struct AcceptedPeer {
   int rank = 0;
   std::string host;
@@ -28,9 +28,9 @@ struct AcceptedPeer {
 
 class Acceptor {
  public:
-  // Listens on the first free one of the rendezvous' ports, and publishes the address in its file,
-  // if there is one: by a rename, which replaces what an earlier attempt left there. Throws
-  // Error(kBadInput) naming ports or file when it cannot.
+  // Listens at the first free port of the rendezvous. If the rendezvous has a file, publishes the
+  // address in it by a rename, which replaces the file of an earlier attempt. Throws InputError
+  // naming the ports or the file that cannot be used.
   Acceptor(const Rendezvous& rendezvous, std::string nonce, int size);
   // Removes the file unless another attempt has replaced it.
   ~Acceptor();
@@ -38,13 +38,13 @@ class Acceptor {
   Acceptor& operator=(const Acceptor&) = delete;
 
   int port() const;
-  // The next rank that connects; nullopt at the deadline. A rank of another run, out of range or
-  // accepted before is rejected with the reason. Throws Error(kDeviceFault) when this process may
-  // open no more files.
+  // Returns the next rank that connects; nullopt at the deadline. A rank that is of another run,
+  // out of range or already accepted is rejected with the reason. Throws Error(kDeviceFault) when
+  // this process may open no more files.
   std::optional<AcceptedPeer> accept(Deadline deadline);
 
  private:
-  // A connection whose peer has not proved yet which rank it is.
+  // A connection whose peer has not yet proved which rank it is.
   struct Pending {
     explicit Pending(int number);
 
@@ -52,13 +52,13 @@ class Acceptor {
     Deadline end;
     FrameReader reader;
     std::optional<Hello> hello;
-    bool welcomed = false;  // and has to confirm it
+    bool welcomed = false;  // accepted, and still has to confirm it
   };
 
   void accept_new();
   void wait(Deadline deadline);
   void serve();
-  // False: the connection is to be closed.
+  // Returns false when the connection is to be closed.
   bool serve(Pending& peer);
   bool read_hello(Pending& peer);
   bool reply(Pending& peer);
@@ -67,7 +67,7 @@ class Acceptor {
   const std::string file_, nonce_;
   const int size_;
   const std::string host_;
-  std::string written_;  // into the file
+  std::string written_;  // the text that was written into the file
   base::Descriptor listener_;
   std::list<Pending> pending_;  // the oldest first
   std::set<int> taken_;

@@ -1,7 +1,7 @@
 // Exchanges the data of one search between its ranks: every rank calls the same functions in the
-// same order, with the same lengths. For one thread at a time. Integer results are the same to the
-// bit for any number of ranks. Every function throws CommunicatorLost when a rank is gone or silent
-// for the ranks' timeout, and from then on.
+// same order, with the same lengths. A communicator may be used by one thread at a time. Integer
+// results are the same to the bit for any number of ranks. Every function throws CommunicatorLost
+// when a rank is gone, or has been silent for the ranks' timeout, and in every call after that.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,15 @@ class Communicator {
   virtual std::string name() const = 0;  // "alone", "gloo", "nccl"
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Copies rank 0's bytes to all.
+  // Copies rank 0's bytes to all ranks.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
-  // Element by element; the result is rank 0's, the others' values are undefined afterwards.
+  // These reduce element by element. Rank 0 gets the result; the other ranks' values are undefined
+  // afterwards.
   virtual void reduce_max(std::span<uint64_t> values) = 0;
   virtual void reduce_sum(std::span<int64_t> values) = 0;
 };
 
-// Broadcasts a vector of plain values, of a length that only rank 0 knows.
+// Broadcasts rank 0's vector of plain values; the other ranks' vectors get its length.
 template <typename T>
 void share(Communicator& communicator, std::vector<T>& values) {
   auto count = static_cast<uint64_t>(values.size());

@@ -1,7 +1,7 @@
 // A TCP connection between two ranks that carries whole messages, in order.
 //
-// Threads: any number may send; one at a time may receive, beside them. Errors: every call throws
-// ConnectionLost once the connection has ended, and the message names the peer and the reason. A
+// Any number of threads may send at the same time, and one more may receive. Every call throws
+// ConnectionLost once the connection has ended; the message names the peer and the reason. A
 // connection that was lost stays lost.
 #pragma once
 
@@ -31,22 +31,22 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Returns when the message is handed to the kernel. A peer that takes nothing for `timeout` is
-  // lost, to the thread that receives as well.
+  // Returns when the kernel has taken the message. A peer that takes nothing for `timeout` is lost,
+  // for the receiving thread as well.
   void send(const Message& message, std::chrono::milliseconds timeout);
-  // One whole message; nullopt when none is whole at the deadline: what has come of it is kept for
-  // the next call. What the peer sent before it closed the connection is still received, although
-  // sending fails already.
+  // Returns one whole message, or nullopt at the deadline; a part of a message is kept for the next
+  // call. Messages that the peer sent before it closed the connection are still received, although
+  // sending already fails.
   std::optional<Message> receive(Deadline deadline);
-  // Wakes all threads that send or receive: the connection is lost to them for this reason; where
-  // none is given, because it "was ended here".
+  // Ends the connection and wakes all threads that send or receive: they get ConnectionLost with
+  // this reason, or with "was ended here" where `why` is empty.
   void shut_down(const std::string& why = "");
-  // Gives up the socket, which is the caller's from now on and does not block. No message may have
-  // been received in part.
+  // Hands the socket, which is non-blocking, over to the caller. No message may have been received
+  // in part.
   int release();
 
   const std::string& peer() const { return peer_; }
-  // The numeric address of this side, by which the peer can reach it.
+  // Returns the numeric address by which the peer reaches this side.
   std::string local_address() const;
 
  private:
@@ -59,8 +59,8 @@ class Connection {
   bool shut_ = false;
   std::string shut_reason_;
   std::mutex sending_;
-  std::string broken_;  // guarded by `sending_`: why nothing can be sent any more
-  FrameReader reader_;  // for the one thread that receives
+  std::string broken_;  // guarded by `sending_`: why sending fails; empty: it does not
+  FrameReader reader_;  // used only by the thread that receives
 };
 
 }  // namespace engine::comm

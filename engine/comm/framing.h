@@ -1,5 +1,5 @@
-// Messages on a socket that does not block: kind and length in 4 bytes each, little-endian, then
-// the body. Functions report a lost connection by their result and throw only what is our own bug.
+// Messages on a non-blocking socket: kind and length in 4 bytes each, little-endian, then the body.
+// Functions report a lost connection by their result, and throw only for a bug of our own.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace engine::comm {
 std::vector<std::byte> encode_frame(const Message& message);
 
 enum class ReadResult {
-  kIncomplete,  // nothing more to read for now
-  kComplete,    // a message is there to be taken
-  kClosed,      // the other side has closed the connection, or broke it
-  kTooLong,     // its header announces more than is allowed
+  kIncomplete,  // there is nothing more to read for now
+  kComplete,    // take() returns the message
+  kClosed,      // the other side has closed the connection, or it broke
+  kTooLong,     // the message's header announces more bytes than are allowed
 };
 
-// Reads one message after the other, never beyond the end of one: another reader may continue with
-// the same socket.
+// Reads one message after the other. It never reads beyond the end of a message, so that another
+// reader may continue with the same socket.
 class FrameReader {
  public:
   explicit FrameReader(size_t longest) : longest_(longest) {}
@@ -46,7 +46,7 @@ enum class SendResult {
   kStalled,  // the peer took nothing for `timeout`
   kBroken,   // the peer is gone
 };
-// Sends all of `bytes`; else `why` says why not.
+// Sends all of `bytes`. Where that fails, `why` says why.
 SendResult send_all(int socket, std::span<const std::byte> bytes, std::chrono::milliseconds timeout,
                     std::string& why);
 

@@ -1,7 +1,7 @@
-// The other ranks' side of the rendezvous: connects to rank 0 of this very run.
+// The other ranks' side of the rendezvous: connects to rank 0 of the same run.
 //
-// Addresses are tried in turn, again and again until `timeout`; each address gets longer from round
-// to round. Throws Error(kDeviceFault) when the timeout expires, naming what was found at each
+// join() tries the addresses in turn, in rounds until `timeout`; each round waits longer at each
+// address. Throws Error(kDeviceFault) when the timeout expires, naming what was found at each
 // address, or at once when rank 0 rejects this rank.
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace engine::comm {
 
-// A rendezvous by file is read anew in each round, since another host's file system may show the
-// file late, or an earlier attempt's first.
+// The file of a rendezvous is read anew in each round, since a shared file system may show it late,
+// or show an earlier attempt's file first.
 std::unique_ptr<Connection> join(const Rendezvous& rendezvous, const std::string& nonce, int rank,
                                  Timeout timeout);
-// The same where rank 0 listens at one of these numeric addresses.
+// Does the same where rank 0 listens at `port` of one of these numeric addresses.
 std::unique_ptr<Connection> join(const std::vector<std::string>& addresses, int port,
                                  const std::string& nonce, int rank, Timeout timeout);
 

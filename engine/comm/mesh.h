@@ -1,8 +1,9 @@
 // A connection between every two ranks of a group, which carries the bytes of Gloo's collectives.
 //
-// Gloo's own transport lets whatever connects first to one of its ports take a rank's place, and
-// what it sends can end the process; here each connection is accepted by an Acceptor, which knows
-// the group's nonce. For one thread at a time: bytes move while that thread sends or waits.
+// In Gloo's own transport any program that connects first to one of its ports takes a rank's place,
+// and what it sends can crash the process; here an Acceptor, which knows the group's nonce, accepts
+// each connection. A mesh may be used by one thread at a time: bytes move while that thread sends
+// or waits.
 #pragma once
 
 #include <chrono>
@@ -23,17 +24,18 @@ namespace engine::comm {
 
 class Mesh {
  public:
-  // Connects. Throws CommunicatorLost when a rank does not connect within the group's timeout.
+  // Connects the ranks. Throws CommunicatorLost when one does not connect within the group's
+  // timeout.
   Mesh(const GroupConfig& config, Store& store);
   ~Mesh();
 
-  // Each counts up `completed` when it is done. What is sent to a rank must be received there in
-  // the same order, by the same slot and length. Bytes and counter live until then, or until the
-  // mesh is gone.
+  // send() and receive() each increment `completed` when the transfer is done. A rank must receive
+  // in the order in which it is sent to, with the same slots and lengths. `bytes` and `completed`
+  // must live until the transfer is done or the mesh is destroyed.
   void send(int rank, uint64_t slot, std::span<const std::byte> bytes, int& completed);
   void receive(int rank, uint64_t slot, std::span<std::byte> bytes, int& completed);
-  // Until `done`. Throws CommunicatorLost when no byte has moved for the group's timeout, when the
-  // group is cancelled, or as soon as a rank is gone that bytes are still to come from or to go to.
+  // Waits until `done` returns true. Throws CommunicatorLost when no byte has moved for the group's
+  // timeout, when the group is cancelled, or as soon as a rank with unfinished transfers is gone.
   void wait(const std::function<bool()>& done);
 
  private:
@@ -50,9 +52,9 @@ class Mesh {
     Descriptor socket;
     std::deque<Transfer<const std::byte>> out;
     std::deque<Transfer<std::byte>> in;
-    size_t sent = 0;      // of the first one out, with its head
-    Head head{};          // of what is arriving
-    size_t received = 0;  // with the head
+    size_t sent = 0;      // bytes of the first transfer in `out`, including its head
+    Head head{};          // of the transfer that is arriving
+    size_t received = 0;  // bytes of it, including the head
   };
 
   void join_lower_ranks(Store& store);

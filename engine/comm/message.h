@@ -1,4 +1,4 @@
-// What a connection between two ranks carries, and how long a call on one may wait.
+// The message that a connection between two ranks carries, and the type of its deadlines.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Implements make_nccl() of engine/comm/factory.h: opens NCCL's library when it is needed, so that
-// the program starts without it, and gives it a stage on the device.
+// Implements make_nccl() of engine/comm/factory.h. It opens NCCL's library when it is needed, so
+// that the program starts without it, and makes the stage on the device.
 #include <cuda_runtime.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
-// The functions of NCCL that ranks exchange data by. They are found in its library when a group is
-// made, so that the program starts without it.
+// The functions of NCCL by which ranks exchange data. They are looked up in NCCL's library when a
+// group is made, so that the program starts without the library.
 #pragma once
 
 #include <nccl.h>

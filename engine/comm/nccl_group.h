@@ -1,6 +1,5 @@
-// The collectives of ranks on CUDA devices, over the functions of NCCL and a stage on this rank's
-// device, both of which are given: what is done when a rank is gone or a device fails can be tried
-// without a device.
+// The collectives of ranks on CUDA devices. NCCL's functions and the stage on this rank's device
+// are parameters, so that lost ranks and failing devices can be tested without a device.
 #pragma once
 
 #include <memory>
@@ -11,8 +10,8 @@
 
 namespace engine::comm {
 
-// Waits for the group's other ranks. Throws as make_nccl does. When a device fails or a rank is
-// silent, the group is aborted at once, so that no rank waits for another until its timeout.
+// Waits for the group's other ranks, and throws as make_nccl() does. When a device fails or a rank
+// is silent, the group is aborted at once, so that no other rank waits for its own timeout.
 std::unique_ptr<Communicator> make_nccl_group(const GroupConfig& config, Store& store,
                                               const NcclFunctions& functions,
                                               std::unique_ptr<NcclStage> stage);

@@ -1,4 +1,4 @@
-// Where data lie on a device while ranks exchange them: a block of its memory and a stream.
+// A block of device memory and a stream, by which ranks exchange data.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,17 +10,17 @@ namespace engine::comm {
 class NcclStage {
  public:
   virtual ~NcclStage() = default;
-  // Bytes that fit.
+  // The size of the block in bytes.
   virtual size_t size() const = 0;
   virtual void* memory() const = 0;
   virtual cudaStream_t stream() const = 0;
 
-  // All of these throw Error(kDeviceFault) after a fault of the device.
-  // Makes the device that of the thread that calls.
+  // The functions below throw Error(kDeviceFault) after a fault of the device.
+  // Makes this device the calling thread's current one.
   virtual void take_device() = 0;
   virtual void put(const void* from, size_t bytes) = 0;
   virtual void get(void* to, size_t bytes) = 0;
-  // Whether all is done that was begun on the stream.
+  // Returns true when all work on the stream is done.
   virtual bool idle() = 0;
 };
 

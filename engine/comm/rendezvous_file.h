@@ -1,5 +1,5 @@
-// The shared file by which ranks find rank 0 without knowing its address or port, and its text,
-// which is also what ranks of a group leave each other in a Store.
+// The shared file by which ranks find rank 0 without knowing its address or port. The ranks of a
+// group also put its text into a Store for each other.
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ struct RendezvousFile {
 };
 
 std::string text_of(const RendezvousFile& rendezvous);
-// nullopt where the text is not the whole of such a file.
+// Returns nullopt where the text is not a complete rendezvous file.
 std::optional<RendezvousFile> parse_rendezvous_file(const std::string& text);
 
-// The file's text; nullopt when there is none. Opens it anew each time, since only then a network
-// file system asks its server.
+// Returns the file's text; nullopt when there is no file. Opens it anew each time, since only then
+// does a network file system ask its server.
 std::optional<std::string> read_rendezvous_file(const std::string& path);
 
-// Makes a network file system ask the server what is in the file's folder now: that a file was not
-// there is remembered for up to a minute, but not beyond a change to its folder.
+// Makes a network file system ask its server what is in the folder of `path` now. A client may
+// remember for up to a minute that a file is missing, but forgets it when the folder changes.
 void refresh_folder(const std::string& path);
 
 }  // namespace engine::comm

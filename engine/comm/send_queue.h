@@ -1,9 +1,9 @@
-// Messages on their way to one peer, sent by a thread of the queue's own: push() never waits for
-// the peer, so that a peer that does not read holds up nobody else.
+// Sends messages to one peer by a thread of its own: push() never waits for the peer, so that a
+// peer that does not read delays nobody else.
 //
-// Memory is bounded: a peer for which more than `limit` bytes wait is lost. Whatever goes wrong
-// ends the connection with the reason; the thread that receives from it gets that reason as
-// ConnectionLost. Messages that were not sent by then are dropped.
+// Memory is bounded: a peer for which more than `limit` bytes wait is lost. A failure ends the
+// connection, and the thread that receives from it gets the reason as ConnectionLost. Messages that
+// were not sent by then are dropped.
 #pragma once
 
 #include <chrono>
@@ -19,15 +19,15 @@ namespace engine::comm {
 
 class SendQueue {
  public:
-  // `timeout`: how long the peer may take nothing. The connection outlives the queue.
+  // A peer that takes nothing for `timeout` is lost. The connection must outlive the queue.
   SendQueue(Connection& connection, std::chrono::milliseconds timeout, size_t limit = kMaxMessage);
-  // Drops what waits; a message that is being sent is ended with the connection (shut_down()).
+  // Drops the waiting messages and ends the connection (shut_down()), also while one is being sent.
   ~SendQueue();
   SendQueue(const SendQueue&) = delete;
   SendQueue& operator=(const SendQueue&) = delete;
 
   void push(Message message) { push(std::move(message), false); }
-  // Nothing where other messages wait: for a heartbeat, which they replace.
+  // Sends the message only when no other one waits: for heartbeats, which any message replaces.
   void push_if_idle(Message message) { push(std::move(message), true); }
 
  private:
@@ -41,7 +41,7 @@ class SendQueue {
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Message> waiting_;  // the first is being sent
-  size_t bytes_ = 0;             // of their bodies
+  size_t bytes_ = 0;             // of the bodies in `waiting_`
   bool closed_ = false;
 
   std::thread sender_;

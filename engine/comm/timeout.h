@@ -1,6 +1,6 @@
-// How long to wait for something. Time in which this process was suspended does not count: a
-// timeout looks at the clock again and again, and what goes by between two looks counts as no more
-// than a slice. For one thread at a time.
+// Measures how long a wait has lasted, without the time in which this process was suspended: the
+// clock is read again and again, and the time between two readings counts as at most kSlice. A
+// timeout may be used by one thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Timeout {
   using Now = std::function<Clock::time_point()>;
   static constexpr std::chrono::milliseconds kSlice{250};
 
-  // `is_cancelled`: asked by expired(); true ends the wait at once.
+  // expired() calls `is_cancelled`, and a true result ends the wait at once. It may be empty.
   explicit Timeout(std::chrono::milliseconds length, std::function<bool()> is_cancelled = {},
                    Now now = Clock::now)
       : length_(length),
@@ -24,7 +24,7 @@ class Timeout {
         now_(std::move(now)),
         looked_(now_()) {}
 
-  // Until when to wait before expired() is asked again.
+  // Returns the time until which the caller may wait before it asks expired() again.
   Clock::time_point next_check() {
     look();
     return looked_ + std::clamp<Clock::duration>(length_ - waited_, Clock::duration(0), kSlice);
@@ -33,12 +33,12 @@ class Timeout {
     look();
     return waited_ >= length_ || (is_cancelled_ && is_cancelled_());
   }
-  // Begins anew: something came.
+  // Starts the wait again, because something has arrived.
   void restart() {
     waited_ = {};
     looked_ = now_();
   }
-  // Counts a call that could not be interrupted, as long as it took.
+  // Counts the whole time of a call that could not be interrupted, even beyond kSlice.
   void charge(Clock::duration time) {
     waited_ += time;
     looked_ = now_();

@@ -1,6 +1,5 @@
-// Numbers, texts and lists as the bytes of a message's body, one after another. Numbers are in the
-// host's byte order, little-endian; a text or a list is its length in 4
-// bytes and its elements.
+// Writes and reads numbers, texts and lists as the bytes of a message's body. Numbers are
+// little-endian, the host's byte order; a text or a list is its length in 4 bytes and its elements.
 #pragma once
 
 #include <bit>
@@ -17,7 +16,7 @@ namespace engine::comm {
 
 static_assert(std::endian::native == std::endian::little);
 
-// The bytes are no message of a rank.
+// The bytes are not a valid message of a rank.
 class MalformedMessage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -47,7 +46,7 @@ class WireWriter {
   std::vector<std::byte> body_;
 };
 
-// `body` must outlive it. Every call throws MalformedMessage where the body is of another length.
+// `body` must outlive the reader. Every call throws MalformedMessage where the body is too short.
 class WireReader {
  public:
   explicit WireReader(const std::vector<std::byte>& body) : body_(body) {}
@@ -67,7 +66,7 @@ class WireReader {
     list.resize(count);
     take(list.data(), count * sizeof(list[0]));
   }
-  // All that is left of the body.
+  // Reads the last values of the body. Throws MalformedMessage where anything is left after them.
   void get_rest(auto&... values) {
     (get(values), ...);
     if (at_ != body_.size()) throw MalformedMessage("a message is longer than it should be");

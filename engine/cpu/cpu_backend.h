@@ -1,4 +1,5 @@
-// The reference backend: FFTW, all cores, plain passes over rows and columns.
+// The reference backend, with which every other one is compared: FFTW on all cores, in plain passes
+// over rows and columns.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +13,13 @@ namespace engine::cpu {
 
 struct CpuOptions {
   int threads = 0;  // 0: every core this process may use
-  int batch = 0;    // units in flight; 0: chosen
+  int batch = 0;    // units in flight; 0: automatic
 };
 
-// Cores this process may run on, 1 or more.
+// Returns the number of cores this process may run on, 1 or more.
 int available_cores();
 
-// What the backend is going to allocate, the problem's own arrays included.
+// The memory that a search on this backend needs, including the problem's own arrays.
 struct MemoryPlan {
   std::vector<MemoryItem> items;
   int threads = 1;
@@ -26,14 +27,14 @@ struct MemoryPlan {
   int transforms = 1;  // correlation pairs held between the column and the row pass
   uint64_t total() const;
 };
-// Shrinks the transforms in flight, then the batch, to stay within `limit` bytes (0: no limit);
-// the result may still be larger.
+// Plans a search. Reduces the transforms in flight, then the batch, to stay within `limit` bytes
+// (0: no limit); the smallest plan may still be larger.
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
 // `problem` must outlive the backend. Throws Error when the system refuses the threads.
 std::unique_ptr<Backend> make_cpu_backend(const Problem& problem, const MemoryPlan& plan);
 
-// Model of the processor.
+// Returns the processor's model, or "unknown processor".
 std::string processor_name();
 
 }  // namespace engine::cpu

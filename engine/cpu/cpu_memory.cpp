@@ -1,4 +1,4 @@
-// Implements plan_memory and the processor's facts of cpu_backend.h.
+// Implements plan_memory, available_cores and processor_name of cpu_backend.h.
 #include <sched.h>
 
 #include <algorithm>

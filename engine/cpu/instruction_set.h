@@ -1,12 +1,12 @@
-// How instruction sets are called where people read of them.
+// Names of instruction sets for people.
 #pragma once
 
 #include <string>
 
 namespace engine::cpu {
 
-// Highway's names, but "AVX-512" for each of its sets of that family (AVX3, AVX3_DL, AVX3_ZEN4,
-// ...).
+// Returns Highway's name, or "AVX-512" for each of its targets of that family (AVX3, AVX3_DL,
+// AVX3_ZEN4, ...).
 inline std::string instruction_set_name(const std::string& of_highway) {
   return of_highway.starts_with("AVX3") ? "AVX-512" : of_highway;
 }

@@ -1,4 +1,4 @@
-// Projections of a batch of units on a team of threads: slices, filters, back-transforms,
+// Makes the projections of a batch of units on a team of threads: slice, filter, back-transform and
 // normalisation.
 #pragma once
 
@@ -13,13 +13,13 @@ namespace engine::cpu {
 
 class Projector {
  public:
-  // Of up to `batch` units on `threads` threads. The projections are divided by `points`, as two
-  // transforms of so many points ask for. `problem` must outlive this.
+  // Makes room for up to `batch` units and `threads` threads. Projections are divided by `points`,
+  // the normalisation of two transforms of that many points. `problem` must outlive this object.
   Projector(const Problem& problem, int batch, int threads, double points);
 
   void project(std::span<const Unit> units, ThreadTeam& team);
-  // n x n. The two projections of the transform whose first one has slot `slot` (list_transforms)
-  // lie one after the other.
+  // Returns the two projections, n x n each and one after the other, of the transform whose first
+  // projection has slot `slot` (list_transforms()).
   const float* projections_of(int32_t slot) const {
     return projections_.data() + 2 * static_cast<size_t>(slot) * box_size_;
   }
@@ -40,8 +40,8 @@ class Projector {
   const size_t box_size_;    // n x n
   ProjectionPlan plan_;
   std::vector<Scratch> scratch_;
-  AlignedArray<Complex> slices_;     // per unit
-  AlignedArray<float> projections_;  // per unit and plane, two each
+  AlignedArray<Complex> slices_;     // one per unit
+  AlignedArray<float> projections_;  // two per unit and plane
 };
 
 }  // namespace engine::cpu

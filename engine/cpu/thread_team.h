@@ -14,7 +14,8 @@ namespace engine::cpu {
 
 class ThreadTeam {
  public:
-  // The calling thread is one of them. Throws Error when the system refuses that many.
+  // Starts threads - 1 threads; the calling thread is the last of the team. Throws Error when the
+  // system refuses that many.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
@@ -22,8 +23,9 @@ class ThreadTeam {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls task(iteration, thread) for every iteration in [0, count), each once, in any order and on
-  // any thread; returns when all are done. Rethrows the first exception, after the others stop.
+  // Calls task(iteration, thread) once for every iteration in [0, count), in any order and on any
+  // thread, and returns when all are done. Rethrows the first exception once all threads have
+  // stopped.
   void run(size_t count, const std::function<void(size_t, int)>& task);
 
  private:

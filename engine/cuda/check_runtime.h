@@ -7,7 +7,8 @@
 
 namespace engine::cuda {
 
-// Throws what describe_fault makes of a code that is not success. `device` as in FaultReport.
+// Throws the Error of describe_fault() where `code` is not success. `activity` and `device` are as
+// in FaultReport.
 void check_runtime(cudaError_t code, const std::string& activity, const std::string& device = "");
 
 }  // namespace engine::cuda

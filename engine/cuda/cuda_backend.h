@@ -1,4 +1,5 @@
-// What the rest of the engine sees of CUDA. In a build without CUDA unavailable.cpp implements it.
+// The interface of the CUDA code to the rest of the engine. In a build without CUDA unavailable.cpp
+// implements it.
 #pragma once
 
 #include <cstdint>
@@ -14,28 +15,27 @@ namespace engine::cuda {
 // True when this build has CUDA.
 bool built_in();
 
-// Devices that the CUDA runtime sees; none without a driver, and in a build without CUDA.
+// Returns how many devices the CUDA runtime sees; 0 without a driver and in a build without CUDA.
 int visible_devices();
 
-// True where an NVIDIA device is visible to the CUDA runtime or its kernel driver is loaded: such a
-// machine is not searched on its processor by itself. Also true where the device cannot be used, by
-// this build or at all.
+// True where the CUDA runtime sees an NVIDIA device or its kernel driver is loaded, even if the
+// device cannot be used: "auto" does not choose the CPU on such a machine.
 bool nvidia_device_present();
 
-// The UUID that tells a device, or an instance of one (MIG), from every other on any host, as
+// Returns the UUID of a device or of an instance of one (MIG), which is unique over all hosts, as
 // nvidia-smi -L writes it; empty where it is not known.
 std::string device_identity(int number);
 
-// Opens the device. Throws Error(kDeviceFault) when there is none, or it cannot be used; InputError
-// when neither this build nor this machine has anything to do with CUDA.
+// Opens the device. Throws Error(kDeviceFault) when there is no such device or it cannot be used,
+// and InputError when this build has no CUDA and this machine has no NVIDIA device.
 DeviceFacts require_device(int number);
 
-// Bytes of work space that the library transforms of a search need on the device. Of `plan`
-// only the numbers of transforms and projections count, and `fused`, where the projections' alone
-// are cuFFT's.
+// Returns the bytes of work space that a search's cuFFT transforms need on the device. Of `plan` it
+// uses the numbers of transforms and projections, and `fused`: with it only projections use cuFFT.
 uint64_t transform_workspace(const ProblemShape& shape, const MemoryPlan& plan, int number);
 
-// `problem` must outlive the backend. Throws Error(kDeviceMemory) when the device's memory is gone.
+// `problem` must outlive the backend. Throws Error(kDeviceMemory) when the device's memory is full,
+// and as require_device() does.
 std::unique_ptr<Backend> make_cuda_backend(const Problem& problem, const MemoryPlan& plan,
                                            int number);
 

@@ -1,5 +1,5 @@
 // The real device: memory and launches by the CUDA runtime, transforms by cuFFT, all in one stream.
-// For files that nvcc compiles.
+// Only nvcc can compile this header. device_concept.h describes the functions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,16 +19,16 @@
 
 namespace engine::cuda {
 
-// As check_runtime.
+// Does what check_runtime() does for codes of cuFFT.
 void check_transforms(cufftResult code, const std::string& activity,
                       const std::string& device = "");
 
-// "device 0, NVIDIA H200 (sm_90)".
+// Returns for example "device 0, NVIDIA H200 (sm_90)".
 std::string device_text(const DeviceFacts& facts);
 
 class CudaDevice {
  public:
-  // `watch`, where there is one, must outlive it.
+  // `watch` must outlive the device; null: nobody watches.
   explicit CudaDevice(const DeviceFacts& facts, LaunchWatch* watch = nullptr);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
@@ -53,7 +53,7 @@ class CudaDevice {
     size_t size_;
   };
 
-  // A few bytes of the host's memory that the device copies from or to while it works.
+  // A small piece of host memory that the device copies from or to while it works.
   class Stage {
    public:
     Stage(CudaDevice& device, size_t bytes);
@@ -62,7 +62,7 @@ class CudaDevice {
     Stage& operator=(const Stage&) = delete;
 
    protected:
-    // For the last copy; returns the bytes.
+    // Waits for the last copy and returns its bytes.
     void* wait() const;
 
    private:
@@ -111,7 +111,7 @@ class CudaDevice {
     launched(name);
   }
 
-  // A cuFFT plan. Its work space is the device's, shared with all others.
+  // A cuFFT plan. It shares the device's work space with all other plans.
   class Plan {
    public:
     Plan(const Plan&) = delete;
@@ -148,7 +148,7 @@ class CudaDevice {
   void allow_shared(const char* name, const void* kernel, int threads, size_t bytes);
   void launched(const char* name);
   void send(const void* from, size_t bytes, Stage& to);
-  // Waits for none but the copy kStages before this one.
+  // Waits only for the copy kStages before this one, whose stage it uses.
   void send_staged(const void* from, size_t bytes, void* to);
   void wait();
   template <typename Function, typename... Arguments>
@@ -160,10 +160,10 @@ class CudaDevice {
   TransformLibrary library_;
   std::string text_;
   Multiprocessor multiprocessor_;
-  std::string last_;  // what was started last
+  std::string last_;  // the name of the last work that was started
   LaunchWatch* watch_;
   cudaStream_t stream_ = nullptr;
-  // What a batch uploads is small, in two pieces: two batches have room.
+  // A batch uploads two small pieces, so that there is room for two batches.
   static constexpr size_t kStages = 4;
   static constexpr size_t kStageBytes = 64 * 1024;
   std::deque<Stage> stages_;
@@ -173,7 +173,7 @@ class CudaDevice {
   void* workspace_ = nullptr;
 };
 
-// Bytes of work space that a plan of these needs.
+// Both return the bytes of work space that a plan needs.
 uint64_t workspace_of(const Lines& lines);
 uint64_t workspace_of(const Planes& planes);
 

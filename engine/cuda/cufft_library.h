@@ -1,4 +1,5 @@
-// cuFFT, opened when the first device is: not every machine that runs this program has it.
+// cuFFT, which is opened together with the first device, since not every machine that runs this
+// program has it.
 #pragma once
 
 #include <cufft.h>
@@ -7,12 +8,12 @@
 
 namespace engine::cuda {
 
-// Where cuFFT is looked for. Its interface, as far as we use it, is the same in CUDA 12 and 13.
+// Returns where to look for cuFFT. The functions that we use are the same in CUDA 12 and 13.
 LibrarySearch cufft_search();
 
-// The functions that we use, under cuFFT's names without their prefix.
+// The functions that we use, by cuFFT's names without their prefix.
 struct TransformLibrary {
-  // Throws Error(kDeviceFault) where there is no cuFFT.
+  // Opens cuFFT. Throws Error(kDeviceFault) where there is none.
   TransformLibrary();
 
   decltype(&cufftGetVersion) get_version = nullptr;

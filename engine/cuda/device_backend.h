@@ -1,5 +1,5 @@
-// The backend of a device: projections, their correlation by a Correlator (PlaneCorrelator or one
-// like it), statistics that stay on the device until they are asked for.
+// The backend on a device. It makes projections, correlates them by a Correlator (PlaneCorrelator
+// or a class with the same functions), and keeps the statistics on the device until they are read.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace engine::cuda {
 template <typename Device, template <typename> typename Correlator>
 class DeviceBackend : public Backend {
  public:
-  // `problem` must outlive it.
+  // `problem` must outlive the backend.
   DeviceBackend(std::unique_ptr<Device> device, const Problem& problem, const MemoryPlan& plan)
       : device_(std::move(device)),
         problem_(problem),

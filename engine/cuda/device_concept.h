@@ -1,7 +1,7 @@
-// What the order of a search's kernels is written against: a device that holds arrays, launches
-// kernels and does library transforms. CudaDevice (cuda_device.h) is the real one; the tests run
-// the same code on the CPU with tests/fakes/simt_device.h. Headers that are templates over it need
-// CUDA's vocabulary before them: <cuda_runtime.h> and device_words.cuh, or tests/fakes/simt.h.
+// The interface by which the search uses a device, which holds arrays, launches kernels and does
+// library transforms. CudaDevice (cuda_device.h) is the real one; the tests run the same code on
+// the CPU with tests/fakes/simt_device.h. Headers with templates over a Device need CUDA's types
+// included before them: <cuda_runtime.h> and device_words.cuh, or tests/fakes/simt.h.
 //
 // A Device has
 //   Buffer<T>(device, what, count)      count elements on the device, contents undefined;
@@ -16,7 +16,7 @@
 //   LinePlan(device, lines), PlanePlan(device, planes)
 //   allocate_workspace()                after plans were made, before the first transform
 //   forward(plan, in, out), inverse(plan, in, out), back_transform(plan, in, out)
-// Work is done in the order in which it is asked for. A fault throws Error, now or at a later call.
+// Work is done in the order of the calls. A fault throws Error, in the same or in a later call.
 #pragma once
 
 #include <algorithm>
@@ -33,17 +33,18 @@ struct Lines {
   int64_t distance = 0;
 };
 
-// Half-planes n x (n/2+1) that one call turns into real images n x n, one after another,
-// unnormalised; what they were is lost.
+// Consecutive half-planes, n x (n/2+1), that one call turns into real images, n x n, unnormalised.
+// The half-planes are overwritten.
 struct Planes {
   int n = 0;
   int count = 0;
 };
 
-// The most threads of a block; kernels that reduce within one have exactly as many.
+// The most threads of a block; kernels that reduce within a block have exactly this many.
 constexpr unsigned kBlockThreads = 256;
 
-// Threads of the blocks that cover a line of `count` elements, and how many blocks that takes.
+// Both are for blocks that cover a line of `count` elements: the threads of each, and the number of
+// blocks.
 constexpr unsigned threads_for(int64_t count) {
   return static_cast<unsigned>(std::min<int64_t>(kBlockThreads, (count + 31) / 32 * 32));
 }

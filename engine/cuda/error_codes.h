@@ -1,5 +1,6 @@
-// The codes that errors.cpp knows, which is compiled without the toolkit: our name, the number, the
-// toolkit's name, by which a build with CUDA asserts that it has the same number, and the Fault.
+// The error codes known to errors.cpp, which is compiled without the CUDA toolkit. Each has our
+// name, its number, the toolkit's name (a build with CUDA asserts that it has this number) and its
+// Fault.
 #pragma once
 
 #define MARGAY_RUNTIME_CODES(CODE)                                                    \

@@ -1,6 +1,6 @@
-// What a device's errors mean to the user: which sentence, which exit code. Pure, so that it can be
-// tested where there is no device. Codes are those of the CUDA runtime (cudaError_t) and of cuFFT
-// (cufftResult), which are stable numbers.
+// Turns a device's errors into sentences and exit codes for the user. The functions are pure, so
+// that they can be tested without a device. Codes are those of the CUDA runtime (cudaError_t) and
+// of cuFFT (cufftResult), which are stable numbers.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ enum class Fault {
   kOutOfMemory,
   kNoKernelImage,
   kDeviceLost,
-  kOurMistake,  // an address or an argument that a right program does not have
+  kOurMistake,  // a wrong address or argument, which is a bug of ours
   kOther,
 };
 
-// Where an error came from: what was being done, on what, and the library's own message.
+// Where an error came from: the activity, the device, and the library's own message.
 struct FaultReport {
   Fault fault = Fault::kOther;
   int code = 0;
@@ -32,15 +32,15 @@ struct FaultReport {
   std::string toolkit;   // CUDA version that this build needs, "13.0"
 };
 
-// `driver_version` as cudaDriverGetVersion gives it: 0 where there is no driver. The runtime has
-// one code for no driver and for an old one.
+// `driver_version` is that of cudaDriverGetVersion, 0 where there is no driver: the runtime has the
+// same code for a missing driver and an old one.
 Fault fault_of_runtime(int code, int driver_version);
 Fault fault_of_transforms(int code);
 
-// 71 for want of device memory, 70 for everything else.
+// Makes an Error(kDeviceMemory) for kOutOfMemory, and an Error(kDeviceFault) for all other faults.
 Error describe_fault(const FaultReport& report);
 
-// "13.0" of 13000.
+// Returns "13.0" for 13000.
 std::string version_text(int version);
 
 }  // namespace engine::cuda

@@ -1,6 +1,6 @@
-// Every number of the fused path that was chosen for speed, for what it costs in registers, shared
-// memory and traffic (docs/cuda.md; bench/kernel_budget.py counts it). The radices decide bits, the
-// others none.
+// All numbers of the fused path that were chosen for speed, by what they cost in registers, shared
+// memory and traffic (docs/cuda.md; bench/kernel_budget.py counts it). Only the radices change the
+// results' bits.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Radices {
   static constexpr int kLast = kR2;
 };
 
-// The lengths that can be transformed. The first is small enough to be tested as a whole; all but
-// the first radix multiply to a multiple of kChunkLines.
+// The lengths that can be transformed. The first is small enough for exhaustive tests. The product
+// of the radices after the first one is a multiple of kChunkLines.
 template <int kLength>
 struct RadicesOf;
 template <>
@@ -44,14 +44,14 @@ template <>
 struct RadicesOf<4096> : Radices<16, 16, 16> {};
 
 // Which kernel works on columns: correlate_columns, in three stages, or correlate_columns_in_two.
-// Each rounds in its own way. That in two has three accesses of shared memory for each point in
-// place of five, but a third of the warps, and code that outgrows the instruction cache: on an H200
-// it is the slower one (bench/results), and a plan has it only where a measurement asks for it.
+// They round differently. The kernel in two stages accesses shared memory three times for each
+// point instead of five, but has a third of the warps and code that is too large for the
+// instruction cache. It is slower on an H200 (bench/results), and is used only by measurements.
 enum class ColumnKernel { kInThree, kInTwo };
-// Points of a thread of correlate_columns_in_two; 0: it has no kernel for this length, which is not
-// the square of what fits a thread's registers. The first length is there to be tested.
+// Returns the points of a thread of correlate_columns_in_two; 0 where it has no kernel for this
+// length, since the length's root must be whole and fit a thread's registers. 64 is for tests.
 constexpr int radix_in_two(int length) { return length == 64 ? 8 : length == 2304 ? 48 : 0; }
-// How far apart the points of a thread are in a column.
+// Returns the distance between the points of a thread in a column, in rows.
 template <int kLength>
 constexpr int column_step(ColumnKernel kernel) {
   return kernel == ColumnKernel::kInTwo ? radix_in_two(kLength)
@@ -61,8 +61,8 @@ constexpr int column_step(ColumnKernel kernel) {
 struct SingleStorage;
 struct HalfArithmetic;
 
-// The same for all lengths, since kernels of two lengths may work on one tile: a block has kColumns
-// columns, or kLines lines of rows, which together fill a sector of 32 bytes.
+// These are the same for all lengths, since kernels of two lengths may work on one tile. A block
+// has kColumns columns, or kLines lines of rows, which together fill a sector of 32 bytes.
 template <typename Storage>
 struct StorageTuning;
 template <>
@@ -78,13 +78,13 @@ struct StorageTuning<HalfArithmetic> {
   static constexpr int kRowThreads = 512;  // 128 registers, since each has the pixels of two rows
 };
 
-// kColumnThreads and the like: so many threads share the registers of a multiprocessor in each
-// kernel. With more the compiler would have to spill.
+// kColumnThreads, kColumnThreadsInTwo and kRowThreads say how many threads share the registers of a
+// multiprocessor in each kernel. With more threads the compiler would have to spill.
 template <int kLength, typename Storage>
 struct FusedTuning : StorageTuning<Storage> {
-  // 72 registers each; or 80, where shared memory has room for no more blocks.
+  // 72 registers each, or 80 for 1024 points, where shared memory has no room for more blocks.
   static constexpr int kColumnThreads = kLength == 1024 ? 768 : 896;
-  static constexpr int kColumnThreadsInTwo = 288;  // up to 224
+  static constexpr int kColumnThreadsInTwo = 288;  // up to 224 registers each
 
   static constexpr int blocks_of_columns(int threads) { return blocks(kColumnThreads, threads); }
   static constexpr int blocks_of_columns_in_two(int threads) {
@@ -100,31 +100,32 @@ struct FusedTuning : StorageTuning<Storage> {
   }
 };
 
-// Of `points` of a thread, how many a tile keeps at most where the template is about a quarter of
-// its length or longer; kernels that have no more are compiled beside those that have all.
+// Returns how many of a thread's `points` a tile keeps at most where the template is about a
+// quarter of the tile's length or longer. Kernels that keep this many are compiled beside kernels
+// that keep all.
 constexpr int points_usually_kept(int points) { return (13 * points + 15) / 16; }
 
-// Lines that lie side by side in every chunk of the exchange. With more, memory delivers more
-// beside the 32 bytes that a block of finish_rows reads of each; with fewer, columns are written in
-// smaller pieces.
+// Adjacent lines in every chunk of the exchange. With more lines, memory delivers more beside the
+// 32 bytes that a block of finish_rows reads of a chunk; with fewer, columns are written in smaller
+// pieces.
 constexpr int kChunkLines = 4;
-// Transforms of one pass, over which a pixel's statistics are read and written once.
+// The most transforms of one pass, for which a pixel's statistics are read and written once.
 constexpr int kMostTransforms = 32;
-// Which blocks of correlate_columns run side by side: all transforms of a few columns, which read
-// the same spectra of the tiles; or all columns of a few transforms.
+// Which blocks of correlate_columns run at the same time: those of all transforms for a few
+// columns, which read the same tiles' spectra, or those of all columns for a few transforms.
 enum class ColumnGrid { kTransformsFirst, kChunksFirst };
-// Of a multiprocessor's shared memory: what the blocks of finish_rows that read ahead may have, and
-// what the system takes for each. A device that gives a block less than kBlockBytesToReadAhead has
-// less of it.
+// The shared memory of a multiprocessor that all blocks of finish_rows that read ahead may use, and
+// what the system takes for each block. A multiprocessor has less than that on devices that give a
+// block less than kBlockBytesToReadAhead.
 constexpr uint64_t kSharedBytesToReadAhead = 228 * 1024;
 constexpr uint64_t kReservedBytes = 1024;
 constexpr uint64_t kBlockBytesToReadAhead = 200 * 1024;
-// In single precision a thread's registers and roots want the L1 cache that this takes (measured on
-// an H200).
+// True where reading ahead is faster. In single precision it is not, since it takes L1 cache that
+// registers and roots need (measured on an H200).
 constexpr bool reads_rows_ahead(Precision precision, uint64_t block_bytes) {
   return precision == Precision::kFp16 && block_bytes >= kBlockBytesToReadAhead;
 }
-// Of the device's free memory, the part for what goes from columns to rows.
+// The fraction of the device's free memory for the exchange between columns and rows.
 constexpr double kExchangePart = 0.5;
 
 }  // namespace engine::cuda

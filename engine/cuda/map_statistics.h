@@ -1,4 +1,4 @@
-// The statistics of a search on a device, and their way to the host and back.
+// Holds the statistics of a search on a device, and copies them to and from the host.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace engine::cuda {
 template <typename Device>
 class MapStatistics {
  public:
-  // All zero; `device` must outlive it.
+  // The statistics begin at zero. `device` must outlive this object.
   MapStatistics(Device& device, int height, int width)
       : device_(device),
         height_(height),
@@ -35,15 +35,15 @@ class MapStatistics {
 
   Statistics on_device() { return {best_.data(), sum_.data(), squares_.data(), fault_.data()}; }
 
-  // Throws InputError when a value or a sum left its range; the message ends with `extreme_pixel`.
-  // Looks at what had been added at the call before this one, and waits for no more than that: the
-  // device has work to do meanwhile.
+  // Throws InputError when a value or a sum has left its range; the message includes
+  // `extreme_pixel`. It checks the work up to the previous call and waits for no more than that, so
+  // that the device stays busy.
   void check_earlier(const std::string& extreme_pixel) {
     device_.fetch(fault_, faults_[checks_ % 2]);
     if (checks_++ > 0) refuse(faults_[checks_ % 2].get(), extreme_pixel);
   }
 
-  // Waits for all that was added, and looks at all of it.
+  // Waits for all work, checks it as check_earlier() does, and returns the statistics.
   Accumulators read(const std::string& extreme_pixel) const {
     static_assert(sizeof(unsigned long long) == sizeof(uint64_t));
     unsigned long long fault = 0;

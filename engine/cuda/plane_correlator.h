@@ -1,6 +1,5 @@
-// Correlates projections with the whole image by library transforms of rows and columns: for every
-// image and template size. Another class may take its place that takes the same projections and
-// adds to the same statistics.
+// Correlates projections with the whole image by library transforms of rows and columns, for every
+// size of image and template. A class with the same functions may take its place (correlator.h).
 #pragma once
 
 #include <span>
@@ -16,8 +15,8 @@
 
 namespace engine::cuda {
 
-// A pass lies [row][transform][column]: so the rows of the template, the columns, and the rows that
-// the map keeps are one plan each.
+// A pass is laid out [row][transform][column], so that the template's rows, the columns, and the
+// rows of the map need one plan each.
 struct PlaneLines {
   Lines template_rows, columns, valid_rows;
 };
@@ -30,12 +29,14 @@ inline PlaneLines plane_lines(const ProblemShape& s, int transforms) {
           .valid_rows = {s.width, valid_rows * transforms, 1, s.width}};
 }
 
-// Every plan has a fixed number of lines, so that no number depends on what else is in flight: a
-// pass always has `plan.transforms` transforms, the last one of a call filled up with zeros.
+// Every plan has a fixed number of lines, so that no result depends on what else is in a pass: a
+// pass always has `plan.transforms` transforms, and the last pass of a call is filled up with
+// zeros.
 template <typename Device>
 class PlaneCorrelator {
  public:
-  // `device` must outlive it. `most`: transforms in one call.
+  // `device` must outlive the correlator. `most` is the largest number of transforms in one call of
+  // add().
   PlaneCorrelator(Device& device, const Problem& p, const MemoryPlan& plan, size_t most)
       : device_(device),
         n_(p.template_size),
@@ -53,7 +54,7 @@ class PlaneCorrelator {
         columns_(device, lines(p, plan).columns),
         valid_rows_(device, lines(p, plan).valid_rows) {
     device.clear(template_);
-    // The correlations' array is not needed yet, and large enough.
+    // The array of correlations is not used yet and large enough, so it takes the half-plane.
     device.upload(correlation_, reinterpret_cast<const float2*>(p.image_spectrum.data()),
                   p.image_spectrum.size());
     device.launch("expand_spectrum", expand_spectrum, dim3(blocks_for(width_), rows(height_)),
@@ -61,7 +62,7 @@ class PlaneCorrelator {
                   image_.data());
   }
 
-  // Adds the correlations of the transforms.
+  // Adds the correlations of the transforms to `statistics`.
   void add(const Projections& projections, std::span<const Transform> transforms,
            const Statistics& statistics) {
     const auto per_pass = static_cast<size_t>(per_pass_);
@@ -108,7 +109,7 @@ class PlaneCorrelator {
   Buffer<float2> image_;        // spectrum, [row][column]
   Buffer<Transform> list_;      // filled up to whole passes
   Buffer<float2> template_;     // rows from n_ on stay zero
-  Buffer<float2> correlation_;  // of the template's shape
+  Buffer<float2> correlation_;  // of the shape of template_
   typename Device::LinePlan template_rows_, columns_, valid_rows_;
 };
 

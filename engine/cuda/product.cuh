@@ -1,10 +1,10 @@
-// The image's spectrum and its product with the templates'.
+// Expands the image's spectrum, and multiplies it by the templates' spectra.
 #pragma once
 
 namespace engine::cuda {
 
-// The whole plane height x width of a real image's half-plane height x (width/2+1). Grid: blocks
-// over the width x height.
+// Makes the whole plane, height x width, from a real image's half-plane, height x (width/2+1).
+// Grid: blocks over the width x height.
 static __global__ void expand_spectrum(const float2* __restrict__ half, int height, int width,
                                        float2* __restrict__ whole) {
   const auto x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -22,8 +22,8 @@ static __global__ void expand_spectrum(const float2* __restrict__ half, int heig
   whole[static_cast<size_t>(y) * width + x] = value;
 }
 
-// spectra[row][transform][column] = conj(itself) x image[row][column]. Grid: blocks over the width
-// x height.
+// Replaces spectra[row][transform][column] by its conjugate x image[row][column]. Grid: blocks over
+// the width x height.
 static __global__ void multiply_conjugate(const float2* __restrict__ image, int width,
                                           int transforms, float2* __restrict__ spectra) {
   const auto x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -1,5 +1,5 @@
-// Makes the projections of a batch of units on a device: slices, magnification, filters,
-// back-transforms, and the scales that normalise them.
+// Makes the projections of a batch of units on a device: slice, magnification, filter,
+// back-transform, and the scales that normalise them.
 #pragma once
 
 #include <cmath>
@@ -14,8 +14,8 @@
 
 namespace engine::cuda {
 
-// The units' rotation matrices, nine numbers each, small elements chopped to 0 as extract_slice
-// does.
+// Returns the units' rotation matrices, nine numbers each; small elements are set to 0 as in
+// extract_slice().
 inline std::vector<double> slice_rotations(std::span<const Unit> units,
                                            const std::vector<Orientation>& orientations) {
   std::vector<double> out;
@@ -32,7 +32,7 @@ inline std::vector<double> slice_rotations(std::span<const Unit> units,
 template <typename Device>
 class Projector {
  public:
-  // `problem` and `device` must outlive it.
+  // `p` and `device` must outlive the projector.
   Projector(Device& device, const Problem& p, const MemoryPlan& plan)
       : device_(device),
         problem_(p),
@@ -62,8 +62,8 @@ class Projector {
     device.upload(filters_, reinterpret_cast<const float2*>(filters.data()), filters.size());
   }
 
-  // Unit u, plane d becomes projection u x planes + d. At most as many units as the plan's batch;
-  // what an earlier call made is lost.
+  // Makes projection u x planes + d from unit u and plane d, for at most as many units as the
+  // plan's batch. The projections of an earlier call are overwritten.
   Projections project(std::span<const Unit> units) {
     extract(units);
     const int used = static_cast<int>(units.size()) * planes_;
@@ -89,7 +89,7 @@ class Projector {
     const std::vector<double> rotations = slice_rotations(units, problem_.orientations);
     device_.upload(rotations_, rotations.data(), rotations.size());
     const dim3 grid(blocks_for(slice_size_), static_cast<unsigned>(units.size()));
-    // The filtered slices are not needed yet: a place for what is to be magnified.
+    // The array of filtered slices is not used yet, so it takes the slices to be magnified.
     float2* out = problem_.magnified ? half_planes_.data() : slices_.data();
     device_.launch("extract_slices", extract_slices, grid, dim3(threads_for(slice_size_)), 0,
                    volume_.data(), n_, rotations_.data(), problem_.magnified, out);

@@ -8,19 +8,19 @@ namespace engine::cuda {
 
 struct LibrarySearch {
   std::string what;                  // "cuFFT", for messages
-  std::vector<std::string> names;    // the best first: "libcufft.so.12"
-  std::vector<std::string> folders;  // where to look when the system's loader knows none of them
+  std::vector<std::string> names;    // such as "libcufft.so.12", the best first
+  std::vector<std::string> folders;  // searched when the system's loader finds no name
   std::string remedy;                // what the user can do
 };
 
-// Stays open until the program ends.
+// An opened library, which stays open until the program ends.
 class SharedLibrary {
  public:
   // Opens the first of the names that the system's loader finds (LD_LIBRARY_PATH, ldconfig) or that
-  // lies in one of the folders. Throws Error(kDeviceFault) naming them all.
+  // is in one of the folders. Throws Error(kDeviceFault) naming them all.
   explicit SharedLibrary(const LibrarySearch& search);
 
-  // Sets `function` to the library's of this name. Throws Error(kDeviceFault) where it has none.
+  // Sets `function` to the library's function `name`. Throws Error(kDeviceFault) where it has none.
   template <typename Function>
   void find(const char* name, Function& function) const {
     function = reinterpret_cast<Function>(address_of(name));
@@ -29,7 +29,7 @@ class SharedLibrary {
  private:
   void* address_of(const char* name) const;
 
-  std::string opened_;  // its name or path
+  std::string opened_;  // the name or path that was opened
   std::string remedy_;
   void* handle_ = nullptr;
 };

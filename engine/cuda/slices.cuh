@@ -1,11 +1,11 @@
-// From the template's spectrum to filtered central slices: what engine/numerics/projection.cpp
+// Makes filtered central slices from the template's spectrum, as engine/numerics/projection.cpp
 // does, for many orientations and planes at once. Half-planes are n x (n/2+1), rows 0 .. n/2-1,
 // -n/2 .. -1.
 #pragma once
 
 namespace engine::cuda {
 
-// FrequencyTransform of engine/numerics/ctf.h, with 1/determinant.
+// The FrequencyTransform of engine/numerics/ctf.h; `scale` is 1/determinant.
 struct Magnification {
   double yy = 1, yx = 0, xy = 0, xx = 1;
   float scale = 1;
@@ -17,24 +17,25 @@ __device__ inline float2 scaled(float2 a, float factor) {
 
 __device__ inline float2 plus(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 
-// a (1 - t) + b t.
+// Returns a (1 - t) + b t.
 __device__ inline float2 between(float2 a, float2 b, float t) {
   return plus(scaled(a, 1 - t), scaled(b, t));
 }
 
 __device__ inline double clamp_near(double value, double bound) {
-  // Coordinates this near to a plane of the volume lie on it.
+  // Coordinates this near to a plane of the volume count as on it.
   return fabs(value - bound) < 1e-5 ? bound : value;
 }
 
-// The four neighbours of (y, x) in one plane of the volume, or of a half-plane.
+// Interpolates between four neighbours in one plane of the volume; `ay` and `ax` are the fractions
+// along rows and columns.
 __device__ inline float2 bilinear(const float2* top_left, int stride, float ay, float ax) {
   const float2* bottom_left = top_left + stride;
   return between(between(__ldg(top_left), __ldg(top_left + 1), ax),
                  between(__ldg(bottom_left), __ldg(bottom_left + 1), ax), ay);
 }
 
-// Trilinear at (z, y, x) of the n x n x (n/2+1) spectrum; 0 outside.
+// Interpolates trilinearly at (z, y, x) of the n x n x (n/2+1) spectrum; 0 outside.
 __device__ inline float2 sample_volume(const float2* volume, int n, double z, double y, double x) {
   if (z < 0 || z > n - 1 || y < 0 || y > n - 1 || x > n / 2) return make_float2(0, 0);
   const int z0 = min(static_cast<int>(z), n - 2);
@@ -49,7 +50,7 @@ __device__ inline float2 sample_volume(const float2* volume, int n, double z, do
   return between(bilinear(low, columns, ay, ax), bilinear(high, columns, ay, ax), az);
 }
 
-// extract_slice of one frequency (ky, kx); `r` is a rotation, small elements chopped to 0.
+// Does extract_slice() for one frequency (ky, kx); `r` is a rotation of slice_rotations().
 __device__ inline float2 slice_value(const float2* volume, int n, const double* r, int ky, int kx) {
   const int half = n / 2;
   double x = r[0] * kx + r[1] * ky;
@@ -70,7 +71,8 @@ __device__ inline float2 slice_value(const float2* volume, int n, const double* 
   return make_float2(-v.x, mate ? v.y : -v.y);
 }
 
-// Grid: blocks over the half-plane x units. `rotations`: nine numbers for each unit.
+// Extracts a slice for each unit; `rotations` has nine numbers for each. Grid: blocks over the
+// half-plane x units.
 static __global__ void extract_slices(const float2* __restrict__ volume, int n,
                                       const double* __restrict__ rotations,
                                       bool keep_zero_frequency, float2* __restrict__ slices) {
@@ -87,7 +89,7 @@ static __global__ void extract_slices(const float2* __restrict__ volume, int n,
   slices[unit * n * columns + at] = value;
 }
 
-// Grid: blocks over the half-plane x units.
+// Does magnify_slice() for each unit. Grid: blocks over the half-plane x units.
 static __global__ void magnify_slices(const float2* __restrict__ in, int n, Magnification m,
                                       float2* __restrict__ out) {
   const int half = n / 2;
@@ -119,8 +121,8 @@ __device__ inline float2 product(float2 a, float2 b) {
   return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// Slot s is unit s / planes with filter s % planes; slots from `used` on become zeros, so that a
-// plan's last back-transforms are of something. Grid: blocks over the half-plane x slots.
+// Filters slices: slot s is unit s / planes with filter s % planes. Slots from `used` on become
+// zeros, so that a plan always has defined inputs. Grid: blocks over the half-plane x slots.
 static __global__ void filter_slices(const float2* __restrict__ slices,
                                      const float2* __restrict__ filters, int n, int planes,
                                      int used, float2* __restrict__ half_planes) {
@@ -137,8 +139,8 @@ static __global__ void filter_slices(const float2* __restrict__ slices,
     const int row = at / columns;
     const int column = at - row * columns;
     if (column == 0 || column == n / 2) {
-      // A real image's columns 0 and n/2 are their own Friedel mates. Of others, libraries differ
-      // in what they make; the reference drops what is not.
+      // In a real image's transform, columns 0 and n/2 are their own Friedel mates. Libraries treat
+      // other values differently; as the reference does, this keeps the symmetric part only.
       const int mate = (n - row) % n * columns + column;
       const float2 other = product(slice[mate], filter[mate]);
       value = make_float2(0.5f * (value.x + other.x), 0.5f * (value.y - other.y));

@@ -1,4 +1,4 @@
-// What a search keeps of every pixel, as engine/numerics/statistics.h defines it: integers, so that
+// The statistics of every pixel, as engine/numerics/statistics.h defines them: integers, so that
 // the order of the work does not matter.
 #pragma once
 
@@ -7,17 +7,17 @@
 
 namespace engine::cuda {
 
-// On the device, over the valid region row by row.
+// Arrays on the device over the valid region, row-major.
 struct Statistics {
   unsigned long long* best = nullptr;  // keys of pack_best; 0: nothing yet
   long long* sum = nullptr;
   long long* squares = nullptr;
-  // The worst pixel whose values have left their range: severity in the upper half, the pixel's
-  // number, inverted, in the lower; 0: none.
+  // The worst pixel whose values have left their range: its severity in the upper 32 bits, its
+  // inverted index in the lower; 0: none.
   unsigned long long* fault = nullptr;
 };
 
-// pack_best of engine/numerics/statistics.h.
+// Does what pack_best() of engine/numerics/statistics.h does.
 __device__ inline unsigned long long best_key(float value, int index) {
   const unsigned bits = __float_as_uint(value + 0.0f);  // -0 becomes +0
   const unsigned ordered = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
@@ -25,22 +25,24 @@ __device__ inline unsigned long long best_key(float value, int index) {
          (0xffffffffu - static_cast<unsigned>(index));
 }
 
-// Adding a magic number 1.5 x 2^(23 - bits) makes a float's last bit worth 2^-bits: what is added
-// is rounded to that, and the bits of the result count it, beyond those of the magic number.
+// Adding the magic number 1.5 x 2^(23 - bits) makes a float's last bit worth 2^-bits: the addend is
+// rounded to that, and the result's bits minus the magic number's are the addend in such steps.
 constexpr float kSquareMagic = 1.5f * (1 << (23 - kSquareBits));
-// From here on a square, or u^2 + v^2, would leave the magic number's binade.
+// A square, or u^2 + v^2, from this value on would leave the magic number's binade.
 constexpr float kMagicLimit = kSquareMagic / 3.0f;
 
-// A sum as the statistics round it, right where magic_fits.
+// Returns a sum rounded as the statistics require; right where magic_fits() is true.
 __device__ __forceinline__ int rounded_sum(float sum) {
-  constexpr float kScale = 1 << kSumBits;  // of which products are exact
+  constexpr float kScale = 1 << kSumBits;  // a power of two: the product is exact
   return __float2int_rn(sum * kScale);
 }
-// u^2 + v^2 as they round it, in bits from which those of the magic number are to be subtracted.
+// Returns u^2 + v^2 rounded as the statistics require, as bits from which the caller subtracts
+// those of the magic number.
 __device__ __forceinline__ unsigned square_with_magic(float u, float v) {
   return __float_as_uint(fmaf(u, u, fmaf(v, v, kSquareMagic)));
 }
-// Of several squares the largest decides. One of what is no number is larger than all.
+// True where `square`, a result of square_with_magic(), is valid. The largest of several squares
+// decides for all; that of a NaN is larger than all others.
 __device__ __forceinline__ bool magic_fits(unsigned square) {
   return square < __float_as_uint(kSquareMagic + kMagicLimit);
 }
@@ -48,13 +50,13 @@ __device__ __forceinline__ long long square_without_magic(unsigned square, unsig
   return static_cast<int>(square - additions * __float_as_uint(kSquareMagic));
 }
 
-// One pixel's share of the statistics, while its correlations are counted.
+// The statistics of one pixel, while correlations are added.
 struct PixelStatistics {
   unsigned long long best = 0;
   long long sum = 0, squares = 0;
   unsigned severity = 0;  // 0: all is in range
 
-  // The sums alone. v is 0 where there is no second correlation.
+  // Adds to the sums only. v is 0 where there is no second correlation.
   __device__ void add_sums(float u, float v) {
     const unsigned square = square_with_magic(u, v);
     if (magic_fits(square)) {
@@ -65,10 +67,10 @@ struct PixelStatistics {
     }
     if (static_cast<unsigned long long>(squares) >= kSquareLimit) severity = max(severity, 1u);
   }
-  // Any values, in double; rounded in the same way.
+  // Adds values of any size in double, with the same rounding.
   __device__ void add_large(float u, float v) {
     const float square = fmaf(u, u, v * v);
-    // The same limit as on the processor, beyond which a conversion may not fit. NaN is beyond.
+    // The limit is the CPU's: beyond it a conversion may not fit. NaN counts as beyond.
     if (!(square < 2147483648.0f)) {
       severity = max(severity, __float_as_uint(square) & 0x7fffffffu);
       return;
@@ -80,7 +82,7 @@ struct PixelStatistics {
     // The products are exact.
     const double total = fma(wide_u * kScale, wide_u, fma(wide_v * kScale, wide_v, kMagic));
     squares += __double_as_longlong(total) - __double_as_longlong(kMagic);
-    // So is this one, of a power of two.
+    // This product is exact, too: by a power of two.
     sum += __float2ll_rn((u + v) * static_cast<float>(int64_t{1} << kSumBits));
   }
   __device__ void add_pair(float u, float v, const Transform& t) {
@@ -111,8 +113,8 @@ __device__ inline void store_pixel(const PixelStatistics& p, const Statistics& s
   }
 }
 
-// Adds the first `used` of the correlations rows[row][transform][column]. Grid: blocks over the
-// valid width x valid height.
+// Adds the correlations rows[row][transform][column] of the first `used` transforms. Grid: blocks
+// over the valid width x valid height.
 static __global__ void accumulate(const float2* __restrict__ rows,
                                   const Transform* __restrict__ transforms, int used,
                                   int transforms_in_rows, int width, int valid_width,
@@ -138,8 +140,8 @@ __device__ inline float value_of_key(unsigned long long key) {
   return __uint_as_float((ordered & 0x80000000u) != 0 ? ordered & 0x7fffffffu : ~ordered);
 }
 
-// best_z of engine/numerics/statistics.h: the largest of each block into largest[blockIdx.x].
-// Shared memory: kThreads doubles.
+// Does best_z() of engine/numerics/statistics.h: each block writes its largest value to
+// largest[blockIdx.x]. Shared memory: kThreads doubles.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     find_best_z(Statistics s, size_t pixels, double correlations, double* __restrict__ largest) {

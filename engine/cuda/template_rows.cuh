@@ -1,33 +1,34 @@
-// From back-transforms to the rows of the template that a correlation begins with: centring,
-// mirroring and normalisation of engine/numerics/projection.cpp.
+// Makes the template's rows, with which a correlation begins, from back-transforms: centring,
+// mirroring and normalisation as in engine/numerics/projection.cpp.
 #pragma once
 
 #include "engine/backend/transforms.h"
 
 namespace engine::cuda {
 
-// (value - edge) x factor is the normalised projection; the mirrored one has the same pixels, but
+// The normalised projection is (value - edge) x factor; the mirrored one has the same pixels but
 // another border.
 struct ProjectionScale {
   double edge = 0, factor = 0;
   double mirrored_edge = 0, mirrored_factor = 0;
 };
 
-// What normalise_projection needs of the image.
+// The sizes of the image that normalise_projection() needs.
 struct ImageArea {
   double pixels = 0;   // height x width
   double outside = 0;  // (height - n) x (width - n)
-  double scale = 1;    // of every projection
+  double scale = 1;    // factor for every projection
 };
 
-// Projections in memory: n x n each, the particle at the corner, as the back-transform leaves it.
+// Projections in memory: n x n each, with the particle at the corner, where the back-transform
+// leaves it.
 struct Projections {
   const float* back_transforms = nullptr;
   const ProjectionScale* scales = nullptr;
   int n = 0;
 };
 
-// What normalise_projection makes of the sums of n x n values and of their squares.
+// Returns the factor of normalise_projection(), from the sums of n x n values and of their squares.
 __device__ inline double normalising_factor(double sum, double squares, double edge, int n,
                                             ImageArea area) {
   const double box = static_cast<double>(n) * n;
@@ -41,8 +42,8 @@ __device__ inline double normalising_factor(double sum, double squares, double e
   return sqrt(area.pixels) / sqrt(fmax(variance, 1e-60)) * area.scale;
 }
 
-// One block of kThreads for each projection; shared memory: 4 x kThreads doubles. Every sum is one
-// fixed tree, whatever else is in flight.
+// Computes the scales of projections, with one block of kThreads for each. Shared memory: 4 x
+// kThreads doubles. Every sum is a fixed tree, so that its bits do not depend on other projections.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     measure_projections(const float* __restrict__ back_transforms, int n, ImageArea area,
@@ -59,8 +60,8 @@ __global__ void __launch_bounds__(kThreads)
     const double value = image[at];
     sum += value;
     squares += value * value;
-    // Once centred, row n/2 is row 0, the one before it the last, and the one after it row 1, which
-    // mirroring makes the last.
+    // Centring makes row n/2 row 0, the row before it the last one, and the row after it row 1,
+    // which mirroring makes the last one. Columns are alike.
     const bool at_corner = row == half || column == half;
     if (at_corner || row == half - 1 || column == half - 1) edge += value;
     if (at_corner || row == after || column == after) mirrored_edge += value;
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(kThreads)
   scales[blockIdx.x] = out;
 }
 
-// The back-transform's value that centring brings to (row, column).
+// Returns the value of the back-transform that centring moves to (row, column).
 __device__ inline float centred_value(const float* image, int n, int row, int column) {
   const int y = row + n / 2;
   const int x = column + n / 2;
@@ -107,7 +108,7 @@ __device__ inline float mirrored_value(const Projections& p, int slot, int row, 
   return static_cast<float>((value - s.mirrored_edge) * s.mirrored_factor);
 }
 
-// a - i b at a pixel of the template.
+// Returns a - i b at a pixel of the template (backend/transforms.h).
 __device__ inline float2 template_value(const Projections& p, const Transform& t, int row,
                                         int column) {
   float2 value = make_float2(0, 0);

@@ -1,9 +1,9 @@
-// How the valid region of a micrograph is cut into overlap-save tiles, so that a few compiled
-// lengths of transform serve every image and template. Pure.
+// Cuts the valid region of a micrograph into overlap-save tiles, so that a few compiled transform
+// lengths serve every image and template. Pure functions.
 //
-// A tile takes `length` pixels of the image along each axis, zeros beyond its border. Correlating
-// it circularly with a template of n pixels is right for its first length - n + 1 positions; of
-// these it answers for its part of the valid region.
+// A tile takes `length` pixels of the image along each axis, with zeros beyond the image's border.
+// Its circular correlation with a template of n pixels is right at its first length - n + 1
+// positions; of these, only its part of the valid region is used.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ struct AxisPart {
 };
 
 struct AxisTiling {
-  int length = 0;  // of the transform
+  int length = 0;  // of the transform, pixels
   std::vector<AxisPart> parts;
 
   int largest_part() const;
@@ -28,22 +28,22 @@ struct AxisTiling {
 
 // A tile's part of the valid region.
 struct TilePlace {
-  int row = 0, column = 0;  // of its first pixel
+  int row = 0, column = 0;  // its first pixel
   int rows = 0, columns = 0;
 };
 
 struct Tiling {
-  AxisTiling rows;     // down the columns
-  AxisTiling columns;  // along the rows
-  // Row by row.
+  AxisTiling rows;     // the vertical axis
+  AxisTiling columns;  // the horizontal axis
+  // Returns the tiles, row by row.
   std::vector<TilePlace> places() const;
 };
 
-// The cheapest tiling of an axis of `extent` pixels for a template of n, with one of `lengths`;
-// nothing when all are shorter than n. Parts are as even as whole pixels allow.
+// Returns the cheapest tiling of an axis of `extent` pixels for a template of n pixels, with one of
+// `lengths`; nullopt when all of them are shorter than n. The parts' sizes differ by one at most.
 std::optional<AxisTiling> tile_axis(int extent, int n, std::span<const int> lengths);
 
-// Both axes, each with its own length.
+// Tiles both axes, each with its own length; nullopt as for tile_axis().
 std::optional<Tiling> tile_image(int height, int width, int n, std::span<const int> lengths);
 
 }  // namespace engine::cuda

@@ -1,4 +1,4 @@
-// Files compressed by gzip or bzip2, decompressed as they are read.
+// Decompresses gzip and bzip2 files while they are read.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace engine {
 
-// What is wrong, to stand behind the file's name.
+// Says what is wrong with a file; what() follows the file's name.
 class DamagedCompression : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,28 +17,28 @@ class DamagedCompression : public std::runtime_error {
 
 class Decompressor {
  public:
-  // Reads so many bytes of the compressed file; fewer only at its end.
+  // Reads `count` bytes of the compressed file, fewer only at its end, and returns their number.
   using RawRead = std::function<size_t(void* bytes, size_t count)>;
 
   virtual ~Decompressor() = default;
-  // The next `count` bytes, up to 1 GiB; returns how many there were. Fewer only at the end of the
-  // file, whose check sums have been compared by then: who has read as much as is wanted asks for
-  // one more byte. Members that were put one behind another are read as one. Throws
-  // DamagedCompression where the file is cut short, damaged or goes on with something else.
+  // Reads the next `count` bytes, up to 1 GiB, and returns their number, which is smaller only at
+  // the end of the file. Only a read that reaches the end has compared the checksums, so a caller
+  // that has all it wants asks for one more byte. Members that follow each other are read as one.
+  // Throws DamagedCompression where the file is cut short, damaged, or followed by other bytes.
   virtual size_t read(void* bytes, size_t count) = 0;
 };
 
 enum class Compression { kNone, kGzip, kBzip2 };
 
-// By the first bytes of a file.
+// Recognises the compression by the first bytes of a file.
 Compression compression_of(const std::string& begin);
 
-// Null for kNone. Throws DamagedCompression when this build cannot read that kind.
+// Returns null for kNone. Throws DamagedCompression when this build cannot read that kind.
 std::unique_ptr<Decompressor> make_decompressor(Compression kind, Decompressor::RawRead raw);
-// Null where the build has no bzip2.
+// Returns null where this build has no bzip2.
 std::unique_ptr<Decompressor> make_bzip2(const Decompressor::RawRead& raw);
 
-// What every kind of compression says of itself.
+// Throw DamagedCompression with the message for each fault; `kind` is the compression's name.
 [[noreturn]] void refuse_cut_compression(const char* kind);
 [[noreturn]] void refuse_damaged_compression(const char* kind);
 [[noreturn]] void refuse_rest_of_compression(const char* kind);

@@ -1,4 +1,4 @@
-// Lengths of time as options give them.
+// Parses lengths of time in options.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace engine {
 
-// 500ms, 90s, 10m, 1.5h. Throws UsageError naming `option`.
+// Parses 500ms, 90s, 10m, 1.5h (base/duration.h). Throws UsageError naming `option`.
 inline std::chrono::milliseconds parse_duration(const std::string& text,
                                                 const std::string& option) {
   const auto duration = base::parse_duration(text);

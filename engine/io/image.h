@@ -1,4 +1,5 @@
-// Real-space arrays. Row-major, last index fastest; row = MRC y, column = MRC x.
+// A two-dimensional image in real space, row-major (last index fastest). Rows are MRC's y, columns
+// MRC's x.
 #pragma once
 
 #include <cstddef>

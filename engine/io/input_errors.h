@@ -1,4 +1,4 @@
-// Faults of files that base/ reports, with the engine's exit code.
+// Turns base's file errors into the engine's, which have an exit code.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace engine {
 
-// Returns what `action` returns. A base::FileError becomes an InputError of the same message.
+// Returns what `action` returns, and turns a base::FileError into an InputError of the same
+// message.
 template <typename Action>
 decltype(auto) with_input_errors(const Action& action) {
   try {

@@ -1,4 +1,4 @@
-// Time that has passed.
+// Measures the time since a moment.
 #pragma once
 
 #include <chrono>

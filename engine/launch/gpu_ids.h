@@ -1,5 +1,5 @@
-// Which devices computational_config.gpu_ids asks for, and by how many local ranks. Pure. A device
-// is an index among those that this process sees.
+// Finds the devices that computational_config.gpu_ids names, and the local ranks for them. Pure
+// functions. A device is an index among the devices that this process sees.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ struct VisibleDevices {
   std::optional<std::string> names;  // CUDA_VISIBLE_DEVICES, if it is set
 };
 
-// The first device that gpu_ids names among those that are visible; where none of them is, the
-// first that it names; 0 where it names none.
+// Returns the first visible device that gpu_ids names, or the first that it names where none is
+// visible, or 0 where it names none.
 int first_device(const std::vector<std::string>& gpu_ids, int visible);
 
-// For each local rank of a search that was started as one process: the CUDA_VISIBLE_DEVICES by
-// which it sees its own device alone. Devices that gpu_ids names and that are not visible have no
-// rank. Empty where one process is enough: for fewer than two devices.
+// Returns for each local rank of a search that was started as one process the CUDA_VISIBLE_DEVICES
+// that shows it only its own device. Named devices that are not visible get no rank. Returns
+// nothing for fewer than two devices, since one process is enough.
 std::vector<std::string> devices_of_local_ranks(const std::vector<std::string>& gpu_ids,
                                                 const VisibleDevices& visible);
 

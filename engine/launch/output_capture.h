@@ -1,4 +1,4 @@
-// Keeps what a child process writes until it is needed, in memory. Throws std::system_error.
+// Keeps in memory what a child process writes. Throws std::system_error.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ class OutputCapture {
  public:
   OutputCapture();  // throws std::system_error
 
-  // For the process to write to; closed by exec unless it is duplicated.
+  // The file into which the process writes. exec closes it unless it is duplicated.
   int file() const { return file_.get(); }
-  // All of it, or the last 64 KiB, from the start of a line.
+  // Returns everything that was written, or whole lines from its last 64 KiB.
   std::string text() const;
 
  private:

@@ -1,11 +1,11 @@
-// Identifiers that nobody can guess and nothing else has.
+// Makes identifiers that are unique and cannot be guessed.
 #pragma once
 
 #include <string>
 
 namespace engine {
 
-// 128 bits from the kernel, as 32 hexadecimal digits. Throws std::system_error.
+// Returns 128 random bits from the kernel as 32 hexadecimal digits. Throws std::system_error.
 std::string random_id();
 
 }  // namespace engine

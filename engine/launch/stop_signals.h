@@ -1,6 +1,6 @@
-// SIGTERM, SIGUSR1 and SIGINT as a flag, set by a thread of its own. Made before any other thread,
-// so that all of them leave these signals to it. Throws std::system_error. A second SIGINT ends the
-// process at once.
+// Turns SIGTERM, SIGUSR1 and SIGINT into a flag, which a thread of its own sets. It must be made
+// before any other thread, so that all threads block these signals. The constructor throws
+// std::system_error. A SIGINT after the flag is set ends the process at once.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// FFTW plans that free themselves. Plans are made with FFTW_ESTIMATE: measured plans give other
-// bits from run to run. Thread-safe.
+// FFTW plans that free themselves. They are made with FFTW_ESTIMATE, since measured plans give
+// different bits from run to run. Making and executing plans is thread-safe.
 #pragma once
 
 #include <complex>
@@ -11,7 +11,7 @@ namespace engine::cpu {
 
 using Complex = std::complex<float>;
 
-// 64-byte aligned array of trivially constructed elements, zeroed.
+// A zeroed, 64-byte aligned array of elements that need no destructor.
 template <typename T>
 class AlignedArray {
  public:
@@ -35,7 +35,7 @@ class AlignedArray {
   size_t size_ = 0;
 };
 
-// FFTW's own plan, whose type its header alone knows.
+// Owns FFTW's plan, whose type only FFTW's header declares.
 struct DestroyPlan {
   void operator()(void* plan) const;
 };
@@ -43,7 +43,8 @@ using PlanHandle = std::unique_ptr<void, DestroyPlan>;
 
 enum class Direction { kForward, kInverse };
 
-// One complex transform of `length`, out of place, both arrays contiguous and 64-byte aligned.
+// A complex transform of `length` points, out of place and unnormalised; both arrays are contiguous
+// and 64-byte aligned.
 class LinePlan {
  public:
   LinePlan(int length, Direction direction);
@@ -53,7 +54,8 @@ class LinePlan {
   PlanHandle plan_;
 };
 
-// Inverse real transform n x n from the half-plane n x (n/2+1); destroys its input. Unnormalised.
+// The inverse real transform from the half-plane n x (n/2+1) to n x n, unnormalised; it destroys
+// its input.
 class ProjectionPlan {
  public:
   explicit ProjectionPlan(int n);

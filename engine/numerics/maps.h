@@ -1,5 +1,5 @@
-// What a search finds, per pixel of the valid region (H-n+1) x (W-n+1): the top-left corner of a
-// template box lies at the pixel.
+// The results of a search for each pixel of the valid region, (H-n+1) x (W-n+1). A pixel stands for
+// the template box whose top-left corner it is.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Maps {
   int height = 0;
   int width = 0;
   Image mip;               // largest correlation over all orientations and defocus planes
-  Image scaled_mip;        // (mip - mean) / sd, 0 where sd is 0
+  Image scaled_mip;        // (mip - mean) / sd; 0 where sd < kSmallestDeviation (statistics.h)
   Image mean;              // of all correlations at the pixel
   Image sd;                // their standard deviation (Leopard-EM's "correlation_variance")
   Image psi, theta, phi;   // degrees, of the best orientation

@@ -1,7 +1,7 @@
-// Which orientations a search visits, in which order (docs/numerics.md, Orientations). Pure.
+// The orientations of a search and their order (docs/numerics.md, Orientations). Pure functions.
 //
-// Angles are ZYZ intrinsic in degrees, R = Rz(phi) Ry(theta) Rz(psi); computed in double, kept as
-// float32. Order within one grid: psi slowest, then the base grid.
+// Angles are ZYZ intrinsic in degrees, R = Rz(phi) Ry(theta) Rz(psi); they are computed in double
+// and stored as float32. Within a grid, psi varies slowest, then the base grid.
 #pragma once
 
 #include <array>
@@ -20,12 +20,12 @@ struct Orientation {
   float phi = 0, theta = 0, psi = 0;  // degrees
 };
 
-// A run of the list made by one grid: index = first + ipsi * base_count + ibase.
+// The part of the list that one grid makes: index = first + ipsi * base_count + ibase.
 struct GridExtent {
   int64_t first = 0;
   int64_t base_count = 0;
   int64_t psi_count = 0;
-  double psi_step = 0;
+  double psi_step = 0;  // degrees
 };
 
 struct OrientationList {
@@ -36,31 +36,33 @@ struct OrientationList {
 // Throws InputError when a grid has no orientation or its symmetry is not known.
 OrientationList make_orientations(const std::vector<OrientationGrid>& grids);
 
-// How many make_orientations would return, without the memory. Throws as it does for a symmetry,
-// and InputError when there are kIndexLimit or more.
+// Returns how many orientations make_orientations() would make, without making them. Throws
+// InputError for an unknown symmetry, and when there are kIndexLimit or more.
 int64_t count_orientations(const std::vector<OrientationGrid>& grids);
 
-// 3 x 3, row by row, acting on column vectors (x, y, z).
+// A 3 x 3 matrix, row-major, that acts on column vectors (x, y, z).
 using Rotation = std::array<double, 9>;
-// Rz(phi) Ry(theta) Rz(psi), angles in degrees.
+// Returns Rz(phi) Ry(theta) Rz(psi); angles are in degrees.
 Rotation rotation_matrix(double phi, double theta, double psi);
 Rotation rotation_matrix(const Orientation& orientation);
 
-// Angle in degrees of the rotation that takes `a` to `b`.
+// Returns the angle, in degrees, of the rotation that takes `a` to `b`.
 double rotation_distance(const Rotation& a, const Rotation& b);
 
-// A unit of work: one orientation, or two that share their projection because they differ by 180
-// degrees in psi. Fixed by the list alone; batches, chunks and checkpoints count units.
+// A unit of work: one orientation, or two that share a projection because they differ by 180
+// degrees in psi. The list of orientations alone decides the units; batches, chunks and checkpoints
+// count units.
 struct Unit {
   int64_t first = 0;
-  int64_t second = -1;  // -1: no partner; else its projection is the first one's, mirrored
+  int64_t second = -1;  // -1: none; else its projection is that of `first`, mirrored
 
   int orientations() const { return second >= 0 ? 2 : 1; }
 };
 
-// Every orientation in one unit, in the order of `first`. Pairs are formed where `may_pair` and 180
-// is a multiple of the grid's psi_step, but not where the whole slice lies in the plane kx = 0 of
-// the volume: theta 90, phi 0 or 180 (docs/numerics.md, Pairs of psi and psi + 180).
+// Puts every orientation into exactly one unit, and returns the units in the order of `first`.
+// Pairs are made where `may_pair` is true and 180 is a multiple of the grid's psi_step, but not
+// where the whole slice lies in the plane kx = 0 of the volume: theta 90, phi 0 or 180
+// (docs/numerics.md, Pairs of psi and psi + 180).
 std::vector<Unit> make_units(const OrientationList& list, bool may_pair);
 
 }  // namespace engine

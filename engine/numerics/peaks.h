@@ -1,4 +1,4 @@
-// Peak picking on finished maps (docs/numerics.md, Threshold and peaks). Pure.
+// Picks peaks on finished maps (docs/numerics.md, Threshold and peaks). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct PeakOptions {
   double mask_radius = 5.0;      // pixels; candidates nearer than this are suppressed
 };
 
-// What the options of a command say.
+// The options of a command; empty where they are not given.
 struct PeakChoice {
   std::optional<PeakMetric> metric;
   std::optional<double> false_positives;
   std::optional<double> cutoff;
   std::optional<double> mask_radius;  // pixels
 };
-// What `choice` leaves open is as the configuration says or, where it says nothing, the default.
+// Takes each value from `choice`, else from the configuration, else the default.
 PeakOptions peak_options(const PeakChoice& choice, const SearchConfig& config);
 
 struct Peak {
@@ -40,15 +40,16 @@ inline float score_of(const Peak& peak, PeakMetric metric) {
   return metric == PeakMetric::kMip ? peak.mip : peak.scaled_mip;
 }
 
-// z with `false_positives` expected among pixels * correlations Gaussian values:
-// sqrt(2) * erfcinv(2 * false_positives / count), count = pixels of the map * correlations. Throws
-// InputError unless 0 < false_positives < count.
+// Returns the z above which `false_positives` values are expected among `count` = pixels *
+// correlations Gaussian values: sqrt(2) * erfcinv(2 * false_positives / count). Throws InputError
+// unless 0 < false_positives < count.
 double noise_cutoff(double pixels, double correlations, double false_positives);
 
-// Pixels strictly above the cut-off, descending, greedy suppression at distance < mask_radius. Ties
-// are broken by the lower row, then the lower column.
+// Returns the pixels strictly above the cut-off, the highest first, without those that are nearer
+// than mask_radius to a higher peak. Of equal pixels the one in the lower row, then column, goes
+// first. Throws InputError for a mask radius or a cut-off that is out of range.
 std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options);
-// The cut-off that find_peaks uses.
+// Returns the cut-off that find_peaks() uses. Throws InputError.
 double peak_cutoff(const Maps& maps, const PeakOptions& options);
 
 }  // namespace engine

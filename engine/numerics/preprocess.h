@@ -1,5 +1,5 @@
-// Turns pixels into what the search multiplies (docs/numerics.md, The micrograph). Done once, on
-// the CPU.
+// Prepares the spectra and filters that the search multiplies (docs/numerics.md, The micrograph),
+// once per search and on the CPU.
 #pragma once
 
 #include <complex>
@@ -12,27 +12,29 @@
 
 namespace engine {
 
-// The micrograph ready to be correlated, and the filter that its spectrum defines on the template.
+// The micrograph, ready to be correlated, and the filter for the template that its spectrum
+// defines.
 struct PreparedImage {
   int height = 0;
   int width = 0;
   // height x (width/2+1), [0] = 0, sum of |I|^2 over the full plane = height * width.
   std::vector<std::complex<double>> spectrum;
   std::vector<double> image_filter;     // height x (width/2+1): whitening x bandpass x curve
-  std::vector<double> template_filter;  // n x (n/2+1): the same from the same image spectrum
+  std::vector<double> template_filter;  // n x (n/2+1): the same curves on the template's grid
   WhiteningCurve whitening;             // empty when disabled
 };
 
-// Throws InputError when the filters leave nothing of the micrograph. Both sides must be even.
+// Both sides of `micrograph` must be even. Throws InputError when the filters leave nothing of it.
 PreparedImage prepare_image(const Image& micrograph, int template_size,
                             const PreprocessingFilters& filters);
 
-// Spectrum of the template, n x n x (n/2+1), z and y shifted so that zero frequency is at
-// [n/2][n/2][0], phases relative to the voxel (n/2, n/2, n/2). Unpadded, no gridding correction.
+// Returns the template's spectrum, n x n x (n/2+1), with z and y shifted so that zero frequency is
+// at [n/2][n/2][0], and phases relative to the voxel (n/2, n/2, n/2). The template is not padded,
+// and there is no gridding correction.
 std::vector<std::complex<float>> volume_spectrum(const Volume& volume);
 
-// CTF x template filter per defocus plane (A, relative), n x (n/2+1) each, half-plane order;
-// `template_filter` is PreparedImage's.
+// Returns CTF x template filter for each defocus plane (A, relative), n x (n/2+1) in half-plane
+// order. `template_filter` is PreparedImage::template_filter.
 std::vector<std::vector<std::complex<float>>> projective_filters(
     const OpticsGroup& optics, const std::vector<float>& planes, int template_size,
     const std::vector<double>& template_filter);

@@ -1,5 +1,5 @@
-// A white sheet to draw on, by Cairo; it becomes a PNG. Lengths are pixels of the PNG, x to the
-// right, y downwards from the top-left corner.
+// A white canvas, drawn by Cairo and written as a PNG. Lengths are pixels of the PNG, x to the
+// right and y downwards from the top-left corner.
 #pragma once
 
 #include <cairo.h>
@@ -36,7 +36,7 @@ struct TextStyle {
   double size = 14;
   Align align = Align::kLeft;
   bool bold = false;
-  bool upwards = false;  // turned by 90 degrees, read from below
+  bool upwards = false;  // turned by 90 degrees, so that it reads upwards
   Colour colour = {0.1, 0.1, 0.1, 1};
   bool halo = false;  // dark edge, for light text on an image
 };
@@ -51,18 +51,19 @@ class Canvas {
             bool dashed = false);
   void polygon(const std::vector<Point>& points, const Colour& colour);
   void circle(Point centre, double radius, const Colour& colour, double line_width);
-  // The middle of the text's height lies at `at`.
+  // `at` is the middle of the text's height, and horizontally its left, centre or right (`align`).
   void text(Point at, const std::string& text, const TextStyle& style);
   double text_width(const std::string& text, const TextStyle& style);
-  // Shortened in the middle to fit `width`.
+  // Returns `text`, shortened in the middle where it is wider than `width`.
   std::string fitted(const std::string& text, double width, const TextStyle& style);
-  // One colour per pixel, stretched over `where`.
+  // Draws one colour per pixel, stretched over `where`. `colours` gets values scaled so that `low`
+  // is 0 and `high` is 1.
   void image(const Rect& where, const Image& pixels, Colour (*colours)(double), double low,
              double high);
   void clip(const Rect& rect);
   void unclip();
 
-  // The bytes of the PNG. Throws Error when a drawing step has failed.
+  // Returns the bytes of the PNG. Throws Error when a drawing step has failed.
   std::string png();
 
  private:

@@ -1,5 +1,5 @@
-// Only in builds with the address sanitizer: fontconfig, which finds the fonts for Cairo, keeps a
-// few hundred bytes until the program ends, and the sanitizer takes them for a leak.
+// Compiled only in builds with the address sanitizer. Fontconfig, which finds the fonts for Cairo,
+// keeps a few hundred bytes until the program ends, which the sanitizer would report as a leak.
 extern "C" const char* __lsan_default_suppressions();  // looked up by the sanitizer
 extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
 

@@ -1,4 +1,4 @@
-// The histogram of a search's MIP against the one that noise would give.
+// Draws the histogram of a search's map beside the one that noise would give.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace engine {
 
-// The bytes of a PNG: pixels of the metric's map per bin of z, on a logarithmic axis, with the
-// curve of noise, the threshold and the peaks. Throws Error when a drawing step fails.
+// Returns the bytes of a PNG: the number of pixels of the metric's map in each bin of z, on a
+// logarithmic axis, with the curve for noise, the threshold and the peaks. Throws Error when a
+// drawing step fails.
 std::string histogram_picture(const Maps& maps, const std::vector<Peak>& peaks,
                               const PictureContext& context);
 
-// Expected number of pixels per unit z in the scaled MIP of noise: the density of the largest of N
-// independent standard normal values, N phi(z) Phi(z)^(N-1), times `pixels`, where N is
+// Returns the expected number of pixels per unit z in the scaled MIP of noise: `pixels` times the
+// density of the largest of N independent standard normal values, N phi(z) Phi(z)^(N-1), where N is
 // `correlations`, 1 or more (docs/numerics.md, Threshold and peaks).
 double noise_density(double z, double pixels, double correlations);
 

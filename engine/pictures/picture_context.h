@@ -1,4 +1,4 @@
-// What all pictures of a search have in common.
+// The facts that all pictures of a search need.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct PictureContext {
   std::string micrograph_name;  // shown in titles; any bytes
   double pixel_size = 1.0;      // A
   int template_size = 0;        // pixels along one side
-  double cutoff = 0.0;          // of `metric`, above which a pixel can be a peak
+  double cutoff = 0.0;          // value of `metric` above which a pixel can be a peak
   PeakMetric metric = PeakMetric::kScaledMip;
 };
 

@@ -1,4 +1,4 @@
-// PNG pictures for people, by Cairo: axes, scale bar, legible text.
+// Writes the PNG pictures of a search for people.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace engine {
 
-// Writes micrograph_peaks.png, scaled_mip.png and z_histogram.png into `directory` (atomically);
-// returns (name, path) of each.
+// Writes micrograph_peaks.png, scaled_mip.png and z_histogram.png into `directory`, each
+// atomically, and returns the name and path of each. Throws Error.
 std::vector<std::pair<std::string, std::string>> write_pictures(const std::string& directory,
                                                                 const Image& micrograph,
                                                                 const Maps& maps,

@@ -19,7 +19,7 @@ struct ColourBar {
   std::string label;
   Colour (*colours)(double) = grey;
   double low = 0, high = 1;
-  std::optional<double> pointer = std::nullopt;  // a value pointed at
+  std::optional<double> pointer = std::nullopt;  // a value that a pointer marks
 };
 
 struct ImagePlot {
@@ -27,7 +27,7 @@ struct ImagePlot {
   Image image;                // binned
   int bin = 1;                // pixels of the unbinned image per pixel of `image`
   int height = 0, width = 0;  // unbinned
-  double first = 0;           // what the axes call row and column 0
+  double first = 0;           // the axes' value at row and column 0
   double pixel_size = 1;      // A, unbinned
   Colour (*colours)(double) = grey;
   double low = 0, high = 1;
@@ -36,13 +36,13 @@ struct ImagePlot {
   double mark_radius = 0;   // pixels of the unbinned image
 };
 
-// The bytes of a PNG. Throws Error when a drawing step fails.
+// Returns the bytes of a PNG. Throws Error when a drawing step fails.
 std::string image_plot_png(const ImagePlot& plot);
 
-// Title and subtitle, shortened to the canvas.
+// Draws title and subtitle, shortened to fit `width`.
 void draw_titles(Canvas& canvas, double left, double width, const std::string& title,
                  const std::string& subtitle);
-// Ticks with their values under `area`, from `low` at its left edge to `high` at its right.
+// Draws ticks with their values under `area`, from `low` at its left edge to `high` at its right.
 void draw_x_axis(Canvas& canvas, const Rect& area, double low, double high,
                  const std::string& label);
 

@@ -1,4 +1,5 @@
-// What a picture needs before a line is drawn: colours, ticks, ranges, smaller images, safe text.
+// Prepares what a picture shows: colours, ticks, ranges, smaller images and text that Cairo can
+// draw.
 #pragma once
 
 #include <array>
@@ -16,33 +17,37 @@ struct Colour {
 };
 inline constexpr Colour kInk = {0.1, 0.1, 0.1, 1};  // of lines and letters
 
-// The colour at a position along a scale from 0 to 1 (clamped).
+// Each returns the colour at a position along a scale from 0 to 1; other positions are clamped.
 Colour grey(double position);
-Colour viridis(double position);      // dark blue, green, yellow; even to the eye
+Colour viridis(double position);      // dark blue, green, yellow; perceptually uniform
 Colour peak_colour(double position);  // bright on grey: yellow, orange, red, magenta
 
-// 1, 2 or 5 times a power of ten, the smallest that is at least `smallest`.
+// Returns the smallest of 1, 2 or 5 times a power of ten that is at least `smallest`; 1 where that
+// is not positive and finite.
 double nice_step(double smallest);
-// The largest such value that is at most `largest`.
+// Returns the largest such value that is at most `largest`; 1 where that is not positive and
+// finite.
 double nice_length(double largest);
-// Multiples of a nice step within [low, high], about `count` of them.
+// Returns about `count` multiples of a nice step within [low, high]; none where low >= high.
 std::vector<double> ticks(double low, double high, int count);
-// The value with as few decimals as keep values one `step` apart different.
+// Writes the value with just enough decimals to tell apart values that differ by `step`.
 std::string tick_text(double value, double step);
 
-// Values below which the two fractions of the finite pixels lie; {0, 0} when none is finite.
+// Returns the values below which the fractions `low` and `high` (0 to 1) of the finite pixels lie;
+// {0, 0} when no pixel is finite.
 std::pair<double, double> percentiles(const Image& image, double low, double high);
 
 enum class Binning { kMean, kMaximum };
-// Each pixel is the mean or maximum of factor x factor pixels, at the far edges of what is left.
+// Makes each pixel the mean or maximum of factor x factor pixels; at the right and bottom edges, of
+// those that are left.
 Image binned(const Image& image, int factor, Binning binning);
-// Blurs with a Gaussian of that standard deviation in pixels; beyond the edge the edge pixels
-// repeat.
+// Blurs with a Gaussian of standard deviation `sigma`, in pixels; the edge pixels are repeated
+// beyond the edge.
 Image blurred(const Image& image, double sigma);
 
-// Valid UTF-8 in one line: bytes that are not become U+FFFD, control characters a blank.
+// Returns valid UTF-8 in one line: invalid bytes become U+FFFD, and control characters blanks.
 std::string plain_text(const std::string& bytes);
-// Removes whole characters from the middle until `count` are left and puts an ellipsis there.
+// Shortens text to `count` characters: an ellipsis takes the place of the middle ones.
 std::string elided_text(const std::string& text, size_t count);
 size_t character_count(const std::string& text);
 

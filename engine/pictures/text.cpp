@@ -1,4 +1,5 @@
-// Implements the text functions of scales.h: file names are bytes, Cairo draws UTF-8 only.
+// Implements the text functions of scales.h: file names may be any bytes, but Cairo draws only
+// UTF-8.
 #include <cstdint>
 #include <string_view>
 

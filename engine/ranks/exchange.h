@@ -1,5 +1,5 @@
-// Bulk data between ranks: the inputs of a search from rank 0, and the statistics to it. Every rank
-// calls the same functions; each throws CommunicatorLost.
+// Exchanges bulk data between ranks: rank 0 sends the inputs of a search and receives the
+// statistics. Every rank calls share() and reduce() in the same order; both throw CommunicatorLost.
 #pragma once
 
 #include <string>
@@ -12,14 +12,15 @@
 
 namespace engine {
 
-// Copies rank 0's inputs to all.
+// Copies rank 0's inputs to all ranks.
 void share(Communicator& communicator, Problem& problem, std::vector<Unit>& units);
 
-// Merges the statistics of all ranks into rank 0's; the others' are undefined afterwards.
+// Merges the statistics of all ranks into rank 0's; those of the other ranks are undefined
+// afterwards.
 void reduce(Communicator& communicator, Accumulators& statistics);
 
-// Throws InputError, naming the worst pixel, when sums of squares are so near to the end of their
-// range that those of `ranks` ranks could leave it together.
+// Throws InputError naming the worst pixel where a sum of squares is so large that `ranks` of such
+// sums together could leave the range.
 void check_range(const Accumulators& statistics, int ranks, const std::string& extreme_pixel);
 
 }  // namespace engine

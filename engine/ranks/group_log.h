@@ -1,4 +1,4 @@
-// The lines with which rank 0 begins and ends the log of a search by several ranks. Pure.
+// The first and the last line that rank 0 logs of a search by several ranks. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,10 +8,12 @@
 
 namespace engine {
 
-// "START: world size 3 on 2 hosts: rank 0 on n01 (GPU-1f), rank 1 on n01 (GPU-2e), rank 2 on n02".
+// Returns for example "START: world size 3 on 2 hosts: rank 0 on n01 (GPU-1f), rank 1 on n01
+// (GPU-2e), rank 2 on n02".
 std::string start_line(const std::vector<RankDevice>& ranks);
 
-// "END: done after 12.3 s with world size 3". `outcome`: done, stopped, or failed and why.
+// Returns for example "END: done after 12.3 s with world size 3". `outcome` is done, stopped, or
+// failed and why.
 std::string end_line(const std::string& outcome, double seconds, int ranks);
 
 }  // namespace engine

@@ -1,11 +1,11 @@
-// Rank 0's side of a search by several ranks: waits for them, hands out the work, watches whether
-// they live, and keeps the first failure. In a search by one process it is the same without others:
-// no thread, no socket.
+// Rank 0's side of a search by several ranks: it waits for the other ranks, hands out the work,
+// notices lost ranks, and keeps the first failure. A search by one process also has a leader, which
+// then has no threads and no sockets.
 //
-// Threads: one that computes calls the public functions; the object's own accept ranks, receive
-// from each, send to each from a queue of its own (send_queue.h) and send heartbeats. Nothing waits
-// for a peer while it holds the mutex. A peer that is silent, or takes nothing, for the timeout
-// (--rank-timeout) is lost; then the search ends, or continues without it (--on-rank-loss).
+// The computing thread calls the public functions. The object's own threads accept ranks, receive
+// from each, send to each from its own queue (send_queue.h), and send heartbeats. Nothing waits for
+// a peer while it holds the mutex. A peer that is silent, or takes nothing, for the timeout
+// (--rank-timeout) is lost; then the search ends or continues without it (--on-rank-loss).
 #pragma once
 
 #include <atomic>
@@ -26,31 +26,32 @@
 
 namespace engine {
 
-// What rank 0 knows of another.
+// What rank 0 knows about another rank.
 struct PeerInfo {
   int rank = 0;
   std::string host;
-  std::string device;  // in words; empty: not known yet
+  std::string device;  // a description; empty: not known yet
 };
 
 class Leader : public RankSession {
  public:
-  // From now on ranks may arrive.
+  // Starts to accept ranks.
   explicit Leader(RankGroupOptions options);
-  // Ends those that are still there.
+  // Ends the ranks that are still connected.
   ~Leader() override;
 
   int size() const { return options_.place.size; }
   bool can_lose_ranks() const { return size() > 1 && options_.continue_on_rank_loss; }
 
   // Waits until every rank has arrived, and lets all of them make a communicator of this kind.
-  // `device`: for nccl; `identity`: see RankDevice. Throws Error(kDeviceFault) naming those that
-  // did not come in time, UsageError naming those that have the same device.
+  // `device` is used for nccl; `identity` is RankDevice::identity. Throws Error(kDeviceFault)
+  // naming ranks that did not arrive in time, Error(kUsage) naming ranks that share a device, and
+  // Error(kStopped) where `stop` is set.
   Communicator& assemble(const std::string& kind, int device, const std::string& identity,
                          const std::atomic<bool>& stop);
 
-  // From now on there is work. See Coordinator. `signature`: rank 0's numerics_signature; a rank
-  // that has another ends the search with a usage error that names it.
+  // Starts to hand out work; for the parameters see Coordinator. `signature` is rank 0's
+  // numerics_signature(); a rank with another one ends the search with a usage error that names it.
   void begin(std::vector<int32_t> costs, std::vector<bool> finished, int batch,
              const std::string& signature);
   void ask(uint32_t done);
@@ -58,20 +59,21 @@ class Leader : public RankSession {
   // Reports that rank 0 has the sums of this round. Returns false when a rank was lost meanwhile:
   // the sums are then incomplete and must be discarded.
   bool merged(int round);
-  // The search is done or stopped, and all of it merged. What ends it is an order after end().
+  // True when the search is done or stopped and everything is merged. The ranks end only by the
+  // order of end().
   bool over() const { return locked_coordinator()->over(); }
   void end();
 
-  // Units that are merged.
+  // True for each unit that is merged.
   std::vector<bool> finished() const { return locked_coordinator()->finished(); }
   bool complete() const { return locked_coordinator()->complete(); }
   int64_t done() const { return locked_coordinator()->done(); }  // correlations
-  // The merged ones of these that this rank computed.
+  // Merged correlations that this rank computed.
   int64_t merged_by(int rank) const { return locked_coordinator()->merged_by(rank); }
-  double best_z() const;  // of the other ranks, as they reported it
+  double best_z() const;  // the largest that the other ranks have reported
   std::vector<PeerInfo> peers() const;
 
-  // The others end with this, too.
+  // Ends the other ranks with this error.
   void abandon(const Error& error);
 
   void put(const std::string& name, const std::vector<char>& value) override;
@@ -81,7 +83,7 @@ class Leader : public RankSession {
 
   struct Peer {
     PeerInfo info;
-    std::optional<std::string> identity;  // of its device
+    std::optional<std::string> identity;  // of its device; nullopt: not named yet
     std::unique_ptr<comm::Connection> connection;
     std::unique_ptr<comm::SendQueue> queue;
     std::thread receiver;
@@ -89,7 +91,7 @@ class Leader : public RankSession {
     Ready ready{.batch = 0, .device = "", .signature = ""};  // batch 0: it is not ready yet
   };
 
-  // The coordinator with the mutex held, until the end of an expression.
+  // Holds the mutex while the coordinator is used, until the end of the expression.
   struct LockedCoordinator {
     std::unique_lock<std::mutex> lock;
     const Coordinator& value;
@@ -106,13 +108,13 @@ class Leader : public RankSession {
 
   // With the mutex held:
   void dispatch(const std::vector<Assignment>& assignments);
-  // To all peers that live, but one.
+  // Sends to all peers that are not lost, except `but`.
   void send_to_all(const RankMessage& message, const Peer* but = nullptr);
   void mark_lost(Peer& peer, ExitCode code, const std::string& why);
   void fail(ExitCode code, const std::string& what);
   std::string name_of(const Peer& peer) const;
   std::string missing_ranks() const;
-  // Nobody is missing, and all have named their device.
+  // True when every rank has arrived and named its device.
   bool all_here() const;
   void refuse_shared_device(const std::vector<RankDevice>& ranks);
   std::vector<RankDevice> devices(const std::string& own_identity) const;
@@ -127,7 +129,7 @@ class Leader : public RankSession {
   std::string signature_;
   double best_z_ = 0;
   bool stop_requested_ = false;  // by another rank
-  bool ended_ = false;           // the search, as it should
+  bool ended_ = false;           // the search has ended without a failure
 
   Clock::time_point begun_ = Clock::now();
   std::unique_ptr<comm::Acceptor> acceptor_;

@@ -1,4 +1,5 @@
-// Implements engine/ranks/leader.h: messages from the other ranks, heartbeats and failures.
+// Implements a part of engine/ranks/leader.h: messages from the other ranks, heartbeats and
+// failures.
 #include <algorithm>
 #include <utility>
 #include <variant>

@@ -1,5 +1,5 @@
-// The messages between rank 0 and the other ranks, and their encoding as bytes. Pure. Both sides
-// run the same build, so that the format carries no version; numbers are in the host's byte order.
+// The messages between rank 0 and the other ranks, and their encoding as bytes (wire.h). Pure
+// functions. Both sides run the same build, so that the format needs no version.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace engine {
 
 // To rank 0 ---------------------------------------------------------------------------------------
 
-// The device that the rank is going to use, as RankDevice has it.
+// Names the device that the rank is going to use.
 struct DeviceClaim {
-  std::string identity;
+  std::string identity;  // RankDevice::identity
 };
 // The rank has started its device; it requests work from now on.
 struct Ready {
   int batch = 1;
-  std::string device;     // in words
-  std::string signature;  // numerics_signature
+  std::string device;     // a description
+  std::string signature;  // of numerics_signature()
 };
-// The first `done` units of the chunk are done; the rank requests the next.
+// The rank has done the first `done` units of its chunk, and requests the next chunk.
 struct WorkRequest {
   uint32_t done = 0;
   double best_z = 0;  // of its own correlations; 0: not known
@@ -35,21 +35,21 @@ struct StopRequest {};
 
 // From rank 0 -------------------------------------------------------------------------------------
 
-// Every rank is there: the inputs follow by a communicator of this kind.
+// Every rank has arrived: the inputs follow by a communicator of this kind.
 struct Start {
   std::string communicator;  // "gloo", "nccl"
 };
-// Also Order (coordinator.h).
+// Order (coordinator.h) is sent from rank 0, too.
 
-// Either way --------------------------------------------------------------------------------------
+// In both directions ------------------------------------------------------------------------------
 
 struct Heartbeat {};  // alive
-// To rank 0: why the rank ends. From rank 0: why the search ends.
+// Says to rank 0 why the rank ends, or from rank 0 why the search ends.
 struct Failed {
   int code = 0;  // ExitCode
   std::string what;
 };
-// For comm::Store.
+// A value of comm::Store.
 struct StoreEntry {
   std::string name;
   std::vector<char> value;

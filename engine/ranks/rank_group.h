@@ -1,10 +1,9 @@
-// What a rank is in a search by several: the part that is the same for rank 0 (leader.h) and the
-// others (worker.h).
+// A rank's part in a search by several ranks, as far as it is the same for rank 0 (leader.h) and
+// the others (worker.h).
 //
-// A session has a mutex, the orders for the thread that computes, the first failure, the
-// communicator of the ranks that take part in a round, and a thread that sends heartbeats and ticks
-// the watchdog. next(), communicator_for() and communicator_lost() are for the thread that
-// computes.
+// A session has a mutex, the orders for the computing thread, the first failure, the communicator
+// of the ranks in the current round, and a thread that sends heartbeats and ticks the watchdog.
+// Only the computing thread may call next(), communicator_for() and communicator_lost().
 #pragma once
 
 #include <atomic>
@@ -35,23 +34,23 @@ struct RankGroupOptions {
   RankPlace place;
   std::chrono::milliseconds timeout = std::chrono::seconds(60);  // --rank-timeout
   bool continue_on_rank_loss = false;                            // --on-rank-loss continue
-  int chunk = 0;                                    // units that a rank gets at once; 0: chosen
+  int chunk = 0;                                    // units that a rank gets at once; 0: automatic
   std::string collectives = "auto";                 // auto, gloo, nccl
   std::function<void(const std::string&)> message;  // one sentence for the user
-  std::function<void(const std::string&)> log{};    // one line of rank 0's, for the log alone
+  std::function<void(const std::string&)> log{};    // one line of rank 0, only for the log
 };
 
-// Rank 0 ended the search and has reported why: this rank has nothing to add.
+// Rank 0 has ended the search and reported why, so that this rank reports nothing.
 class EndedByLeader : public Error {
  public:
   using Error::Error;
 };
 
-// A timeout, for messages: "60 s".
+// Returns a timeout for messages, in whole seconds: "60 s".
 std::string seconds_text(std::chrono::milliseconds time);
 
-// The next message of a connection; nullopt when the peer is silent for `timeout`. Time in which
-// this process was suspended does not count. Throws ConnectionLost.
+// Returns the next message of a connection; nullopt when the peer is silent for `timeout`. Time in
+// which this process was suspended does not count. Throws ConnectionLost.
 std::optional<comm::Message> receive_within(comm::Connection& connection,
                                             std::chrono::milliseconds timeout);
 
@@ -60,42 +59,45 @@ class RankSession : public comm::Store {
   RankSession(const RankSession&) = delete;
   RankSession& operator=(const RankSession&) = delete;
 
-  // The next order for this rank; nullopt when none comes in this time. Throws what ended the
-  // search: at a worker EndedByLeader where rank 0 ended it, else Error.
+  // Returns the next order for this rank; nullopt when none comes within `wait`. Throws the error
+  // that ended the search: EndedByLeader on a worker whose search rank 0 ended, else Error.
   std::optional<Order> next(std::chrono::milliseconds wait);
-  // Of the ranks that take part in an order to merge. Throws CommunicatorLost.
+  // Returns the communicator of the ranks that take part in this order to merge. Throws
+  // CommunicatorLost.
   Communicator& communicator_for(const Order& merge);
-  // CommunicatorLost was thrown: another round must follow, or the end, within two timeouts.
+  // Reports that CommunicatorLost was thrown. next() throws Error(kDeviceFault) unless another
+  // round or the end follows within two timeouts.
   void communicator_lost(const std::string& why);
-  // The chunk is to be left after this batch.
+  // True when the rank is to stop its chunk after this batch.
   bool should_yield() const { return should_yield_; }
   Watchdog& watchdog() { return watchdog_; }
 
-  // A value that any rank has put(). Throws CommunicatorLost after the timeout, or at once when a
-  // newer round or the end makes it useless.
+  // Waits for a value that any rank has put(). Throws CommunicatorLost after the timeout, or at
+  // once when a newer round or the end makes the value useless.
   std::vector<char> get(const std::string& name) override;
 
  protected:
   using Clock = std::chrono::steady_clock;
-  // How long those that have to end may take to do so by themselves.
+  // How long ranks and threads that have to end may take to end by themselves.
   static constexpr std::chrono::milliseconds kGrace{5000};
 
   explicit RankSession(RankGroupOptions options);
   ~RankSession() override = default;
 
-  // The communicator of all ranks. `addresses`: numeric, by which this rank was reached.
+  // Makes the communicator of all ranks. `addresses` are numeric addresses by which this rank was
+  // reached.
   Communicator& first_communicator(const std::string& kind, int device,
                                    std::vector<std::string> addresses);
-  // Until the end of the session: calls heartbeat() several times within each timeout, and ends the
-  // process where the thread that computes does not come back to take a failure.
+  // Calls heartbeat() several times within each timeout until the session ends. Ends the process
+  // when the computing thread does not take a failure within kGrace.
   void run_heartbeats();
-  // `hang`: what hangs, by the watchdog; empty: nothing. Called without the mutex.
+  // `hang` is what the watchdog says hangs; empty: nothing. Called without the mutex.
   virtual void heartbeat(const std::string& hang) = 0;
 
   // With the mutex held:
   void take(Order order);
   void keep(const std::string& name, std::vector<char> value);
-  // False, and no effect, after the first.
+  // Keeps the first failure. Returns false, and does nothing, for a later one.
   bool set_failure(const Error& failure);
   void throw_failure();
   void end_session();
@@ -106,10 +108,10 @@ class RankSession : public comm::Store {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::deque<Order> orders_;
-  std::optional<Error> failure_;  // the first
-  bool failure_taken_ = false;    // the thread that computes knows it, or needs not
-  bool ended_by_leader_ = false;  // the failure
-  bool ending_ = false;           // this object
+  std::optional<Error> failure_;  // the first one
+  bool failure_taken_ = false;    // the computing thread has it, or does not need it
+  bool ended_by_leader_ = false;  // the failure came from rank 0
+  bool ending_ = false;           // this object is being destroyed
 
  private:
   bool is_superseded() const;
@@ -122,7 +124,8 @@ class RankSession : public comm::Store {
   std::string communicator_lost_why_;
   std::atomic<bool> should_yield_ = false;
 
-  // For the thread that computes. The communicator is kept while the participants are the same.
+  // Used only by the computing thread. The communicator is kept while the participants are the
+  // same.
   comm::GroupConfig config_;
   std::string kind_;  // "gloo", "nccl"
   int device_ = 0;

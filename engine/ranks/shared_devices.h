@@ -1,4 +1,4 @@
-// Finds ranks that have the same device, which only the ranks together can see. Pure.
+// Finds ranks that have the same device, which no rank can see alone. Pure functions.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace engine {
 struct RankDevice {
   int rank = 0;
   std::string host;
-  std::string identity;  // unique to the device; empty: a processor, or not known
+  std::string identity;  // unique to the device; empty: a CPU, or not known
 };
 
-// Names the ranks that have the first shared device, and what to do; empty where no device is
-// shared.
+// Returns a message that names the ranks that have the first shared device, and says what to do;
+// empty where no device is shared.
 std::string shared_device(const std::vector<RankDevice>& ranks);
 
 }  // namespace engine

@@ -1,6 +1,6 @@
-// Notices when the thread that computes hangs: it marks what it is doing, another thread ticks.
-// Time in which the whole process was suspended does not count, since nothing ticks then.
-// Thread-safe.
+// Notices when the computing thread hangs: that thread marks what it is doing, and another thread
+// calls tick(). Time in which the whole process was suspended does not count, since nothing ticks
+// then. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,12 @@
 
 namespace engine {
 
-// What may hang. Each has its limit, as a multiple of the ranks' timeout (--rank-timeout).
+// What may hang. Limits are given in units of the ranks' timeout (--rank-timeout).
 enum class Activity {
-  kBatch,   // one, or ten times the longest batch so far
-  kDevice,  // any other call of a device that has started: the same
-  kStart,   // preparing the inputs, a device's own start: two
-  kFiles,   // inputs and checkpoints: ten, since file systems may be slow
+  kBatch,   // one batch: 1 timeout, or 10 times the longest batch so far if that is more
+  kDevice,  // any other call of a device that has started: as for kBatch
+  kStart,   // preparing the inputs and starting the device: 2 timeouts
+  kFiles,   // inputs and checkpoints: 10 timeouts, since file systems may be slow
 };
 
 class Watchdog {
@@ -34,7 +34,8 @@ class Watchdog {
   };
   [[nodiscard]] Busy busy(Activity what);
 
-  // Counts so much time. Returns what hangs, for a message; empty where nothing does.
+  // Adds `time` to the current activity. Returns what hangs, for a message; empty where nothing
+  // does.
   std::string tick(std::chrono::milliseconds time);
   bool is_busy_with(Activity what);
 
@@ -49,8 +50,8 @@ class Watchdog {
   bool busy_ = false;
   Activity what_ = Activity::kBatch;
   Clock::time_point begun_;
-  std::chrono::milliseconds ticked_{0};   // since then
-  std::chrono::milliseconds longest_{0};  // batch
+  std::chrono::milliseconds ticked_{0};   // time counted since begun_
+  std::chrono::milliseconds longest_{0};  // the longest batch
 };
 
 }  // namespace engine

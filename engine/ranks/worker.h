@@ -1,7 +1,7 @@
-// A rank other than 0: joins rank 0, executes its orders, and ends when rank 0 does.
+// A rank other than 0: it joins rank 0, executes its orders, and ends when rank 0 does.
 //
-// Threads: one that computes calls the public functions; the object's own receive messages and send
-// heartbeats. A send waits at most for the timeout (--rank-timeout).
+// The computing thread calls the public functions; the object's own threads receive messages and
+// send heartbeats. Sending waits at most for the timeout (--rank-timeout).
 #pragma once
 
 #include <condition_variable>
@@ -22,13 +22,13 @@ class Worker : public RankSession {
   explicit Worker(RankGroupOptions options);
   ~Worker() override;
 
-  // The communicator that all ranks make when the last has arrived. `device`: for nccl; `identity`:
-  // see RankDevice. Throws as next() does, and CommunicatorLost.
+  // Waits for the last rank, and makes the communicator of all ranks. `device` is used for nccl;
+  // `identity` is RankDevice::identity. Throws as next() does, and CommunicatorLost.
   Communicator& start(int device, const std::string& identity);
   void ready(const Ready& ready) { send(ready); }
   void ask(uint32_t done, double best_z) { send(WorkRequest{done, best_z}); }
   void request_stop() { send(StopRequest{}); }
-  // Reports to rank 0 what this rank ends with.
+  // Reports to rank 0 the error with which this rank ends.
   void fail(const Error& error);
 
   void put(const std::string& name, const std::vector<char>& value) override;

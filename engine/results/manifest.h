@@ -1,4 +1,4 @@
-// manifest.json: the proof that a search is finished, written last. Its absence means unfinished.
+// Writes manifest.json, the last file of a search: where it is missing, the search is unfinished.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +25,22 @@ struct DeviceInfo {
   std::string instruction_set;  // of the SIMD code chosen at run time
   int threads = 1;
   std::vector<std::pair<std::string, std::string>> libraries;  // name, version (fftw, ...)
-  std::vector<std::string> transforms;                         // that this build has for it
+  std::vector<std::string> transforms;                         // available for it in this build
 };
 
-// SHA-256, in hex, of what the search read: the files may be replaced as soon as they are open.
+// SHA-256, in hex, of what the search has read: the files may have been replaced since.
 struct InputHashes {
   std::string configuration, micrograph, volume;
 };
-// `files` as read_inputs() returns them.
+// Hashes the configuration's file; `files` are those that read_inputs() returned. Throws
+// InputError.
 InputHashes hash_inputs(const SearchConfig& config, const InputFiles& files);
 
-// A rank other than 0, which is the manifest's own host and device.
+// A rank other than 0; rank 0's host and device are those of the manifest itself.
 struct OtherRank {
   int rank = 0;
   std::string host, device;
-  int64_t correlations = 0;  // that it did in this attempt
+  int64_t correlations = 0;  // done by it in this attempt
 };
 
 struct Manifest {
@@ -50,10 +51,10 @@ struct Manifest {
   DeviceInfo device;
   std::vector<OtherRank> other_ranks;
   Timings timings;
-  std::string precision = "fp32";                 // as precision_name has it
-  std::optional<PrecisionError> precision_error;  // measured, unless it is fp32
+  std::string precision = "fp32";                 // of precision_name()
+  std::optional<PrecisionError> precision_error;  // measured, unless the precision is fp32
   std::string fft = "fftw";                       // "fftw", "cufft", "fused"
-  std::string tiling;                             // of the fused path, as describe_tiling has it
+  std::string tiling;  // of the CUDA fused path, from describe_tiling(); else empty
   int numerics_version = 1;
   std::string search_hash;
   int64_t orientations = 0, defocus_planes = 0, correlations = 0, units = 0;
@@ -65,19 +66,21 @@ struct Manifest {
   double cutoff = 0;
   double best_z = 0;
   int64_t resumed_units = 0;                                  // finished by earlier attempts
-  int64_t rank_0_correlations = 0;                            // as of the other ranks
+  int64_t rank_0_correlations = 0;                            // done by rank 0 in this attempt
   std::vector<std::pair<std::string, std::string>> pictures;  // name, path
   std::vector<std::string> notes;
 };
 
-// The text of manifest.json. Hashes the outputs and pictures, which must exist. Throws InputError.
+// Returns the text of manifest.json. Hashes the outputs and pictures, which must exist. Throws
+// InputError.
 std::string manifest_json(const Manifest& manifest);
 
-// Writes it atomically to outputs.manifest and syncs the folder. Throws InputError naming the file.
+// Writes manifest_json() atomically to outputs.manifest and syncs the folder. Throws InputError
+// naming the file.
 void write_manifest(const Manifest& manifest);
 
-// How many correlations the search of a manifest had; nullopt when the file is absent. Throws
-// InputError when it is damaged.
+// Returns how many correlations the search of a manifest had; nullopt when the file is missing.
+// Throws InputError when it is damaged or written by a newer version.
 std::optional<int64_t> read_correlations(const std::string& path);
 
 }  // namespace engine

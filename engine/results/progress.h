@@ -1,4 +1,5 @@
-// How far a search is: a small JSON file renamed into place, and a bar or a line for people.
+// Reports the progress of a search: in a small JSON file, replaced atomically, and as a bar or a
+// line for people.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 namespace engine {
 
 struct Progress {
-  int64_t done = 0;  // correlations, resumed ones included
+  int64_t done = 0;  // correlations, including resumed ones
   int64_t total = 0;
   double rate = 0;  // correlations per second of this run
   double eta_seconds = 0;
@@ -16,17 +17,19 @@ struct Progress {
   std::string state = "running";  // starting, running, writing, done, stopped
 };
 
-// {"done","total","rate","eta_seconds","best_z","state","time"}; time is ISO 8601 UTC.
+// Returns an object of done, total, rate, eta_seconds, best_z, state and time, which is ISO 8601 in
+// UTC.
 std::string progress_json(const Progress& progress);
 
-// One line for a terminal, `columns` wide, without a line break: bar, percent, rate, time left.
-// Blocks, or # and . where the terminal is not UTF-8; a narrow terminal gets fewer fields.
+// Returns one line for a terminal of `columns` columns, without a line break: bar, percent, rate
+// and time left. The bar is of blocks, or of # and . without `unicode`; a narrow terminal gets
+// fewer fields.
 std::string progress_bar(const Progress& progress, int columns, bool unicode = true);
-// The same for a log, without a bar or a line break.
+// Returns one line for a log, without a bar or a line break.
 std::string progress_line(const Progress& progress);
 
-// Writes the file at every call (callers pace themselves, about one a second), and shows a bar when
-// stderr is a terminal, else a line a minute.
+// Writes the file at every call (the caller limits the rate, to about one a second), and shows a
+// bar when stderr is a terminal, else one line a minute.
 class ProgressReporter {
  public:
   explicit ProgressReporter(std::string path);

@@ -1,5 +1,5 @@
-// Maps and peak list on disk, as Leopard-EM writes them. Each file is written to
-// a temporary name in its folder, flushed, and renamed.
+// Writes and reads a search's maps as Leopard-EM does. Each file is written under a temporary name
+// in its folder, flushed, and renamed.
 #pragma once
 
 #include <string>
@@ -19,20 +19,21 @@ struct OutputPaths {
   std::string progress;   // directory/progress.json
 };
 
-// `output` is --output: DIR/x.csv puts manifest, progress and pictures into DIR; empty puts
-// everything beside scaled_mip_path, the list being <stem of scaled_mip_path>_peaks.csv.
+// Chooses the paths of a search's outputs. `output` is --output: DIR/x.csv puts manifest, progress
+// and pictures into DIR. An empty one puts everything beside scaled_mip_path, with the peak list in
+// <stem of scaled_mip_path>_peaks.csv. Throws UsageError for an `output` that is not a CSV file.
 OutputPaths output_paths(const SearchConfig& config, const std::string& output);
 
-// Writes the eight maps with the pixel size (A) in their headers; makes missing folders. All are
-// written before the first is renamed. Throws Error naming the file.
+// Writes the eight maps with `pixel_size`, in A, in their headers, and makes missing folders. All
+// maps are written before the first is renamed. Throws Error naming the file.
 void write_maps(const Maps& maps, const ResultPaths& paths, double pixel_size);
 
-// Writes one MRC image, whole or not at all; pixel size in A. Throws Error naming the file.
+// Writes one MRC image, whole or not at all; `pixel_size` is in A. Throws Error naming the file.
 void write_image(const std::string& path, const Image& image, double pixel_size);
 
-// Reads the eight maps back (for picking again). Throws InputError when they are not of one shape.
-// `total_correlations` is not in the maps: the caller gives it (from manifest.json or by counting
-// the search of the configuration).
+// Reads the eight maps back, for picking again. Throws InputError when one cannot be read or they
+// differ in shape. The files do not hold the totals: the caller sets `total_correlations`, from
+// manifest.json or by counting the search of the configuration.
 Maps read_maps(const ResultPaths& paths);
 
 }  // namespace engine

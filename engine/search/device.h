@@ -1,4 +1,4 @@
-// Which device a search runs on, and whether it fits there.
+// Chooses the device that a search runs on, and plans the search to fit its memory.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ namespace engine {
 struct DeviceOptions {
   std::string backend = "auto";    // auto, cpu, cuda
   int threads = 0;                 // CPU: 0 = every core this process may use
-  int batch = 0;                   // units in flight, 0: chosen
+  int batch = 0;                   // units in flight; 0: automatic
   int device = 0;                  // CUDA: which of the devices that this process sees
   uint64_t exchange = 0;           // CUDA: bytes for exchanging data with other ranks
   std::string fft = "auto";        // auto, fused; CPU: fftw; CUDA: cufft
   std::string precision = "fp32";  // fp32; CUDA: fp16
 };
 
-// What the device is going to hold, shrunk to fit the memory that is free; `notes` has a sentence
-// for what was shrunk.
+// A search planned for a device, shrunk to fit the free memory; `notes` has a sentence about what
+// was shrunk.
 struct DevicePlan {
   std::string backend;
   int threads = 1;
@@ -35,54 +35,58 @@ struct DevicePlan {
   int device = 0;
   std::string fft = "fused";       // fftw, cufft
   std::string precision = "fp32";  // fp16
-  std::string tiling;              // of CUDA's fused path, as describe_tiling has it
+  std::string tiling;              // of CUDA's fused path, from describe_tiling(); else empty
   std::vector<MemoryItem> memory;
   uint64_t bytes = 0;
-  uint64_t memory_limit = 0;  // bytes that were free, 0 unknown
+  uint64_t memory_limit = 0;  // bytes that were free; 0: not known
   std::vector<std::string> notes;
-  // What make_backend makes.
+  // The plan from which make_backend() makes the backend.
   std::variant<cpu::MemoryPlan, cuda::MemoryPlan> work;
 };
 
-// The device of this rank; 0 on processors. Throws UsageError when it has none of its own.
+// Returns the index of this rank's device; 0 on the CPU. Throws UsageError when the rank has no
+// device of its own.
 int device_of(const RankPlace& place, const std::string& backend);
 
-// The devices that computational_config.gpu_ids may choose from: none for a search on processors.
+// Returns the devices from which computational_config.gpu_ids may choose; none for the CPU.
 VisibleDevices devices_for(const std::string& backend);
 
-// Bytes that each of so many ranks with CUDA devices needs to exchange data by these collectives
-// (RankGroupOptions).
+// Returns the bytes of device memory that each of `ranks` CUDA ranks needs to exchange data;
+// `collectives` is RankGroupOptions::collectives.
 uint64_t exchange_memory(const std::string& collectives, int ranks);
 
-// Tells the device from every other one, so that ranks see when two have the same
-// (shared_devices.h); empty for processors.
+// Returns a name that is unique to the device, by which ranks find that they share one
+// (shared_devices.h); empty for the CPU.
 std::string identity_of(const DeviceOptions& options);
 
-// "auto" takes the CPU only where no NVIDIA device exists. Throws InputError for a backend that
-// this build does not have, Error(kDeviceFault) for a device that is there but cannot be used.
+// Returns "cpu" or "cuda"; "auto" becomes the CPU only where there is no NVIDIA device. Throws
+// UsageError for another name, InputError for a backend that this build does not have, and
+// Error(kDeviceFault) for a device that exists but cannot be used.
 std::string choose_backend(const std::string& wanted, int device = 0);
-// Throws Error(kDeviceMemory), too, when even the smallest batch does not fit, and UsageError or
-// InputError for transforms that this search, build or device cannot have.
+// Plans a search on the chosen device. Throws as choose_backend() does, Error(kDeviceMemory) when
+// even the smallest batch does not fit, and UsageError or InputError for transforms that this
+// search, build or device cannot have.
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
-// A sentence for the user where gpu_ids asks for other devices than the search has; else empty.
+// Returns a sentence for the user where gpu_ids names other devices than the search uses; else an
+// empty text.
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);
 DeviceInfo describe_device(const DevicePlan& plan);
-// The ways of transforming that this build has, each with its precision and, where they are few,
-// its lengths: "cufft fp32", "fused fp32 512 2304"; the processor's are first.
+// Returns the kinds of transforms in this build, each with its precision and, where only some
+// lengths are compiled, these: "cufft fp32", "fused fp32 512 2304". The CPU's come first.
 std::vector<std::string> transforms_of_this_build();
-// What computes, for people: "cpu, fused fp32 in vectors of 8 floats (AVX2), 2 threads".
+// Describes for people what computes: "cpu, fused fp32 in vectors of 8 floats (AVX2), 2 threads".
 std::string describe_workers(const DevicePlan& plan);
-// How fast it will be, of one rank that searches alone.
+// The predicted speed of one rank that searches alone.
 struct PredictedRate {
   double correlations_per_second = 0;
-  bool measured = false;  // on this machine, now; else right within a factor of three
+  bool measured = false;  // just now on this machine; else right within a factor of three
 };
-// Measures for about a second where it can, which is on the processor by the fused path.
+// With `may_measure` it measures for about a second on the CPU's fused path; all other rates are
+// estimates.
 PredictedRate predict_rate(const ProblemShape& shape, const DevicePlan& plan, bool may_measure);
-// One line for people: the bytes of the whole and of its parts.
+// Describes the memory of the plan and its parts in one line for people.
 std::string describe_memory(const DevicePlan& plan);
-// Makes the backend that `plan` describes, of the very sizes that it shows; `problem` must outlive
-// it.
+// Makes the backend that `plan` describes, with exactly its sizes. `problem` must outlive it.
 std::unique_ptr<Backend> make_backend(const Problem& problem, const DevicePlan& plan);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// Implements run_search of search.h: progress, merges, checkpoints, a way to stop.
+// Implements run_search of search.h: progress, merges, checkpoints and stopping.
 #include <algorithm>
 #include <filesystem>
 #include <utility>

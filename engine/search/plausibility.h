@@ -1,4 +1,4 @@
-// Settings that are allowed and most likely a slip, or in another unit. Pure.
+// Finds settings that are allowed, but are most likely slips or in another unit. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace engine {
 
-// A sentence for each, which names the key.
+// Returns a sentence for each such setting, which names its key.
 std::vector<std::string> implausible_settings(const SearchConfig& config);
 
 }  // namespace engine

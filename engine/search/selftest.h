@@ -1,4 +1,4 @@
-// A known-answer search on this machine's device, and how its peaks compare with the truth.
+// Searches with known answers on this machine's device, and compares the peaks with the truth.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace engine {
 
-// How a planted particle was found.
+// Says how well a planted particle was found.
 struct Recovery {
   PlantedParticle truth;
   bool found = false;  // some peak lies within `max_pixels` of it
   Peak peak;           // the nearest one, when found
   double pixels = 0;   // distance in the plane
-  double degrees = 0;  // rotation between truth and peak
+  double degrees = 0;  // angle of the rotation between truth and peak
 };
 
 // Returns one Recovery for every planted particle: the nearest peak within `max_pixels` of it.
@@ -32,11 +32,12 @@ std::vector<PlantedParticle> read_truth_csv(const std::string& path);
 
 struct SelftestResult {
   bool passed = true;
-  std::vector<std::string> lines;  // what was planted and what was found, for people
+  std::vector<std::string> lines;  // planted and found particles, for people
 };
 
-// `data_folder` holds lsu_crop.yaml, its micrograph, template and truth. Two answers: a crop whose
-// particles were made from atoms, and a micrograph simulated here.
+// Runs two searches with known answers: of a crop whose particles were made from atoms, and of a
+// micrograph that is simulated here. `data_folder` holds lsu_crop.yaml with its micrograph,
+// template and truth.
 SelftestResult run_selftest(const std::string& data_folder, const DeviceOptions& device);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// A rank other than 0, from joining to its end.
+// Runs a rank other than 0 from joining to its end.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 
 namespace engine {
 
-// Joins rank 0, receives the search and works until rank 0 ends it. Returns kDone or kStopped.
-// `stop` set: asks rank 0 to stop the search. Throws EndedByLeader when rank 0 gave up and reported
-// why, or the Error that terminated this rank.
+// Joins rank 0, receives the search and works until rank 0 ends it. Returns kDone or kStopped. When
+// `stop` becomes true it asks rank 0 to stop the search. Throws EndedByLeader when rank 0 gave up
+// and reported why, or the Error that ended this rank.
 ExitCode run_worker(const RankGroupOptions& options, const DeviceOptions& device,
                     const std::atomic<bool>& stop);
 

@@ -1,6 +1,6 @@
-// Closes what came from clients: their sockets, and the files that they passed. A close may take as
-// long as a client likes (a socket that lingers, a file on a file system of the user's own), so
-// each user's are closed one after the other by a thread of that user's, which nobody waits for.
+// Closes the sockets of clients and the files that they passed. A close may take as long as a
+// client likes (a socket that lingers, a file on the user's own file system), so a separate thread
+// for each user closes that user's descriptors one after the other, and nothing waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@ class Closer {
  public:
   Closer();
   void close(uid_t uid, std::vector<Descriptor> descriptors);
-  // How many calls of close() for this user are not done although the first of them has had a
-  // second.
+  // How many calls of close() for this user are not done while the oldest of them has run for over
+  // a second; 0: none is stuck.
   int stuck(uid_t uid, Time now) const;
 
  private:

@@ -1,4 +1,4 @@
-// What was found in a database, as the API's JSON.
+// The verification of a database as the API's JSON.
 #pragma once
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-// What a simulation is made from, as JSON.
+// The history from which a simulation is made, as JSON.
 #pragma once
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-// One HTTP request over a Unix socket, with open files passed along. Blocks until the answer is
+// Sends one HTTP request over a Unix socket, together with open files. Blocks until the answer is
 // read.
 #pragma once
 
@@ -21,7 +21,7 @@ struct Answer {
   std::string body{};
 };
 
-// No answer, or none in HTTP. The message names the socket and what to do.
+// There was no answer, or it was not HTTP. The message names the socket and what to do.
 class Unreachable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,4 +1,4 @@
-// HTTP/1.1 as text: the head of a request, checked and limited, and a whole answer.
+// HTTP/1.1 as text: a request's head, checked and limited, and a complete answer.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct Request {
   std::map<std::string, std::string> query{};
   std::string body{};
   Peer peer{};
-  std::vector<Descriptor> files{};  // passed along, in the order sent
-  bool files_lost = false;          // some were dropped on the way
+  std::vector<Descriptor> files{};  // passed with the request, in the order sent
+  bool files_lost = false;          // the kernel dropped some of them
 };
 
 struct Response {
@@ -37,11 +37,11 @@ struct Head {
   bool wants_continue = false;  // the client waits for "100 Continue" before it sends the body
 };
 
-// Request line and headers together.
+// Limits of the head: bytes of request line and headers together, and number of headers.
 constexpr size_t kLongestHead = 16384;
 constexpr size_t kMostHeaders = 64;
 
-// A request that is not even given to the handler; the sentence says what to change.
+// A request that the handler does not get to see; the sentence says what to change.
 class RequestRefused : public std::runtime_error {
  public:
   RequestRefused(int status, const std::string& sentence)
@@ -52,19 +52,19 @@ class RequestRefused : public std::runtime_error {
   int status_;
 };
 
-// Length of the head in `bytes`, its empty line included; 0 while it is incomplete. Looks only at
-// what lies beyond the first `known` bytes, which are known to end no head. Throws RequestRefused
-// for a head that is too long.
+// Length of the head in `bytes`, its empty line included; 0 while it is incomplete. Looks only
+// beyond the first `known` bytes, which are known not to end a head. Throws RequestRefused for a
+// head that is too long.
 size_t head_length(std::string_view bytes, size_t known);
 
-// `text` is a whole head. A body must come as it is, with its length: neither chunks nor a
-// compression can make it larger than it says. Throws RequestRefused.
+// `text` is a complete head. A body must come with its length, neither chunked nor compressed, so
+// that it cannot be larger than announced. Throws RequestRefused.
 Head parse_head(std::string_view text, size_t largest_body);
 
-// As the handler's own errors look.
+// A refusal in the form of the handler's own errors.
 Response refusal(int status, const std::string& sentence);
 
-// The whole answer; the connection ends with it.
+// The complete answer as text; the connection ends after it.
 std::string answer_text(Response response);
 
 }  // namespace scheduler::api

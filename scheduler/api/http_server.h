@@ -1,10 +1,10 @@
 // HTTP/1.1 over a Unix socket. The caller's identity comes from the socket, never from the request.
 //
 // One thread holds all connections: it reads requests and writes answers as far as each client is
-// ready, and gives whole requests to a few threads, whose answers it takes back. So a client that
-// sends slowly or does not read costs a descriptor and its bytes, never a thread, and what a user
-// may hold of those is limited. (A thread for each connection would need the same limits, hundreds
-// of threads under attack, and time limits that each blocking call must keep.)
+// ready, and passes complete requests to a few threads, whose answers it takes back. So a client
+// that sends slowly or does not read costs a descriptor and its bytes, never a thread, and both are
+// limited per user. (A thread for each connection would need the same limits, hundreds of threads
+// under attack, and time limits that each blocking call must keep.)
 #pragma once
 
 #include <chrono>
@@ -27,13 +27,13 @@ struct ServerOptions {
   std::string group{};  // owns the socket; empty: the process's own group
   Threads threads{};
   ServerLimits limits{};
-  std::chrono::milliseconds read_timeout{10'000};   // for a whole request to arrive
-  std::chrono::milliseconds write_timeout{30'000};  // for a whole answer to be taken
+  std::chrono::milliseconds read_timeout{10'000};   // for a complete request to arrive
+  std::chrono::milliseconds write_timeout{30'000};  // for the client to read the whole answer
   std::chrono::milliseconds check_interval{2'000};  // how often a lost socket file is noticed
   std::function<std::optional<Peer>(int)> peer = peer_of;
-  // Called now and then when nothing is being answered and something was since the last time.
+  // Called now and then when no request is being answered and one was since the last call.
   std::function<void()> when_quiet{};
-  // Whether a request may take longer than moments: those have threads of their own.
+  // Returns whether a request may take long; such requests have threads of their own.
   std::function<bool(const Head&)> takes_long{};
 };
 
@@ -41,7 +41,7 @@ struct ServerOptions {
 class HttpServer {
  public:
   HttpServer(const ServerOptions& options, Handler handler);
-  // Requests that are being answered are finished.
+  // Finishes the requests that are being answered.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -1,5 +1,5 @@
-// An object of JSON that is written as text at once: a list of many items would take many times the
-// memory and the time as values.
+// A JSON object that is written as text directly: as values, a list of many items would take many
+// times the memory and time.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace scheduler::api {
 
-// The same as a nlohmann::json with these fields, but for their order. Keys need no escaping.
+// Writes the same as a nlohmann::json with these fields, except for their order. Keys must need no
+// escaping.
 class JsonLine {
  public:
   // Appends to `out`, which must outlive the object.
@@ -19,7 +20,7 @@ class JsonLine {
   void put(const char* key, bool value);
   void put(const char* key, const std::string& utf8);
   void put(const char* key, const nlohmann::json& value);
-  // As put_text() of json_text.h has it.
+  // As put_text() in json_text.h.
   void put_bytes(const char* key, const std::string& bytes);
   void end() { out_ += '}'; }
 

@@ -14,7 +14,7 @@ void put_text(nlohmann::json& object, const std::string& key, const std::string&
 // Returns the exact bytes; empty when the key is absent or not a string (or not base64).
 std::optional<std::string> get_text(const nlohmann::json& object, const std::string& key);
 
-// The API's "error": its kind, its message, and the item in the way unless that is 0.
+// The API's "error": its kind, its message, and the conflicting item unless that is 0.
 nlohmann::json error_json(const std::string& kind, const std::string& message, int64_t item = 0);
 
 }  // namespace scheduler::api

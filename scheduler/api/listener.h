@@ -14,9 +14,9 @@ namespace scheduler::api {
 
 class Listener {
  public:
-  // As listen_at().
+  // Listens as listen_at().
   Listener(std::string path, std::string group);
-  // Removes the file unless it has become another's.
+  // Removes the file unless another process has replaced it.
   ~Listener() { remove_file(); }
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -26,8 +26,8 @@ class Listener {
   const std::string& path() const { return path_; }
   // Whether clients that connect to the path arrive here.
   bool is_in_place() const;
-  // Listens at the path again. Throws std::runtime_error when another has taken it, or when it
-  // cannot be made; the old socket stays then.
+  // Listens at the path again. Throws std::runtime_error when another process has taken it, or when
+  // it cannot be made; then the old socket stays.
   void restore();
   void remove_file() const;
 

@@ -1,4 +1,4 @@
-// What users are shown of the daemon's last plan, as JSON (docs/api.md).
+// What users see of the daemon's last plan, as JSON (docs/api.md).
 #pragma once
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 namespace scheduler::api {
 
 nlohmann::json plan_json(const PlanView& plan);
-// Null without a forecast.
+// Null when there is no forecast.
 nlohmann::json forecast_json(const Commands::Forecast& forecast);
 
 }  // namespace scheduler::api

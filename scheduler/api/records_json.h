@@ -13,24 +13,25 @@ namespace scheduler::api {
 
 nlohmann::json ctf_json(const db::Ctf& ctf);
 nlohmann::json template_json(const db::Template& record);
-// By how many seconds an item may miss its deadline, as "late_by", if it is at risk.
+// Sets "late_by", the seconds by which an item may miss its deadline, if it is at risk.
 void put_late(const std::optional<int64_t>& seconds, nlohmann::json& json);
 void put_late(const std::optional<int64_t>& seconds, JsonLine& line);
-// When it is expected to start and to be done, as "expected_start" and "expected_end", if known.
+// Sets "expected_start" and "expected_end" of an item, if known.
 void put_expected(const std::optional<ExpectedTimes>& times, nlohmann::json& json);
 void put_expected(const std::optional<ExpectedTimes>& times, JsonLine& line);
 // `template_name` is "name@version".
 nlohmann::json item_json(const db::Item& item, const std::string& template_name);
-// What the answer to a request with many files says of each new one where it is to be brief.
+// A new item in the brief form of the answer to a request with many files.
 nlohmann::json enqueued_json(const db::Item& item);
-// What a list for people shows of it, and of the others what item_json() has besides.
+// put_brief() writes the fields that a list for people shows, put_details() the other fields of
+// item_json().
 void put_brief(const db::Item& item, const std::string& template_name, JsonLine& line);
 void put_details(const db::Item& item, JsonLine& line);
 nlohmann::json attempt_json(const db::Attempt& attempt);
 nlohmann::json peak_json(const PeakRow& peak);
 nlohmann::json result_json(const db::Result& result);
 nlohmann::json view_json(const ItemView& view);
-// The lanes of which no jobs are submitted, each with the reason.
+// The lanes for which no jobs are submitted, each with the reason.
 nlohmann::json held_json(const DaemonStatus& status);
 nlohmann::json status_json(const DaemonStatus& status);
 // "level" is ok, warning or bad.

@@ -1,4 +1,4 @@
-// What the address of a request says, and what its errors become.
+// Reads the values in a request's address, and turns errors into answers.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace scheduler::api {
 
-// Throws Invalid, which names `what`, for anything but a whole number.
+// Throws Invalid, naming `what`, for anything but a whole number.
 int64_t integer(const std::string& text, const std::string& what);
 
-// The words between the separators, which may stand at the ends and doubled.
+// The words between the separators; separators at the ends and doubled ones are ignored.
 std::vector<std::string> words_of(const std::string& text, char separator);
 
-// Of the query; "" without it.
+// The query's value for this key; "" when it is absent.
 std::string parameter(const Request& request, const std::string& key);
 
 struct Refusal {

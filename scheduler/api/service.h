@@ -29,8 +29,8 @@ struct ScriptRequest {
   bool test_only = false;  // also ask the cluster whether it would accept the script
 };
 
-// What the daemon offers to the API. Called by any of its threads. None of these waits for the
-// tick: those that ask a cluster use an object of their own.
+// What the daemon offers to the API, whose threads all may call it. None of these waits for the
+// tick: those that ask a cluster use their own Cluster object.
 struct DaemonHooks {
   std::function<DaemonStatus()> status;
   std::function<void()> stop;  // asks margayd to end; running jobs continue
@@ -39,14 +39,14 @@ struct DaemonHooks {
   std::function<std::vector<slurm::Finding>()> examine{};  // takes a minute or two
   std::function<History(const HistoryQuery&)> history{};
   std::function<SiteSize()> site{};            // asks the cluster
-  std::function<GcReport(bool dry_run)> gc{};  // takes as long as there is to do
-  // See count_search(); must own all that it uses. Empty: templates are not checked by an engine.
+  std::function<GcReport(bool dry_run)> gc{};  // may take long
+  // See count_search(); must own all that it uses. Not set: templates are not checked by an engine.
   std::function<CountAnswer(const CountQuestion&, const std::function<bool()>& look)> count{};
 };
 
 class Service {
  public:
-  // `files` are for reading users' files; a look at one takes moments or is given up.
+  // `files` are options for reading users' files; a look at one takes moments or is given up.
   Service(db::Database& database, Commands& commands, DaemonHooks hooks, FileWorkOptions files = {})
       : database_(database),
         commands_(commands),
@@ -54,9 +54,9 @@ class Service {
         looks_({.threads = files.threads, .longest = kLongestLook, .before = files.before}),
         files_(std::move(files)) {}
 
-  // Never throws: a request's errors are its answer. May be called by several threads at once.
+  // Never throws: errors are in the response. May be called by several threads at once.
   Response handle(Request& request);
-  // From here on no request waits for a user's files. By any thread.
+  // From here on no request waits for a user's files. For any thread.
   void stop_waiting() {
     looks_.stop();
     files_.stop();

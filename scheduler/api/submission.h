@@ -1,5 +1,5 @@
-// Requests that pass files: the caller passes each file open, which proves that it may read the
-// file.
+// Reads requests that pass files. The caller passes each file open, which proves that it may read
+// it.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,10 @@ namespace scheduler::api {
 
 // Parses the body as a JSON object. Throws Invalid.
 nlohmann::json body_of(const Request& request);
-// Throws Invalid for a request with more items than one may have.
+// Throws Invalid for more items than one request may have.
 void check_count(size_t items, size_t most);
-// A value of the body or of one of its entries. Throws Invalid when absent or of another type.
+// A value in the body or in one of its entries. Throws Invalid when it is absent or of another
+// type.
 std::string required_text(const nlohmann::json& object, const std::string& key);
 db::Priority priority_of(const nlohmann::json& object);
 
@@ -27,13 +28,13 @@ struct PassedFile {
   Descriptor descriptor{};
 };
 PassedFile take_passed(const Request& request, const nlohmann::json& entry);
-// Asks the file system, and may wait for it for ever. Throws Invalid unless path and descriptor are
-// the same regular file, opened for reading, that the daemon reads too.
+// Asks the file system, which may never answer. Throws Invalid unless path and descriptor are the
+// same regular file, opened for reading, and the daemon can read it, too.
 FileFacts facts_of(const PassedFile& file);
 
-// The body's "options" as they were written; empty when absent. Throws Invalid.
+// The body's "options" as given; empty when absent. Throws Invalid.
 ItemOptions options_of(const nlohmann::json& body, const std::string& key = "options");
-// A flag of the body; false when absent. Throws Invalid.
+// A flag in the body; false when absent. Throws Invalid.
 bool flag_of(const nlohmann::json& object, const std::string& key);
 // "name", or "name@version" for one version. Throws Invalid.
 struct TemplateName {
@@ -43,9 +44,9 @@ struct TemplateName {
 TemplateName template_name_of(const std::string& word);
 // The body's "finish_by"; nullopt when absent. Throws Invalid.
 std::optional<int64_t> finish_by_of(const nlohmann::json& body);
-// Each without its file. Throw Invalid.
+// The requests without their files. All throw Invalid.
 RetryRequest retry_request(const nlohmann::json& body);
-// One `entry` of POST /v1/items with what all entries share, in `body`.
+// One `entry` of POST /v1/items, with what all entries share from `body`.
 EnqueueRequest enqueue_request(const nlohmann::json& body, const nlohmann::json& entry);
 // Whether the body asks only what would be done. Throws Invalid.
 bool is_dry_run(const nlohmann::json& body);

@@ -22,30 +22,29 @@ struct Peer {
   pid_t pid = 0;
 };
 
-// The kernel passes at most 253 in one message.
+// Files in one message; the kernel's limit is 253.
 constexpr size_t kMostFilesPassed = 250;
 
 // Binds, sets mode 0660 and the group (when one is named), then listens: nobody connects before the
 // mode is right. A socket left over by a dead process is replaced. Throws std::runtime_error.
 Descriptor listen_at(const std::string& path, const std::string& group);
 
-// Throws std::system_error with the reason (ENOENT, ECONNREFUSED, EACCES, ...).
+// Connects. Throws std::system_error with the reason (ENOENT, ECONNREFUSED, EACCES, ...).
 Descriptor connect_to(const std::string& path, std::chrono::milliseconds timeout);
 
 std::optional<Peer> peer_of(int socket);
 
-// Sends all; the files go with the first byte. Throws std::system_error.
+// Sends all bytes; the files go with the first one. Throws std::system_error.
 void send_with_files(int socket, std::string_view bytes, const std::vector<int>& files);
 
 struct Received {
   ssize_t bytes = 0;        // 0: end; negative: see errno
-  bool files_lost = false;  // the kernel dropped files that we had no room for
+  bool files_lost = false;  // the kernel dropped files for lack of room
 };
 // Receives bytes and appends passed files to `files`.
 Received receive_with_files(int socket, char* buffer, size_t size, std::vector<Descriptor>& files);
 
-// Raises the limit of open files of this process, since those of many requests are open at the same
-// time.
+// Raises this process's limit of open files, since the files of many requests are open at once.
 void allow_many_files();
 
 }  // namespace scheduler::api

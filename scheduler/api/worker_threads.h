@@ -1,4 +1,4 @@
-// Threads that run what they are given, in its order.
+// Threads that run the functions given to them, in that order.
 #pragma once
 
 #include <condition_variable>
@@ -15,7 +15,7 @@ class WorkerThreads {
   explicit WorkerThreads(int count) {
     for (int i = 0; i < count; ++i) threads_.emplace_back([this] { run(); });
   }
-  // Waits for all that was given.
+  // Waits for all given work.
   ~WorkerThreads() {
     {
       const std::scoped_lock lock(mutex_);

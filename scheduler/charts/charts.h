@@ -1,5 +1,5 @@
-// Pictures of simulations, as the bytes of PNGs: which GPUs were busy when, and how long items
-// waited. Pure; the same data give the same picture.
+// Charts of simulations, as the bytes of PNGs: which GPUs were busy when, and how long items
+// waited. Pure; the same data give the same image.
 #pragma once
 
 #include <cstddef>
@@ -8,27 +8,27 @@
 
 namespace scheduler::charts {
 
-// The GPUs that jobs of one class held, on average over each of the columns that the whole time is
-// divided into.
+// The GPUs that jobs of one class held, averaged over each of the columns into which the whole time
+// is divided.
 struct Band {
-  std::string name{};  // of the class; its colour is the same in every picture
+  std::string name{};  // the class's; its colour is the same in every chart
   std::vector<double> gpus{};
 };
 
 struct Panel {
   std::string title{};
   std::string note{};         // beside the title
-  double seconds = 0;         // that all columns span
-  double gpus = 0;            // of the site
-  std::vector<Band> bands{};  // most urgent first, which is drawn lowest
+  double seconds = 0;         // time that all columns span
+  double gpus = 0;            // GPUs of the site
+  std::vector<Band> bands{};  // most urgent first; that is drawn lowest
 };
 
-inline constexpr size_t kColumns = 900;  // of a panel
+inline constexpr size_t kColumns = 900;  // of each panel
 
-// The panels have one common scale of time, from the longest.
+// The panels have a common time scale, that of the longest.
 std::string timeline_png(const std::vector<Panel>& panels);
 
-// Seconds, of the items of one class under one policy.
+// Waits in seconds of the items of one class under one policy.
 struct Waits {
   std::string group{};  // class
   std::string name{};   // policy
@@ -38,8 +38,8 @@ struct Waits {
   double done_ninety = 0;
 };
 
-// Bars of the medians, each with a line up to what 90 % do not exceed, in the order given; those of
-// a group must be adjacent. The scale is logarithmic.
+// Bars of the medians in the given order, each with a line up to the 90th percentile; those of a
+// group must be adjacent. The scale is logarithmic.
 std::string waits_png(const std::vector<Waits>& all);
 
 }  // namespace scheduler::charts

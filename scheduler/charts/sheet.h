@@ -20,7 +20,7 @@ struct Box {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-enum class Side { kLeft, kCentre, kRight };  // which part of a text lies at its point
+enum class Side { kLeft, kCentre, kRight };  // the part of a text that lies at its point
 
 struct Letters {
   double size = 13;
@@ -33,7 +33,7 @@ struct Name {
   std::string text{};
   Colour colour{};
 };
-// Pixels that a legend of these names takes downwards on so many pixels.
+// Height in pixels of a legend of these names that is `width` pixels wide.
 double legend_height(const std::vector<Name>& names, double width);
 
 class Sheet {
@@ -42,10 +42,10 @@ class Sheet {
 
   void fill(const Box& box, const Colour& colour);
   void line(double x1, double y1, double x2, double y2, const Colour& colour, double width = 1);
-  // The middle of the capitals' height lies at `y`.
+  // `y` is the middle of the height of capitals.
   void text(double x, double y, const std::string& text, const Letters& letters = {});
 
-  // One behind another where they have room on `box`, and else one below another.
+  // Draws the names side by side if they fit on `box`, otherwise one below another.
   void legend(const Box& box, const std::vector<Name>& names);
 
   // The bytes of the PNG. Throws std::runtime_error when a drawing step has failed.

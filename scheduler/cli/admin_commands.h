@@ -1,4 +1,4 @@
-// The commands of `margay admin` that are about the database.
+// The commands of `margay admin` for the database.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,10 +9,10 @@
 
 namespace scheduler::cli {
 
-// `margay admin` itself, made by whoever adds the first of its commands.
+// The command `margay admin` itself; the first call adds it to `app`.
 CLI::App& admin_command(CLI::App& app);
 
-// Holds the values of their options; must outlive the parsed `app`.
+// Holds the values of the commands' options; must outlive the parsed `app`.
 class AdminDatabaseCommands {
  public:
   void add(CLI::App& app, const AddCommand& add_command);

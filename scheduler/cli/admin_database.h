@@ -7,21 +7,22 @@
 
 namespace scheduler::cli {
 
-// Which database is meant; with neither that of the daemon that answers.
+// Names the database; if both are empty, it is that of the running daemon.
 struct DatabasePlace {
   std::string config{};  // the site's configuration
-  std::string state{};   // the state folder, in its place or over it
+  std::string state{};   // the state folder, alone or overriding the configuration's
   bool is_given() const { return !config.empty() || !state.empty(); }
 };
 
-// By the daemon, which writes it with its own rights, or straight from the database that is given.
+// Copies the database to `file`: the daemon does it, with its own rights, or this process if
+// `place` names the database.
 Exit back_up_database(const Context& context, const DatabasePlace& place, const std::string& file);
 
-// `file` empty: the database itself, by the daemon or as it is given. kFailed when there is a
-// problem.
+// Verifies `file`, or if that is empty the database itself, by the daemon or where `place` names
+// it. Returns kFailed when there is a problem.
 Exit verify_database(const Context& context, const DatabasePlace& place, const std::string& file);
 
-// `without_jobs`: the folder of jobs is gone for good.
+// `without_jobs`: the folder of jobs is lost for good.
 Exit restore_database(const Context& context, const DatabasePlace& place, const std::string& file,
                       bool without_jobs);
 

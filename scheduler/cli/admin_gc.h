@@ -7,10 +7,10 @@
 
 namespace scheduler::cli {
 
-// Holds the value of its option; must outlive the parsed app.
+// Holds the value of the command's option; must outlive the parsed app.
 class GcCommand {
  public:
-  // To `margay admin`, which is made where it is not there yet.
+  // Adds the command to `margay admin`, which is made if it does not exist yet.
   void add(CLI::App& app, const AddCommand& add_command);
 
  private:

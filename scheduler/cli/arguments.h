@@ -13,11 +13,11 @@ namespace scheduler::cli {
 // "COMMAND --help".
 std::vector<std::string> arguments_of(int argc, const char* const* argv);
 
-// Throws CLI::ParseError for a first argument that is no command of `app` and, where that command
-// has commands of its own, for a second one: "unknown command 'lst'; did you mean 'list'?".
+// Throws CLI::ParseError when the first argument is not a command of `app`, or the second is not
+// one of that command's subcommands, if it has any: "unknown command 'lst'; did you mean 'list'?".
 void check_command(const CLI::App& app, const std::vector<std::string>& arguments);
 
-// What is wrong, then where to read on: one line each.
+// What is wrong, then which help to read: one line each.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error);
 
 // An option of `command` whose value goes into `target`; `type` stands for the value in the help.
@@ -33,9 +33,9 @@ CLI::Option* add_option(CLI::App& command, const std::string& name, Value& targe
 CLI::Validator whole_number();
 CLI::Validator real_number();
 CLI::Validator duration();
-CLI::Validator interval();    // a duration of 100 ms or more, after which something is repeated
-CLI::Validator time_value();  // as time_value.h has it
-CLI::Validator time_value_or_none();  // or "none"
+CLI::Validator interval();            // a duration of at least 100 ms
+CLI::Validator time_value();          // a time as in time_value.h
+CLI::Validator time_value_or_none();  // a time as in time_value.h, or "none"
 CLI::Validator one_of(const std::vector<std::string>& words);
 
 }  // namespace scheduler::cli

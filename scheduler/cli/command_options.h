@@ -13,12 +13,12 @@
 
 namespace scheduler::cli {
 
-// --state, --label, --mine, --owner and --template; --priority where that selects, too.
+// Adds --state, --label, --mine, --owner and --template, and --priority where it is a filter.
 enum class ByPriority { kYes, kNo };
 void add_filters(CLI::App& command, Filters& filters, ByPriority by_priority);
 
-// Items by number, range, "last", "all" or file name, and the filters. Where none of them is given,
-// the command refuses or says itself what it takes, `if_none`.
+// Adds items by number, range, "last", "all" or file name, and the filters. `if_none` is the help
+// text for what the command does when none is given.
 void add_items(CLI::App& command, Selection& selection, ByPriority by_priority,
                const std::string& if_none = "");
 

@@ -17,7 +17,7 @@ namespace scheduler::cli {
 struct Screen {
   bool terminal = false;
   bool colour = false;
-  int columns = 0;  // 0: not a terminal, lines of any length
+  int columns = 0;  // 0: not a terminal; lines may have any length
 };
 
 // The terminal of standard output. Respects NO_COLOR and TERM=dumb.
@@ -34,11 +34,11 @@ class Context {
                       const std::vector<int>& files = {},
                       std::chrono::milliseconds timeout = kTimeout) const;
 
-  // A get() in two steps: fetch() waits for the daemon, parse() does not.
+  // get() in two steps: fetch() waits for the daemon, parse() does not.
   api::Answer fetch(const std::string& target) const;
   static nlohmann::json parse(const api::Answer& answer, const std::string& socket);
 
-  // The same, printing elsewhere.
+  // The same context, printing to another screen.
   Context with(Screen screen, std::ostream& out) const {
     return {socket_, json_, screen, out, error_};
   }
@@ -50,9 +50,9 @@ class Context {
 
   // Prints the command's one JSON document, with "format" added.
   void print(nlohmann::json document) const;
-  // The same, if JSON is wanted; returns whether it is.
+  // Prints the document if JSON is wanted; returns whether it is.
   bool print_if_json(const nlohmann::json& document) const;
-  // A table, or the sentence in place of an empty one.
+  // Prints a table, or `if_empty` if it has no rows.
   void print(const Table& table, const std::string& if_empty = "") const;
   // Prints "margay: message" on standard error; escapes what a terminal must not see.
   void complain(const std::string& message) const;
@@ -73,9 +73,9 @@ class Context {
   std::ostream& error_;
 };
 
-// The exact bytes of a text of the API, "" when absent.
+// The exact bytes of a text in the API's JSON; "" when absent.
 std::string text_of(const nlohmann::json& object, const std::string& key);
-// An "error" of the API as an exception.
+// The API's "error" as an exception.
 Failure failure_of(const nlohmann::json& error);
 
 }  // namespace scheduler::cli

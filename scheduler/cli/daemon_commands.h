@@ -12,8 +12,8 @@ namespace scheduler::cli {
 Exit status(const Context& context);
 // The caller's user and groups as the daemon knows them, and what this user may do.
 Exit whoami(const Context& context);
-// `lane`: account, partition, qos or reservation; empty values do not count. Without any, the whole
-// queue.
+// `lane` has account, partition, qos or reservation; empty values are ignored. Without any, the
+// command applies to the whole queue.
 using LaneOptions = std::map<std::string, std::string>;
 Exit pause(const Context& context, const std::string& reason, const LaneOptions& lane);
 Exit resume(const Context& context, const LaneOptions& lane);

@@ -20,10 +20,10 @@ struct EnqueueOptions {
   CtfOptions ctf;
   std::string label;
   std::string group;     // one of the user's Unix groups; empty: the primary one
-  bool dry_run = false;  // everything is checked and nothing enqueued
+  bool dry_run = false;  // check everything, enqueue nothing
   bool again = false;
   bool hold = false;
-  bool wait = false;                           // until the items have ended
+  bool wait = false;                           // wait until the items have ended
   int64_t finish_by = 0;                       // the deadline; 0: none
   std::map<std::string, std::string> options;  // sbatch's long names and values
 };
@@ -31,18 +31,19 @@ struct EnqueueOptions {
 // A micrograph to be enqueued, as an argument or a list names it.
 struct WantedMicrograph {
   std::string path{};
-  std::string place{};           // "list.star: line 12", which messages begin with; may be empty
-  std::optional<db::Ctf> ctf{};  // without it, that of EnqueueOptions::ctf
+  std::string place{};           // "list.star: line 12", with which messages begin; may be empty
+  std::optional<db::Ctf> ctf{};  // unset: that of EnqueueOptions::ctf
   ingest::ListedOptics optics{};
   std::string refused{};  // why the list's entry cannot be used; empty: it can
 };
 
-// The body of POST /v1/items without its items, and one of them without its file's number.
+// The body of POST /v1/items without its items, and one item without the number of its file.
 nlohmann::json enqueue_body(const EnqueueOptions& options);
 nlohmann::json micrograph_entry(const std::string& path, const db::Ctf& ctf,
                                 const ingest::ListedOptics& optics);
 
-// Enqueues what can be, in requests of some hundred files, and prints what became of each.
+// Enqueues what can be enqueued, in requests of some hundred files, and prints the outcome for
+// each.
 Exit enqueue_all(const Context& context, const EnqueueOptions& options,
                  const std::vector<WantedMicrograph>& micrographs);
 

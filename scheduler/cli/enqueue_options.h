@@ -7,9 +7,9 @@
 
 namespace scheduler::cli {
 
-// Those that all of them have, but for the deadline.
+// Adds the options that all of these commands have, except the deadline.
 void add_enqueue_options(CLI::App& command, EnqueueOptions& options);
-// Where the CTF of each micrograph comes from.
+// Adds the options for the source of each micrograph's CTF.
 void add_ctf_options(CLI::App& command, CtfOptions& options);
 
 }  // namespace scheduler::cli

@@ -11,16 +11,16 @@ enum class Exit {
   kOk = 0,
   kFailed = 1,
   kUsage = 2,
-  kPartial = 3,  // some of many failed
+  kPartial = 3,  // some of several failed
   kNotFound = 4,
   kNotPermitted = 5,
   kConflict = 6,
   kUnreachable = 7,
   kTimedOut = 9,
-  kToDo = 10,  // of `plan`: a job is to be submitted or stopped
+  kToDo = 10,  // `plan`: a job is to be submitted or stopped
 };
 
-// To and from the API's word for a kind of error.
+// Convert to and from the API's word for a kind of error.
 std::string kind_of(Exit exit);
 Exit exit_of_kind(const std::string& kind);
 
@@ -29,9 +29,9 @@ class Failure : public std::runtime_error {
   Failure(Exit exit, const std::string& message, int64_t item = 0, bool passes = false)
       : std::runtime_error(message), exit_(exit), item_(item), passes_(passes) {}
   Exit exit() const { return exit_; }
-  // The same request may be answered a little later: the daemon is away, or has too much to do.
+  // Whether the same request may succeed a little later: the daemon is not running, or is too busy.
   bool passes() const { return passes_ || exit_ == Exit::kUnreachable; }
-  // The item in the way, 0 = none.
+  // The conflicting item; 0: none.
   int64_t item() const { return item_; }
 
  private:
@@ -45,7 +45,8 @@ class Tally {
  public:
   void succeeded() { ++succeeded_; }
   void failed(Exit exit);
-  // kOk when none failed, kPartial when some did; else the code that all share, or kFailed.
+  // kOk when none failed, kPartial when some did; when all did, their common code, or kFailed if
+  // they differ.
   Exit exit() const;
   int64_t successes() const { return succeeded_; }
   int64_t failures() const { return failures_; }

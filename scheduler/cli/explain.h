@@ -1,5 +1,4 @@
-// margay explain: why items wait, run or have ended, and what the plan means for those that have
-// not.
+// margay explain: why items wait, run or have ended, and what the plan means for unfinished ones.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// margay results of many items: one file of their peaks
+// margay results for many items: one file with their peaks
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@ namespace scheduler::cli {
 
 struct ExportOptions {
   std::vector<int64_t> items;
-  std::string star;     // path of the STAR file; empty: none
-  std::string csv;      // path of the table; empty: none
-  std::string project;  // RELION's, to which the micrographs' paths are relative; may be empty
+  std::string star;  // path of the STAR file; empty: none
+  std::string csv;   // path of the table; empty: none
+  // RELION's project folder, to which the micrographs' paths are relative; may be empty
+  std::string project;
 };
 
-// Items without a result are named and left out. Throws Failure.
+// Writes the files; items without a result are reported and left out. Throws Failure.
 Exit export_peaks(const Context& context, const ExportOptions& options);
 
 }  // namespace scheduler::cli

@@ -1,4 +1,4 @@
-// Which daemon `margay` talks to.
+// Finds the daemon that `margay` talks to.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@ namespace scheduler::cli {
 
 struct FoundSocket {
   std::string path{};
-  // What to say when no daemon answers there: which places were tried. Empty: the socket was named
-  // by the user, or a daemon listens there.
+  // Message for when no daemon answers there: which places were tried. Empty: the user named the
+  // socket, or a daemon listens there.
   std::string none{};
 };
 
-// `named` by --socket or MARGAY_SOCKET; else the first of `places` at which somebody listens or
-// that this user may not open; else the first.
+// Returns `named` (from --socket or MARGAY_SOCKET) unless it is empty; else the first of `places`
+// at which a daemon listens or that this user may not open; else the first.
 FoundSocket find_socket(const std::string& named, const std::vector<std::string>& places);
 
 }  // namespace scheduler::cli

@@ -1,4 +1,4 @@
-// What `margay doctor` and `margayd --doctor` print.
+// The output of `margay doctor` and `margayd --doctor`.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace scheduler::cli {
 
-// A line for each finding with its advice beneath, and the counts at the end. Lines break at
+// A line for each finding with its advice below it, and the counts at the end. Lines are wrapped at
 // `columns`; 0: never.
 std::string findings_text(const std::vector<slurm::Finding>& findings, int columns, bool colour);
 

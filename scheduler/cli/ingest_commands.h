@@ -12,12 +12,13 @@
 
 namespace scheduler::cli {
 
-// Adds a command that talks to the daemon: its parent, name, description, example and what it does.
+// Adds a command that talks to the daemon. The arguments are its parent, name, description, example
+// and function.
 using AddCommand =
     std::function<CLI::App*(CLI::App&, const std::string&, const std::string&, const std::string&,
                             const std::function<Exit(const Context&)>&)>;
 
-// Holds the values of their options; must outlive the parsed `app`.
+// Holds the values of the commands' options; must outlive the parsed `app`.
 class IngestCommands {
  public:
   void add(CLI::App& app, const AddCommand& add_command);

@@ -1,4 +1,4 @@
-// The peak lists of many searches as one file: RELION's particles, or Leopard-EM's table. Pure.
+// The peak lists of many searches as one file: RELION's particles or Leopard-EM's table. Pure.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace scheduler::cli {
 
 // The engine's peak list of one search.
 struct PeakList {
-  std::string csv{};   // its text
+  std::string csv{};   // the CSV text
   std::string name{};  // for messages
 };
 
@@ -21,17 +21,17 @@ struct PeakList {
 // the particles' centres in pixels; rot, tilt and psi are our phi, theta and psi (docs/ingest.md).
 class ParticlesStar {
  public:
-  // Paths of micrographs below `project` are relative to it; empty: none is.
+  // Micrograph paths below `project` are written relative to it; if it is empty, none is.
   explicit ParticlesStar(std::string project) : project_(std::move(project)) {}
 
-  // Throws Failure naming the list and the column that is missing or no number; the text is then of
-  // no use.
+  // Throws Failure naming the list and the column that is missing or not a number; text() must not
+  // be used then.
   void add(const PeakList& list);
   std::string text() const;
 
  private:
-  // The optics that make a group, in the order of their columns; the last two are RELION's pixel
-  // size and side, in pixels, of the images of the particles: here those of the template.
+  // The optics that define a group, in the order of their columns. The last two are RELION's pixel
+  // size and side in pixels of the particle images: here those of the template.
   using Optics = std::array<double, 6>;
 
   class PeakTable;
@@ -42,10 +42,10 @@ class ParticlesStar {
   std::string rows_;
 };
 
-// One table with Leopard-EM's columns; its rows are numbered anew.
+// One table with Leopard-EM's columns; its rows are renumbered.
 class JoinedCsv {
  public:
-  // Throws Failure naming a list with other columns than the first; the text is then of no use.
+  // Throws Failure naming a list with other columns than the first; text() must not be used then.
   void add(const PeakList& list);
   const std::string& text() const { return text_; }
 

@@ -21,16 +21,17 @@ struct Progress {
   double best_z = 0;
   std::string state;  // starting, running, writing
 };
-// `item` is the API's. Empty while its engine has reported nothing.
+// `item` is the API's. nullopt while its engine has reported nothing.
 std::optional<Progress> progress_of(const nlohmann::json& item);
 
 struct ProgressRow {
   int64_t item = 0;
-  std::string name;  // printable
+  std::string name;  // safe to print
   std::optional<Progress> progress;
 };
 // One line for each row, at most `columns` cells wide: item, micrograph, bar, percent, rate, time
-// left, best z; names and bars are aligned. Without bars when `columns` is 0.
+// left, best z; names and bars are aligned. With `columns` 0 there are no bars and lines may have
+// any length.
 std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, int columns);
 
 }  // namespace scheduler::cli

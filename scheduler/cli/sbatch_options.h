@@ -1,4 +1,4 @@
-// Options of an item's job in Slurm, by sbatch's own names.
+// Options for an item's Slurm job, under sbatch's own names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 namespace scheduler::cli {
 
 // Adds --time, --partition and the others, and --sbatch NAME=VALUE for the rest. Values go into
-// `options` as they were written; the daemon checks them.
+// `options` as written; the daemon checks them.
 void add_sbatch_options(CLI::App& command, std::map<std::string, std::string>& options);
 
 }  // namespace scheduler::cli

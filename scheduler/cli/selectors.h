@@ -1,5 +1,5 @@
-// Which items a command is about: by number, range, "last", "all" or file name, and by what they
-// have in common.
+// Selects the items that a command applies to: by number, range, "last", "all" or file name, and by
+// filters.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace scheduler::cli {
 
-// Empty ones do not restrict. States and priorities are words separated by commas.
+// Empty filters do not restrict. States and priorities are words separated by commas.
 struct Filters {
   std::string state{};
   std::string priority{};
@@ -31,7 +31,7 @@ struct Selection {
   bool empty() const { return words.empty() && filters.empty(); }
 };
 
-// What words say. Pure.
+// The parsed words of a selection.
 struct ParsedWords {
   std::vector<int64_t> numbers{};
   std::vector<std::pair<int64_t, int64_t>> ranges{};  // first and last
@@ -39,30 +39,30 @@ struct ParsedWords {
   bool last = false;
   bool all = false;
 };
-// Throws Failure (usage) for a range that ends before it begins.
+// Throws Failure (usage) for a range that ends before it begins. Pure.
 ParsedWords parse_words(const std::vector<std::string>& words);
 
-// As the API's query has them, "&label=x&owner=ann", without what is not set.
+// The filters as the API's query, "&label=x&owner=ann", without unset ones.
 std::string query_of(const Filters& filters);
 
-// The numbers of the selected items, each once: those that were named first, as they were named,
-// then the others, the oldest first. A number stays, whether there is such an item or not, unless
-// filters say more of it. Throws Failure: usage where nothing is selected by, not found for a file
-// without an item and for "last" of somebody without one.
+// The ids of the selected items, each once: named ones first, in the given order, then the others,
+// oldest first. Named ids are not checked to exist unless filters apply. Throws Failure: usage when
+// nothing is selected by, not found for a file without an item and for "last" of a user without
+// items.
 std::vector<int64_t> select_items(const Context& context, const Selection& selection);
 
-// The same for a command that changes items in one of these states (API's words, separated by
-// commas): "all" and filters select only the caller's own, unless --owner says whose, and only
-// those in such a state, unless --state says which.
+// As select_items(), for a command that changes items in one of these states (the API's words,
+// separated by commas): "all" and filters select only the caller's own items unless --owner names
+// another user, and only items in these states unless --state names others.
 std::vector<int64_t> select_to_change(const Context& context, const Selection& selection,
                                       const std::string& states);
 
-// The same for a command that needs results: "all", filters and nothing at all select only items
-// that are done, unless --state says which.
+// As select_items(), for a command that needs results: "all", filters or an empty selection select
+// only items that are done, unless --state names other states.
 std::vector<int64_t> select_to_export(const Context& context, const Selection& selection);
 
-// The same for a command that waits for items: "all" and filters select only unfinished ones,
-// unless --state says which.
+// As select_items(), for a command that waits for items: "all" and filters select only unfinished
+// items, unless --state names other states.
 std::vector<int64_t> select_to_wait_for(const Context& context, const Selection& selection);
 
 }  // namespace scheduler::cli

@@ -9,7 +9,7 @@
 
 namespace scheduler::cli {
 
-// Holds the values of their options; must outlive the parsed `app`.
+// Holds the values of the commands' options; must outlive the parsed `app`.
 class TemplateCommands {
  public:
   void add(CLI::App& app, const AddCommand& add_command);

@@ -1,4 +1,5 @@
-// The folders that a user watches, in a file of that user's, and which of their files were taken.
+// The folders that a user watches, kept in a file of that user, and which of their files have been
+// dealt with.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ struct Watch {
 // ~/.local/state).
 std::string default_watches_file();
 
-// A list that many processes may change: each change reads it, and writes it whole.
+// A list that several processes may change: each change reads it and rewrites it completely.
 class WatchList {
  public:
   explicit WatchList(std::string file) : file_(std::move(file)) {}
 
-  // Empty when there is no file. Throws Failure for one that cannot be read.
+  // Empty when there is no file. Throws Failure when the file cannot be read.
   std::vector<Watch> read() const;
-  // Returns the new watch's number, which no other has had.
+  // Returns the new watch's id, which was never used before.
   int64_t add(const Watch& watch) const;
   // Both throw Failure (not found).
   void set_paused(int64_t id, bool paused) const;
@@ -39,11 +40,11 @@ class WatchList {
   std::string file_;
 };
 
-// What became of the files of the watches, one line for each: read at the start and only appended
-// to, by one process at a time.
+// The outcomes for the files of the watches, one line each: read at the start and then only
+// appended to, by one process at a time.
 class TakenFiles {
  public:
-  // Throws Failure when another process has it.
+  // Throws Failure when another process uses it.
   explicit TakenFiles(const std::string& watches_file);
 
   std::vector<ingest::FileLook> of(int64_t watch) const;

@@ -11,7 +11,7 @@ namespace scheduler {
 
 // "item 12 (QUEUED)"
 std::string item_name(const db::Item& item);
-// "2026-11-24 07:00 UTC", with its seconds where it has some; "none" for 0.
+// "2026-11-24 07:00 UTC", with seconds unless they are 0; "none" for 0.
 std::string deadline_text(int64_t time);
 // Throws Invalid for a deadline before 1970 or after the year 9999.
 void check_deadline(int64_t time);

@@ -1,5 +1,5 @@
-// The queue as the policy looks at it, kept in memory between the ticks: with 100,000 waiting items
-// it would take longer to read them all than to plan.
+// The queue as the policy needs it, kept in memory between ticks: with 100,000 waiting items,
+// reading them all would take longer than planning. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,14 @@ namespace scheduler {
 // Not thread-safe.
 class KnownQueue {
  public:
-  // The database must outlive the object, and has no other such reader.
+  // The database must outlive the object and have no other reader of
+  // Database::take_changed_items().
   explicit KnownQueue(db::Database& database) : database_(database) {}
 
-  // All unfinished items, and the lanes of those that an administrator has paused; open attempts
-  // count as busy slots. Reads only what has changed since the last call with the same limits.
-  // `now` is in seconds since the epoch. What the queue does not say is as in a new snapshot; the
-  // caller may set it. Valid until the next call. Throws DatabaseError.
+  // Returns all unfinished items, and the lanes among them that an administrator has paused; open
+  // attempts count as busy slots. Reads only what has changed since the last call with the same
+  // limits. `now` is in seconds since the epoch. Other fields are as in a new snapshot, and the
+  // caller may set them. Valid until the next call. Throws DatabaseError.
   QueueSnapshot& read(int64_t now, const ClusterLimits& limits);
 
  private:
@@ -43,12 +44,12 @@ class KnownQueue {
 
   db::Database& database_;
   QueueSnapshot snapshot_;
-  bool is_known_ = false;  // the items are those that the last call found
-  // What is asked for, by the text of the options and the class.
+  bool is_known_ = false;  // the last call's items are in the snapshot
+  // What items ask for, by the text of their options and their class.
   std::map<std::pair<std::string, db::Priority>, Asks> asks_;
-  // Their places in the snapshot's, by template, width and height.
+  // Positions in the snapshot's kinds, by template, width and height.
   std::map<std::tuple<int64_t, int64_t, int64_t>, int> kinds_;
-  std::map<std::string, int> groups_;  // their places in the snapshot's
+  std::map<std::string, int> groups_;  // positions in the snapshot's groups
 };
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// What would be wrong with a micrograph in every search of it, found when it is enqueued.
+// Finds, when a micrograph is enqueued, what would make every search of it fail.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace scheduler {
 
-// What a microscope's list of micrographs, or a template's settings, say of the optics; 0: nothing.
+// The optics according to a microscope's list of micrographs or a template's settings; 0: not
+// given.
 struct SearchOptics {
   double pixel_size = 0;            // A
   double voltage = 0;               // kV
@@ -16,15 +17,16 @@ struct SearchOptics {
 };
 
 // The size of a micrograph, from its header; `descriptor` is open for reading. May block on the
-// file system. Throws Invalid naming the file: not an MRC file, cut short, a stack, odd sides.
+// file system. Throws Invalid naming the file if it is not an MRC file, is cut short, is a stack or
+// has odd sides.
 db::ImageSize micrograph_size(int descriptor, const FileFacts& file);
 
-// Throws Invalid where the image is smaller than the template, or has another pixel size in its
-// header. A size of 0 is not known and fits.
+// Throws Invalid when the image is smaller than the template, or its header has another pixel size.
+// A size of 0 is not known and is accepted.
 void check_fits(const std::string& path, const db::ImageSize& image,
                 const db::Template& search_template, const SearchOptics& settings);
 
-// Throws Invalid where the list that names the micrograph has other optics than the template.
+// Throws Invalid when the list that names the micrograph has other optics than the template.
 void check_listed(const std::string& path, const SearchOptics& listed,
                   const db::Template& search_template, const SearchOptics& settings);
 

@@ -13,7 +13,7 @@ namespace scheduler {
 std::string pause_text(db::Database& database);
 std::string pause_text(const db::LanePause& pause);
 
-// Of the lanes that are paused, by their names: "partition=gpu".
+// The texts of the pauses of lanes, by the lane's name: "partition=gpu".
 std::map<std::string, std::string> paused_lanes(db::Database& database);
 
 }  // namespace scheduler

@@ -1,5 +1,5 @@
-// What users are shown of the daemon's last plan: what it still has to submit and to stop, and
-// which items are next.
+// What users see of the daemon's last plan: what it has yet to submit and to stop, and which items
+// are next.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct PlanView {
   int64_t made = 0;      // seconds since the epoch; 0: there is no plan yet
   std::string paused{};  // why nothing is submitted; empty when something may be
   std::vector<PlannedItem> starts{};
-  std::vector<PlannedItem> stops{};  // with a checkpoint, to resume with this width
-  std::vector<PlannedItem> next{};   // without a width: the first that wait for their turn
-  int64_t waiting = 0;               // items, for whatever
+  std::vector<PlannedItem> stops{};  // jobs stopped with a checkpoint, to resume with this width
+  std::vector<PlannedItem> next{};   // the first items that wait for their turn, without a width
+  int64_t waiting = 0;               // items that wait, for any reason
 };
 
-// Leaves out what has been carried out since the plan was made. `plan` is null before the first.
+// Leaves out what has been done since the plan was made. `plan` is null before the first.
 PlanView view_of(db::Database& database, const PublishedPlan* plan);
 
 }  // namespace scheduler

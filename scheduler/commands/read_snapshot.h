@@ -1,4 +1,4 @@
-// What the policy's snapshot takes from options: the items' own and those of the configuration.
+// What the policy's snapshot takes from options, the items' own and the configuration's.
 #pragma once
 
 #include <map>
@@ -12,21 +12,21 @@
 
 namespace scheduler {
 
-// Adds the partition, account, QOS and reservation that jobs without options of their own ask for,
-// those of each class among them. Throws as directives_of().
+// Adds the partition, account, QOS and reservation of jobs whose items have no options, also those
+// of each class. Throws as directives_of().
 void add_places(const Config& config, ClusterLimits& limits);
 
-// Whether these options ask for where or when a job runs, or how large it is.
+// Whether these options affect where or when a job runs, or how large it is.
 bool asks_for_more_than_mail(const std::map<std::string, std::string>& options);
 
-// Whether these options say how many nodes or GPUs a job gets, whatever its shape.
+// Whether these options set how many nodes or GPUs a job gets, whatever its shape.
 bool asks_for_width(const std::map<std::string, std::string>& options);
 
-// Whether these options say how much of a node, or how many nodes, a job gets.
+// Whether these options set how much of a node, or how many nodes, a job gets.
 bool asks_for_room(const std::map<std::string, std::string>& options);
 
-// Whether a job that waits in the cluster waits for something of its own, so that another one may
-// well start. `own_options`: its item has such options.
+// Whether a job waits in the cluster for something of its own, so that another job may well start.
+// `own_options`: its item has options for which asks_for_more_than_mail() is true.
 bool is_stuck(const db::OpenAttempt& attempt, bool own_options);
 
 // The lane of an item of this class with these options.
@@ -37,8 +37,8 @@ std::string lane_of_item(db::Priority priority, const std::map<std::string, std:
 ItemAsks asks_of(db::Priority priority, const std::map<std::string, std::string>& options,
                  const ClusterLimits& limits);
 
-// The pause that keeps a job of this class with these options of its item's from being submitted;
-// null when there is none.
+// The pause that stops the submission of a job of this class with these options of its item; null
+// when there is none.
 const db::LanePause* paused_by(const std::vector<db::LanePause>& pauses, db::Priority priority,
                                const std::map<std::string, std::string>& options,
                                const ClusterLimits& limits);

@@ -16,19 +16,19 @@ struct RenderedScript {
   std::string text{};
   int attempt = 1;
   std::string token{};      // the job's name
-  bool submitted = false;   // else nobody has run it, and its folder may not be there yet
-  bool planned = true;      // else its width and times are the site's, until the plan chooses them
-  std::string test_only{};  // what the cluster said of it, when it was asked
+  bool submitted = false;   // false: it has not run, and its folder may not exist yet
+  bool planned = true;      // false: width and times are the site's, until the plan chooses them
+  std::string test_only{};  // the cluster's answer, if it was asked
 };
 
-// Of the newest attempt; of the next one when there is none yet or another shape is wanted, with
-// the width and times of start_at_turn(); `plan` is the daemon's last one, null before its first.
-// Throws NotFound, and Invalid for a script that cannot be made.
+// The script of the newest attempt; if there is none yet or another shape is wanted, that of the
+// next attempt, with the width and times of start_at_turn(). `plan` is the daemon's last one; null
+// before its first. Throws NotFound, and Invalid for a script that cannot be made.
 RenderedScript render_item(const PlanContext& context, const PublishedPlan* plan, int64_t item_id,
                            std::optional<Shape> shape);
 
-// Whether the cluster would take it, in its own words. Throws Invalid when this cluster cannot be
-// asked.
+// The cluster's answer whether it would accept the script, in its own words. Throws Invalid when
+// this kind of cluster cannot be asked.
 std::string test_script(const Config& config, slurm::Cluster& cluster,
                         const RenderedScript& script);
 

@@ -1,5 +1,5 @@
-// How wide the jobs of each class may be at a site: its configuration's `shape`, `urgent_shape` and
-// `policy.classes`, over the documented defaults (docs/policy.md). Pure.
+// How wide the jobs of each class may be at a site: from the configuration's `shape`,
+// `urgent_shape` and `policy.classes`, else the documented defaults (docs/policy.md). Pure.
 #pragma once
 
 #include <map>
@@ -13,25 +13,25 @@
 namespace scheduler {
 
 struct ClassWidths {
-  Width least{};         // no job is narrower,
-  Width cap{};           // or wider,
+  Width least{};         // no job is narrower
+  Width cap{};           // no job is wider,
   Width deadline_cap{};  // unless only this meets its deadline
   double least_efficiency = 0.97;
 };
 
-// Empty where widths are fixed, where searches run on processors, and on the local cluster: there
-// is nothing to choose.
+// The widths of each class. Empty where there is nothing to choose: with fixed widths, searches on
+// processors, and the local cluster.
 std::map<db::Priority, ClassWidths> class_widths_of(const Config& config);
 
-// What the configuration means for the administrator's log: how wide the jobs of each class may be.
-// Empty where class_widths_of() is.
+// How wide the jobs of each class may be, as a text for the administrator's log. Empty where
+// class_widths_of() is.
 std::string widths_text(const Config& config);
 
-// The share of the GPUs that a class gets whatever waits above it; without those that have none.
-// Empty where class_widths_of() is.
+// The share of the GPUs, 0 to 1, that a class gets even while more urgent items wait; only classes
+// with a share above 0. Empty where class_widths_of() is.
 std::map<db::Priority, double> floors_of(const Config& config);
 
-// Narrowest first: what a job of any class may get, and what the configuration names.
+// The widths that jobs may get and those that the configuration names, narrowest first.
 std::vector<Width> menu_of(const Config& config);
 
 }  // namespace scheduler

@@ -21,7 +21,7 @@ enum class ClusterKind {
 };
 
 struct ClusterFacts {
-  // A submission without an answer is looked up by name after this time.
+  // How long after an unanswered submission its job is looked up by name.
   std::chrono::seconds resolve{};
   // Jobs ask for what they need by sbatch's options, and items may have such options: config.slurm
   // and the templates *.sbatch apply.
@@ -37,7 +37,7 @@ constexpr ClusterFacts facts_of(ClusterKind kind) {
     case ClusterKind::kLocal:
       return {.resolve = seconds(5)};
     case ClusterKind::kSlurm:
-      // A controller that hung may create the job that late.
+      // A hanging controller may create the job as late as this.
       return {.resolve = seconds(30), .takes_options = true, .is_remote = true};
   }
   return {};

@@ -1,4 +1,4 @@
-// The site's YAML into the struct, checked.
+// Reads the site's YAML into Config and checks it.
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ Config parse_config(const std::string& yaml, const std::string& name);
 // ConfigError. `program_folder` is margayd's own.
 void complete_config(Config& config, const std::string& program_folder);
 
-// Chooses from the machine's GPUs those that searches get. Throws GpusMissing where there are not
-// as many, or not these, and ConfigError where they do not fit gpus_per_search.
+// Chooses the GPUs for searches from the machine's. Throws GpusMissing when there are too few or a
+// named one is missing, and ConfigError when they do not fit gpus_per_search.
 void set_local_gpus(LocalOptions& local, const slurm::MachineGpus& machine);
 
-// Makes the folders of a complete configuration where they are missing, and returns a sentence for
-// each whose mode could not be set; throws ConfigError.
+// Makes the missing folders of a complete configuration, and returns a sentence for each whose mode
+// could not be set. Throws ConfigError.
 std::vector<std::string> make_folders(const Config& config);
 
 }  // namespace scheduler

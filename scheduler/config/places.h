@@ -1,4 +1,4 @@
-// Where margayd and margay meet without a configuration. Pure.
+// Where margayd and margay find each other without a configuration. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace scheduler {
 // The socket of a daemon that serves a whole machine; packaging/margayd.yaml names it.
 inline constexpr const char* kSystemSocket = "/run/margay/margay.sock";
 
-// Of the process; empty: not set.
+// Folders from the process's environment; empty: not set.
 struct UserFolders {
   std::string runtime{};  // XDG_RUNTIME_DIR
   std::string state{};    // XDG_STATE_HOME
@@ -20,15 +20,16 @@ struct UserFolders {
 // specification says.
 UserFolders user_folders();
 
-// The state folder of a margayd that is given none: margay in XDG_STATE_HOME, else in
-// ~/.local/state. Empty: there is no home.
+// The default state folder of margayd: margay in XDG_STATE_HOME, else in ~/.local/state. Empty:
+// there is no home.
 std::string default_state(const UserFolders& folders);
 
-// The socket of such a margayd: in XDG_RUNTIME_DIR, else in its state folder. Empty: no home.
+// The default socket of margayd: in XDG_RUNTIME_DIR, else in the default state folder. Empty: there
+// is no home.
 std::string default_socket(const UserFolders& folders);
 
-// Where margay looks when it is given no socket, in this order: in XDG_RUNTIME_DIR, in the state
-// folder, kSystemSocket.
+// Where margay looks for a socket by default, in this order: in XDG_RUNTIME_DIR, in the default
+// state folder, kSystemSocket.
 std::vector<std::string> sockets_to_try(const UserFolders& folders);
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// YAML sections into structs: a reader for each key.
+// Reads YAML sections into structs, with one reader for each key.
 #pragma once
 
 #include <chrono>
@@ -14,22 +14,23 @@
 
 namespace scheduler {
 
-// Throws base::YamlError, as all of YamlValue does, when the value is not what it should be.
+// Reads one value. Throws base::YamlError, as all of YamlValue does, when the value has the wrong
+// form.
 using Reader = std::function<void(const base::YamlValue&)>;
 using Readers = std::map<std::string, Reader>;
 
-// Refuses keys without a reader. A null counts as missing.
+// Reads each key of the section; refuses keys without a reader. A null value counts as missing.
 void read_section(const base::YamlSection& section, const Readers& readers);
 
 Reader text_into(std::string& target);
 Reader number_into(int& target);
 Reader flag_into(bool& target);
 Reader duration_into(std::chrono::milliseconds& target);
-// As sbatch writes it, in seconds; -1 of UNLIMITED.
+// A time limit as sbatch writes it, in seconds; -1 for UNLIMITED.
 Reader time_limit_into(int64_t& target);
 Reader section_into(Readers readers);
 
-// One of some words.
+// One of the given words.
 template <typename Value, size_t kCount>
 Reader word_into(Value& target, const base::Words<Value, kCount>& words) {
   return [&target, words](const base::YamlValue& value) {
@@ -45,7 +46,7 @@ Reader directives_into(slurm::Directives& target);
 
 // The section `policy`.
 Reader policy_into(PolicyOptions& policy);
-// What must fit together in it. Throws ConfigError.
+// Checks that the settings of the section fit together. Throws ConfigError.
 void check_policy(const Config& config);
 
 // The section `retention`.
@@ -53,7 +54,8 @@ Reader retention_into(Retention& retention);
 
 // The section `slurm`.
 Reader slurm_into(SlurmOptions& slurm);
-// What must fit together in it; paths made absolute. Throws ConfigError.
+// Checks that the settings of the section fit together and makes paths absolute. Throws
+// ConfigError.
 void complete_slurm(SlurmOptions& slurm);
 
 }  // namespace scheduler

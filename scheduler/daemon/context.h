@@ -23,11 +23,12 @@ struct DaemonContext {
   CrashHook crash;
   // Takes one line for the administrator, from any thread; never empty.
   std::function<void(const std::string&)> log;
-  std::function<int64_t(const std::string&)> free_bytes;  // of the disk of a folder; never empty
-  // At micrographs, by their owners, and at volumes, by those who registered them; the tick's.
+  std::function<int64_t(const std::string&)> free_bytes;  // on the disk of a folder; never empty
+  // Looks at micrographs, by owner, and at volumes, by who registered them; only the tick uses
+  // them.
   std::shared_ptr<FileLooks> micrographs{};
   std::shared_ptr<FileLooks> volumes{};
-  std::shared_ptr<FolderReaders> readers{};  // of items' folders; the tick's
+  std::shared_ptr<FolderReaders> readers{};  // for items' folders; only the tick uses them
 };
 
 }  // namespace scheduler

@@ -40,10 +40,10 @@ namespace scheduler {
 struct DaemonOptions {
   CrashHook crash{};
   std::function<void(const std::string&)> log{};  // takes one line for the administrator
-  // Free bytes on the disk of a folder; empty: those of the system.
+  // Returns the free bytes on the disk of a folder; not set: asks the system.
   std::function<int64_t(const std::string&)> free_bytes{};
-  // How long users' file systems are waited for, and what is called before a file of a user is
-  // opened, by the thread that opens it; may be empty.
+  // How long users' file systems are waited for, and what is called before a user's file is opened,
+  // by the thread that opens it; may be unset.
   OwnerThreadLimits file_threads{};
   std::function<void(const std::string&)> before_open{};
 };
@@ -56,20 +56,20 @@ class Daemon {
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
-  // One round. Faults do not leave it: the next round is the retry, and status() has the first one.
+  // One round. Throws nothing for faults: the next round retries, and status() has the first fault.
   void tick();
-  // Before the first tick, by the thread that ticks: see InHand.
+  // Call it before the first tick, on the thread that ticks: see InHand.
   void note_crashes() const { in_hand_.note_crashes(); }
-  // By another thread, before the process ends without waiting for the tick.
+  // Call it from another thread before the process ends without waiting for the tick.
   void abandon_work() const { in_hand_.abandon(); }
-  // See MicrographReader::read_some(); by a thread of its own.
+  // See MicrographReader::read_some(). Call it on a thread of its own.
   bool read_micrographs() { return reader_.read_some(); }
-  // By any thread.
+  // For any thread.
   void stop_reading() { reader_.stop(); }
   DaemonStatus status() const;
-  // The last tick's. By any thread.
+  // The last tick's plan; null before the first. For any thread.
   LastPlan last_plan() const { return plans_.last(); }
-  // By any thread.
+  // For any thread.
   HangingFiles hanging_files() const;
   // Why nothing is submitted at present; empty when submissions are allowed.
   std::string pause_reason() const;
@@ -85,7 +85,7 @@ class Daemon {
   void stop_orphans(const std::vector<db::Attempt>& open);
   void forget_ended();
   void forget_host_failures();
-  // Rows that cannot be read are left out of everything: somebody must know.
+  // Logs rows that cannot be read, since everything else leaves them out silently.
   void look_for_unreadable_rows();
   bool may_ask();
   bool may_submit();
@@ -106,10 +106,11 @@ class Daemon {
   DaemonContext context_;
   ClusterLimits limits_;
   ClockJumps clock_jumps_;
-  bool times_moved_ = false;  // once since the start: what the last daemon stored was looked at
+  // The times that the last daemon stored were corrected once since the start.
+  bool times_moved_ = false;
   CircuitBreaker breaker_;
   Lanes lanes_;
-  Lanes sizes_;  // by sized_lane(), of items that ask for more than the site does
+  Lanes sizes_;  // by sized_lane(), for items that ask for more than the site does
   HardwareFaults hardware_{context_, breaker_};
   Tracker tracker_{context_, breaker_, hardware_};
   Orphans orphans_{context_};
@@ -121,21 +122,21 @@ class Daemon {
   Widener widener_{context_};
   KnownQueue queue_;
   PlanBoard plans_;
-  std::map<db::Priority, int64_t> idle_since_;  // of the last plan
-  JobSnapshot snapshot_;                        // the last fresh one
+  std::map<db::Priority, int64_t> idle_since_;  // Plan::idle_since of the last plan
+  JobSnapshot snapshot_;                        // the last fresh snapshot
   // The last submission got no answer: only a snapshot shows its job.
   bool awaits_snapshot_ = false;
-  std::string snapshot_problem_;  // the first of the last snapshot
+  std::string snapshot_problem_;  // first problem of the last snapshot
   std::string last_problem_;
   std::string launch_pause_;    // why the last launch stopped; asked again at every tick
-  HangingFiles hanging_files_;  // as the administrator knows them
+  HangingFiles hanging_files_;  // as last logged for the administrator
   int64_t host_failures_forgotten_ = 0;
-  int64_t rows_read_ = 0;        // when look_for_unreadable_rows() last did
+  int64_t rows_read_ = 0;        // when look_for_unreadable_rows() last read them
   std::string unreadable_rows_;  // a sentence; empty: there are none
-  DaemonStatus next_;            // of this tick; its problem is the first one
+  DaemonStatus next_;            // this tick's status; `problem` is the first problem
 
   mutable std::mutex mutex_;
-  DaemonStatus status_;  // guarded by mutex_: of the last tick
+  DaemonStatus status_;  // the last tick's status; guarded by mutex_
 };
 
 }  // namespace scheduler

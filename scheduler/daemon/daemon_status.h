@@ -23,11 +23,12 @@ struct DaemonStatus {
   int64_t ticks = 0;
   int64_t last_tick = 0;
   int64_t last_snapshot = 0;  // the cluster's last complete answer
-  int64_t data_age = -1;      // seconds since then; -1 when there was none
+  int64_t data_age = -1;      // seconds since last_snapshot; -1 when there was none
   int64_t plan_age = -1;      // seconds since the last plan was made; -1 before the first
-  // The cluster does not answer, so that nothing is submitted and nothing is concluded.
+  // The cluster does not answer, so nothing is submitted and nothing is concluded.
   bool degraded = false;
-  std::string problem;       // why, or what else went wrong in the last tick; empty when nothing
+  // Why it is degraded, or what else went wrong in the last tick; empty when nothing did.
+  std::string problem;
   std::string pause_reason;  // why nothing is submitted; empty when submissions are allowed
   // Why no jobs of a lane are submitted (policy/lanes.h), by lane.
   std::map<std::string, std::string> held_lanes;

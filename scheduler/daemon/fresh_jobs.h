@@ -1,5 +1,5 @@
 // Jobs that were submitted since the last listing. On an idle cluster they start at once; a look at
-// the newest of them shows it long before the next listing, so that the next ones can follow.
+// the newest job shows this long before the next listing, so that more can be submitted.
 //
 // Jobs of one class and lane start in their order: when the newest has started, so have the others.
 // A wrong guess submits a few jobs too early, and the next listing corrects it. Not thread-safe;
@@ -21,22 +21,22 @@ namespace scheduler {
 class FreshJobs {
  public:
   void submitted(const JobStart& start, const std::string& job_id, int64_t now_ms);
-  // Looks at the newest jobs of this class that are not known to have started, a second after their
-  // submission and twice more at growing intervals.
+  // Looks at the newest jobs of this class that are not known to have started, one second after
+  // their submission and twice more at growing intervals.
   void look(slurm::Cluster& cluster, db::Priority priority, int64_t now_ms);
-  // Counts those that have started as running.
+  // Counts the jobs that have started as running.
   void apply(QueueSnapshot& snapshot) const;
-  // A listing shows all of them.
+  // Forgets all of them: a listing now shows them.
   void listed();
 
  private:
-  // Of one class and lane, and of one owner where they wait apart.
+  // Class and lane, and the owner of jobs that wait apart.
   using Key = std::tuple<db::Priority, std::string, std::optional<int64_t>>;
   struct Group {
     int count = 0;
     int started = 0;
     std::string newest{};
-    int looks = 0;  // at the newest
+    int looks = 0;  // at the newest job
     int64_t next_ms = 0;
   };
   std::map<Key, Group> groups_;

@@ -1,5 +1,5 @@
-// Devices that fail on one node after another. The row of failures is in the database, so that it
-// survives a restart. Not thread-safe; the tick is the only caller.
+// Pauses submissions when devices fail on one node after another. The row of failures is in the
+// database, so that it survives a restart. Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class HardwareFaults {
  public:
   HardwareFaults(const DaemonContext& context, CircuitBreaker& breaker);
 
-  // Before the first submission: pauses submissions when the last daemon left such a row.
+  // Call it before the first submission: pauses submissions when the last daemon left such a row.
   void recover();
-  // Why submissions pause if the attempt failed its probe, with this message; empty when its item
-  // or its host may be to blame.
+  // Why submissions must pause after the attempt failed its probe with this message; empty when its
+  // item or its host may be to blame.
   std::string pause_reason(const db::Attempt& attempt, const std::string& message);
   // To be called for attempts whose job runs and for those that have ended: a search that passed
   // its probe ends the row, and submissions resume.
   void note(const db::Attempt& attempt);
-  // After HostFailureStore::limit_times(now).
+  // Call it after HostFailureStore::limit_times(now).
   void limit_times(int64_t now);
 
  private:
@@ -34,7 +34,7 @@ class HardwareFaults {
   const DaemonContext& context_;
   CircuitBreaker& breaker_;
   std::vector<db::HostFailure> row_;
-  int64_t row_began_ = 0;  // of the last row: the start of its first search
+  int64_t row_began_ = 0;  // start of the first search in the last row
   bool recovered_ = false;
 };
 

@@ -1,8 +1,9 @@
-// Keeps the house: removes what the site's retention says, and the folders of items that have left
-// the records. Each folder goes whole; what is still to be removed is in the database, so that a
-// daemon that starts after a crash goes on where the last one was.
+// Removes what the site's retention says, and the folders of items that have left the records. Each
+// folder is removed completely; what is still to be removed is in the database, so that a daemon
+// that starts after a crash continues where the last one stopped.
 //
-// By any thread. Works with the database and the folder of jobs, never with the cluster.
+// May be used by any thread. Works with the database and the folder of jobs, never with the
+// cluster.
 #pragma once
 
 #include <atomic>
@@ -44,24 +45,25 @@ inline constexpr base::Words<GcKind, 5> kGcKinds = {{{GcKind::kAge, "age"},
                                                      {GcKind::kHistory, "history"}}};
 struct GcPart {
   int64_t count = 0;  // items, folders or lines
-  int64_t bytes = 0;  // of files
+  int64_t bytes = 0;  // bytes of their files
 };
 struct GcReport {
   std::map<GcKind, GcPart> freed{};
-  std::vector<std::string> left{};  // what was not removed and why, one sentence each
+  std::vector<std::string> left{};  // what was not removed, and why, one sentence each
 };
 
 class Housekeeper {
  public:
   explicit Housekeeper(HousekeeperContext context);
 
-  // A little work: a second at most, unless one folder takes longer. True: there is more to do now.
+  // Does a little work: at most a second, unless one folder takes longer. Returns true when there
+  // is more to do now.
   bool step();
-  // All that there is to do now, retention included, and folders that no record names; takes as
-  // long as it takes. A dry run says what it would free, and removes nothing. Throws Unavailable
-  // while the folder of jobs is away, and when stop() was called.
+  // Does all that there is to do now, retention and folders that no record names included, however
+  // long it takes. A dry run reports what it would free and removes nothing. Throws Unavailable
+  // when the folder of jobs is missing and after stop().
   GcReport collect(bool dry_run);
-  // From here on nothing is begun. By any thread.
+  // Begins no more removals. For any thread.
   void stop() { stopped_ = true; }
 
  private:
@@ -75,15 +77,16 @@ class Housekeeper {
   void say_once(const std::string& problem);
 
   bool finish_removals(const TimeIsUp& time_is_up, const OnFreed& freed);
-  // Nothing for one that is tried again later.
+  // The bytes freed; nullopt: the removal is tried again later.
   std::optional<int64_t> finish_removal(const db::Removal& removal);
   std::optional<int64_t> bytes_of(const db::Removal& removal);
-  // The folder of results that stay in the one that is removed; empty: none does. Throws
+  // The folder of kept results within the folder that is removed; empty: there is none. Throws
   // std::system_error where that cannot be known now.
   std::string kept_in(const db::Removal& removal) const;
 
   void look_at_ended(const TimeIsUp& time_is_up);
-  // In one transaction; returns those that are removed, and how many must wait for their jobs.
+  // Removes the records in one transaction; returns those that were removed, and in `waiting` how
+  // many must wait for their jobs.
   std::vector<ToRemove> remove_chosen(const std::vector<ToRemove>& chosen, int64_t& waiting);
   bool remove_record(const ToRemove& chosen);
   std::vector<ToRemove> choose_all();
@@ -97,11 +100,11 @@ class Housekeeper {
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;  // guards what follows
   EndedItems ended_;
-  std::deque<ToRemove> chosen_;  // that are still to be removed
+  std::deque<ToRemove> chosen_;  // items that are still to be removed
   bool measures_ = false;        // the last look waits for sizes
   int64_t next_look_ms_ = 0;     // by the boot clock
-  int64_t tried_ = 0;            // removals up to this one had their turn
-  int64_t retry_ms_ = 0;         // by the boot clock: when they have it again; 0: none failed
+  int64_t tried_ = 0;            // removals up to this id were tried
+  int64_t retry_ms_ = 0;         // by the boot clock: when they are tried again; 0: none failed
   std::string last_problem_;
 };
 

@@ -14,8 +14,8 @@ namespace scheduler {
 inline constexpr size_t kLongestProgress = size_t{64} << 10;
 inline constexpr size_t kLongestManifest = size_t{4} << 20;
 
-// nullopt when there is no such file. Throws base::UnfitFile for what is no file, longer than
-// `most` bytes, nested too deep or not JSON, and base::FileError.
+// nullopt when there is no such file. Throws base::UnfitFile for one that is not a regular file, is
+// longer than `most` bytes, nested too deep or not JSON, and base::FileError.
 std::optional<nlohmann::json> read_job_json(const std::string& folder, const std::string& name,
                                             size_t most);
 

@@ -1,7 +1,7 @@
 // Requests about jobs that exist already: release, stop, checkpoint.
 //
-// Each call spends one of the site's requests per minute, or does nothing when none is left; the
-// next snapshot is the retry. Only the tick calls them, since they wait for the cluster.
+// Each call spends one of the site's requests per minute, or does nothing when none is left; it is
+// then repeated at the next snapshot. Only the tick calls them, since they wait for the cluster.
 #pragma once
 
 #include <string>
@@ -12,26 +12,26 @@
 
 namespace scheduler {
 
-// Requests that submissions leave to all others, and that the search for lost jobs leaves to those
-// that stop one.
+// Requests that submissions leave to all other uses, and those that lookups of lost jobs leave to
+// requests that stop a job.
 inline constexpr int kKeptBySubmissions = 2;
 inline constexpr int kKeptByLookups = 1;
 
-// Lets the job of an attempt that we submitted held start, and stores that. A job that the user or
-// an administrator holds is left alone by the caller.
+// Releases the job of an attempt that was submitted held, and stores that. The caller must not pass
+// a job that the user or an administrator holds.
 void release_job(const DaemonContext& context, db::Attempt& attempt);
 
 // Cancels a job. Returns false when no request is left.
 bool ask_to_stop(const DaemonContext& context, const std::string& job_id);
 
-// Stores that this job is to make room for a wider one of its item, and asks it for a checkpoint.
+// Stores that this job must stop for a wider one of its item, and asks it for a checkpoint.
 void begin_to_stop(const DaemonContext& context, db::Attempt attempt, const slurm::JobStatus& job);
-// Asks again, since a script that is still preparing its search ignores the signal. A job that
-// still waits is cancelled, and so is one that has not stopped after five minutes.
+// Asks for the checkpoint again, since a script that is still preparing its search ignores the
+// signal. Cancels a job that still waits in the queue or has not stopped after five minutes.
 void ask_for_checkpoint(const DaemonContext& context, const db::Attempt& attempt,
                         const slurm::JobStatus& job);
 
-// Stores that this job is ended since its search stalled, and asks for its end.
+// Stores that this job is being ended because its search stalled, and asks the cluster to end it.
 void begin_to_end_stalled(const DaemonContext& context, db::Attempt attempt,
                           const slurm::JobStatus& job, const std::string& why);
 

@@ -1,4 +1,4 @@
-// The cluster's jobs of this instance as they were last seen.
+// The jobs of this Margay instance in the cluster, as last seen.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@ using Jobs = std::multimap<std::string, slurm::JobStatus>;
 
 struct JobSnapshot {
   Jobs jobs{};
-  bool complete = false;  // a job that is not in it does not exist
+  bool complete = false;  // true: a job that is not in it does not exist
 
-  // The attempt's own job, or null. The name must match as well as the number, since a cluster may
-  // use a number again.
+  // The attempt's own job, or null. The name must match as well as the id, since a cluster may
+  // reuse ids.
   const slurm::JobStatus* job_of(const db::Attempt& attempt) const {
     const auto [first, last] = jobs.equal_range(attempt.token);
     for (auto job = first; job != last; ++job) {

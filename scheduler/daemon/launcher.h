@@ -13,20 +13,21 @@ namespace scheduler {
 
 struct LaunchResult {
   bool submitted = false;   // a request was sent, whatever its outcome
-  std::string job_id{};     // of the job that was accepted
-  bool unanswered = false;  // it got no answer, so that there may or may not be a job
-  // Why nothing else can be launched either, until the next tick; empty when it can.
+  std::string job_id{};     // the accepted job's id
+  bool unanswered = false;  // there was no answer: the job may or may not exist
+  // Why nothing more can be launched until the next tick; empty when it can.
   std::string hold{};
 };
 
-// What pauses submissions: all of them, those of one lane, or of one size there.
+// What can pause submissions: all of them, those of one lane, or those of one size in a lane.
 struct Gates {
   CircuitBreaker& breaker;
   Lanes& lanes;
   Lanes& sizes;
 };
 
-// Quarantines an item that cannot run, and fails one whose own options are wrong.
+// Submits the item's job. Quarantines an item that cannot run, and fails one whose own options are
+// wrong.
 LaunchResult launch_item(const DaemonContext& context, Gates gates, const ClusterLimits& limits,
                          const JobStart& start);
 

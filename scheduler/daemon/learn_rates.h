@@ -9,11 +9,12 @@
 
 namespace scheduler {
 
-// What the manifest of a finished attempt says of its speed. nullopt: too little, as that of an old
-// engine, or of ranks on different models of devices.
+// The speed of a finished attempt according to its manifest. nullopt: the manifest says too little,
+// such as an old engine's, or its ranks used different models of devices.
 std::optional<FinishedSearch> finished_search(const db::Attempt& attempt, const db::Result& result);
 
-// Stores what it teaches, within the caller's transaction. Throws DatabaseError.
+// Stores the measures that the result changes, within the caller's transaction. Throws
+// DatabaseError.
 void learn_rates(db::Database& database, const db::Attempt& attempt, const db::Result& result);
 
 }  // namespace scheduler

@@ -9,8 +9,8 @@
 
 namespace scheduler {
 
-// The cluster that the configuration names. Jobs whose names begin with the instance's token prefix
-// are ours. Sends nothing to the cluster yet.
+// The cluster that the configuration names. Our jobs are those whose names begin with the
+// instance's token prefix. Sends nothing to the cluster yet.
 std::unique_ptr<slurm::Cluster> make_cluster(const Config& config, const std::string& instance);
 
 }  // namespace scheduler

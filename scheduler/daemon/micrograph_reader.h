@@ -1,11 +1,11 @@
-// Reads each new micrograph once, in the background, and keeps its hash and the size of its image:
-// what a search has read can then be compared with what was enqueued. An item is ready only once
+// Reads each new micrograph once, in the background, and keeps its hash and the size of its image,
+// so that what a search has read can be compared with what was enqueued. An item is ready only once
 // its micrograph was read.
 //
-// The most urgent class is read first, and within it that of the user whose
-// micrographs took the least time so far. Each user's are read by a thread of their own; the next
-// user's turn comes after two seconds at most, whether or not the reading has ended. Progress is in
-// the database, so that a restart continues where the last daemon stopped.
+// Micrographs of the most urgent class are read first, and within it those of the user whose
+// micrographs took the least time so far. Each user's micrographs are read by a separate thread;
+// the next user's turn comes after two seconds at most, whether or not the reading has ended.
+// Progress is in the database, so that a restart continues where the last daemon stopped.
 #pragma once
 
 #include <atomic>
@@ -25,19 +25,18 @@
 
 namespace scheduler {
 
-// Seconds for which micrographs of each owner were read, half of them forgotten with every hour of
-// reading.
+// Seconds spent reading each owner's micrographs; every hour of reading halves the older values.
 using ReadingTimes = std::map<int64_t, double>;
 
 void add_time(ReadingTimes& times, int64_t owner_uid, double seconds);
-// Of the most urgent class, that of the owner whose micrographs took the least time, so that slow
-// storage delays nobody but its user; nullopt when there is none.
+// In the most urgent class, the group of the owner whose micrographs took the least time, so that
+// slow storage delays only its own users; nullopt when there is none.
 std::optional<db::UnreadGroup> next_group(const std::vector<db::UnreadGroup>& groups,
                                           const ReadingTimes& times);
 
 class MicrographReader {
  public:
-  // Called before a micrograph is opened, by the thread that opens it; may be empty.
+  // Called before a micrograph is opened, by the thread that opens it; may be unset.
   using BeforeOpen = std::function<void(const std::string& path)>;
 
   explicit MicrographReader(const DaemonContext& context, OwnerThreadLimits limits = {},
@@ -47,12 +46,12 @@ class MicrographReader {
   MicrographReader(const MicrographReader&) = delete;
   MicrographReader& operator=(const MicrographReader&) = delete;
 
-  // Reads some of those that wait for it, for about a second or one micrograph. Returns false when
-  // there was none. Called by one thread, which need not be the tick's. Throws DatabaseError.
+  // Reads micrographs for about a second, at least one. Returns false when there was none to read.
+  // Called by one thread, which need not be the tick's. Throws DatabaseError.
   bool read_some();
-  // Lets read_some() return soon, without what it was reading. By any thread.
+  // Makes read_some() return soon, without what it was reading. For any thread.
   void stop() { *stopped_ = true; }
-  // By any thread: see OwnerThreads.
+  // For any thread: see OwnerThreads.
   std::map<int64_t, std::string> hanging() const { return threads_.hanging(); }
 
  private:
@@ -73,7 +72,8 @@ class MicrographReader {
   BeforeOpen before_open_;
   // Shared with threads that may outlive this object.
   const std::shared_ptr<std::atomic<bool>> stopped_ = std::make_shared<std::atomic<bool>>(false);
-  std::map<int64_t, std::shared_ptr<Batch>> late_;  // by owner, of those that were not waited for
+  // By owner: batches that read_some() no longer waits for.
+  std::map<int64_t, std::shared_ptr<Batch>> late_;
   ReadingTimes times_;
 };
 

@@ -1,6 +1,6 @@
-// Orphans: jobs of this daemon without an open attempt. A finished one is forgotten. One whose
-// attempt was abandoned, that is the second of its name, or that would run again after its result
-// is there, is stopped. Not thread-safe; the tick is the only caller.
+// Orphans: jobs of this daemon without an open attempt. Finished orphans are forgotten. An orphan
+// is stopped if its attempt was abandoned, if it is the second job of its name, or if it would run
+// again although its result exists. Not thread-safe; the tick is the only caller.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class Orphans {
   void check(const slurm::JobStatus& job);
   void finish();
 
-  // Removes what a finished search leaves over, once the outcome is stored and the job is over or
+  // Removes the leftovers of a finished search once the outcome is stored and the job is over or
   // gone.
   void forget(const db::Attempt& attempt, const JobSnapshot& snapshot) const;
 
   // Jobs of the snapshot that take a slot and belong to no open attempt.
   int occupying() const { return occupying_; }
-  // Stopped since the start of this daemon.
+  // Jobs stopped since the start of this daemon.
   int64_t stopped() const { return stopped_; }
 
  private:
@@ -41,7 +41,7 @@ class Orphans {
   int occupying_ = 0;
   int64_t stopped_ = 0;
   std::set<std::string> known_;  // ids of the jobs that are being stopped
-  std::set<std::string> seen_;   // those of them in this snapshot
+  std::set<std::string> seen_;   // those of known_ in this snapshot
 };
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// Stores what became of attempts, each together with its item in one transaction.
+// Stores the outcomes of attempts, each together with its item in one transaction.
 #pragma once
 
 #include <optional>
@@ -20,24 +20,24 @@ struct CommitPoints {
 };
 
 // Writes nothing when the stored attempt has ended already: terminal states never flip. A failure
-// that indicates a bad host is stored for that host. `quiet` keeps it out of the administrator's
-// log, when the log has it already.
+// that indicates a bad host is stored for that host. `quiet`: the administrator's log has the
+// outcome already.
 void store_outcome(const DaemonContext& context, db::Attempt attempt, const Outcome& outcome,
                    CommitPoints points, const std::optional<db::Result>& result = std::nullopt,
                    bool quiet = false);
 
-// Quarantines the item, and ends its open attempt, without a look at its files. An item that has
-// ended stays as it is.
+// Quarantines the suspect's item and ends its open attempt, without a look at its files. An item
+// that has ended stays as it is.
 void quarantine_poison(const DaemonContext& context, const Suspect& suspect);
 
-// Pauses submissions, since the daemon ends at the work of one item after another: the fault is not
-// theirs. An administrator's pause stays as it is.
+// Pauses submissions, since the daemon ends at the work of one item after another: the items are
+// not the cause. An administrator's pause stays as it is.
 void pause_after_crashes(const DaemonContext& context, const Suspect& suspect);
 
 // An attempt that stays open, with what the cluster reports of it.
 struct OpenChange {
   db::Attempt attempt{};
-  bool new_state = false;  // goes to the administrator's log
+  bool new_state = false;  // the state changed: the administrator's log gets it
 };
 void store_open(const DaemonContext& context, const std::vector<OpenChange>& changes);
 

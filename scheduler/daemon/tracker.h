@@ -1,8 +1,8 @@
-// Judges every open attempt by the evidence there is: files, jobs, accounting, absence.
+// Judges every open attempt by the evidence: files, jobs, accounting, absence.
 //
-// With thousands of attempts, a snapshot in which nothing is new costs no statement, no request and
-// no look at the shared file system for each of them: attempts that need one of those take turns.
-// Not thread-safe; the tick is the only caller.
+// With thousands of attempts, a snapshot without news costs no statement, no request and no look at
+// the shared file system per attempt: attempts that need one of these take turns. Not thread-safe;
+// the tick is the only caller.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class Tracker {
 
   // For each new snapshot: begin(), track() for each open attempt in the order of their ids,
   // finish(). `snapshot` must live until finish(). track() throws what the database and the file
-  // system throw; the next snapshot is the retry.
+  // system throw; the next snapshot retries.
   void begin(const JobSnapshot& snapshot);
   void track(const db::Attempt& attempt);
   void finish();
@@ -42,13 +42,13 @@ class Tracker {
   // Why the ends of jobs could not be judged since begin(); empty when they could.
   const std::string& away() const { return away_; }
 
-  // Between snapshots: asks jobs to stop whose items were cancelled since the last one.
+  // Between snapshots: asks jobs to stop whose items were cancelled since the last snapshot.
   void stop_cancelled(const JobSnapshot& snapshot);
 
  private:
   struct Absence {
-    // By the boot clock:
-    int64_t since_ms = 0;  // without a break, counting complete snapshots only
+    // Both by the boot clock.
+    int64_t since_ms = 0;  // since when it is missing from all complete snapshots
     int64_t ask_ms = 0;    // when accounting is asked next
   };
   // What accounting knows of a job that the snapshot lacks.
@@ -58,7 +58,7 @@ class Tracker {
   };
 
   bool take_turn(const db::Attempt& attempt);
-  // Ends the job of a search that does not move any more. True when this look began to.
+  // Ends the job of a search that makes no progress. Returns true when this call asked for the end.
   bool end_stalled(const db::Attempt& attempt, const slurm::JobStatus& job);
   bool is_news(const db::Attempt& attempt, const slurm::JobStatus* job);
   // For an attempt whose submission got no answer.
@@ -94,18 +94,19 @@ class Tracker {
   std::vector<OpenChange> changes_;
   bool looked_for_folder_ = false;
   std::string away_;
-  std::set<int64_t> ended_unseen_;  // attempts whose end was first seen while the folder was away
-  std::set<int64_t> to_cancel_;     // items
-  std::set<int64_t> asked_;         // those of them asked between snapshots
+  // Attempts whose end was first seen while the folder was missing.
+  std::set<int64_t> ended_unseen_;
+  std::set<int64_t> to_cancel_;  // items
+  std::set<int64_t> asked_;      // those of to_cancel_ asked between snapshots
   StallWatch stalls_;
   std::map<int64_t, Absence> absences_;  // by attempt
-  std::map<int64_t, int> looked_up_;     // complete answers without the name, by attempt
-  // By attempt and the boot clock: when its job was first seen as completed, and since when its
-  // submission has no answer.
+  std::map<int64_t, int> looked_up_;     // by attempt: number of complete answers without its name
+  // By attempt, times of the boot clock: when its job was first seen as completed, and since when
+  // its submission has had no answer.
   std::map<int64_t, int64_t> over_since_;
   std::map<int64_t, int64_t> unanswered_since_;
   Heartbeats heartbeats_;
-  int64_t looked_to_ = 0;  // attempts up to this id had their look
+  int64_t looked_to_ = 0;  // attempts up to this id have been looked at
   int looks_left_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// What a plan needs to share the GPUs between groups: what each has used, and its share. Kept in
-// memory between the ticks: after the first look only the attempts that have ended since the last
-// look are read. Not thread-safe: for the thread that ticks.
+// What a plan needs to share the GPUs between groups: each group's use and share. It is kept in
+// memory between ticks: after the first look, only attempts that ended since the last look are
+// read. Not thread-safe; only the tick uses it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ class UsedByGroups {
  public:
   explicit UsedByGroups(const DaemonContext& context) : context_(context) {}
 
-  // Reads nothing while all items of the queue are of one group. Throws db::DatabaseError.
+  // Adds groups and their use. Reads nothing while all items of the queue belong to one group.
+  // Throws db::DatabaseError.
   void add_to(QueueSnapshot& snapshot);
 
  private:

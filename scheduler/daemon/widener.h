@@ -1,9 +1,9 @@
-// Stops jobs with a checkpoint, so that the next one can have another width or another place in the
-// cluster's queue, and remembers those that cannot be stopped for it: an item whose options do not
-// fit the other job keeps the one that it has.
+// Stops jobs with a checkpoint, so that the item's next job can have another width or place in the
+// cluster's queue. It remembers jobs that cannot be stopped for this: an item whose options do not
+// fit the new job keeps its present one.
 //
-// What cannot be done is no fault of the daemon's: it is logged once, and the plan tells the owner
-// why. Only for the thread that ticks.
+// A job that cannot be stopped is logged once, and the plan gives the owner the reason. Only the
+// tick uses this.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class Widener {
  public:
   explicit Widener(const DaemonContext& context) : context_(context) {}
 
-  // Asks the job to stop; one that cannot be stopped is kept, and why is logged.
-  // Throws when the script template cannot be read.
+  // Asks the job to stop; if it cannot be stopped, it is kept and the reason is logged. Throws when
+  // the script template cannot be read.
   void widen(const Widening& widening, const JobSnapshot& jobs);
-  // Forgets the jobs that have ended or can be stopped by now. `jobs` must be complete.
+  // Forgets the kept jobs that have ended or can now be stopped. `jobs` must be complete.
   void look_again(const JobSnapshot& jobs);
   const NotWidened& not_widened() const { return not_widened_; }
 

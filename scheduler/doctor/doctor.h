@@ -1,4 +1,4 @@
-// Checks a site before a search runs into its faults: programs, templates, folders, the cluster,
+// Checks a site for faults before a search meets them: programs, templates, folders, the cluster,
 // and a probe job that reports what a job sees.
 #pragma once
 
@@ -15,20 +15,20 @@
 namespace scheduler {
 
 struct DoctorOptions {
-  std::string instance{};                     // of the database; empty: no daemon runs
-  std::chrono::milliseconds timeout{60'000};  // of the probe job
-  std::chrono::milliseconds poll{1000};       // between two looks at it
-  // Makes a cluster object for the doctor alone, as make_cluster does.
+  std::string instance{};                     // the database's instance; empty: no daemon runs
+  std::chrono::milliseconds timeout{60'000};  // limit for the probe job
+  std::chrono::milliseconds poll{1000};       // time between two looks at it
+  // Makes a separate cluster object for the doctor, as make_cluster().
   std::function<std::unique_ptr<slurm::Cluster>(const Config&, const std::string&)> make;
-  // Tests set it.
+  // Only tests set it.
   std::function<void(std::chrono::milliseconds)> sleep{};
 };
 
-// May take a minute or two. What is wrong with the site is a finding and never thrown.
+// May take a minute or two. Faults of the site are findings and are never thrown.
 std::vector<slurm::Finding> examine_site(const Config& config, const Clock& clock,
                                          const DoctorOptions& options = {});
 
-// What the configuration and its script templates ask of Slurm. Throws ConfigError or
+// The names that the configuration and its script templates use in Slurm. Throws ConfigError or
 // slurm::DirectiveError when a template cannot be used.
 slurm::Examination names_used(const Config& config);
 

@@ -14,22 +14,22 @@
 namespace scheduler {
 
 struct ProbeOptions {
-  std::string name;          // of the job
-  slurm::Directives asks{};  // what a search asks for, if anything; see probe_directives()
-  EngineBackend backend = EngineBackend::kAuto;  // of the searches
-  std::string engine_version{};                  // as this machine has it
+  std::string name;                              // the job's name
+  slurm::Directives asks{};                      // what a search asks for; see probe_directives()
+  EngineBackend backend = EngineBackend::kAuto;  // the searches' backend
+  std::string engine_version{};                  // the version on this machine
   std::chrono::milliseconds timeout{60'000};
   std::chrono::milliseconds poll{1000};
   std::function<void(std::chrono::milliseconds)> sleep;
 };
 
-// Submits the job, waits for it and reports what it saw. Leaves nothing behind: its folder is
-// removed, and a job that has not ended in time is cancelled.
+// Submits the job, waits for it and reports what it saw. Afterwards its folder is removed, and a
+// job that has not ended in time is cancelled.
 std::vector<slurm::Finding> run_probe_job(const Config& config, const Clock& clock,
                                           slurm::Cluster& cluster, const ProbeOptions& options);
 
-// Partition, account, QOS, reservation and constraint as the search has them, but one node, one
-// task, two minutes, and one GPU (with memory for its driver) if the search asks for any.
+// The search's partition, account, QOS, reservation and constraint, but one node, one task, two
+// minutes, and one GPU (with memory for its driver) if the search asks for any.
 slurm::Directives probe_directives(const slurm::Directives& asks);
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// Whether users who are in the group of the socket, and not in the daemon's, reach the results of
+// Checks whether users in the socket's group, but not in the daemon's, can reach the results of
 // their items.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace scheduler {
 
-// Says nothing where the configuration names no group of the socket: its users are then in the
+// Adds nothing when the configuration names no group for the socket: its users are then in the
 // daemon's own group.
 void examine_readers(const Config& config, slurm::Findings& findings);
 

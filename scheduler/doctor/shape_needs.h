@@ -1,5 +1,5 @@
-// What the jobs of a shape ask for as the doctor compares it with the cluster, and where each of it
-// is configured.
+// What the jobs of a shape ask for, in the form that the doctor compares with the cluster, and
+// where each value is configured.
 #pragma once
 
 #include <string>

@@ -21,16 +21,16 @@ inline constexpr const char* kFailedHostFile = "failed_host";
 inline constexpr const char* kClaimFolder = "claim";
 inline constexpr const char* kFenceFile = "current";
 
-// The highest attempt in which a script has run, whatever the database knows of it; 0 = none.
+// The highest attempt in which a script has run, whether or not the database knows it; 0: none.
 int highest_claimed(const std::string& jobs, int64_t item_id);
 
-// From here on no attempt before this one may run. Throws std::system_error.
+// Sets the fence: from here on no earlier attempt may run. Throws std::system_error.
 void set_fence(const std::string& item_folder, int number);
-// Keeps the script of an attempt that is given up from ever starting its search. False: it has
-// started (it has taken its claim), and nothing is changed. Throws std::system_error.
+// Prevents the script of an abandoned attempt from ever starting its search. Returns false, and
+// changes nothing, when it has started (has taken its claim). Throws std::system_error.
 bool fence_off(const std::string& attempt_folder, int number);
 
-// An empty folder for an attempt that no script has run: what a crash left there is removed.
+// Makes an empty folder for an attempt that no script has run; what a crash left there is removed.
 void make_attempt_folder(const std::string& folder);
 
 }  // namespace scheduler

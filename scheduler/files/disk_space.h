@@ -1,4 +1,4 @@
-// Disk space that a search needs, and that there is.
+// Disk space: what a search needs, and what is free.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,14 @@
 
 namespace scheduler {
 
-// The most bytes that a search of this open micrograph leaves: eight maps, the checkpoint,
-// pictures.
+// The most bytes that a search of this open micrograph leaves: eight maps, the checkpoint, images.
 int64_t needed_bytes(int micrograph);
 
-// What the search of an ordinary micrograph leaves at most.
+// The most bytes that the search of an ordinary micrograph leaves.
 constexpr int64_t kOrdinarySearch = 2'000'000'000;
 
-// Bytes that unprivileged users may still write in this folder, or, while it is missing, where it
-// would be made. Throws std::system_error.
+// Bytes that unprivileged users may still write in this folder or, if it is missing, where it would
+// be made. Throws std::system_error.
 int64_t free_bytes(const std::string& folder);
 
 }  // namespace scheduler

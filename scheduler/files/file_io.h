@@ -1,4 +1,4 @@
-// Files as users name them.
+// Facts and hashes of files that users name.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,19 @@ struct FileFacts {
   int64_t bytes = 0;
   int64_t mtime_ns = 0;
   db::FileId id{};
-  int64_t ctime_ns = 0;  // of the inode: a write that sets the time back changes it, too
+  // The inode's change time: it changes even with a write that resets the modification time.
+  int64_t ctime_ns = 0;
 };
 
-// A file as it is now. Throws Invalid when it is not a readable regular file, or when its path is
-// not valid UTF-8 (the engine's configuration could not name it).
+// The facts of a file now. Throws Invalid when it is not a readable regular file, or when its path
+// is not valid UTF-8 (the engine's configuration could not name it).
 FileFacts file_facts(const std::string& path);
-// The same of an open file, so that the rights of the one who opened it count.
+// The facts of an open file, so that the rights of the user who opened it count.
 FileFacts file_facts(int descriptor);
 
-// SHA-256, in lower-case hex, of the first `bytes` of an open file, which may grow for as long as
-// it is read. `is_stopped` is asked before each block is read; nullopt when it returned true.
-// Throws base::FileError.
+// SHA-256, in lower-case hex, of the first `bytes` of an open file, which may grow while it is
+// read. `is_stopped` is called before each block is read; nullopt when it returned true. Throws
+// base::FileError.
 std::optional<std::string> hash_file_unless(int descriptor, int64_t bytes,
                                             const std::function<bool()>& is_stopped);
 

@@ -1,5 +1,5 @@
-// Looks at registered files on threads of their owners: a file system that hangs holds its own
-// user's items, and neither the tick nor anybody else's.
+// Looks at registered files on a thread per owner, so that a hanging file system delays only the
+// items of its own users, not the tick or other users.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@
 
 namespace scheduler {
 
-// What find_registered() found, without the open file: closing it may never end, either.
+// The result of find_registered() without the open file, since closing may hang, too.
 struct SeenFile {
   FoundFile found{};
-  int64_t needed_bytes = 0;  // of disk, for a search of it
-  std::string problem{};     // why it cannot be looked at just now; empty: it was
+  int64_t needed_bytes = 0;  // disk space for a search of it
+  std::string problem{};     // why it cannot be looked at now; empty: it was
   bool unanswered = false;   // its file system has not answered in time
 };
 
-// By the thread that calls it.
+// Looks on the calling thread.
 SeenFile look_at(const FileFacts& registered);
 
 class FileLooks {
@@ -37,8 +37,8 @@ class FileLooks {
   void begin_round() { threads_.begin_round(); }
   std::map<int64_t, std::string> hanging() const { return threads_.hanging(); }
 
-  // Waits for the answer only as long as OwnerThreads does. One that came late is that of the next
-  // look at the same file within a minute. Called by one thread.
+  // Looks at the file on its owner's thread, and waits only as long as OwnerThreads does. A late
+  // answer is returned by the next look at the same file within a minute. Called by one thread.
   SeenFile look(int64_t owner, const FileFacts& registered);
 
  private:

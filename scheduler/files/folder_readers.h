@@ -1,5 +1,5 @@
-// Lets the owner of an item and its group read the folder of its attempts, which are written by the
-// daemon's user, or another one's, under whatever umask.
+// Lets the owner of an item and its group read the folder of its attempts, whose files are written
+// by the daemon's user, or another one, under any umask.
 #pragma once
 
 #include <chrono>
@@ -14,33 +14,33 @@
 
 namespace scheduler {
 
-// What becomes of the readers that a folder has.
+// What happens to the readers that a folder already has.
 enum class KnownReaders {
   kStay,
-  kLeave,       // but those that the folder above gives to what is made in it
-  kOwnerAlone,  // as kLeave; nor is a group added that the set-group-ID bit shows to be chosen
+  kLeave,       // removed, except those inherited from the folder above
+  kOwnerAlone,  // as kLeave, and no group that the set-group-ID bit shows to be chosen is added
 };
 
-// By an access control list that what is made in the folder later inherits. On a file system
-// without such lists the folder goes to the readers' group, where that is permitted and no
-// set-group-ID bit shows that the site has chosen the group. Empty: they can read; else why they
-// cannot, with what to do. What is in the folder already stays as it is.
+// Lets the readers read through an access control list that new files in the folder inherit. On a
+// file system without such lists the folder is given to the readers' group, where that is permitted
+// and no set-group-ID bit shows that the site has chosen the group. Returns an empty text if they
+// can read, else why they cannot and what to do. Existing files in the folder stay as they are.
 std::string let_read(const std::string& folder, const FileReaders& readers, KnownReaders known);
 
-// Whether the file system of a folder, which must be there, has access control lists.
+// Whether the file system of an existing folder has access control lists.
 bool has_acls(const std::string& folder);
 
-// Makes a folder and those missing above it so that everybody may pass through them (x, no more).
+// Makes a folder and the missing ones above it, so that everybody may pass through them (x only).
 // Returns what let_pass() says of them. Throws std::filesystem::filesystem_error.
 std::string make_passable_folder(const std::string& folder);
 
-// Lets everybody pass through a folder (x, no more) that belongs to this process's user, is no
-// link, and has no set-group-ID bit. Empty: they may, or that is left to the site; else a sentence:
-// its mode could not be changed.
+// Lets everybody pass through a folder (x only) that belongs to this process's user, is not a link,
+// and has no set-group-ID bit; other folders are left to the site. Returns an empty text, or a
+// sentence when its mode could not be changed.
 std::string let_pass(const std::string& folder);
 
-// For one thread. A group is looked up once; where the system's database does not answer, at most
-// once in kRetry. Each problem is logged once.
+// Used by one thread. A group is looked up once; if the system's database does not answer, again at
+// most once in kRetry. Each problem is logged once.
 class FolderReaders {
  public:
   static constexpr std::chrono::seconds kRetry{60};
@@ -55,11 +55,11 @@ class FolderReaders {
   FolderReaders(std::function<void(const std::string&)> log, Surroundings surroundings)
       : log_(std::move(log)), surroundings_(std::move(surroundings)) {}
 
-  // Makes an item's folder, where it is not there, and lets its owner and the group, if one is
-  // named, read it. A folder that is there before the item's first attempt is another database's
-  // item's, whose readers must not read this one's results: kLeave. Nothing is done for the
-  // daemon's own user. A folder that its owner cannot read is no reason not to search: that is
-  // logged. Throws std::filesystem::filesystem_error when it cannot be made.
+  // Makes an item's folder if it is missing, and lets its owner and the group, if one is named,
+  // read it. A folder that exists before the item's first attempt belongs to an item of another
+  // database, whose readers must not read this one's results: pass kLeave. Nothing is done for the
+  // daemon's own user. If the owner cannot read the folder, that is only logged, since the search
+  // can still run. Throws std::filesystem::filesystem_error when it cannot be made.
   void prepare(const std::string& folder, int64_t owner, const std::string& group,
                KnownReaders known);
 

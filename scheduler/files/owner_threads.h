@@ -1,6 +1,6 @@
-// Work on users' files, which may never end: a file server that is gone, or a file system of a
-// user's own, blocks whoever opens or reads a file there. Each owner has at most one thread, so
-// that one whose file system hangs holds nobody else's work. The last threads are only for owners
+// Runs work on users' files, which may never end: a file server that is down, or a user's own file
+// system, blocks any thread that opens or reads a file there. Each owner has at most one thread, so
+// that a hanging file system does not delay other owners. The last threads are kept for owners
 // whose last work was answered in time.
 //
 // is_busy(), hanging() and finishes() may be called by any thread, the rest by one at a time.
@@ -18,14 +18,15 @@
 namespace scheduler {
 
 struct OwnerThreadLimits {
-  std::chrono::milliseconds timeout{2000};  // with one owner's file system, in each round
+  std::chrono::milliseconds timeout{2000};  // wait for one owner's file system in each round
   int threads = 64;
-  int kept = 16;  // of them, for owners whose last work was answered in time
+  int kept = 16;  // threads kept for owners whose last work was answered in time
 };
 
 class OwnerThreads {
  public:
-  // Says that the file system has answered, and at which path the work is. By the work's thread.
+  // Reports that the file system has answered, and at which path the work is. Called by the work's
+  // thread.
   using Sign = std::function<void(const std::string& path)>;
   // Must not throw.
   using Work = std::function<void(const Sign&)>;
@@ -34,19 +35,21 @@ class OwnerThreads {
   OwnerThreads(const OwnerThreads&) = delete;
   OwnerThreads& operator=(const OwnerThreads&) = delete;
 
-  // From here on each owner is waited for anew.
+  // Begins a round: each owner may be waited for again.
   void begin_round();
   bool is_busy(int64_t owner) const;
   // False while the owner is busy, and when there is no thread for it.
   bool may_begin(int64_t owner);
-  // Where it may: on a thread of its own. Throws std::system_error when the system has none.
+  // Starts the work on the owner's thread; may_begin() must be true. Throws std::system_error when
+  // the system has no thread left.
   void begin(int64_t owner, const std::string& path, Work work);
-  // Waits for the end of the owner's work as long as there is a sign in time, at most `longest`;
-  // not at all when the last one was late. Returns false when it has not ended:
-  // it ends some time, or never.
+  // Waits for the end of the owner's work as long as it gives a sign in time, at most `longest`;
+  // not at all when the last work was late. Returns false when it has not ended, and it may never
+  // end.
   bool ends(int64_t owner, std::chrono::milliseconds longest = std::chrono::hours(24));
-  // The same for one who waits for this owner alone: as long as there is a sign in time, whatever
-  // became of earlier work, and at most `longest`. True when the owner is not busy.
+  // As ends(), for a caller that waits only for this owner: waits as long as there is a sign in
+  // time, whatever happened to earlier work, and at most `longest`. Returns true when the owner is
+  // not busy.
   bool finishes(int64_t owner, std::chrono::milliseconds longest) const;
   // The owners whose work has given no sign in time, or has found no thread, with a clause for
   // users: "the file system of 'PATH' has not answered for 35 s".

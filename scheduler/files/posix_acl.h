@@ -1,5 +1,5 @@
 // POSIX access control lists as the kernel stores them in the extended attributes of a file: the
-// only form of them that a program needs who adds a reader, and a stable part of Linux's interface.
+// only form that is needed to add a reader, and a stable part of Linux's interface.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 namespace scheduler {
 
 inline constexpr const char* kAccessAcl = "system.posix_acl_access";
-// What new files and folders in a folder begin with.
+// The list that new files and folders in a folder start with.
 inline constexpr const char* kDefaultAcl = "system.posix_acl_default";
 
 // The kernel's own numbers, in the order in which it wants the entries.
@@ -29,30 +29,30 @@ enum class AclTag : uint16_t {
 struct AclEntry {
   AclTag tag{};
   uint16_t rights = 0;         // 4 read, 2 write, 1 execute
-  uint32_t id = 0xFFFF'FFFFU;  // of kUser and kGroup
+  uint32_t id = 0xFFFF'FFFFU;  // for kUser and kGroup
   bool operator==(const AclEntry&) const = default;
 };
 
 using Acl = std::vector<AclEntry>;
 
-// Who may read besides those who may already.
+// Who is to be allowed to read in addition.
 struct FileReaders {
   uid_t user = 0;
   std::optional<gid_t> group{};
 };
 
-// What the permission bits alone say.
+// The list equivalent to the permission bits alone.
 Acl acl_of_mode(mode_t mode);
 
-// The list in which the readers may read and enter. Nobody else can do more than before, also where
-// the mask took rights away from them.
+// The list in which the readers may read and enter. Nobody else gains rights, even where the mask
+// had taken rights away.
 Acl with_readers(Acl acl, const FileReaders& readers);
 
-// The list without what it says of users and groups by their names, and so without a mask. Nobody
-// can do more than before.
+// The list without its entries for named users and groups, and so without a mask. Nobody gains
+// rights.
 Acl without_named(Acl acl);
 
-// Little endian, a version and then 8 bytes for each entry.
+// The kernel's format: little endian, a version and then 8 bytes for each entry.
 std::string to_bytes(const Acl& acl);
 // Throws std::invalid_argument for anything that to_bytes() does not write.
 Acl parse_acl(std::string_view bytes);

@@ -1,6 +1,6 @@
-// A copy in the place of a database that no daemon holds (`margay admin restore`). What happened
-// after the copy is lost but for this: each attempt that was made after it, as its folder shows, is
-// put into it, so that the daemon looks up its job and its result instead of searching again.
+// Replaces a database that no daemon holds by a copy (`margay admin restore`). What happened after
+// the copy was made is lost, except that attempts made since, as their folders show, are added to
+// it, so that the daemon looks up their jobs and results instead of searching again.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ struct RestoreRequest {
   std::string copy{};
   std::string database{};
   std::string jobs{};         // the folder of jobs
-  bool without_jobs = false;  // it is gone for good
+  bool without_jobs = false;  // the folder of jobs is lost for good
 };
 
 struct Restored {
   db::Verification copy{};
-  std::string kept{};                 // the database that was there; empty: there was none
-  std::string kept_problem{};         // why it could not be read; empty: it could
-  std::vector<int64_t> looked_up{};   // items whose attempts were made after the copy
-  std::set<int64_t> unknown_items{};  // that have a folder, and that the copy does not know
+  std::string kept{};                // where the replaced database was kept; empty: there was none
+  std::string kept_problem{};        // why the replaced database could not be read; empty: it could
+  std::vector<int64_t> looked_up{};  // items whose attempts were made after the copy
+  std::set<int64_t> unknown_items{};  // items that have a folder and that the copy does not know
 };
 
-// Why nothing was done, with what to do.
+// Nothing was done; the message says why, and what to do.
 class RestoreRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -45,7 +45,7 @@ class CopyRefused : public RestoreRefused {
   db::Verification found_;
 };
 
-// Either all of it is done or the database stays as it is. `now` in seconds since the epoch. Throws
+// Restores completely or leaves the database as it is. `now` is in seconds since the epoch. Throws
 // db::DatabaseHeld while a daemon holds the database, RestoreRefused, db::DatabaseError and
 // std::system_error.
 Restored restore_database(const RestoreRequest& request, int64_t now);

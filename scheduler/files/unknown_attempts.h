@@ -1,4 +1,4 @@
-// Attempts that have a folder, and of which the database does not know: it is older than they are.
+// Finds attempts that have a folder but are not in the database, which is older than they are.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ namespace scheduler {
 
 struct UnknownAttempts {
   std::vector<db::FoundAttempt> found{};  // at known items, by item and number
-  std::set<int64_t> items{};              // that have a folder, and that the database does not know
-  int64_t highest_item = 0;               // of all folders
+  std::set<int64_t> items{};  // items that have a folder and that the database does not know
+  int64_t highest_item = 0;   // highest id of all folders
 };
 
-// `newest` as db::newest_attempts(). A folder in which no job was ever submitted counts as none.
-// Throws base::FileError and std::filesystem::filesystem_error where the folder of jobs, or a
-// script in it, cannot be read.
+// `newest` comes from db::newest_attempts(). A folder in which no job was ever submitted is
+// ignored. Throws base::FileError and std::filesystem::filesystem_error when the folder of jobs, or
+// a script in it, cannot be read.
 UnknownAttempts find_unknown_attempts(const std::string& jobs,
                                       const std::map<int64_t, int>& newest);
 

@@ -1,4 +1,4 @@
-// cryoSPARC's exposures (.cs). Pure.
+// Reads cryoSPARC's exposures (.cs). Pure.
 #pragma once
 
 #include <string>

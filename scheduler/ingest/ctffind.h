@@ -1,4 +1,5 @@
-// The text files that CTFFIND 4 and 5 write, one per micrograph. Pure but for read_ctffind.
+// Reads the text files that CTFFIND 4 and 5 write, one per micrograph. Pure except for
+// read_ctffind().
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace scheduler::ingest {
 
-// `name` is the file's, for messages and as the values' source. Angles and phase shift come out in
-// degrees (CTFFIND writes the phase shift in radians). A file with several micrographs or frames is
-// refused, since nothing tells which line belongs to the micrograph. Throws IngestError.
+// `name` is the file's name, for messages and as the values' source. Angles and phase shift are
+// returned in degrees (CTFFIND writes the phase shift in radians). A file with several micrographs
+// or frames is refused, since it is not known which line belongs to the micrograph. Throws
+// IngestError.
 db::Ctf parse_ctffind(const std::string& text, const std::string& name);
 db::Ctf read_ctffind(const std::string& path);
 

@@ -1,4 +1,4 @@
-// The size of a micrograph, from the header of its MRC file.
+// Reads the size of a micrograph from the header of its MRC file.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace scheduler {
 
-// Of an open file of so many bytes. Not known (0) unless it is a whole MRC file with one image:
-// what is wrong with another is said by the engine. Reads 1024 bytes; may block on the file system.
+// The size in an open file of `bytes` bytes; not known (0) unless it is a complete MRC file with
+// one image. The engine reports what is wrong with other files. Reads 1024 bytes; may block on the
+// file system.
 db::ImageSize image_size(int descriptor, int64_t bytes);
 
-// Why such a file is no micrograph as yet, a clause to stand behind its name; empty: it is one.
+// Why the file is not a micrograph yet, a clause that follows its name; empty: it is one.
 std::string image_problem(int descriptor, int64_t bytes);
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// What is wrong with a file that lists micrographs or their CTF.
+// The error for files that list micrographs or their CTF.
 #pragma once
 
 #include <stdexcept>

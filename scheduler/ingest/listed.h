@@ -7,7 +7,7 @@
 
 namespace scheduler::ingest {
 
-// What the other program took for the optics of a micrograph; 0: the file does not say.
+// The optics of a micrograph according to the other program; 0: the file does not say.
 struct ListedOptics {
   double pixel_size = 0;            // A
   double voltage = 0;               // kV
@@ -15,8 +15,8 @@ struct ListedOptics {
 };
 
 struct ListedMicrograph {
-  std::string place{};  // in the file: "line 12", "record 3"
-  std::string path{};   // as the file has it, mostly relative to a project's folder
+  std::string place{};  // place in the file: "line 12", "record 3"
+  std::string path{};   // as in the file, mostly relative to a project's folder
   db::Ctf ctf{};        // defocus in A, angles in degrees
   ListedOptics optics{};
   std::string refused{};  // why it cannot be used, a clause; empty: it can

@@ -1,4 +1,4 @@
-// NumPy's files of structured records (.npy, and cryoSPARC's .cs). Pure.
+// Reads NumPy's files of structured records (.npy, and cryoSPARC's .cs). Pure.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,21 @@ struct NumpyField {
   bool swapped = false;
   size_t bytes = 0;   // of one value
   size_t count = 1;   // values in the field
-  size_t offset = 0;  // in the record
+  size_t offset = 0;  // bytes from the start of the record
 };
 
 class NumpyRecords {
  public:
-  // `bytes` must outlive the object. Throws IngestError naming the file: another format, pickled
-  // objects, a header that makes no sense, fewer bytes than the header promises.
+  // `bytes` must outlive the object. Throws IngestError naming the file for another format, pickled
+  // objects, a header that makes no sense, or fewer bytes than the header promises.
   NumpyRecords(const std::string& bytes, const std::string& name);
 
   size_t size() const { return size_; }
   const NumpyField* find(const std::string& name) const;
-  // Of a field that begins with a number; nullopt for other kinds.
+  // The first value of a numeric field; nullopt for other kinds.
   std::optional<double> number(size_t record, const NumpyField& field) const;
-  // Of S and U, without the zeros that fill it, in UTF-8; nullopt for other kinds and for what is
-  // no Unicode.
+  // The text of a field of kind S or U in UTF-8, without padding zeros; nullopt for other kinds and
+  // for invalid Unicode.
   std::optional<std::string> text(size_t record, const NumpyField& field) const;
 
  private:

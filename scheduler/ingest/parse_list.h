@@ -1,4 +1,4 @@
-// Lists of micrographs, whose format is found by their bytes. Pure.
+// Reads lists of micrographs, whose format is recognized by their bytes. Pure.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace scheduler::ingest {
 
-// RELION's STAR files or cryoSPARC's exposures. `name` is the file's, for messages and as the
-// source of the CTF. What is wrong with one micrograph is its own `refused`. Throws IngestError for
-// what concerns the whole file: another format, a missing column (named), a cut file.
+// Reads RELION's STAR files or cryoSPARC's exposures. `name` is the file's name, for messages and
+// as the source of the CTF. A fault of one micrograph is in its `refused`. Throws IngestError for
+// faults of the whole file: another format, a missing column (named), a cut file.
 std::vector<ListedMicrograph> parse_list(const std::string& bytes, const std::string& name);
 
 }  // namespace scheduler::ingest

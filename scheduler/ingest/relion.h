@@ -1,5 +1,5 @@
-// RELION's lists of micrographs with their CTF, micrographs_ctf.star: the form of 3.0, and that of
-// 3.1 and later (with 5's) with optics groups. Pure.
+// Reads RELION's lists of micrographs with their CTF, micrographs_ctf.star: the form of 3.0, and
+// that of 3.1 and later (5 included) with optics groups. Pure.
 #pragma once
 
 #include <string>

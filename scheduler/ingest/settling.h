@@ -1,4 +1,4 @@
-// Which files of a watched folder have been written to their end. Pure.
+// Finds which files of a watched folder are completely written. Pure.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace scheduler::ingest {
 
-// What a look at a file's inode shows: another look that is equal found nothing written.
+// What a look at a file's inode shows; if two looks are equal, nothing was written between them.
 struct FileLook {
   std::string path{};
   int64_t bytes = 0;
@@ -22,17 +22,16 @@ class Settling {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // A file has settled when it has looked the same for so long.
+  // A file has settled when it has looked the same for `settle`.
   explicit Settling(std::chrono::milliseconds settle) : settle_(settle) {}
 
-  // Takes all files that a look at the folder found. Returns those that have settled and are not
-  // dealt with, by path; files that are no longer there are forgotten.
+  // Takes all files found by a look at the folder. Returns, by path, those that have settled and
+  // are not dealt with; files that no longer exist are forgotten.
   std::vector<FileLook> settled(const std::vector<FileLook>& found, Time now);
-  // The file is returned no more as long as it looks like this, or under its name when it was taken
-  // before the program began.
+  // Marks the file as dealt with: it is not returned again as long as it looks like this.
   void deal_with(const FileLook& file) { dealt_with_[file.path] = file; }
-  // Settled once, not yet dealt with: it is looked at again when it has been quiet for as long once
-  // more.
+  // Postpones a settled file that is not dealt with: it is returned again after it has not changed
+  // for another `settle`.
   void postpone(const std::string& path, Time now);
   // Files that were found, have not settled and are not dealt with.
   size_t waiting() const { return waiting_; }

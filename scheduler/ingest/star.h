@@ -1,4 +1,5 @@
-// STAR files as RELION writes them: blocks of loops or of single values, texts in quotes. Pure.
+// Reads STAR files as RELION writes them: blocks of loops or of single values, texts in quotes.
+// Pure.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ struct StarRow {
 
 // A block of single values is a table of one row.
 struct StarTable {
-  std::string name{};                  // behind "data_"; may be empty
+  std::string name{};                  // the part after "data_"; may be empty
   std::vector<std::string> columns{};  // with the underscore: "_rlnDefocusU"
   std::vector<StarRow> rows{};
 
@@ -26,13 +27,13 @@ struct StarTable {
 // Whether the first line that is neither empty nor a comment begins a block.
 bool is_star(const std::string& text);
 
-// Throws IngestError naming file and line: a value outside of a block, a row with another number of
-// values than there are columns, a quote that does not end, a text of several lines.
+// Throws IngestError naming file and line for a value outside of a block, a row whose number of
+// values differs from the number of columns, an unterminated quote, or a text of several lines.
 std::vector<StarTable> parse_star(const std::string& text, const std::string& name);
 
-// A value as it stands in a STAR file: quoted where it must be. RELION knows no escape in quotes,
-// and reads no control character and no two blanks beside each other: nullopt for a text that it
-// would not read back.
+// A value as written in a STAR file, quoted where necessary. nullopt for a text that RELION would
+// not read back: it knows no escapes in quotes, and cannot read control characters or two adjacent
+// blanks.
 std::optional<std::string> star_value(const std::string& text);
 
 }  // namespace scheduler::ingest

@@ -22,8 +22,8 @@ namespace scheduler {
 
 struct ClassRules {
   double least_efficiency = 0.97;
-  int cap_gpus = 1;           // of a job
-  int deadline_cap_gpus = 1;  // of one whose deadline nothing narrower meets
+  int cap_gpus = 1;           // most GPUs of a job
+  int deadline_cap_gpus = 1;  // most GPUs of a job whose deadline nothing narrower meets
   bool urgent = false;        // rule 3 instead of rule 2
 };
 
@@ -32,20 +32,20 @@ struct WidthQuestion {
   RuntimeModel model{};
   ClassRules rules{};
   std::vector<Width> menu{};         // narrowest first; not empty
-  ClusterForecast likely{};          // when GPUs are free as expected,
-  ClusterForecast late{};            // and with 90 % certainty
-  int usable_gpus = 0;               // for items of this class
-  int64_t ready_items = 1;           // of this class and higher ones, this one included
+  ClusterForecast likely{};          // when GPUs are free, as expected
+  ClusterForecast late{};            // when GPUs are free, with 90 % certainty
+  int usable_gpus = 0;               // GPUs that items of this class may use
+  int64_t ready_items = 1;           // ready items of this class and higher ones, this one included
   std::optional<double> deadline{};  // seconds from now
 };
 
-// What one width means. Seconds.
+// What one width means, in seconds.
 struct WidthForecast {
   Width width{};
   double wait = 0;
   double run = 0;
   double done_likely = 0;  // wait and run
-  double done_late = 0;    // not passed with 90 % certainty; infinite: nothing is certain
+  double done_late = 0;    // not exceeded with 90 % certainty; infinite: nothing is certain
   double efficiency = 0;
   bool admissible = false;
 };
@@ -55,22 +55,22 @@ enum class WidthRule { kDeadline, kAtRisk, kBulk, kUrgent };
 struct WidthChoice {
   Width width{};
   WidthRule rule = WidthRule::kBulk;
-  double late_by = 0;                      // of kAtRisk: seconds beyond the deadline, or infinite
-  std::vector<WidthForecast> forecasts{};  // of the widths that the cluster has room for
+  double late_by = 0;                      // for kAtRisk: seconds after the deadline, or infinite
+  std::vector<WidthForecast> forecasts{};  // for the widths for which the cluster has room
 };
 
-// What its width would mean.
+// The forecast of the chosen width.
 const WidthForecast& chosen(const WidthChoice& choice);
 
 // nullopt when the cluster has room for no width of the menu.
 std::optional<WidthChoice> choose_width(const WidthQuestion& question);
 
-// The widest of the menu with at most so many GPUs; the narrowest when none has as few.
+// The widest of the menu with at most `gpus` GPUs; the narrowest when none has so few.
 Width widest_within(const std::vector<Width>& menu, double gpus);
 
-// How several urgent items of the same size share the width that one of them would get: one after
-// the other at that width when this gives the better mean completion, else side by side, each at
-// the width that is left for it.
+// How several urgent items of the same size share the width that one alone would get: one after the
+// other at that width if this gives the better mean completion, otherwise side by side, each at the
+// width that is left for it.
 struct UrgentShare {
   bool in_turn = true;
   Width width{};

@@ -1,4 +1,4 @@
-// Notices when the wall clock is set, by comparing it with the boot clock. Pure: the caller passes
+// Detects that the wall clock was set, by comparing it with the boot clock. Pure: the caller passes
 // the times. Not thread-safe.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace scheduler {
 
 class ClockJumps {
  public:
-  // By how many seconds the wall clock was set since the last call; 0 when it was not, or by less
-  // than two seconds, as a time server corrects it.
+  // By how many seconds the wall clock was set since the last call; 0: not at all, or by less than
+  // two seconds, as by a time server's corrections.
   int64_t seconds(Moment now);
 
  private:
-  std::optional<int64_t> ahead_ms_;  // the wall clock, of the boot clock
+  std::optional<int64_t> ahead_ms_;  // how far the wall clock is ahead of the boot clock
 };
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// How much of the cluster the site's configuration grants, as the policy looks at it. Pure.
+// How much of the cluster the site's configuration grants, in the form that the policy uses. Pure.
 #pragma once
 
 #include "scheduler/config/config.h"

@@ -1,4 +1,4 @@
-// Items that are to be done by a certain time: which goes first, and which may be late. Pure.
+// Items with deadlines: which goes first, and which may be late. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class Deadlines {
   // The snapshot must outlive this.
   explicit Deadlines(const QueueSnapshot& snapshot) : snapshot_(snapshot) {}
 
-  // How long the search takes at most, with 90 % certainty, at the fastest width that the item's
-  // class may have for a deadline; for an item with a job, what is left of that at the job's width.
-  // Seconds; nullopt: not known, such as for any job of the item but the first, which may have
-  // resumed from a checkpoint. The daemon knows the time only where the policy chooses widths.
+  // Seconds that the search takes at most, with 90 % certainty, at the fastest width that the
+  // item's class may have for a deadline; for an item with a job, what is left of that at the job's
+  // width. nullopt: not known, as for every job of the item after the first, which may have resumed
+  // from a checkpoint. The daemon knows the time only where the policy chooses widths.
   std::optional<int64_t> least_seconds(const PlanItem& item);
-  // When the item must start to be done in time: the less is left until then, the sooner it goes.
-  // Where the time of its search is not known, the deadline itself. Seconds since the epoch.
+  // When the item must start to be done in time, seconds since the epoch; the earlier, the sooner
+  // it goes. If the time of its search is not known, this is the deadline itself.
   int64_t latest_start(const PlanItem& item);
 
  private:

@@ -1,6 +1,6 @@
 // When each item is expected to start and to be done: the ready items, in the plan's order, placed
 // one after the other on the GPUs as they are forecast to be free, or on this machine's slots. All
-// are expected values, no bounds; what the model does not know stays unknown. Pure.
+// times are expected values, not bounds; what the model does not know stays unknown. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,13 @@
 namespace scheduler {
 
 // Sets Decision::starts_in, done_in, kind and width, and Plan::queue, times and placing. `ready` is
-// in the order in which items start; `others` are all that are not ready, those with a job among
-// them. A search that has resumed is taken as if it had begun with its job, so that it may be done
-// sooner.
+// in the order in which items start; `others` are all items that are not ready, including those
+// with a job. A resumed search counts as if it had begun with its job, so it may be done sooner.
 //
-// Unknown are: an item of which the time of its search is not known, or with options of its own for
-// the size of its job; one that waits for something other than its turn; and, where jobs wait in
-// Slurm and the cluster's GPUs are not known or nothing may be submitted, all that have not
-// started.
+// The times stay unknown for an item whose search time is not known or whose own options set the
+// size of its job; for one that waits for something other than its turn; and for all that have not
+// started where jobs wait in Slurm and the cluster's GPUs are not known or nothing may be
+// submitted.
 void expect_times(const QueueSnapshot& snapshot, const std::vector<Entry>& ready,
                   const std::vector<Entry>& others, Plan& plan);
 

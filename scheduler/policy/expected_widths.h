@@ -1,5 +1,5 @@
-// Which width a waiting search is expected to get when it has its turn, and how long its job then
-// takes: rules 0 to 3 of the policy by expected times alone. Pure.
+// The width that a waiting search is expected to get at its turn, and how long its job then takes:
+// rules 0 to 3 of the policy with expected times only. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace scheduler {
 
-// One device in the place of a GPU where there are none.
+// The width; one device where it has no GPUs.
 Width with_device(const Width& width);
 
-// Of a search that takes `whole` seconds, in segments, each of which begins with `overhead`
-// seconds, on the same GPUs.
+// Seconds of a search that takes `whole` seconds, if it runs in segments on the same GPUs, each of
+// which begins with `overhead` seconds.
 double in_segments(double whole, int64_t segment, double overhead);
 
-// A search that has no job, and the class that it is in.
+// A search without a job, and its class.
 struct WaitingSearch {
   db::Priority priority = db::Priority::kNormal;
   int kind = -1;
@@ -29,7 +29,7 @@ struct WaitingSearch {
   double left = 1;                   // PlanItem::left
   int64_t finish_by = 0;             // seconds since the epoch; 0: it has no deadline
   bool own_place = false;            // has_own_place(): the site's width, and no segments
-  JobBounds bounds{};                // of its class, and of its own place
+  JobBounds bounds{};                // those of its class and of its own place
 };
 
 class ExpectedWidths {
@@ -37,16 +37,16 @@ class ExpectedWidths {
   // `now` in seconds since the epoch. The limits must outlive this.
   ExpectedWidths(const ClusterLimits& limits, int64_t now) : limits_(limits), now_(now) {}
 
-  // `left`: ready items of its class that have not had their turn, itself included. nullopt where
+  // `left`: ready items of its class that have not had their turn, this one included. nullopt when
   // its class may have no width of the menu.
   std::optional<Width> of(const WaitingSearch& search, int64_t left, Devices& devices);
-  // Of its job, or of its jobs where it runs in segments.
+  // Seconds of its job, or of all its jobs if it runs in segments.
   double run_seconds_of(const WaitingSearch& search, const Width& width);
-  // What its class may have, narrowest first; where the widths are fixed, that one.
+  // The widths that its class may have, narrowest first; with fixed widths, only that one.
   std::vector<Width> allowed(const WaitingSearch& search);
 
  private:
-  // How long a whole search takes.
+  // The time of a whole search.
   struct Timed {
     Width width{};
     double seconds = 0;
@@ -69,7 +69,7 @@ class ExpectedWidths {
 
   const ClusterLimits& limits_;
   int64_t now_;
-  // By class, kind, whether a deadline is to be met, and the most nodes and GPUs.
+  // By class, kind, whether a deadline must be met, and the most nodes and GPUs.
   std::map<std::tuple<db::Priority, int, bool, int, int>, Menu> menus_{};
   std::vector<Known> last_{};
   int by_wait_ = 0;

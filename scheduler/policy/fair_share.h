@@ -1,5 +1,5 @@
-// Which group's items go first within a class: those of the group that has used the least of the
-// GPUs' time for its share, where what was used counts half after each week. Pure.
+// Which group's items go first within a class: those of the group that has used the least GPU time
+// for its share. The weight of past use halves every week. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace scheduler {
 
 inline constexpr double kHalfLifeOfUse = 7 * 24 * 3600;  // seconds
 
-// GPU-seconds of the jobs that have ended, by group. Times are seconds since the epoch.
+// GPU-seconds of ended jobs, by group, decayed. Times are seconds since the epoch.
 class DecayedUse {
  public:
   void add(const std::string& group, int64_t ended, double gpu_seconds);
   double of(const std::string& group, int64_t now) const;
-  // The mean of the jobs that have ended, recent ones counting more; nullopt before the
-  // first has ended.
+  // The mean GPU-seconds of an ended job, with more weight on recent ones; nullopt before the first
+  // has ended.
   std::optional<double> usual_job() const;
 
  private:
@@ -32,22 +32,22 @@ class DecayedUse {
   Sum jobs_{};
 };
 
-// A Unix group, as the plan looks at it.
+// A Unix group's use and share, as the plan needs them.
 struct GroupUse {
   std::string name{};
   double gpu_seconds = 0;
-  double share = 1;  // of the GPUs, in proportion to those of the others
+  double share = 1;  // share of the GPUs, in proportion to the other groups' shares
 };
 
-// GPU-seconds of the group for each share that it has.
+// The group's GPU-seconds divided by its share.
 double use_per_share(const GroupUse& group);
 
-// The groups in turn: next() is the one with the least use for its share, and of several the one
-// that comes first in `groups`. What take() is given counts as used.
+// Lets groups take turns: next() is the one with the least use for its share, and of several the
+// first in `groups`. take() adds to a group's use.
 class GroupTurns {
  public:
   explicit GroupTurns(const std::vector<GroupUse>& groups);
-  // For a group that has no more items.
+  // Removes a group that has no more items.
   void leave_out(size_t group);
   bool empty() const { return order_.empty(); }
   size_t next() const;

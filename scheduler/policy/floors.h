@@ -1,11 +1,11 @@
-// The floors of the classes: the share of the GPUs that the items of a class get whatever waits
-// above them. Pure.
+// The floors of the classes: the share of the GPUs that the items of a class get even while more
+// urgent items wait. Pure.
 //
-// A share is one of the GPUs that Margay may really use: those that its jobs hold or may still get,
+// A share refers to the GPUs that Margay can really use: those that its jobs hold or may still get,
 // not those of other people, and no more than `max_jobs` can use. A class whose jobs hold less than
-// its floor goes first with its next item. A floor that is less than one job's GPUs is kept in
-// time: a job becomes due once the class has held nothing for so long that its share comes out.
-// Nothing adds up while a class has no use for its floor.
+// its floor goes first with its next item. A floor below one job's GPUs is averaged over time: a
+// job becomes due once the class has held nothing for long enough to be owed it. Nothing
+// accumulates while a class has no ready items.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,19 @@
 
 namespace scheduler {
 
-// Of one class, at the time of the plan.
+// One class's floor at the time of the plan.
 struct Floor {
   double share = 0;  // 0: none
   int usable = 0;    // GPUs that Margay may use
-  int held = 0;      // of these, by the class's jobs that run, or wait or are submitted anew
-                     // because of the floor
-  int64_t jobs = 0;  // that hold these
-  int64_t jobs_waiting = 0;  // that wait in the cluster among those of the class
-  int64_t idle_since = 0;    // since when the class holds nothing although items of it are ready
-  // Of its next item's job, for the bound:
+  // GPUs held by the class's jobs that run, or that wait or are resubmitted because of the floor.
+  int held = 0;
+  int64_t jobs = 0;          // jobs that hold these GPUs
+  int64_t jobs_waiting = 0;  // jobs that wait in the cluster among those of the class
+  // Since when the class holds nothing although items of it are ready; seconds since the epoch.
+  int64_t idle_since = 0;
+  // For the bound: the next item's job.
   int job_gpus = 1;
-  double job_seconds = 0;  // not passed with 90 % certainty
+  double job_seconds = 0;  // not exceeded with 90 % certainty
   // Seconds until its GPUs are free, with 90 % certainty, and the same for the items after it.
   double first_wait = std::numeric_limits<double>::infinity();
   double later_waits = 0;
@@ -37,20 +38,20 @@ struct Floor {
   double gpus() const { return share * usable; }
 };
 
-// Seconds until the start of an item behind so many of its class that the floor guarantees, judging
-// by what is known now; nullopt: there is no bound.
+// Seconds within which the floor guarantees the start of an item with `items_ahead` items of its
+// class before it, as far as is known now; nullopt: there is no bound.
 std::optional<double> longest_wait(const Floor& floor, int64_t items_ahead);
 
 class Floors {
  public:
-  // No class has a floor where the free GPUs are not known. The snapshot must outlive this.
+  // No class has a floor while the free GPUs are not known. The snapshot must outlive this.
   explicit Floors(const QueueSnapshot& snapshot);
 
-  // Whether the class's next job, of this width and so many seconds (of a segment, where its search
-  // is cut into such), goes before those of higher classes.
+  // Whether the class's next job, with this width and duration in seconds (of a segment, if its
+  // search runs in segments), goes before those of higher classes.
   bool is_due(db::Priority priority, const Width& width, double seconds) const;
-  // A job of the class is submitted for its floor, or stopped to be submitted anew for it. What it
-  // saved up is spent once the cluster has the job.
+  // Counts a job of the class as submitted for its floor, or as stopped to be resubmitted for it.
+  // The time that the class has saved up is spent once the cluster has the job.
   void take(db::Priority priority, const Width& width);
   // null: the class has no floor.
   Floor* of(db::Priority priority);

@@ -1,5 +1,5 @@
-// Which hosts a job is kept away from, a pure function of what failed where. Many items that fail
-// at one host indicate a bad node; one item that fails at many hosts indicates bad data.
+// Which hosts a job must not use: a pure function of what failed where. Many items that fail at one
+// host indicate a bad node; one item that fails at many hosts indicates bad data.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@ namespace scheduler {
 
 struct HostExclusionRules {
   std::chrono::seconds window{86'400};  // older failures do not count
-  int items_of_host = 3;                // so many failed items make a bad host
-  int hosts_of_item = 3;                // so many hosts make a bad item
+  int items_of_host = 3;                // failed items that make a bad host
+  int hosts_of_item = 3;                // hosts with failures that make a bad item
 };
 
 // True for a cause of failure that the host may be responsible for.
 bool indicates_bad_host(const std::string& cause);
 
-// False for Slurm's lists of several hosts ("n[01-04]"), which single out no host.
+// False for Slurm's lists of several hosts ("n[01-04]"), which do not identify one host.
 bool is_one_host(const std::string& host);
 
-// How many of the cluster's nodes may be excluded at once: a quarter, and none when their number is
-// unknown (0).
+// How many of the cluster's nodes may be excluded at once: a quarter; none when their number is not
+// known (0).
 int most_excluded(int nodes);
 
 // The hosts to exclude from the next job of this item: first those where the item itself failed,

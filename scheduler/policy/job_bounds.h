@@ -1,5 +1,5 @@
-// What Slurm lets one job have: the limits of its partition, of its QOS and the partition's, and of
-// its account and user. Pure.
+// Limits of one job in Slurm: those of its partition, of its QOS and the partition's, and of its
+// account and user. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct JobBounds {
   bool operator==(const JobBounds&) const = default;
 };
 
-// Of a job in this partition that asks for this account and QOS, if `place` names them.
+// The bounds of a job in this partition that asks for the account and QOS in `place`, if it names
+// them.
 JobBounds bounds_of_job(const slurm::SiteFacts& site, const std::string& partition,
                         const std::map<std::string, std::string>& place);
 

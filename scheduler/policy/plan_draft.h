@@ -1,5 +1,5 @@
-// A plan while it is made: each reason and each text is in it about once, however many items have
-// it.
+// A plan under construction: each reason and each text is stored about once, however many items
+// have it.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,14 @@ namespace scheduler {
 
 class PlanDraft {
  public:
-  // `number` is a decision's in the plan. The reference holds until another decision is added.
+  // Adds the decision with this number in the plan. The reference is valid until another decision
+  // is added.
   Decision& decide(size_t number, Verdict verdict, const Reason& reason);
 
-  // Returns its number in the plan.
+  // Adds the text and returns its number in the plan.
   int add_text(const std::string& text);
-  // The same for a text of the snapshot, which many items wait for; null: -1. Texts differ
-  // where their addresses do.
+  // The number of a text of the snapshot, which many items wait for; null: -1. Texts are compared
+  // by address.
   int text_number(const std::string* text);
 
   Plan plan;

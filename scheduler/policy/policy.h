@@ -3,14 +3,14 @@
 // The rules: class goes before class. Within a class the group goes first that has used the least
 // for its share (fair_share.h), and within a group the owners take turns. Of an owner's items those
 // with a deadline go first, the one with the least time to spare before the others (deadlines.h),
-// and then the oldest. As many jobs start as the cluster takes from Margay. Each has the width that
-// item_widths.h chooses, or the site's where the figures for a choice are missing. The job of an
-// urgent item is stopped with a checkpoint and resumed on more GPUs where it is done clearly sooner
-// with them. Where jobs wait in the cluster's own queue, only a few of each class wait there; the
-// rest waits here, where an urgent item can still pass it.
+// and then the oldest. As many jobs start as the cluster accepts from Margay. Each has the width
+// that item_widths.h chooses, or the site's where the figures for a choice are missing. The job of
+// an urgent item is stopped with a checkpoint and resumed on more GPUs where that makes it done
+// clearly sooner. Where jobs wait in the cluster's own queue, only a few of each class wait there;
+// the rest waits here, where an urgent item can still pass it.
 //
-// Where a rule stands: whether an item is ready, holds.h; the order, ready_order.h, fair_share.h
-// and deadlines.h; how many start, filling.h; the floors of classes, floors.h; widths,
+// Where each rule is implemented: whether an item is ready, holds.h; the order, ready_order.h,
+// fair_share.h and deadlines.h; how many start, filling.h; the floors of classes, floors.h; widths,
 // choose_width.h (one item) and item_widths.h (in a queue); jobs that are stopped for others,
 // item_widths.h and spare_widths.cpp; segments and time limits, item_widths.h; expected times,
 // expected_times.h. The words for users are in plan_text.h and width_text.h. docs/policy.md has
@@ -27,7 +27,7 @@ namespace scheduler {
 
 bool has_ended(db::ItemState state);
 
-// The classes of which ready items wait only because as many jobs wait in the cluster as may.
+// The classes whose ready items wait only because as many jobs wait in the cluster as may.
 std::set<db::Priority> full_classes(const QueueSnapshot& snapshot);
 
 Plan plan(const QueueSnapshot& snapshot);

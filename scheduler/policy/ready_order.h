@@ -1,6 +1,6 @@
 // Which ready item of a class goes first: that of the group that has used the least of the GPUs for
-// its share, there that of the owner with the fewest jobs, and of his the one with the least time
-// to spare before its deadline, then the oldest. Pure.
+// its share, then that of the owner with the fewest jobs, then the one with the least time to spare
+// before its deadline, then the oldest. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace scheduler {
 
-// An item, and which of the plan's decisions is its own.
+// An item and the number of its decision in the plan.
 struct Entry {
   const PlanItem* item = nullptr;
   uint32_t decision = 0;
@@ -26,12 +26,12 @@ class ReadyOrder {
   ReadyOrder(const QueueSnapshot& snapshot, Deadlines& deadlines)
       : snapshot_(snapshot), deadlines_(deadlines), groups_(snapshot.groups) {}
 
-  // An item that has a job: its owner and its group have had a turn.
+  // Counts an item with a job: its owner and its group have had a turn.
   void count_job(const PlanItem& item);
   void put_in_order(std::vector<Entry>& of_class, bool has_deadlines);
 
   bool has_groups() const { return groups_.size() > 1; }
-  // What each has used, the jobs that were counted included.
+  // What each group has used, the counted jobs included.
   const std::vector<GroupUse>& groups() const { return groups_; }
   double use_of(int group) const;
 
@@ -43,7 +43,7 @@ class ReadyOrder {
   const QueueSnapshot& snapshot_;
   Deadlines& deadlines_;
   std::vector<GroupUse> groups_;
-  std::unordered_map<int64_t, int32_t> jobs_{};  // that run or wait, by owner
+  std::unordered_map<int64_t, int32_t> jobs_{};  // running and waiting jobs, by owner
 };
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// Which ended items a site's retention removes. Pure.
+// Decides which ended items a site's retention removes. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct EndedItem {
   int64_t id = 0;
   db::Priority priority = db::Priority::kNormal;
   int64_t ended = 0;               // seconds since the epoch
-  std::optional<int64_t> bytes{};  // what its removal would free; unset: it was not measured yet
+  std::optional<int64_t> bytes{};  // bytes that its removal would free; unset: not measured yet
 };
 
 enum class WhyRemoved { kAge, kTotal };
@@ -24,9 +24,9 @@ struct ToRemove {
   WhyRemoved why = WhyRemoved::kAge;
 };
 
-// Those that have ended first come first: all that are too old, and then, while the others of
-// classes that are not kept for ever take more than `total`, one after another. Until all of the
-// others are measured, none is removed for `total`.
+// The items to remove, in the order of their ends: all that are too old, and then, as long as the
+// others (without classes that are kept for ever) take more than `total` bytes, one after another.
+// None is removed for `total` until all of these are measured.
 std::vector<ToRemove> choose_to_remove(std::vector<EndedItem> items, const Retention& retention,
                                        int64_t now);
 

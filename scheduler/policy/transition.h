@@ -1,7 +1,7 @@
-// What becomes of an attempt, and of its item, given the evidence: a pure table.
+// Decides the outcome of an attempt and its item from the evidence: a pure table.
 //
 // The manifest counts most, then the job's terminal state, its present state, and last its absence.
-// Absence from the queue never means "finished", and a state that we do not know means alive.
+// Absence from the queue never means "finished", and an unknown state means alive.
 #pragma once
 
 #include <map>
@@ -16,32 +16,34 @@ namespace scheduler {
 
 enum class ManifestWitness {
   kAbsent,
-  kAccepted,  // of this attempt, complete, and of the registered template
-  kRefused,   // of another attempt, damaged, or without its files
+  kAccepted,  // from this attempt, complete, and of the registered template
+  kRefused,   // from another attempt, damaged, or without its files
 };
 
 struct Evidence {
   ManifestWitness manifest = ManifestWitness::kAbsent;
-  std::string manifest_problem;  // of kRefused, one sentence
+  std::string manifest_problem;  // for kRefused, one sentence
   std::optional<slurm::JobStatus> job;
-  bool vanished = false;        // absent from complete snapshots for longer than a job may be
+  bool vanished = false;        // missing from complete snapshots for longer than a job may be
   bool claim_alive = false;     // a process still writes into the attempt's folder
   bool files_may_come = false;  // a shared file system may show a finished job's files late
   bool never_ran = false;       // no script of this attempt has begun
-  bool no_progress = false;     // stopped no further than the checkpoint it began with
-  std::string segment{};        // how long its segment was to be, if it was to run one: "1.0 h"
-  // Why submissions pause if its device failed: it failed on other nodes, too. Empty: the item or
-  // the host may be to blame.
+  bool no_progress = false;     // it stopped no further than the checkpoint that it began with
+  std::string segment{};        // the length of its segment, if it had one: "1.0 h"
+  // Why submissions pause if its device failed, since devices failed on other nodes, too. Empty:
+  // the item or the host may be to blame.
   std::string hardware_pause;
-  bool disk_full = false;           // the engine or the file system reports it
-  bool checkpoint_refused = false;  // by the engine, of its job that was to resume from it
-  std::string error;                // the engine's message, or the last line of the log
-  std::string away;                 // how its micrograph is missing together with its folder
-  std::string memory_error;         // the log's line that says so, if its memory did not suffice
-  bool ended_unseen = false;        // the folder of jobs was away when its end was first seen
+  bool disk_full = false;  // the engine or the file system reports it
+  // The engine refused the checkpoint from which its job was to resume.
+  bool checkpoint_refused = false;
+  std::string error;  // the engine's message, or the last line of the log
+  std::string away;   // how its micrograph and its folder are missing; empty: they are not
+  // The log's line that says that its memory did not suffice; empty: none does.
+  std::string memory_error;
+  bool ended_unseen = false;  // the folder of jobs was missing when its end was first seen
   bool cancel_requested = false;
-  // How the micrograph differs from the enqueued one, or the volume from the registered one, by the
-  // result or by what the engine refused to search; empty when neither does.
+  // How the micrograph differs from the enqueued one, or the volume from the registered one,
+  // according to the result or to what the engine refused to search; empty when neither differs.
   std::string input_changed;
 };
 
@@ -49,25 +51,25 @@ struct Evidence {
 Outcome judge(const db::Attempt& attempt, const Evidence& evidence, const Failures& failures,
               const RetryRules& rules);
 
-// For a submission that got no answer and of which the cluster proved to know nothing.
+// For a submission that got no answer and whose job the cluster proved not to have.
 Outcome judge_never_started(const Failures& failures, const RetryRules& rules);
 
-// What a refused job asked for besides what every job of the site asks for.
+// What a refused job asked for in addition to what every job of the site asks for.
 struct Asked {
-  std::map<std::string, std::string> own_options{};  // the item's, not the site's
-  std::string lane{};                                // of its own (lanes.h); empty: the plain one
-  // What makes its job wider or narrower than plain ones, as the configuration's keys; else empty.
+  std::map<std::string, std::string> own_options{};  // the item's own, not the site's
+  std::string lane{};                                // its lane (lanes.h); empty: the plain one
+  // The configuration's keys that make its job wider or narrower than plain ones; else empty.
   std::string shape_keys{};
-  std::string class_name{};  // of a class with options of its own; else empty
-  bool raised = false;       // more time or memory than at first, after earlier attempts
+  std::string class_name{};  // its class, if that has options of its own; else empty
+  bool raised = false;  // it asked for more time or memory than at first, after earlier attempts
 };
 
 // For a submission that the cluster refused.
 Outcome judge_rejected(const slurm::SubmitResult& answer, const Asked& asked,
                        const Failures& failures, const RetryRules& rules);
 
-// Whether a refusal may be about the number of jobs: Slurm's one sentence for the limits of
-// accounts and QOS covers that and the size of a job alike.
+// Whether a refusal may be about the number of jobs: Slurm uses one sentence for the limits of
+// accounts and QOS, on the number of jobs and on the size of one.
 bool may_be_about_number(const std::string& message);
 
 // Whether a line of a job's log, or Slurm's reason, says that the job used more memory than it had.

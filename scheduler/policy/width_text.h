@@ -1,4 +1,4 @@
-// What an item gets, and why, as its plan says it. Pure.
+// What an item gets, and why, in the words of a plan. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace scheduler {
 
-// "1 node (4 GPUs): 16.0 GPU hours ...", as explain() has it.
+// "1 node (4 GPUs): 16.0 GPU hours ...", with the text of explain().
 std::string what_it_gets(const PlanItem& item, const ItemWidth& width,
                          const QueueSnapshot& snapshot);
 

@@ -1,4 +1,4 @@
-// Keeps the house in the background, a little in each interval.
+// Runs the Housekeeper in the background, a little in each interval.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ class KeeperThread {
   KeeperThread(const KeeperThread&) = delete;
   KeeperThread& operator=(const KeeperThread&) = delete;
 
-  // There may be something to do. By any thread.
+  // Call it when there may be something to do. For any thread.
   void wake() { signal_.wake(); }
-  // Lets it end soon, without waiting for it. By any thread.
+  // Makes the thread end soon, without waiting for it. For any thread.
   void stop();
 
  private:

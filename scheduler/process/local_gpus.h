@@ -5,8 +5,8 @@
 
 namespace scheduler {
 
-// Looks for them where searches run on this machine, and leaves config.local.found and found_note.
-// None are used by an engine that was built without CUDA. Throws ConfigError.
+// If searches run on this machine, looks for its GPUs and sets config.local.found and found_note.
+// An engine that was built without CUDA uses none. Throws ConfigError.
 void find_local_gpus(Config& config);
 
 }  // namespace scheduler

@@ -12,7 +12,7 @@ struct Options {
   bool doctor = false;
   bool init = false;
   std::string init_file = "margayd.yaml";
-  std::string backup{};  // file; empty: none is wanted
+  std::string backup{};  // file for a backup; empty: no backup
 };
 
 // Adds the options to the program's parser; `options` must outlive it.

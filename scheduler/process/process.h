@@ -7,13 +7,13 @@
 
 namespace scheduler {
 
-// Returns the exit code: docs/daemon.md.
+// Returns the exit code (docs/daemon.md).
 int run(const Options& options);
 
-// Says on standard error why margayd does not start, and returns `code`.
+// Prints on standard error why margayd does not start, and returns `code`.
 int refuse(const std::string& why, int code);
 
-// `code`, or that of a failure where what was printed could not be written.
+// Returns `code`, or the code of a failure when the output could not be written.
 int end_with(int code);
 
 }  // namespace scheduler

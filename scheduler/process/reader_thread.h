@@ -1,4 +1,4 @@
-// Reads micrographs while there are some to be read.
+// Reads micrographs in the background while there are some to read.
 #pragma once
 
 #include <chrono>
@@ -12,16 +12,16 @@ namespace scheduler {
 
 class ReaderThread {
  public:
-  // Wakes the tick after what it has read.
+  // Wakes the tick after each reading.
   ReaderThread(Daemon& daemon, TickSignal& tick_signal, std::chrono::milliseconds pause);
   // Waits for the thread.
   ~ReaderThread();
   ReaderThread(const ReaderThread&) = delete;
   ReaderThread& operator=(const ReaderThread&) = delete;
 
-  // There may be more to read. By any thread.
+  // Call it when there may be more to read. For any thread.
   void wake() { signal_.wake(); }
-  // Lets it end soon, without waiting for it. By any thread.
+  // Makes the thread end soon, without waiting for it. For any thread.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-// What of a changed configuration a running margayd can take. Pure.
+// Decides which part of a changed configuration a running margayd can apply. Pure.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 namespace scheduler {
 
 struct Reload {
-  Config config;                            // the new one, with the running values of those keys
-  std::vector<std::string> need_restart{};  // keys that differ and that only a restart applies
+  Config config;  // the new configuration, with the running values of the need_restart keys
+  std::vector<std::string> need_restart{};  // changed keys that only a restart applies
 };
 
 Reload reload_of(const Config& running, Config wanted);
 
-// Searches that had GPUs are not given the processor instead because the driver does not answer.
-// Throws GpusMissing.
+// Checks that searches which have GPUs do not fall back to the processors because the driver does
+// not answer. Throws GpusMissing.
 void check_gpus(const LocalOptions& running, const LocalOptions& wanted);
 
 }  // namespace scheduler

@@ -1,5 +1,5 @@
-// The signals that margayd takes: SIGTERM and SIGINT end it, SIGHUP makes it read its configuration
-// again.
+// The signals that margayd handles: SIGTERM and SIGINT end it, SIGHUP makes it read its
+// configuration again.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 
 namespace scheduler {
 
-// Before any thread is started: from here on only a SignalThread gets these signals.
+// Call it before any thread is started: from here on only a SignalThread gets these signals.
 void block_signals();
 
 class SignalThread {
  public:
-  // Without `reloads`, SIGHUP ends margayd, too: it has no file to read, and its terminal is gone.
-  // `abandon` is called by this thread before the process ends although its tick has not.
+  // Without `reloads`, SIGHUP also ends margayd: there is no file to read, and the terminal is
+  // gone. This thread calls `abandon` before the process ends while a tick has not.
   SignalThread(TickSignal& tick_signal, bool reloads, std::function<void()> abandon);
   ~SignalThread();
   SignalThread(const SignalThread&) = delete;

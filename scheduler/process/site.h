@@ -1,5 +1,5 @@
-// What one configuration makes: the cluster, the daemon that ticks, the commands and the API. A
-// reload makes another one; both use the same database, which has all that must last.
+// What one configuration creates: the cluster, the daemon that ticks, the commands and the API. A
+// reload creates another site; both use the same database, which has everything that must persist.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ class Site {
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
-  // Before the first tick, by the thread that ticks: from here on micrographs are read and the
-  // house is kept.
+  // Call it before the first tick, on the thread that ticks: it starts the reading of micrographs
+  // and the housekeeping.
   void begin();
-  // Another site takes over, or margayd ends: this one reads and removes no more, and finishes the
-  // requests that it has.
+  // Call it when another site takes over or margayd ends: this one reads and removes no more, and
+  // finishes the requests that it has.
   void retire();
 
   const Config& config() const { return config_; }
@@ -47,7 +47,7 @@ class Site {
   HousekeeperContext housekeeper_context();
   api::DaemonHooks hooks();
   DaemonStatus status() const;
-  // Another one, that answers while the daemon's own is busy.
+  // A separate cluster object, which answers while the daemon's own is busy.
   std::unique_ptr<slurm::Cluster> asked_cluster() const;
   RenderedScript script_of(const api::ScriptRequest& request);
   void wake();
@@ -67,7 +67,8 @@ class Site {
   api::Service service_;
 };
 
-// The site that ticks and answers. By any thread; who still uses an older one keeps it alive.
+// The site that ticks and answers. For any thread; a thread that still uses an older site keeps it
+// alive.
 class CurrentSite {
  public:
   std::shared_ptr<Site> get() const {
@@ -84,7 +85,7 @@ class CurrentSite {
   std::shared_ptr<Site> site_;
 };
 
-// What the doctor finds; `instance` is the database's, empty where no daemon runs.
+// The doctor's findings; `instance` is the database's, empty when no daemon runs.
 std::vector<slurm::Finding> examine(const Config& config, const std::string& instance);
 
 }  // namespace scheduler

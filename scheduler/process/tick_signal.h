@@ -1,5 +1,5 @@
-// Lets other threads wake a loop, ask it for something at the edge of its round, and end it. Every
-// member may be called by any thread.
+// Lets other threads wake a loop, make requests that it handles between rounds, and end it. Every
+// method may be called by any thread.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace scheduler {
 class TickSignal {
  public:
   void wake() { set(woken_); }
-  // Wakes the loop, whose takes_reload() is then true once.
+  // Wakes the loop; takes_reload() then returns true once.
   void reload() {
     set(reload_);
     wake();
@@ -32,8 +32,8 @@ class TickSignal {
     woken_ = false;
     return !stopped_;
   }
-  // Waits until nobody has woken the loop for `quiet`, but no longer than `longest`. Returns false
-  // when it is time to end.
+  // Waits until no thread has woken the loop for `quiet`, but no longer than `longest`. Returns
+  // false when it is time to end.
   bool settle(std::chrono::milliseconds quiet, std::chrono::milliseconds longest) {
     std::unique_lock lock(mutex_);
     const auto latest = std::chrono::steady_clock::now() + longest;

@@ -1,5 +1,5 @@
 // The script of one attempt, from the site's template, its configuration, the item's own options
-// and what the last failures taught.
+// and what follows from the last failures.
 #pragma once
 
 #include <map>
@@ -16,25 +16,26 @@ namespace scheduler {
 struct ScriptInputs {
   db::Item item{};
   db::Attempt attempt{};            // number, token, directory, resume_from
-  std::optional<JobShape> shape{};  // none: the configuration's
-  std::string batch{};              // of correlations, empty: the engine's choice
-  int threads = 1;                  // of a local job
+  std::optional<JobShape> shape{};  // unset: the configuration's
+  std::string batch{};              // correlations per batch; empty: the engine's choice
+  int threads = 1;                  // CPU threads of a local job
   std::set<std::string> excluded_hosts{};
-  double time_factor = 1;    // of the time limit, after jobs that ran into it
-  double memory_factor = 1;  // of the memory, after jobs that needed more
-  int64_t segment = 0;       // seconds after which it stops with a checkpoint; 0: it runs whole
-  int64_t limit = 0;         // seconds that the model gives it; 0: its options say
-  int64_t longest = 0;       // seconds that such a job may ask for; 0: not limited
+  double time_factor = 1;    // raises the time limit after jobs that ran into it
+  double memory_factor = 1;  // raises the memory after jobs that needed more
+  int64_t segment = 0;  // seconds after which it stops with a checkpoint; 0: it runs to its end
+  int64_t limit = 0;    // time limit by the model, seconds; 0: its options decide
+  int64_t longest = 0;  // longest time limit of such a job, seconds; 0: not limited
 };
 
 struct JobScript {
   std::string text{};
-  int gpus = 0;                // of the whole job
-  int nodes = 1;               // at most
-  bool wide = false;           // several nodes: submitted held, released when its id is stored
-  slurm::Directives raised{};  // what it asks for more of than its options do: time, memory
-  // Seconds until its checkpoint; 0: it runs whole, since nothing warns it, or a shorter time or
-  // one of the item's own options holds.
+  int gpus = 0;       // of the whole job
+  int nodes = 1;      // at most
+  bool wide = false;  // several nodes: submitted held, released when its id is stored
+  // Options whose values are higher than the item's and site's: time, memory.
+  slurm::Directives raised{};
+  // Seconds until its checkpoint; 0: it runs to its end, since it gets no warning, or a shorter
+  // time or one of the item's own options applies.
   int64_t segment = 0;
 };
 
@@ -42,25 +43,25 @@ struct JobScript {
 JobScript render_job(const Config& config, const ScriptInputs& inputs);
 
 // What a job of this shape asks of the cluster: the shape, the script template, the configuration
-// and the item's own options, each over the ones before. Throws as render_job().
+// and the item's own options, each overriding the ones before. Throws as render_job().
 slurm::Directives directives_of(const Config& config, const JobShape& shape,
                                 const std::map<std::string, std::string>& item_options);
 slurm::Directives directives_of(const Config& config, Shape shape,
                                 const std::map<std::string, std::string>& item_options);
 
-// Small JSON for the administrator, at most 1024 bytes: Slurm refuses more.
+// Small JSON for the administrator, at most 1024 bytes, since Slurm refuses more.
 std::string job_comment(const std::string& instance, const db::Item& item,
                         const db::Attempt& attempt);
 
-// What the script finds in its environment besides the cluster's own variables.
+// The script's environment in addition to the cluster's own variables.
 std::map<std::string, std::string> job_environment(const Config& config);
 
-// The program that job scripts run the engine by must be there. Throws ConfigError saying where it
-// was looked for.
+// Checks that the program by which job scripts run the engine exists. Throws ConfigError saying
+// where it was looked for.
 void check_job_program(const Config& config);
 
-// Every script template that the configuration can choose, tried at start: read, its #SBATCH lines
-// understood and without contradiction to the configuration. Throws ConfigError.
+// Checks at start every script template that the configuration can choose: it can be read, its
+// #SBATCH lines are valid and do not contradict the configuration. Throws ConfigError.
 void check_script_templates(const Config& config);
 
 }  // namespace scheduler

@@ -1,6 +1,6 @@
-// A script template and values make a script: a pure function. {{name}} becomes the value, quoted
-// for the shell; nothing else of mustache is allowed, since it would let a value escape its quotes
-// or a misspelt name vanish.
+// Makes a script from a script template and values: a pure function. {{name}} becomes the value,
+// quoted for the shell; nothing else of mustache is allowed, since it would let a value escape its
+// quotes or a misspelt name vanish.
 #pragma once
 
 #include <map>
@@ -9,13 +9,13 @@
 
 namespace scheduler {
 
-// Names the template and the line.
+// The message names the template and the line.
 class ScriptError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// One word for the shell, whatever is in it; in quotes only where it needs them.
+// The value as one word for the shell, quoted only where necessary.
 std::string shell_quote(const std::string& value);
 
 // Throws ScriptError for a name without a value, for unquoted or other tags, and for values with a

@@ -1,4 +1,4 @@
-// A site's script template with what it includes: the files as they are written, before render.
+// A site's script template with what it includes: the unrendered files.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace scheduler {
 
-// Two lines of our own stand in a template, each on a line of its own from its first column:
+// A template may have two kinds of directives, each on a line of its own from its first column:
 //   #MARGAY include NAME   another file of the same folder, which includes nothing itself
 //   #MARGAY setup          the site's lines from `slurm.setup`, as they are
 struct ScriptTemplate {
@@ -20,8 +20,8 @@ struct ScriptTemplate {
 // Throws ScriptError naming the file.
 ScriptTemplate read_template(const std::string& folder, const std::string& name);
 
-// Each piece rendered by render_script(), so that messages name the file and its line, and nothing
-// in a value is ever taken for a line of the template. Throws ScriptError.
+// Renders each piece by render_script(), so that messages name the file and its line, and a value
+// is never taken for a line of the template. Throws ScriptError.
 std::string render_template(const ScriptTemplate& script,
                             const std::map<std::string, std::string>& values,
                             const std::vector<std::string>& setup = {});

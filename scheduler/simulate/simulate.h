@@ -1,11 +1,11 @@
-// The daemon's own policy over virtual time: plan() (policy/policy.h) decides what is submitted to
-// a virtual cluster and what is stopped for a wider job, so that policies can be compared on a
-// trace. Pure, and the same on every machine.
+// Runs the daemon's own policy over virtual time: plan() (policy/policy.h) decides what is
+// submitted to a virtual cluster and what is stopped for a wider job, so that policies can be
+// compared on a trace. Pure, and the same on every machine.
 //
 // A plan is made when something has arrived, started or ended, at most once a tick. Submissions and
 // stops take no time, and nothing fails. A search that is stopped keeps what it has done. Each
 // group is one user: groups take turns by their jobs, not by the GPUs' time that they have used.
-// The jobs of others are those that run when the trace begins.
+// The only jobs of others are those that run when the trace begins.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace scheduler {
 
-// kOurs is the daemon's. With the next three every job has the same width, and the order is that of
+// kOurs is the daemon's policy. With the next three every job has the same width, in the order of
 // kOurs. kFirstCome knows no classes and no deadlines: every item is a `normal` one of the same
 // user, in the order of arrival.
 enum class SimulatedPolicy { kOurs, kOneGpu, kOneNode, kWholePartition, kFirstCome };
@@ -30,24 +30,24 @@ inline constexpr base::Words<SimulatedPolicy, 5> kSimulatedPolicies = {
      {SimulatedPolicy::kFirstCome, "fcfs"}}};
 
 struct SimulatedItem {
-  double started = 0;  // its first job
+  double started = 0;  // start of its first job
   double ended = 0;
-  Width width{};  // of its last job
+  Width width{};  // width of its last job
   int jobs = 0;
 };
 
-// A job that ran, until it ended or was stopped.
+// The run of a job until it ended or was stopped.
 struct SimulatedRun {
-  size_t item = 0;  // of the trace
+  size_t item = 0;  // index into the trace's items
   int gpus = 0;
   double started = 0;
   double ended = 0;
 };
 
 struct Simulation {
-  std::vector<SimulatedItem> items{};  // in the order of the trace's
+  std::vector<SimulatedItem> items{};  // in the order of the trace
   std::vector<SimulatedRun> runs{};    // in the order of their ends
-  double gpu_seconds = 0;              // that jobs held
+  double gpu_seconds = 0;              // held by all jobs
   int64_t plans = 0;
 };
 

@@ -1,4 +1,4 @@
-// What a simulation came to, in figures to compare policies by. Pure.
+// Summarizes a simulation in figures for comparing policies. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace scheduler {
 
-// What half of the values, and 90 % of them, do not exceed. Seconds.
+// The median and the 90th percentile, in seconds.
 struct Spread {
   double median = 0;
   double ninety = 0;
@@ -21,30 +21,29 @@ struct ClassSummary {
   db::Priority priority = db::Priority::kNormal;
   int64_t items = 0;
   Spread wait{};        // from its arrival to the start of its first job
-  Spread completion{};  // and to its end
-  int64_t missed = 0;   // deadlines
+  Spread completion{};  // from its arrival to its end
+  int64_t missed = 0;   // missed deadlines
 };
 
 struct Summary {
   double makespan = 0;      // seconds from the first arrival to the last end
-  double first_result = 0;  // and to the first
+  double first_result = 0;  // seconds from the first arrival to the first end
   double utilisation = 0;  // the share of the site's GPU time that all jobs held until the last end
-  double gpu_hours = 0;    // that the items' jobs held,
-  double wasted = 0;       // and of these, those not spent on correlations
+  double gpu_hours = 0;    // held by the items' jobs
+  double wasted = 0;       // part of gpu_hours not spent on correlations
   int64_t missed = 0;
   std::vector<ClassSummary> classes{};  // most urgent first; only those of the trace
 };
 
 Summary summary_of(const Trace& trace, const Simulation& simulation);
 
-// The GPUs that the jobs of one class held, on average over each of some equal parts of the
-// makespan.
+// The GPUs that the jobs of one class held, averaged over each of equal parts of the makespan.
 struct BusyGpus {
   std::optional<db::Priority> priority{};  // unset: the jobs of others
   std::vector<double> gpus{};
 };
 
-// Most urgent first, the jobs of others last; only what the trace has.
+// Most urgent class first, the jobs of others last; only those that occur in the trace.
 std::vector<BusyGpus> busy_gpus(const Trace& trace, const Simulation& simulation, size_t parts);
 
 }  // namespace scheduler

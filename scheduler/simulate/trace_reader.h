@@ -1,4 +1,4 @@
-// A trace's YAML file into the struct (docs/policy.md, Simulation). Pure.
+// Reads a trace's YAML file (docs/policy.md, Simulation). Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace scheduler {
 
-// Another value for a key of the file: "policy.classes.urgent.cap" and "4 nodes".
+// A replacement value for a key of the file: "policy.classes.urgent.cap" and "4 nodes".
 struct TraceChange {
   std::string key{};
   std::string value{};
@@ -17,8 +17,8 @@ struct TraceChange {
 std::string to_string(const std::vector<TraceChange>& changes);
 
 // The same text gives the same items on every machine. `name` is the file's name in messages.
-// Throws base::YamlError, which names the line and the key, for what is missing, unknown or out of
-// range; with changes, it names these, too.
+// Throws base::YamlError, naming the line and the key, for values that are missing, unknown or out
+// of range; the message names the changes, too, if there are any.
 Trace parse_trace(const std::string& yaml, const std::string& name,
                   const std::vector<TraceChange>& changes = {});
 

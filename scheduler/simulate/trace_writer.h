@@ -1,4 +1,4 @@
-// A trace's YAML from what a site has recorded: the text that trace_reader.h reads. Pure.
+// Writes a trace's YAML from a site's records, in the form that trace_reader.h reads. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct RecordedItem {
   int64_t arrival = 0;  // seconds from the beginning of the trace
   db::Priority priority = db::Priority::kNormal;
   std::string group{};
-  double work = 0;               // seconds on one GPU, as the policy expects them,
-  std::optional<double> took{};  // and as they turned out; unset: the same
+  double work = 0;               // seconds on one GPU, as the policy expects
+  std::optional<double> took{};  // seconds on one GPU, as it turned out; unset: the same
   int64_t deadline_after = 0;    // seconds from its arrival; 0: none
 
   bool operator==(const RecordedItem&) const = default;
@@ -28,16 +28,15 @@ struct Recorded {
   int nodes = 1;
   int gpus_per_node = 1;
   int max_jobs = 1;
-  int max_pending = 0;  // 0: a part of those that run
+  int max_pending = 0;  // 0: a fraction of the running jobs
   RuntimeModel model{};
   int64_t segment = 0;  // seconds that a bulk job runs at most; 0: until its search is done
-  // By class: the keys of policy.classes for the widths of its jobs and its floor, with their
-  // values.
+  // By class: the keys and values of policy.classes for the widths of its jobs and its floor.
   std::map<std::string, std::map<std::string, std::string>> classes{};
   std::vector<RecordedItem> items{};  // in the order of their arrival
 };
 
-// Equal items one behind another are written as one entry.
+// Consecutive equal items are written as one entry.
 std::string trace_yaml(const Recorded& recorded);
 
 }  // namespace scheduler

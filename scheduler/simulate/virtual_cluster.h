@@ -1,6 +1,6 @@
-// Stands for Slurm in a simulation: nodes with GPUs, on which each job runs for the seconds that it
-// was submitted with. Waiting jobs start class before class (VirtualJob::rank), and within a class
-// in the order of their submission; a job that waits for its GPUs keeps back those behind it (no
+// Stands for Slurm in a simulation: nodes with GPUs, on which each job runs for the time given at
+// its submission. Waiting jobs start class before class (VirtualJob::rank), and within a class in
+// the order of their submission; a job that waits for its GPUs blocks those behind it (no
 // backfill). Other people's jobs only hold GPUs for a while. Pure.
 #pragma once
 
@@ -19,16 +19,16 @@
 namespace scheduler {
 
 struct VirtualJob {
-  size_t item = 0;  // each has one job at most
+  size_t item = 0;  // index of its item, which has at most one job
   db::Priority priority = db::Priority::kNormal;
-  db::Priority rank = db::Priority::kNormal;  // the class that it waits among
+  db::Priority rank = db::Priority::kNormal;  // the class among which it waits
   Width width{};
-  double seconds = 0;                // that it runs for
-  double left = 1;                   // the share of its search that it is to do
+  double seconds = 0;                // duration
+  double left = 1;                   // share of its search that it does
   int64_t segment = 0;               // seconds after which it stops with a checkpoint; 0: none
-  const SearchTime* time = nullptr;  // what is known of it beforehand
+  const SearchTime* time = nullptr;  // what is known of its time beforehand
   double started = 0;
-  std::vector<int> nodes{};  // that it runs on
+  std::vector<int> nodes{};  // on which it runs
 };
 
 class VirtualCluster {
@@ -37,26 +37,26 @@ class VirtualCluster {
 
   // Throws std::invalid_argument for a width that the cluster does not have.
   void submit(VirtualJob job);
-  // Somebody else's job, from the beginning to `end`. Throws std::invalid_argument when the GPUs
-  // are not free.
+  // Adds another user's job, from the beginning to `end`. Throws std::invalid_argument when the
+  // GPUs are not free.
   void hold(const Width& width, double end);
   // Starts the waiting jobs that have room, and returns their items.
   std::vector<size_t> start_waiting(double now);
-  // Of any job.
+  // The next end of any job; nullopt: none runs.
   std::optional<double> next_end() const;
-  // The submitted jobs that have ended by then, in the order of their ends.
+  // Removes and returns the submitted jobs that have ended by `now`, in the order of their ends.
   std::vector<VirtualJob> take_ended(double now);
-  // Whether jobs of others have ended by then and free their GPUs.
+  // Frees the GPUs of others' jobs that have ended by `now`; returns whether there were any.
   bool release_others(double now);
-  // Takes an item's job away, whether it runs or waits. The item must have one.
+  // Removes and returns an item's job, whether it runs or waits. The item must have one.
   VirtualJob take(size_t item);
-  // When the GPUs are free, seconds from now: running jobs and those of others hold theirs, waiting
-  // ones go first.
+  // When the GPUs are free, seconds from `now`: running jobs and those of others hold theirs,
+  // waiting ones go first.
   GpuForecast forecast(double now) const;
-  // The same into an older forecast, which spares its memory.
+  // The same, written into an existing forecast to reuse its memory.
   void forecast(double now, GpuForecast& gpus) const;
 
-  // The submitted jobs that run.
+  // How many submitted jobs run.
   int running() const { return static_cast<int>(running_.size()); }
   const std::map<db::Priority, int>& waiting() const { return waiting_of_class_; }
 

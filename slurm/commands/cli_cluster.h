@@ -9,9 +9,9 @@
 
 namespace slurm {
 
-// To be called from one thread. Each call runs few commands, each of which may take as long as
-// options.timeout. Makes the scratch folder, and removes from it what a killed daemon left; throws
-// std::filesystem::filesystem_error when it cannot.
+// A cluster that is called from one thread. Each call runs a few commands, each of which may take
+// as long as options.timeout. Makes the scratch folder, and removes from it what a killed daemon
+// left; throws std::filesystem::filesystem_error when it cannot.
 std::unique_ptr<Cluster> make_cli_cluster(CliClusterOptions options);
 
 }  // namespace slurm

@@ -11,24 +11,24 @@
 namespace slurm {
 
 using Settings = std::map<std::string, std::string>;  // of parse_config()
-// Empty when it is not there.
+// The setting's value; empty when there is none.
 std::string setting_of(const Settings& settings, const std::string& name);
 
 // One command for each question.
 class CliInquiry {
  public:
   enum class Budget {
-    kWithin,  // what the requests of this minute do not allow is not asked
-    kBeyond,  // for a person who waits
+    kWithin,  // nothing is asked that would exceed this minute's requests
+    kBeyond,  // questions may exceed the budget: a person waits for the answer
   };
   // `session` must outlive it.
   CliInquiry(CliSession& session, Budget budget) : session_(session), budget_(budget) {}
 
   Fact<std::map<std::string, PartitionFacts>> partitions();
   Fact<NodeTotals> nodes();
-  // slurm.conf as the controller has it.
+  // slurm.conf as the controller uses it.
   Fact<Settings> settings();
-  // At most four commands; none where slurm.accounting is off.
+  // Runs at most four commands; none where slurm.accounting is off.
   void ask_accounting(const Settings& config, SiteFacts& facts);
 
  private:

@@ -1,6 +1,6 @@
-// Runs Slurm's commands: from the site's folder, in a known environment, so many a minute. Of one
-// thread; each call blocks for the time-out of a command at most. Throws std::system_error when the
-// machine has no process or pipe left.
+// Runs Slurm's commands: from the site's folder, in a known environment, at most
+// requests_per_minute of them a minute. Used by one thread; each call blocks for the time-out of a
+// command at most. Throws std::system_error when the machine has no process or pipe left.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ class CliSession {
   // nullopt: the minute's requests are used up, and nothing was run.
   std::optional<CommandResult> run(const std::string& command, const Words& arguments,
                                    Purpose purpose = Purpose::kOther);
-  // For a person who waits: also beyond the budget.
+  // As run(), even beyond the budget: a person waits for the answer.
   CommandResult run_at_once(const std::string& command, const Words& arguments);
-  // For sbatch: with the environment of the future job, completed by what sbatch itself needs.
+  // As run(), in the environment of the future job plus what sbatch itself needs.
   using Environment = std::map<std::string, std::string>;
   std::optional<CommandResult> run_in(const Environment& environment, const std::string& command,
                                       const Words& arguments);

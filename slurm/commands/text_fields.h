@@ -9,19 +9,19 @@
 
 namespace slurm {
 
-// A word that stands where there is no value.
+// Whether the text is a word that Slurm prints where there is no value.
 inline bool is_absent(std::string_view text) {
   static const std::set<std::string_view> words = {"",        "N/A",    "n/a",           "None",
                                                    "Unknown", "(null)", "None assigned", "(None)"};
   return words.count(text) > 0;
 }
 
-// Empty for such a word.
+// The text; empty if is_absent().
 inline std::string present(std::string_view text) {
   return is_absent(text) ? "" : std::string(text);
 }
 
-// At most so many parts; the last one is all of the rest.
+// At most `most` parts; the last one is all of the rest.
 inline std::vector<std::string_view> split_at_most(std::string_view text, char separator,
                                                    size_t most) {
   std::vector<std::string_view> parts;
@@ -35,7 +35,7 @@ inline std::vector<std::string_view> split_at_most(std::string_view text, char s
   return parts;
 }
 
-// Cuts off the first line.
+// Removes the first line from `text` and returns it without its newline.
 inline std::string_view next_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, end);

@@ -33,13 +33,14 @@ class AttemptClaim {
   bool has_newer_attempt() const;
   Beginning begin(const JobIdentity& identity) const;
 
-  // An empty folder for this run's faults. Throws std::filesystem::filesystem_error.
+  // Makes the folder of this run's faults, empty. Throws std::filesystem::filesystem_error.
   void clear_faults() const;
-  // Of the first rank that failed; nullopt when none has.
+  // The fault of the first rank that failed; nullopt when none has.
   std::optional<RankFault> first_fault() const;
-  // Where this rank failed; empty: it did not, or nobody knows.
+  // The host on which this rank failed; empty: it did not, or the host is not known.
   std::string host_of_fault(const std::string& rank) const;
-  // The daemon reads it of a job with several hosts. An empty name blames none.
+  // Writes `failed_host`, which the daemon reads if the job has several hosts. An empty name blames
+  // none.
   void blame_host(const std::string& host) const;
   std::string log() const;
   // The attempt's own checkpoint; empty: there is none.
@@ -52,7 +53,7 @@ class AttemptClaim {
   int number_;
 };
 
-// Leaves `fault` in the folder `faults` in the rank's file, and in `first` unless there is one.
+// Writes `fault` into the rank's file in the folder `faults`, and into `first` unless that exists.
 void record_fault(const std::filesystem::path& faults, int rank, const RankFault& fault);
 
 }  // namespace slurm

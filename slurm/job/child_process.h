@@ -11,16 +11,16 @@ namespace slurm {
 
 enum class Input { kOurs, kNone };
 
-// The program is looked for in PATH and has the default answer to each signal, whatever this
-// process has blocked. 126 or 127, with the reason in the log, when it cannot be started.
+// The program is looked for in PATH and starts with default signal handlers and no blocked signals.
+// When it cannot be started, `failure` is 126 or 127 and the reason is in the log.
 struct Started {
   pid_t pid = -1;
-  int failure = 0;  // the exit code in place of a process
+  int failure = 0;  // the exit code when there is no process
 };
 Started start_program(const Words& command, Input input);
 
-// The signals that ask a job to stop, and SIGCHLD: this process takes them when it waits for them,
-// and no other way.
+// The signals that ask a job to stop, and SIGCHLD. They are blocked, and this process receives them
+// only by waiting for them.
 sigset_t job_signals();
 void block_job_signals();
 

@@ -21,7 +21,7 @@ class UsageError : public std::runtime_error {
 
 struct RunOptions {
   std::string attempt{};  // the attempt's folder; the item's is the folder above it
-  int number = 0;         // of the attempt
+  int number = 0;         // the attempt's number
   std::string resume{};   // checkpoint of an earlier attempt; empty: none
   std::string batch{};    // correlations at once; empty: the engine's choice
   bool probe = false;     // the device is probed before the search
@@ -31,19 +31,19 @@ struct RunOptions {
 
 struct RankOptions {
   std::string attempt{};
-  int per_task = 1;  // ranks that this process starts; 1: it is the one of its task
+  int per_task = 1;  // ranks that this process starts; 1: it is the only rank of its task
   Words command{};
 };
 
-// Without the program's name and the role. Both throw UsageError.
+// `words` come without the program's name and the role. Both throw UsageError.
 RunOptions parse_run(const Words& words);
 RankOptions parse_rank(const Words& words);
 
-// The command of the whole search, resumed from `checkpoint` unless that is empty.
+// The command of the whole search, resuming from `checkpoint` unless that is empty.
 Words search_command(const RunOptions& options, const std::string& checkpoint);
 
-// The command that probes the device on which the search would run, by the same launcher: two
-// searches with a known answer, a second or two, killed after 300 s.
+// The command that probes the device on which the search would run, started by the same launcher:
+// two searches with a known answer. The probe takes a second or two and is killed after 300 s.
 Words probe_command(const RunOptions& options);
 
 }  // namespace slurm

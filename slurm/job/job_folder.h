@@ -1,6 +1,6 @@
-// The folder of one local job. It is renamed into place with the whole request in it: whoever finds
-// the name finds a job that was asked for, once. Everything else about the job is decided by the
-// records that its wrapper (local_job.h) leaves here.
+// The folder of one local job. It is renamed into place with the whole request in it, so that a
+// folder of this name is a job that was submitted, once. The records that its wrapper (local_job.h)
+// writes here decide everything else about the job.
 //
 //   request   what to run                                    before the folder gets its name
 //   job.sh    the script                                     before the folder gets its name
@@ -30,12 +30,12 @@ struct LocalRequest {
   std::string name;
   std::string directory;
   std::string output_path;
-  std::map<std::string, std::string> environment;  // the whole of it
-  int gpus = 0;                                    // that it is to get before it starts
+  std::map<std::string, std::string> environment;  // complete: nothing is inherited
+  int gpus = 0;                                    // that it gets before it starts
   int64_t submitted_ns = 0;                        // orders the queue
   int64_t kill_wait_ms = 0;
-  // Of the script; 0: none. It gets `stop_signal` (0: none) that long before the limit, SIGTERM at
-  // the limit and SIGKILL after kill_wait_ms more.
+  // Time limit of the script; 0: none. The script gets `stop_signal` (0: none) stop_before_ms
+  // before the limit, SIGTERM at the limit and SIGKILL kill_wait_ms later.
   int64_t limit_ms = 0;
   int stop_signal = 0;
   int64_t stop_before_ms = 0;
@@ -65,18 +65,20 @@ class JobFolder {
       : path_(path), folder_(base::open_folder(path)) {}
 
   int descriptor() const { return folder_.get(); }
-  // nullopt when there is no such record, or none that is whole. Throws base::UnfitFile for what is
-  // no record (a pipe, a link, a file too long), and std::system_error.
+  // nullopt when there is no such record, or it is incomplete. Throws base::UnfitFile when the name
+  // is not a regular file of a record's size (a pipe, a link, a file too long), and
+  // std::system_error.
   std::optional<Record> read(const std::string& name) const;
   bool has(const std::string& name) const;
-  // Atomic and durable. Throws std::system_error naming the file.
+  // Writes atomically and durably. Throws std::system_error naming the file.
   void write_text(const std::string& name, const std::string& text) const;
   void write(const std::string& name, const Record& record) const;
 
   // The wrapper's lock, held until the descriptor is closed; nullopt when another one holds it.
   // Both throw base::UnfitFile where the lock is missing or no file, and std::system_error.
   std::optional<base::Descriptor> take_lock() const;
-  bool is_locked() const;  // asks only: a wrapper that starts at this instant is not disturbed
+  // Takes no lock, so that a wrapper that starts at this instant is not disturbed.
+  bool is_locked() const;
 
  private:
   base::Descriptor open_lock() const;
@@ -86,12 +88,12 @@ class JobFolder {
 };
 
 inline constexpr const char* kGpusRecord = "gpus";
-// Of GPUs as CUDA_VISIBLE_DEVICES takes them.
+// The record of GPUs, named as CUDA_VISIBLE_DEVICES takes them.
 Record gpus_record(const std::vector<std::string>& ids);
-// Empty where there is no record. Throws as JobFolder::read().
+// The GPUs in the folder's record; empty where there is no record. Throws as JobFolder::read().
 std::vector<std::string> gpus_in(const JobFolder& folder);
 
-int64_t boot_clock_ms();  // goes on while the machine sleeps, never jumps
+int64_t boot_clock_ms();  // counts while the machine sleeps, never jumps
 int64_t wall_clock_ns();
 
 }  // namespace slurm

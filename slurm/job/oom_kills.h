@@ -1,4 +1,4 @@
-// How many processes of this process's cgroup the kernel has killed for want of memory.
+// How many processes in this process's cgroup the kernel has killed because memory ran out.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace slurm {
 
-// Where the kernel says so; another place in tests.
+// The kernel's files; tests use their own.
 struct CgroupFiles {
   std::string own = "/proc/self/cgroup";
   std::string root = "/sys/fs/cgroup";
 };
 
-// nullopt: it cannot be known here, for one without cgroups of version 2.
+// nullopt: not known, for example without cgroups version 2.
 std::optional<int64_t> oom_kills(const CgroupFiles& files = {});
 
 }  // namespace slurm

@@ -5,10 +5,10 @@
 
 namespace slurm {
 
-// Returns the exit code of the job: the engine's, of the first rank that failed (0 done, 64 bad
-// input, 70 device, 71 device memory, 85 stopped with a checkpoint); 70 too when the device fails
-// its probe; 75 when another run holds the claim or a newer attempt has begun; 2, 126 and 127 when
-// the engine cannot be started.
+// Returns the job's exit code: the engine's, from the first rank that failed (0 done, 64 bad input,
+// 70 device, 71 device memory, 85 stopped with a checkpoint); also 70 when the device fails its
+// probe; 75 when another run holds the claim or a newer attempt has begun; 2, 126 or 127 when the
+// engine cannot be started.
 int run_attempt(const RunOptions& options);
 
 }  // namespace slurm

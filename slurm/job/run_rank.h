@@ -6,8 +6,8 @@
 
 namespace slurm {
 
-// Returns the exit code for the launcher: the rank's, the highest of several. Signals are left to
-// the engine, since Slurm signals every process of a step.
+// Returns the exit code for the launcher: the rank's, or the highest of several ranks. Signals are
+// left to the engine, since Slurm signals every process of a step.
 int run_rank(const RankOptions& options);
 
 }  // namespace slurm

@@ -7,9 +7,9 @@
 
 namespace slurm {
 
-// Runs the command, a program's path and its arguments, in a new session from /, its output
-// appended to `log`, and waits for it to end: the program is expected to leave a process of its own
-// behind at once. Returns 0 or the error number of the start.
+// Runs the command, a program's path and its arguments, in a new session from /, with its output
+// appended to `log`, and waits for it to end; the program is expected to fork a process and to exit
+// at once. Returns 0, or the error number when it could not be started.
 int run_detached(std::vector<std::string> command, const std::filesystem::path& log);
 
 }  // namespace slurm

@@ -16,13 +16,13 @@ class FreeGpus {
  public:
   explicit FreeGpus(const std::vector<Gpu>& all);
 
-  // A job holds them. While it holds one under another kind of name than those of this machine have
-  // (its number, its UUID), nobody knows which of them that is, and none is free.
+  // Marks GPUs that a job holds. If the job names one in another way than this machine does now
+  // (number or UUID), it is not known which GPU that is, and none counts as free.
   void take(const std::vector<std::string>& held);
-  // Those that rest, with the time of their failure, are not given while this machine has others,
+  // GPUs that rest, with the time of their failure, are not given while this machine has others,
   // free or not. Where all rest, the one that failed first is given first.
   void let_rest(const std::map<std::string, int64_t>& resting);
-  // The ids of as many, which are taken from here on; nullopt where there are not as many.
+  // Takes `count` GPUs and returns their ids; nullopt where fewer are free.
   std::optional<std::vector<std::string>> give(int count);
   int count() const;
   bool all_known() const { return all_known_; }
@@ -30,8 +30,8 @@ class FreeGpus {
  private:
   std::vector<std::string> ids_;  // that are free
   std::vector<std::string> all_;
-  std::set<std::string> kinds_;  // of the names of all
-  bool all_known_ = true;        // of those that are held
+  std::set<std::string> kinds_;  // kinds of names (number or UUID) in `all_`
+  bool all_known_ = true;        // whether the names of all held GPUs are
 };
 
 }  // namespace slurm

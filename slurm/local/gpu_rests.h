@@ -1,5 +1,5 @@
-// Which GPUs of this machine rest because a search found a device that fails. The one that fails is
-// the one that is free again first, so that it would be given to one search after another. Pure.
+// Which GPUs of this machine rest because a search found that a device fails. A failing GPU is soon
+// free again, so that without a rest it would be given to one search after another. Pure.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,11 @@ class GpuRests {
  public:
   explicit GpuRests(std::chrono::milliseconds rest) : rest_(rest) {}
 
-  // A job that had them found that one of them fails. Only the first call for a job counts.
+  // A job that held these GPUs found that one of them fails. Only the first call for a job counts.
   void note(const std::string& job, const std::vector<std::string>& gpus, int64_t now_ms);
-  // The job is no longer asked about.
+  // Forgets the job, which is no longer asked about.
   void forget(const std::string& job) { noted_.erase(job); }
-  // Those that rest, and when they failed.
+  // The GPUs that rest, each with the time of its failure in ms.
   std::map<std::string, int64_t> resting(int64_t now_ms) const;
 
  private:

@@ -1,6 +1,6 @@
-// The cluster that is always there: scripts as child processes of this machine, each in a session
-// of its own. The truth about a job is in its folder (job_folder.h), never in this process, so that
-// margayd may be killed at any instant and find everything again. Call it from one thread.
+// The cluster without Slurm: scripts run as child processes of this machine, each in a session of
+// its own. A job's state is in its folder (job_folder.h), never in this process, so that margayd
+// may be killed at any instant and find every job again. Call it from one thread.
 #pragma once
 
 #include <chrono>
@@ -25,18 +25,18 @@ namespace slurm {
 struct LocalClusterOptions {
   std::filesystem::path folder;  // one folder per job; belongs to one daemon at a time
   std::filesystem::path helper;  // margay-job; empty: beside this program
-  // Jobs that ask for GPUs (--gres=gpu:N) get so many of these each, in order of submission; a job
-  // sees its own alone, and gives them back when its last process has ended.
+  // Jobs that ask for GPUs (--gres=gpu:N) get N of these, in order of submission. A job sees only
+  // its own GPUs and gives them back when its last process has ended.
   std::vector<Gpu> gpus{};
-  std::string gpus_note{};  // how they were found, where the doctor is to say so
-  // The jobs' folder of another cluster on this machine, which gives out the same GPUs; may be
-  // empty. What its jobs hold is not free here.
+  std::string gpus_note{};  // how they were found, if the doctor should report it
+  // The jobs' folder of another local cluster that uses the same GPUs; may be empty. GPUs that its
+  // jobs hold are not free here.
   std::filesystem::path neighbour{};
-  int slots = 1;  // more jobs without GPUs than that wait, in order of submission
+  int slots = 1;  // jobs without GPUs that run at once; others wait, in order of submission
   std::chrono::milliseconds kill_wait = std::chrono::seconds(30);
-  // How long a GPU on which a device failed is not given out while there are others.
+  // How long a failed GPU is not given out while there are others.
   std::chrono::milliseconds gpu_rest = std::chrono::minutes(10);
-  // How long a wrapper may take until it is there, before another one is started.
+  // How long a wrapper may take to start before another one is started.
   std::chrono::milliseconds start_grace = std::chrono::seconds(5);
   std::filesystem::path proc = "/proc";
   std::filesystem::path boot_id = "/proc/sys/kernel/random/boot_id";
@@ -55,8 +55,8 @@ class LocalCluster : public Cluster {
   void forget(const std::string& job_id) override;
   int allowance() override { return std::numeric_limits<int>::max(); }
   int nodes() override { return 1; }
-  // One node in one partition, "local"; without GPUs, with the slots in their place. No limits but
-  // those.
+  // One node in one partition, "local". Without GPUs, the slots stand in for them. There are no
+  // other limits.
   ClusterFacts facts() override;
   std::string test_only(const JobRequest& request) override;
   std::vector<Finding> examine(const Examination& what) override;
@@ -68,7 +68,7 @@ class LocalCluster : public Cluster {
     LocalRequest request;
     std::optional<ProcessIdentity> process;  // the script's
     std::optional<ProcessIdentity> wrapper;
-    std::vector<std::string> gpus;  // that were given to it, started or not
+    std::vector<std::string> gpus;  // given to it, whether it has started or not
     bool waits = false;             // no wrapper has started it
     bool ended = false;
   };
@@ -95,10 +95,12 @@ class LocalCluster : public Cluster {
   LocalClusterOptions options_;
   ProcessTable processes_;
   std::string host_;
-  std::map<std::string, int64_t> spawned_ms_;  // wrappers of this process that may be on their way
+  // Wrappers that this process started and that may not run yet.
+  std::map<std::string, int64_t> spawned_ms_;
   GpuRests gpu_rests_;
   std::set<std::string> asked_to_end_;  // by this process
-  // Since when cancelled jobs whose wrappers run have had no process, by the boot clock.
+  // For cancelled jobs whose wrappers still run: since when they have had no process, by the boot
+  // clock in ms.
   std::map<std::string, int64_t> without_processes_;
 };
 

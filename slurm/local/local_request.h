@@ -16,16 +16,16 @@ namespace slurm {
 // Whether a job, and so its folder, may have this name.
 bool is_job_name(const std::string& name);
 
-// Why no job can come of it; nullopt: one can. `helper` is the path of margay-job.
+// Why the request must be refused; nullopt: it can be a job. `helper` is the path of margay-job.
 std::optional<std::string> reason_to_refuse(const JobRequest& request,
                                             const std::filesystem::path& helper);
 
-// Why there are not as many GPUs as its #SBATCH lines ask for; nullopt: there are. Throws
+// Why `gpus` GPUs are too few for the request's #SBATCH lines; nullopt: they suffice. Throws
 // DirectiveError.
 std::optional<std::string> gpus_beyond(const JobRequest& request, int gpus);
 
-// With the job's whole environment, and the time limit and GPUs that the #SBATCH lines of its
-// script ask for. Throws DirectiveError.
+// The request with the job's complete environment and with the time limit and GPUs from its
+// script's #SBATCH lines. Throws DirectiveError.
 LocalRequest local_request_of(const JobRequest& request, int64_t submitted_ns,
                               std::chrono::milliseconds kill_wait);
 

@@ -1,4 +1,4 @@
-// The JSON Web Token for slurmrestd, from a file that the site renews. Of one thread.
+// The JSON Web Token for slurmrestd, from a file that the site renews. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class TokenFile {
  public:
   explicit TokenFile(std::string path) : path_(std::move(path)) {}
 
-  // The token as it is in the file now: read again when the file changed. "SLURM_JWT=..." as
-  // scontrol prints it is understood. Throws std::runtime_error naming the file, never its content.
+  // The token in the file, which is read again when it has changed. "SLURM_JWT=..." as scontrol
+  // prints it is understood. Throws std::runtime_error naming the file, never its content.
   const std::string& token();
   // The server refused the token: the file is read again at the next use, whatever its time.
   void distrust() { known_ = false; }

@@ -1,4 +1,4 @@
-// HTTP by libcurl, which no other file includes.
+// An HTTP client. Only http.cpp includes libcurl.
 #pragma once
 
 #include <functional>
@@ -21,26 +21,26 @@ struct HttpRequest {
 struct HttpAnswer {
   enum class Ending {
     kAnswered,
-    kNotSent,  // no connection: the server has seen nothing of it
-    kLost,     // the connection broke or the time was up: the server may have done it
+    kNotSent,  // no connection: the server did not see the request
+    kLost,     // the connection broke or timed out: the server may have acted on the request
   };
   Ending ending = Ending::kLost;
   int status = 0;
   std::string body;     // empty when it went to a sink
-  std::string problem;  // unless kAnswered: one clause, without headers or body
+  std::string problem;  // one clause, without headers or body; empty if kAnswered
   double seconds = 0;
   std::string date{};  // the server's Date header
 };
 
-// One connection, kept open between requests. Of one thread. The constructor throws
-// std::runtime_error for a url of another kind.
+// One connection, kept open between requests and used by one thread. The constructor throws
+// std::runtime_error for an unsupported kind of url.
 class HttpClient {
  public:
   explicit HttpClient(HttpOptions options);
 
   // Blocks for the time-out at most. `sink` gets the body of an answer with status 200 in pieces;
-  // other bodies are kept. Throws std::runtime_error for a header with a control character, and
-  // what `sink` throws.
+  // any other body is in the answer. Throws std::runtime_error for a header with a control
+  // character, and what `sink` throws.
   HttpAnswer ask(const HttpRequest& request,
                  const std::function<void(std::string_view)>& sink = {});
 

@@ -1,7 +1,7 @@
 // slurmrestd's requests and answers, by API version: pure text. All differences of shape between
 // the versions are here. v0.0.43 and later are written from their documents and have not been
-// tested against a real slurmrestd. Reading never throws: what is cut or of another shape is left
-// out.
+// tested against a real slurmrestd. Reading never throws: values that are cut or have another shape
+// are left out.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace slurm {
 
-// An answer as it came.
+// An answer as it was received.
 struct RestAnswer {
   int status = 0;  // HTTP
   std::string body;
@@ -30,22 +30,22 @@ struct RestAnswer {
 // What is wrong with an answer, or nothing.
 enum class Trouble {
   kNone,
-  kToken,       // bad, expired or another user's
+  kToken,       // the token is bad, expired or another user's
   kController,  // slurmctld is down or does not answer slurmrestd in time
   kNotFound,    // no such job, or no such address
   kRefused,     // understood and refused
-  kOther,       // anything else: not JSON, cut, 5xx without a word
+  kOther,       // anything else: not JSON, cut, 5xx without a message
 };
 struct Problem {
   Trouble trouble = Trouble::kNone;
   int code = 0;         // Slurm's error number, 0 = none
   std::string message;  // one sentence for the administrator; never a part of the request
 };
-// Of any answer but a submission's, for which classify_submit() is.
+// For any answer but a submission's, for which there is classify_submit().
 Problem problem_of(ApiVersion version, const RestAnswer& answer);
 
-// The addresses, from the root of the server: slurmctld's ("ping", "diag", "nodes" ...), slurmdbd's
-// ("qos", "associations" ...), and those that are more than a word.
+// Paths on the server: slurmctld's ("ping", "diag", "nodes" ...), slurmdbd's ("qos", "associations"
+// ...), and those with more than one word.
 std::string controller_path(ApiVersion version, const std::string& rest);
 std::string accounting_path(ApiVersion version, const std::string& rest);
 std::string submit_path(ApiVersion version);
@@ -58,28 +58,29 @@ std::string accounting_jobs_path(ApiVersion version, const std::string& name);
 std::string submit_body(ApiVersion version, const JobRequest& request, const Resources& resources);
 std::string release_body();
 
-// By the body first: a job id proves that the job was accepted, whatever the status. What does not
-// prove a refusal is kUnknown.
+// The body decides first: a job id proves that the job was accepted, whatever the status. An answer
+// that does not prove a refusal is kUnknown.
 SubmitResult classify_submit(const RestAnswer& answer);
 
 // One object of "jobs" in the controller's listing. nullopt: it is not a job.
 std::optional<JobStatus> parse_job(const std::string& object);
-// The same job with what a planner asks of it; whether it is ours is for the caller.
+// The same object with what a planner needs; the caller decides whether the job is ours. nullopt:
+// it is not a job.
 std::optional<QueuedJob> parse_queued_job(const std::string& object);
-// A whole answer of accounting; one entry for each job.
+// The jobs in a complete answer of accounting, one entry for each job.
 std::vector<JobStatus> parse_accounting_jobs(const std::string& body);
 
-// By their names.
+// Partitions by name.
 std::map<std::string, PartitionFacts> parse_partitions(const std::string& body);
 NodeTotals parse_node_totals(const std::string& body);
 QosByName parse_qos(const std::string& body);
-// Those of `user` and of accounts; of this cluster alone, where the answer says which it is.
+// The associations of `user` and of accounts; only of this cluster, if the answer says which it is.
 AssociationFacts parse_associations(const std::string& body, const std::string& user);
 // The controller's clock in an answer of diag, seconds since the epoch.
 std::optional<int64_t> controller_time(const std::string& body);
-// "22.05.8", from any answer's meta; empty: it is not there.
+// Slurm's release, "22.05.8", from any answer's meta; empty: it is not there.
 std::string slurm_release(const std::string& body);
-// The versions in the document of /openapi/v3, each with whether it offers accounting (slurmdb).
+// The API versions in the document of /openapi/v3; true: the version offers accounting (slurmdb).
 std::map<ApiVersion, bool> offered_versions(const std::string& openapi);
 
 // A listing of jobs read piece by piece: each object of its "jobs" is passed to `each` and

@@ -13,12 +13,12 @@ namespace slurm {
 
 using Json = nlohmann::json;
 
-// A discarded value when the text is cut or no JSON. Never throws.
+// A discarded value when the text is cut or is not JSON. Never throws.
 Json parse_json(const std::string& text);
 
-// The member, or null when `object` is no object or has none.
+// The member; null when `object` is not an object or has no such member.
 const Json& member(const Json& object, const char* key);
-// Members of members: {"time", "limit"}.
+// A nested member: {"time", "limit"}.
 const Json& member(const Json& object, std::initializer_list<const char*> keys);
 
 // Empty unless it is a string or a number.
@@ -26,10 +26,10 @@ std::string text_of(const Json& value);
 // nullopt: not a number, not set, infinite or beyond 64 bits.
 std::optional<int64_t> number_of(const Json& value);
 bool is_infinite(const Json& value);
-// Of a string or an array of strings, as state words.
+// The state words in a string or an array of strings.
 std::set<std::string> words_of(const Json& value);
 
-// The objects of an array, none when it is no array.
+// The objects in an array; empty when `value` is not an array.
 std::vector<const Json*> objects_of(const Json& value);
 
 }  // namespace slurm

@@ -8,9 +8,10 @@
 
 namespace slurm {
 
-// To be called from one thread. Each call makes few requests, each of which may take as long as
-// options.http.timeout. Sends nothing yet: the API's version is asked for at the first use. Throws
-// std::runtime_error for options that can never work, such as a url of another kind.
+// A cluster that is called from one thread. Each call makes a few requests, each of which may take
+// as long as options.http.timeout. Making it sends nothing: the API's version is asked for at the
+// first use. Throws std::runtime_error for options that can never work, such as an unsupported kind
+// of url.
 std::unique_ptr<Cluster> make_rest_cluster(RestClusterOptions options);
 
 }  // namespace slurm

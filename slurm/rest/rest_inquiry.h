@@ -10,7 +10,7 @@
 
 namespace slurm {
 
-// One request for each question, of one purpose.
+// Makes one request for each question, all for the same purpose.
 class RestInquiry {
  public:
   // `session` must outlive it.
@@ -20,7 +20,7 @@ class RestInquiry {
   Fact<int64_t> controller_time();
   Fact<std::map<std::string, PartitionFacts>> partitions();
   Fact<NodeTotals> nodes();
-  // Two requests, or none where accounting is not used.
+  // Makes two requests, or none where accounting is not used.
   void ask_accounting(SiteFacts& facts);
 
  private:

@@ -1,7 +1,7 @@
 // Authenticated requests to slurmrestd: within the budget of requests, with the token that is in
-// its file now, for the API version that both sides know. Of one thread; each call blocks for the
-// time-out of a request at most. Throws nothing but what a sink throws: what went wrong is in the
-// reply, without the token.
+// its file now, for an API version that both sides know. Used by one thread; each call blocks for
+// the time-out of a request at most. Throws only what a sink throws: errors are in the reply,
+// without the token.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct RestReply {
     kAnswered,
     kNoBudget,  // not sent: too many requests in this minute
     kNotSent,   // proven not sent
-    kLost,      // sent, and no whole answer
+    kLost,      // sent, but no complete answer came
   };
   Ending ending = Ending::kNotSent;
   RestAnswer answer{};
-  Problem problem{};  // of kAnswered, unless it was a submission
+  Problem problem{};  // set for kAnswered, except for a submission
   std::string date{};
-  std::string why{};  // one sentence unless ok()
+  std::string why{};  // what went wrong, one sentence; empty if ok()
 
   bool ok() const { return ending == Ending::kAnswered && problem.trouble == Trouble::kNone; }
 };
@@ -42,7 +42,7 @@ class RestSession {
   enum class Purpose {
     kListing,  // may use the last requests of the budget
     kOther,
-    kExamination,  // asked even if slurmrestd was slow to fail just now
+    kExamination,  // is asked even if slurmrestd was slow to fail just now
   };
 
   explicit RestSession(RestClusterOptions options);
@@ -51,27 +51,28 @@ class RestSession {
   // POST and DELETE, which are never sent twice.
   RestReply change(const std::string& method, const std::string& path,
                    const std::string& body = "");
-  // The answer is for classify_submit(). Sent again only if slurmrestd refused the token, so that
-  // no job was made, and the file has another one.
+  // The answer is for classify_submit(). The request is sent again only if slurmrestd refused the
+  // token, so that no job was made, and the file has another token.
   RestReply submit(ApiVersion version, const std::string& body);
 
-  // Asked for at the first use; nullopt: version_failure() has the reason.
+  // The API version in use, asked for at the first use; nullopt: version_failure() has the reason.
   std::optional<ApiVersion> version(Purpose purpose = Purpose::kOther);
   const RestReply& version_failure() const { return version_failure_; }
-  // By the settings or, with Accounting::kAuto, if slurmrestd offers it in the version in use.
+  // Whether accounting is used: by the settings or, with Accounting::kAuto, if slurmrestd offers it
+  // in the version in use.
   bool uses_accounting() const;
-  // Takes Slurm's release from an answer. A change of it means another slurmrestd, of which the
+  // Notes Slurm's release from an answer. A different release means another slurmrestd, whose API
   // version is asked for again.
   void note_release(const std::string& release);
   const std::string& release() const { return release_; }
   std::string version_word() const { return version_ ? word_of(*version_) : ""; }
-  // Why nothing may be concluded from absence from this listing; empty: it is complete.
+  // Why a job that is missing from this listing may still exist; empty: the listing is complete.
   std::string fault_of_listing(ApiVersion version, const RestReply& reply,
                                const JobListing& listing) const;
 
   int allowance();
   int requests_in_last_minute() const;
-  // In whose name requests are made; empty: slurmrestd decides.
+  // The user in whose name requests are made; empty: slurmrestd decides.
   std::string user() const;
   const RestClusterOptions& options() const { return options_; }
   TokenFile* token_file() { return token_file_ ? &*token_file_ : nullptr; }
@@ -92,7 +93,7 @@ class RestSession {
   RestClusterOptions options_;
   HttpClient http_;
   std::optional<TokenFile> token_file_;
-  std::string token_;  // the one sent last
+  std::string token_;  // the token that was sent last
   std::string token_user_;
   RequestBudget budget_;
   int reserve_;

@@ -32,22 +32,23 @@ Directives parse_directives(const std::string& script, const std::string& name);
 void add_directive(Directives& directives, const std::string& option, const std::string& value,
                    const std::string& where);
 
-// Both together; `over` wins. A kind of memory (mem, mem-per-cpu, mem-per-gpu) replaces the others,
-// and so does a way to ask for GPUs (gres with a GPU, gpus, gpus-per-node, gpus-per-task). A gres
-// without GPUs adds to them.
+// The options of both; `over` takes precedence. A kind of memory (mem, mem-per-cpu, mem-per-gpu)
+// replaces the others, and so does a way to ask for GPUs (gres with a GPU, gpus, gpus-per-node,
+// gpus-per-task). A gres without GPUs is added to them.
 Directives merge(const Directives& base, const Directives& over);
 
 // Throws DirectiveError, beginning with `where`, for options that contradict each other: several
 // kinds of memory, gpus-per-task without tasks, more tasks than nodes hold ...
 void check(const Directives& directives, const std::string& where);
 
-// "#SBATCH --name=value" lines in a fixed order, quoted where needed, each ending in a newline.
+// The "#SBATCH --name=value" lines in a fixed order, quoted where needed, each ending in a newline.
 std::string to_lines(const Directives& directives);
 // The script with these #SBATCH lines after its first line, in place of its own. Throws
 // DirectiveError when it does not begin with #!.
 std::string with_directives(const std::string& script, const Directives& directives);
 
-// The same as numbers, for the fields of slurmrestd's request. Unset: the cluster's default.
+// The directives as numbers and texts, for the fields of slurmrestd's request. Unset: the cluster's
+// default.
 struct Resources {
   std::optional<int64_t> time_minutes{};  // rounded up; -1 = unlimited
   std::string partition{};

@@ -15,9 +15,9 @@ struct DirectiveOption {
   char letter = 0;   // of the short form, 0 = none
   Argument argument = Argument::kRequired;
   std::string expected;  // for messages: "a number of nodes such as 2 or 2-4"
-  // A value in its one canonical spelling; nullopt: it is invalid.
+  // Returns a value in its canonical spelling; nullopt: the value is invalid.
   std::function<std::optional<std::string>(const std::string&)> canonical;
-  // slurmrestd's request has no such field, or none that every version was seen to obey.
+  // slurmrestd's request has no such field, or not every version was seen to obey it.
   bool sbatch_only = false;
 };
 
@@ -28,7 +28,7 @@ const DirectiveOption* find_option(const std::string& name);
 const DirectiveOption* find_option(char letter);
 
 // Why an option that is not in the table is refused, by its long name or its letter: it is Margay's
-// own, sbatch has it but Margay does not pass it on, or sbatch has none such.
+// own, sbatch has it but Margay does not pass it on, or sbatch does not have it.
 std::string refusal_of(const std::string& name);
 std::string refusal_of(char letter);
 

@@ -1,5 +1,5 @@
-// Values of sbatch's options: from what people write to one spelling of each, and to numbers. Pure;
-// nullopt: the text is invalid or beyond all reason.
+// Converts values of sbatch's options from what people write to canonical texts and numbers. Pure;
+// nullopt: the text is invalid or the value is unreasonably large.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace slurm {
 
-// Plain decimal, no sign; nullopt for anything else.
+// A plain decimal number without a sign.
 std::optional<int64_t> parse_count(const std::string& text);
 
-// Seconds in "minutes", "m:s", "h:m:s", "d-h", "d-h:m", "d-h:m:s"; -1 of UNLIMITED, INFINITE and 0,
-// as sbatch has it.
+// Seconds from "minutes", "m:s", "h:m:s", "d-h", "d-h:m" or "d-h:m:s"; -1 for UNLIMITED, INFINITE
+// and 0, as in sbatch.
 std::optional<int64_t> parse_time(const std::string& text);
 // "01:30:00", "2-00:00:00", "UNLIMITED".
 std::string time_text(int64_t seconds);
 
-// Megabytes (2^20 bytes) in "500", "32G", "1T", "100K"; rounded up.
+// Megabytes (2^20 bytes) from "500", "32G", "1T" or "100K"; rounded up.
 std::optional<int64_t> parse_memory(const std::string& text);
 std::string memory_text(int64_t megabytes);  // in the largest unit that is whole
 
@@ -38,7 +38,7 @@ struct Gres {
 std::optional<std::vector<Gres>> parse_gres(const std::string& text);  // empty: "none"
 std::string gres_text(const std::vector<Gres>& entries);
 std::optional<Gres> parse_gpus(const std::string& text);
-// GPUs that such a --gres holds.
+// The number of GPUs that a --gres asks for.
 int64_t gpus_of_gres(const std::string& text);
 
 // "USR1@120", "SIGUSR1" (60 s), "10@120".

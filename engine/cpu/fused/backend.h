@@ -1,6 +1,6 @@
-// The CPU's fused path: only the template's rows are transformed forward; columns go forward,
-// through the product and back while they lie in the cache; the last rows are transformed and
-// added to the statistics at once. Any size, by padding.
+// The CPU's fused path. It transforms only the template's own rows forward; each column is then
+// transformed, multiplied and transformed back while it is in the cache; rows are transformed back
+// and added to the statistics at once. Padding makes it work for any size.
 #pragma once
 
 #include <memory>
@@ -11,18 +11,18 @@
 
 namespace engine::cpu::fused {
 
-// As cpu::plan_memory does for the other path, but shrinks the batch before the transforms in
-// flight, as far as every thread still has a projection to make; without a batch that was asked for
-// also to stay within 2 GB (docs/cpu.md, Memory), unless that cannot be reached.
+// Plans a search as cpu::plan_memory() does for the reference path, but first reduces the batch, as
+// long as every thread has a projection to make, and then the transforms in flight. Where
+// options.batch is 0 it also stays within 2 GB if it can (docs/cpu.md, Memory).
 MemoryPlan plan_memory(const ProblemShape& shape, const CpuOptions& options, uint64_t limit = 0);
 
 // `problem` must outlive the backend. Throws Error when the system refuses the threads.
 std::unique_ptr<Backend> make_backend(const Problem& problem, const MemoryPlan& plan);
 
-// What the image is padded to: "4096 x 4096".
+// Returns the size to which the image is padded, in pixels: "4096 x 4096".
 std::string describe_lengths(const ProblemShape& shape);
 
-// Name of the instruction set in use, and how many lanes its vectors have here.
+// The name of the instruction set in use, and the number of floats in its vectors here.
 std::string instruction_set();
 int vector_width();
 

@@ -1,5 +1,5 @@
-// What the kernels of the fused path are given: blocks of as many lines as a vector has lanes. A
-// point of such a block is one vector of real parts, and behind it one of imaginary parts.
+// The parameters of the fused path's kernels, which work on blocks of as many lines as a vector has
+// lanes. A point of such a block is a vector of real parts followed by a vector of imaginary parts.
 #pragma once
 
 #include <cstddef>
@@ -7,40 +7,41 @@
 
 namespace engine::cpu::fused {
 
-// Rows of one transform's two projections, `size` real points each; `second` null: there is none.
-// They are transformed as first - i second, the rows' ends padded with zeros.
+// Rows of one transform's two projections, `size` real points each; `second` is null where there is
+// one projection. They are transformed as first - i second, padded with zeros at their ends.
 struct TemplateRows {
   const float* first;
   const float* second;
-  size_t size;   // of a row, and how far apart rows are
-  size_t rows;   // up to as many as lanes; the others are zero
+  size_t size;   // floats in a row, and from one row to the next
+  size_t rows;   // at most the number of lanes; lanes without a row are zero
   float* out;    // the first row of the first tile of columns: points of `lanes` columns
-  size_t tiles;  // from one tile of columns to the next, floats
+  size_t tiles;  // floats from one tile of columns to the next
 };
 
-// Columns: forward transform of the template's rows, product of its conjugate with the image's
-// spectrum, inverse transform.
+// Columns: they are transformed forward, their conjugate is multiplied by the image's spectrum, and
+// the product is transformed back.
 struct Columns {
   const float* rows;  // `count` points, zeros behind them
   size_t count;
   const float* image;  // a point for each position of the line
   float* out;          // rows 0 .. lanes-1 of this tile of columns
-  size_t row_blocks;   // from `lanes` rows to the next ones, floats
+  size_t row_blocks;   // floats from one block of `lanes` rows to the next
   size_t wanted;       // rows to write
-  bool past_cache;     // too much is written for the caches to be of use
+  bool past_cache;     // write past the caches, which are too small for the output
 };
 
-// Of a group, whose sums have 32 bits: enough for 128 times what one transform adds.
+// The most transforms in a group. Its sums have 32 bits, enough for 128 times what one transform
+// adds.
 constexpr size_t kMostTransforms = 8;
 
-// Indices of the two correlations, as accumulate (engine/cpu/kernels.h) has them.
+// Indices of the two correlations, as for accumulate() of engine/cpu/kernels.h.
 struct Indices {
   int32_t first;
   int32_t second;  // -1: there is none
 };
 
-// Statistics of `lanes` rows: as many values for each point. `best` and `index` order by value,
-// then by the lower index.
+// Statistics of `lanes` rows: `lanes` values for each point. `best` and `index` hold the largest
+// value and its index, of equal values the lower index.
 struct Statistics {
   float* best;
   int32_t* index;
@@ -48,24 +49,24 @@ struct Statistics {
   int64_t* squares;
 };
 
-// Last rows: inverse transform of `lanes` rows, of which the first `wanted` points are
+// Rows at the end: `lanes` of them are transformed back, and their first `wanted` points are
 // correlations.
 struct Rows {
   const float* in;  // tiles of lanes x lanes points, one row behind another
   Indices indices;
   size_t wanted;
-  // Of a group of transforms: for each point `lanes` sums, and behind them `lanes` sums of squares.
+  // Sums over a group of transforms: for each point `lanes` sums, then `lanes` sums of squares.
   int32_t* sums;
   Statistics statistics;
 };
 
-// A pixel whose sums leave their range.
+// A pixel whose sums have left their range.
 struct OutOfRange {
   int64_t column = -1;  // -1: there is none
   int lane = 0;
 };
 
-// Points of working memory beside Line::working().
+// Points of working memory that the kernels need beside Line::working().
 constexpr size_t kScratchPoints = 16 * 16;
 
 }  // namespace engine::cpu::fused

@@ -1,5 +1,5 @@
 // Transforms of 2 to 16 points in registers, for the instruction set that is being compiled. All
-// from one template: a composite length is done by its two factors.
+// come from one template, which splits a composite length into two factors.
 #if defined(MARGAY_FUSED_BUTTERFLIES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MARGAY_FUSED_BUTTERFLIES_INL_H
 #undef MARGAY_FUSED_BUTTERFLIES_INL_H
@@ -20,14 +20,14 @@ namespace engine::cpu::fused {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-// More lanes than 8 make the blocks too large for the second cache of most processors.
+// More than 8 lanes would make the blocks too large for the level-2 cache of most processors.
 constexpr size_t kMostLanes = 8;
 static_assert(kTile % kMostLanes == 0);
 using Floats = hn::CappedTag<float, kMostLanes>;
 using V = hn::Vec<Floats>;
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 
-// One point of as many lines as there are lanes.
+// The same point of several lines, one in each lane.
 struct Point {
   V re;
   V im;
@@ -37,7 +37,7 @@ template <size_t... kIndices, class Body>
 HWY_INLINE void unrolled(std::index_sequence<kIndices...>, const Body& body) {
   (body(std::integral_constant<size_t, kIndices>()), ...);
 }
-// body(0), body(1), ..., the indices known to the compiler.
+// Calls body(0), body(1), ..., with indices that the compiler knows.
 template <size_t kCount, class Body>
 HWY_INLINE void unroll(const Body& body) {
   unrolled(std::make_index_sequence<kCount>(), body);
@@ -62,7 +62,7 @@ HWY_INLINE Point operator-(const Point& a, const Point& b) {
   return {hn::Sub(a.re, b.re), hn::Sub(a.im, b.im)};
 }
 
-// p x (re + i im), or x (re - i im).
+// Returns p x (re + i im), or p x (re - i im) where kConjugate.
 template <bool kConjugate>
 HWY_INLINE Point times(const Point& p, V re, V im) {
   if constexpr (kConjugate) {
@@ -72,14 +72,14 @@ HWY_INLINE Point times(const Point& p, V re, V im) {
   }
 }
 
-// p x -i in a forward transform, x i in an inverse one.
+// Returns p x -i in a forward transform, p x i in an inverse one.
 template <bool kInverse>
 HWY_INLINE Point quarter_turn(const Point& p) {
   if constexpr (kInverse) return {hn::Neg(p.im), p.re};
   return {p.im, hn::Neg(p.re)};
 }
 
-// p x exp(-2 pi i kNumerator / kOf), or its conjugate in an inverse transform.
+// Returns p x exp(-2 pi i kNumerator / kOf); in an inverse transform p times the conjugate.
 template <bool kInverse, size_t kNumerator, size_t kOf>
 HWY_INLINE Point turned(const Point& p) {
   constexpr size_t kTurn = kNumerator % kOf;
@@ -100,7 +100,7 @@ HWY_INLINE Point turned(const Point& p) {
   }
 }
 
-// An array whose accesses are always inlined, as those of std::array are not.
+// An array whose element accesses are always inlined, unlike those of std::array.
 template <class T, size_t kCount>
 struct Array {
   T values[kCount];
@@ -137,7 +137,7 @@ HWY_INLINE void transform_4(Points<4>& x) {
   x[3] = kInverse ? ahead : behind;
 }
 
-// Of an odd prime length: points k and radix - k together.
+// Transforms an odd prime length, computing points k and kRadix - k together.
 template <bool kInverse, size_t kRadix>
 HWY_INLINE void transform_odd(Points<kRadix>& x) {
   constexpr size_t kPairs = kRadix / 2;
@@ -165,7 +165,7 @@ HWY_INLINE void transform_odd(Points<kRadix>& x) {
   });
 }
 
-// The second half of a composite transform: `inner[a]` holds the transforms of x[a], x[a + kA], ...
+// The second half of a composite transform: `inner[a]` is the transform of x[a], x[a + kA], ...
 template <bool kInverse, size_t kA, size_t kB>
 HWY_INLINE void combine(Array<Points<kB>, kA>& inner, Points<kA * kB>& x) {
   unroll<kB>(MARGAY_UNROLLED {
@@ -191,7 +191,8 @@ HWY_INLINE void transform_composite(Points<kA * kB>& x) {
   combine<kInverse, kA, kB>(inner, x);
 }
 
-// In place; not normalised. x[k] becomes the sum of x[j] exp(-+2 pi i j k / kRadix).
+// Transforms in place, not normalised: x[k] becomes the sum over j of x[j] exp(-2 pi i j k /
+// kRadix), with +2 in an inverse transform.
 template <bool kInverse, size_t kRadix>
 HWY_INLINE void transform(Points<kRadix>& x) {
   constexpr size_t kA = first_factor(kRadix);
@@ -208,7 +209,7 @@ HWY_INLINE void transform(Points<kRadix>& x) {
   }
 }
 
-// The forward transform where only x[0] .. x[3] are not zero.
+// Does the forward transform of points of which only x[0] .. x[3] are not zero.
 HWY_INLINE void transform_first_four(Points<16>& x) {
   Array<Points<4>, 4> inner;
   unroll<4>(MARGAY_UNROLLED {

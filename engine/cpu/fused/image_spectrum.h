@@ -11,10 +11,10 @@ namespace engine::cpu::fused {
 
 class ImageSpectrum {
  public:
-  // Of the image, padded with zeros at the end of its rows and columns to height x width.
-  // `problem` must outlive this.
+  // The image is padded with zeros at the ends of its rows and columns to height x width pixels.
+  // `problem` must outlive this object.
   ImageSpectrum(const Problem& problem, size_t height, size_t width);
-  // At a frequency of the full plane, 0 .. height-1 and 0 .. width-1.
+  // Returns the value at a frequency of the full plane, y in 0 .. height-1, x in 0 .. width-1.
   std::complex<float> at(size_t y, size_t x) const {
     if (x < half_) return (*spectrum_)[y * half_ + x];
     return std::conj((*spectrum_)[(height_ - y) % height_ * half_ + width_ - x]);

@@ -1,7 +1,7 @@
 #include "engine/cpu/fused/kernels.h"
 
-// What these would add is in the targets that are left. Vectors whose size is not known to the
-// compiler cannot lie in arrays.
+// Targets for which no code is compiled. The x86 ones would add nothing to the remaining targets;
+// SVE has vectors of a size that the compiler does not know, which cannot be in arrays.
 #define MARGAY_FUSED_WITHOUT \
   (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -16,7 +16,7 @@ struct Kernels {
   size_t lanes;
   void (*template_rows)(const Line&, const TemplateRows&, float* working);
   void (*columns)(const Line&, const Columns&, float* working);
-  // The sums of what is too large for `sums` go into `statistics` at once, as maxima do.
+  // Values too large for `sums` are added to `statistics` at once, as maxima always are.
   OutOfRange (*rows)(const Line&, const Rows&, float* working);
   // Adds the sums of a group of transforms to those of the search.
   OutOfRange (*add_sums)(const int32_t* sums, const Statistics&, size_t points);

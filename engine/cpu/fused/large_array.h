@@ -1,4 +1,4 @@
-// Memory for the large arrays of a search: zeros, in huge pages where the system grants them.
+// Memory for the large arrays of a search, zeroed and in huge pages where the system grants them.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace engine::cpu::fused {
 
-// Null for 0 bytes.
+// Returns null for 0 bytes. Throws std::bad_alloc.
 void* map_zeros(size_t bytes);
 void discard(void* data, size_t bytes);
 struct Unmap {
@@ -14,21 +14,21 @@ struct Unmap {
   void operator()(void* data) const;
 };
 
-// Of floats or integers.
+// An array of floats or integers.
 template <typename T>
 class LargeArray {
  public:
   LargeArray() = default;
-  // Throws std::bad_alloc where there is no memory.
+  // Makes `count` zeros. Throws std::bad_alloc.
   explicit LargeArray(size_t count)
       : data_(static_cast<T*>(map_zeros(count * sizeof(T))), Unmap{count * sizeof(T)}) {}
 
-  // Begins at a multiple of 64 bytes.
+  // The elements begin at a multiple of 64 bytes.
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
   T& operator[](size_t i) const { return data_.get()[i]; }
-  // The memory goes back to the system until it is next written, and is zeros again. Where the
-  // system does not take it, since it is locked, all stays as it is.
+  // Gives the memory back to the system until it is next written; it then reads as zeros. Nothing
+  // happens where the memory is locked.
   void give_back() { discard(data_.get(), data_.get_deleter().bytes); }
 
  private:

@@ -1,5 +1,6 @@
-// How the fused path lays out a search in memory. Lines are taken as many at a time as a vector has
-// lanes, and a point of such a block is one vector of real and one of imaginary parts.
+// The fused path's arrays in memory. Lines are handled in blocks of as many as a vector has lanes;
+// a point of such a block is one vector of real parts and one of imaginary parts. Sizes whose unit
+// is not given are in points or pixels.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace engine::cpu::fused {
 
 struct Layout {
-  // For the kernels that are chosen now.
+  // Uses the kernels that choose_kernels() returns.
   explicit Layout(const ProblemShape& s)
       : lanes(choose_kernels().lanes),
         size(static_cast<size_t>(s.template_size)),
@@ -30,33 +31,33 @@ struct Layout {
   size_t column_blocks() const { return width / lanes; }
   size_t row_blocks() const { return (valid_height + lanes - 1) / lanes; }
 
-  // Per transform: [column block][template row][column]. A point more than there are rows keeps the
-  // blocks out of each other's sets of the cache.
+  // The template's transformed rows, per transform: [column block][template row][column]. One extra
+  // point per block keeps the blocks out of each other's cache sets.
   size_t template_block() const { return (size + 1) * point(); }
   size_t template_floats() const { return column_blocks() * template_block(); }
 
-  // Per transform: [row block][column block][row][column], and a tile more behind each row block,
-  // for the same reason.
+  // The exchange between columns and rows, per transform: [row block][column block][row][column],
+  // with one extra tile per row block for the same reason.
   size_t tile() const { return lanes * point(); }
   size_t exchange_row_block() const { return (column_blocks() + 1) * tile(); }
   size_t exchange_floats() const { return row_blocks() * exchange_row_block(); }
 
-  // What lies between columns and rows is larger than the caches that it could stay in.
+  // True where the exchange of so many transforms is larger than the caches.
   bool past_cache(size_t transforms) const {
     return transforms * exchange_floats() * sizeof(float) > (size_t{16} << 20);
   }
 
-  // [column block][row][column], both in the order of the transforms.
+  // The image's spectrum: [column block][row][column], both in the order of Line::frequencies.
   size_t image_block() const { return height * point(); }
   size_t image_floats() const { return column_blocks() * image_block(); }
 
-  // Of each of the statistics: [row block][column][row].
+  // Each of the statistics: [row block][column][row].
   size_t map_block() const { return valid_width * lanes; }
   size_t map_values() const { return row_blocks() * map_block(); }
 
-  // Of a thread: a block of lines between its passes, and what kernels.h asks for beside it.
+  // A thread's working memory: a block of lines between its passes, and the kernels' scratch.
   size_t working_floats() const {
-    // A line lies in at most 16 parts, each with a point more (Line::working).
+    // A line has at most 16 parts, each with one extra point (Line::working()).
     const size_t line = std::max(height, width) + 16;
     return (line + std::max(kScratchPoints, size + kTile)) * point();
   }

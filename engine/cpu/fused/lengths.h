@@ -1,5 +1,5 @@
-// Which lengths the fused path transforms, and how: the factors of a length, and the length that a
-// side is padded to. Pure.
+// The lengths that the fused path can transform: their factors, and the length to which a side is
+// padded. Pure functions.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@ namespace engine::cpu::fused {
 // Lines are cut into tiles of this many points, the most lanes that a vector has.
 constexpr int kTile = 16;
 
-// The factors of `length`, in the order of the passes: each one of 16, 9, 8, 7, 5, 4, 3, 2. The
-// first pass goes through the whole line, the others stay within a part of it. Empty where the
-// length is no product of them.
+// Returns the factors of `length` in the order of the passes, each of them 16, 9, 8, 7, 5, 4, 3 or
+// 2; none where the length is no product of these. The first pass goes through the whole line, the
+// others stay within a part of it.
 std::vector<int> factors_of(int length);
 
-// The length, `side` or more, whose transform costs least: a multiple of `multiple` that has
-// factors. `side` itself where it is such a length, unless a longer one is clearly cheaper.
+// Returns the length of at least `side` whose transform costs least, among the multiples of
+// `multiple` that have factors. `side` itself is preferred unless a longer one is clearly cheaper.
 int padded_length(int side, int multiple);
 
 }  // namespace engine::cpu::fused

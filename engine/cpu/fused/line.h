@@ -12,29 +12,29 @@ namespace engine::cpu::fused {
 struct Pass {
   int radix = 0;
   size_t step = 0;
-  // exp(-2 pi i k j / (radix x step)), real and imaginary part, for j = 0 .. step-1 and
-  // k = 1 .. radix-1, k fastest. Empty where step is 1: all are 1.
+  // The roots exp(-2 pi i k j / (radix x step)) as real and imaginary parts, for j = 0 .. step-1
+  // and k = 1 .. radix-1, k fastest. Empty where step is 1, since all of them are 1.
   AlignedArray<float> roots;
 };
 
-// A forward transform takes points in their order and leaves the spectrum in that of `frequencies`;
-// an inverse one takes it so. The first pass cuts the line into `parts` of `part` points each,
-// which the others transform one by one.
+// A forward transform takes points in natural order and leaves the spectrum in the order of
+// `frequencies`; an inverse transform takes it in that order. The first pass cuts the line into
+// `parts` parts of `part` points each, which the other passes transform one by one.
 struct Line {
-  // `length` has factors (lengths.h).
+  // `length` must have factors (lengths.h).
   explicit Line(int length);
 
   size_t length;
   size_t parts;
   size_t part;
-  // In working memory a part begins so many points behind the one before it: one more than it has,
-  // so that points that are taken together do not lie in the same sets of the cache.
+  // Points from the beginning of a part to the next in working memory. The extra point keeps points
+  // that are used together out of the same cache sets.
   size_t part_stride() const { return part + 1; }
   // Points of working memory.
   size_t working() const { return parts * part_stride(); }
 
   std::vector<Pass> passes;
-  std::vector<int> frequencies;  // at each position
+  std::vector<int> frequencies;  // the frequency at each position of the spectrum
 };
 
 }  // namespace engine::cpu::fused

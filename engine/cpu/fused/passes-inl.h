@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kPoint = 2 * kLanes;  // floats of a point
 
-// Calls body(radix), the radix known to the compiler.
+// Calls body(radix) with a radix that the compiler knows.
 template <class Body>
 HWY_INLINE void with_radix(int radix, const Body& body) {
   switch (radix) {
@@ -42,7 +42,7 @@ HWY_INLINE void with_radix(int radix, const Body& body) {
   }
 }
 
-// Points 1 .. kRadix-1 by the roots at `roots`.
+// Multiplies points 1 .. kRadix-1 by the roots at `roots`, or by their conjugates where kInverse.
 template <bool kInverse, size_t kRadix>
 HWY_INLINE void turn_by(const float* HWY_RESTRICT roots, Points<kRadix>& x) {
   const Floats d;
@@ -52,7 +52,8 @@ HWY_INLINE void turn_by(const float* HWY_RESTRICT roots, Points<kRadix>& x) {
   });
 }
 
-// The first pass forward, from `count` points behind which all are zero, into parts.
+// Does the first pass of a forward transform, from `count` points, behind which all are zero, into
+// the line's parts.
 template <size_t kRadix>
 HWY_NOINLINE void first_forward(const Line& line, const float* HWY_RESTRICT from, size_t count,
                                 float* HWY_RESTRICT working) {
@@ -80,14 +81,14 @@ HWY_NOINLINE void first_forward(const Line& line, const float* HWY_RESTRICT from
       unroll<kRadix>(MARGAY_UNROLLED { store(x[index], to + index * stride); });
     }
   };
-  // The last input of a butterfly is one of the `count` points up to here.
+  // Butterflies up to `full` have one input more than the others among the `count` points.
   const size_t inputs = (count + step - 1) / step;
   const size_t full = count - (inputs - 1) * step;
   butterflies(0, full, inputs);
   butterflies(full, step, inputs - 1);
 }
 
-// The last pass of an inverse transform, of butterflies begin .. begin + count: point
+// Does the last pass of an inverse transform for butterflies begin .. begin + count - 1: point
 // begin + i + k x part goes to out[k x count + i].
 template <size_t kRadix>
 HWY_NOINLINE void last_inverse(const Line& line, const float* HWY_RESTRICT working, size_t begin,
@@ -104,7 +105,7 @@ HWY_NOINLINE void last_inverse(const Line& line, const float* HWY_RESTRICT worki
   }
 }
 
-// A pass within a part, in place.
+// Does a pass within a part, in place.
 template <bool kInverse, size_t kRadix>
 HWY_NOINLINE void inner_pass(const Pass& pass, size_t points, float* HWY_RESTRICT part) {
   const size_t step = pass.step;
@@ -122,13 +123,13 @@ HWY_NOINLINE void inner_pass(const Pass& pass, size_t points, float* HWY_RESTRIC
   }
 }
 
-// Conjugate of a, times b.
+// Returns conj(a) x b.
 HWY_INLINE Point conjugate_times(const Point& a, const Point& b) {
   return {hn::MulAdd(a.im, b.im, hn::Mul(a.re, b.re)),
           hn::NegMulAdd(a.im, b.re, hn::Mul(a.re, b.im))};
 }
 
-// The last pass forward, the product of the conjugate with `image`, and the first pass back.
+// Does the last forward pass, multiplies the conjugate by `image`, and does the first inverse pass.
 template <size_t kRadix>
 HWY_NOINLINE void product_pass(size_t points, const float* HWY_RESTRICT image,
                                float* HWY_RESTRICT part) {
@@ -171,7 +172,7 @@ inline void inverse_part(const Line& line, float* part) {
   }
 }
 
-// Both directions of the passes within a part, and the product between them.
+// Does the forward passes within a part, the product with `image`, and the inverse passes.
 inline void correlate_part(const Line& line, const float* image, float* part) {
   const size_t last = line.passes.size() - 1;
   if (last == 0) return multiply_points(line.part, image, part);
@@ -186,7 +187,8 @@ inline void forward_first(const Line& line, const float* from, size_t count, flo
              [&](auto radix) { first_forward<radix>(line, from, count, working); });
 }
 
-// The last pass, so many butterflies at a time; take(begin, count, points) as last_inverse has it.
+// Does the last pass of an inverse transform, kLanes butterflies at a time, and passes each result
+// to take(begin, count, points), laid out as by last_inverse().
 template <class Take>
 HWY_INLINE void inverse_last(const Line& line, const float* working, float* scratch,
                              const Take& take) {

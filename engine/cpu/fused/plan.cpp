@@ -1,4 +1,4 @@
-// Implements plan_memory and what backend.h says about the path.
+// Implements the functions of backend.h, except make_backend.
 #include <algorithm>
 #include <complex>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How fast the fused path is on this machine, measured on a small part of a search.
+// Measures how fast the fused path is on this machine, on a small part of a search.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace engine::cpu::fused {
 
-// Correlations per second of a search of this shape, as the plan divides its work. Takes about a
-// second; what else the machine does meanwhile slows it as it would the search.
+// Returns the correlations per second of a search of this shape under this plan. Takes about a
+// second, and is slowed by other work on the machine as the search would be.
 double measure_rate(const ProblemShape& shape, const MemoryPlan& plan);
 
-// Bytes that measure_rate takes: less than the search, of whose arrays each thread goes through a
-// share and no more than 32 blocks.
+// Returns the bytes that measure_rate() needs: less than the search, since each thread goes through
+// its share of the arrays and no more than 32 blocks of each.
 uint64_t measuring_bytes(const ProblemShape& shape, const MemoryPlan& plan);
 
 }  // namespace engine::cpu::fused

@@ -1,4 +1,4 @@
-// Roots of unity that are known to the compiler.
+// Roots of unity, computed at compile time.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ struct Root {
   float im;
 };
 
-// Of an angle of at most a quarter of a turn, by their series.
+// Sine and cosine of an angle of at most a quarter turn, in radians, by their Taylor series.
 constexpr double small_sine(double angle) {
   double term = angle, sum = angle;
   for (int k = 1; k < 12; ++k) {
@@ -29,7 +29,7 @@ constexpr double small_cosine(double angle) {
   return sum;
 }
 
-// exp(-2 pi i numerator / of), numerator below `of`.
+// Returns exp(-2 pi i numerator / of); the numerator must be below `of`.
 constexpr Root root_of_unity(size_t numerator, size_t of) {
   if (8 * numerator > 4 * of) {
     const Root mirrored = root_of_unity(of - numerator, of);

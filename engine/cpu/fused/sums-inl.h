@@ -1,6 +1,6 @@
-// Statistics of the fused path, for the instruction set that is being compiled: what a search
-// accumulates per pixel (docs/numerics.md, Statistics), first over a group of transforms in 32
-// bits, then over the search.
+// Statistics of the fused path, for the instruction set that is being compiled. They accumulate the
+// sums of each pixel (docs/numerics.md, Statistics), first over a group of transforms in 32 bits,
+// then over the search.
 #if defined(MARGAY_FUSED_SUMS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MARGAY_FUSED_SUMS_INL_H
 #undef MARGAY_FUSED_SUMS_INL_H
@@ -33,25 +33,26 @@ using Half = hn::Half<Floats>;
 using Longs = hn::RebindToSigned<Doubles>;
 constexpr size_t kHalf = hn::MaxLanes(Doubles());
 
-// A square (of a pair: the sum of both) of this much and more is summed in 64 bits at once.
+// A square (for a pair, the sum of both squares) of this value or more is added in 64 bits at once.
 constexpr float kLargeSquare = 64.0f;
 constexpr double kSumScale = static_cast<double>(int64_t{1} << kSumBits);
 constexpr double kRootOfSquareScale = static_cast<double>(int64_t{1} << (kSquareBits / 2));
-// A double that holds an integer k as 1.5 x 2^52 + k, and a float that holds one as 1.5 x 2^23 + k:
-// what is added to it is rounded to an integer.
+// A double holds an integer k as 1.5 x 2^52 + k, and a float as 1.5 x 2^23 + k: any value added to
+// it is rounded to an integer.
 constexpr double kMagic = 6755399441055744.0;
 constexpr float kFloatMagic = 12582912.0f;
 static_assert(kLargeSquare * (1 << kSquareBits) <= 4194304.0f, "a float holds it beside its magic");
 
-// True where MulAdd rounds once.
+// True where MulAdd is a fused multiply-add, which rounds once.
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || (HWY_ARCH_ARM_A64 && HWY_TARGET < HWY_EMU128)
 constexpr bool kFused = true;
 #else
 constexpr bool kFused = false;
 #endif
 
-// `fixed` becomes the square of v in steps of 2^-kSquareBits, rounded, and the sum of that and the
-// square of u rounded again, both from exact products. False where some lane is large or no number.
+// Sets `fixed` to the sum of squares in steps of 2^-kSquareBits: the square of v is rounded, then
+// its sum with the square of u, both from exact products. Returns false where some lane is large or
+// not a number.
 template <bool kPair>
 HWY_INLINE bool fix_squares_fused(V u, V v, I& fixed) {
   const Floats d;
@@ -70,7 +71,7 @@ HWY_INLINE bool fix_squares_fused(V u, V v, I& fixed) {
   return hn::AllTrue(d, hn::Lt(total, hn::Set(d, kLimit)));
 }
 
-// The same in double, for want of an instruction that rounds once.
+// Gives the same result in double, where there is no fused multiply-add.
 template <bool kPair>
 HWY_INLINE bool fix_squares_in_double(V u, V v, I& fixed) {
   const Floats d;
@@ -104,7 +105,7 @@ inline int64_t integer_of(double with_magic) {
   return bits - magic;
 }
 
-// Adds a point of which some square is large to the statistics, lane by lane. The lane that leaves
+// Adds a point with a large square to the statistics, lane by lane. Returns a lane that has left
 // its range, or -1.
 template <bool kPair>
 HWY_NOINLINE int add_large(V u, V v, int64_t* sums, int64_t* squares) {
@@ -135,14 +136,14 @@ HWY_NOINLINE int add_large(V u, V v, int64_t* sums, int64_t* squares) {
   return out_of_range;
 }
 
-// The larger value wins, and of equal ones the lower index.
+// Keeps the larger value with its index; of equal values the lower index.
 template <bool kPair>
 HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32_t* index) {
   const Floats d;
   const Ints di;
   const V now = hn::Load(d, best);
   const V value = kPair ? hn::Max(u, v) : u;
-  // Seldom, once a search is on its way.
+  // Improvements are rare once a search has run for a while.
   if (HWY_LIKELY(hn::AllFalse(d, hn::Ge(value, now)))) return;
   I at = hn::Set(di, indices.first);
   if constexpr (kPair) {
@@ -155,8 +156,8 @@ HWY_INLINE void keep_better(V u, V v, const Indices& indices, float* best, int32
   hn::Store(hn::IfThenElse(hn::RebindMask(di, better), at, index_now), di, index);
 }
 
-// Adds `count` points behind one another, from `column` on: u in the real parts and, with a pair, v
-// in the imaginary ones.
+// Adds `count` consecutive points, beginning at `column`: u is in the real parts and, for a pair, v
+// in the imaginary parts.
 template <bool kPair>
 HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_t column,
                            const Rows& rows, OutOfRange& found) {
@@ -187,7 +188,7 @@ HWY_INLINE void add_points(const float* HWY_RESTRICT points, size_t count, size_
   }
 }
 
-// Adds as many integers as there are lanes; the bits of the new values.
+// Adds kLanes integers to `to`. Returns the bits of all new values, ORed.
 HWY_INLINE hn::Vec<Longs> add_longs(const int32_t* from, int64_t* to) {
   const Longs dl;
   auto bits = hn::Zero(dl);

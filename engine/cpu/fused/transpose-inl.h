@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 using Tile = Array<V, kLanes>;
 
-// Within each 128-bit block: four rows of four.
+// Transposes the four rows within each 128-bit block of four floats.
 HWY_INLINE void transpose_in_blocks(V* rows) {
 #if HWY_TARGET != HWY_SCALAR
   const Floats d;
@@ -44,7 +44,7 @@ HWY_INLINE void transpose(Tile& tile) {
   }
 #if HWY_TARGET != HWY_SCALAR
   const Floats d;
-  // Then the blocks: row 4 g + c holds in block b what belongs into block g of row 4 b + c.
+  // The blocks are exchanged: block b of row 4 g + c belongs into block g of row 4 b + c.
   if constexpr (kLanes == 8) {
     unroll<4>(MARGAY_UNROLLED {
       const V low = tile[index], high = tile[index + 4];

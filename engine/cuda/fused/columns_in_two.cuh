@@ -1,6 +1,6 @@
-// correlate_columns for lengths R x R of which a thread holds R points: one exchange through shared
-// memory for each transform in place of two, and one table of roots. Frequencies are in their
-// natural order.
+// A variant of correlate_columns for lengths R x R, where a thread holds R points: each transform
+// exchanges points through shared memory once instead of twice, with one table of roots.
+// Frequencies are in natural order.
 //
 // Point r + R i of a line is x[i] of thread r before the forward transform and after the inverse
 // one; frequency r + R i is x[i] of thread r between them.
@@ -19,13 +19,13 @@
 
 namespace engine::cuda {
 
-// How the lines of a block lie in shared memory while it transforms them.
+// The layout of a block's lines in shared memory while it transforms them.
 template <int kLength, typename Storage>
 struct InTwo {
   static constexpr int kRadix = radix_in_two(kLength);
   static constexpr int kLines = Storage::kColumns / Storage::kLanes;
   static constexpr int kThreads = kRadix * kLines;
-  // Odd, so that threads that read a row each meet on no bank.
+  // Odd, so that threads that each read a row have no bank conflicts.
   static constexpr int kRow = kRadix + 1;
   static constexpr int kSharedPoints = kRadix * kRow * kLines;
   static constexpr size_t kSharedBytes =
@@ -35,7 +35,7 @@ struct InTwo {
   static_assert(kRadix % kChunkLines == 0, "the exchange has whole chunks of lines");
 };
 
-// W(L)^(r i) at i R + r.
+// Makes the table of roots: W(L)^(r i) is at i R + r.
 template <int kLength, typename Root = float2>
 std::vector<Root> make_roots_in_two() {
   constexpr int kRadix = radix_in_two(kLength);
@@ -49,7 +49,7 @@ std::vector<Root> make_roots_in_two() {
   return roots;
 }
 
-// See correlate_columns.
+// Does what correlate_columns does.
 template <int kLength, int kInputs, int kKept, typename Storage>
 __global__ void __launch_bounds__(
     InTwo<kLength, Storage>::kThreads,
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(
   Point* exchange = shared_memory<Point>();
   Point* row = exchange + thread * kDown + line;
   Point* column = exchange + thread * kLines + line;
-  // The template's transform waits here for the next tile; no thread reads another's.
+  // The template's transform is kept here for all tiles; each thread reads only what it wrote.
   Element* kept = reinterpret_cast<Element*>(exchange + Layout::kSharedPoints) + threadIdx.x;
   const auto* roots = arrays.column_roots + thread;
   const Element* spectrum = arrays.spectra + shape.spectrum_chunk<Storage>(chunk) + threadIdx.x;

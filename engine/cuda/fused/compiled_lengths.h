@@ -1,5 +1,5 @@
-// The lengths that this build's fused kernels are compiled for: CMake's MARGAY_FUSED_LENGTHS, with
-// colons between them ("512:2304"), since nvcc takes a comma for the end of an option.
+// The lengths for which this build's fused kernels are compiled: CMake's MARGAY_FUSED_LENGTHS,
+// separated by colons ("512:2304"), since nvcc takes a comma for the end of an option.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Correlates projections with the image by our own transforms, fused with what comes between them:
-// no array of the image's size is written but the one between columns and rows. For templates that
-// fit one of the compiled lengths. Takes PlaneCorrelator's place.
+// Correlates projections with the image by our own transforms, fused with the steps between them:
+// the only array of the image's size that is written is the one between columns and rows. The
+// template must fit one of the compiled lengths. It has the same functions as PlaneCorrelator.
 #pragma once
 
 #include <algorithm>
@@ -27,12 +27,12 @@
 
 namespace engine::cuda {
 
-// A list of transform lengths, in points; a build compiles kernels for its own (CompiledLengths).
+// A list of transform lengths, in points. A build compiles kernels for CompiledLengths.
 template <int... kValues>
 struct LengthList {
   static constexpr std::array<int, sizeof...(kValues)> kLengths = {kValues...};
 
-  // use(std::integral_constant<int, length>), which must be one of them.
+  // Calls use(std::integral_constant<int, length>); `length` must be in the list.
   template <typename Use>
   static void with(int length, const Use& use) {
     static_cast<void>(
@@ -55,7 +55,7 @@ inline int step_of_columns(int length, ColumnKernel kernel, auto lengths) {
   return step;
 }
 
-// The frequency of every row of a stored tile.
+// Returns the frequency of every row of a stored tile.
 inline std::vector<int> frequencies_of_rows(int length, ColumnKernel kernel, auto lengths) {
   if (kernel == ColumnKernel::kInThree) return stored_frequencies(length, lengths);
   std::vector<int> natural(static_cast<size_t>(length));
@@ -63,7 +63,7 @@ inline std::vector<int> frequencies_of_rows(int length, ColumnKernel kernel, aut
   return natural;
 }
 
-// By which correlations in this storage are too large.
+// Returns the factor by which correlations in this storage are too large; 1 in single precision.
 template <typename Storage>
 double gain_of_storage(const FusedShape& shape, ColumnKernel kernel, auto lengths) {
   double gain = 1;
@@ -97,7 +97,8 @@ std::vector<Root> roots_of_columns(int length, ColumnKernel kernel, auto lengths
 template <typename Device, typename Storage, typename Lengths = FusedLengths>
 class FusedCorrelator {
  public:
-  // `device` must outlive it. `plan` is of plan_fused_memory. `most`: transforms in one call.
+  // `device` must outlive the correlator, and `plan` must come from plan_fused_memory(). `most` is
+  // the largest number of transforms in one call of add().
   FusedCorrelator(Device& device, const Problem& problem, const MemoryPlan& plan, size_t most)
       : FusedCorrelator(device, problem, most, plan.fused.value()) {}
   FusedCorrelator(Device& device, const Problem& problem, size_t most, FusedPlan plan)
@@ -124,7 +125,7 @@ class FusedCorrelator {
     upload_spectra(problem);
   }
 
-  // Adds the correlations of the transforms.
+  // Adds the correlations of the transforms to `statistics`.
   void add(const Projections& projections, std::span<const Transform> transforms,
            const Statistics& statistics) {
     device_.upload(list_, transforms.data(), transforms.size());
@@ -162,7 +163,8 @@ class FusedCorrelator {
     return static_cast<unsigned>((shape_.lines<Storage>(rows) + kLines - 1) / kLines);
   }
 
-  // use(length, kInputs): of the first radix, as many quarters as n points reach into, or all.
+  // Calls use(length, kInputs), where kInputs of the first radix's points hold the n first points
+  // of a line: a quarter, a half or all of them.
   template <typename Use>
   static void with_inputs(int length, int n, const Use& use) {
     Lengths::with(length, [&](auto known) {
@@ -176,8 +178,8 @@ class FusedCorrelator {
       }
     });
   }
-  // use(length, kKept): the points of a thread that a row of `columns` valid ones reaches into, or
-  // all.
+  // Calls use(length, kKept), where kKept of a thread's points hold the first `columns` points of a
+  // row: points_usually_kept(), or all of them.
   template <typename Use>
   static void with_kept(int length, int columns, const Use& use) {
     Lengths::with(length, [&](auto known) {
@@ -250,7 +252,8 @@ class FusedCorrelator {
       });
     });
   }
-  // use(kInputs, kKept) of a thread's kRadix points.
+  // Calls use(kInputs, kKept): how many of a thread's kRadix points hold the template, and how many
+  // hold valid rows.
   template <int kLength, int kRadix, typename Use>
   void with_points_of_column(const Use& use) const {
     constexpr int kFew = points_usually_kept(kRadix);

@@ -1,8 +1,8 @@
-// A block of threads transforms kLines lines of kLength points at once, in registers with exchanges
-// through shared memory. Thread t of the block works on line t % kLines, as number t / kLines of
-// the FftOrder<kLength>::kThreads threads of that line: neighbouring threads have neighbouring
-// lines, which is how the lines lie in global memory. (Where a Point holds several lines, these are
-// groups of them.)
+// A block of threads transforms kLines lines of kLength points at once, in registers and with
+// exchanges through shared memory. Thread t of the block works on line t % kLines, as number
+// t / kLines of the FftOrder<kLength>::kThreads threads of that line: neighbouring threads have
+// neighbouring lines, as in global memory. (Where a Point holds several lines, "line" means such a
+// group of lines.)
 //
 // The caller puts __syncthreads() between the stages; see fft_order.cuh for why one is enough.
 #pragma once
@@ -20,14 +20,15 @@ class BlockFft {
   using Order = FftOrder<kLength>;
   static constexpr int kLines = kLinesAtOnce;
   static constexpr int kThreads = Order::kThreads * kLines;            // of the block
-  static constexpr int kSharedPoints = Order::kSharedPoints * kLines;  // of `exchange`
+  static constexpr int kSharedPoints = Order::kSharedPoints * kLines;  // size of `exchange`
   static constexpr int kFirst = Order::radix(0);
   static constexpr int kMiddle = Order::radix(1);
   static constexpr int kLast = Order::radix(2);
-  // From a point of a butterfly to the next one where a stored line's points lie side by side.
+  // The step from a point of a butterfly to the next one in a line that is stored contiguously.
   static constexpr int kStoredStep = Order::butterflies(2);
 
-  // `roots`: Order::kRoots of them, see fft_roots.cuh.
+  // `exchange` has kSharedPoints points of shared memory, and `roots` Order::kRoots roots
+  // (fft_roots.cuh).
   __device__ BlockFft(Point* exchange, const Root* roots)
       : line_(static_cast<int>(threadIdx.x) % kLines),
         thread_(static_cast<int>(threadIdx.x) / kLines),
@@ -40,8 +41,8 @@ class BlockFft {
   __device__ int line() const { return line_; }
   __device__ int thread() const { return thread_; }
 
-  // Forward from x[i] = point thread() + i x stride(0), of which the first kInputs may be other
-  // than 0; into shared memory.
+  // Does the first forward stage of x[i] = point thread() + i x stride(0), of which only the first
+  // kInputs may be other than 0, and writes to shared memory.
   template <int kInputs>
   __device__ __forceinline__ void forward_first(Point (&x)[kFirst]) {
     transform_points<kFirst, false, kInputs>(x);
@@ -56,9 +57,9 @@ class BlockFft {
       turn_and_store<1>(at, middle_roots_, x);
     });
   }
-  // The last stage's butterflies of this thread, one after the other: use(round). Forward:
-  // take_last, then the point x[i] is the frequency stored(round) + i x kStoredStep. Inverse:
-  // give_last.
+  // Calls use(round) for each of this thread's butterflies of the last stage. Forward, `use` calls
+  // take_last(), after which x[i] has the stored index stored(round) + i x kStoredStep; inverse, it
+  // calls give_last() with points of these indices.
   template <typename Use>
   __device__ __forceinline__ void for_each_last(Use&& use) {
     in_rounds<2>(use);
@@ -83,18 +84,19 @@ class BlockFft {
       store<1>(at, x);
     });
   }
-  // x[i] = point thread() + i x stride(0).
+  // Does the last inverse stage: x[i] becomes point thread() + i x stride(0).
   __device__ __forceinline__ void inverse_first(Point (&x)[kFirst]) {
     take_first(x);
     transform_points<kFirst, true>(x);
   }
-  // What inverse_first transforms.
+  // Reads the points that inverse_first() transforms.
   __device__ __forceinline__ void take_first(Point (&x)[kFirst]) {
     load_and_turn_back<0>(first_, first_roots_, x);
   }
 
  private:
-  // Of the thread's first butterfly of a stage; all others are constant steps away.
+  // Returns the address of the thread's first butterfly of a stage; all others are at constant
+  // distances from it.
   __device__ Point* place(Point* exchange, int stage) const {
     return exchange + Order::address(Order::position(stage, thread_, 0)) * kLines + line_;
   }
@@ -126,7 +128,7 @@ class BlockFft {
                                load_root(roots + i * Order::stride(kStage)));
     });
   }
-  // use(round) for each butterfly thread() + round x kThreads of a stage.
+  // Calls use(round) for each butterfly thread() + round x Order::kThreads of a stage.
   template <int kStage, typename Use>
   __device__ __forceinline__ void in_rounds(Use&& use) {
     constexpr int kButterflies = Order::butterflies(kStage);

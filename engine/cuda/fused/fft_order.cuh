@@ -1,15 +1,15 @@
-// Where the points of a line lie while a block transforms it: pure index arithmetic.
+// The places of a line's points while a block transforms it. Pure index arithmetic.
 //
 // A line of L = R0 x R1 x R2 points is transformed in place in three stages, decimation in
 // frequency: stage s cuts every run of N(s) points into R(s) of M(s) = N(s) / R(s) points and
 // transforms across them (N(0) = L, N(1) = R1 R2, N(2) = R2). A *butterfly* is one such transform
 // of R(s) points; butterfly b of stage s owns the positions position(s, b, i), 0 <= i < R(s), and
-// reads and writes no other: so one barrier between two stages is enough. The frequencies end in
-// permuted order, and the inverse transform (decimation in time) goes the same way back, so that
-// nothing is ever brought into order.
+// reads and writes no other, so that one barrier between two stages is enough. The frequencies end
+// in permuted order, and the inverse transform (decimation in time) takes them in that order, so
+// that nothing ever has to be reordered.
 //
-// In global memory a spectrum lies in *stored order*: point i of the last stage's butterfly b at
-// i x L / R2 + b, so that neighbouring threads touch neighbouring words.
+// In global memory a spectrum is in *stored order*: point i of the last stage's butterfly b is at
+// i x L / R2 + b, so that neighbouring threads access neighbouring words.
 #pragma once
 
 #include "engine/cuda/fused_tuning.h"
@@ -26,7 +26,7 @@ struct FftOrder {
     return stage == 0 ? R::kFirst : stage == 1 ? R::kMiddle : R::kLast;
   }
   __host__ __device__ static constexpr int butterflies(int stage) { return kL / radix(stage); }
-  // Butterflies that a thread does one after the other (some threads one less).
+  // Butterflies that a thread does one after the other (some threads do one less).
   __host__ __device__ static constexpr int rounds(int stage) {
     return (butterflies(stage) + kThreads - 1) / kThreads;
   }
@@ -37,7 +37,7 @@ struct FftOrder {
     return run(stage) / radix(stage);
   }  // M(stage)
 
-  // What a stage's outputs (forward) or inputs (inverse) are multiplied by: W(N)^(offset x i).
+  // A stage's outputs (forward) or inputs (inverse) are multiplied by W(N)^(offset x i).
   __host__ __device__ static constexpr int offset(int stage, int butterfly) {
     return butterfly % stride(stage);
   }
@@ -46,9 +46,10 @@ struct FftOrder {
     return butterfly / stride(stage) * run(stage) + offset(stage, butterfly) + i * stride(stage);
   }
 
-  // In shared memory. Gaps keep the threads of half a warp on different banks: one after every run
-  // of the last stage where that is even, and kRunGap after every run of the middle stage, so that
-  // the latter's butterflies continue from one run to the next without a jump modulo 16.
+  // The layout in shared memory. Gaps keep the threads of half a warp on different banks: one point
+  // after every run of the last stage where its length is even, and kRunGap points after every run
+  // of the middle stage, so that its butterflies continue from one run to the next without a jump
+  // modulo 16.
   static constexpr int kLastRun = R::kLast % 2 == 0 ? R::kLast + 1 : R::kLast;
   static constexpr int kRunGap = ((R::kLast - R::kMiddle * kLastRun) % 16 + 16) % 16;
   static constexpr int kMiddleRun = R::kMiddle * kLastRun + kRunGap;
@@ -62,7 +63,8 @@ struct FftOrder {
     return stage == 0 ? kMiddleRun : stage == 1 ? kLastRun : 1;
   }
 
-  // From a thread's butterfly of a stage to its next one, b + kThreads: kThreads = N(1).
+  // The distance from a thread's butterfly b of a stage to its next one, b + kThreads, where
+  // kThreads = N(1).
   __host__ __device__ static constexpr int address_round(int stage) {
     return radix(stage) * kMiddleRun;
   }
@@ -79,8 +81,8 @@ struct FftOrder {
     return frequency(position(2, index % butterflies(2), index / butterflies(2)));
   }
 
-  // The roots that the stages multiply by, one after the other: W(N(0))^(o i) at i M(0) + o, then
-  // W(N(1))^(o i) at L + i M(1) + o.
+  // The table of the stages' roots: W(N(0))^(o i) at i M(0) + o, then W(N(1))^(o i) at
+  // L + i M(1) + o.
   static constexpr int kRoots = kL + run(1);
   __host__ __device__ static constexpr int root(int stage, int butterfly, int i) {
     return (stage == 0 ? 0 : kL) + i * stride(stage) + offset(stage, butterfly);

@@ -1,10 +1,10 @@
 // Discrete Fourier transforms of a few points in the registers of one thread. Forward sign
 // exp(-2 pi i ...), unnormalised, results in natural order. Everything is unrolled, so that the
-// arrays stay in registers; products are fused by hand, so that the bits do not depend on what the
-// compiler fuses.
+// arrays stay in registers; fused multiply-adds are explicit, so that the bits do not depend on
+// what the compiler fuses.
 //
-// A Point is a complex number { x, y }: float2, or one whose parts are of several lines at once
-// (half_points.cuh). What is written for the parts is plus, minus, ..., found by their type.
+// A Point is a complex number { x, y }: float2, or a type whose parts hold several lines at once
+// (half_points.cuh). The functions plus, minus, ... are overloaded for the type of the parts.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ struct Index {
   __host__ __device__ constexpr operator int() const { return kIndex; }
 };
 
-// body(Index<0>) ... body(Index<kCount - 1>).
+// Calls body(Index<0>) ... body(Index<kCount - 1>).
 template <int kCount, typename Body>
 __host__ __device__ __forceinline__ void unrolled(Body&& body) {
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) { (body(Index<kIndex>{}), ...); }
@@ -28,7 +28,7 @@ namespace roots {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Taylor series, for |x| <= pi / 4.
+// Taylor series of cosine and sine, for |x| <= pi / 4.
 __host__ __device__ constexpr double near_cosine(double x) {
   double term = 1;
   double sum = 1;
@@ -48,7 +48,8 @@ __host__ __device__ constexpr double near_sine(double x) {
   return sum;
 }
 
-// Of `turn` / `turns` of a full turn: reduced to the eighth of it in which the series is good.
+// Cosine and sine of `turn` / `turns` of a full turn, reduced to the eighth of a turn in which the
+// series is accurate.
 __host__ __device__ constexpr double cosine(int turn, int turns) {
   turn %= turns;
   if (2 * turn > turns) return cosine(turns - turn, turns);
@@ -66,10 +67,10 @@ __host__ __device__ __forceinline__ float plus(float a, float b) { return a + b;
 __host__ __device__ __forceinline__ float minus(float a, float b) { return a - b; }
 __host__ __device__ __forceinline__ float times(float a, float b) { return a * b; }
 __host__ __device__ __forceinline__ float negative(float a) { return -a; }
-// a x b + c, rounded once.
+// Returns a x b + c, rounded once.
 __host__ __device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(a, b, c); }
 
-// A number that the compiler knows, for all lines.
+// Makes a compile-time number, the same for all lines.
 template <typename Real>
 struct Constant {
   __host__ __device__ static constexpr Real of(double value) { return static_cast<Real>(value); }
@@ -89,13 +90,14 @@ template <typename Point>
 __host__ __device__ __forceinline__ Point fused_product(Point a, Point b) {
   return {fused(a.x, b.x, negative(times(a.y, b.y))), fused(a.x, b.y, times(a.y, b.x))};
 }
-// a x conj(b)
+// Returns a x conj(b).
 template <typename Point>
 __host__ __device__ __forceinline__ Point conjugate_product(Point a, Point b) {
   return {fused(a.x, b.x, times(a.y, b.y)), fused(a.y, b.x, negative(times(a.x, b.y)))};
 }
 
-// a - i b forward, a + i b inverse; the other sign is the same with `b` subtracted.
+// Returns a - i b in a forward transform, a + i b in an inverse one; minus_turned() has the other
+// sign.
 template <bool kInverse, typename Point>
 __host__ __device__ __forceinline__ Point plus_turned(Point a, Point b) {
   if constexpr (kInverse) return {minus(a.x, b.y), plus(a.y, b.x)};
@@ -106,7 +108,7 @@ __host__ __device__ __forceinline__ Point minus_turned(Point a, Point b) {
   return plus_turned<!kInverse>(a, b);
 }
 
-// a x exp(-2 pi i kTurn / kTurns), the conjugate root when inverse.
+// Returns a x exp(-2 pi i kTurn / kTurns); in an inverse transform a times the conjugate.
 template <bool kInverse, int kTurn, int kTurns, typename Point>
 __host__ __device__ __forceinline__ Point root_product(Point a) {
   if constexpr (kTurn % kTurns == 0) {
@@ -137,7 +139,7 @@ __host__ __device__ __forceinline__ void transform_of_3(Point* x) {
   x[2] = {fused(kTurnBack, difference.y, middle.x), fused(kTurn, difference.x, middle.y)};
 }
 
-// Only the first kInputs of the four are read, the others count as 0.
+// Reads only the first kInputs of the four points; the others count as 0.
 template <bool kInverse, int kInputs, typename Point>
 __host__ __device__ __forceinline__ void transform_of_4(Point* x) {
   if constexpr (kInputs == 1) {
@@ -162,15 +164,15 @@ __host__ __device__ __forceinline__ void transform_of_4(Point* x) {
   }
 }
 
-// The points of a transform of kFirst x kSecond as kFirst transforms of kSecond points (of every
-// kFirst-th input) and kSecond of kFirst.
+// Returns kFirst of a transform of kFirst x kSecond points, which is done as kFirst transforms of
+// kSecond points (of every kFirst-th input) and then kSecond transforms of kFirst points.
 __host__ __device__ constexpr int first_factor(int points) {
-  // Of 48 points three times 16, so that a quarter of the inputs is one of each 16.
+  // 48 points are 3 x 16, so that a quarter of the inputs is a quarter of each 16.
   return points == 48 || points == 9 ? 3 : points % 4 == 0 && points != 8 ? 4 : 2;
 }
 
-// Transforms x[0] ... x[kPoints - 1] in place. Only the first kInputs are read, the others count as
-// 0; a multiple of kPoints / 4 where it is less than kPoints.
+// Transforms x[0] ... x[kPoints - 1] in place. Only the first kInputs are read, and the others
+// count as 0; kInputs is kPoints or a multiple of kPoints / 4.
 template <int kPoints, bool kInverse, int kInputs = kPoints, typename Point>
 __host__ __device__ __forceinline__ void transform_points(Point* x) {
   if constexpr (kPoints == 2) {

@@ -1,4 +1,4 @@
-// The roots of unity that BlockFft multiplies by, for the host to make once and copy to the device.
+// The roots of unity for BlockFft, which the host makes once and copies to the device.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ inline void store_root(double cosine, double sine, float2* root) {
   *root = {static_cast<float>(cosine), static_cast<float>(sine)};
 }
 
-// In the order of FftOrder::root, rounded from double.
+// Makes the roots in the order of FftOrder::root(), rounded from double.
 template <int kLength, typename Root = float2>
 std::vector<Root> make_roots() {
   using Order = FftOrder<kLength>;

@@ -1,6 +1,6 @@
-// Rounding twiddles to fp16 scales a correlation's peak, since every term of its sum meets all of
-// them. The mean gain is known beforehand (up to 6e-4 from 1 for a transform and back) and is
-// divided out with the spectra.
+// Rounding the roots to fp16 scales a correlation's peak, since every term of its sum is multiplied
+// by such roots. The mean gain can be computed beforehand (it differs from 1 by up to 6e-4 for a
+// transform and back), and the tiles' spectra are divided by it.
 //
 // Include after <cuda_runtime.h> or the emulator (tests/fakes/simt.h).
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace engine::cuda {
 
-// Exact arithmetic with constants rounded to fp16.
+// Arithmetic in double, with constants rounded to fp16.
 struct ExactReal {
   double value;
 };
@@ -32,8 +32,8 @@ struct Constant<ExactReal> {
   }
 };
 
-// The mean gain of a transform of kPoints points whose first `inputs` are not 0: the mean, over the
-// places of its matrix, of the rounded element by the exact one.
+// Returns the mean gain of a transform of kPoints points of which the first `inputs` are not 0: the
+// mean, over the elements of its matrix, of the rounded element divided by the exact one.
 template <int kPoints>
 double gain_of_points(int inputs = kPoints) {
   double sum = 0;
@@ -55,7 +55,7 @@ inline double gain_of_root(int turn, int turns) {
   return cosine * RoundedToHalf(cosine).value + sine * RoundedToHalf(sine).value;
 }
 
-// The mean gain of the roots between two stages.
+// Returns the mean gain of the roots between two stages.
 template <int kLength>
 double gain_of_roots(int stage) {
   using Order = FftOrder<kLength>;
@@ -69,7 +69,8 @@ double gain_of_roots(int stage) {
   return sum / run;
 }
 
-// The mean gain of a line's transform in fp16, forward or inverse, with `given` points not 0.
+// Returns the mean gain of a line's transform in fp16, forward or inverse, with the first `given`
+// points not 0.
 template <int kLength>
 double gain_of_line(int given = kLength) {
   using Order = FftOrder<kLength>;
@@ -78,7 +79,7 @@ double gain_of_line(int given = kLength) {
          gain_of_points<Order::radix(2)>() * gain_of_roots<kLength>(0) * gain_of_roots<kLength>(1);
 }
 
-// The same of a line in two stages (columns_in_two.cuh).
+// Returns the mean gain of a line's transform in two stages (columns_in_two.cuh).
 template <int kLength>
 double gain_of_line_in_two(int given = kLength) {
   constexpr int kRadix = radix_in_two(kLength);
@@ -90,7 +91,7 @@ double gain_of_line_in_two(int given = kLength) {
          kLength;
 }
 
-// Of a column there and back.
+// Returns the mean gain of a column's forward and inverse transforms.
 template <int kRows>
 double gain_of_column(int n, ColumnKernel kernel) {
   if constexpr (radix_in_two(kRows) > 0) {
@@ -101,8 +102,9 @@ double gain_of_column(int n, ColumnKernel kernel) {
   return gain_of_line<kRows>(n) * gain_of_line<kRows>();
 }
 
-// The mean gain of a correlation with a template of n pixels in tiles of kRows x kColumns. What the
-// first stage's butterflies multiply by, the last rows do in single precision (finish_inverse).
+// Returns the mean gain of a correlation with a template of n pixels in tiles of kRows x kColumns.
+// The last stage of the inverse row transforms counts as exact, since its last level is in single
+// precision (finish_inverse()).
 template <int kRows, int kColumns>
 double gain_of_correlation(int n, ColumnKernel kernel) {
   return gain_of_column<kRows>(n, kernel) * gain_of_line<kColumns>(n) * gain_of_line<kColumns>() /

@@ -1,6 +1,6 @@
-// Complex numbers of two lines at once, in fp16: one instruction does the same to both, so that
-// a transform of one line in these points is that of two. The roots are the same for both lines.
-// Included after half_words.cuh.
+// Complex numbers of two lines at once, in fp16: an instruction works on both, so that transforming
+// one line of these points transforms two lines. The roots are the same for both. Include after
+// half_words.cuh.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace engine::cuda {
 
-// A number that is no larger than 65504, rounded to the nearest half, ties to even.
+// A number of magnitude up to 65504, rounded to the nearest half, ties to even.
 struct RoundedToHalf {
   uint32_t bits = 0;
   double value = 0;
 
   __host__ __device__ constexpr explicit RoundedToHalf(double number) {
     const double size = number < 0 ? -number : number;
-    uint32_t exponent = 0;  // of the numbers from 2^-14 on, and of those below
+    uint32_t exponent = 0;  // doublings of `unit`; 0 below 2^-13, subnormal or not
     double unit = 1.0 / 16777216;
     for (; size >= 2048 * unit; ++exponent) unit *= 2;
     auto units = static_cast<uint32_t>(size / unit);
@@ -28,7 +28,7 @@ struct RoundedToHalf {
   }
 };
 
-// A number of each of two lines, the first one's in the lower half.
+// One number of each of two lines; the first line's is in the lower 16 bits.
 struct HalfPair {
   uint32_t bits;
 };
@@ -60,7 +60,7 @@ struct Constant<HalfPair> {
   }
 };
 
-// Cosine and sine, which are the same for both lines.
+// Cosine (lower 16 bits) and sine, which are the same for both lines.
 struct HalfRoot {
   uint32_t bits;
 };
@@ -83,7 +83,8 @@ __device__ __forceinline__ void widen(HalfPoint point, float2& first, float2& se
   second = make_float2(x.y, y.y);
 }
 
-// Of two points, which hold lines a and b each: their numbers in line a, and those in line b.
+// For two points p and q that both hold lines a and b: firsts_of() returns their numbers of line a,
+// and seconds_of() those of line b.
 __device__ __forceinline__ HalfPoint firsts_of(HalfPoint p, HalfPoint q) {
   return {pair_of(__lows2half2(halves_of(p.x), halves_of(q.x))),
           pair_of(__lows2half2(halves_of(p.y), halves_of(q.y)))};
@@ -93,9 +94,9 @@ __device__ __forceinline__ HalfPoint seconds_of(HalfPoint p, HalfPoint q) {
           pair_of(__highs2half2(halves_of(p.y), halves_of(q.y)))};
 }
 
-// The inverse transform of kPoints points with its last level in single precision, in groups that
-// need few registers: use(Index<k>, first, second), of either line the points k + i kPoints /
-// kGroup, for every k < kPoints / kGroup.
+// Does the inverse transform of kPoints points with its last level in single precision, in groups
+// that need few registers. For every k < kPoints / kGroup it calls use(Index<k>, first, second)
+// with the points k + i kPoints / kGroup of either line.
 template <int kPoints>
 constexpr int kGroup = first_factor(kPoints);
 

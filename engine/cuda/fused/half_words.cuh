@@ -1,4 +1,4 @@
-// Two fp16 numbers in 32 bits, and CUDA's functions for their arithmetic. The tests have their own
+// Two fp16 numbers in 32 bits, and CUDA's functions for their arithmetic. The tests replace them
 // (tests/fakes/half_words.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a build's fused path is made of, for one kind of storage. Include after device_words.cuh and
+// Describes a build's fused kernels for one kind of storage. Include after device_words.cuh and
 // half_words.cuh.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace engine::cuda {
 
-// Ascending, as `Lengths` is.
+// Returns the lengths in the order of `Lengths`, which is ascending.
 template <typename Storage, typename Lengths>
 std::vector<CompiledLength> compiled_lengths() {
   std::vector<CompiledLength> out;

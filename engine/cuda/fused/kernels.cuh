@@ -1,6 +1,7 @@
-// The fused path: three kernels over overlap-save tiles. The template's rows forward; columns
-// forward, product with every tile's spectrum, columns back; last rows back, with the statistics.
-// Each works on a batch of transforms, and no number depends on what else is in the batch.
+// The three kernels of the fused path over overlap-save tiles. The first transforms the template's
+// rows; the second transforms its columns, multiplies them by every tile's spectrum and transforms
+// them back; the third transforms rows back and adds to the statistics. Each works on a batch of
+// transforms, and no result depends on what else is in the batch.
 #pragma once
 
 #include "engine/backend/transforms.h"
@@ -21,8 +22,8 @@ struct FusedArrays {
   Element* template_rows = nullptr;
   const Element* spectra = nullptr;
   Element* exchange = nullptr;
-  const Root* row_roots = nullptr;     // make_roots of the columns' number
-  const Root* column_roots = nullptr;  // and of the rows'
+  const Root* row_roots = nullptr;     // for transforms of a tile's rows
+  const Root* column_roots = nullptr;  // for transforms of a tile's columns
 };
 
 template <int kLength, typename Storage>
@@ -31,12 +32,12 @@ template <int kLength, typename Storage>
 using ColumnFft = BlockFft<kLength, Storage::kColumns / Storage::kLanes, typename Storage::Point,
                            typename Storage::Root>;
 
-// A thread's next element of a stored line is whole chunks away.
+// True where a thread's next element of a stored line is whole chunks away.
 template <int kLength, typename Storage>
 constexpr bool kStepsAreChunks = FftOrder<kLength>::kThreads % Storage::kColumns == 0 &&
                                  FftOrder<kLength>::butterflies(2) % Storage::kColumns == 0;
 
-// Bytes of shared memory.
+// These return the bytes of shared memory that a block of each kernel needs.
 template <int kLength, typename Storage>
 constexpr size_t template_rows_shared() {
   return RowFft<kLength, Storage>::kSharedPoints * sizeof(typename Storage::Point);
@@ -57,14 +58,15 @@ __host__ __device__ constexpr size_t last_rows_shared() {
          static_cast<size_t>(kKept) * Fft::kThreads * Storage::kLanes * sizeof(PixelSlot) +
          (kAhead ? AheadOf<kLength, Storage>::kSharedBytes : 0);
 }
-// Whether finish_rows has a kernel that reads ahead: where that costs no block on a multiprocessor.
+// True where finish_rows has a kernel that reads ahead: where a multiprocessor then still holds as
+// many blocks.
 template <int kLength, int kKept, typename Storage>
 constexpr bool kReadsAhead =
     FusedTuning<kLength, Storage>::blocks_of_rows(RowFft<kLength, Storage>::kThreads) *
         (last_rows_shared<kLength, Storage, kKept, true>() + kReservedBytes) <=
     kSharedBytesToReadAhead;
 
-// Stores `count` Elements of kLanes values each. Grid: blocks over them.
+// Stores `count` Elements of kLanes values each. Grid: blocks over the Elements.
 template <typename Storage>
 __global__ void store_values(const float2* __restrict__ values, int count,
                              typename Storage::Element* __restrict__ out) {
@@ -78,8 +80,9 @@ __global__ void store_values(const float2* __restrict__ values, int count,
   out[i] = Storage::narrow(Storage::point_of(lanes));
 }
 
-// Lines kLines x blockIdx.x ... of transform blockIdx.y, multiplied by `scale`. kInputs: see
-// BlockFft::forward_first. Grid: blocks over the lines of n rows x transforms.
+// Transforms the template's lines from kLines x blockIdx.x on of transform blockIdx.y, multiplied
+// by `scale`. kInputs is that of BlockFft::forward_first(). Grid: blocks over the lines of n rows x
+// transforms.
 template <int kLength, int kInputs, typename Storage>
 __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
     transform_template_rows(FusedShape shape, Projections projections,
@@ -125,9 +128,9 @@ __global__ void __launch_bounds__(RowFft<kLength, Storage>::kThreads)
   });
 }
 
-// The columns of one chunk of one transform: the template's transform is made once and multiplied
-// with every tile, none of which keeps more than the first kKept points of a thread. Grid:
-// transforms x chunks, or chunks x transforms with `chunks_first`.
+// Correlates the columns of one chunk of one transform. The template's transform is made once and
+// multiplied by every tile's spectrum; a tile keeps at most the first kKept points of a thread.
+// Grid: transforms x chunks, or chunks x transforms with `chunks_first`.
 template <int kLength, int kInputs, int kKept, typename Storage>
 __global__ void __launch_bounds__(
     ColumnFft<kLength, Storage>::kThreads,
@@ -137,14 +140,15 @@ __global__ void __launch_bounds__(
   using Order = typename Fft::Order;
   using Element = typename Storage::Element;
   using Point = typename Storage::Point;
-  // Between a thread's elements of a stored chunk: from one butterfly to the next, and within one.
+  // Distances between a thread's elements in a stored chunk: from one butterfly to the next, and
+  // within one.
   constexpr int kRound = Fft::kThreads;
   constexpr int kNext = Fft::kStoredStep * Fft::kLines;
   const auto chunk = static_cast<int>(chunks_first ? blockIdx.x : blockIdx.y);
   const auto transform = static_cast<int>(chunks_first ? blockIdx.y : blockIdx.x);
   auto* exchange = shared_memory<Point>();
   Fft fft(exchange, arrays.column_roots);
-  // The template's transform waits here for the next tile; no thread reads another's.
+  // The template's transform is kept here for all tiles; each thread reads only what it wrote.
   Element* kept = reinterpret_cast<Element*>(exchange + Fft::kSharedPoints) + threadIdx.x;
   const Element* spectrum = arrays.spectra + shape.spectrum_chunk<Storage>(chunk) + threadIdx.x;
   const int column = chunk * Storage::kColumns + fft.line() * Storage::kLanes;
@@ -191,10 +195,10 @@ __global__ void __launch_bounds__(
   }
 }
 
-// Lines kLines x blockIdx.x ... of tile blockIdx.y, for `count` <= kMostTransforms transforms. No
-// tile keeps more than the first kKept points of a thread. With kAhead the exchange is read through
-// shared memory, each transform while the one before is worked on. Grid: blocks over the lines of
-// the valid rows x tiles.
+// Transforms back the lines from kLines x blockIdx.x on of tile blockIdx.y, for `count` <=
+// kMostTransforms transforms, and adds them to the statistics. A tile keeps at most the first kKept
+// points of a thread. With kAhead the exchange is read through shared memory, each transform during
+// the work on the one before. Grid: blocks over the lines of the valid rows x tiles.
 template <int kLength, int kKept, bool kAhead, typename Storage>
 __global__ void __launch_bounds__(
     RowFft<kLength, Storage>::kThreads,

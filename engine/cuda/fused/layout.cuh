@@ -1,6 +1,6 @@
-// How the fused path's arrays lie in global memory: pure index arithmetic. Columns are counted in
-// stored order (fft_order.cuh) everywhere, the rows of a tile's spectrum too; nothing is ever
-// sorted. Columns come in chunks of Storage::kColumns that lie side by side.
+// The layout of the fused path's arrays in global memory. Pure index arithmetic. All columns, and
+// the rows of a tile's spectrum, are counted in stored order (fft_order.cuh), so that nothing is
+// ever reordered. Columns come in chunks of Storage::kColumns adjacent ones.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,10 @@
 
 namespace engine::cuda {
 
-// How complex numbers lie in global memory, and what a thread computes with. A Point holds kLanes
-// lines at once: neighbouring columns, or rows that the thread of a column has (FusedShape::row). A
-// block works on kColumns columns, or kLines lines of rows, at once.
+// A Storage defines how complex numbers are stored in global memory (Element) and how a thread
+// computes with them (Point). A Point holds kLanes lines at once: neighbouring columns, or rows
+// that one thread of a column has (FusedShape::row). A block works on kColumns columns, or on
+// kLines lines of rows, at once.
 struct SingleStorage {
   using Element = float2;
   using Point = float2;
@@ -26,7 +27,7 @@ struct SingleStorage {
   __device__ static Element narrow(Point value) { return value; }
   __device__ static Point point_of(const float2 (&lanes)[1]) { return lanes[0]; }
 };
-// fp16 in memory and in the arithmetic, but for the last level before the statistics.
+// fp16 in memory and in the arithmetic, except for the last level before the statistics.
 struct HalfArithmetic {
   using Element = uint2;  // a Point
   using Point = HalfPoint;
@@ -42,45 +43,45 @@ struct HalfArithmetic {
   }
 };
 
-// What all tiles of a search have in common.
+// The sizes that all tiles of a search have in common.
 struct FusedShape {
-  int n = 0;        // of the template
-  int columns = 0;  // of a tile, its transforms' length along a row
-  int rows = 0;     // of a tile, their length along a column
+  int n = 0;        // side of the template
+  int columns = 0;  // of a tile: the length of its transforms along a row
+  int rows = 0;     // of a tile: the length of its transforms along a column
   int tiles = 0;
   int valid_rows = 0;  // the most that a tile has
-  int transforms = 0;  // that the exchanges have room for
+  int transforms = 0;  // the most for which the exchange has room
   int lane_step = 0;   // rows from one lane of a line to the next
 
-  // Rows come in lines of kLanes. Two of them are as far apart as two points of one thread in the
-  // first stage of a column, so that what is a row for one kernel and a column for the next never
-  // leaves its thread.
+  // Returns the row in a lane of a line of kLanes rows. The two rows of a line are as far apart as
+  // two points of one thread in the first stage of a column, so that the thread of a column has
+  // both.
   template <typename Storage>
   __host__ __device__ int row(int line, int lane) const {
     if constexpr (Storage::kLanes == 1) return line;
     return line + line / lane_step * lane_step + lane * lane_step;
   }
-  // That hold the first `count` rows.
+  // Returns the number of lines that hold the first `count` rows.
   template <typename Storage>
   __host__ __device__ int lines(int count) const {
     if constexpr (Storage::kLanes == 1) return count;
     const int rest = count % (2 * lane_step);
     return count / (2 * lane_step) * lane_step + (rest < lane_step ? rest : lane_step);
   }
-  // Lanes of a line that are among the first `count` rows.
+  // Returns how many lanes of a line are among the first `count` rows.
   template <typename Storage>
   __host__ __device__ int lanes_below(int line, int count) const {
     const int first = row<Storage>(line, 0);
     if constexpr (Storage::kLanes == 1) return first < count ? 1 : 0;
     return first + lane_step < count ? 2 : first < count ? 1 : 0;
   }
-  // Of the exchange, in whole chunks.
+  // Returns the number of lines of the exchange, in whole chunks.
   template <typename Storage>
   __host__ __device__ int exchange_lines() const {
     return (lines<Storage>(valid_rows) + kChunkLines - 1) / kChunkLines * kChunkLines;
   }
 
-  // All sizes and places are counted in Elements. The template's rows, transformed:
+  // All sizes and places below are in Elements. The template's transformed rows:
   // [transform][chunk][line][column in chunk].
   template <typename Storage>
   __host__ __device__ size_t template_size() const {
@@ -106,7 +107,7 @@ struct FusedShape {
            Storage::kLanes;
   }
 
-  // What goes from the columns to the last rows:
+  // The exchange, from the columns to the last rows:
   // [tile][transform][chunk of lines][chunk][line in chunk][column in chunk].
   template <typename Storage>
   __host__ __device__ size_t exchange_size() const {

@@ -1,20 +1,20 @@
-// What is read once is the first to leave the caches, which are for roots and, in L2, for the
-// tiles' spectra.
+// Moves points between global memory and the registers of the columns' threads, where lines of rows
+// become columns, and columns become lines of rows again.
 //
-// Between memory and the registers of the columns' threads: where lines of rows become columns and
-// columns lines of rows again.
+// Data that is used once is marked to leave the caches first, which are for roots and, in L2, for
+// the tiles' spectra.
 #pragma once
 
 #include "engine/cuda/fused/layout.cuh"
 
 namespace engine::cuda {
 
-// Two Elements that lie side by side, in one access.
+// Packs two adjacent Elements, which are written in one access.
 __device__ __forceinline__ uint4 side_by_side(HalfPoint a, HalfPoint b) {
   return make_uint4(a.x.bits, a.y.bits, b.x.bits, b.y.bits);
 }
 
-// x[i] = row i x kStep from `in` on, 0 from `rows` on, i < kInputs.
+// Reads x[i] = row i x kStep from `in` on, for i < kInputs; rows from `rows` on are 0.
 template <typename Storage, int kInputs, int kStep, int kRadix>
 __device__ __forceinline__ void read_column(const typename Storage::Element* in, int rows,
                                             typename Storage::Point (&x)[kRadix]) {
@@ -36,7 +36,8 @@ __device__ __forceinline__ void read_column(const typename Storage::Element* in,
   }
 }
 
-// The reverse, of the first kKept: line i x kStep of `lines` goes to out + i x step.
+// Writes the first kKept points back: line i x kStep, where it is below `lines`, goes to
+// out + i x step.
 template <typename Storage, int kStep, int kKept, int kRadix>
 __device__ __forceinline__ void write_column(const typename Storage::Point (&x)[kRadix], int lines,
                                              ptrdiff_t step, typename Storage::Element* out) {

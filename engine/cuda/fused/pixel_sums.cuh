@@ -1,4 +1,4 @@
-// The statistics of the pixels that a thread of the last rows has, and how they get their values.
+// Keeps the statistics of a thread's pixels in the last rows, and adds correlations to them.
 #pragma once
 
 #include <algorithm>
@@ -16,31 +16,32 @@ struct alignas(8) PixelSlot {
   int index;
 };
 
-// Sums of up to kMostTransforms correlations, or pairs, modulo 2^32; of squares with their magic
-// numbers.
+// Sums of up to kMostTransforms correlations, or pairs, modulo 2^32; `squares` includes the magic
+// number of each addition.
 struct FixedSums {
   unsigned sum = 0;
   unsigned squares = 0;
 };
-// Of what fits: a square is at most 2^22 steps, and a sum's square at most twice as large as it.
+// Values that fit the magic number cannot overflow these sums: a square is at most 2^22 steps, and
+// (u + v)^2 is at most twice u^2 + v^2.
 static_assert(kMostTransforms <= 256 && kSumBits == 20 &&
               2 * kMagicLimit * kMostTransforms * kMostTransforms < 1 << 2 * (31 - kSumBits));
 
-// Where a thread's pixels are in the statistics.
+// The places of a thread's pixels in the statistics.
 struct PixelPlaces {
-  size_t first = 0;   // the number of the first pixel
-  int step = 1;       // to the next one along the row
-  int lane_step = 0;  // to the same one of the next lane
-  int count = 0;      // that are valid, of each lane
-  int lanes = 1;      // that are valid
+  size_t first = 0;   // index of the first pixel
+  int step = 1;       // to the next pixel along the row
+  int lane_step = 0;  // to the same pixel of the next lane
+  int count = 0;      // valid pixels of each lane
+  int lanes = 1;      // valid lanes
 };
 
 // The pixels of one thread in the last rows, the first kPoints of each lane, while the transforms
-// of a batch pass by.
+// of a batch are added.
 template <int kPoints, int kLanes>
 class PixelSums {
  public:
-  // `slots`: for this thread alone, kPoints x kLanes of them `threads` apart.
+  // `slots` are this thread's kPoints x kLanes slots, `threads` apart.
   __device__ __forceinline__ PixelSums(const Statistics& statistics, const PixelPlaces& places,
                                        PixelSlot* slots, int threads)
       : statistics_(statistics), places_(places), slots_(slots), threads_(threads) {
@@ -48,9 +49,9 @@ class PixelSums {
     unrolled<kPixels>([&](auto i) { slots_[i * threads_] = slot_of(i); });
   }
 
-  // The next transform's correlations at the points kFrom, kFrom + kBy, ... of a lane; the second
-  // is 0 where the transform has none. Returns their largest square_with_magic: where that does not
-  // fit, `correct` has to follow.
+  // Adds the next transform's correlations at the points kFrom, kFrom + kBy, ... of a lane; the
+  // second of a pair is 0 where the transform has none. Returns the largest square_with_magic():
+  // where magic_fits() is false for it, correct() must follow.
   template <int kLane, int kFrom, int kBy, int kCount>
   __device__ __forceinline__ unsigned add(const float2 (&x)[kCount], const Transform& transform) {
     constexpr int kBase = kLane * kPoints + kFrom;
@@ -72,8 +73,7 @@ class PixelSums {
     });
     return largest;
   }
-  // Takes back those of the same correlations that the magic numbers had no room for, and adds them
-  // in double.
+  // Takes back the correlations that did not fit the magic number, and adds them in double.
   template <int kLane, int kFrom, int kBy, int kCount>
   __device__ __forceinline__ void correct(const float2 (&x)[kCount]) {
     constexpr int kBase = kLane * kPoints + kFrom;
@@ -96,7 +96,7 @@ class PixelSums {
     }
   }
 
-  // Of `additions` transforms, to the statistics.
+  // Adds the sums of `additions` transforms to the statistics.
   __device__ __forceinline__ void store(unsigned additions) const {
     unrolled<kPixels>([&](auto i) {
       if (!valid(i)) return;
@@ -113,7 +113,7 @@ class PixelSums {
 
  private:
   static constexpr int kPixels = kPoints * kLanes;
-  // How many of kCount points kFrom, kFrom + kBy, ... there are.
+  // How many of the kCount points kFrom, kFrom + kBy, ... are below kPoints.
   template <int kFrom, int kBy, int kCount>
   static constexpr int kKept = std::min(kCount, (kPoints - kFrom + kBy - 1) / kBy);
 
@@ -126,7 +126,7 @@ class PixelSums {
     return places_.first + static_cast<size_t>(pixel % kPoints * places_.step +
                                                pixel / kPoints * places_.lane_step);
   }
-  // What is not valid has a best one that nothing beats.
+  // A pixel that is not valid gets a best value that nothing exceeds.
   __device__ __forceinline__ PixelSlot slot_of(int pixel) const {
     if (!valid(pixel)) return {INFINITY, -1};
     const unsigned long long key = statistics_.best[place_of(pixel)];
@@ -148,10 +148,11 @@ __device__ __forceinline__ void clear_second(float2 (&x)[kCount]) {
   unrolled<kCount>([&](auto i) { x[i].y = 0.0f; });
 }
 
-// What the block transform's last stage leaves, back in order: into the statistics.
+// Does the last stage of the block's inverse transform and adds the correlations to `sums`.
 template <typename Storage, typename Fft, typename Sums>
 __device__ __forceinline__ void add_correlations(Fft& fft, const Transform& transform, Sums& sums) {
-  // A second time where a correlation is too large for the fast sums: so nothing has to be kept.
+  // Where a correlation is too large for the fast sums the stage is done twice, so that no result
+  // has to be kept.
 #pragma unroll 1
   for (bool again = false;; again = true) {
     typename Storage::Point x[Fft::kFirst];

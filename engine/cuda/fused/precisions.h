@@ -1,5 +1,5 @@
-// What backend.cpp chooses from. Each kind of storage (layout.cuh) is compiled in a file of its own
-// (fp32.cu, fp16.cu), since its kernels take long to compile.
+// The backends from which backend.cpp chooses. Each kind of storage (layout.cuh) is compiled in its
+// own file (fp32.cu, fp16.cu), since its kernels take long to compile.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@ namespace engine::cuda {
 struct SingleStorage;
 struct HalfArithmetic;
 
-// What this build has for the storage, as `precision`.
+// Returns this build's kernels for the storage, which are those of `precision`.
 template <typename Storage>
 FusedKernels compiled_kernels(Precision precision);
 
-// As make_fused_backend.
+// Does what make_fused_backend() does for one storage.
 template <typename Storage>
 std::unique_ptr<Backend> make_storage_backend(const Problem& problem, const MemoryPlan& plan,
                                               int number);

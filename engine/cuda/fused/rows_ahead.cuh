@@ -1,5 +1,5 @@
-// What the last rows read of the exchange while they work on the transform before: copies to shared
-// memory that no thread waits for until it needs them.
+// Reads the exchange for the last rows ahead, during the work on the transform before: by copies to
+// shared memory for which a thread waits only when it needs them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,9 @@
 
 namespace engine::cuda {
 
-// One transform's part of a block of kThreads threads, whose kLines lines begin at a multiple of
-// kLines. A chunk has kColumns of each line side by side: kRun Elements, 32 bytes.
+// One transform's part of the exchange for a block of kThreads threads, whose kLines lines begin at
+// a multiple of kLines. In a chunk, these lines have kColumns columns each, next to each other:
+// kRun Elements, 32 bytes.
 template <int kLength, int kThreads, typename Storage>
 class RowsAhead {
  public:
@@ -18,16 +19,16 @@ class RowsAhead {
   static constexpr size_t kSharedBytes =
       static_cast<size_t>(kLength) * Storage::kLines * sizeof(Element);
 
-  // `waiting`: kSharedBytes, aligned to 16. `in`: the block's first line and first column.
+  // `waiting` has kSharedBytes bytes, aligned to 16. `in` is the block's first line and column.
   __device__ __forceinline__ RowsAhead(Element* waiting, const Element* in)
       : own_(waiting + static_cast<int>(threadIdx.x) * kPiece),
         waiting_(waiting),
         in_(in + static_cast<int>(threadIdx.x) / kPieces * Storage::kColumns * kChunkLines +
             static_cast<int>(threadIdx.x) % kPieces * kPiece) {}
 
-  // The copies of the transform that begins `at` Elements after the first one. A block waits for
-  // all of its threads between the last `element` of a transform and this, and between `wait` and
-  // the first `element`.
+  // Starts the copies of the transform that begins `at` Elements after the first one. The block
+  // must synchronise its threads between the last read of a transform's elements and start(), and
+  // between wait() and the first read.
   __device__ __forceinline__ void start(size_t at) const {
     unrolled<kCopies>([&](auto i) {
       copy_16_bytes_ahead(own_ + i * kThreads * kPiece,
@@ -35,15 +36,15 @@ class RowsAhead {
     });
     close_copies_ahead();
   }
-  // For this thread's copies.
+  // Waits for this thread's copies.
   __device__ __forceinline__ void wait() const { wait_for_copies_ahead(); }
 
-  // Of a line, in its stored order.
+  // Returns an element of a line; columns are in stored order.
   __device__ __forceinline__ const Element* element(int line, int column) const {
     return waiting_ + (column / Storage::kColumns * Storage::kLines + line) * Storage::kColumns +
            column % Storage::kColumns;
   }
-  // From one Element to that `columns` later, whole chunks.
+  // Returns the distance to the Element that is `columns` later, a multiple of kColumns.
   __device__ static constexpr int distance(int columns) { return columns * Storage::kLines; }
 
  private:

@@ -1,4 +1,4 @@
-// The image's tiles as the fused path multiplies with them. Done once, on the CPU, in double.
+// Makes the spectra of the image's tiles for the fused path, once, on the CPU and in double.
 #pragma once
 
 #include <complex>
@@ -9,24 +9,24 @@
 
 namespace engine::cuda {
 
-// Which frequency each index of a stored spectrum holds (FftOrder::stored_frequency), how many
-// columns lie side by side, and by what it is divided.
+// The frequency at each index of a stored spectrum (FftOrder::stored_frequency), the columns of a
+// chunk, and the gain by which the spectrum is divided.
 struct StoredOrder {
-  std::vector<int> rows;     // as many as the tile has
-  std::vector<int> columns;  // likewise
+  std::vector<int> rows;     // one for each row of the tile
+  std::vector<int> columns;  // one for each column of the tile
   int columns_in_chunk = 1;
-  double gain = 1;  // of the transforms that will use it, to be divided out
+  double gain = 1;  // of the transforms that use the spectrum
 };
 
 class TileSpectra {
  public:
-  // Both must outlive it.
+  // `tiling` must outlive this object.
   TileSpectra(const Problem& problem, const Tiling& tiling, StoredOrder order);
 
-  // [chunk of columns][row][column in chunk].
+  // Returns the spectrum as [chunk of columns][row][column in chunk].
   std::vector<std::complex<float>> spectrum(const TilePlace& place) const;
 
-  // What the template is multiplied by before its transform.
+  // The factor by which the template must be multiplied before its transform.
   double template_scale() const { return template_scale_; }
 
  private:
@@ -37,7 +37,7 @@ class TileSpectra {
   int height_, width_;
   double gain_;
   double template_scale_;
-  std::vector<double> pixels_;  // of noise: unit deviation, within a factor of 2
+  std::vector<double> pixels_;  // of the image; noise has unit deviation within a factor of 2
 };
 
 }  // namespace engine::cuda
