@@ -56,6 +56,8 @@ struct SubmitResult {
   std::vector<std::string> warnings{};  // with any outcome
 };
 
+// A new word of Slurm's for one of these is added in job_states.cpp; a new state, here, in
+// is_over() and in judge_job() (scheduler/policy/transition.cpp).
 enum class JobState {
   kPending,
   kRunning,
