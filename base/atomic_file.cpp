@@ -46,7 +46,7 @@ void sync_folder(int folder, const std::string& path) {
 
 enum class Existing { kReplace, kKeep };
 
-// Without a second name for a file, as some file systems are, an existing one is replaced.
+// Some file systems have no second name for a file.
 bool has_no_links(int error) { return error == EPERM || error == EOPNOTSUPP || error == ENOSYS; }
 
 // Sets errno: EEXIST when the name is taken and to be kept.
@@ -57,6 +57,9 @@ bool put_in_place(int folder, const char* temporary, const char* name, Existing 
       return true;
     }
     if (!has_no_links(errno)) return false;
+    if (::renameat2(folder, temporary, folder, name, RENAME_NOREPLACE) == 0) return true;
+    // A file system that has neither: an existing file is replaced.
+    if (errno != EINVAL && errno != ENOSYS) return false;
   }
   return ::renameat(folder, temporary, folder, name) == 0;
 }

@@ -57,7 +57,7 @@ struct WriteOptions {
 void write_file_atomically(const std::string& path, std::string_view bytes,
                            const WriteOptions& options = {});
 // Writes the file only where no file has that name. Returns false where one has it, and leaves that
-// one as it is.
+// one as it is; a file system with neither hard links nor RENAME_NOREPLACE replaces it.
 bool write_new_file_atomically(const std::string& path, std::string_view bytes,
                                const WriteOptions& options = {});
 // Does what write_file_atomically() does for a name in an open folder.

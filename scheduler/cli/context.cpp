@@ -10,6 +10,12 @@
 #include "scheduler/api/json_text.h"
 
 namespace scheduler::cli {
+namespace {
+
+constexpr int kJsonFormat = 1;  // of the documents
+constexpr int kJsonIndent = 2;
+
+}  // namespace
 
 using nlohmann::json;
 
@@ -63,8 +69,36 @@ json Context::parse(const api::Answer& answer, const std::string& socket) {
 }
 
 void Context::print(json document) const {
-  document["format"] = 1;
-  out_ << document.dump(2) << "\n";
+  document["format"] = kJsonFormat;
+  out_ << document.dump(kJsonIndent) << "\n";
+}
+
+void Context::print_list(const std::string& name, const std::vector<std::string>& elements) const {
+  if (elements.empty()) {
+    print(json{{name, json::array()}});
+    return;
+  }
+  // The empty array is the only one.
+  const std::string frame = json{{"format", kJsonFormat}, {name, json::array()}}.dump(kJsonIndent);
+  const size_t inside = frame.rfind("[]") + 1;
+  out_ << frame.substr(0, inside);
+  const char* separator = "\n";
+  for (const std::string& element : elements) {
+    out_ << separator << element;
+    separator = ",\n";
+  }
+  out_ << "\n" << std::string(kJsonIndent, ' ') << frame.substr(inside) << "\n";
+}
+
+// Two levels down in the document.
+std::string Context::text_in_list(const json& element) {
+  const std::string margin(2 * kJsonIndent, ' ');
+  std::string text = margin;
+  for (const char letter : element.dump(kJsonIndent)) {
+    text += letter;
+    if (letter == '\n') text += margin;
+  }
+  return text;
 }
 
 bool Context::print_if_json(const json& document) const {

@@ -50,6 +50,9 @@ class Context {
 
   // Prints the command's one JSON document, with "format" added.
   void print(nlohmann::json document) const;
+  // Prints what print() does of {name: [...]}, with each element as text_in_list() has it.
+  void print_list(const std::string& name, const std::vector<std::string>& elements) const;
+  static std::string text_in_list(const nlohmann::json& element);
   // Prints the document if JSON is wanted; returns whether it is.
   bool print_if_json(const nlohmann::json& document) const;
   // Prints a table, or `if_empty` if it has no rows.

@@ -20,6 +20,7 @@ namespace scheduler {
 namespace {
 
 using db::ItemState;
+using nlohmann::json;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -70,7 +71,12 @@ TEST_F(CliListTest, OnlyTheNewestOfThoseThatHaveEndedAreListedUnlessAllAreAskedF
   EXPECT_THAT(listed.out,
               HasSubstr("... and 5 older items that have ended; 'margay list --all' shows all"));
   EXPECT_EQ(first_words(margay({"list", "--all"}).out).size(), 32U);
-  EXPECT_EQ(margay({"list", "--json"}).document().at("items").size(), 31U);
+  const Outcome document = margay({"list", "--json"});
+  EXPECT_EQ(document.document().at("items").size(), 31U);
+  EXPECT_EQ(document.out, document.document().dump(2) + "\n");
+  EXPECT_EQ(margay({"list", "--json", "--state", "FAILED"}).out,
+            "{\n  \"format\": 1,\n  \"items\": []\n}\n");
+  EXPECT_EQ(margay({"list", "--json", "--sort", "item"}).document(), document.document());
 }
 
 TEST_F(CliListTest, ColumnsAreChosenByNameAndPrintedAsCsvToo) {
