@@ -42,7 +42,9 @@ std::string duration_text(double seconds) {
   constexpr std::array<Unit, 3> units = {{{86400, 3600, "%lld d %lld h"},
                                           {3600, 60, "%lld h %02lld min"},
                                           {60, 1, "%lld min %02lld s"}}};
-  const auto whole = static_cast<int64_t>(std::clamp(seconds, 0.0, kLongestMs / 1e3) + 0.5);
+  // A NaN counts as 0, as negative ones do.
+  const double known = seconds > 0 ? std::min(seconds, kLongestMs / 1e3) : 0.0;
+  const auto whole = static_cast<int64_t>(known + 0.5);
   std::array<char, 64> text{};
   const auto print = [&](const char* pattern, auto... numbers) {
     std::snprintf(text.data(), text.size(), pattern, static_cast<long long>(numbers)...);

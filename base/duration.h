@@ -15,8 +15,8 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 // Returns "invalid duration 'soon'; write for example 500ms, 90s, 10m or 2h".
 std::string invalid_duration(std::string_view text);
 
-// A length of time for people, rounded: 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h. Negative ones are
-// 0 s, and those above 30 years are 30 years.
+// A length of time for people, rounded: 8 s, 3 min 20 s, 2 h 05 min, 4 d 3 h. Negative ones and
+// NaN are 0 s, and those above 30 years are 30 years.
 std::string duration_text(double seconds);
 
 }  // namespace base

@@ -10,7 +10,11 @@
 
 namespace base {
 
+namespace {
+
 constexpr size_t kMostBytes = size_t{1} << 24;  // of a group's entry
+
+}  // namespace
 
 GroupLookup look_up_group(const std::string& name) {
   if (name.empty()) return {};

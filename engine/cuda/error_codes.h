@@ -4,10 +4,10 @@
 #pragma once
 
 #define MARGAY_RUNTIME_CODES(CODE)                                                    \
-  CODE(kInvalidValue, 1, cudaErrorInvalidValue, kOurMistake)                          \
+  CODE(kInvalidValue, 1, cudaErrorInvalidValue, kBug)                                 \
   CODE(kMemoryAllocation, 2, cudaErrorMemoryAllocation, kOutOfMemory)                 \
   CODE(kInitializationError, 3, cudaErrorInitializationError, kDeviceLost)            \
-  CODE(kInvalidConfiguration, 9, cudaErrorInvalidConfiguration, kOurMistake)          \
+  CODE(kInvalidConfiguration, 9, cudaErrorInvalidConfiguration, kBug)                 \
   CODE(kStubLibrary, 34, cudaErrorStubLibrary, kNoDriver)                             \
   CODE(kInsufficientDriver, 35, cudaErrorInsufficientDriver, kDriverTooOld)           \
   CODE(kDevicesUnavailable, 46, cudaErrorDevicesUnavailable, kDeviceBusy)             \
@@ -20,15 +20,15 @@
   CODE(kInvalidPtx, 218, cudaErrorInvalidPtx, kNoKernelImage)                         \
   CODE(kNvlinkUncorrectable, 220, cudaErrorNvlinkUncorrectable, kDeviceLost)          \
   CODE(kUnsupportedPtxVersion, 222, cudaErrorUnsupportedPtxVersion, kDriverTooOld)    \
-  CODE(kIllegalAddress, 700, cudaErrorIllegalAddress, kOurMistake)                    \
-  CODE(kLaunchOutOfResources, 701, cudaErrorLaunchOutOfResources, kOurMistake)        \
+  CODE(kIllegalAddress, 700, cudaErrorIllegalAddress, kBug)                           \
+  CODE(kLaunchOutOfResources, 701, cudaErrorLaunchOutOfResources, kBug)               \
   CODE(kLaunchTimeout, 702, cudaErrorLaunchTimeout, kDeviceLost)                      \
-  CODE(kAssert, 710, cudaErrorAssert, kOurMistake)                                    \
+  CODE(kAssert, 710, cudaErrorAssert, kBug)                                           \
   CODE(kHardwareStackError, 714, cudaErrorHardwareStackError, kDeviceLost)            \
-  CODE(kIllegalInstruction, 715, cudaErrorIllegalInstruction, kOurMistake)            \
-  CODE(kMisalignedAddress, 716, cudaErrorMisalignedAddress, kOurMistake)              \
-  CODE(kInvalidAddressSpace, 717, cudaErrorInvalidAddressSpace, kOurMistake)          \
-  CODE(kInvalidPc, 718, cudaErrorInvalidPc, kOurMistake)                              \
+  CODE(kIllegalInstruction, 715, cudaErrorIllegalInstruction, kBug)                   \
+  CODE(kMisalignedAddress, 716, cudaErrorMisalignedAddress, kBug)                     \
+  CODE(kInvalidAddressSpace, 717, cudaErrorInvalidAddressSpace, kBug)                 \
+  CODE(kInvalidPc, 718, cudaErrorInvalidPc, kBug)                                     \
   CODE(kLaunchFailure, 719, cudaErrorLaunchFailure, kDeviceLost)                      \
   CODE(kSystemNotReady, 802, cudaErrorSystemNotReady, kDeviceLost)                    \
   CODE(kSystemDriverMismatch, 803, cudaErrorSystemDriverMismatch, kDriverTooOld)      \

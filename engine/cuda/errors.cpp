@@ -41,7 +41,7 @@ Advice advice(const FaultReport& r) {
       return {"the device failed or was lost",
               "look for Xid messages in the kernel's log (dmesg) and at nvidia-smi; the device may "
               "need a reset or the machine a restart"};
-    case Fault::kOurMistake:
+    case Fault::kBug:
       return {"the program did something that the device refuses, which is a bug in Margay",
               "please report it with this message; --backend cpu gives the same maps meanwhile"};
     case Fault::kOther:
@@ -81,9 +81,7 @@ Fault fault_of_runtime(int code, int driver_version) {
 }
 
 // The other codes are of a plan or an argument that is not right.
-Fault fault_of_transforms(int code) {
-  return find_fault(kTransformCodes, code, Fault::kOurMistake);
-}
+Fault fault_of_transforms(int code) { return find_fault(kTransformCodes, code, Fault::kBug); }
 
 Error describe_fault(const FaultReport& r) {
   const Advice a = advice(r);

@@ -17,7 +17,7 @@ enum class Fault {
   kOutOfMemory,
   kNoKernelImage,
   kDeviceLost,
-  kOurMistake,  // a wrong address or argument, which is a bug of ours
+  kBug,  // an invalid address or argument: a bug in the engine
   kOther,
 };
 

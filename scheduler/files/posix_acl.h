@@ -35,7 +35,7 @@ struct AclEntry {
 
 using Acl = std::vector<AclEntry>;
 
-// Who is to be allowed to read in addition.
+// Users and groups that may read in addition to those that the list names.
 struct FileReaders {
   uid_t user = 0;
   std::optional<gid_t> group{};

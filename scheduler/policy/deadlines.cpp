@@ -33,11 +33,8 @@ std::optional<int64_t> Deadlines::fastest(db::Priority priority, const SearchTim
   const JobBounds bounds = bounds_of(snapshot_.bounds, {.priority = priority});
   std::optional<int64_t> least;
   for (const Width& width : limits.menu) {
-    const bool fits = (limits.most_nodes == 0 || width.nodes <= limits.most_nodes) &&
-                      (bounds.most_nodes == 0 || width.nodes <= bounds.most_nodes) &&
-                      (bounds.most_gpus == 0 || width.gpus() <= bounds.most_gpus);
     const bool allowed = width >= rules->second.least && !(width > rules->second.deadline_cap);
-    if (!fits || !allowed) continue;
+    if (!fits(width, limits, bounds) || !allowed) continue;
     // The narrowest is admissible whatever its efficiency.
     if (least && efficiency(time.model, time.work * left, width) < rules->second.least_efficiency)
       continue;

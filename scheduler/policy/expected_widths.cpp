@@ -122,10 +122,9 @@ const ExpectedWidths::Menu& ExpectedWidths::menu_of(const WaitingSearch& search,
   if (!is_new) return known->second;
   const SearchTime& time = *search.time;
   for (const Width& width : limits_.menu) {
-    const bool fits = (limits_.most_nodes == 0 || width.nodes <= limits_.most_nodes) &&
-                      (most.most_nodes == 0 || width.nodes <= most.most_nodes) &&
-                      (most.most_gpus == 0 || width.gpus() <= most.most_gpus);
-    if (!fits || width < rules.least || width > (due ? rules.deadline_cap : rules.cap)) continue;
+    if (!fits(width, limits_, most) || width < rules.least ||
+        width > (due ? rules.deadline_cap : rules.cap))
+      continue;
     const bool narrowest = known->second.empty();
     const double used = efficiency(time.model, time.work, width);
     if (!narrowest && used < rules.least_efficiency) continue;

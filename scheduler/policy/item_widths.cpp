@@ -124,12 +124,6 @@ bool ItemWidths::was_refused(const PlanItem& item, const Width& width) const {
       lane_of_width(snapshot_.limits, item.priority, asks_of(item).lane, width));
 }
 
-bool ItemWidths::fits(const Width& width, const JobBounds& bounds) const {
-  const auto within = [](int count, int most) { return most == 0 || count <= most; };
-  return within(width.nodes, snapshot_.limits.most_nodes) &&
-         within(width.nodes, bounds.most_nodes) && within(width.gpus(), bounds.most_gpus);
-}
-
 // What the cluster refuses, or a limit of it allows no more of at present.
 bool ItemWidths::is_held(const PlanItem& item, const Width& width) const {
   if (snapshot_.held_lanes.empty()) return false;
@@ -142,7 +136,8 @@ std::vector<Width> ItemWidths::menu_for(const PlanItem& item, const ClassWidths&
   std::vector<Width> menu;
   const JobBounds bounds = bounds_of(snapshot_.bounds, item);
   for (const Width& width : snapshot_.limits.menu) {
-    if (width >= rules.least && fits(width, bounds) && !is_held(item, width)) menu.push_back(width);
+    if (width >= rules.least && fits(width, snapshot_.limits, bounds) && !is_held(item, width))
+      menu.push_back(width);
   }
   return menu;
 }

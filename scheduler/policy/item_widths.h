@@ -91,7 +91,6 @@ class ItemWidths {
   std::optional<WidthChoice> tail(const PlanItem& item, double work, const RuntimeModel& model,
                                   const ClassWidths& rules) const;
   bool nobody_else_waits(db::Priority priority) const;
-  bool fits(const Width& width, const JobBounds& bounds) const;
   bool is_held(const PlanItem& item, const Width& width) const;
   bool was_refused(const PlanItem& item, const Width& width) const;
   void share(const PlanItem& item, const SearchTime& time, const ClassWidths& rules,

@@ -33,6 +33,12 @@ std::string text_of(const ClusterLimits& limits, const Width& width) {
   return limits.queues || width.gpus() > 0 ? to_string(width) : "1 device";
 }
 
+bool fits(const Width& width, const ClusterLimits& limits, const JobBounds& bounds) {
+  return (limits.most_nodes == 0 || width.nodes <= limits.most_nodes) &&
+         (bounds.most_nodes == 0 || width.nodes <= bounds.most_nodes) &&
+         (bounds.most_gpus == 0 || width.gpus() <= bounds.most_gpus);
+}
+
 bool may_widen(const ClusterLimits& limits) { return limits.urgent || !limits.classes.empty(); }
 
 std::string lane_of_width(const ClusterLimits& limits, db::Priority priority,

@@ -116,6 +116,9 @@ std::string text_of(const ClusterLimits& limits, const Width& width);
 // The width of a class, unless it is chosen for each item.
 const Width& width_for(const ClusterLimits& limits, db::Priority priority);
 
+// Whether the partition, and the bounds of its place, let a job have this width.
+bool fits(const Width& width, const ClusterLimits& limits, const JobBounds& bounds);
+
 // Whether a job may be stopped for a wider one.
 bool may_widen(const ClusterLimits& limits);
 

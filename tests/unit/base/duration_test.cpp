@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace base {
 namespace {
 
@@ -35,6 +37,7 @@ TEST(DurationText, ShowsTheTwoLargestUnits) {
   EXPECT_EQ(duration_text(3725), "1 h 02 min");
   EXPECT_EQ(duration_text(3 * 86400 + 4 * 3600), "3 d 4 h");
   EXPECT_EQ(duration_text(-5), "0 s");
+  EXPECT_EQ(duration_text(std::nan("")), "0 s");
   EXPECT_EQ(duration_text(1e300), "11574 d 1 h") << "30 years";
 }
 

@@ -54,7 +54,7 @@ TEST(CudaFaults, EachKindHasItsCodesAndItsAdvice) {
        Fault::kDeviceLost,
        "Xid"},
       {{kIllegalAddress, kInvalidValue, kInvalidConfiguration, kMisalignedAddress},
-       Fault::kOurMistake,
+       Fault::kBug,
        "report it"},
       {{12345}, Fault::kOther, "nvidia-smi"}};
   for (const auto& kind : kinds) {
