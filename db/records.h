@@ -192,7 +192,7 @@ struct Result {
 };
 
 // What was measured on finished searches: correlations per second of one device, straggler loss,
-// seconds of the serial part, seconds of the start (scheduler/policy/rates.h).
+// seconds of the serial part, seconds of the start (scheduler/forecast/rates.h).
 enum class MeasureKind { kRate, kLoss, kSerial, kStart };
 
 // The running mean of the logarithms of one quantity. Fields that do not matter to its kind are

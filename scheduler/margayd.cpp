@@ -1,7 +1,7 @@
 // margayd: main() of the daemon.
 #include <CLI/CLI.hpp>
 
-#include "scheduler/cli/arguments.h"
+#include "scheduler/cli/terminal/arguments.h"
 #include "scheduler/process/options.h"
 #include "scheduler/process/process.h"
 

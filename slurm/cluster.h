@@ -57,7 +57,7 @@ struct SubmitResult {
 };
 
 // A new word of Slurm's for one of these is added in job_states.cpp; a new state, here, in
-// is_over() and in judge_job() (scheduler/policy/transition.cpp).
+// is_over() and in judge_job() (scheduler/states/transition.cpp).
 enum class JobState {
   kPending,
   kRunning,

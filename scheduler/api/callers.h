@@ -1,8 +1,8 @@
 // Who is behind a connection, by the system's user database.
 #pragma once
 
-#include "scheduler/api/unix_socket.h"
 #include "scheduler/commands/commands.h"
+#include "scheduler/http/unix_socket.h"
 
 namespace scheduler::api {
 

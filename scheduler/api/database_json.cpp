@@ -1,6 +1,6 @@
 #include "scheduler/api/database_json.h"
 
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "db/records.h"
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

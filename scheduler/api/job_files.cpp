@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/untrusted_file.h"
 #include "base/utf8.h"
-#include "scheduler/api/json_text.h"
-#include "scheduler/daemon/job_json.h"
+#include "scheduler/http/json_text.h"
+#include "scheduler/results/job_json.h"
 
 namespace scheduler::api {
 namespace {

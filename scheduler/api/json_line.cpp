@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

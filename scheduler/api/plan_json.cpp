@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

@@ -1,8 +1,8 @@
 #include "scheduler/api/records_json.h"
 
 #include "base/words.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/commands/job_state_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

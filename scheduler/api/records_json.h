@@ -6,7 +6,7 @@
 #include "scheduler/api/peaks.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/daemon/daemon_status.h"
-#include "scheduler/daemon/housekeeper.h"
+#include "scheduler/results/housekeeper.h"
 #include "slurm/cluster.h"
 
 namespace scheduler::api {

@@ -2,7 +2,7 @@
 
 #include "base/parse_number.h"
 #include "base/text.h"
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 

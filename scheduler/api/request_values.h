@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "scheduler/api/http_message.h"
 #include "scheduler/errors.h"
+#include "scheduler/http/http_message.h"
 
 namespace scheduler::api {
 

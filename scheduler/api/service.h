@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "base/json.h"
-#include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/file_work.h"
 #include "scheduler/commands/history.h"
 #include "scheduler/commands/render_script.h"
 #include "scheduler/daemon/daemon_status.h"
-#include "scheduler/daemon/housekeeper.h"
-#include "scheduler/daemon/search_counts.h"
 #include "scheduler/daemon/site_size.h"
+#include "scheduler/http/http_server.h"
+#include "scheduler/results/housekeeper.h"
+#include "scheduler/results/search_counts.h"
 #include "slurm/cluster.h"
 
 namespace scheduler::api {

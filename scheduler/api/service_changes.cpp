@@ -3,12 +3,12 @@
 #include <utility>
 
 #include "scheduler/api/callers.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
 #include "scheduler/api/submission.h"
-#include "scheduler/api/unix_socket.h"
+#include "scheduler/http/json_text.h"
+#include "scheduler/http/unix_socket.h"
 
 namespace scheduler::api {
 namespace {

@@ -7,10 +7,10 @@
 #include "db/verify.h"
 #include "scheduler/api/callers.h"
 #include "scheduler/api/database_json.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
 #include "scheduler/api/submission.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 

@@ -13,13 +13,13 @@
 #include "db/templates.h"
 #include "scheduler/api/history_json.h"
 #include "scheduler/api/job_files.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
 #include "scheduler/api/plan_json.h"
 #include "scheduler/api/records_json.h"
 #include "scheduler/api/request_values.h"
 #include "scheduler/api/service.h"
 #include "scheduler/api/submission.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

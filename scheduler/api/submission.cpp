@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/parse_number.h"
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "scheduler/api/http_server.h"
 #include "scheduler/commands/commands.h"
+#include "scheduler/http/http_server.h"
 
 namespace scheduler::api {
 

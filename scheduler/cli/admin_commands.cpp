@@ -1,6 +1,6 @@
 #include "scheduler/cli/admin_commands.h"
 
-#include "scheduler/cli/arguments.h"
+#include "scheduler/cli/terminal/arguments.h"
 
 namespace scheduler::cli {
 

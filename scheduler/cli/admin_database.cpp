@@ -11,9 +11,9 @@
 #include "db/backup.h"
 #include "db/verify.h"
 #include "scheduler/api/database_json.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/config/config_reader.h"
 #include "scheduler/files/restore_database.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::cli {
 namespace {

@@ -15,16 +15,17 @@ using nlohmann::json;
 // Every folder of a large site is looked at, on a shared file system.
 constexpr std::chrono::hours kLongestGc{24};
 
-struct Row {
+struct RemovalKind {
   const char* key;  // of the API
   const char* what;
   bool has_files;
 };
-constexpr Row kRows[] = {{"age", "items that ended long ago", true},
-                         {"total", "items beyond the total size", true},
-                         {"removed", "folders of items that were removed before", true},
-                         {"no_record", "folders without a record", true},
-                         {"history", "lines of the history", false}};
+constexpr RemovalKind kRemovalKinds[] = {
+    {"age", "items that ended long ago", true},
+    {"total", "items beyond the total size", true},
+    {"removed", "folders of items that were removed before", true},
+    {"no_record", "folders without a record", true},
+    {"history", "lines of the history", false}};
 
 }  // namespace
 
@@ -35,7 +36,7 @@ Exit collect_garbage(const Context& context, bool dry_run) {
                {.title = dry_run ? "WOULD GO" : "REMOVED", .align = Align::kRight},
                {.title = dry_run ? "WOULD FREE" : "FREED", .align = Align::kRight}});
   int64_t bytes = 0;
-  for (const Row& row : kRows) {
+  for (const RemovalKind& row : kRemovalKinds) {
     const json& part = answer.at("freed").at(row.key);
     const auto freed = part.at("bytes").get<int64_t>();
     bytes += freed;

@@ -1,8 +1,8 @@
 #include "scheduler/cli/command_options.h"
 
 #include "base/text.h"
-#include "scheduler/cli/arguments.h"
-#include "scheduler/cli/list_columns.h"
+#include "scheduler/cli/items/list_columns.h"
+#include "scheduler/cli/terminal/arguments.h"
 
 namespace scheduler::cli {
 

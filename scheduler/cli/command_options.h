@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "scheduler/cli/export.h"
-#include "scheduler/cli/list.h"
-#include "scheduler/cli/results.h"
-#include "scheduler/cli/selectors.h"
+#include "scheduler/cli/items/export.h"
+#include "scheduler/cli/items/list.h"
+#include "scheduler/cli/items/results.h"
+#include "scheduler/cli/items/selectors.h"
 #include "scheduler/cli/simulate.h"
 #include "scheduler/cli/site.h"
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "scheduler/api/json_text.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

@@ -1,7 +1,7 @@
 #include "scheduler/cli/enqueue_options.h"
 
-#include "scheduler/cli/arguments.h"
 #include "scheduler/cli/sbatch_options.h"
+#include "scheduler/cli/terminal/arguments.h"
 
 namespace scheduler::cli {
 

@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "scheduler/cli/enqueue.h"
+#include "scheduler/cli/items/enqueue.h"
 
 namespace scheduler::cli {
 

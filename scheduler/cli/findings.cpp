@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "scheduler/cli/text_format.h"
+#include "scheduler/cli/terminal/text_format.h"
 
 namespace scheduler::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

@@ -3,9 +3,9 @@
 #include <ctime>
 
 #include "base/duration.h"
-#include "scheduler/cli/arguments.h"
 #include "scheduler/cli/enqueue_options.h"
-#include "scheduler/cli/time_value.h"
+#include "scheduler/cli/terminal/arguments.h"
+#include "scheduler/cli/terminal/time_value.h"
 
 namespace scheduler::cli {
 

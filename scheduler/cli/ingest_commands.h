@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "scheduler/cli/context.h"
-#include "scheduler/cli/exit.h"
-#include "scheduler/cli/import.h"
-#include "scheduler/cli/watch.h"
+#include "scheduler/cli/items/import.h"
+#include "scheduler/cli/items/watch.h"
+#include "scheduler/cli/terminal/context.h"
+#include "scheduler/cli/terminal/exit.h"
 
 namespace scheduler::cli {
 

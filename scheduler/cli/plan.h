@@ -1,7 +1,7 @@
 // margay plan
 #pragma once
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

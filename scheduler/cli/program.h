@@ -9,7 +9,7 @@
 
 #include <iosfwd>
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

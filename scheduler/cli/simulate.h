@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

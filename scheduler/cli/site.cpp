@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using slurm::Finding;
 
-constexpr std::chrono::minutes kTimeout{10};  // a slow site takes minutes to examine
+constexpr std::chrono::minutes kLongestExamination{10};  // a slow site takes minutes to examine
 
 }  // namespace
 
@@ -19,7 +19,7 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
   std::string target = "/v1/items/" + std::to_string(item) + "/script?";
   if (!options.shape.empty()) target += "shape=" + options.shape + "&";
   if (options.test_only) target += "test_only=1";
-  const json answer = context.get(target, kTimeout);
+  const json answer = context.get(target, kLongestExamination);
   if (context.print_if_json(answer)) return Exit::kOk;
   if (options.test_only) {
     context.out() << printable_lines(text_of(answer, "test_only")) << "\n";
@@ -41,7 +41,7 @@ Exit render(const Context& context, int64_t item, const RenderOptions& options) 
 }
 
 Exit doctor(const Context& context) {
-  const json answer = context.post("/v1/doctor", json::object(), {}, kTimeout);
+  const json answer = context.post("/v1/doctor", json::object(), {}, kLongestExamination);
   std::vector<Finding> findings;
   bool bad = false;
   for (const json& entry : answer.at("findings")) {

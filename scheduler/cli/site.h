@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "scheduler/cli/context.h"
+#include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
 

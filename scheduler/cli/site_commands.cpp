@@ -2,9 +2,9 @@
 
 #include <chrono>
 
-#include "scheduler/cli/arguments.h"
 #include "scheduler/cli/plan.h"
 #include "scheduler/cli/site.h"
+#include "scheduler/cli/terminal/arguments.h"
 
 namespace scheduler::cli {
 namespace {

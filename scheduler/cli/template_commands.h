@@ -5,7 +5,7 @@
 #include <string>
 
 #include "scheduler/cli/ingest_commands.h"
-#include "scheduler/cli/templates.h"
+#include "scheduler/cli/items/templates.h"
 
 namespace scheduler::cli {
 

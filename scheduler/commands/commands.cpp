@@ -8,8 +8,8 @@
 #include "db/templates.h"
 #include "scheduler/commands/item_words.h"
 #include "scheduler/commands/quotas.h"
-#include "scheduler/policy/lanes.h"
 #include "scheduler/script/engine_config.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 namespace {

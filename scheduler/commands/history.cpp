@@ -6,7 +6,7 @@
 #include "db/history.h"
 #include "db/measures.h"
 #include "db/templates.h"
-#include "scheduler/policy/rates.h"
+#include "scheduler/forecast/rates.h"
 
 namespace scheduler {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "db/database.h"
 #include "db/records.h"
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 

@@ -6,7 +6,7 @@
 #include "db/pauses.h"
 #include "scheduler/commands/pause_text.h"
 #include "scheduler/commands/read_snapshot.h"
-#include "scheduler/policy/lanes.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 namespace {

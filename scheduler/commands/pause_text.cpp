@@ -1,7 +1,7 @@
 #include "scheduler/commands/pause_text.h"
 
 #include "db/pauses.h"
-#include "scheduler/policy/lanes.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 

@@ -3,7 +3,7 @@
 #include "db/pauses.h"
 
 #include "scheduler/commands/commands.h"
-#include "scheduler/policy/lanes.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 namespace {

@@ -12,9 +12,9 @@
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/policy/causes.h"
-#include "scheduler/policy/host_exclusion.h"
 #include "scheduler/script/job_script.h"
+#include "scheduler/states/causes.h"
+#include "scheduler/states/host_exclusion.h"
 
 namespace scheduler {
 namespace {

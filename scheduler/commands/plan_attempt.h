@@ -13,7 +13,7 @@
 #include "db/records.h"
 #include "scheduler/config/config.h"
 #include "scheduler/policy/plan.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/states/transition.h"
 
 namespace scheduler {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "db/queue.h"
-#include "scheduler/policy/lanes.h"
 #include "scheduler/script/job_script.h"
+#include "scheduler/states/lanes.h"
 #include "slurm/job_states.h"
 #include "slurm/sbatch/values.h"
 

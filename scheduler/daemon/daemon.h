@@ -29,10 +29,10 @@
 #include "scheduler/daemon/used_by_groups.h"
 #include "scheduler/daemon/widener.h"
 #include "scheduler/daemon/width_inputs.h"
-#include "scheduler/policy/circuit_breaker.h"
-#include "scheduler/policy/clock_jumps.h"
-#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/policy.h"
+#include "scheduler/states/circuit_breaker.h"
+#include "scheduler/states/clock_jumps.h"
+#include "scheduler/states/lanes.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {

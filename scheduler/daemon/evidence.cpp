@@ -14,8 +14,8 @@
 #include "base/untrusted_file.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/registered_file.h"
-#include "scheduler/policy/host_exclusion.h"
-#include "scheduler/policy/span_text.h"
+#include "scheduler/forecast/span_text.h"
+#include "scheduler/states/host_exclusion.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {

@@ -9,8 +9,8 @@
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
-#include "scheduler/daemon/manifest_result.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/results/manifest_result.h"
+#include "scheduler/states/transition.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {

@@ -8,8 +8,8 @@
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
-#include "scheduler/policy/circuit_breaker.h"
-#include "scheduler/policy/hardware_row.h"
+#include "scheduler/states/circuit_breaker.h"
+#include "scheduler/states/hardware_row.h"
 
 namespace scheduler {
 

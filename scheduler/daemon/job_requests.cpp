@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "db/attempts.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/states/transition.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {

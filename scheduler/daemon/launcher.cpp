@@ -23,7 +23,7 @@
 #include "scheduler/files/disk_space.h"
 #include "scheduler/files/jobs_owner.h"
 #include "scheduler/files/registered_file.h"
-#include "scheduler/policy/span_text.h"
+#include "scheduler/forecast/span_text.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
 #include "scheduler/script/substitute.h"

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "scheduler/daemon/context.h"
-#include "scheduler/policy/circuit_breaker.h"
-#include "scheduler/policy/lanes.h"
 #include "scheduler/policy/policy.h"
+#include "scheduler/states/circuit_breaker.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 

@@ -4,8 +4,8 @@
 
 #include "db/attempts.h"
 #include "scheduler/daemon/job_requests.h"
-#include "scheduler/daemon/manifest_result.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/results/manifest_result.h"
+#include "scheduler/states/transition.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {

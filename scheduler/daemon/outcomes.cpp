@@ -12,8 +12,8 @@
 #include "db/pauses.h"
 #include "db/results.h"
 #include "scheduler/daemon/evidence.h"
-#include "scheduler/daemon/learn_rates.h"
-#include "scheduler/policy/host_exclusion.h"
+#include "scheduler/results/learn_rates.h"
+#include "scheduler/states/host_exclusion.h"
 
 namespace scheduler {
 namespace {

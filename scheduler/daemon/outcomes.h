@@ -7,7 +7,7 @@
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
 #include "scheduler/daemon/in_hand.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/states/transition.h"
 
 namespace scheduler {
 

@@ -12,9 +12,9 @@
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_facts.h"
 #include "scheduler/daemon/job_requests.h"
-#include "scheduler/daemon/manifest_result.h"
 #include "scheduler/files/attempt_folder.h"
 #include "scheduler/files/jobs_owner.h"
+#include "scheduler/results/manifest_result.h"
 #include "slurm/job_states.h"
 
 namespace scheduler {

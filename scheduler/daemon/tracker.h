@@ -18,10 +18,10 @@
 #include "scheduler/daemon/hardware_faults.h"
 #include "scheduler/daemon/job_snapshot.h"
 #include "scheduler/daemon/outcomes.h"
-#include "scheduler/policy/circuit_breaker.h"
-#include "scheduler/policy/heartbeats.h"
-#include "scheduler/policy/stall_watch.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/states/circuit_breaker.h"
+#include "scheduler/states/heartbeats.h"
+#include "scheduler/states/stall_watch.h"
+#include "scheduler/states/transition.h"
 
 namespace scheduler {
 

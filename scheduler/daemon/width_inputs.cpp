@@ -10,7 +10,7 @@
 #include "db/measures.h"
 #include "db/templates.h"
 #include "scheduler/daemon/job_requests.h"
-#include "scheduler/policy/cluster_forecast.h"
+#include "scheduler/forecast/cluster_forecast.h"
 
 namespace scheduler {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "db/records.h"
 #include "scheduler/daemon/context.h"
+#include "scheduler/forecast/rates.h"
 #include "scheduler/policy/queue_snapshot.h"
-#include "scheduler/policy/rates.h"
 #include "slurm/cluster_facts.h"
 
 namespace scheduler {

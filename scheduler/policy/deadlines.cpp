@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 namespace {

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "scheduler/forecast/devices.h"
+#include "scheduler/forecast/runtime_model.h"
+#include "scheduler/forecast/wait_forecast.h"
 #include "scheduler/policy/deadlines.h"
-#include "scheduler/policy/devices.h"
 #include "scheduler/policy/expected_widths.h"
-#include "scheduler/policy/runtime_model.h"
-#include "scheduler/policy/wait_forecast.h"
 
 namespace scheduler {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "db/records.h"
-#include "scheduler/policy/devices.h"
+#include "scheduler/forecast/devices.h"
 #include "scheduler/policy/queue_snapshot.h"
 
 namespace scheduler {

@@ -1,6 +1,6 @@
 #include "scheduler/policy/holds.h"
 
-#include "scheduler/policy/lanes.h"
+#include "scheduler/states/lanes.h"
 
 namespace scheduler {
 namespace {

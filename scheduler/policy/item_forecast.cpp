@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "scheduler/policy/devices.h"
+#include "scheduler/forecast/devices.h"
+#include "scheduler/forecast/runtime_model.h"
 #include "scheduler/policy/expected_widths.h"
-#include "scheduler/policy/runtime_model.h"
 
 namespace scheduler {
 namespace {

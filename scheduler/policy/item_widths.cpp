@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "scheduler/policy/rates.h"
-#include "scheduler/policy/span_text.h"
+#include "scheduler/forecast/rates.h"
+#include "scheduler/forecast/span_text.h"
 
 namespace scheduler {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/policy/choose_width.h"
+#include "scheduler/forecast/choose_width.h"
+#include "scheduler/forecast/site_widths.h"
 #include "scheduler/policy/queue_snapshot.h"
-#include "scheduler/policy/site_widths.h"
 
 namespace scheduler {
 

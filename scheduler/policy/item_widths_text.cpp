@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/text.h"
+#include "scheduler/forecast/span_text.h"
 #include "scheduler/policy/item_widths.h"
-#include "scheduler/policy/span_text.h"
 
 namespace scheduler {
 namespace {

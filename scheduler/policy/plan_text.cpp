@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/text.h"
-#include "scheduler/policy/span_text.h"
+#include "scheduler/forecast/span_text.h"
 
 namespace scheduler {
 namespace {

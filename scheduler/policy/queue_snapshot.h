@@ -12,9 +12,9 @@
 
 #include "db/records.h"
 #include "scheduler/config/width.h"
+#include "scheduler/forecast/site_widths.h"
 #include "scheduler/policy/fair_share.h"
 #include "scheduler/policy/job_bounds.h"
-#include "scheduler/policy/site_widths.h"
 
 namespace scheduler {
 

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "scheduler/forecast/span_text.h"
 #include "scheduler/policy/item_widths.h"
-#include "scheduler/policy/span_text.h"
 
 namespace scheduler {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <thread>
 
-#include "scheduler/daemon/housekeeper.h"
 #include "scheduler/process/tick_signal.h"
+#include "scheduler/results/housekeeper.h"
 
 namespace scheduler {
 

@@ -12,9 +12,9 @@
 #include "scheduler/commands/render_script.h"
 #include "scheduler/crash_point.h"
 #include "scheduler/daemon/make_cluster.h"
-#include "scheduler/daemon/search_counts.h"
 #include "scheduler/daemon/site_size.h"
 #include "scheduler/doctor/doctor.h"
+#include "scheduler/results/search_counts.h"
 #include "scheduler/script/item_options.h"
 
 namespace scheduler {

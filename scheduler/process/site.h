@@ -16,10 +16,10 @@
 #include "scheduler/commands/commands.h"
 #include "scheduler/config/config.h"
 #include "scheduler/daemon/daemon.h"
-#include "scheduler/daemon/housekeeper.h"
 #include "scheduler/process/keeper_thread.h"
 #include "scheduler/process/reader_thread.h"
 #include "scheduler/process/tick_signal.h"
+#include "scheduler/results/housekeeper.h"
 #include "slurm/cluster.h"
 
 namespace scheduler {

@@ -9,7 +9,7 @@
 #include "db/records.h"
 #include "scheduler/config/config.h"
 #include "scheduler/config/width.h"
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 

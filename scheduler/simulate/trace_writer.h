@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "db/records.h"
-#include "scheduler/policy/runtime_model.h"
+#include "scheduler/forecast/runtime_model.h"
 
 namespace scheduler {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "scheduler/policy/cluster_forecast.h"
-#include "scheduler/policy/wait_forecast.h"
+#include "scheduler/forecast/cluster_forecast.h"
+#include "scheduler/forecast/wait_forecast.h"
 
 namespace scheduler {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "db/records.h"
 #include "scheduler/config/width.h"
-#include "scheduler/policy/site_widths.h"
+#include "scheduler/forecast/site_widths.h"
 
 namespace scheduler {
 

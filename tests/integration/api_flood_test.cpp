@@ -8,8 +8,8 @@
 #include <chrono>
 #include <iostream>
 
-#include "scheduler/api/http_client.h"
-#include "scheduler/api/unix_socket.h"
+#include "scheduler/http/http_client.h"
+#include "scheduler/http/unix_socket.h"
 #include "tests/as_nobody.h"
 #include "tests/integration/queue_at_work.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "base/json.h"
-#include "scheduler/api/http_client.h"
-#include "scheduler/api/unix_socket.h"
+#include "scheduler/http/http_client.h"
+#include "scheduler/http/unix_socket.h"
 #include "tests/as_nobody.h"
 #include "tests/integration/queue_at_work.h"
 #include "tests/small_mrc.h"

@@ -17,7 +17,7 @@
 #include "db/results.h"
 #include "db/templates.h"
 #include "scheduler/api/peaks.h"
-#include "scheduler/policy/rates.h"
+#include "scheduler/forecast/rates.h"
 #include "tests/integration/queue_at_work.h"
 
 namespace tests {

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "scheduler/api/http_client.h"
-#include "scheduler/api/unix_socket.h"
 #include "scheduler/files/folder_readers.h"
+#include "scheduler/http/http_client.h"
+#include "scheduler/http/unix_socket.h"
 #include "tests/as_nobody.h"
 #include "tests/integration/queue_at_work.h"
 #include "tests/require.h"

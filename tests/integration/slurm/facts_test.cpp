@@ -10,7 +10,7 @@
 #include <memory>
 #include <thread>
 
-#include "scheduler/policy/cluster_forecast.h"
+#include "scheduler/forecast/cluster_forecast.h"
 #include "slurm/cluster_facts.h"
 #include "slurm/commands/cli_cluster.h"
 #include "slurm/rest/rest_cluster.h"

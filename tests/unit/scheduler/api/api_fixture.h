@@ -13,11 +13,11 @@
 #include "base/json.h"
 #include "db/attempts.h"
 #include "db/database.h"
-#include "scheduler/api/http_client.h"
-#include "scheduler/api/http_server.h"
 #include "scheduler/api/service.h"
 #include "scheduler/commands/commands.h"
 #include "scheduler/commands/known_queue.h"
+#include "scheduler/http/http_client.h"
+#include "scheduler/http/http_server.h"
 #include "tests/small_mrc.h"
 
 namespace scheduler {

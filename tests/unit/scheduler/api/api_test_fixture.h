@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "scheduler/api/unix_socket.h"
+#include "scheduler/http/unix_socket.h"
 #include "tests/unit/scheduler/api/api_fixture.h"
 
 namespace scheduler {

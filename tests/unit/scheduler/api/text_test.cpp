@@ -3,9 +3,9 @@
 
 #include "base/hex.h"
 #include "base/utf8.h"
-#include "scheduler/api/http_client.h"
-#include "scheduler/api/json_text.h"
 #include "scheduler/api/peaks.h"
+#include "scheduler/http/http_client.h"
+#include "scheduler/http/json_text.h"
 
 namespace scheduler::api {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "scheduler/daemon/housekeeper.h"
+#include "scheduler/results/housekeeper.h"
 #include "tests/unit/scheduler/commands/commands_fixture.h"
 
 namespace scheduler {

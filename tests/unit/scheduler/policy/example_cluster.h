@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "scheduler/policy/runtime_model.h"
-#include "scheduler/policy/wait_forecast.h"
+#include "scheduler/forecast/runtime_model.h"
+#include "scheduler/forecast/wait_forecast.h"
 
 namespace scheduler {
 

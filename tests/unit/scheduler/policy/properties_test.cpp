@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "scheduler/forecast/span_text.h"
 #include "scheduler/policy/floors.h"
 #include "scheduler/policy/plan_text.h"
-#include "scheduler/policy/span_text.h"
 #include "tests/unit/scheduler/policy/random_snapshot.h"
 
 namespace scheduler {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/policy/cluster_forecast.h"
-#include "scheduler/policy/transition.h"
+#include "scheduler/forecast/cluster_forecast.h"
+#include "scheduler/states/transition.h"
 #include "tests/unit/scheduler/policy/decided.h"
 #include "tests/unit/scheduler/policy/example_cluster.h"
 
