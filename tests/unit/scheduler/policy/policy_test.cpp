@@ -1,12 +1,9 @@
-// The order of the queue and what starts: longer than 400 lines, as the rules are tried together.
 #include "scheduler/policy/policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/policy/cluster_limits.h"
-#include "tests/unit/scheduler/policy/decided.h"
-#include "tests/unit/scheduler/policy/example_limits.h"
+#include "tests/unit/scheduler/policy/plan_items.h"
 
 namespace scheduler {
 namespace {
@@ -17,80 +14,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-PlanItem item(int64_t id, Priority priority, int64_t created = 0) {
-  return {.id = id, .priority = priority, .created = created};
-}
-
-QueueSnapshot snapshot_of(std::vector<PlanItem> items, int slots, int busy = 0) {
-  QueueSnapshot snapshot;
-  snapshot.now = 1000;
-  snapshot.limits.slots = slots;
-  snapshot.busy_slots = busy;
-  snapshot.items = std::move(items);
-  return snapshot;
-}
-
-std::string explanation(const QueueSnapshot& snapshot, int64_t id) {
-  for (const Decided& decision : decided(snapshot)) {
-    if (decision.item_id == id) return decision.explanation;
-  }
-  return "no decision";
-}
-
 TEST(Policy, ClassGoesBeforeClassWhateverTheAge) {
   EXPECT_THAT(started(snapshot_of({item(1, Priority::kLow, 1), item(2, Priority::kNormal, 2),
                                    item(3, Priority::kHigh, 3), item(4, Priority::kUrgent, 4),
                                    item(5, Priority::kLive, 5)},
                                   5)),
               ElementsAre(5, 4, 3, 2, 1));
-}
-
-// Slurm knows nothing of the classes: what is in its queue first gets the GPUs first.
-TEST(Policy, NothingIsPutInTheClustersQueueBehindAFullHigherClassUnlessAGpuIsFree) {
-  QueueSnapshot snapshot =
-      snapshot_of({item(1, Priority::kHigh), item(2, Priority::kLow),
-                   asking(item(3, Priority::kLow), {.own_options = true, .size = "time=1-0"})},
-                  1000);
-  snapshot.limits = example_limits();
-  snapshot.limits.max_pending = 4;
-  snapshot.pending[Priority::kHigh] = 4;
-  const ClusterForecast busy(kExampleNodes, NodeForecast(4, 600.0));
-  snapshot.gpus = GpuForecast{.likely = busy, .late = busy};
-  EXPECT_THAT(started(snapshot), ElementsAre(3)) << "its own size has no part in this";
-  EXPECT_THAT(explanation(snapshot, 2), HasSubstr("waits: 1 item before it (1 high)"));
-  snapshot.gpus->likely[7][2] = 0;
-  snapshot.gpus->free_now = 1;
-  EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "a GPU is free";
-  snapshot.gpus->likely[7][2] = 600;
-  snapshot.pending[Priority::kHigh] = 3;
-  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3)) << "nothing of class high is left";
-  snapshot.pending[Priority::kHigh] = 4;
-  snapshot.gpus.reset();
-  EXPECT_THAT(started(snapshot), ElementsAre(2, 3)) << "the GPUs are not known";
-}
-
-// Jobs that will start at once wait for nothing: the higher class gets all GPUs that are free.
-TEST(Policy, BeyondThoseThatMayWaitAsManyJobsAreSubmittedAsGpusAreFree) {
-  QueueSnapshot snapshot = snapshot_of({}, 1000);
-  snapshot.limits = example_limits();
-  snapshot.limits.max_pending = 0;
-  snapshot.limits.classes.clear();
-  snapshot.limits.width = kNarrow;
-  for (int64_t id = 1; id <= 12; ++id) {
-    snapshot.items.push_back(item(id, id <= 8 ? Priority::kHigh : Priority::kLow));
-  }
-  EXPECT_EQ(started(snapshot).size(), 8U) << "four of each class, while no GPU is known to be free";
-  ClusterForecast free(kExampleNodes, NodeForecast(4, 600.0));
-  for (size_t node = 0; node < 7; ++node) free[node][0] = 0;
-  snapshot.gpus = GpuForecast{.likely = free, .late = free, .free_now = 7};
-  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 5, 6, 7));
-  // Jobs that wait, whatever they wait for, are taken to want them.
-  snapshot.items.front().state = ItemState::kActive;
-  snapshot.items.front().waits = true;
-  snapshot.items.front().width = Width{.gpus_per_node = 2};
-  EXPECT_THAT(started(snapshot), ElementsAre(2, 3, 4, 5, 6));
-  snapshot.limits.max_pending = 3;
-  EXPECT_THAT(started(snapshot), ElementsAre(2, 3, 4, 9, 10)) << "the site sets the pace";
 }
 
 TEST(Policy, InAClassTheOldestGoesFirstAndThenTheLowestNumber) {
@@ -251,187 +180,6 @@ TEST(Policy, PausedSubmissionsStartNothingAndGiveTheReason) {
   snapshot.pause_reason = "the disk is full";
   EXPECT_THAT(started(snapshot), IsEmpty());
   EXPECT_THAT(explanation(snapshot, 1), HasSubstr("the disk is full"));
-}
-
-QueueSnapshot queueing(std::vector<PlanItem> items, int slots) {
-  QueueSnapshot snapshot = snapshot_of(std::move(items), slots);
-  snapshot.limits.queues = true;
-  snapshot.limits.width = {};
-  return snapshot;
-}
-
-std::vector<PlanItem> many(int count, Priority priority, int64_t first_id = 1) {
-  std::vector<PlanItem> items;
-  for (int i = 0; i < count; ++i) items.push_back(item(first_id + i, priority));
-  return items;
-}
-
-TEST(Policy, InTheClustersQueueWaitFourJobsOfAClassOrAQuarterOfThoseThatRun) {
-  QueueSnapshot snapshot = queueing(many(30, Priority::kNormal), 100);
-  EXPECT_EQ(started(snapshot).size(), 4u);
-  snapshot.pending[Priority::kNormal] = 3;
-  EXPECT_EQ(started(snapshot).size(), 1u);
-  snapshot.running = 64;
-  EXPECT_EQ(started(snapshot).size(), 13u);
-  snapshot.limits.max_pending = 5;
-  EXPECT_EQ(started(snapshot).size(), 2u) << "the site's own number";
-  snapshot.limits.queues = false;
-  EXPECT_EQ(started(snapshot).size(), 30u);
-}
-
-TEST(Policy, AClassWhoseShareWaitsInTheClusterLetsTheOthersPass) {
-  auto items = many(6, Priority::kUrgent);
-  for (const PlanItem& low : many(6, Priority::kLow, 11)) items.push_back(low);
-  const QueueSnapshot snapshot = queueing(items, 100);
-  EXPECT_THAT(started(snapshot), ElementsAre(1, 2, 3, 4, 11, 12, 13, 14));
-  EXPECT_EQ(explanation(snapshot, 5),
-            "waits: 4 jobs of class urgent wait in Slurm already; next in the queue; 4 of 100 jobs "
-            "in Slurm");
-  EXPECT_EQ(explanation(snapshot, 11),
-            "first of 6 ready items of class low; each higher class already has as many jobs "
-            "waiting in Slurm as it may; 4 of 100 jobs in Slurm, so it gets 1 GPU");
-}
-
-TEST(Policy, ItemsGetTheSitesWidth) {
-  QueueSnapshot snapshot = queueing(many(1, Priority::kNormal), 8);
-  snapshot.limits.width = {.nodes = 4, .gpus_per_node = 4};
-  EXPECT_EQ(decided(snapshot)[0].width, snapshot.limits.width);
-  EXPECT_THAT(decided(snapshot)[0].explanation, HasSubstr("so it gets 4 nodes (16 GPUs)"));
-}
-
-constexpr Width kOneGpu{};
-
-QueueSnapshot with_wide_jobs(std::vector<PlanItem> items, int slots = 100) {
-  QueueSnapshot snapshot = queueing(std::move(items), slots);
-  snapshot.limits.width = kOneGpu;
-  snapshot.limits.urgent = kFourNodes;
-  return snapshot;
-}
-
-PlanItem running(int64_t id, Priority priority, const Width& width = kOneGpu) {
-  PlanItem item{.id = id, .priority = priority, .state = ItemState::kActive};
-  item.width = width;
-  item.stoppable = true;
-  return item;
-}
-
-TEST(Policy, AnUrgentItemGetsSeveralNodesAndNoOtherClassDoes) {
-  const QueueSnapshot snapshot =
-      with_wide_jobs({item(1, Priority::kUrgent), item(2, Priority::kHigh),
-                      item(3, Priority::kNormal), item(4, Priority::kLow)});
-  for (const Decided& decision : decided(snapshot)) {
-    const bool urgent = decision.item_id == 1;
-    EXPECT_EQ(decision.width, urgent ? kFourNodes : kOneGpu) << decision.item_id;
-    EXPECT_THAT(decision.explanation,
-                HasSubstr(urgent ? "so it gets 4 nodes (16 GPUs), since it is urgent"
-                                 : "so it gets 1 GPU, since only urgent items get 4 nodes (16 "
-                                   "GPUs)"));
-  }
-}
-
-TEST(Policy, WithoutAShapeOfTheirOwnUrgentItemsGetWhatAllGet) {
-  QueueSnapshot snapshot = with_wide_jobs({item(1, Priority::kUrgent)});
-  snapshot.limits.urgent.reset();
-  EXPECT_EQ(decided(snapshot)[0].width, kOneGpu);
-  EXPECT_THAT(decided(snapshot)[0].explanation, testing::EndsWith("so it gets 1 GPU"));
-  snapshot.items = {running(1, Priority::kUrgent)};
-  EXPECT_THAT(widened(snapshot), IsEmpty());
-}
-
-TEST(Policy, AnItemThatWasPromotedIsStoppedAndResumesWide) {
-  const QueueSnapshot snapshot =
-      with_wide_jobs({running(1, Priority::kUrgent), running(2, Priority::kNormal),
-                      running(3, Priority::kUrgent, kFourNodes)});
-  EXPECT_THAT(widened(snapshot), ElementsAre(1));
-  EXPECT_EQ(explanation(snapshot, 1),
-            "has 1 GPU, and urgent items get 4 nodes (16 GPUs): it is stopped with a checkpoint "
-            "and resumes with those");
-}
-
-TEST(Policy, AJobIsStoppedOnce) {
-  QueueSnapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
-  snapshot.items[0].stop_asked = true;
-  EXPECT_THAT(widened(snapshot), IsEmpty());
-  EXPECT_EQ(explanation(snapshot, 1),
-            "stopping with a checkpoint, to resume with 4 nodes (16 GPUs)");
-  snapshot.items[0].stop_asked = false;
-  snapshot.items[0].stoppable = false;
-  EXPECT_THAT(widened(snapshot), IsEmpty()) << "nobody knows its job, or it is ending";
-}
-
-TEST(Policy, AnUrgentItemThatHasAsMuchOrSaysItselfHowMuchIsLeftAlone) {
-  EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, kFourNodes)})), IsEmpty());
-  const Width more{.nodes = 8, .gpus_per_node = 4};
-  EXPECT_THAT(widened(with_wide_jobs({running(1, Priority::kUrgent, more)})), IsEmpty());
-  const PlanItem modest = running(1, Priority::kUrgent);
-  EXPECT_THAT(widened(with_wide_jobs({modest})), ElementsAre(1));
-  EXPECT_THAT(widened(with_wide_jobs({asking(modest, {.own_width = true})})), IsEmpty());
-}
-
-TEST(Policy, NothingIsStoppedThatCouldNotBeSubmittedAgain) {
-  QueueSnapshot snapshot = with_wide_jobs({running(1, Priority::kUrgent)});
-  snapshot.pause_reason = "the disk is full";
-  EXPECT_THAT(widened(snapshot), IsEmpty());
-  EXPECT_THAT(explanation(snapshot, 1),
-              HasSubstr("as soon as jobs are submitted again (the disk is full)"));
-  snapshot.pause_reason.clear();
-  snapshot.pending[Priority::kUrgent] = 4;
-  EXPECT_THAT(widened(snapshot), IsEmpty());
-  EXPECT_THAT(explanation(snapshot, 1),
-              HasSubstr("as soon as fewer than 4 jobs of class urgent wait in Slurm"));
-  snapshot.items[0].waits = true;
-  EXPECT_THAT(widened(snapshot), ElementsAre(1)) << "it gives its own place up";
-}
-
-TEST(Policy, OfManyThatWerePromotedAsManyAreStoppedAsMayWait) {
-  std::vector<PlanItem> items;
-  for (int64_t id = 1; id <= 6; ++id) items.push_back(running(id, Priority::kUrgent));
-  items.push_back(item(7, Priority::kUrgent));
-  EXPECT_THAT(widened(with_wide_jobs(items)), ElementsAre(1, 2, 3)) << "the fourth place is 7's";
-}
-
-TEST(Policy, TheConfigurationDecidesWhatUrgentItemsGet) {
-  Config config;
-  config.cluster = ClusterKind::kSlurm;
-  EXPECT_FALSE(limits_of(config).urgent);
-  config.slurm.urgent_shape = Shape::kGpu;
-  EXPECT_FALSE(limits_of(config).urgent) << "as all";
-  config.slurm.urgent_shape = Shape::kNodes;
-  config.slurm.nodes = 8;
-  ASSERT_TRUE(limits_of(config).urgent);
-  EXPECT_EQ(limits_of(config).urgent, (Width{.nodes = 8, .gpus_per_node = 4}));
-  EXPECT_EQ(limits_of(config).urgent_lane, "nodes");
-  config.cluster = ClusterKind::kLocal;
-  EXPECT_FALSE(limits_of(config).urgent);
-}
-
-TEST(Policy, TheConfigurationDecidesWhatTheClusterGives) {
-  Config config;
-  config.local.slots = 3;
-  EXPECT_EQ(limits_of(config).slots, 3);
-  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 device");
-  EXPECT_FALSE(limits_of(config).queues);
-  config.local.found = {{.id = "GPU-a"}, {.id = "GPU-b"}, {.id = "GPU-c"}, {.id = "GPU-d"}};
-  EXPECT_EQ(limits_of(config).slots, 4);
-  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 GPU");
-  config.local.gpus_per_search = 2;
-  EXPECT_EQ(limits_of(config).slots, 2);
-  EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), "1 node (2 GPUs)");
-  EXPECT_FALSE(limits_of(config).queues);
-  config.cluster = ClusterKind::kSlurm;
-  config.slurm.max_jobs = 40;
-  config.slurm.max_pending = 7;
-  EXPECT_EQ(limits_of(config).slots, 40);
-  EXPECT_EQ(limits_of(config).max_pending, 7);
-  EXPECT_TRUE(limits_of(config).queues);
-  const std::vector<std::pair<Shape, std::string>> words = {{Shape::kCpu, "CPU"},
-                                                            {Shape::kGpu, "1 GPU"},
-                                                            {Shape::kNode, "1 node (4 GPUs)"},
-                                                            {Shape::kNodes, "4 nodes (16 GPUs)"}};
-  for (const auto& [shape, word] : words) {
-    config.slurm.shape = shape;
-    EXPECT_EQ(text_of(limits_of(config), limits_of(config).width), word);
-  }
 }
 
 TEST(Policy, TheSameSnapshotGivesTheSameDecisionsInAnyOrderOfItems) {
