@@ -134,8 +134,9 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
   std::error_code ignored;
   if (fs::exists(manifest_path, ignored)) {
     throw InputError("manifest '" + manifest_path +
-                     "' exists: a finished search is there already; choose another folder, use "
-                     "--overwrite, or set match_template_result.allow_file_overwrite to true");
+                     "' exists: a finished search is there already; choose another folder or name "
+                     "(--output DIR/NAME.csv), use --overwrite, or set "
+                     "match_template_result.allow_file_overwrite to true");
   }
   if (options.unfinished_mark.empty() || fs::exists(options.unfinished_mark, ignored)) return;
   for (const Target& target : result_targets(config, options)) {

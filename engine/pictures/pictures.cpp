@@ -116,21 +116,21 @@ std::string scaled_mip_picture(const Maps& maps, const std::vector<Peak>& peaks,
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> write_pictures(const std::string& directory,
-                                                                const Image& micrograph,
-                                                                const Maps& maps,
-                                                                const std::vector<Peak>& peaks,
-                                                                const PictureContext& context) {
-  std::vector<std::pair<std::string, std::string>> pictures;
-  const auto write = [&](const std::string& name, const std::string& png) {
-    const std::string path = (std::filesystem::path(directory) / (name + ".png")).string();
-    write_text_atomically(path, png);
-    pictures.emplace_back(name, path);
-  };
-  write("micrograph_peaks", micrograph_picture(micrograph, peaks, context));
-  write("scaled_mip", scaled_mip_picture(maps, peaks, context));
-  write("z_histogram", histogram_picture(maps, peaks, context));
-  return pictures;
+NamedFiles picture_paths(const std::string& beginning) {
+  NamedFiles files;
+  for (const std::string name : {"micrograph_peaks", "scaled_mip", "z_histogram"}) {
+    files.emplace_back(name, beginning + name + ".png");
+  }
+  return files;
+}
+
+NamedFiles write_pictures(const std::string& beginning, const Image& micrograph, const Maps& maps,
+                          const std::vector<Peak>& peaks, const PictureContext& context) {
+  NamedFiles files = picture_paths(beginning);
+  write_text_atomically(files[0].second, micrograph_picture(micrograph, peaks, context));
+  write_text_atomically(files[1].second, scaled_mip_picture(maps, peaks, context));
+  write_text_atomically(files[2].second, histogram_picture(maps, peaks, context));
+  return files;
 }
 
 }  // namespace engine

@@ -12,12 +12,14 @@
 
 namespace engine {
 
-// Writes micrograph_peaks.png, scaled_mip.png and z_histogram.png into `directory`, each
-// atomically, and returns the name and path of each. Throws Error.
-std::vector<std::pair<std::string, std::string>> write_pictures(const std::string& directory,
-                                                                const Image& micrograph,
-                                                                const Maps& maps,
-                                                                const std::vector<Peak>& peaks,
-                                                                const PictureContext& context);
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;  // name and path of each
+
+// The pictures of a search: <beginning>micrograph_peaks.png, <beginning>scaled_mip.png and
+// <beginning>z_histogram.png.
+NamedFiles picture_paths(const std::string& beginning);
+
+// Writes the pictures, each atomically, and returns picture_paths(beginning). Throws Error.
+NamedFiles write_pictures(const std::string& beginning, const Image& micrograph, const Maps& maps,
+                          const std::vector<Peak>& peaks, const PictureContext& context);
 
 }  // namespace engine

@@ -38,6 +38,16 @@ std::string csv_of_option(const std::string& output) {
   return output;
 }
 
+// "x_" of x.csv, x_peaks.csv and x_scaled_mip_peaks.csv; "" where they have no x.
+std::string beginning_of(const std::string& csv) {
+  std::string name = fs::path(csv).stem().string();
+  for (const std::string word : {"peaks", "scaled_mip"}) {
+    if (name.ends_with(word)) name.resize(name.size() - word.size());
+    if (name.ends_with('_')) name.pop_back();
+  }
+  return name.empty() ? "" : name + "_";
+}
+
 }  // namespace
 
 OutputPaths output_paths(const SearchConfig& config, const std::string& output) {
@@ -45,14 +55,13 @@ OutputPaths output_paths(const SearchConfig& config, const std::string& output) 
   paths.maps = config.results;
   if (output.empty()) {
     const fs::path scaled_mip(config.results.scaled_mip);
-    paths.directory = folder_of(config.results.scaled_mip);
     paths.csv = (scaled_mip.parent_path() / (scaled_mip.stem().string() + "_peaks.csv")).string();
   } else {
     paths.csv = csv_of_option(output);
-    paths.directory = folder_of(output);
   }
-  paths.manifest = (fs::path(paths.directory) / "manifest.json").string();
-  paths.progress = (fs::path(paths.directory) / "progress.json").string();
+  paths.beginning = (fs::path(folder_of(paths.csv)) / beginning_of(paths.csv)).string();
+  paths.manifest = paths.beginning + "manifest.json";
+  paths.progress = paths.beginning + "progress.json";
   return paths;
 }
 

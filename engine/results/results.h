@@ -14,14 +14,17 @@ namespace engine {
 struct OutputPaths {
   ResultPaths maps;       // where the eight maps go
   std::string csv;        // peak list
-  std::string directory;  // manifest, progress, pictures
-  std::string manifest;   // directory/manifest.json
-  std::string progress;   // directory/progress.json
+  std::string beginning;  // of the paths of manifest, progress and pictures: "DIR/" or "DIR/x_"
+  std::string manifest;   // <beginning>manifest.json
+  std::string progress;   // <beginning>progress.json
 };
 
 // Chooses the paths of a search's outputs. `output` is --output: DIR/x.csv puts manifest, progress
-// and pictures into DIR. An empty one puts everything beside scaled_mip_path, with the peak list in
-// <stem of scaled_mip_path>_peaks.csv. Throws UsageError for an `output` that is not a CSV file.
+// and pictures into DIR, with names that begin with "x_", so that several searches can share a
+// folder; those of DIR/x_peaks.csv do as well, and those of DIR/peaks.csv have no beginning. An
+// empty one puts everything beside scaled_mip_path, with the peak list in <stem of
+// scaled_mip_path>_peaks.csv; the names begin with what that stem has before "scaled_mip". Throws
+// UsageError for an `output` that is not a CSV file.
 OutputPaths output_paths(const SearchConfig& config, const std::string& output);
 
 // Writes the eight maps with `pixel_size`, in A, in their headers, and makes missing folders. All

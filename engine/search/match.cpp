@@ -163,6 +163,9 @@ class Match {
                            .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures};
     checks.unfinished_mark = outputs_.progress;
     checks.other_files.emplace_back("--progress", outputs_.progress);
+    for (const auto& [name, path] : picture_paths(outputs_.beginning)) {
+      checks.other_files.emplace_back("picture", path);
+    }
     if (!options_.checkpoint.empty()) {
       checks.other_files.emplace_back("--checkpoint", options_.checkpoint);
     }
@@ -282,7 +285,7 @@ class Match {
     write_text_atomically(outputs_.csv,
                           peaks_csv(peaks, config, maps_.total_correlations, template_size_));
     manifest_.pictures =
-        write_pictures(outputs_.directory, micrograph_, maps_, peaks,
+        write_pictures(outputs_.beginning, micrograph_, maps_, peaks,
                        {.micrograph_name = fs::path(config.micrograph_path).filename().string(),
                         .pixel_size = config.optics.pixel_size,
                         .template_size = template_size_,

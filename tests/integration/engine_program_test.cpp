@@ -196,9 +196,27 @@ TEST_F(EngineProgram, NamesWithBlanksQuotesNewlinesAndOtherLettersWorkToTheCsv) 
                                  "--output", csv, "--false-positives", "5000"});
   ASSERT_EQ(searched.exit_code, 0) << searched.error;
   EXPECT_TRUE(std::filesystem::exists(search_.file(name + "/out/scaled_mip.mrc")));
-  EXPECT_TRUE(std::filesystem::exists(search_.file(name + "/lists/manifest.json")));
+  EXPECT_TRUE(std::filesystem::exists(search_.file(name + "/lists/" + name + "_manifest.json")));
   // In CSV a quote within a quoted field is doubled.
   EXPECT_THAT(read(search_.file(csv)), HasSubstr("a b'c\"\"d\ne\xc3\xa4.mrc"));
+}
+
+TEST_F(EngineProgram, SearchesShareTheFolderOfTheirPeakLists) {
+  for (const std::string name : {"first", "second"}) {
+    search_.results = "maps_of_" + name;
+    const Finished searched = search_.match({"--output", "lists/" + name + ".csv"});
+    ASSERT_EQ(searched.exit_code, 0) << searched.error;
+  }
+  for (const std::string name : {"first", "second"}) {
+    for (const char* file : {".csv", "_manifest.json", "_progress.json", "_scaled_mip.png",
+                             "_micrograph_peaks.png", "_z_histogram.png"}) {
+      EXPECT_TRUE(std::filesystem::exists(search_.file("lists/" + name + file))) << name << file;
+    }
+    EXPECT_THAT(read(search_.file("lists/" + name + "_manifest.json")),
+                HasSubstr("lists/" + name + "_scaled_mip.png"));
+  }
+  EXPECT_THAT(search_.match({"--output", "lists/second.csv"}).error,
+              AllOf(HasSubstr("second_manifest.json' exists"), HasSubstr("--output DIR/NAME.csv")));
 }
 
 // As the peak list has them: the first row's particle_index is 0.

@@ -75,9 +75,8 @@ struct Scene {
     maps.total_correlations = 100000;
   }
 
-  std::vector<std::pair<std::string, std::string>> draw(const ScratchFolder& folder,
-                                                        const std::vector<Peak>& peaks) const {
-    return write_pictures(folder.file("pictures"), micrograph, maps, peaks, context);
+  NamedFiles draw(const ScratchFolder& folder, const std::vector<Peak>& peaks) const {
+    return write_pictures(folder.file("pictures/"), micrograph, maps, peaks, context);
   }
 };
 

@@ -36,7 +36,6 @@ Manifest finished(const ScratchFolder& folder) {
                 .relative_defocus = folder.file("defocus.mrc")};
   config.results = paths.maps;
   paths.csv = folder.file("peaks.csv");
-  paths.directory = folder.path();
   paths.manifest = folder.file("manifest.json");
   manifest.pictures = {{"z_histogram", folder.file("z_histogram.png")}};
   for (const std::string& path :

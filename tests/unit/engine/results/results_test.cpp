@@ -184,8 +184,19 @@ TEST(OutputPathsOf, FollowTheScaledMipOrTheOption) {
   EXPECT_EQ(output_paths(config, "").csv, "out/run1/scaled_mip_peaks.csv");
   EXPECT_EQ(output_paths(config, "").manifest, "out/run1/manifest.json");
   EXPECT_EQ(output_paths(config, "/a/b/list.csv").csv, "/a/b/list.csv");
-  EXPECT_EQ(output_paths(config, "/a/b/list.csv").progress, "/a/b/progress.json");
-  EXPECT_EQ(output_paths(config, "list.csv").directory, ".");
+  EXPECT_EQ(output_paths(config, "/a/b/peaks.csv").progress, "/a/b/progress.json");
+  EXPECT_EQ(output_paths(config, "peaks.csv").beginning, "./");
+}
+
+TEST(OutputPathsOf, SeveralSearchesShareAFolder) {
+  SearchConfig config;
+  EXPECT_EQ(output_paths(config, "/a/42.csv").manifest, "/a/42_manifest.json");
+  EXPECT_EQ(output_paths(config, "/a/42.csv").progress, "/a/42_progress.json");
+  EXPECT_EQ(output_paths(config, "/a/42_peaks.csv").beginning, "/a/42_");
+  config.results.scaled_mip = "maps/42_scaled_mip.mrc";
+  EXPECT_EQ(output_paths(config, "").manifest, "maps/42_manifest.json");
+  config.results.scaled_mip = "maps/42.mrc";
+  EXPECT_EQ(output_paths(config, "").manifest, "maps/42_manifest.json");
 }
 
 TEST(OutputPathsOf, RefuseAnOptionThatIsNoList) {
