@@ -274,6 +274,7 @@ class Measurement {
 
  private:
   ExitCode run(int ranks, const std::atomic<bool>& stop) {
+    print_message("searching with " + base::counted(ranks, "rank"));
     const std::string folder = scratch_->path() + "/" + std::to_string(ranks);
     const std::string config = folder + "/search.yaml";
     fs::create_directory(folder);
@@ -311,6 +312,8 @@ ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
   if (code != ExitCode::kDone) return code;
   const ScaleTable& table = measurement.table();
   if (!command.output.empty()) write_text_atomically(command.output, scale_csv(table));
+  const std::string doubt = scale_doubt(table);
+  if (!doubt.empty()) print_message("note: " + doubt);
   std::cout << (command.json ? scale_json(table) + "\n" : scale_text(table)) << std::flush;
   return ExitCode::kDone;
 }

@@ -71,4 +71,18 @@ std::string scale_json(const ScaleTable& table) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string scale_doubt(const ScaleTable& table) {
+  // Caches that hold each rank's smaller share explain a little.
+  constexpr double kExplained = 1.1;
+  const auto best = std::max_element(table.rows.begin(), table.rows.end(),
+                                     [&](const ScaleRow& one, const ScaleRow& other) {
+                                       return table.efficiency(one) < table.efficiency(other);
+                                     });
+  if (table.efficiency(*best) <= kExplained) return "";
+  return base::counted(best->ranks, "rank") + " had an efficiency of " +
+         format("%.1f %%", 100 * table.efficiency(*best)) +
+         ": the run with 1 rank was slowed down, most likely by other programs; measure again on a "
+         "machine without other work";
+}
+
 }  // namespace engine
