@@ -1,6 +1,7 @@
 #include "engine/backend/transform_path.h"
 
 #include "engine/error.h"
+#include "engine/numerics/fft.h"
 
 namespace engine {
 namespace {
@@ -22,6 +23,11 @@ TransformPath processor_path(const std::string& fft, Precision precision) {
     throw UsageError(
         "--fft cufft: is for CUDA devices, and this search runs on the processor; "
         "omit --fft, or search on a CUDA device (--backend cuda)");
+  }
+  if (fft == "fftw" && fft_library().name != kFftw) {
+    throw UsageError(
+        "--fft fftw: this margay-engine was built without FFTW; omit --fft, or build it with "
+        "-DMARGAY_FFTW=ON");
   }
   return {.fft = fft == "auto" ? "fused" : fft};
 }

@@ -44,7 +44,8 @@ class CpuBackend : public Backend {
         group_(static_cast<size_t>(plan.transforms)),
         team_(plan.threads),
         // The transforms are not normalised: 1/pixels is applied once per projection.
-        projector_(problem, batch_, plan.threads, static_cast<double>(height_) * width_),
+        projector_(problem, batch_, plan.threads, static_cast<double>(height_) * width_,
+                   make_plain_back_transform(n_, plan.threads)),
         row_forward_(width_, Direction::kForward),
         row_inverse_(width_, Direction::kInverse),
         column_forward_(height_, Direction::kForward),

@@ -1,24 +1,23 @@
 #include "engine/cpu/projector.h"
 
+#include <utility>
+
 #include "engine/numerics/projection.h"
 
 namespace engine::cpu {
 
-Projector::Projector(const Problem& problem, int batch, int threads, double points)
+Projector::Projector(const Problem& problem, int batch, int threads, double points,
+                     std::unique_ptr<BackTransform> back_transform)
     : problem_(problem),
       n_(problem.template_size),
       scale_(1.0 / points),
       slice_size_(static_cast<size_t>(n_) * (static_cast<size_t>(n_) / 2 + 1)),
       box_size_(static_cast<size_t>(n_) * static_cast<size_t>(n_)),
-      plan_(n_),
+      back_transform_(std::move(back_transform)),
+      magnified_(static_cast<size_t>(threads)),
       slices_(static_cast<size_t>(batch) * slice_size_),
       projections_(static_cast<size_t>(batch) * static_cast<size_t>(problem.planes()) * 2 *
-                   box_size_) {
-  for (int i = 0; i < threads; ++i) {
-    scratch_.push_back({AlignedArray<Complex>(slice_size_), AlignedArray<float>(box_size_),
-                        std::vector<Complex>()});
-  }
-}
+                   box_size_) {}
 
 void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
   team.run(units.size(), [&](size_t u, int thread) {
@@ -27,8 +26,7 @@ void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
     extract_slice(problem_.volume_spectrum.data(), n_, rotation_matrix(o), slice,
                   problem_.magnified);
     if (problem_.magnified) {
-      magnify_slice(problem_.magnification, n_, slice,
-                    scratch_[static_cast<size_t>(thread)].magnified);
+      magnify_slice(problem_.magnification, n_, slice, magnified_[static_cast<size_t>(thread)]);
     }
   });
   const auto planes = static_cast<size_t>(problem_.planes());
@@ -40,17 +38,12 @@ void Projector::project(std::span<const Unit> units, ThreadTeam& team) {
     // plane's lies behind that of the plane before it, with which it shares a transform.
     const size_t behind = paired ? 0 : plane % 2;
     project_one(slices_.data() + u * slice_size_, static_cast<int>(plane), paired,
-                projections_.data() + (2 * (slot - behind) + behind) * box_size_,
-                scratch_[static_cast<size_t>(thread)]);
+                projections_.data() + (2 * (slot - behind) + behind) * box_size_, thread);
   });
 }
 
-void Projector::project_one(const Complex* slice, int plane, bool paired, float* out,
-                            Scratch& scratch) const {
-  const std::vector<Complex>& filter = problem_.filters[static_cast<size_t>(plane)];
-  for (size_t i = 0; i < slice_size_; ++i) scratch.half_plane[i] = slice[i] * filter[i];
-  plan_.execute(scratch.half_plane.data(), scratch.back_transform.data());
-  centre_projection(scratch.back_transform.data(), n_, out);
+void Projector::project_one(const Complex* slice, int plane, bool paired, float* out, int thread) {
+  back_transform_->compute(slice, problem_.filters[static_cast<size_t>(plane)].data(), out, thread);
   if (paired) {
     float* mirrored = out + box_size_;
     mirror_projection(out, n_, mirrored);

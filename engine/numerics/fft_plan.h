@@ -1,5 +1,5 @@
-// FFTW plans that free themselves. They are made with FFTW_ESTIMATE, since measured plans give
-// different bits from run to run. Making and executing plans is thread-safe.
+// Plans of the library that fft.h names, which free themselves. They are not chosen by timing,
+// which would give different bits from run to run. Making and executing plans is thread-safe.
 #pragma once
 
 #include <complex>
@@ -35,7 +35,7 @@ class AlignedArray {
   size_t size_ = 0;
 };
 
-// Owns FFTW's plan, whose type only FFTW's header declares.
+// Owns the library's plan, whose type only the library's header declares.
 struct DestroyPlan {
   void operator()(void* plan) const;
 };

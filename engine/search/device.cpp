@@ -182,7 +182,9 @@ void check_transforms(const ProblemShape& shape, const DeviceOptions& options) {
 }
 
 std::vector<std::string> processor_transforms() {
-  return {"fused fp32 of every length", "fftw fp32"};
+  std::vector<std::string> all = {"fused fp32 of every length"};
+  if (fft_library().name == kFftw) all.push_back("fftw fp32");
+  return all;
 }
 
 std::string kernels_text(const cuda::FusedKernels& kernels) {
@@ -265,7 +267,7 @@ DeviceInfo describe_device(const DevicePlan& plan) {
           .instruction_set =
               plan.fft == "fused" ? cpu::fused::instruction_set() : cpu::kernel_instruction_set(),
           .threads = plan.threads,
-          .libraries = {{"fftw", fft_library_version()}},
+          .libraries = {{fft_library().name, fft_library().version}},
           .transforms = processor_transforms()};
 }
 

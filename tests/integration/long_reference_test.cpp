@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "engine/config/config.h"
+#include "engine/numerics/fft.h"
 #include "tests/reference.h"
 #include "tests/require.h"
 #include "tests/run_search.h"
@@ -62,9 +63,22 @@ void expect_maps(const engine::Maps& maps, const std::string& folder, const std:
   EXPECT_GT(agreement.same_pose, 0.999);
 }
 
-TEST(WholeSearch, LargeSubunitGivesLeopardEmsPeaks) {
+class WholeSearch : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (device_.fft == engine::kFftw && engine::fft_library().name != engine::kFftw) {
+      MARGAY_SKIP_FOR_WANT_OF("fftw", "this build has no FFTW");
+    }
+  }
+
+  const engine::DeviceOptions device_{.backend = "cpu", .fft = GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(By, WholeSearch, testing::Values("fused", "fftw"),
+                         [](const auto& path) { return std::string(path.param); });
+
+TEST_P(WholeSearch, OfTheLargeSubunitGivesLeopardEmsPeaks) {
   const std::string name = "lsu512";
-  const engine::Maps maps = search_reference_case(name, MARGAY_TEST_DATA);
+  const engine::Maps maps = search_reference_case(name, MARGAY_TEST_DATA, device_);
   EXPECT_EQ(maps.total_correlations, 991'200);
   const std::vector<Particle> found = particles_of(maps);
   expect_same_peaks(found, read_peak_list(reference_path(name, "peaks.csv")));
@@ -78,14 +92,14 @@ TEST(WholeSearch, LargeSubunitGivesLeopardEmsPeaks) {
   }
 }
 
-TEST(WholeSearch, ApoferritinGivesLeopardEmsMapsAndPeaks) {
+TEST_P(WholeSearch, OfApoferritinGivesLeopardEmsMapsAndPeaks) {
   const std::string name = "apo512";
   const auto folder = whole_reference();
   if (!folder) {
     MARGAY_SKIP_FOR_WANT_OF("reference",
                             "set MARGAY_REFERENCE to the folder with apo512's micrograph and maps");
   }
-  const engine::Maps maps = search_reference_case(name, *folder);
+  const engine::Maps maps = search_reference_case(name, *folder, device_);
   EXPECT_EQ(maps.total_correlations, 331'200);
   const std::vector<Particle> found = particles_of(maps);
   expect_same_peaks(found, read_peak_list(reference_path(name, "peaks.csv")));

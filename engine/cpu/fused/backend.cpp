@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/backend/transforms.h"
+#include "engine/cpu/fused/back_transform.h"
 #include "engine/cpu/fused/image_spectrum.h"
 #include "engine/cpu/fused/kernels.h"
 #include "engine/cpu/fused/large_array.h"
@@ -38,7 +39,8 @@ class FusedBackend : public Backend {
         group_(static_cast<size_t>(plan.transforms)),
         team_(plan.threads),
         projector_(problem, plan.batch, plan.threads,
-                   static_cast<double>(layout_.height) * static_cast<double>(layout_.width)),
+                   static_cast<double>(layout_.height) * static_cast<double>(layout_.width),
+                   make_back_transform(problem.template_size, plan.threads)),
         columns_(static_cast<int>(layout_.height)),
         rows_(static_cast<int>(layout_.width)),
         image_(layout_.image_floats()),

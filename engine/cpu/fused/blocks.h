@@ -66,6 +66,25 @@ struct OutOfRange {
   int lane = 0;
 };
 
+// A projection of n x n pixels from a half-plane of n x (n/2+1) values, real and imaginary parts in
+// turn.
+struct Projection {
+  const float* slice;
+  const float* filter;   // multiplies the slice
+  size_t size;           // n
+  const size_t* points;  // for each frequency, its point of working memory after a transform
+  float* between;        // projection_floats() of them
+  float* out;            // n x n, the origin at pixel (n/2, n/2)
+};
+
+// Points from one block of `lanes` rows to the next between the two directions of a projection.
+constexpr size_t projection_row_points(size_t n, size_t lanes) {
+  return (n / 2 + lanes) / lanes * lanes;
+}
+constexpr size_t projection_floats(size_t n, size_t lanes) {
+  return (n + lanes - 1) / lanes * projection_row_points(n, lanes) * 2 * lanes;
+}
+
 // Points of working memory that the kernels need beside Line::working().
 constexpr size_t kScratchPoints = 16 * 16;
 

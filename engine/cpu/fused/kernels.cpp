@@ -18,6 +18,7 @@
 
 #include "engine/cpu/fused/butterflies-inl.h"
 #include "engine/cpu/fused/passes-inl.h"
+#include "engine/cpu/fused/projection-inl.h"
 #include "engine/cpu/fused/sums-inl.h"
 #include "engine/cpu/fused/transpose-inl.h"
 
@@ -198,7 +199,7 @@ std::string target_name() { return hwy::TargetName(HWY_TARGET); }
 
 const Kernels* kernels() {
   static const Kernels kAll = {
-      target_name, kLanes, template_rows, columns, rows, add_sums,
+      target_name, kLanes, template_rows, columns, rows, projection, add_sums,
   };
   return &kAll;
 }

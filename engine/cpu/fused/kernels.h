@@ -18,6 +18,8 @@ struct Kernels {
   void (*columns)(const Line&, const Columns&, float* working);
   // Values too large for `sums` are added to `statistics` at once, as maxima always are.
   OutOfRange (*rows)(const Line&, const Rows&, float* working);
+  // Needs working memory for `size` points beside Line::working().
+  void (*projection)(const Line&, const Projection&, float* working);
   // Adds the sums of a group of transforms to those of the search.
   OutOfRange (*add_sums)(const int32_t* sums, const Statistics&, size_t points);
 };

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/cpu/fused/back_transform.h"
 #include "engine/cpu/fused/kernels.h"
 #include "engine/cpu/fused/large_array.h"
 #include "engine/cpu/fused/layout.h"
@@ -225,7 +226,8 @@ double seconds_of_projections(const ProblemShape& shape, const MemoryPlan& plan,
                          std::vector<std::complex<float>>(half, 1.0f));
   problem.orientations = {{.phi = 20, .theta = 40, .psi = 60}};
   const std::vector<Unit> units(static_cast<size_t>(sample_units(plan)), Unit{0, 0});
-  Projector projector(problem, sample_units(plan), team.size(), 1.0);
+  Projector projector(problem, sample_units(plan), team.size(), 1.0,
+                      make_back_transform(problem.template_size, team.size()));
   projector.project(units, team);
   int calls = 0;
   const auto start = Clock::now();

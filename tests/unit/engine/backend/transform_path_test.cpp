@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "engine/error.h"
+#include "engine/numerics/fft.h"
+#include "tests/require.h"
 
 namespace engine {
 namespace {
@@ -44,6 +46,11 @@ TEST(TransformPath, OfHalvesIsTheFusedOne) {
 TEST(TransformPath, OfTheProcessorIsTheFusedOneUnlessFftwIsAskedFor) {
   EXPECT_EQ(chosen("cpu", "auto", "fp32"), "fused fp32");
   EXPECT_EQ(chosen("cpu", "fused", "fp32"), "fused fp32");
+  if (fft_library().name != kFftw) {
+    EXPECT_THAT(usage_error("cpu", "fftw", "fp32"),
+                AllOf(HasSubstr("built without FFTW"), HasSubstr("omit --fft")));
+    MARGAY_SKIP_FOR_WANT_OF("fftw", "this build has no FFTW");
+  }
   EXPECT_EQ(chosen("cpu", "fftw", "fp32"), "fftw fp32");
   EXPECT_EQ(chosen("auto", "fftw", "fp32"), "fftw fp32");
 }

@@ -18,6 +18,8 @@
 #include "base/checkpoint_text.h"
 #include "base/read_file.h"
 #include "engine/error.h"
+#include "engine/numerics/fft.h"
+#include "tests/require.h"
 #include "tests/scratch_folder.h"
 #include "tests/small_disk.h"
 #include "tests/unit/engine/search/small_search.h"
@@ -240,6 +242,7 @@ TEST_F(Checkpoints, OfAnotherPrecisionOrBackendAreRefusedByItsName) {
 }
 
 TEST_F(Checkpoints, OfOtherTransformsAreRefusedByTheirName) {
+  if (fft_library().name != kFftw) MARGAY_SKIP_FOR_WANT_OF("fftw", "this build has no FFTW");
   SmallSearch f;
   for (const std::string first : {"fused", "fftw"}) {
     std::atomic<bool> stop = false;

@@ -14,14 +14,23 @@
 #include "engine/backend/precision_error.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/error.h"
+#include "engine/numerics/fft.h"
 #include "engine/numerics/simulate.h"
 #include "engine/search/device.h"
+#include "tests/require.h"
 #include "tests/unit/engine/search/small_search.h"
 
 namespace engine {
 namespace {
 
-class SearchBy : public testing::TestWithParam<const char*> {};
+class SearchBy : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (std::string(GetParam()) == kFftw && fft_library().name != kFftw) {
+      MARGAY_SKIP_FOR_WANT_OF("fftw", "this build has no FFTW");
+    }
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Transforms, SearchBy, testing::Values("fused", "fftw"));
 
 TEST_P(SearchBy, GivesTheSameBitsForEveryNumberOfThreadsAndEveryBatch) {

@@ -1,5 +1,4 @@
-#include "engine/numerics/fft.h"
-
+// Implements fft.h and fft_plan.h with FFTW.
 #include <fftw3.h>
 
 #include <cstring>
@@ -8,6 +7,7 @@
 #include <type_traits>
 
 #include "engine/error.h"
+#include "engine/numerics/fft.h"
 #include "engine/numerics/fft_plan.h"
 
 namespace engine {
@@ -83,7 +83,7 @@ std::vector<std::complex<float>> forward_3d(const std::vector<float>& values, in
   return out;
 }
 
-std::string fft_library_version() { return fftwf_version; }
+FftLibrary fft_library() { return {.name = kFftw, .version = fftwf_version}; }
 
 namespace cpu {
 namespace {

@@ -1,0 +1,136 @@
+// Projections in real space, for the instruction set that is being compiled: an inverse real
+// transform of two dimensions, columns before rows. The passes transform forward; with real and
+// imaginary parts exchanged before and after, a forward transform is an inverse one.
+#if defined(MARGAY_FUSED_PROJECTION_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MARGAY_FUSED_PROJECTION_INL_H
+#undef MARGAY_FUSED_PROJECTION_INL_H
+#else
+#define MARGAY_FUSED_PROJECTION_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+#include "engine/cpu/fused/blocks.h"
+#include "engine/cpu/fused/line.h"
+#include "engine/cpu/fused/passes-inl.h"
+#include "engine/cpu/fused/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace engine::cpu::fused {
+namespace HWY_NAMESPACE {
+
+// Columns `begin` .. of the product of slice and filter, a point for each row, its parts exchanged.
+inline void read_columns(const Projection& p, size_t begin, float* HWY_RESTRICT points) {
+  const Floats d;
+  const size_t columns = p.size / 2 + 1;
+  for (size_t y = 0; y < p.size; ++y) {
+    const size_t at = 2 * (y * columns + begin);
+    Point product;
+    if (begin + kLanes <= columns) {
+      V slice_re, slice_im, filter_re, filter_im;
+      hn::LoadInterleaved2(d, p.slice + at, slice_re, slice_im);
+      hn::LoadInterleaved2(d, p.filter + at, filter_re, filter_im);
+      product.re = hn::NegMulAdd(slice_im, filter_im, hn::Mul(slice_re, filter_re));
+      product.im = hn::MulAdd(slice_im, filter_re, hn::Mul(slice_re, filter_im));
+      store({product.im, product.re}, points + y * kPoint);
+      continue;
+    }
+    for (size_t c = 0; c < kLanes; ++c) {
+      const bool there = begin + c < columns;
+      const size_t i = at + 2 * c;
+      const float re = there ? p.slice[i] * p.filter[i] - p.slice[i + 1] * p.filter[i + 1] : 0.0f;
+      const float im = there ? p.slice[i] * p.filter[i + 1] + p.slice[i + 1] * p.filter[i] : 0.0f;
+      points[y * kPoint + c] = im;
+      points[y * kPoint + kLanes + c] = re;
+    }
+  }
+}
+
+// The transformed columns become points of rows: those of a block of rows lie one behind another.
+inline void write_columns_as_rows(const Projection& p, size_t begin, size_t row_points,
+                                  const float* HWY_RESTRICT working) {
+  for (size_t row = 0; row < p.size; row += kLanes) {
+    Tile re, im;
+    for (size_t r = 0; r < kLanes; ++r) {
+      const bool there = row + r < p.size;
+      const Point point = there ? load(working + p.points[row + r] * kPoint) : zero_point();
+      re[r] = point.im;
+      im[r] = point.re;
+    }
+    transpose(re);
+    transpose(im);
+    float* out = p.between + (row / kLanes * row_points + begin) * kPoint;
+    for (size_t c = 0; c < kLanes; ++c) store({re[c], im[c]}, out + c * kPoint);
+  }
+}
+
+// Two blocks of half-lines as one of whole lines, the second times i; parts exchanged. Frequencies
+// that are their own mirrors count by their real parts, as those of a real line have no other.
+inline void join_rows(size_t n, const float* HWY_RESTRICT first, const float* HWY_RESTRICT second,
+                      float* HWY_RESTRICT points) {
+  for (size_t k = 0; k <= n / 2; ++k) {
+    const Point a = load(first + k * kPoint);
+    const Point b = second != nullptr ? load(second + k * kPoint) : zero_point();
+    if (k == 0 || 2 * k == n) {
+      store({b.re, a.re}, points + k * kPoint);
+      continue;
+    }
+    store({hn::Add(a.im, b.re), hn::Sub(a.re, b.im)}, points + k * kPoint);
+    store({hn::Sub(b.re, a.im), hn::Add(a.re, b.im)}, points + (n - k) * kPoint);
+  }
+}
+
+// Up to kLanes pixels of each row in the block, from column x of the projection on.
+inline void write_rows(const Projection& p, Tile& tile, size_t block, size_t x) {
+  const Floats d;
+  const size_t n = p.size;
+  transpose(tile);
+  for (size_t r = 0; r < kLanes && block * kLanes + r < n; ++r) {
+    float* out = p.out + (block * kLanes + r + n / 2) % n * n + x;
+    if (x + kLanes <= n) {
+      hn::StoreU(tile[r], d, out);
+    } else {
+      HWY_ALIGN float pixels[kLanes];
+      hn::Store(tile[r], d, pixels);
+      std::copy_n(pixels, n - x, out);
+    }
+  }
+}
+
+void projection(const Line& line, const Projection& p, float* working) {
+  const size_t n = p.size;
+  const size_t row_points = projection_row_points(n, kLanes);
+  const size_t blocks = (n + kLanes - 1) / kLanes;
+  float* points = working + line.working() * kPoint;
+  for (size_t begin = 0; begin < n / 2 + 1; begin += kLanes) {
+    read_columns(p, begin, points);
+    forward_first(line, points, n, working);
+    forward_parts(line, working);
+    write_columns_as_rows(p, begin, row_points, working);
+  }
+  for (size_t block = 0; block < blocks; block += 2) {
+    const float* first = p.between + block * row_points * kPoint;
+    const bool two = block + 1 < blocks;
+    join_rows(n, first, two ? first + row_points * kPoint : nullptr, points);
+    forward_first(line, points, n, working);
+    forward_parts(line, working);
+    for (size_t x = 0; x < n; x += kLanes) {
+      Tile of_first, of_second;
+      for (size_t i = 0; i < kLanes; ++i) {
+        const Point point = load(working + p.points[(x + i + n / 2) % n] * kPoint);
+        of_first[i] = point.im;
+        of_second[i] = point.re;
+      }
+      write_rows(p, of_first, block, x);
+      if (two) write_rows(p, of_second, block + 1, x);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace engine::cpu::fused
+HWY_AFTER_NAMESPACE();
+
+#endif
