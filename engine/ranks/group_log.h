@@ -12,8 +12,8 @@ namespace engine {
 // (GPU-2e), rank 2 on n02".
 std::string start_line(const std::vector<RankDevice>& ranks);
 
-// Returns for example "END: done after 12.3 s with world size 3". `outcome` is done, stopped, or
-// failed and why.
+// Returns for example "END: done after 12.3 s with world size 3". `outcome` is done, stopped or
+// failed; why is the message that follows.
 std::string end_line(const std::string& outcome, double seconds, int ranks);
 
 }  // namespace engine

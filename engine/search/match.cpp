@@ -62,11 +62,11 @@ class Match {
       return done;
     } catch (const Error& error) {
       leader.abandon(error);
-      log_end(std::string("failed (") + error.what() + ")", leader.size());
+      log_end("failed", leader.size());
       throw;
     } catch (const std::exception& error) {
       leader.abandon(Error(ExitCode::kDeviceFault, error.what()));
-      log_end(std::string("failed (") + error.what() + ")", leader.size());
+      log_end("failed", leader.size());
       throw;
     }
   }

@@ -89,7 +89,11 @@ TEST_P(Promotion, OfRanksOnTwoNodesTheHostIsNamedOfTheOneThatTheOthersEndFor) {
 
 TEST_P(Promotion, ASearchGoesOnFromItsCheckpointOnTwoNodes) {
   const int item = queue_->enqueue();
-  ASSERT_TRUE(SlurmQueue::becomes_true([&] { return queue_->effects("listens").contains(item); }));
+  // The daemon cancels a job that it has not seen running, and nothing of it is worth a checkpoint.
+  ASSERT_TRUE(SlurmQueue::becomes_true([&] {
+    return queue_->effects("listens").contains(item) &&
+           queue_->item(item).at("attempts").at(0).at("state") == "RUNNING";
+  }));
   EXPECT_EQ(queue_->margay({"promote", std::to_string(item), "--priority", "urgent"}).exit_code, 0);
   EXPECT_TRUE(SlurmQueue::becomes_true([&] { return queue_->state_of(item) == "DONE"; }));
   const nlohmann::json attempts = queue_->item(item).at("attempts");
