@@ -56,6 +56,11 @@ std::optional<int> gpus_in(std::string_view list) {
   return static_cast<int>(std::min(*sum, kMost));
 }
 
+int times_gpus(int each, int64_t count) {
+  const int64_t times = std::clamp<int64_t>(count, 1, kMost);
+  return static_cast<int>(std::min(each * times, kMost));
+}
+
 std::map<std::string, int> gpu_kinds_in(std::string_view list) {
   std::map<std::string, int64_t> counts;
   while (!list.empty()) {

@@ -85,10 +85,10 @@ int gpus_asked(const Fields& fields) {
   if (const auto gpus = gpus_in(fields[kTres])) return *gpus;
   if (const auto gpus = gpus_in(fields[kPerJob])) return *gpus;
   if (const auto gpus = gpus_in(fields[kPerNode])) {
-    return *gpus * parse_number<int>(fields[kNodes]).value_or(1);
+    return times_gpus(*gpus, parse_number<int>(fields[kNodes]).value_or(1));
   }
   if (const auto gpus = gpus_in(fields[kPerTask])) {
-    return *gpus * parse_number<int>(fields[kTasks]).value_or(1);
+    return times_gpus(*gpus, parse_number<int>(fields[kTasks]).value_or(1));
   }
   return 0;
 }

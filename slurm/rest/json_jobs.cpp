@@ -67,8 +67,7 @@ std::optional<int> gpus_of_job(const Json& object) {
   const auto times = [&](const char* key, const char* count) -> std::optional<int> {
     const auto each = gpus_in(text_of(member(object, key)));
     if (!each) return std::nullopt;
-    const auto number = small(number_of(member(object, count))).value_or(1);
-    return static_cast<int>(std::min<int64_t>(int64_t{*each} * std::max(1, number), 1'000'000));
+    return times_gpus(*each, number_of(member(object, count)).value_or(1));
   };
   if (const auto nodes = times("tres_per_node", "node_count")) return nodes;
   if (const auto tasks = times("tres_per_task", "tasks")) return tasks;

@@ -31,5 +31,13 @@ TEST(GpuCount, AListWithoutGpusNamesNone) {
   }
 }
 
+TEST(TimesGpus, IsNeverMoreThanAMillionNorForLessThanOneNode) {
+  EXPECT_EQ(times_gpus(4, 3), 12);
+  EXPECT_EQ(times_gpus(4, 0), 4);
+  EXPECT_EQ(times_gpus(296'464, 1'795'296'469), 1'000'000);
+  EXPECT_EQ(times_gpus(1, INT64_MAX), 1'000'000);
+  EXPECT_EQ(times_gpus(0, INT64_MAX), 0);
+}
+
 }  // namespace
 }  // namespace slurm
