@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// SVE has vectors of a size that the compiler does not know, which cannot be in structures.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/kernels.cpp"
 #include <hwy/foreach_target.h>
