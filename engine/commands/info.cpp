@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "engine/io/format.h"
 #include "engine/io/mrc.h"
+#include "engine/numerics/fft.h"
 #include "engine/search/device.h"
 
 namespace engine {
@@ -19,6 +20,7 @@ namespace {
 
 struct InfoCommand {
   std::vector<std::string> files;  // empty: about this build and machine
+  bool build = false;
   bool json = false;
 };
 
@@ -93,18 +95,49 @@ DevicePlan usual_plan() {
   return {.backend = "cpu", .threads = work.threads, .batch = work.batch, .work = work};
 }
 
+Json backends_of_this_build() {
+  return cuda::built_in() ? Json{"cpu", "cuda"} : Json::array({"cpu"});
+}
+
+void print_title() {
+  std::cout << "margay-engine " << MARGAY_VERSION << ", GCC " << __VERSION__ << '\n'
+            << "  backends         " << (cuda::built_in() ? "cpu, cuda\n" : "cpu\n");
+}
+
+void print_transforms() {
+  for (const std::string& transforms : transforms_of_this_build()) {
+    std::cout << "  transforms       " << transforms << '\n';
+  }
+}
+
+// Measures nothing and leaves devices alone.
+void print_build(bool as_json) {
+  const FftLibrary library = fft_library();
+  if (as_json) {
+    print_json({{"program", "margay-engine"},
+                {"version", MARGAY_VERSION},
+                {"compiler", std::string("GCC ") + __VERSION__},
+                {"backends", backends_of_this_build()},
+                {"transforms", transforms_of_this_build()},
+                {"libraries", {{library.name, library.version}}}});
+    return;
+  }
+  print_title();
+  print_transforms();
+  std::cout << "  library          " << library.name << ' ' << library.version << '\n';
+}
+
 void print_machine(bool as_json) {
   const DevicePlan plan = usual_plan();
   const PredictedRate rate = predict_rate(kUsualSearch, plan, true);
   const DeviceInfo device = describe_device(plan);
   Json libraries = Json::object();
   for (const auto& [name, version] : device.libraries) libraries[name] = version;
-  const Json backends = cuda::built_in() ? Json{"cpu", "cuda"} : Json::array({"cpu"});
   const std::string cuda_device = cuda_device_text();
   const Json json = {{"program", "margay-engine"},
                      {"version", MARGAY_VERSION},
                      {"compiler", std::string("GCC ") + __VERSION__},
-                     {"backends", backends},
+                     {"backends", backends_of_this_build()},
                      {"processor", device.name},
                      {"instruction_set", device.instruction_set},
                      {"cores", device.threads},
@@ -127,9 +160,8 @@ void print_machine(bool as_json) {
     print_json(json);
     return;
   }
-  std::cout << "margay-engine " << MARGAY_VERSION << ", GCC " << __VERSION__ << '\n'
-            << "  backends         " << (cuda::built_in() ? "cpu, cuda\n" : "cpu\n")
-            << "  processor        " << device.name << '\n'
+  print_title();
+  std::cout << "  processor        " << device.name << '\n'
             << "  cores            " << device.threads << '\n'
             << "  instruction set  " << device.instruction_set << '\n'
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
@@ -139,15 +171,17 @@ void print_machine(bool as_json) {
             << rate_text(rate.correlations_per_second) << " correlations/s of "
             << kUsualSearch.width << " x " << kUsualSearch.height << " pixels with a template of "
             << kUsualSearch.template_size << "^3 (measured, as busy as this machine is now)\n";
-  for (const std::string& transforms : transforms_of_this_build()) {
-    std::cout << "  transforms       " << transforms << '\n';
-  }
+  print_transforms();
   for (const auto& [name, version] : device.libraries) {
     std::cout << "  library          " << name << ' ' << version << '\n';
   }
 }
 
 ExitCode run(const InfoCommand& command) {
+  if (command.build) {
+    print_build(command.json);
+    return ExitCode::kDone;
+  }
   if (command.files.empty()) {
     print_machine(command.json);
     return ExitCode::kDone;
@@ -180,6 +214,10 @@ void add_info(CLI::App& app, ExitCode& code) {
       "Example:\n  margay-engine info micrograph.mrc template.mrc --json", run);
   command.add_option("FILES", info.files, "MRC files (default: show this build and machine)")
       ->type_name("");
+  command
+      .add_flag("--build", info.build,
+                "Show this build alone: nothing is measured, and no device is used")
+      ->excludes("FILES");
   command.add_flag("--json", info.json, "Print JSON");
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/environment.h"
 #include "base/run_command.h"
@@ -12,13 +13,19 @@
 namespace scheduler {
 namespace {
 
-// False only where the engine says so; one that does not run is a matter of its own.
-bool may_use_cuda(const std::string& engine) {
-  const base::CommandResult info = base::run_command(
+base::CommandResult run_info(const std::string& engine, const std::vector<std::string>& arguments) {
+  return base::run_command(
       {.program = engine,
-       .arguments = {"info"},
+       .arguments = arguments,
        .environment = {{"PATH", base::variable("PATH", "/usr/bin:/bin")}, {"LC_ALL", "C"}},
        .most_output = 1U << 20U});
+}
+
+// False only where the engine says so; one that does not run is a matter of its own.
+bool may_use_cuda(const std::string& engine) {
+  base::CommandResult info = run_info(engine, {"info", "--build"});
+  // One of an earlier version does not know the option.
+  if (!info.ok()) info = run_info(engine, {"info"});
   for (const std::string& line : base::split(info.output, '\n')) {
     if (!base::trimmed(line).starts_with("backends ")) continue;
     return line.find("cuda") != std::string::npos;

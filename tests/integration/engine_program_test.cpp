@@ -114,6 +114,13 @@ TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
               AllOf(HasSubstr("64 columns x 48 rows"), HasSubstr("2 x 2")));
   EXPECT_THAT(run({"info", "--json", "image.mrc", "template.mrc"}).output,
               AllOf(HasSubstr("\"columns\": 64"), HasSubstr("\"sections\": 16")));
+  const Finished build = run({"info", "--build"});
+  EXPECT_EQ(build.exit_code, 0) << build.error;
+  EXPECT_THAT(build.output, AllOf(HasSubstr("  backends         cpu"), HasSubstr("fft"),
+                                  ::testing::Not(HasSubstr("cores"))));
+  EXPECT_THAT(run({"info", "--build", "--json"}).output,
+              AllOf(HasSubstr("\"backends\": ["), ::testing::Not(HasSubstr("measured"))));
+  EXPECT_EQ(run({"info", "--build", "image.mrc"}).exit_code, 2);
   const Finished refused = run({"info", "absent.mrc"});
   EXPECT_EQ(refused.exit_code, 64);
   EXPECT_THAT(refused.error, HasSubstr("absent.mrc"));
