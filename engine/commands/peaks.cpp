@@ -27,8 +27,9 @@ struct PeaksCommand {
 // How many correlations the maps are of: from the manifest beside them; without one, as for maps of
 // Leopard-EM, from the configuration.
 int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
-  if (const auto correlations = read_correlations(manifest)) return *correlations;
-  print_message("'" + manifest + "' not found; counting the correlations from the configuration");
+  if (const auto found = read_correlations(manifest, config.results.scaled_mip)) return *found;
+  print_message("no manifest '" + manifest +
+                "' of these maps; counting the correlations from the configuration");
   return count_orientations(config.orientations) *
          static_cast<int64_t>(defocus_planes(config.defocus).size());
 }

@@ -81,8 +81,9 @@ std::string scale_doubt(const ScaleTable& table) {
   if (table.efficiency(*best) <= kExplained) return "";
   return base::counted(best->ranks, "rank") + " had an efficiency of " +
          format("%.1f %%", 100 * table.efficiency(*best)) +
-         ": the run with 1 rank was slowed down, most likely by other programs; measure again on a "
-         "machine without other work";
+         ": the run with 1 rank was probably slowed down, by other programs or a slower node; "
+         "measure "
+         "again on equal machines without other work";
 }
 
 }  // namespace engine

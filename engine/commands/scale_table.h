@@ -41,8 +41,8 @@ std::string scale_text(const ScaleTable& table);
 std::string scale_csv(const ScaleTable& table);
 std::string scale_json(const ScaleTable& table);
 
-// Returns why the figures are those of a machine that did other work, too; empty: nothing shows it.
-// More ranks cannot be more than so many times as fast, unless the first run was slowed down.
+// Returns a doubt about the figures; empty: there is none. N ranks cannot be more than N times as
+// fast as one, unless the run of one was slowed down.
 std::string scale_doubt(const ScaleTable& table);
 
 }  // namespace engine

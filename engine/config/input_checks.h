@@ -41,9 +41,9 @@ struct OutputChecks {
   std::string csv_path = {};  // of --output; empty: derived
   // Other files to be written: pairs of the option that names the file and its path.
   std::vector<std::pair<std::string, std::string>> other_files = {};
-  // The file that marks an unfinished search of Margay's, whose results may be replaced. Empty:
-  // existing results are not checked.
-  std::string unfinished_mark;
+  // Results that are there without a manifest are refused; else they are taken for those of an
+  // unfinished search, and may be replaced.
+  bool refuse_results = false;
   uint64_t bytes_needed = 0;  // free space wanted in each output folder's file system
 };
 

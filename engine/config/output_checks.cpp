@@ -138,7 +138,7 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                      "(--output DIR/NAME.csv), use --overwrite, or set "
                      "match_template_result.allow_file_overwrite to true");
   }
-  if (options.unfinished_mark.empty() || fs::exists(options.unfinished_mark, ignored)) return;
+  if (!options.refuse_results) return;
   for (const Target& target : result_targets(config, options)) {
     if (!fs::exists(target.path, ignored)) continue;
     refuse(target,

@@ -1,5 +1,5 @@
-// The reference backend, with which every other one is compared: FFTW on all cores, in plain passes
-// over rows and columns.
+// The reference backend, with which every other one is compared: FFTW (in a build without it, and
+// so only in tests, kissfft) on all cores, in plain passes over rows and columns.
 #pragma once
 
 #include <cstdint>

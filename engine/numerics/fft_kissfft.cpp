@@ -1,10 +1,15 @@
-// Implements fft.h and fft_plan.h with kissfft, in double precision throughout: for programs that
-// are distributed under Margay's own licence. FFTW's is another (packaging/FFTW.txt).
+// Implements fft.h and fft_plan.h with kissfft, in double precision (what is float32 is rounded to
+// it between the directions): for programs that are distributed under Margay's own licence. FFTW's
+// is another (packaging/FFTW.txt).
 #include "engine/numerics/fft.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <kissfft/kissfft.hh>
+#include <numbers>
+#include <optional>
 
 #include "engine/numerics/fft_plan.h"
 
@@ -14,23 +19,83 @@ namespace {
 using Number = std::complex<double>;
 using Numbers = std::vector<Number>;
 
+size_t largest_factor(size_t length) {
+  size_t largest = 1;
+  for (size_t factor = 2; length > 1; ++factor) {
+    for (; length % factor == 0; length /= factor) largest = factor;
+  }
+  return largest;
+}
+
+// Transforms lines whose length has a large prime factor p, for which kissfft takes p steps for
+// each point: by Bluestein's convolution with a chirp, whose length is a power of 2. (L. Bluestein,
+// IEEE Trans. Audio Electroacoust. 18 (1970) 451.)
+class ChirpTransform {
+ public:
+  ChirpTransform(size_t length, bool inverse)
+      : chirp_(length),
+        convolution_(std::bit_ceil(2 * length)),
+        forward_(convolution_, false),
+        inverse_(convolution_, true),
+        in_(convolution_),
+        out_(convolution_),
+        kernel_(convolution_) {
+    for (size_t k = 0; k < length; ++k) {
+      // k^2 / 2 turns of the line's length.
+      const double turns =
+          static_cast<double>(k * k % (2 * length)) / (2.0 * static_cast<double>(length));
+      chirp_[k] = std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * turns);
+      in_[k] = std::conj(chirp_[k]);
+      if (k > 0) in_[convolution_ - k] = in_[k];
+    }
+    forward_.transform(in_.data(), kernel_.data());
+  }
+
+  void transform(const Number* line, Number* result) {
+    std::fill(in_.begin(), in_.end(), Number());
+    for (size_t k = 0; k < chirp_.size(); ++k) in_[k] = line[k] * chirp_[k];
+    forward_.transform(in_.data(), out_.data());
+    const double scale = 1.0 / static_cast<double>(convolution_);
+    for (size_t k = 0; k < convolution_; ++k) in_[k] = out_[k] * kernel_[k] * scale;
+    inverse_.transform(in_.data(), out_.data());
+    for (size_t k = 0; k < chirp_.size(); ++k) result[k] = out_[k] * chirp_[k];
+  }
+
+ private:
+  Numbers chirp_;
+  size_t convolution_;
+  kissfft<double> forward_, inverse_;
+  Numbers in_, out_, kernel_;
+};
+
 // One thread's transform of lines of one length. kissfft keeps working memory of its own in the
 // object, so that threads cannot share one.
 class LineTransform {
  public:
-  LineTransform(size_t length, bool inverse)
-      : transform_(length, inverse), in_(length), out_(length) {}
+  LineTransform(size_t length, bool inverse) : in_(length), out_(length) {
+    constexpr size_t kMostSteps = 23;
+    if (largest_factor(length) > kMostSteps) {
+      chirp_.emplace(length, inverse);
+    } else {
+      plain_.emplace(length, inverse);
+    }
+  }
 
   size_t length() const { return in_.size(); }
   Number& operator[](size_t i) { return in_[i]; }
   // The transform of what was written through operator[].
   const Numbers& compute() {
-    transform_.transform(in_.data(), out_.data());
+    if (chirp_) {
+      chirp_->transform(in_.data(), out_.data());
+    } else {
+      plain_->transform(in_.data(), out_.data());
+    }
     return out_;
   }
 
  private:
-  kissfft<double> transform_;
+  std::optional<kissfft<double>> plain_;
+  std::optional<ChirpTransform> chirp_;
   Numbers in_, out_;
 };
 
@@ -96,7 +161,7 @@ void transform_across(LineTransform& line, Stored* values, size_t stride, size_t
   }
 }
 
-// Rows of `width` real values, the next of which begins `stride` further on, into half-lines.
+// `rows` lines of `width` real values, one after the other, into half-lines.
 template <typename Real, typename Stored>
 void forward_rows(const Real* in, size_t rows, size_t width, Stored* out) {
   LineTransform line(width, false);
@@ -183,6 +248,7 @@ const KissPlan& plan_at(const PlanHandle& handle) {
 
 void DestroyPlan::operator()(void* plan) const { delete static_cast<KissPlan*>(plan); }
 
+// In a build without FFTW only tests transform lines one by one.
 LinePlan::LinePlan(int length, Direction direction)
     : plan_(new KissPlan{static_cast<size_t>(length), direction == Direction::kInverse}) {}
 

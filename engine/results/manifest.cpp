@@ -176,7 +176,7 @@ void write_manifest(const Manifest& manifest) {
   write_text_atomically(manifest.outputs.manifest, manifest_json(manifest));
 }
 
-std::optional<int64_t> read_correlations(const std::string& path) {
+std::optional<int64_t> read_correlations(const std::string& path, const std::string& scaled_mip) {
   const auto text = with_input_errors([&] { return base::read_file(path); });
   if (!text) return std::nullopt;
   try {
@@ -185,7 +185,10 @@ std::optional<int64_t> read_correlations(const std::string& path) {
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }
-    return json.at("counts").at("correlations").get<int64_t>();
+    const auto correlations = json.at("counts").at("correlations").get<int64_t>();
+    const auto theirs = json.at("outputs").at("scaled_mip").at("path").get<std::string>();
+    if (fs::path(theirs).filename() != fs::path(scaled_mip).filename()) return std::nullopt;
+    return correlations;
   } catch (const Json::exception& error) {
     throw InputError("'" + path + "': not a whole manifest of margay-engine (" + error.what() +
                      "); remove it or run the search again");

@@ -79,8 +79,9 @@ std::string manifest_json(const Manifest& manifest);
 // naming the file.
 void write_manifest(const Manifest& manifest);
 
-// Returns how many correlations the search of a manifest had; nullopt when the file is missing.
-// Throws InputError when it is damaged or written by a newer version.
-std::optional<int64_t> read_correlations(const std::string& path);
+// Returns how many correlations the search of a manifest had; nullopt when the file is missing, or
+// that of a search with another scaled MIP than `scaled_mip`. Throws InputError when it is damaged
+// or written by a newer version.
+std::optional<int64_t> read_correlations(const std::string& path, const std::string& scaled_mip);
 
 }  // namespace engine

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,13 @@ std::string progress_json(const Progress& progress) {
                                {"state", progress.state},
                                {"time", utc_time_text(std::chrono::system_clock::now())}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+bool had_begun_to_write(const std::string& progress_file) {
+  std::ifstream file(progress_file, std::ios::binary);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object() || !json.contains("state")) return false;
+  return json["state"] == "writing" || json["state"] == "done";
 }
 
 std::string progress_bar(const Progress& progress, int columns, bool unicode) {

@@ -21,6 +21,10 @@ struct Progress {
 // UTC.
 std::string progress_json(const Progress& progress);
 
+// Whether the search that left this progress file had begun to write its results. False for a file
+// that cannot be read or is not whole.
+bool had_begun_to_write(const std::string& progress_file);
+
 // Returns one line for a terminal of `columns` columns, without a line break: bar, percent, rate
 // and time left. The bar is of blocks, or of # and . without `unicode`; a narrow terminal gets
 // fewer fields.

@@ -42,8 +42,8 @@ std::string csv_of_option(const std::string& output) {
 std::string beginning_of(const std::string& csv) {
   std::string name = fs::path(csv).stem().string();
   for (const std::string word : {"peaks", "scaled_mip"}) {
-    if (name.ends_with(word)) name.resize(name.size() - word.size());
-    if (name.ends_with('_')) name.pop_back();
+    if (name == word) name.clear();
+    if (name.ends_with("_" + word)) name.resize(name.size() - word.size() - 1);
   }
   return name.empty() ? "" : name + "_";
 }

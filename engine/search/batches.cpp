@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/numerics/fft.h"
 #include "engine/search/search.h"
 
 namespace engine {
@@ -41,7 +42,7 @@ void forget_statistics(Backend& backend, Watchdog& watchdog, int height, int wid
 
 std::string numerics_signature(const Backend& backend) {
   return backend.name() + ", " + backend.fft() + " " + backend.precision() + ", numerics version " +
-         std::to_string(kNumericsVersion);
+         std::to_string(kNumericsVersion) + " with " + fft_library().name;
 }
 
 double own_best_z(const Backend& backend, int64_t correlations, bool all) {

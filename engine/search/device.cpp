@@ -255,11 +255,13 @@ std::string devices_note(const DevicePlan& plan, const std::vector<std::string>&
 DeviceInfo describe_device(const DevicePlan& plan) {
   if (plan.backend == "cuda") {
     const cuda::DeviceFacts facts = cuda::require_device(plan.device);
+    auto libraries = facts.libraries;
+    libraries.emplace_back(fft_library().name, fft_library().version);
     return {.backend = plan.backend,
             .name = facts.name,
             .instruction_set = facts.architecture,
             .threads = plan.threads,
-            .libraries = facts.libraries,
+            .libraries = std::move(libraries),
             .transforms = transforms_of_this_build()};
   }
   return {.backend = plan.backend,

@@ -161,7 +161,7 @@ class Match {
     OutputChecks checks = {.overwrite = options_.overwrite,
                            .csv_path = outputs_.csv,
                            .bytes_needed = map_pixels * 8 * sizeof(float) + kPictures};
-    checks.unfinished_mark = outputs_.progress;
+    checks.refuse_results = !had_begun_to_write(outputs_.progress);
     checks.other_files.emplace_back("--progress", outputs_.progress);
     for (const auto& [name, path] : picture_paths(outputs_.beginning)) {
       checks.other_files.emplace_back("picture", path);

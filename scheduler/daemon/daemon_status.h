@@ -30,7 +30,7 @@ struct DaemonStatus {
   // Why it is degraded, or what else went wrong in the last tick; empty when nothing did.
   std::string problem;
   std::string pause_reason;  // why nothing is submitted; empty when submissions are allowed
-  // Why no jobs of a lane are submitted (policy/lanes.h), by lane.
+  // Why no jobs of a lane are submitted (states/lanes.h), by lane.
   std::map<std::string, std::string> held_lanes;
   int64_t orphans = 0;  // jobs without an open attempt, stopped since the start
   std::map<db::ItemState, int64_t> items;

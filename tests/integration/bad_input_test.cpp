@@ -198,6 +198,15 @@ TEST_F(BadInput, MapsThatAnotherSearchLeftAreNotReplacedUnasked) {
   expect_refusal({"match_template_result.mip_path", "--overwrite"}, {"--output", "other/p.csv"});
 }
 
+// Another search has finished since, and its maps have the same names.
+TEST_F(BadInput, MapsAreNotReplacedByASearchThatStoppedBeforeItWroteAny) {
+  std::filesystem::create_directory(search_.file("lists"));
+  std::ofstream(search_.file("lists/first_progress.json")) << "{\"state\": \"stopped\"}";
+  ASSERT_EQ(search_.match({"--output", "lists/second.csv"}).exit_code, 0);
+  expect_refusal({"match_template_result.mip_path", "--overwrite"},
+                 {"--output", "lists/first.csv"});
+}
+
 TEST_F(BadInput, WhatAnUnfinishedSearchLeftIsReplaced) {
   ASSERT_EQ(search_.match().exit_code, 0);
   std::filesystem::remove(search_.file("out/manifest.json"));

@@ -32,6 +32,18 @@ int planes_of(const ProblemShape& s) { return std::max(1, s.planes); }
 
 int divided_up(int count, int by) { return (count + by - 1) / by; }
 
+// A thread's own memory for projections, beside a magnified slice.
+uint64_t bytes_of_back_transform(const Layout& layout) {
+  const uint64_t n = layout.size;
+  if (factors_of(static_cast<int>(n)).empty()) {
+    // Half-plane, real plane, and lines of kissfft's, of up to 8 times their length.
+    return n * (n / 2 + 1) * sizeof(Complex) + n * n * sizeof(float) + 512 * n;
+  }
+  // A line has at most 16 parts, each with one extra point (Line::working()).
+  const uint64_t points = 2 * n + 16;
+  return (points * layout.point() + projection_floats(n, layout.lanes)) * sizeof(float);
+}
+
 // Of so many units and up to so many transforms between the passes.
 MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, int units,
                      int most_transforms) {
@@ -63,7 +75,7 @@ MemoryPlan plan_with(const ProblemShape& s, const Layout& layout, int threads, i
       {"row and column passes", passes},
       {"per thread", static_cast<uint64_t>(plan.threads) *
                          ((layout.working_floats() + 2 * layout.map_block()) * sizeof(float) +
-                          slice * sizeof(Complex) + n * n * sizeof(float))},
+                          bytes_of_back_transform(layout) + slice * sizeof(Complex))},
       // In the place of the passes.
       {"results", results > passes ? results - passes : 0},
   };

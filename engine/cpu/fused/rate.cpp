@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "engine/cpu/fused/back_transform.h"
 #include "engine/cpu/fused/kernels.h"
 #include "engine/cpu/fused/large_array.h"
 #include "engine/cpu/fused/layout.h"
+#include "engine/cpu/fused/lengths.h"
 #include "engine/cpu/fused/line.h"
 #include "engine/cpu/projector.h"
 #include "engine/cpu/thread_team.h"
@@ -226,8 +228,11 @@ double seconds_of_projections(const ProblemShape& shape, const MemoryPlan& plan,
                          std::vector<std::complex<float>>(half, 1.0f));
   problem.orientations = {{.phi = 20, .theta = 40, .psi = 60}};
   const std::vector<Unit> units(static_cast<size_t>(sample_units(plan)), Unit{0, 0});
-  Projector projector(problem, sample_units(plan), team.size(), 1.0,
-                      make_back_transform(problem.template_size, team.size()));
+  // As the template itself gets it.
+  auto back_transform = factors_of(shape.template_size).empty()
+                            ? make_plain_back_transform(n, team.size())
+                            : make_back_transform(n, team.size());
+  Projector projector(problem, sample_units(plan), team.size(), 1.0, std::move(back_transform));
   projector.project(units, team);
   int calls = 0;
   const auto start = Clock::now();

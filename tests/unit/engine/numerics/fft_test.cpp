@@ -38,7 +38,8 @@ Image noise_image(int height, int width) {
   return image;
 }
 
-constexpr std::pair<int, int> kSizes[] = {{6, 10}, {7, 9}, {5, 22}, {1, 4}, {16, 13}, {31, 30}};
+constexpr std::pair<int, int> kSizes[] = {{6, 10},  {7, 9},   {5, 22}, {1, 4},
+                                          {16, 13}, {31, 30}, {62, 58}};
 
 TEST(Fft, OfAnImageIsItsDefinition) {
   for (const auto& [height, width] : kSizes) {
@@ -106,7 +107,7 @@ TEST(Fft, OfAVolumeIsItsDefinition) {
 }
 
 TEST(Fft, OfALineIsItsDefinition) {
-  for (const int length : {2, 12, 22, 35, 37}) {
+  for (const int length : {1, 2, 12, 22, 35, 37, 58}) {
     const auto n = static_cast<size_t>(length);
     Noise noise;
     cpu::AlignedArray<cpu::Complex> in(n), out(n);
@@ -139,7 +140,7 @@ struct Projection {
 };
 
 TEST(Fft, OfAProjectionIsThatOfItsHalfPlane) {
-  for (const int size : {8, 9, 22}) {
+  for (const int size : {8, 9, 22, 58}) {
     Projection one(size);
     one.compute(cpu::ProjectionPlan(size));
     Noise noise;
@@ -157,7 +158,7 @@ TEST(Fft, OfAProjectionIsThatOfItsHalfPlane) {
 }
 
 TEST(Fft, ThreadsShareAPlan) {
-  for (const int size : {16, 22}) {
+  for (const int size : {16, 22, 58}) {
     const cpu::ProjectionPlan plan(size);
     std::vector<Projection> all;
     for (int i = 0; i < 4; ++i) all.emplace_back(size);

@@ -112,5 +112,21 @@ TEST(ProgressReporter, AFileThatCannotBeWrittenIsSaidOnceAndStopsNothing) {
   EXPECT_EQ(log.find("no progress file", log.find("no progress file") + 1), std::string::npos);
 }
 
+TEST(HadBegunToWrite, IsWhatTheProgressFileSays) {
+  const ScratchFolder folder;
+  const std::string file = folder.file("progress.json");
+  EXPECT_FALSE(had_begun_to_write(file));
+  for (const auto& [state, begun] :
+       {std::pair{"starting", false}, std::pair{"running", false}, std::pair{"stopped", false},
+        std::pair{"writing", true}, std::pair{"done", true}}) {
+    write_file(file, progress_json({.state = state}));
+    EXPECT_EQ(had_begun_to_write(file), begun) << state;
+  }
+  for (const char* damaged : {"", "{", "[]", "{\"state\": 3}"}) {
+    write_file(file, damaged);
+    EXPECT_FALSE(had_begun_to_write(file)) << damaged;
+  }
+}
+
 }  // namespace
 }  // namespace engine

@@ -193,6 +193,8 @@ TEST(OutputPathsOf, SeveralSearchesShareAFolder) {
   EXPECT_EQ(output_paths(config, "/a/42.csv").manifest, "/a/42_manifest.json");
   EXPECT_EQ(output_paths(config, "/a/42.csv").progress, "/a/42_progress.json");
   EXPECT_EQ(output_paths(config, "/a/42_peaks.csv").beginning, "/a/42_");
+  EXPECT_EQ(output_paths(config, "/a/highpeaks.csv").beginning, "/a/highpeaks_");
+  EXPECT_EQ(output_paths(config, "/a/42_.csv").beginning, "/a/42__");
   config.results.scaled_mip = "maps/42_scaled_mip.mrc";
   EXPECT_EQ(output_paths(config, "").manifest, "maps/42_manifest.json");
   config.results.scaled_mip = "maps/42.mrc";
