@@ -64,9 +64,7 @@ void add_device_options(CLI::App& command, DeviceOptions& device) {
   add_choice(command, "--fft", device.fft, {"auto", "fused", "fftw", "cufft"},
              "Transform by fused (Margay's own; on a CUDA device for templates that fit), on the "
              "processor also by fftw, where this build has it, on a CUDA device also by cufft; "
-             "auto: fused "
-             "where the "
-             "template and the device allow it, else cufft");
+             "auto: fused where the template and the device allow it, else cufft");
   add_choice(command, "--precision", device.precision, {"fp32", "fp16"},
              "Compute in fp32; on a CUDA device also in fp16; the error is measured and reported");
   add_count(command, "--threads", device.threads, 0, 4096, "CPU threads (0 = every core)")
