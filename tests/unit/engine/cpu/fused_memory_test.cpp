@@ -187,5 +187,37 @@ TEST(FusedMemory, ALargeArrayBeginsAsZerosAndIsZerosAgainWhenGivenBack) {
   EXPECT_EQ(none.data(), nullptr);
 }
 
+// Sides of parts of blocks and of an odd number of blocks, too.
+TEST(FusedMemory, ProjectionsTouchWhatIsTheirs) {
+  for (const int size : {4, 10, 16, 20, 24, 64, 90}) {
+    SCOPED_TRACE(size);
+    on_every_instruction_set([&] {
+      const Line line(size);
+      const size_t n = line.length;
+      const size_t lanes = choose_kernels().lanes;
+      Guarded<float> slice(2 * n * (n / 2 + 1), 0);
+      Guarded<float> filter(slice.size(), 0);
+      fill_with_noise(slice);
+      fill_with_noise(filter);
+      Guarded<size_t> points(n, 0);
+      for (size_t position = 0; position < n; ++position) {
+        points[static_cast<size_t>(line.frequencies[position])] = position + position / line.part;
+      }
+      Guarded<float> working((line.working() + n) * 2 * lanes, kPoison);
+      Guarded<float> between(projection_floats(n, lanes), kPoison);
+      Guarded<float> out(n * n, kPoison);
+      choose_kernels().projection(line,
+                                  {.slice = slice.data(),
+                                   .filter = filter.data(),
+                                   .size = n,
+                                   .points = points.data(),
+                                   .between = between.data(),
+                                   .out = out.data()},
+                                  working.data());
+      for (size_t i = 0; i < out.size(); ++i) ASSERT_TRUE(std::isfinite(out[i])) << "at " << i;
+    });
+  }
+}
+
 }  // namespace
 }  // namespace engine::cpu::fused
