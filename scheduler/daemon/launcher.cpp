@@ -8,7 +8,6 @@
 
 #include "base/atomic_file.h"
 #include "base/sha256.h"
-#include "base/size_text.h"
 #include "db/attempts.h"
 #include "db/host_failures.h"
 #include "db/items.h"
@@ -18,11 +17,9 @@
 #include "scheduler/daemon/evidence.h"
 #include "scheduler/daemon/job_requests.h"
 #include "scheduler/daemon/outcomes.h"
+#include "scheduler/daemon/search_files.h"
 #include "scheduler/daemon/waiting_items.h"
 #include "scheduler/files/attempt_folder.h"
-#include "scheduler/files/disk_space.h"
-#include "scheduler/files/jobs_owner.h"
-#include "scheduler/files/registered_file.h"
 #include "scheduler/forecast/span_text.h"
 #include "scheduler/script/engine_config.h"
 #include "scheduler/script/job_script.h"
@@ -49,9 +46,9 @@ class Launcher {
     const db::Item& item = *found;
     const db::Template search_template =
         db::TemplateStore(context_.database).find(item.template_id).value();
-    const std::optional<int64_t> needed = find_files(item, search_template);
+    const std::optional<int64_t> needed = find_files(context_, item, search_template);
     if (!needed) return {};
-    const Room room = find_room(item, *needed);
+    const Room room = find_room(context_, item, *needed);
     if (!room.too_little_for_it.empty()) {
       postpone_waiting(context_, item.id, room.too_little_for_it);
       return {};
@@ -77,82 +74,6 @@ class Launcher {
   }
 
  private:
-  // The bytes of disk that the search needs; nullopt when its files are not as they were registered
-  // or cannot be looked at, and the item waits or has ended for it.
-  std::optional<int64_t> find_files(const db::Item& item, const db::Template& search_template) {
-    const SeenFile micrograph = context_.micrographs->look(item.owner_uid, micrograph_of(item));
-    const SeenFile volume =
-        context_.volumes->look(search_template.owner_uid, volume_of(search_template));
-    // Then the policy keeps the item back until its file system has answered.
-    if (micrograph.unanswered || volume.unanswered) return std::nullopt;
-    for (const SeenFile* seen : {&micrograph, &volume}) {
-      if (seen->problem.empty()) continue;
-      postpone_waiting(context_, item.id, seen->problem);
-      return std::nullopt;
-    }
-    return are_as_registered(item, micrograph.found, volume.found)
-               ? std::optional(micrograph.needed_bytes)
-               : std::nullopt;
-  }
-
-  bool are_as_registered(const db::Item& item, const FoundFile& found, const FoundFile& volume) {
-    if (const std::string away = find_away(found, volume); !away.empty()) {
-      postpone_waiting(context_, item.id, away);
-      return false;
-    }
-    const bool renumbered =
-        found.change == FileChange::kRenumbered && !item.micrograph_sha256.empty();
-    if (!renumbered) {
-      if (const std::string changed = find_changed(found, volume); !changed.empty()) {
-        end_waiting(context_, item.id, db::ItemState::kQuarantined, changed);
-        return false;
-      }
-    }
-    if (renumbered || found.ctime_ns != item.micrograph_ctime_ns) {
-      read_again(context_, item.id);
-      return false;
-    }
-    return true;
-  }
-
-  // An unmounted file system is no fault of the items that lie on it.
-  static std::string find_away(const FoundFile& micrograph, const FoundFile& volume) {
-    if (micrograph.change == FileChange::kAway) return "micrograph " + micrograph.text;
-    return volume.change == FileChange::kAway ? "template volume " + volume.text : "";
-  }
-
-  static std::string find_changed(const FoundFile& micrograph, const FoundFile& volume) {
-    if (micrograph.change != FileChange::kNone) return "micrograph " + problem_of(micrograph);
-    // The manifest has the volume's hash, and the result of another one is not accepted.
-    const bool only_renumbered = volume.change == FileChange::kRenumbered;
-    if (volume.change == FileChange::kNone || only_renumbered) return "";
-    return "template volume " + volume.text +
-           (volume.change == FileChange::kMissing ? ": put it back and use `margay retry`"
-                                                  : "; register it as a new version");
-  }
-
-  struct Room {
-    std::string too_little_for_it;  // a sentence
-    std::string none_for_all;       // a sentence
-  };
-  // An item that needs more than others do waits alone.
-  Room find_room(const db::Item& item, int64_t needed) const {
-    const std::string jobs = context_.config.jobs();
-    if (std::string why = why_not_ours(jobs, context_.database.instance()); !why.empty()) {
-      return {.none_for_all = std::move(why)};
-    }
-    const int64_t free = context_.free_bytes(jobs);
-    if (free >= needed) return {};
-    if (free >= kOrdinarySearch) {
-      return {.too_little_for_it = "its search needs " + base::size_text(needed) +
-                                   " of the disk of '" + jobs + "', which has less"};
-    }
-    return {.none_for_all = "the disk of '" + jobs + "' is full: " + base::size_text(free) +
-                            " free, the next search (" + "item " + std::to_string(item.id) +
-                            ") needs " + base::size_text(needed) +
-                            "; nothing is started until there is room"};
-  }
-
   PlanContext plan_context() const {
     return {.config = context_.config,
             .database = context_.database,

@@ -1,4 +1,3 @@
-// Longer than 400 lines, since the planner's steps share its state and are read in their order.
 #include "scheduler/policy/policy.h"
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "base/text.h"
 #include "scheduler/config/config.h"
+#include "scheduler/policy/active_items.h"
 #include "scheduler/policy/deadlines.h"
 #include "scheduler/policy/expected_times.h"
 #include "scheduler/policy/filling.h"
@@ -294,7 +294,9 @@ class Planner {
     } else if (item.state == db::ItemState::kHeld) {
       draft_.decide(entry.decision, Verdict::kHeld, {.why = Why::kHeld});
     } else if (item.state == db::ItemState::kActive) {
-      decide_active(entry);
+      const auto over = submitted_anew_.find(item.id);
+      active_.decide(entry,
+                     over == submitted_anew_.end() ? std::nullopt : std::optional(over->second));
     } else if (!due) {
       draft_.decide(entry.decision, Verdict::kWait, {.why = Why::kRetry}).count =
           static_cast<int32_t>(item.not_before - snapshot_.now);
@@ -305,89 +307,6 @@ class Planner {
       draft_.decide(entry.decision, Verdict::kWait,
                     {.why = Why::kHold, .text = draft_.text_number(holds_.of(item))});
     }
-  }
-
-  // A job that was started with the urgent width stays, although the item's own options asked for
-  // less; and so does one whose own options say how large it is, whatever its class.
-  void decide_active(const Entry& entry) {
-    const PlanItem& item = *entry.item;
-    const auto width = item.stoppable ? filling_.widths->instead(item) : std::nullopt;
-    if (item.stop_asked) {
-      // What it is stopped for is not free for others.
-      if (width) filling_.widths->take(item, *width);
-      draft_.decide(entry.decision, Verdict::kRuns, {.why = Why::kStops});
-    } else if (const auto over = submitted_anew_.find(item.id); over != submitted_anew_.end()) {
-      decide_anew(entry, over->second);
-    } else if (width) {
-      decide_wider(entry, *width);
-    } else if (const auto narrow = filling_.widths->narrower(item)) {
-      decide_narrower(entry, *narrow);
-    } else {
-      draft_.decide(entry.decision, Verdict::kRuns, {.why = Why::kRuns});
-    }
-  }
-
-  // Stopped only when its next job can be submitted at once, or it would lose its place for
-  // nothing.
-  void decide_wider(const Entry& entry, const ItemWidth& width) {
-    const PlanItem& item = *entry.item;
-    const std::string gain = widening_text(item, width, snapshot_.limits);
-    const auto kept = snapshot_.not_widened.find(item.id);
-    if (kept != snapshot_.not_widened.end() && kept->second.width == width.width) {
-      const std::string text = gain + "; its job is not stopped for that: " + kept->second.why;
-      decide_width(entry, Verdict::kRuns, text);
-      return;
-    }
-    std::string text = gain + ": it is stopped with a checkpoint and resumes ";
-    Verdict verdict = Verdict::kRuns;
-    if (!snapshot_.pause_reason.empty()) {
-      text += "as soon as jobs are submitted again (" + snapshot_.pause_reason + ")";
-    } else if (const std::string* why = holds_.of(item)) {
-      text += "as soon as jobs of its kind are submitted (" + *why + ")";
-    } else if (!item.waits && has_its_share(item, filling_)) {
-      text += "as soon as fewer than " + base::counted(pending_limit(snapshot_), "job") +
-              " of class urgent wait in Slurm";
-    } else {
-      verdict = Verdict::kWiden;
-      text += "with those";
-      if (!item.waits) add_pending(item, filling_);
-      filling_.widths->take(item, width);
-      plan_.widenings.push_back({.item_id = item.id, .width = width.width});
-    }
-    decide_width(entry, verdict, text);
-  }
-
-  void decide_narrower(const Entry& entry, const ItemWidth& width) {
-    const PlanItem& item = *entry.item;
-    std::string text = narrowing_text(item, width, snapshot_.limits);
-    const auto kept = snapshot_.not_widened.find(item.id);
-    const bool cannot = kept != snapshot_.not_widened.end() && kept->second.width == width.width;
-    const std::string* held = holds_.of(item);
-    if (cannot || held != nullptr || !snapshot_.pause_reason.empty()) {
-      text += "; its job is not stopped for that: " + (cannot            ? kept->second.why
-                                                       : held != nullptr ? *held
-                                                                         : snapshot_.pause_reason);
-      decide_width(entry, Verdict::kRuns, text);
-      return;
-    }
-    text += ": it is stopped with a checkpoint and resumes with those";
-    if (!item.waits) filling_.widths->take_narrower(width);
-    plan_.widenings.push_back({.item_id = item.id, .width = width.width});
-    decide_width(entry, Verdict::kWiden, text);
-  }
-
-  void decide_width(const Entry& entry, Verdict verdict, const std::string& text) {
-    draft_.decide(entry.decision, verdict, {.why = Why::kWidens, .text = draft_.add_text(text)});
-  }
-
-  void decide_anew(const Entry& entry, db::Priority over) {
-    const PlanItem& item = *entry.item;
-    const std::string text =
-        floor_text(plan_.floors.at(item.priority)) +
-        ": its job in Slurm is submitted anew, to wait there as those of class " + to_string(over) +
-        " do";
-    plan_.widenings.push_back({.item_id = item.id, .width = *item.width});
-    decide_width(entry, Verdict::kWiden, text);
   }
 
   const QueueSnapshot& snapshot_;
@@ -402,6 +321,7 @@ class Planner {
   bool none_free_ = false;            // ItemWidths::has_free_gpu(): starts only make them fewer
   PlanDraft draft_;
   Plan& plan_ = draft_.plan;
+  ActiveItems active_{snapshot_, holds_, filling_, draft_};
   std::array<std::vector<Entry>, std::tuple_size_v<ByClass>> ready_;
   std::vector<Entry> others_;
 };

@@ -1,7 +1,5 @@
-// Longer than 400 lines, since its answers share the state of one server.
 #include "tests/fakes/fake_slurmrestd.h"
 
-#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -24,11 +22,6 @@ FakeHttpReply to_reply(const FakeAnswer& answer) {
   return {.status = answer.status, .body = answer.body, .content_type = answer.content_type};
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 10 &&
-         text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 std::string base64url(const std::string& bytes) {
   static constexpr const char* kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -43,12 +36,6 @@ std::string base64url(const std::string& bytes) {
   return text;
 }
 
-const FakeFault* find(const std::vector<FakeFault>& faults, Mishap what) {
-  const auto found = std::find_if(faults.begin(), faults.end(),
-                                  [what](const FakeFault& fault) { return fault.what == what; });
-  return found == faults.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 std::string fake_token(const std::string& user, int64_t expires, int serial) {
@@ -57,52 +44,6 @@ std::string fake_token(const std::string& user, int64_t expires, int serial) {
   return base64url(header.dump()) + "." + base64url(payload.dump()) + "." +
          base64url("signature " + std::to_string(serial));
 }
-
-// One request, taken apart.
-struct FakeSlurmrestd::Call {
-  const FakeHttpRequest& request;
-  std::string service;  // "slurm" or "slurmdb"
-  std::string version;
-  std::string what;  // "jobs", "job", "job/submit", "ping" ...
-  std::string id;    // of a job
-  Asked kind = Asked::kAny;
-  std::vector<FakeFault> faults{};
-
-  bool meets(Mishap mishap) const { return find(faults, mishap) != nullptr; }
-  std::string pattern() const {
-    return request.method + " /" + service + "/" + version + "/" + what +
-           (id.empty() ? "" : "/{id}");
-  }
-
-  explicit Call(const FakeHttpRequest& asked) : request(asked) {
-    std::vector<std::string> parts;
-    for (size_t at = 0; at < asked.path.size();) {
-      const size_t end = std::min(asked.path.find('/', at + 1), asked.path.size());
-      parts.push_back(asked.path.substr(at + 1, end - at - 1));
-      at = end;
-    }
-    parts.resize(std::max<size_t>(parts.size(), 4));
-    service = parts[0];
-    version = parts[1];
-    what = parts[2];
-    if (what == "job" && parts[3] == "submit") {
-      what = "job/submit";
-    } else {
-      id = parts[3];
-    }
-    kind = kind_of();
-  }
-
-  Asked kind_of() const {
-    if (service == "slurmdb") return Asked::kAccounting;
-    if (what == "job/submit") return Asked::kSubmit;
-    if (what == "jobs") return Asked::kList;
-    if (what == "ping") return Asked::kPing;
-    if (what != "job") return Asked::kAny;
-    if (request.method == "DELETE") return Asked::kDelete;
-    return request.method == "POST" ? Asked::kUpdate : Asked::kGet;
-  }
-};
 
 FakeSlurmrestd::FakeSlurmrestd(FakeSlurmrestdOptions options)
     : options_(std::move(options)),
@@ -210,7 +151,7 @@ void FakeSlurmrestd::sleep(milliseconds time) const {
 
 FakeHttpReply FakeSlurmrestd::handle(const FakeHttpRequest& request) {
   if (request.path.starts_with("/fake/")) return control(request);
-  Call call(request);
+  FakeCall call(request);
   {
     const std::scoped_lock lock(mutex_);
     ++in_progress_;
@@ -246,7 +187,7 @@ FakeHttpReply FakeSlurmrestd::control(const FakeHttpRequest& request) {
   return {.body = lines, .content_type = "text/plain"};
 }
 
-std::optional<FakeHttpReply> FakeSlurmrestd::refuse_caller(const Call& call) const {
+std::optional<FakeHttpReply> FakeSlurmrestd::refuse_caller(const FakeCall& call) const {
   const bool local = !options_.unix_path.empty() && options_.token_file.empty();
   if (local) return std::nullopt;
   const bool nameless = options_.release == "22.05" && call.request.user.empty();
@@ -260,11 +201,10 @@ std::optional<FakeHttpReply> FakeSlurmrestd::refuse_caller(const Call& call) con
 }
 
 // What goes wrong before anything is done, what is done, what goes wrong with the answer.
-FakeHttpReply FakeSlurmrestd::answer(Call& call) {
-  if (const FakeFault* fault = find(call.faults, Mishap::kDelay))
-    sleep(milliseconds(fault->number));
+FakeHttpReply FakeSlurmrestd::answer(FakeCall& call) {
+  if (const FakeFault* fault = call.fault_of(Mishap::kDelay)) sleep(milliseconds(fault->number));
   if (call.meets(Mishap::kLoseRequest)) return {.hang_up = true};
-  if (const FakeFault* fault = find(call.faults, Mishap::kStatus)) {
+  if (const FakeFault* fault = call.fault_of(Mishap::kStatus)) {
     return {.status = static_cast<int>(fault->number)};
   }
   if (call.service == "openapi") {
@@ -280,199 +220,22 @@ FakeHttpReply FakeSlurmrestd::answer(Call& call) {
   if (const auto refused = refuse_caller(call)) return *refused;
   FakeHttpReply reply = perform(call);
   if (call.meets(Mishap::kDropAnswer)) reply.hang_up = true;
-  if (const FakeFault* fault = find(call.faults, Mishap::kStatusAfter)) {
+  if (const FakeFault* fault = call.fault_of(Mishap::kStatusAfter)) {
     reply = {.status = static_cast<int>(fault->number)};
   }
   if (call.meets(Mishap::kCut)) reply.body.resize(reply.body.size() / 2);
   return reply;
 }
 
-FakeHttpReply FakeSlurmrestd::perform(Call& call) {
+FakeHttpReply FakeSlurmrestd::perform(FakeCall& call) {
   if (call.meets(Mishap::kControllerDown)) return to_reply(without_controller(call));
-  if (const FakeFault* fault = find(call.faults, Mishap::kHung);
-      fault && call.kind != Asked::kSubmit) {
+  if (const FakeFault* fault = call.fault_of(Mishap::kHung); fault && call.kind != Asked::kSubmit) {
     sleep(milliseconds(fault->number));
     return to_reply(hung(call));
   }
   if (call.service == "slurmdb") return to_reply(route_accounting(call));
   const FakeAnswer answer = route(call);
   return answer.status == 0 ? FakeHttpReply{.hang_up = true} : to_reply(answer);
-}
-
-FakeAnswer FakeSlurmrestd::route(Call& call) {
-  const std::string& method = call.request.method;
-  const bool reads = method == "GET";
-  if (call.what == "ping" && reads) return answers_.as_recorded("ping", call.version);
-  if (call.what == "jobs" && reads) return list(call);
-  if (call.what == "job/submit" && method == "POST") return submit(call);
-  if (call.what == "job" && reads) return get(call);
-  if (call.what == "job" && method == "POST") return update(call);
-  if (call.what == "job" && method == "DELETE") return remove(call);
-  if (call.what == "nodes" && reads) return answers_.nodes(call.version, 16);
-  if (call.what == "partitions" && reads) {
-    return answers_.partitions(call.version, options_.cluster.partitions);
-  }
-  if (call.what == "diag" && reads && options_.release == "22.05") {
-    return answers_.as_recorded("diag", call.version);
-  }
-  const bool known = call.what == "jobs" || call.what == "job" || call.what == "ping";
-  return answers_.as_recorded(known ? "wrong_method" : "unknown_url", call.version);
-}
-
-FakeAnswer FakeSlurmrestd::route_accounting(const Call& call) {
-  if (call.what == "jobs") {
-    const auto name = call.request.query.find("job_name");
-    return answers_.accounting_jobs(
-        call.version, cluster_.accounting(name == call.request.query.end() ? "" : name->second),
-        shift_);
-  }
-  if (call.what == "job") {
-    std::vector<FakeJob> jobs = cluster_.accounting();
-    std::erase_if(jobs, [&](const FakeJob& job) { return std::to_string(job.id) != call.id; });
-    return answers_.accounting_jobs(call.version, jobs, shift_);
-  }
-  if (call.what == "qos") return answers_.qos(call.version);
-  if (call.what == "associations") return answers_.associations(call.version, call.request.user);
-  return answers_.as_recorded("unknown_url", call.version);
-}
-
-FakeAnswer FakeSlurmrestd::submit(Call& call) {
-  const json body = json::parse(call.request.body, nullptr, false);
-  if (body.is_discarded() || call.request.content_type != "application/json") {
-    return answers_.as_recorded("malformed", call.version);
-  }
-  FakeSubmission submission = read_submission(call.version, body, options_.cluster.partitions);
-  if (submission.crashes) return {.status = 0};
-  if (call.meets(Mishap::kRefusePartition)) {
-    submission.refusal = FakeRefusal{500, 2000, "Invalid partition name specified"};
-  }
-  if (submission.refusal) return answers_.refused(call.version, *submission.refusal);
-  submission.request.user = call.request.user.empty() ? "alice" : call.request.user;
-  if (const FakeFault* fault = find(call.faults, Mishap::kHung)) {
-    sleep(milliseconds(fault->number));
-    const std::scoped_lock lock(mutex_);
-    late_.emplace(steady_clock::now() + milliseconds(fault->late), submission.request);
-    return hung(call);
-  }
-  return answers_.submitted(call.version, cluster_.submit(submission.request), submission);
-}
-
-FakeAnswer FakeSlurmrestd::list(const Call& call) {
-  std::vector<FakeJob> jobs = cluster_.jobs();
-  if (const FakeFault* fault = find(call.faults, Mishap::kRowsMissing)) {
-    jobs.resize(jobs.size() - std::min<size_t>(jobs.size(), static_cast<size_t>(fault->number)));
-  }
-  if (call.meets(Mishap::kUnknownState)) {
-    for (FakeJob& job : jobs) job.state = "WARPING";
-  }
-  return answers_.jobs(call.version, jobs, shift_);
-}
-
-FakeAnswer FakeSlurmrestd::get(const Call& call) {
-  if (!is_number(call.id)) return answers_.about_job("job_bad_id", call.version, call.id);
-  auto job = cluster_.job(std::stoll(call.id));
-  if (!job) return answers_.about_job("job_unknown", call.version, call.id);
-  if (call.meets(Mishap::kUnknownState)) job->state = "WARPING";
-  return answers_.jobs(call.version, {*job}, shift_);
-}
-
-FakeAnswer FakeSlurmrestd::update(const Call& call) {
-  const json body = json::parse(call.request.body, nullptr, false);
-  if (body.is_discarded()) return answers_.as_recorded("malformed", call.version);
-  if (!is_number(call.id) || !cluster_.job(std::stoll(call.id))) {
-    return answers_.refused(call.version, {500, 2017, "Invalid job id specified"});
-  }
-  const bool oldest = options_.release == "22.05";
-  if (oldest && body.contains("job")) {
-    FakeAnswer answer =
-        answers_.refused(call.version, {200, 9001, "Failure during parsing", "job"});
-    return answer;
-  }
-  if (body.contains("hold") && body["hold"].is_boolean()) {
-    cluster_.set_held(std::stoll(call.id), body["hold"].get<bool>());
-  }
-  if (oldest) return answers_.as_recorded("update", call.version);
-  json good = json::parse(answers_.as_recorded("ping", call.version).body);
-  good.erase("pings");
-  good["results"] = nullptr;
-  return {.body = good.dump()};
-}
-
-FakeAnswer FakeSlurmrestd::remove(const Call& call) {
-  const auto given = call.request.query.find("signal");
-  const int number = given == call.request.query.end() ? -1 : signal_of(given->second);
-  if (number == 0) return answers_.signal_refused(call.version);
-  const bool known = is_number(call.id) && cluster_.job(std::stoll(call.id)).has_value();
-  if (options_.release == "22.05" && !known) {
-    json body = answers_.recorded("update").answer;
-    body["errors"] = {{{"description", "unable to kill JobId=" + call.id +
-                                           " with signal 9: Invalid job id specified"},
-                       {"error_number", 2017},
-                       {"error", "Invalid job id specified"},
-                       {"source", "slurm_kill_job"}}};
-    return {.status = 500, .body = body.dump()};
-  }
-  if (!known) return answers_.about_job("delete_unknown", call.version, call.id);
-  const int64_t id = std::stoll(call.id);
-  const bool over = cluster_.job(id).value_or(FakeJob{}).over();
-  if (number == -1) {
-    cluster_.cancel(id);
-  } else {
-    cluster_.signal_steps(id, number);
-  }
-  if (options_.release == "22.05") return answers_.as_recorded("update", call.version);
-  json body = json::parse(answers_.about_job("delete_unknown", call.version, call.id).body);
-  if (!over) {
-    body["status"] = json::array();
-  } else {
-    const char* words = "Job/step already completing or completed";
-    body["status"][0]["error"] = {{"string", words}, {"code", 2021}, {"message", words}};
-    body["status"][0]["job_id"] = {{"set", true}, {"infinite", false}, {"number", id}};
-  }
-  return {.body = body.dump()};
-}
-
-FakeAnswer FakeSlurmrestd::bad_token(const Call& call) const {
-  const bool oldest = options_.release == "22.05";
-  const std::string& version = call.version;
-  if (call.kind == Asked::kPing) return answers_.as_recorded("token_ping", version);
-  if (call.kind == Asked::kSubmit) return answers_.as_recorded("token_submit", version);
-  const bool changes = call.kind == Asked::kUpdate || call.kind == Asked::kDelete;
-  if (!oldest) return answers_.as_recorded(changes ? "token_submit" : "token_jobs", version);
-  if (call.what == "job") return answers_.about_job("down_job", version, call.id);
-  if (call.what == "nodes" || call.what == "partitions") {
-    return answers_.as_recorded("down_" + call.what, version);
-  }
-  return answers_.as_recorded("token_jobs", version);
-}
-
-FakeAnswer FakeSlurmrestd::without_controller(const Call& call) const {
-  switch (call.kind) {
-    case Asked::kSubmit:
-      return answers_.as_recorded("down_submit", call.version);
-    case Asked::kUpdate:
-    case Asked::kDelete:
-      return answers_.about_job("down_delete", call.version, call.id);
-    case Asked::kGet:
-      return answers_.about_job("down_job", call.version, call.id);
-    case Asked::kPing:
-      return answers_.as_recorded("down_ping", call.version);
-    case Asked::kAny:
-      return answers_.as_recorded("down_nodes", call.version);
-    case Asked::kList:
-    case Asked::kAccounting:
-      return answers_.as_recorded("down_jobs", call.version);
-  }
-  return {};
-}
-
-FakeAnswer FakeSlurmrestd::hung(const Call& call) const {
-  if (call.kind == Asked::kSubmit) return answers_.as_recorded("hung_submit", call.version);
-  if (options_.release != "22.05") return answers_.as_recorded("hung_jobs", call.version);
-  json body = answers_.recorded("token_jobs").answer;
-  body["errors"][0]["error_number"] = 5004;
-  body["errors"][0]["error"] = "Socket timed out on send/recv operation";
-  return {.status = 500, .body = body.dump()};
 }
 
 }  // namespace tests

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/fakes/fake_answers.h"
+#include "tests/fakes/fake_call.h"
 #include "tests/fakes/fake_faults.h"
 #include "tests/fakes/fake_http.h"
 #include "tests/fakes/fake_slurm.h"
@@ -60,22 +61,21 @@ class FakeSlurmrestd {
   std::vector<std::string> log() const;
 
  private:
-  struct Call;
   FakeHttpReply handle(const FakeHttpRequest& request);
   FakeHttpReply control(const FakeHttpRequest& request);
-  FakeHttpReply answer(Call& call);
-  FakeHttpReply perform(Call& call);
-  FakeAnswer route(Call& call);
-  FakeAnswer route_accounting(const Call& call);
-  FakeAnswer submit(Call& call);
-  FakeAnswer list(const Call& call);
-  FakeAnswer get(const Call& call);
-  FakeAnswer update(const Call& call);
-  FakeAnswer remove(const Call& call);
-  FakeAnswer bad_token(const Call& call) const;
-  FakeAnswer without_controller(const Call& call) const;
-  FakeAnswer hung(const Call& call) const;
-  std::optional<FakeHttpReply> refuse_caller(const Call& call) const;
+  FakeHttpReply answer(FakeCall& call);
+  FakeHttpReply perform(FakeCall& call);
+  FakeAnswer route(FakeCall& call);
+  FakeAnswer route_accounting(const FakeCall& call);
+  FakeAnswer submit(FakeCall& call);
+  FakeAnswer list(const FakeCall& call);
+  FakeAnswer get(const FakeCall& call);
+  FakeAnswer update(const FakeCall& call);
+  FakeAnswer remove(const FakeCall& call);
+  FakeAnswer bad_token(const FakeCall& call) const;
+  FakeAnswer without_controller(const FakeCall& call) const;
+  FakeAnswer hung(const FakeCall& call) const;
+  std::optional<FakeHttpReply> refuse_caller(const FakeCall& call) const;
   void happen(const FakeFault& fault);
   void sleep(std::chrono::milliseconds time) const;
   std::chrono::milliseconds since_start() const;

@@ -12,12 +12,15 @@
 #include "engine/search/device.h"
 #include "engine/search/selftest.h"
 #include "tests/gpu/on_gpu.h"
+#include "tests/unit/engine/cuda/fused/fused_cases.h"
+#include "tests/unit/engine/cuda/fused/half_cases.h"
 #include "tests/unit/engine/cuda/fused/precision_cases.h"
 
 namespace tests {
 namespace {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaFused, OnGpu);
+INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaFusedHalves, OnGpu);
 INSTANTIATE_TYPED_TEST_SUITE_P(OnAGpu, CudaPrecision, OnGpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 

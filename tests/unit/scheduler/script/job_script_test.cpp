@@ -1,4 +1,3 @@
-// Longer than 400 lines, since whole scripts are compared.
 #include "scheduler/script/job_script.h"
 
 #include <gmock/gmock.h>
@@ -316,74 +315,6 @@ TEST(JobScripts, SiteLinesStandAsTheyAre) {
   config.slurm.setup = {"module load cuda/13 # {{not}} ours", "export A=\"$B\""};
   EXPECT_THAT(render_job(config, inputs()).text,
               HasSubstr("\nmodule load cuda/13 # {{not}} ours\nexport A=\"$B\"\n\nexec "));
-}
-
-TEST(JobScripts, OfThisMachineNeedNoSlurm) {
-  Config config = slurm_config();
-  config.cluster = ClusterKind::kLocal;
-  const JobScript script = render_job(config, inputs());
-  EXPECT_THAT(script.text, AllOf(Not(HasSubstr("\n#SBATCH")), Not(HasSubstr("\n#MARGAY")),
-                                 HasSubstr("attempt=/state/jobs/7/a2\n")));
-  EXPECT_EQ(script.gpus, 0);
-  EXPECT_TRUE(job_environment(config).empty());
-}
-
-TEST(JobScripts, OfThisMachineMayHaveATimeLimitAndTheSignalBeforeIt) {
-  Config config = slurm_config();
-  config.cluster = ClusterKind::kLocal;
-  config.local.time = 7200;
-  EXPECT_EQ(asks(config), (Directives{{"time", "02:00:00"}, {"signal", "USR1@120"}}));
-  ScriptInputs again = inputs();
-  again.time_factor = 1.5;
-  EXPECT_EQ(asks(config, again).at("time"), "03:00:00");
-  config.local.time = 60;
-  EXPECT_EQ(asks(config).at("signal"), "USR1@30");
-}
-
-TEST(JobScripts, OfThisMachineAskForItsGpusAndProbeThem) {
-  Config config = slurm_config();
-  config.cluster = ClusterKind::kLocal;
-  EXPECT_THAT(render_job(config, inputs()).text,
-              AllOf(HasSubstr(" --backend cpu "), HasSubstr("probe='' "), HasSubstr("ranks='' ")));
-  config.local.found = {{.id = "GPU-a"}, {.id = "GPU-b"}};
-  JobScript script = render_job(config, inputs());
-  EXPECT_EQ(script.gpus, 1);
-  EXPECT_EQ(asks(config), (Directives{{"gres", "gpu:1"}}));
-  EXPECT_THAT(script.text, AllOf(HasSubstr(" --backend cuda "), HasSubstr("probe=--probe "),
-                                 HasSubstr("ranks='' ")));
-  config.local.gpus_per_search = 2;
-  config.local.time = 7200;
-  script = render_job(config, inputs());
-  EXPECT_EQ(script.gpus, 2);
-  EXPECT_EQ(asks(config),
-            (Directives{{"gres", "gpu:2"}, {"time", "02:00:00"}, {"signal", "USR1@120"}}));
-  EXPECT_THAT(script.text, HasSubstr("ranks='--nproc 2' "));
-}
-
-TEST(JobScripts, OfATimeWhenThisMachineHadNoGpusAreRefusedWhereItHas) {
-  const tests::ScratchFolder templates;
-  templates.write("local.sh", "#!/bin/bash\nexec {{job}} -- {{engine}} match --backend cpu\n");
-  Config config = slurm_config();
-  config.cluster = ClusterKind::kLocal;
-  config.templates = templates.path();
-  EXPECT_NO_THROW(check_script_templates(config));
-  config.local.found = {{.id = "GPU-a"}};
-  try {
-    check_script_templates(config);
-    ADD_FAILURE() << "it was accepted";
-  } catch (const ConfigError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("local.sh"), HasSubstr("--backend {{backend}}"),
-                                    HasSubstr("local.gpus to 0")));
-  }
-}
-
-TEST(JobScripts, OfThisMachineCannotAskForMoreThanTime) {
-  const tests::ScratchFolder templates;
-  templates.write("local.sh", "#!/bin/bash\n#SBATCH --mem=4G\nexec true\n");
-  Config config = slurm_config();
-  config.cluster = ClusterKind::kLocal;
-  config.templates = templates.path();
-  EXPECT_THROW(check_script_templates(config), ConfigError);
 }
 
 TEST(JobScripts, AreShortAndNameEachProgramByItsPath) {

@@ -1,4 +1,4 @@
-// One test for each row of the table. Longer than 400 lines, as the table has many rows.
+// One test for each row of the table, but for those of time and memory (transition_limits_test).
 #include "scheduler/states/transition.h"
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 
 #include "db/attempts.h"
 #include "scheduler/states/causes.h"
+#include "tests/unit/scheduler/states/judged.h"
 
 namespace scheduler {
 namespace {
@@ -18,28 +19,8 @@ using slurm::JobState;
 using std::chrono::minutes;
 using testing::HasSubstr;
 
-const RetryRules kRules{.first = minutes(1), .longest = minutes(60)};
-
-db::Attempt running() { return {.number = 1, .state = AttemptState::kRunning, .job_id = "7"}; }
-
-Evidence with_job(JobState state, std::optional<int> exit_code = std::nullopt) {
-  Evidence evidence;
-  evidence.job = slurm::JobStatus{};
-  evidence.job->state = state;
-  evidence.job->exit_code = exit_code;
-  return evidence;
-}
-
-Outcome judged(const Evidence& evidence, const Failures& failures = {}) {
-  return judge(running(), evidence, failures, kRules);
-}
-
-Outcome failed(int exit_code, const Failures& failures = {}) {
-  return judged(with_job(JobState::kFailed, exit_code), failures);
-}
-
 db::Attempt asked_to_stop() {
-  db::Attempt attempt = running();
+  db::Attempt attempt = running_attempt();
   attempt.stop_asked = 5;
   return attempt;
 }
@@ -298,7 +279,7 @@ TEST(Transition, WhatIsNotTheItemsFaultPausesSubmissions) {
 }
 
 TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
-  db::Attempt attempt = running();
+  db::Attempt attempt = running_attempt();
   attempt.gpus = 4;
   for (const JobState state : {JobState::kPending, JobState::kRunning, JobState::kFailed}) {
     Evidence evidence = with_job(state);
@@ -318,29 +299,6 @@ TEST(Transition, AJobWithoutItsGpusIsTheConfigurationsFault) {
   EXPECT_EQ(judge(attempt, evidence, {}, kRules).item, ItemState::kDone);
 }
 
-TEST(Transition, AfterThreeRetriesWithoutAnyProgressTheTimeLimitIsTooShort) {
-  Evidence evidence = with_job(JobState::kFailed, 85);
-  evidence.no_progress = true;
-  EXPECT_EQ(judged(evidence).attempt, AttemptState::kCheckpointed);
-  EXPECT_EQ(judged(evidence).wait, minutes(0));
-  EXPECT_EQ(judged(evidence, {{"stopped_early", 2}}).wait, minutes(2));
-  EXPECT_EQ(judged(evidence, {{"stopped_early", 2}}).item, ItemState::kQueued);
-  const Outcome last = judged(evidence, {{"stopped_early", 3}});
-  EXPECT_EQ(last.item, ItemState::kFailed);
-  EXPECT_THAT(last.reason, HasSubstr("the time limit is too short for any progress"));
-}
-
-TEST(Transition, ATimeLimitThatASearchGetsFurtherInIsRetriedWithoutEnd) {
-  const Evidence further = with_job(JobState::kTimeout);
-  EXPECT_EQ(judged(further, {{"timeout_with_progress", 1000}}).item, ItemState::kQueued);
-  Evidence stuck = further;
-  stuck.no_progress = true;
-  EXPECT_EQ(judged(stuck, {{"timeout_with_progress", 1000}}).item, ItemState::kQueued);
-  const Outcome last = judged(stuck, {{"timeout", 2}});
-  EXPECT_EQ(last.item, ItemState::kFailed);
-  EXPECT_THAT(last.reason, HasSubstr("the time limit is too short for any progress"));
-}
-
 TEST(Transition, AManifestMayBeSeenLateOnASharedFileSystem) {
   Evidence evidence = with_job(JobState::kCompleted, 0);
   evidence.files_may_come = true;
@@ -348,16 +306,6 @@ TEST(Transition, AManifestMayBeSeenLateOnASharedFileSystem) {
   EXPECT_FALSE(judged(evidence).item);
   evidence.manifest = ManifestWitness::kAccepted;
   EXPECT_EQ(judged(evidence).item, ItemState::kDone);
-}
-
-TEST(Transition, EachTimeLimitStretchesTheNextOne) {
-  EXPECT_EQ(time_factor({}), 1);
-  EXPECT_EQ(time_factor({{"timeout", 1}}), 1.5);
-  EXPECT_EQ(time_factor({{"timeout", 2}}), 2.25);
-  EXPECT_EQ(time_factor({{"timeout", 1000}}), time_factor({{"timeout", 4}}));
-  EXPECT_EQ(time_factor({{"stopped_early", 1}}), 1.5);
-  EXPECT_EQ(time_factor({{"timeout_with_progress", 1}, {"stopped_early", 1}}), 2.25);
-  EXPECT_EQ(time_factor({{"timeout", 2}, {"raise_refused", 1}}), 1);
 }
 
 TEST(Transition, ASignalIsNamed) {
@@ -370,65 +318,11 @@ TEST(Transition, ASignalIsNamed) {
   EXPECT_EQ(judged(evidence).cause, "unknown");
 }
 
-TEST(Transition, AJobThatTheKernelKilledForWantOfMemoryIsOutOfMemory) {
-  Evidence evidence = with_job(JobState::kOutOfMemory, 137);
-  evidence.job->reason = "killed by the kernel, since its cgroup ran out of memory";
-  EXPECT_EQ(judged(evidence).cause, "memory");
-  EXPECT_EQ(judged(evidence).message, evidence.job->reason);
-}
-
 TEST(Transition, ASearchThatAnAdministratorCancelledStaysStoppedWithItsCheckpoint) {
   const Outcome outcome = judged(with_job(JobState::kCancelled, 85));
   EXPECT_EQ(outcome.cause, "cancelled_outside");
   EXPECT_EQ(outcome.item, ItemState::kFailed);
   EXPECT_THAT(outcome.reason, HasSubstr("checkpoint is kept"));
-}
-
-TEST(Transition, AStepThatUsedTooMuchMemoryIsKnownByItsLog) {
-  Evidence evidence = with_job(JobState::kFailed, 1);
-  for (const char* said : {"srun: error: n01: task 0: Out Of Memory",
-                           "slurmstepd-n01: error: Detected 1 oom-kill event(s) in StepId=1.0"}) {
-    evidence.error = said;
-    EXPECT_EQ(judged(evidence).cause, "memory") << said;
-  }
-  EXPECT_EQ(judged(with_job(JobState::kFailed, 1)).cause, "unknown");
-  evidence = with_job(JobState::kOutOfMemory);
-  evidence.job->signal = 125;
-  EXPECT_THAT(judged(evidence).message, testing::Not(HasSubstr("125")));
-}
-
-TEST(Transition, AJobThatSlurmKilledForItsMemoryRanOutOfMemoryHoweverItEnded) {
-  const std::string said =
-      "slurmstepd: error: StepId=7.0 exceeded memory limit (1288490188 > 1073741824), being killed";
-  for (const JobState state : {JobState::kFailed, JobState::kCancelled, JobState::kOutOfMemory}) {
-    Evidence evidence = with_job(state);
-    evidence.job->signal = 9;
-    evidence.job->host = "n1";
-    evidence.memory_error = said;
-    evidence.error = "srun: error: n1: task 0: Killed";
-    const Outcome outcome = judged(evidence);
-    EXPECT_EQ(outcome.cause, "memory");
-    EXPECT_EQ(outcome.item, ItemState::kQueued);
-    EXPECT_THAT(outcome.reason, HasSubstr("it ran out of memory"));
-    EXPECT_EQ(outcome.message, said);
-    EXPECT_EQ(judged(evidence, {{"memory", 2}}).item, ItemState::kFailed);
-  }
-  Evidence reason_only = with_job(JobState::kCancelled);
-  reason_only.job->reason = "OutOfMemory";
-  EXPECT_EQ(judged(reason_only).cause, "memory");
-}
-
-TEST(Transition, ADevicesMemoryIsNotTheMachines) {
-  Evidence evidence = with_job(JobState::kFailed, 71);
-  evidence.memory_error = "exceeded memory limit";
-  EXPECT_EQ(judged(evidence).cause, "device_memory");
-}
-
-TEST(Transition, EachTimeThatTheMemoryDidNotSufficeTheNextJobAsksForMore) {
-  EXPECT_EQ(memory_factor({}), 1);
-  EXPECT_EQ(memory_factor({{"memory", 1}}), 1.5);
-  EXPECT_EQ(memory_factor({{"memory", 2}, {"timeout", 1}}), 2.25);
-  EXPECT_EQ(memory_factor({{"memory", 1}, {"raise_refused", 1}}), 1);
 }
 
 TEST(Transition, TheReasonNoneIsNotReported) {

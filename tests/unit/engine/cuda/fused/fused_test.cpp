@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/unit/engine/cuda/fused/fused_cases.h"
+#include "tests/unit/engine/cuda/fused/half_cases.h"
 
 namespace tests {
 namespace {
@@ -23,6 +24,7 @@ struct OnCpu {
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaFused, OnCpu);
+INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaFusedHalves, OnCpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
 
 TEST(CudaStatistics, AreRoundedAlikeInSingleAndInDouble) {

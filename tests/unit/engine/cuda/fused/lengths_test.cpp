@@ -4,13 +4,12 @@
 //
 #include <string>
 
-#include "tests/unit/engine/cuda/fused/fused_cases.h"
+#include "tests/unit/engine/cuda/fused/fused_searches.h"
 
 namespace tests {
 namespace {
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaFused);
 
 template <typename Length>
 class CudaFusedLength : public CudaFused<OnCpu> {

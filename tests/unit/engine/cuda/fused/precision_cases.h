@@ -12,7 +12,7 @@
 #include "engine/cuda/fused/instantiate.h"
 #include "engine/numerics/peaks.h"
 #include "engine/numerics/simulate.h"
-#include "tests/unit/engine/cuda/fused/fused_cases.h"
+#include "tests/unit/engine/cuda/fused/fused_searches.h"
 
 namespace tests {
 

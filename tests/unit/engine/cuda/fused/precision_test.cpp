@@ -20,7 +20,6 @@ struct OnCpu {
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(OnTheCpu, CudaPrecision, OnCpu);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaSearch);
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CudaFused);
 
 template <typename Storage>
 std::vector<int> lengths_in(uint64_t kibibytes) {
