@@ -36,6 +36,16 @@ std::set<std::string> names_of_ours(const slurm::ClusterFacts& facts) {
   return names;
 }
 
+std::string why_no_partition(const ClusterLimits& limits) {
+  const auto named = limits.plain_place.find("partition");
+  if (named != limits.plain_place.end()) {
+    return "'" + named->second +
+           "' is not the name of one partition of the cluster; set slurm.options.partition to one";
+  }
+  return "the cluster does not say which partition is its default, as newer versions of slurmrestd "
+         "do not; set slurm.options.partition to the one for searches";
+}
+
 void pass(ClusterForecast& forecast, double seconds) {
   for (NodeForecast& node : forecast) {
     for (double& gpu : node) gpu -= seconds;
@@ -83,9 +93,7 @@ void WidthInputs::look(const ClusterLimits& limits) {
   }
   partition_.clear();
   const slurm::PartitionFacts* partition = partition_of(facts.site, limits, partition_);
-  say(partition != nullptr ? ""
-                           : "the partition of plain jobs is not one that the cluster names; set "
-                             "slurm.options.partition to one");
+  say(partition != nullptr ? "" : why_no_partition(limits));
   most_nodes_ = partition == nullptr ? 0 : static_cast<int>(partition->most_nodes.value_or(0));
   facts_ = std::move(facts);
   bounds_.clear();

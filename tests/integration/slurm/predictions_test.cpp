@@ -72,7 +72,8 @@ class Predictions : public testing::Test {
     if (!SlurmBed::missing().empty()) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
     bed_ = std::make_unique<SlurmBed>(BedOptions{.accounting = false, .min_job_age = 3600});
     queue_ = std::make_unique<SlurmQueue>(
-        *bed_, SiteOptions{.slurm = "  backend: cpu\n  max_jobs: 500\npolicy: {widths: chosen}\n"});
+        *bed_, SiteOptions{.slurm = "  backend: cpu\n  max_jobs: 500\n" + plain_options() +
+                                    "policy: {widths: chosen}\n"});
     queue_->let_search_do(kTakesItsTime);
     queue_->start_daemon();
     queue_->add_template();

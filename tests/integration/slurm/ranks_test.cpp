@@ -194,8 +194,8 @@ class PromotedSearch : public SlurmRanks, public testing::WithParamInterface<std
         *bed_,
         SiteOptions{.slurm = "  urgent_shape: nodes\n  nodes: 2\n  gpus_per_node: 2\n"
                              "  backend: cpu\n  launcher: " +
-                             GetParam() +
-                             "\ncheckpoint_every: 50ms\n"
+                             GetParam() + "\n" + plain_options() +
+                             "checkpoint_every: 50ms\n"
                              "policy: {widths: chosen, classes: {urgent: {least: 2 nodes}}}\n"});
     const ScratchFolder& folder = queue_->folder();
     engine::write_mrc(folder / "1.mrc", small_micrograph(), 2.0);

@@ -24,10 +24,11 @@ namespace {
 using testing::Each;
 
 // By this rate a search of either engine takes days on a GPU, as long as none has been measured.
-constexpr const char* kSite =
-    "  backend: cpu\n  max_jobs: 500\n"
-    "rates: {stand-in: 1e-11}\n"
-    "policy: {widths: chosen}\n";
+std::string site() {
+  return "  backend: cpu\n  max_jobs: 500\n" + plain_options() +
+         "rates: {stand-in: 1e-11}\n"
+         "policy: {widths: chosen}\n";
+}
 
 // Sixty-four of them must leave the processors to Slurm.
 constexpr const char* kWaits = "until [ -e \"$home/go\" ]; do sleep 1; done";
@@ -58,7 +59,7 @@ class Scenarios : public testing::Test {
   static void TearDownTestSuite() { bed_.reset(); }
   void SetUp() override {
     if (!bed_) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
-    queue_ = std::make_unique<SlurmQueue>(*bed_, SiteOptions{.slurm = kSite});
+    queue_ = std::make_unique<SlurmQueue>(*bed_, SiteOptions{.slurm = site()});
     if (by_real_engine()) {
       write_search();
     } else {
@@ -111,7 +112,9 @@ class Scenarios : public testing::Test {
     return becomes_true([&] { return jobs_that_run().size() == count; });
   }
   static Allocation allocation_of(const std::string& job) {
-    return {bed_->job_field(job, "NumNodes"), bed_->job_field(job, "TresPerNode")};
+    std::string gpus = bed_->job_field(job, "TresPerNode");
+    if (gpus.starts_with("gres/")) gpus[4] = ':';  // as newer versions write it
+    return {bed_->job_field(job, "NumNodes"), gpus};
   }
   // Of the jobs of all items' first attempts, in the order of the items.
   std::vector<Allocation> allocations(int items) const {

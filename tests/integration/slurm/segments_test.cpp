@@ -28,8 +28,7 @@ fi)sh";
 TEST(Segments, LetWhatIsMoreUrgentGoFirstAndLoseNothing) {
   if (!SlurmBed::missing().empty()) MARGAY_SKIP_FOR_WANT_OF("slurm", SlurmBed::missing());
   const SlurmBed bed(BedOptions{.nodes = 1, .gpus = 1, .accounting = false});
-  SlurmQueue queue(bed, SiteOptions{.slurm = "  backend: cpu\n"
-                                             "  options: {signal: USR1@60}\n"
+  SlurmQueue queue(bed, SiteOptions{.slurm = "  backend: cpu\n" + plain_options("signal: USR1@60") +
                                              "rates: {stand-in: 1e-11}\n"
                                              "policy: {widths: chosen, segment: 2m}\n"});
   queue.let_search_do(kSearches);

@@ -20,6 +20,13 @@ std::string api_version() {
 
 }  // namespace
 
+std::string plain_options(const std::string& others) {
+  const bool newer = std::getenv("MARGAY_SLURM_ROOT") != nullptr;
+  const std::string all =
+      std::string(newer ? "partition: main" : "") + (newer && !others.empty() ? ", " : "") + others;
+  return all.empty() ? "" : "  options: {" + all + "}\n";
+}
+
 std::string site_lines(const SlurmBed& bed, const SiteOptions& options) {
   std::string text = "cluster: slurm\ntick: 50ms\nslurm:\n";
   if (options.cli) {

@@ -21,6 +21,10 @@ struct SiteOptions {
   bool cli = false;  // by Slurm's commands in place of slurmrestd
 };
 
+// The line of the options of plain jobs, with `others` among them: newer versions of slurmrestd do
+// not say which partition is the default, and a site that is to choose widths names it.
+std::string plain_options(const std::string& others = "");
+
 // The lines of the site's configuration.
 std::string site_lines(const SlurmBed& bed, const SiteOptions& options = {});
 

@@ -153,7 +153,17 @@ TEST_F(DaemonWidthsTest, WithoutAPartitionThatTheClusterNamesNothingIsChosen) {
   const auto id = enqueue_known("a.mrc", Priority::kNormal);
   ticks(3);
   EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(count_logged("does not say which partition is its default"), 1);
   EXPECT_EQ(count_logged("slurm.options.partition"), 1);
+}
+
+TEST_F(DaemonWidthsTest, APartitionThatTheClusterDoesNotHaveIsNamed) {
+  config_.slurm.options["partition"] = "gone";
+  restart();
+  const auto id = enqueue_known("a.mrc", Priority::kNormal);
+  ticks(3);
+  EXPECT_EQ(attempt(id).shape, "1 GPU");
+  EXPECT_EQ(count_logged("'gone' is not the name of one partition"), 1);
 }
 
 TEST_F(DaemonWidthsTest, WhatWasStoppedForAWiderJobIsNotStoppedAgain) {
