@@ -238,9 +238,8 @@ void add_match(CLI::App& app, ExitCode& code, const std::vector<std::string>& ar
            "Search this micrograph in place of the configuration's");
   add_file(command, "--output", options.output,
            "Write the peak list to DIR/NAME.csv or DIR/NAME_peaks.csv, and beside it "
-           "NAME_manifest.json, "
-           "NAME_progress.json and pictures; for DIR/peaks.csv without NAME_ (default: beside "
-           "scaled_mip_path)");
+           "NAME_manifest.json, NAME_progress.json and pictures; for DIR/peaks.csv without NAME_ "
+           "(default: beside scaled_mip_path)");
   add_device_options(command, options.device);
   add_file(command, "--checkpoint", options.checkpoint,
            "Save the work done so far to this file; it is removed at the end (default: none)");

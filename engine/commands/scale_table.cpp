@@ -82,8 +82,7 @@ std::string scale_doubt(const ScaleTable& table) {
   return base::counted(best->ranks, "rank") + " had an efficiency of " +
          format("%.1f %%", 100 * table.efficiency(*best)) +
          ": the run with 1 rank was probably slowed down, by other programs or a slower node; "
-         "measure "
-         "again on equal machines without other work";
+         "measure again on equal machines without other work";
 }
 
 }  // namespace engine
