@@ -156,7 +156,13 @@ constexpr const char* kSearchText =
     "within\n"
     "# it of a higher one. Without it, within 5 pixels, as Leopard-EM does.\n"
     "#peaks:\n"
-    "#  particle_radius: 120.0\n";
+    "#  particle_radius: 120.0\n"
+    "# Margay's own, too: search on a coarser grid that holds what bandpass_filter lets pass; "
+    "about "
+    "\n"
+    "# twice as fast at 0.35 cycles per pixel. The error is measured before the search and shown.\n"
+    "#fourier_crop:\n"
+    "#  enabled: true\n";
 
 // "x" of DIR/x.mrc and of DIR/x.mrc.gz.
 std::string stem_of(const std::string& file) {

@@ -50,7 +50,9 @@ ExitCode run(const PeaksCommand& command) {
   maps.total_correlations = count_correlations(config, output_paths(config, "").manifest);
   const int template_size = read_mrc_header(config.template_volume_path).nx;
   const PeakOptions options = peak_options(command.peaks, config);
-  const std::vector<Peak> peaks = find_peaks(maps, options);
+  const std::optional<SearchGrid> grid = search_grid_of(
+      config, maps.height + template_size - 1, maps.width + template_size - 1, template_size);
+  const std::vector<Peak> peaks = find_peaks(maps, options, grid);
   const std::string text = peaks_csv(peaks, config, maps.total_correlations, template_size);
   if (command.output.empty()) {
     std::cout << text << std::flush;
@@ -58,7 +60,7 @@ ExitCode run(const PeaksCommand& command) {
   } else {
     write_text_atomically(command.output, text);
   }
-  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options)));
+  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options, grid)));
   return ExitCode::kDone;
 }
 

@@ -54,7 +54,8 @@ Rate of_all_ranks(const PredictedRate& one, int ranks) {
 struct Plan {
   int ranks = 1;
   SearchSpace space;
-  ProblemShape shape;
+  ProblemShape shape;                // of the micrograph
+  std::optional<SearchGrid> grid{};  // nullopt: the micrograph's own
   DevicePlan device;
   Rate rate;
   double seconds = 0;
@@ -92,12 +93,21 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   // match divides the cores in the same way.
   if (wanted.threads == 0) wanted.threads = std::max(1, cpu::available_cores() / plan.ranks);
   wanted.device = first_device(config.computation.gpu_ids, devices_for(wanted.backend).count);
-  plan.device = plan_device(plan.shape, wanted);
+  plan.grid = search_grid_of(config, plan.shape.height, plan.shape.width, plan.shape.template_size);
+  const std::string note_of_crop = crop_note(config, plan.grid);
+  if (!note_of_crop.empty()) config.notes.push_back(note_of_crop);
+  const ProblemShape of_search = on_grid(plan.shape, plan.grid);
+  plan.device = plan_device(of_search, wanted);
   // Who plans for any image wants counts, and at once.
   plan.rate =
-      of_all_ranks(predict_rate(plan.shape, plan.device, command.image_size == 0), plan.ranks);
+      of_all_ranks(predict_rate(of_search, plan.device, command.image_size == 0), plan.ranks);
   plan.seconds = static_cast<double>(plan.space.correlations()) / plan.rate.correlations_per_second;
   return plan;
+}
+
+Json grid_json(const std::optional<SearchGrid>& grid) {
+  if (!grid) return nullptr;
+  return {{"height", grid->height}, {"width", grid->width}, {"template_size", grid->template_size}};
 }
 
 Json plan_json(const Plan& plan) {
@@ -111,6 +121,7 @@ Json plan_json(const Plan& plan) {
           {"units", plan.space.units.size()},
           {"micrograph", {{"height", plan.shape.height}, {"width", plan.shape.width}}},
           {"template_size", plan.shape.template_size},
+          {"fourier_crop", grid_json(plan.grid)},
           {"backend", plan.device.backend},
           {"threads", plan.device.threads},
           {"batch", plan.device.batch},
@@ -138,7 +149,7 @@ ExitCode run(const PlanCommand& command) {
     std::cout << plan_json(plan).dump(2) << '\n';
     return ExitCode::kDone;
   }
-  std::cout << describe_plan(config, plan.space, plan.shape, plan.device) << '\n'
+  std::cout << describe_plan(config, plan.space, plan.shape, plan.grid, plan.device) << '\n'
             << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with this much\n")
             << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
             << plan.device.batch << " in flight; planes from " << plan.space.planes.front()

@@ -108,6 +108,8 @@ struct SearchConfig {
   DefocusSearch defocus;
   std::vector<OrientationGrid> orientations;  // one, or several joined in order
   PreprocessingFilters filters;
+  // Margay's own: to search on a coarser grid that holds what the bandpass lets pass.
+  bool fourier_crop = false;
   ResultPaths results;
   ComputationalConfig computation;
   PeakSection peaks;

@@ -54,7 +54,8 @@ SearchConfig read_top(const YamlSection& top, const std::string& micrograph) {
   top.allow_only({"micrograph_path", "template_volume_path", base::kMicrographHashKey,
                   base::kVolumeHashKey, "optics_group", "defocus_search_config",
                   "orientation_search_config", "preprocessing_filters", "match_template_result",
-                  "computational_config", "peaks", "micrograph", "template_volume"});
+                  "computational_config", "peaks", "fourier_crop", "micrograph",
+                  "template_volume"});
   for (const std::string key : {"micrograph", "template_volume"}) {
     if (top.has(key)) top.refuse(key, "cannot be given in a file: write " + key + "_path");
   }
@@ -71,6 +72,7 @@ SearchConfig read_top(const YamlSection& top, const std::string& micrograph) {
   config.results = read_results(top.section("match_template_result"));
   config.computation = read_computation(top.section("computational_config"), config.notes);
   config.peaks = read_peaks(top.optional_section("peaks"));
+  config.fourier_crop = read_fourier_crop(top.optional_section("fourier_crop"));
   return config;
 }
 

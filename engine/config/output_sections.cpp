@@ -1,4 +1,4 @@
-// Implements read_results, read_computation and read_peaks of sections.h.
+// Implements read_results, read_computation, read_peaks and read_fourier_crop of sections.h.
 #include <map>
 #include <string>
 #include <vector>
@@ -90,6 +90,11 @@ PeakSection read_peaks(const YamlSection& section) {
     peaks.particle_radius = section.value("particle_radius").number_at_least(0.0);
   }
   return peaks;
+}
+
+bool read_fourier_crop(const YamlSection& section) {
+  section.allow_only({"enabled"});
+  return section.flag("enabled", false);
 }
 
 ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes) {

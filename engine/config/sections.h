@@ -21,5 +21,6 @@ PreprocessingFilters read_filters(const YamlSection& section, std::vector<std::s
 ComputationalConfig read_computation(const YamlSection& section, std::vector<std::string>& notes);
 ResultPaths read_results(const YamlSection& section);
 PeakSection read_peaks(const YamlSection& section);
+bool read_fourier_crop(const YamlSection& section);
 
 }  // namespace engine

@@ -109,6 +109,28 @@ Peak peak_at(const Maps& maps, int row, int column) {
               .relative_defocus = maps.relative_defocus.at(row, column)};
 }
 
+double cutoff_of(const Maps& maps, const PeakOptions& options) {
+  if (options.cutoff) {
+    if (std::isnan(*options.cutoff)) throw InputError("cut-off of the peaks: not a number");
+    return *options.cutoff;
+  }
+  const double pixels = static_cast<double>(metric_map(maps, options.metric).pixels.size());
+  return noise_cutoff(pixels, static_cast<double>(maps.total_correlations),
+                      options.false_positives);
+}
+
+std::vector<Peak> peaks_of(const Maps& maps, const PeakOptions& options) {
+  const Image& map = metric_map(maps, options.metric);
+  AcceptedPeaks accepted(map.height, map.width, options.mask_radius);
+  std::vector<Peak> peaks;
+  for (const Candidate& candidate : candidates_above(map, cutoff_of(maps, options))) {
+    if (accepted.near(candidate)) continue;
+    accepted.add(candidate);
+    peaks.push_back(peak_at(maps, candidate.row, candidate.column));
+  }
+  return peaks;
+}
+
 }  // namespace
 
 double noise_cutoff(double pixels, double correlations, double false_positives) {
@@ -127,14 +149,9 @@ double noise_cutoff(double pixels, double correlations, double false_positives) 
   return std::numbers::sqrt2 * x;
 }
 
-double peak_cutoff(const Maps& maps, const PeakOptions& options) {
-  if (options.cutoff) {
-    if (std::isnan(*options.cutoff)) throw InputError("cut-off of the peaks: not a number");
-    return *options.cutoff;
-  }
-  const double pixels = static_cast<double>(metric_map(maps, options.metric).pixels.size());
-  return noise_cutoff(pixels, static_cast<double>(maps.total_correlations),
-                      options.false_positives);
+double peak_cutoff(const Maps& maps, const PeakOptions& options,
+                   const std::optional<SearchGrid>& grid) {
+  return cutoff_of(grid ? on_search_grid(maps, *grid) : maps, options);
 }
 
 PeakOptions peak_options(const PeakChoice& choice, const SearchConfig& config) {
@@ -152,18 +169,19 @@ PeakOptions peak_options(const PeakChoice& choice, const SearchConfig& config) {
   return options;
 }
 
-std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options) {
+std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options,
+                             const std::optional<SearchGrid>& grid) {
   if (!(options.mask_radius >= 0.0)) {
     throw InputError("mask radius of the peaks: must be 0 or more pixels, not " +
                      std::to_string(options.mask_radius));
   }
-  const Image& map = metric_map(maps, options.metric);
-  AcceptedPeaks accepted(map.height, map.width, options.mask_radius);
-  std::vector<Peak> peaks;
-  for (const Candidate& candidate : candidates_above(map, peak_cutoff(maps, options))) {
-    if (accepted.near(candidate)) continue;
-    accepted.add(candidate);
-    peaks.push_back(peak_at(maps, candidate.row, candidate.column));
+  if (!grid) return peaks_of(maps, options);
+  PeakOptions of_search = options;
+  of_search.mask_radius *= static_cast<double>(grid->to) / grid->of;
+  std::vector<Peak> peaks = peaks_of(on_search_grid(maps, *grid), of_search);
+  for (Peak& peak : peaks) {
+    peak.x = grid->pixel_of(peak.x);
+    peak.y = grid->pixel_of(peak.y);
   }
   return peaks;
 }

@@ -7,6 +7,7 @@
 
 #include "engine/config/config.h"
 #include "engine/numerics/maps.h"
+#include "engine/numerics/search_grid.h"
 
 namespace engine {
 
@@ -47,9 +48,13 @@ double noise_cutoff(double pixels, double correlations, double false_positives);
 
 // Returns the pixels strictly above the cut-off, the highest first, without those that are nearer
 // than mask_radius to a higher peak. Of equal pixels the one in the lower row, then column, goes
-// first. Throws InputError for a mask radius or a cut-off that is out of range.
-std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options);
+// first. Where the search had a coarser grid, its pixels are picked and counted, and a peak is at
+// the pixel of the micrograph that is nearest. Throws InputError for a mask radius or a cut-off
+// that is out of range.
+std::vector<Peak> find_peaks(const Maps& maps, const PeakOptions& options,
+                             const std::optional<SearchGrid>& grid = std::nullopt);
 // Returns the cut-off that find_peaks() uses. Throws InputError.
-double peak_cutoff(const Maps& maps, const PeakOptions& options);
+double peak_cutoff(const Maps& maps, const PeakOptions& options,
+                   const std::optional<SearchGrid>& grid = std::nullopt);
 
 }  // namespace engine

@@ -80,6 +80,21 @@ Json precision_error(const std::optional<PrecisionError>& error) {
   return {{"units", error->units}, {"mip_rms", error->rms}, {"mip_largest", error->largest}};
 }
 
+// Null where the search ran on the micrograph's own pixels.
+Json fourier_crop(const Manifest& manifest) {
+  if (!manifest.grid) return nullptr;
+  Json crop = {{"height", manifest.grid->height},
+               {"width", manifest.grid->width},
+               {"template_size", manifest.grid->template_size}};
+  if (const auto& error = manifest.crop_error) {
+    crop["units"] = error->units;
+    crop["mip_rms"] = error->rms;
+    crop["mip_largest"] = error->largest;
+    crop["peaks_lower"] = error->lower;
+  }
+  return crop;
+}
+
 Json inputs(const Manifest& manifest) {
   const SearchConfig& config = manifest.config;
   const InputHashes& hashes = manifest.input_hashes;
@@ -151,6 +166,7 @@ std::string manifest_json(const Manifest& manifest) {
                      {"other_ranks", other_ranks(manifest.other_ranks)},
                      {"precision", manifest.precision},
                      {"precision_error", precision_error(manifest.precision_error)},
+                     {"fourier_crop", fourier_crop(manifest)},
                      {"fft", manifest.fft},
                      {"tiling", manifest.tiling.empty() ? Json(nullptr) : Json(manifest.tiling)},
                      {"numerics_version", manifest.numerics_version},

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/crop_error.h"
 #include "engine/backend/precision_error.h"
 #include "engine/config/config.h"
 #include "engine/config/input_checks.h"
@@ -53,6 +54,8 @@ struct Manifest {
   Timings timings;
   std::string precision = "fp32";                 // of precision_name()
   std::optional<PrecisionError> precision_error;  // measured, unless the precision is fp32
+  std::optional<SearchGrid> grid{};               // of the search; nullopt: the micrograph's own
+  std::optional<CropError> crop_error{};          // measured where there is a grid
   std::string fft = "fftw";                       // "fftw", "cufft", "fused"
   std::string tiling;  // of the CUDA fused path, from describe_tiling(); else empty
   int numerics_version = 1;

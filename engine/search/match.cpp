@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "engine/backend/crop_error.h"
 #include "engine/config/input_checks.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
@@ -124,12 +125,18 @@ class Match {
     }
     const ProblemShape shape{height, width, template_size_, static_cast<int>(space.planes.size()),
                              space.orientations()};
-    device_ = plan_device(shape, wanted);
+    grid_ = search_grid_of(config, height, width, template_size_);
+    const std::string note_of_crop = crop_note(config, grid_);
+    if (!note_of_crop.empty()) config.notes.push_back(note_of_crop);
+    device_ = plan_device(on_grid(shape, grid_), wanted);
     if (device_.precision != "fp32") {
-      exact_device_ = plan_device(shape, in_single_precision(wanted));
+      exact_device_ = plan_device(on_grid(shape, grid_), in_single_precision(wanted));
     }
-    const uint64_t map_pixels = static_cast<uint64_t>(height - template_size_ + 1) *
-                                static_cast<uint64_t>(width - template_size_ + 1);
+    if (grid_) whole_device_ = plan_device(shape, in_single_precision(wanted));
+    manifest_.micrograph_height = height;
+    manifest_.micrograph_width = width;
+    const uint64_t map_pixels =
+        static_cast<uint64_t>(map_height()) * static_cast<uint64_t>(map_width());
     check_files(map_pixels);
     if (!picking_.cutoff) {  // refused now, not after the search
       noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
@@ -141,7 +148,7 @@ class Match {
     for (const std::string& warning : implausible_settings(config)) say("warning: " + warning);
     for (const std::string& note : config.notes) say("note: " + note);
     for (const std::string& note : device_.notes) say("note: " + note);
-    say(describe_plan(config, space, shape, device_));
+    say(describe_plan(config, space, shape, grid_, device_));
     manifest_.device = describe_device(device_);
     manifest_.precision = device_.precision;
     manifest_.fft = device_.fft;
@@ -150,10 +157,12 @@ class Match {
     manifest_.defocus_planes = static_cast<int64_t>(space.planes.size());
     manifest_.correlations = space.correlations();
     manifest_.units = static_cast<int64_t>(space.units.size());
-    manifest_.micrograph_height = height;
-    manifest_.micrograph_width = width;
     manifest_.template_size = template_size_;
+    manifest_.grid = grid_;
   }
+
+  int map_height() const { return manifest_.micrograph_height - template_size_ + 1; }
+  int map_width() const { return manifest_.micrograph_width - template_size_ + 1; }
 
   // What cannot be written, or would destroy an input, must be refused before hours are spent.
   void check_files(uint64_t map_pixels) const {
@@ -184,9 +193,10 @@ class Match {
     reporter_.emplace(outputs_.progress);
     const auto start = Clock::now();
     Search search = prepare(leader);
+    const std::optional<Accumulators> whole = correlate_whole(search, leader);
     manifest_.search_hash = search.identity.hash();
     if (leader.size() > 1) give_inputs(search, leader, stop);
-    const std::unique_ptr<Backend> backend = start_device(search, leader);
+    const std::unique_ptr<Backend> backend = start_device(search, whole, leader);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
                          .checkpoint_every = options_.checkpoint_every,
@@ -202,6 +212,7 @@ class Match {
     manifest_.resumed_units = result.resumed_units;
     if (!result.stopped) {
       maps_ = finalise(result.accumulators, search.space.list.orientations, search.space.planes);
+      if (grid_) maps_ = on_micrograph(maps_, *grid_, map_height(), map_width());
       result.accumulators = {};
     }
     return result;
@@ -240,21 +251,41 @@ class Match {
     return "gloo";
   }
 
-  std::unique_ptr<Backend> start_device(const Search& search, Leader& leader) {
+  // Some of the search's units on the micrograph's own grid, which is let go then.
+  std::optional<Accumulators> correlate_whole(Search& search, Leader& leader) {
+    if (!search.whole) return std::nullopt;
     const auto busy = leader.watchdog().busy(Activity::kStart);
-    return make_measured_backend(search);
+    Accumulators found = accumulate_sample(*make_backend(*search.whole, *whole_device_),
+                                           sample_units(search.space.units));
+    search.whole.reset();
+    return found;
   }
 
-  // The error of a reduced precision is measured first. The device never holds both backends.
-  std::unique_ptr<Backend> make_measured_backend(const Search& search) {
-    if (!exact_device_) return make_backend(search.problem, device_);
+  std::unique_ptr<Backend> start_device(const Search& search,
+                                        const std::optional<Accumulators>& whole, Leader& leader) {
+    const auto busy = leader.watchdog().busy(Activity::kStart);
+    return make_measured_backend(search, whole);
+  }
+
+  // The errors of a coarser grid and of a reduced precision are measured first. The device never
+  // holds two backends.
+  std::unique_ptr<Backend> make_measured_backend(const Search& search,
+                                                 const std::optional<Accumulators>& whole) {
+    if (!whole && !exact_device_) return make_backend(search.problem, device_);
     const std::vector<Unit> sample = sample_units(search.space.units);
-    const Accumulators exact =
-        accumulate_sample(*make_backend(search.problem, *exact_device_), sample);
+    const auto units = static_cast<int64_t>(sample.size());
+    const Accumulators exact = accumulate_sample(
+        *make_backend(search.problem, exact_device_ ? *exact_device_ : device_), sample);
+    if (whole) {
+      manifest_.crop_error = crop_error(*whole, exact, *grid_, units);
+      note(describe_crop_error(*manifest_.crop_error));
+    }
     std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
-    manifest_.precision_error = precision_error(exact, accumulate_sample(*backend, sample),
-                                                static_cast<int64_t>(sample.size()));
-    note(describe_precision_error(device_.precision, *manifest_.precision_error));
+    if (exact_device_) {
+      manifest_.precision_error =
+          precision_error(exact, accumulate_sample(*backend, sample), units);
+      note(describe_precision_error(device_.precision, *manifest_.precision_error));
+    }
     return backend;
   }
 
@@ -270,14 +301,14 @@ class Match {
     result.progress.state = "writing";
     reporter_->report(result.progress);
     const SearchConfig& config = manifest_.config;
-    std::vector<Peak> peaks = find_peaks(maps_, picking_);
+    std::vector<Peak> peaks = find_peaks(maps_, picking_, grid_);
     manifest_.map_height = maps_.height;
     manifest_.map_width = maps_.width;
     manifest_.peaks = static_cast<int64_t>(peaks.size());
     manifest_.peak_metric = picking_.metric == PeakMetric::kMip ? "mip" : "scaled-mip";
     manifest_.false_positives = picking_.false_positives;
     manifest_.mask_radius = picking_.mask_radius;
-    manifest_.cutoff = peak_cutoff(maps_, picking_);
+    manifest_.cutoff = peak_cutoff(maps_, picking_, grid_);
     manifest_.best_z = result.best_z;
     // An old manifest must not vouch for a mixture of old and new files.
     fs::remove(outputs_.manifest);
@@ -321,6 +352,8 @@ class Match {
   std::mutex notes_mutex_;  // of its notes, while the leader lives
   DevicePlan device_;
   std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
+  std::optional<SearchGrid> grid_;          // nullopt: the micrograph's own
+  std::optional<DevicePlan> whole_device_;  // for measuring the error of the grid
   int template_size_ = 0;
   Image micrograph_;
   Volume volume_;
@@ -328,13 +361,28 @@ class Match {
   std::optional<ProgressReporter> reporter_;
 };
 
+std::string sides_text(const ProblemShape& shape) {
+  return std::to_string(shape.width) + " x " + std::to_string(shape.height) + " pixels, template " +
+         std::to_string(shape.template_size) + "^3";
+}
+
 }  // namespace
 
+std::string crop_note(const SearchConfig& config, const std::optional<SearchGrid>& grid) {
+  if (!config.fourier_crop || grid) return "";
+  const bool limited = resolution_limit(config.filters.bandpass).has_value();
+  return limited ? "fourier_crop has no effect: no coarser grid that holds the bandpass saves a "
+                   "tenth of the pixels"
+                 : "fourier_crop has no effect: preprocessing_filters.bandpass_filter lets all "
+                   "frequencies pass (high_freq_cutoff + falloff below 0.5 would not)";
+}
+
 std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
-                          const ProblemShape& shape, const DevicePlan& device) {
-  return config.micrograph_path + ": " + std::to_string(shape.width) + " x " +
-         std::to_string(shape.height) + " pixels, template " + std::to_string(shape.template_size) +
-         "^3, " + grouped_number(space.orientations()) + " orientations x " +
+                          const ProblemShape& shape, const std::optional<SearchGrid>& grid,
+                          const DevicePlan& device) {
+  return config.micrograph_path + ": " + sides_text(shape) +
+         (grid ? ", searched as " + sides_text(on_grid(shape, grid)) : "") + ", " +
+         grouped_number(space.orientations()) + " orientations x " +
          base::counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
          grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
          "\n" + describe_memory(device);

@@ -1,4 +1,4 @@
-// Implements make_search_space and prepare_search of search.h.
+// Implements make_search_space, on_grid and prepare_search of search.h.
 #include "engine/search/search.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "base/sha256.h"
 #include "engine/error.h"
+#include "engine/numerics/fourier_crop.h"
 #include "engine/numerics/preprocess.h"
 
 namespace engine {
@@ -89,19 +90,28 @@ std::string shape_text(int height, int width) {
   return std::to_string(height) + 'x' + std::to_string(width) + ':';
 }
 
+std::string grid_text(const SearchGrid& grid) {
+  return std::to_string(grid.height) + 'x' + std::to_string(grid.width) + ':' +
+         std::to_string(grid.template_size);
+}
+
 SearchIdentity identify(const SearchConfig& config, const SearchSpace& space,
-                        const Image& micrograph, const Volume& volume) {
+                        const std::optional<SearchGrid>& grid, const Image& micrograph,
+                        const Volume& volume) {
   std::vector<float> angles;
   for (const Orientation& o : space.list.orientations) {
     angles.insert(angles.end(), {o.phi, o.theta, o.psi});
   }
-  return {{{"micrograph",
-            shape_text(micrograph.height, micrograph.width) + hash_floats(micrograph.pixels)},
-           {"template", shape_text(volume.size, volume.size) + hash_floats(volume.voxels)},
-           {"optics", optics_text(config.optics)},
-           {"defocus planes", hash_floats(space.planes)},
-           {"orientations", hash_floats(angles)},
-           {"filters", filters_text(config.filters)}}};
+  SearchIdentity identity{
+      {{"micrograph",
+        shape_text(micrograph.height, micrograph.width) + hash_floats(micrograph.pixels)},
+       {"template", shape_text(volume.size, volume.size) + hash_floats(volume.voxels)},
+       {"optics", optics_text(config.optics)},
+       {"defocus planes", hash_floats(space.planes)},
+       {"orientations", hash_floats(angles)},
+       {"filters", filters_text(config.filters)}}};
+  if (grid) identity.parts.emplace_back("fourier_crop", grid_text(*grid));
+  return identity;
 }
 
 // Values beyond single precision would make every correlation NaN.
@@ -144,14 +154,45 @@ SearchSpace make_search_space(const SearchConfig& config) {
   return space;
 }
 
+ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid) {
+  if (!grid) return shape;
+  shape.height = grid->height;
+  shape.width = grid->width;
+  shape.template_size = grid->template_size;
+  return shape;
+}
+
+namespace {
+
+// The problem on a coarser grid, but for the image.
+Problem cropped(const Problem& whole, const SearchGrid& grid) {
+  Problem p;
+  p.height = grid.height;
+  p.width = grid.width;
+  p.template_size = grid.template_size;
+  p.volume_spectrum =
+      crop_volume_spectrum(whole.volume_spectrum, whole.template_size, grid.template_size);
+  for (const auto& filter : whole.filters) {
+    p.filters.push_back(crop_filter(filter, whole.template_size, grid.template_size));
+  }
+  p.magnified = whole.magnified;
+  p.extreme_pixel = whole.extreme_pixel;
+  p.magnification = whole.magnification;
+  p.orientations = whole.orientations;
+  return p;
+}
+
+}  // namespace
+
 Search prepare_search(const SearchConfig& config, const Image& micrograph, const Volume& volume) {
   Search search;
   search.config = config;
   search.space = make_search_space(config);
+  search.grid = search_grid_of(config, micrograph.height, micrograph.width, volume.size);
   // These take seconds each for a large template. Where no thread is to be had, one after another.
   constexpr auto kBeside = std::launch::async | std::launch::deferred;
-  auto identity =
-      std::async(kBeside, [&] { return identify(config, search.space, micrograph, volume); });
+  auto identity = std::async(
+      kBeside, [&] { return identify(config, search.space, search.grid, micrograph, volume); });
   auto spectrum = std::async(kBeside, [&] { return volume_spectrum(volume); });
   Problem& p = search.problem;
   p.height = micrograph.height;
@@ -166,15 +207,22 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
     search.notes.push_back(p.extreme_pixel +
                            ": such a pixel lowers all scores; remove hot pixels before the search");
   }
+  std::vector<std::complex<float>> cropped_image;
   {
     const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
     p.image_spectrum.assign(image.spectrum.begin(), image.spectrum.end());
     p.filters =
         projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
+    if (search.grid) cropped_image = crop_image_spectrum(image, *search.grid);
   }
   p.volume_spectrum = spectrum.get();
   search.identity = identity.get();
   check_finite(config, p);
+  if (search.grid) {
+    search.whole = std::move(p);
+    search.problem = cropped(*search.whole, *search.grid);
+    search.problem.image_spectrum = std::move(cropped_image);
+  }
   return search;
 }
 

@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/backend/backend.h"
 #include "engine/config/config.h"
 #include "engine/io/mrc.h"
+#include "engine/numerics/search_grid.h"
 #include "engine/numerics/statistics.h"
 #include "engine/results/checkpoint.h"
 #include "engine/results/progress.h"
@@ -38,10 +40,17 @@ struct SearchSpace {
 // Throws InputError when there is nothing to search, or too many correlations for kIndexLimit.
 SearchSpace make_search_space(const SearchConfig& config);
 
+// Returns the shape of a search on `grid` (search_grid_of()), of which `shape` has the sides of the
+// micrograph and the template.
+ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid);
+
 struct Search {
   SearchConfig config;
   SearchSpace space;
   Problem problem;
+  std::optional<SearchGrid> grid{};  // nullopt: the micrograph's own
+  // Where there is a grid: the same search on the micrograph's own, to measure the error by.
+  std::optional<Problem> whole{};
   SearchIdentity identity;
   std::vector<std::string> notes{};  // a sentence each, for the user
 };

@@ -1,0 +1,90 @@
+#include "engine/backend/crop_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <vector>
+
+namespace engine {
+namespace {
+
+constexpr size_t kPeaks = 1000;
+
+double mip_at(const Accumulators& a, int row, int column) {
+  const size_t at =
+      static_cast<size_t>(row) * static_cast<size_t>(a.width) + static_cast<size_t>(column);
+  return static_cast<double>(best_value(a.best[at]));
+}
+
+struct Place {
+  int row, column;
+  double mip;
+};
+
+// The largest MIP within one pixel of a place.
+double largest_around(const Accumulators& a, int row, int column) {
+  double largest = mip_at(a, std::clamp(row, 0, a.height - 1), std::clamp(column, 0, a.width - 1));
+  for (int y = std::max(0, row - 1); y <= std::min(row + 1, a.height - 1); ++y) {
+    for (int x = std::max(0, column - 1); x <= std::min(column + 1, a.width - 1); ++x) {
+      largest = std::max(largest, mip_at(a, y, x));
+    }
+  }
+  return largest;
+}
+
+std::vector<Place> highest_peaks(const Accumulators& a) {
+  std::vector<Place> peaks;
+  for (int y = 1; y + 1 < a.height; ++y) {
+    for (int x = 1; x + 1 < a.width; ++x) {
+      const double mip = mip_at(a, y, x);
+      if (mip >= largest_around(a, y, x)) peaks.push_back({y, x, mip});
+    }
+  }
+  const auto higher = [](const Place& one, const Place& other) { return one.mip > other.mip; };
+  const size_t kept = std::min(peaks.size(), kPeaks);
+  std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(kept), peaks.end(),
+                    higher);
+  peaks.resize(kept);
+  return peaks;
+}
+
+}  // namespace
+
+CropError crop_error(const Accumulators& whole, const Accumulators& cropped, const SearchGrid& grid,
+                     int64_t units) {
+  CropError error{.units = units};
+  double squares = 0;
+  int64_t shared = 0;
+  for (int y = 0; y * grid.of < whole.height; ++y) {
+    for (int x = 0; x * grid.of < whole.width; ++x) {
+      const double difference = std::abs(mip_at(cropped, y * grid.to, x * grid.to) -
+                                         mip_at(whole, y * grid.of, x * grid.of));
+      squares += difference * difference;
+      error.largest = std::max(error.largest, difference);
+      ++shared;
+    }
+  }
+  error.rms = std::sqrt(squares / static_cast<double>(shared));
+  double high = 0, found = 0;
+  for (const Place& peak : highest_peaks(whole)) {
+    high += peak.mip;
+    found += largest_around(cropped, grid.nearest(peak.row), grid.nearest(peak.column));
+    ++error.peaks;
+  }
+  if (high > 0) error.lower = 1 - found / high;
+  return error;
+}
+
+std::string describe_crop_error(const CropError& error) {
+  char numbers[256];
+  std::snprintf(numbers, sizeof numbers,
+                "over %lld units of this search the MIP differs by %.2g rms and %.2g at most, in "
+                "deviations of the noise, where both grids have a pixel, and its %lld highest "
+                "peaks are %.1f %% lower, as the pixels lie farther apart",
+                static_cast<long long>(error.units), error.rms, error.largest,
+                static_cast<long long>(error.peaks), 100 * error.lower);
+  return std::string("fourier_crop: ") + numbers;
+}
+
+}  // namespace engine

@@ -1,0 +1,93 @@
+#include "engine/numerics/fourier_crop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "engine/numerics/fft.h"
+
+namespace engine {
+namespace {
+
+// The row of a half plane of `of` rows that has the frequency of row `row` of `to`.
+int row_in(int row, int to, int of) { return row < to / 2 ? row : row - to + of; }
+
+size_t index(int row, int column, int width) {
+  return static_cast<size_t>(row) * (static_cast<size_t>(width) / 2 + 1) +
+         static_cast<size_t>(column);
+}
+
+using Spectrum = std::vector<std::complex<double>>;
+
+// Forward transform of the image with zeros at the ends of its rows and columns. A correlation is
+// scaled by the pixels of the image, so that more of them call for a smaller image.
+Spectrum padded_spectrum(const PreparedImage& image, int height, int width) {
+  const std::vector<double> pixels = inverse_2d(image.spectrum, image.height, image.width);
+  const double scale = std::sqrt(static_cast<double>(image.height) * image.width /
+                                 (static_cast<double>(height) * width));
+  // The inverse transform is divided by the number of pixels; in float32 they are made larger.
+  const double larger = std::sqrt(static_cast<double>(image.height) * image.width);
+  Image padded(height, width);
+  size_t i = 0;
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x, ++i) {
+      padded.at(y, x) = static_cast<float>(pixels[i] * larger);
+    }
+  }
+  Spectrum spectrum = forward_2d(padded);
+  for (std::complex<double>& value : spectrum) value *= scale / larger;
+  spectrum[0] = 0;
+  return spectrum;
+}
+
+}  // namespace
+
+std::vector<std::complex<float>> crop_image_spectrum(const PreparedImage& image,
+                                                     const SearchGrid& grid) {
+  const bool padded = grid.padded_height != image.height || grid.padded_width != image.width;
+  const Spectrum own =
+      padded ? padded_spectrum(image, grid.padded_height, grid.padded_width) : Spectrum();
+  const Spectrum& spectrum = padded ? own : image.spectrum;
+  std::vector<std::complex<float>> out(index(grid.height, 0, grid.width));
+  for (int row = 0; row < grid.height; ++row) {
+    // At the highest frequencies of the grid two of the micrograph would fall on one sample.
+    if (row == grid.height / 2) continue;
+    const std::complex<double>* from =
+        &spectrum[index(row_in(row, grid.height, grid.padded_height), 0, grid.padded_width)];
+    std::transform(from, from + grid.width / 2, &out[index(row, 0, grid.width)],
+                   [](const std::complex<double>& value) { return std::complex<float>(value); });
+  }
+  return out;
+}
+
+std::vector<std::complex<float>> crop_volume_spectrum(
+    const std::vector<std::complex<float>>& spectrum, int of, int to) {
+  // Zero frequency is in the middle of z and y.
+  const int first = (of - to) / 2;
+  const size_t plane = index(of, 0, of);
+  std::vector<std::complex<float>> out;
+  out.reserve(index(to, 0, to) * static_cast<size_t>(to));
+  for (int z = first; z < first + to; ++z) {
+    for (int y = first; y < first + to; ++y) {
+      const auto row = spectrum.begin() + static_cast<std::ptrdiff_t>(
+                                              static_cast<size_t>(z) * plane + index(y, 0, of));
+      out.insert(out.end(), row, row + to / 2 + 1);
+    }
+  }
+  return out;
+}
+
+std::vector<std::complex<float>> crop_filter(const std::vector<std::complex<float>>& filter, int of,
+                                             int to) {
+  std::vector<std::complex<float>> out;
+  out.reserve(index(to, 0, to));
+  for (int row = 0; row < to; ++row) {
+    const auto begin =
+        filter.begin() + static_cast<std::ptrdiff_t>(index(row_in(row, to, of), 0, of));
+    out.insert(out.end(), begin, begin + to / 2 + 1);
+  }
+  return out;
+}
+
+}  // namespace engine

@@ -1,0 +1,147 @@
+// Searches on a coarser grid beside the same ones on the micrograph's own.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+
+#include "engine/backend/crop_error.h"
+#include "engine/backend/precision_error.h"
+#include "engine/error.h"
+#include "tests/unit/engine/scratch.h"
+#include "tests/unit/engine/search/small_search.h"
+
+namespace engine {
+namespace {
+
+SearchConfig limited_config(bool cropped) {
+  SearchConfig config = small_config();
+  config.filters.bandpass = {.enabled = true, .high_freq_cutoff = 0.22, .falloff = 0.03};
+  config.fourier_crop = cropped;
+  return config;
+}
+
+struct Grids {
+  SmallSearch whole{limited_config(false)};
+  SmallSearch cropped{limited_config(true)};
+};
+
+CropError error_of(const Grids& grids) {
+  return crop_error(run_whole(grids.whole, 1, 4), run_whole(grids.cropped, 1, 4),
+                    *grids.cropped.search.grid,
+                    static_cast<int64_t>(grids.whole.search.space.units.size()));
+}
+
+TEST(CroppedSearch, CorrelatesAsTheWholeOneDoes) {
+  Grids grids;
+  ASSERT_TRUE(grids.cropped.search.grid);
+  EXPECT_FALSE(grids.whole.search.grid);
+  EXPECT_EQ(grids.cropped.search.problem.template_size, 10);
+  // 72 x 90 pixels are no multiples of 16.
+  EXPECT_EQ(grids.cropped.search.grid->padded_height, 80);
+  EXPECT_EQ(grids.cropped.search.grid->padded_width, 96);
+  const CropError error = error_of(grids);
+  EXPECT_GT(error.rms, 0);
+  // Of 1, the deviation of a correlation with noise. The template reaches the edges of its box.
+  EXPECT_LT(error.rms, 0.12);
+  EXPECT_LT(error.largest, 0.5);
+  EXPECT_GT(error.peaks, 10);
+  EXPECT_LT(std::abs(error.lower), 0.25);
+}
+
+TEST(CroppedSearch, DiffersLittleWhereTheTemplateEndsWithinItsBox) {
+  constexpr int kSize = 32;
+  Volume roomy{kSize, std::vector<float>(kSize * kSize * kSize)};
+  for (int z = 0; z < kSmallTemplate; ++z) {
+    for (int y = 0; y < kSmallTemplate; ++y) {
+      for (int x = 0; x < kSmallTemplate; ++x) {
+        roomy.voxels[static_cast<size_t>(((z + 8) * kSize + y + 8) * kSize + x + 8)] =
+            blobs().voxels[static_cast<size_t>((z * kSmallTemplate + y) * kSmallTemplate + x)];
+      }
+    }
+  }
+  Grids grids;
+  const Image micrograph =
+      simulate(roomy, grids.whole.config.optics, {.height = 128, .width = 160, .seed = 5})
+          .micrograph;
+  for (SmallSearch* f : {&grids.whole, &grids.cropped}) {
+    f->search = prepare_search(f->config, micrograph, roomy);
+  }
+  const SearchGrid& grid = *grids.cropped.search.grid;
+  EXPECT_EQ(grid.template_size, 18);
+  EXPECT_EQ(grid.padded_height, 128);
+  EXPECT_EQ(grid.padded_width, 160);
+  const CropError error = error_of(grids);
+  EXPECT_LT(error.rms, 0.05);
+  EXPECT_LT(std::abs(error.lower), 0.25);
+}
+
+TEST(CroppedSearch, GivesTheSameBitsForEveryNumberOfThreadsAndEveryBatch) {
+  const SmallSearch f(limited_config(true));
+  const Accumulators reference = run_whole(f, 1, 1);
+  EXPECT_TRUE(same_bits(run_whole(f, 3, 5), reference));
+  EXPECT_EQ(reference.height, f.search.grid->height - f.search.grid->template_size + 1);
+}
+
+TEST(CroppedSearch, KeepsTheWholeProblemForMeasuringItsError) {
+  const Grids grids;
+  ASSERT_TRUE(grids.cropped.search.whole);
+  const Problem& whole = *grids.cropped.search.whole;
+  const Problem& same = grids.whole.search.problem;
+  EXPECT_EQ(whole.image_spectrum, same.image_spectrum);
+  EXPECT_EQ(whole.volume_spectrum, same.volume_spectrum);
+  EXPECT_EQ(whole.filters, same.filters);
+  EXPECT_EQ(whole.template_size, same.template_size);
+}
+
+TEST(CroppedSearch, IsAnotherSearchThanTheWholeOne) {
+  const Grids grids;
+  const ScratchFolder folder;
+  const std::string path = folder.file("half.ckpt");
+  const auto backend = grids.whole.backend(1, 4);
+  const std::atomic<bool> now = true;
+  run_search(grids.whole.search, *backend, {.checkpoint = path}, now);
+  ASSERT_TRUE(std::filesystem::exists(path));
+  const auto other = grids.cropped.backend(1, 4);
+  try {
+    run_search(grids.cropped.search, *other, {.resume = path}, now);
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& e) {
+    EXPECT_THAT(e.what(), testing::HasSubstr("fourier_crop"));
+  }
+}
+
+TEST(CroppedSearch, WithoutALimitIsTheWholeSearch) {
+  SearchConfig config = small_config();
+  const SmallSearch plain(config);
+  config.fourier_crop = true;
+  const SmallSearch asked(config);
+  EXPECT_FALSE(asked.search.grid);
+  EXPECT_EQ(asked.search.identity.hash(), plain.search.identity.hash());
+  EXPECT_TRUE(same_bits(run_whole(asked, 1, 4), run_whole(plain, 1, 4)));
+}
+
+TEST(CropError, IsMeasuredWhereBothGridsHaveAPixel) {
+  const SearchGrid grid{.to = 1, .of = 2};
+  Accumulators whole(5, 5), cropped(3, 3);
+  for (size_t i = 0; i < whole.best.size(); ++i) {
+    whole.best[i] = pack_best(1.0f, static_cast<uint32_t>(i));
+  }
+  for (size_t i = 0; i < cropped.best.size(); ++i) cropped.best[i] = pack_best(1.0f, 0);
+  whole.best[2 * 5 + 2] = pack_best(4.0f, 0);    // a peak
+  cropped.best[1 * 3 + 1] = pack_best(3.0f, 0);  // at the same place
+  const CropError error = crop_error(whole, cropped, grid, 16);
+  EXPECT_EQ(error.units, 16);
+  EXPECT_DOUBLE_EQ(error.largest, 1.0);
+  EXPECT_DOUBLE_EQ(error.rms, 1.0 / 3);
+  EXPECT_EQ(error.peaks, 1);
+  EXPECT_DOUBLE_EQ(error.lower, 0.25);
+  EXPECT_EQ(
+      describe_crop_error(error),
+      "fourier_crop: over 16 units of this search the MIP differs by 0.33 rms and 1 at most, "
+      "in deviations of the noise, where both grids have a pixel, and its 1 highest peaks are "
+      "25.0 % lower, as the pixels lie farther apart");
+}
+
+}  // namespace
+}  // namespace engine
