@@ -21,7 +21,7 @@
 namespace engine {
 
 // The version of the numerics. It is raised only when the bits of the maps change.
-constexpr int kNumericsVersion = 4;
+constexpr int kNumericsVersion = 5;
 
 // The search as it follows from the configuration alone.
 struct SearchSpace {

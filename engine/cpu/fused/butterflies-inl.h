@@ -20,8 +20,9 @@ namespace engine::cpu::fused {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-// More than 8 lanes would make the blocks too large for the level-2 cache of most processors.
-constexpr size_t kMostLanes = 8;
+// Vectors of 16 lanes are for processors that compute all of them at once (kernels.cpp): elsewhere
+// they would only make the blocks too large for the level-2 cache.
+constexpr size_t kMostLanes = HWY_TARGET == HWY_AVX3_DL ? 16 : 8;
 static_assert(kTile % kMostLanes == 0);
 using Floats = hn::CappedTag<float, kMostLanes>;
 using V = hn::Vec<Floats>;

@@ -1,12 +1,14 @@
 #include "engine/cpu/fused/kernels.h"
 
-// Targets for which no code is compiled. The x86 ones would add nothing to the remaining targets;
-// SVE has vectors of a size that the compiler does not know, which cannot be in arrays.
-#define MARGAY_FUSED_WITHOUT \
-  (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// AVX3_DL has the instructions of newer processors with AVX-512; here it stands for vectors of 16
+// lanes, AVX3 for those of 8.
+#define HWY_WANT_AVX3_DL
+// Targets for which no code is compiled. SSSE3 would add nothing to the remaining ones; SVE has
+// vectors of a size that the compiler does not know, which cannot be in arrays.
+#define MARGAY_FUSED_WITHOUT (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 // With a sanitizer's checks the compiler takes minutes for each.
-#define HWY_DISABLED_TARGETS (MARGAY_FUSED_WITHOUT | HWY_SSE4 | HWY_AVX3)
+#define HWY_DISABLED_TARGETS (MARGAY_FUSED_WITHOUT | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL)
 #else
 #define HWY_DISABLED_TARGETS MARGAY_FUSED_WITHOUT
 #endif
@@ -21,6 +23,7 @@
 #include "engine/cpu/fused/projection-inl.h"
 #include "engine/cpu/fused/sums-inl.h"
 #include "engine/cpu/fused/transpose-inl.h"
+#include "engine/cpu/fused/vector_units.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace engine::cpu::fused {
@@ -213,7 +216,16 @@ namespace engine::cpu::fused {
 
 HWY_EXPORT(kernels);
 
-const Kernels& choose_kernels() { return *HWY_DYNAMIC_DISPATCH(kernels)(); }
+const Kernels& choose_kernels() {
+  const Kernels* best = HWY_DYNAMIC_DISPATCH(kernels)();
+#if (HWY_TARGETS & HWY_AVX3_DL) != 0
+  const bool has_choice = (hwy::SupportedTargets() & HWY_AVX3) != 0;
+  if (best == N_AVX3_DL::kernels() && has_choice && !computes_512_bits_at_once(this_processor())) {
+    best = N_AVX3::kernels();
+  }
+#endif
+  return *best;
+}
 
 }  // namespace engine::cpu::fused
 #endif  // HWY_ONCE

@@ -27,24 +27,23 @@ inline void read_columns(const Projection& p, size_t begin, float* HWY_RESTRICT 
   const size_t columns = p.size / 2 + 1;
   for (size_t y = 0; y < p.size; ++y) {
     const size_t at = 2 * (y * columns + begin);
-    Point product;
-    if (begin + kLanes <= columns) {
-      V slice_re, slice_im, filter_re, filter_im;
-      hn::LoadInterleaved2(d, p.slice + at, slice_re, slice_im);
-      hn::LoadInterleaved2(d, p.filter + at, filter_re, filter_im);
-      product.re = hn::NegMulAdd(slice_im, filter_im, hn::Mul(slice_re, filter_re));
-      product.im = hn::MulAdd(slice_im, filter_re, hn::Mul(slice_re, filter_im));
-      store({product.im, product.re}, points + y * kPoint);
-      continue;
+    const float* slice = p.slice + at;
+    const float* filter = p.filter + at;
+    HWY_ALIGN float last_of_slice[kPoint];
+    HWY_ALIGN float last_of_filter[kPoint];
+    if (begin + kLanes > columns) {
+      const size_t floats = 2 * (columns - begin);
+      std::fill(std::copy_n(slice, floats, last_of_slice), last_of_slice + kPoint, 0.0f);
+      std::fill(std::copy_n(filter, floats, last_of_filter), last_of_filter + kPoint, 0.0f);
+      slice = last_of_slice;
+      filter = last_of_filter;
     }
-    for (size_t c = 0; c < kLanes; ++c) {
-      const bool there = begin + c < columns;
-      const size_t i = at + 2 * c;
-      const float re = there ? p.slice[i] * p.filter[i] - p.slice[i + 1] * p.filter[i + 1] : 0.0f;
-      const float im = there ? p.slice[i] * p.filter[i + 1] + p.slice[i + 1] * p.filter[i] : 0.0f;
-      points[y * kPoint + c] = im;
-      points[y * kPoint + kLanes + c] = re;
-    }
+    V slice_re, slice_im, filter_re, filter_im;
+    hn::LoadInterleaved2(d, slice, slice_re, slice_im);
+    hn::LoadInterleaved2(d, filter, filter_re, filter_im);
+    const V re = hn::NegMulAdd(slice_im, filter_im, hn::Mul(slice_re, filter_re));
+    const V im = hn::MulAdd(slice_im, filter_re, hn::Mul(slice_re, filter_im));
+    store({im, re}, points + y * kPoint);
   }
 }
 
@@ -110,10 +109,13 @@ void projection(const Line& line, const Projection& p, float* working) {
     forward_parts(line, working);
     write_columns_as_rows(p, begin, row_points, working);
   }
-  for (size_t block = 0; block < blocks; block += 2) {
+  // A row is transformed together with another of the projection. Which one, its bits depend on, so
+  // it is the same for vectors of any size.
+  const size_t apart = (n / 2 + kTile - 1) / kTile * kTile / kLanes;
+  for (size_t block = 0; block < std::min(apart, blocks); ++block) {
     const float* first = p.between + block * row_points * kPoint;
-    const bool two = block + 1 < blocks;
-    join_rows(n, first, two ? first + row_points * kPoint : nullptr, points);
+    const bool two = block + apart < blocks;
+    join_rows(n, first, two ? first + apart * row_points * kPoint : nullptr, points);
     forward_first(line, points, n, working);
     forward_parts(line, working);
     for (size_t x = 0; x < n; x += kLanes) {
@@ -124,7 +126,7 @@ void projection(const Line& line, const Projection& p, float* working) {
         of_second[i] = point.re;
       }
       write_rows(p, of_first, block, x);
-      if (two) write_rows(p, of_second, block + 1, x);
+      if (two) write_rows(p, of_second, block + apart, x);
     }
   }
 }

@@ -18,8 +18,9 @@ void on_every_instruction_set(const Test& test) {
   for (int64_t left = hwy::SupportedTargets(); left != 0; left &= left - 1) {
     hwy::SetSupportedTargetsForTest(left & -left);
     // Those that the fused path does without fall back to another.
-    if (!tried.insert(instruction_set()).second) continue;
-    SCOPED_TRACE(instruction_set());
+    const std::string name = instruction_set() + " of " + std::to_string(vector_width());
+    if (!tried.insert(name).second) continue;
+    SCOPED_TRACE(name);
     test();
   }
   hwy::SetSupportedTargetsForTest(0);
