@@ -8,6 +8,7 @@
 #include "engine/commands/options.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/fused/backend.h"
+#include "engine/cpu/memory_nodes.h"
 #include "engine/cuda/cuda_backend.h"
 #include "engine/error.h"
 #include "engine/io/format.h"
@@ -127,6 +128,11 @@ void print_build(bool as_json) {
   std::cout << "  library          " << library.name << ' ' << library.version << '\n';
 }
 
+std::string memory_nodes_text() {
+  const size_t nodes = cpu::memory_nodes().size();
+  return nodes < 2 ? "" : " on " + std::to_string(nodes) + " memory nodes";
+}
+
 void print_machine(bool as_json) {
   const DevicePlan plan = usual_plan();
   const PredictedRate rate = predict_rate(kUsualSearch, plan, true);
@@ -141,6 +147,7 @@ void print_machine(bool as_json) {
                      {"processor", device.name},
                      {"instruction_set", device.instruction_set},
                      {"cores", device.threads},
+                     {"memory_nodes", std::max(size_t{1}, cpu::memory_nodes().size())},
                      {"free_memory_bytes", available_memory()},
                      {"nvidia_device", cuda::nvidia_device_present()},
                      {"cuda", cuda_device},
@@ -162,7 +169,7 @@ void print_machine(bool as_json) {
   }
   print_title();
   std::cout << "  processor        " << device.name << '\n'
-            << "  cores            " << device.threads << '\n'
+            << "  cores            " << device.threads << memory_nodes_text() << '\n'
             << "  instruction set  " << device.instruction_set << '\n'
             << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
             << "  NVIDIA device    " << (cuda::nvidia_device_present() ? "present" : "none") << '\n'

@@ -2,12 +2,17 @@
 
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "engine/error.h"
 
 namespace engine::cpu {
 
-ThreadTeam::ThreadTeam(int threads) {
+ThreadTeam::ThreadTeam(int threads, std::vector<Processors> nodes)
+    : nodes_(std::move(nodes)),
+      nodes_of_threads_(nodes_of_threads(nodes_, threads)),
+      parts_(nodes_of_threads_.empty() ? 1 : nodes_.size()) {
+  for (int i = 0; i < threads; ++i) ++parts_[node_of(i)].threads;
   try {
     for (int i = 1; i < threads; ++i) {
       workers_.emplace_back([this, i] { work(i); });
@@ -32,35 +37,59 @@ void ThreadTeam::stop() {
   for (std::thread& worker : workers_) worker.join();
 }
 
+size_t ThreadTeam::node_of(int thread) const {
+  return nodes_of_threads_.empty() ? 0 : nodes_of_threads_[static_cast<size_t>(thread)];
+}
+
+Processors ThreadTeam::processors_of(int thread) const {
+  return nodes_of_threads_.empty() ? Processors() : nodes_[node_of(thread)];
+}
+
 void ThreadTeam::run(size_t count, const std::function<void(size_t, int)>& task) {
   {
     const std::lock_guard lock(mutex_);
     task_ = &task;
-    count_ = count;
-    next_ = 0;
+    divide(count);
     failure_ = nullptr;
     busy_ = static_cast<int>(workers_.size());
     ++round_;
   }
   start_.notify_all();
-  take_iterations(0);
+  {
+    const OnProcessors here(processors_of(0));
+    take_iterations(0);
+  }
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return busy_ == 0; });
   task_ = nullptr;
   if (failure_) std::rethrow_exception(failure_);
 }
 
+void ThreadTeam::divide(size_t count) {
+  size_t begin = 0;
+  size_t threads = 0;
+  for (Part& part : parts_) {
+    threads += part.threads;
+    part.next = begin;
+    part.end = begin = count * threads / static_cast<size_t>(size());
+  }
+}
+
 void ThreadTeam::take_iterations(int thread) {
   try {
-    for (size_t i = next_++; i < count_; i = next_++) (*task_)(i, thread);
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[(node_of(thread) + i) % parts_.size()];
+      for (size_t at = part.next++; at < part.end; at = part.next++) (*task_)(at, thread);
+    }
   } catch (...) {
     const std::lock_guard lock(mutex_);
     if (!failure_) failure_ = std::current_exception();
-    next_ = count_;
+    for (Part& part : parts_) part.next = part.end;
   }
 }
 
 void ThreadTeam::work(int thread) {
+  const OnProcessors here(processors_of(thread));
   size_t seen = 0;
   for (;;) {
     {

@@ -10,13 +10,16 @@
 #include <thread>
 #include <vector>
 
+#include "engine/cpu/memory_nodes.h"
+
 namespace engine::cpu {
 
 class ThreadTeam {
  public:
-  // Starts threads - 1 threads; the calling thread is the last of the team. Throws Error when the
-  // system refuses that many.
-  explicit ThreadTeam(int threads);
+  // Starts threads - 1 threads; the calling thread is the last of the team. With several memory
+  // nodes each thread stays on one (nodes_of_threads()). Throws Error when the system refuses that
+  // many.
+  explicit ThreadTeam(int threads, std::vector<Processors> nodes = memory_nodes());
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -24,22 +27,34 @@ class ThreadTeam {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls task(iteration, thread) once for every iteration in [0, count), in any order and on any
-  // thread, and returns when all are done. Rethrows the first exception once all threads have
-  // stopped.
+  // thread, and returns when all are done. The threads of each memory node begin with the node's
+  // own part of the iterations, the same for the same count, so that what a part has written is
+  // near the next time. Rethrows the first exception once all threads have stopped.
   void run(size_t count, const std::function<void(size_t, int)>& task);
 
  private:
+  // The iterations of one node's threads, which the others take, too, when theirs are done.
+  struct Part {
+    std::atomic<size_t> next{0};
+    size_t end = 0;
+    size_t threads = 0;
+  };
+
   void stop();
   void work(int thread);
+  void divide(size_t count);
   void take_iterations(int thread);
+  size_t node_of(int thread) const;
+  Processors processors_of(int thread) const;
 
+  const std::vector<Processors> nodes_;
+  const std::vector<size_t> nodes_of_threads_;  // empty: any thread may run anywhere
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable start_;
   std::condition_variable done_;
   const std::function<void(size_t, int)>* task_ = nullptr;
-  std::atomic<size_t> next_{0};
-  size_t count_ = 0;
+  std::vector<Part> parts_;
   size_t round_ = 0;
   int busy_ = 0;
   bool stopping_ = false;
