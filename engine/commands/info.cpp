@@ -1,4 +1,5 @@
 // Implements add_info of commands.h: shows MRC headers, or this build and this machine.
+#include <algorithm>
 #include <array>
 #include <iostream>
 
