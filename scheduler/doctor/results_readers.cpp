@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -62,6 +64,26 @@ std::string closed_folder(gid_t group, const std::string& jobs) {
   return "";
 }
 
+// Says whether the file system has access control lists; of one that has none, what that means and
+// what to do.
+void examine_acls(const std::string& jobs, const std::string& good, const std::string& without,
+                  const std::string& remedy, slurm::Findings& findings) {
+  const AclSupport support = acl_support(jobs);
+  const std::string reason = std::strerror(errno);
+  const std::string file_system = "the file system of '" + jobs + "'";
+  if (support == AclSupport::kYes) {
+    findings.good("readers", good);
+  } else if (support == AclSupport::kNo) {
+    findings.warn("readers", file_system + " has no POSIX access control lists: " + without,
+                  remedy);
+  } else {
+    findings.warn(
+        "readers",
+        file_system + " does not say whether it has POSIX access control lists: " + reason,
+        "look for its fault: getfacl '" + jobs + "'");
+  }
+}
+
 // Where results are for their owners alone.
 void examine_owners(const Config& config, bool by_group, slurm::Findings& findings) {
   const std::string jobs = config.jobs();
@@ -72,14 +94,9 @@ void examine_owners(const Config& config, bool by_group, slurm::Findings& findin
                   "take the bit away, and give the folder to the group of margayd's user: chmod "
                   "g-s '" +
                       jobs + "'");
-  } else if (has_acls(jobs)) {
-    findings.good("readers", "each item's owner can read its results in '" + jobs + "'");
   } else {
-    findings.warn(
-        "readers",
-        "the file system of '" + jobs +
-            "' has no POSIX access control lists: owners of items cannot read the results",
-        "mount it with them");
+    examine_acls(jobs, "each item's owner can read its results in '" + jobs + "'",
+                 "owners of items cannot read the results", "mount it with them", findings);
   }
 }
 
@@ -102,15 +119,12 @@ void examine_readers(const Config& config, slurm::Findings& findings) {
   } else if (by_group) {
     findings.good("readers",
                   "group '" + config.socket_group + "' can read the results in '" + jobs + "'");
-  } else if (has_acls(jobs)) {
-    findings.good("readers", "each item's owner and group can read its results in '" + jobs + "'");
   } else {
-    findings.warn("readers",
-                  "the file system of '" + jobs +
-                      "' has no POSIX access control lists: owners of items may not be able to "
-                      "read the results",
-                  "mount it with them, or let a group read all: chgrp " + config.socket_group +
-                      " '" + jobs + "' && chmod 2751 '" + jobs + "'");
+    examine_acls(jobs, "each item's owner and group can read its results in '" + jobs + "'",
+                 "owners of items may not be able to read the results",
+                 "mount it with them, or let a group read all: chgrp " + config.socket_group +
+                     " '" + jobs + "' && chmod 2751 '" + jobs + "'",
+                 findings);
   }
 }
 

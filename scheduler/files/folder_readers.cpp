@@ -138,8 +138,10 @@ std::string let_read(const std::string& folder, const FileReaders& readers, Know
          "2751";
 }
 
-bool has_acls(const std::string& folder) {
-  return ::getxattr(folder.c_str(), kAccessAcl, nullptr, 0) >= 0 || !means_no_acls(errno);
+AclSupport acl_support(const std::string& folder) {
+  const bool has_list = ::getxattr(folder.c_str(), kAccessAcl, nullptr, 0) >= 0;
+  if (has_list || errno == ENODATA) return AclSupport::kYes;
+  return means_no_acls(errno) ? AclSupport::kNo : AclSupport::kUnknown;
 }
 
 std::string make_passable_folder(const std::string& folder) {

@@ -27,8 +27,10 @@ enum class KnownReaders {
 // can read, else why they cannot and what to do. Existing files in the folder stay as they are.
 std::string let_read(const std::string& folder, const FileReaders& readers, KnownReaders known);
 
-// Whether the file system of an existing folder has access control lists.
-bool has_acls(const std::string& folder);
+enum class AclSupport { kYes, kNo, kUnknown };
+// Tells whether the file system of an existing folder has access control lists; kUnknown where it
+// cannot be asked, with the reason in errno.
+AclSupport acl_support(const std::string& folder);
 
 // Makes a folder and the missing ones above it, so that everybody may pass through them (x only).
 // Returns what let_pass() says of them. Throws std::filesystem::filesystem_error.

@@ -43,7 +43,7 @@ class ResultsReaders : public testing::Test {
 
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become other users";
-    if (!scheduler::has_acls(queue_.folder().path())) {
+    if (scheduler::acl_support(queue_.folder().path()) != scheduler::AclSupport::kYes) {
       MARGAY_SKIP_FOR_WANT_OF("acl", "the scratch folder's file system has none");
     }
     ::chmod(queue_.folder().path().c_str(), 0711);

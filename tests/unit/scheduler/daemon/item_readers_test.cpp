@@ -35,7 +35,7 @@ class ItemReaders : public DaemonFixture {
  protected:
   void SetUp() override {
     if (::geteuid() == kOwner) GTEST_SKIP() << "runs as the items' owner";
-    if (!has_acls(folder_.path())) {
+    if (acl_support(folder_.path()) != AclSupport::kYes) {
       MARGAY_SKIP_FOR_WANT_OF("acl", "the file system of '" + folder_.path() + "' has no ACLs");
     }
   }

@@ -71,7 +71,8 @@ TEST_F(ResultsReaders, WhatOthersMayDoIsNotForTheGroupThatOwnsTheFolder) {
 }
 
 TEST_F(ResultsReaders, AnAclThatNamesSomebodyElseOpensNothing) {
-  if (!has_acls(config_.state)) GTEST_SKIP() << "the scratch folder's file system has no ACLs";
+  if (acl_support(config_.state) != AclSupport::kYes)
+    GTEST_SKIP() << "the scratch folder's file system has no ACLs";
   ::chmod(config_.state.c_str(), 0750);
   ASSERT_EQ(let_read(config_.state, {.user = 65533}, KnownReaders::kStay), "");
   EXPECT_EQ(about(said(), "readers").level, Level::kWarning);
@@ -80,7 +81,8 @@ TEST_F(ResultsReaders, AnAclThatNamesSomebodyElseOpensNothing) {
 }
 
 TEST_F(ResultsReaders, WithAclsEachOwnerReads) {
-  if (!has_acls(config_.jobs())) GTEST_SKIP() << "the scratch folder's file system has no ACLs";
+  if (acl_support(config_.jobs()) != AclSupport::kYes)
+    GTEST_SKIP() << "the scratch folder's file system has no ACLs";
   const Finding finding = about(examine(SystemClock()), "readers");
   EXPECT_EQ(finding.level, Level::kGood);
   EXPECT_THAT(finding.says, HasSubstr("each item's owner and group"));
@@ -88,7 +90,7 @@ TEST_F(ResultsReaders, WithAclsEachOwnerReads) {
 
 TEST_F(ResultsReaders, WhereTheOwnerAloneReadsNoGroupMay) {
   config_.readers = scheduler::ResultsReaders::kOwner;
-  if (has_acls(config_.jobs())) {
+  if (acl_support(config_.jobs()) == AclSupport::kYes) {
     const Finding finding = about(said(), "readers");
     EXPECT_EQ(finding.level, Level::kGood);
     EXPECT_THAT(finding.says, HasSubstr("each item's owner can read"));

@@ -58,7 +58,7 @@ class FolderReadersTest : public testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become another user";
-    if (!has_acls(scratch_.path())) {
+    if (acl_support(scratch_.path()) != AclSupport::kYes) {
       MARGAY_SKIP_FOR_WANT_OF("acl", "the file system of '" + scratch_.path() + "' has no ACLs");
     }
     mask_ = ::umask(0027);
@@ -297,6 +297,11 @@ TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
+TEST_F(FolderReadersTest, WhatCannotBeAskedIsNotKnown) {
+  EXPECT_EQ(acl_support(scratch_ / "nothing"), AclSupport::kUnknown);
+  EXPECT_EQ(errno, ENOENT);
+}
+
 // ramfs is one of the few file systems without access control lists.
 class WithoutAcls : public FolderReadersTest {
  protected:
@@ -306,7 +311,7 @@ class WithoutAcls : public FolderReadersTest {
     fs::create_directory(place_);
     mounted_ = ::mount("ramfs", place_.c_str(), "ramfs", 0, "mode=711") == 0;
     if (!mounted_) GTEST_SKIP() << "cannot mount a file system without ACLs";
-    ASSERT_FALSE(has_acls(place_));
+    ASSERT_EQ(acl_support(place_), AclSupport::kNo);
   }
   ~WithoutAcls() override {
     if (mounted_) ::umount2(place_.c_str(), MNT_DETACH);
