@@ -62,6 +62,9 @@ class SameJob : public ::testing::TestWithParam<std::string> {
       of_task.erase(
           0, of_task.find(',') == std::string::npos ? of_task.size() : of_task.find(',') + 1);
     }
+    // Slurm takes the dependency away when it next looks and finds no other job of the name.
+    std::string& dependency = facts["Dependency"];
+    if (dependency == "singleton(unfulfilled)") dependency = "(null)";
     return facts;
   }
 
