@@ -157,10 +157,8 @@ constexpr const char* kSearchText =
     "# it of a higher one. Without it, within 5 pixels, as Leopard-EM does.\n"
     "#peaks:\n"
     "#  particle_radius: 120.0\n"
-    "# Margay's own, too: search on a coarser grid that holds what bandpass_filter lets pass; "
-    "about "
-    "\n"
-    "# twice as fast at 0.35 cycles per pixel. The error is measured before the search and shown.\n"
+    "# Margay's own, too: to search on larger pixels that still hold what bandpass_filter lets\n"
+    "# pass, in less time. The error is measured before the search and shown.\n"
     "#fourier_crop:\n"
     "#  enabled: true\n";
 
