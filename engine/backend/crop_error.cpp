@@ -9,6 +9,8 @@
 namespace engine {
 namespace {
 
+// The highest in a hundred local maxima, which are peaks rather than noise; at most so many.
+constexpr size_t kOfMaxima = 100;
 constexpr size_t kPeaks = 1000;
 
 double mip_at(const Accumulators& a, int row, int column) {
@@ -22,15 +24,24 @@ struct Place {
   double mip;
 };
 
-// The largest MIP within one pixel of a place.
-double largest_around(const Accumulators& a, int row, int column) {
-  double largest = mip_at(a, std::clamp(row, 0, a.height - 1), std::clamp(column, 0, a.width - 1));
-  for (int y = std::max(0, row - 1); y <= std::min(row + 1, a.height - 1); ++y) {
-    for (int x = std::max(0, column - 1); x <= std::min(column + 1, a.width - 1); ++x) {
-      largest = std::max(largest, mip_at(a, y, x));
-    }
+// The largest MIP of the pixels in these rows and columns, which are within the map.
+double largest_within(const Accumulators& a, int first_row, int last_row, int first_column,
+                      int last_column) {
+  double largest = mip_at(a, first_row, first_column);
+  for (int y = first_row; y <= last_row; ++y) {
+    for (int x = first_column; x <= last_column; ++x) largest = std::max(largest, mip_at(a, y, x));
   }
   return largest;
+}
+
+// The largest MIP of the pixels of `cropped` between which a pixel of the other grid lies.
+double largest_around(const Accumulators& cropped, const SearchGrid& grid, const Place& place) {
+  const auto below = [&](int pixel) { return pixel * grid.to / grid.of; };
+  const auto above = [&](int pixel, int pixels) {
+    return std::min((pixel * grid.to + grid.of - 1) / grid.of, pixels - 1);
+  };
+  return largest_within(cropped, below(place.row), above(place.row, cropped.height),
+                        below(place.column), above(place.column, cropped.width));
 }
 
 std::vector<Place> highest_peaks(const Accumulators& a) {
@@ -38,11 +49,11 @@ std::vector<Place> highest_peaks(const Accumulators& a) {
   for (int y = 1; y + 1 < a.height; ++y) {
     for (int x = 1; x + 1 < a.width; ++x) {
       const double mip = mip_at(a, y, x);
-      if (mip >= largest_around(a, y, x)) peaks.push_back({y, x, mip});
+      if (mip >= largest_within(a, y - 1, y + 1, x - 1, x + 1)) peaks.push_back({y, x, mip});
     }
   }
   const auto higher = [](const Place& one, const Place& other) { return one.mip > other.mip; };
-  const size_t kept = std::min(peaks.size(), kPeaks);
+  const size_t kept = std::min((peaks.size() + kOfMaxima - 1) / kOfMaxima, kPeaks);
   std::partial_sort(peaks.begin(), peaks.begin() + static_cast<std::ptrdiff_t>(kept), peaks.end(),
                     higher);
   peaks.resize(kept);
@@ -69,7 +80,7 @@ CropError crop_error(const Accumulators& whole, const Accumulators& cropped, con
   double high = 0, found = 0;
   for (const Place& peak : highest_peaks(whole)) {
     high += peak.mip;
-    found += largest_around(cropped, grid.nearest(peak.row), grid.nearest(peak.column));
+    found += largest_around(cropped, grid, peak);
     ++error.peaks;
   }
   if (high > 0) error.lower = 1 - found / high;
@@ -78,12 +89,13 @@ CropError crop_error(const Accumulators& whole, const Accumulators& cropped, con
 
 std::string describe_crop_error(const CropError& error) {
   char numbers[256];
-  std::snprintf(numbers, sizeof numbers,
-                "over %lld units of this search the MIP differs by %.2g rms and %.2g at most, in "
-                "deviations of the noise, where both grids have a pixel, and its %lld highest "
-                "peaks are %.1f %% lower, as the pixels lie farther apart",
-                static_cast<long long>(error.units), error.rms, error.largest,
-                static_cast<long long>(error.peaks), 100 * error.lower);
+  std::snprintf(
+      numbers, sizeof numbers,
+      "over %lld units of this search, in the middle of the micrograph, the MIP differs by "
+      "%.2g rms and %.2g at most, in deviations of the noise, where both grids have a "
+      "pixel; its highest peaks (%lld) are %.1f %% lower, as pixels lie farther apart",
+      static_cast<long long>(error.units), error.rms, error.largest,
+      static_cast<long long>(error.peaks), 100 * error.lower);
   return std::string("fourier_crop: ") + numbers;
 }
 

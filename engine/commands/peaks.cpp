@@ -24,14 +24,17 @@ struct PeaksCommand {
   PeakChoice peaks;
 };
 
-// How many correlations the maps are of: from the manifest beside them; without one, as for maps of
-// Leopard-EM, from the configuration.
-int64_t count_correlations(const SearchConfig& config, const std::string& manifest) {
-  if (const auto found = read_correlations(manifest, config.results.scaled_mip)) return *found;
+// What the maps are of: from the manifest beside them; without one, as for maps of Leopard-EM, from
+// the configuration.
+SearchedMaps find_search(const SearchConfig& config, const Maps& maps, int template_size) {
+  const std::string manifest = output_paths(config, "").manifest;
+  if (auto found = read_searched_maps(manifest, config.results.scaled_mip)) return *found;
   print_message("no manifest '" + manifest +
                 "' of these maps; counting the correlations from the configuration");
-  return count_orientations(config.orientations) *
-         static_cast<int64_t>(defocus_planes(config.defocus).size());
+  return {.correlations = count_orientations(config.orientations) *
+                          static_cast<int64_t>(defocus_planes(config.defocus).size()),
+          .grid = search_grid_of(config, maps.height + template_size - 1,
+                                 maps.width + template_size - 1, template_size)};
 }
 
 void check_output(const PeaksCommand& command, const SearchConfig& config) {
@@ -47,12 +50,11 @@ ExitCode run(const PeaksCommand& command) {
   const SearchConfig config = read_search_config(command.config);
   check_output(command, config);
   Maps maps = read_maps(config.results);
-  maps.total_correlations = count_correlations(config, output_paths(config, "").manifest);
   const int template_size = read_mrc_header(config.template_volume_path).nx;
+  const SearchedMaps search = find_search(config, maps, template_size);
+  maps.total_correlations = search.correlations;
   const PeakOptions options = peak_options(command.peaks, config);
-  const std::optional<SearchGrid> grid = search_grid_of(
-      config, maps.height + template_size - 1, maps.width + template_size - 1, template_size);
-  const std::vector<Peak> peaks = find_peaks(maps, options, grid);
+  const std::vector<Peak> peaks = find_peaks(maps, options, search.grid);
   const std::string text = peaks_csv(peaks, config, maps.total_correlations, template_size);
   if (command.output.empty()) {
     std::cout << text << std::flush;
@@ -60,7 +62,8 @@ ExitCode run(const PeaksCommand& command) {
   } else {
     write_text_atomically(command.output, text);
   }
-  print_message(format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options, grid)));
+  print_message(
+      format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options, search.grid)));
   return ExitCode::kDone;
 }
 

@@ -98,6 +98,7 @@ Plan make_plan(const PlanCommand& command, SearchConfig& config) {
   if (!note_of_crop.empty()) config.notes.push_back(note_of_crop);
   const ProblemShape of_search = on_grid(plan.shape, plan.grid);
   plan.device = plan_device(of_search, wanted);
+  if (plan.grid) add_crop_memory(plan.device, plan.shape, *plan.grid, in_single_precision(wanted));
   // Who plans for any image wants counts, and at once.
   plan.rate =
       of_all_ranks(predict_rate(of_search, plan.device, command.image_size == 0), plan.ranks);

@@ -20,34 +20,44 @@ size_t index(int row, int column, int width) {
 
 using Spectrum = std::vector<std::complex<double>>;
 
-// Forward transform of the image with zeros at the ends of its rows and columns. A correlation is
-// scaled by the pixels of the image, so that more of them call for a smaller image.
-Spectrum padded_spectrum(const PreparedImage& image, int height, int width) {
+// Forward transform of height x width pixels, the first of which is (row, column) of the image;
+// those beyond the image are 0. A correlation is scaled by the pixels of the image, so that more of
+// them call for smaller values.
+Spectrum spectrum_of(const PreparedImage& image, int height, int width, int row, int column) {
   const std::vector<double> pixels = inverse_2d(image.spectrum, image.height, image.width);
-  const double scale = std::sqrt(static_cast<double>(image.height) * image.width /
-                                 (static_cast<double>(height) * width));
-  // The inverse transform is divided by the number of pixels; in float32 they are made larger.
-  const double larger = std::sqrt(static_cast<double>(image.height) * image.width);
-  Image padded(height, width);
-  size_t i = 0;
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = 0; x < image.width; ++x, ++i) {
-      padded.at(y, x) = static_cast<float>(pixels[i] * larger);
+  const double before = static_cast<double>(image.height) * image.width;
+  // Noise has a deviation of about 1 in the float32 from which it is transformed.
+  const double larger = std::sqrt(before);
+  Image window(height, width);
+  for (int y = 0; y < std::min(height, image.height - row); ++y) {
+    const double* from = &pixels[static_cast<size_t>(y + row) * static_cast<size_t>(image.width)];
+    for (int x = 0; x < std::min(width, image.width - column); ++x) {
+      window.at(y, x) = static_cast<float>(from[x + column] * larger);
     }
   }
-  Spectrum spectrum = forward_2d(padded);
-  for (std::complex<double>& value : spectrum) value *= scale / larger;
+  Spectrum spectrum = forward_2d(window);
+  const double scale = 1 / std::sqrt(static_cast<double>(height) * width);
+  for (std::complex<double>& value : spectrum) value *= scale;
   spectrum[0] = 0;
   return spectrum;
 }
 
 }  // namespace
 
+PreparedImage middle_of(const PreparedImage& image, int height, int width) {
+  PreparedImage middle;
+  middle.height = height;
+  middle.width = width;
+  middle.spectrum =
+      spectrum_of(image, height, width, (image.height - height) / 2, (image.width - width) / 2);
+  return middle;
+}
+
 std::vector<std::complex<float>> crop_image_spectrum(const PreparedImage& image,
                                                      const SearchGrid& grid) {
   const bool padded = grid.padded_height != image.height || grid.padded_width != image.width;
   const Spectrum own =
-      padded ? padded_spectrum(image, grid.padded_height, grid.padded_width) : Spectrum();
+      padded ? spectrum_of(image, grid.padded_height, grid.padded_width, 0, 0) : Spectrum();
   const Spectrum& spectrum = padded ? own : image.spectrum;
   std::vector<std::complex<float>> out(index(grid.height, 0, grid.width));
   for (int row = 0; row < grid.height; ++row) {

@@ -10,6 +10,10 @@
 
 namespace engine {
 
+// Returns the middle of the filtered micrograph, of these sides, scaled so that noise in it
+// correlates to the same deviation. Its filters are left empty.
+PreparedImage middle_of(const PreparedImage& image, int height, int width);
+
 // Returns the spectrum of the micrograph on `grid`, height x (width/2+1), scaled so that a
 // correlation keeps its value. Where the grid needs it, the filtered micrograph is padded with
 // zeros first.

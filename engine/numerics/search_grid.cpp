@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
+#include <numbers>
 #include <numeric>
+#include <vector>
 
 namespace engine {
 namespace {
@@ -22,19 +23,17 @@ bool has_small_factors(int n) {
   return n == 1;
 }
 
-int64_t pixels(const SearchGrid& grid) { return int64_t{grid.height} * grid.width; }
+double pixels(const SearchGrid& grid) { return static_cast<double>(grid.height) * grid.width; }
 
 SearchGrid grid_of(int height, int width, int size, int cropped_size) {
   const int shared = std::gcd(size, cropped_size);
-  SearchGrid grid{.template_size = cropped_size, .to = cropped_size / shared, .of = size / shared};
-  // Twice, so that both sides are even.
-  const int multiple = 2 * grid.of;
-  const auto padded = [&](int side) { return (side + multiple - 1) / multiple * multiple; };
-  grid.padded_height = padded(height);
-  grid.padded_width = padded(width);
-  grid.height = grid.padded_height / grid.of * grid.to;
-  grid.width = grid.padded_width / grid.of * grid.to;
+  SearchGrid grid = grid_of_sides(height, width, cropped_size / shared, size / shared);
+  grid.template_size = cropped_size;
   return grid;
+}
+
+bool changes_frequencies(const FrequencyTransform& t) {
+  return t.yy != 1 || t.yx != 0 || t.xy != 0 || t.xx != 1;
 }
 
 // Returns by how much the transform stretches a frequency at most: its largest singular value.
@@ -70,6 +69,18 @@ Maps resampled(const Maps& maps, int height, int width, const From& from) {
 
 }  // namespace
 
+SearchGrid grid_of_sides(int height, int width, int to, int of) {
+  SearchGrid grid{.to = to, .of = of};
+  // Twice, so that both sides are even.
+  const int multiple = 2 * of;
+  const auto padded = [&](int side) { return (side + multiple - 1) / multiple * multiple; };
+  grid.padded_height = padded(height);
+  grid.padded_width = padded(width);
+  grid.height = grid.padded_height / of * to;
+  grid.width = grid.padded_width / of * to;
+  return grid;
+}
+
 std::optional<double> resolution_limit(const BandpassFilter& bandpass) {
   const double limit = bandpass.high_freq_cutoff + bandpass.falloff;
   return bandpass.enabled && limit < 0.5 ? std::optional(limit) : std::nullopt;
@@ -77,24 +88,25 @@ std::optional<double> resolution_limit(const BandpassFilter& bandpass) {
 
 std::optional<SearchGrid> choose_search_grid(int height, int width, int template_size, double limit,
                                              const FrequencyTransform& magnification) {
-  // A slice is interpolated between the samples on both sides of a frequency.
-  const double highest = limit * std::max(1.0, largest_stretch(magnification)) * template_size + 1;
-  std::optional<SearchGrid> best;
-  int best_shared = 0;
+  // A slice is interpolated between the samples on both sides of a frequency, and with a
+  // magnification matrix between samples that have been interpolated themselves.
+  const double beyond = changes_frequencies(magnification) ? 1 + std::numbers::sqrt2 : 1;
+  const double highest =
+      limit * std::max(1.0, largest_stretch(magnification)) * template_size + beyond;
+  std::vector<SearchGrid> grids;
+  double fewest = kWorthIt * height * width;
   for (int size = 2; size < template_size; size += 2) {
     if (size < 2 * highest || !has_small_factors(size)) continue;
-    const int shared = std::gcd(template_size, size);
-    if (template_size / shared > kMostApart) continue;
     const SearchGrid grid = grid_of(height, width, template_size, size);
-    if (static_cast<double>(pixels(grid)) > kWorthIt * height * width) continue;
-    // A large common factor keeps the sides as good for transforms as they were.
-    const bool better =
-        !best || pixels(grid) * kAboutAsCheap < static_cast<double>(pixels(*best)) ||
-        (shared > best_shared &&
-         static_cast<double>(pixels(grid)) < kAboutAsCheap * static_cast<double>(pixels(*best)));
-    if (!better) continue;
-    best = grid;
-    best_shared = shared;
+    if (grid.of > kMostApart || pixels(grid) > kWorthIt * height * width) continue;
+    grids.push_back(grid);
+    fewest = std::min(fewest, pixels(grid));
+  }
+  // A large common factor keeps the sides as good for transforms as they were.
+  std::optional<SearchGrid> best;
+  for (const SearchGrid& grid : grids) {
+    const bool is_cheap = pixels(grid) <= kAboutAsCheap * fewest;
+    if (is_cheap && (!best || grid.of < best->of)) best = grid;
   }
   return best;
 }
@@ -108,16 +120,24 @@ std::optional<SearchGrid> search_grid_of(const SearchConfig& config, int height,
                             frequency_transform(config.optics));
 }
 
+SearchGrid grid_of_sample(const SearchGrid& grid, int height, int width) {
+  constexpr int kUsual = 1024;
+  const int template_size = grid.template_size / grid.to * grid.of;
+  // The template's side is such a multiple itself.
+  const int multiple = 2 * grid.of;
+  const int wanted = std::max(kUsual, 2 * template_size) / multiple * multiple;
+  const auto side = [&](int whole) { return std::min(wanted, whole / multiple * multiple); };
+  SearchGrid part = grid_of_sides(side(height), side(width), grid.to, grid.of);
+  part.template_size = grid.template_size;
+  return part;
+}
+
 Maps on_micrograph(const Maps& maps, const SearchGrid& grid, int height, int width) {
   return resampled(maps, height, width, [&](int pixel) { return grid.nearest(pixel); });
 }
 
 Maps on_search_grid(const Maps& maps, const SearchGrid& grid) {
-  const auto there_are = [&](int pixels) {
-    const int last = grid.nearest(pixels - 1);
-    return grid.pixel_of(last) < pixels ? last + 1 : last;
-  };
-  return resampled(maps, there_are(maps.height), there_are(maps.width),
+  return resampled(maps, grid.pixels_within(maps.height), grid.pixels_within(maps.width),
                    [&](int pixel) { return grid.pixel_of(pixel); });
 }
 

@@ -21,8 +21,17 @@ struct SearchGrid {
   // Returns the pixel of the search that is nearest to one of the micrograph, along one axis.
   int nearest(int pixel) const { return (2 * pixel * to + of) / (2 * of); }
   // The reverse. nearest(pixel_of(i)) is i.
-  int pixel_of(int nearest) const { return (2 * nearest * of + to) / (2 * to); }
+  int pixel_of(int of_search) const { return (2 * of_search * of + to) / (2 * to); }
+  // Returns how many of the search's pixels have a pixel_of() among the first `pixels`.
+  int pixels_within(int pixels) const {
+    const int last = nearest(pixels - 1);
+    return pixel_of(last) < pixels ? last + 1 : last;
+  }
 };
+
+// Returns the grid of `to` pixels in the place of `of`, which have no common factor; the sides of
+// the template are not set.
+SearchGrid grid_of_sides(int height, int width, int to, int of);
 
 // Returns the highest frequency that the bandpass lets pass, in cycles per pixel; nullopt where
 // that is all that the pixels hold, 0.5 or more.
@@ -37,6 +46,11 @@ std::optional<SearchGrid> choose_search_grid(int height, int width, int template
 // Returns the grid of a search as it follows from its configuration; nullopt: the micrograph's own.
 std::optional<SearchGrid> search_grid_of(const SearchConfig& config, int height, int width,
                                          int template_size);
+
+// Returns the grid of a part of a micrograph of these sides, on which the error of `grid` can be
+// measured in seconds: a box of the template's at least, no larger than the micrograph, and nothing
+// padded. Its padded sides are the part's.
+SearchGrid grid_of_sample(const SearchGrid& grid, int height, int width);
 
 // Returns maps of height x width pixels of the micrograph: each takes the values of the search's
 // nearest pixel.

@@ -226,18 +226,31 @@ Checkpoint read_checkpoint(const std::string& path) {
   return c;
 }
 
+namespace {
+
+// Names of the parts of `one` that `other` has not, or has otherwise.
+std::vector<std::string> differing_parts(const SearchIdentity& one, const SearchIdentity& other) {
+  std::vector<std::string> names;
+  for (const auto& part : one.parts) {
+    if (std::find(other.parts.begin(), other.parts.end(), part) == other.parts.end()) {
+      names.push_back(part.first);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 void check_same_search(const std::string& path, const Checkpoint& found, const Checkpoint& wanted) {
   std::string differences;
   const auto note = [&](const std::string& name) {
     differences += (differences.empty() ? "" : ", ") + name;
   };
-  for (const auto& [name, content] : wanted.identity.parts) {
-    bool same = false;
-    for (const auto& other : found.identity.parts) {
-      same = same || (other.first == name && other.second == content);
-    }
-    if (!same) note(name);
+  std::vector<std::string> parts = differing_parts(wanted.identity, found.identity);
+  for (const std::string& name : differing_parts(found.identity, wanted.identity)) {
+    if (std::find(parts.begin(), parts.end(), name) == parts.end()) parts.push_back(name);
   }
+  for (const std::string& name : parts) note(name);
   if (found.backend != wanted.backend) note("backend (" + found.backend + ")");
   if (found.precision != wanted.precision) note("precision (" + found.precision + ")");
   // Another version is reported as such.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "base/json.h"
 #include "base/read_file.h"
@@ -192,7 +193,27 @@ void write_manifest(const Manifest& manifest) {
   write_text_atomically(manifest.outputs.manifest, manifest_json(manifest));
 }
 
-std::optional<int64_t> read_correlations(const std::string& path, const std::string& scaled_mip) {
+namespace {
+
+std::optional<SearchGrid> grid_in(const Json& manifest) {
+  const Json crop = manifest.value("fourier_crop", Json());  // not in those of earlier versions
+  if (crop.is_null()) return std::nullopt;
+  const Json& whole = manifest.at("inputs");
+  const int size = whole.at("template").at("size").get<int>();
+  const int cropped = crop.at("template_size").get<int>();
+  const int shared = std::gcd(size, cropped);
+  if (shared == 0) return std::nullopt;
+  SearchGrid grid =
+      grid_of_sides(whole.at("micrograph").at("height").get<int>(),
+                    whole.at("micrograph").at("width").get<int>(), cropped / shared, size / shared);
+  grid.template_size = cropped;
+  return grid;
+}
+
+}  // namespace
+
+std::optional<SearchedMaps> read_searched_maps(const std::string& path,
+                                               const std::string& scaled_mip) {
   const auto text = with_input_errors([&] { return base::read_file(path); });
   if (!text) return std::nullopt;
   try {
@@ -201,10 +222,11 @@ std::optional<int64_t> read_correlations(const std::string& path, const std::str
       throw InputError("'" + path + "': written by a newer margay-engine (format " +
                        json.at("format").dump() + "); use that one");
     }
-    const auto correlations = json.at("counts").at("correlations").get<int64_t>();
+    SearchedMaps maps{.correlations = json.at("counts").at("correlations").get<int64_t>(),
+                      .grid = grid_in(json)};
     const auto theirs = json.at("outputs").at("scaled_mip").at("path").get<std::string>();
     if (fs::path(theirs).filename() != fs::path(scaled_mip).filename()) return std::nullopt;
-    return correlations;
+    return maps;
   } catch (const Json::exception& error) {
     throw InputError("'" + path + "': not a whole manifest of margay-engine (" + error.what() +
                      "); remove it or run the search again");

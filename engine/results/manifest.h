@@ -82,9 +82,14 @@ std::string manifest_json(const Manifest& manifest);
 // naming the file.
 void write_manifest(const Manifest& manifest);
 
-// Returns how many correlations the search of a manifest had; nullopt when the file is missing, or
-// that of a search with another scaled MIP than `scaled_mip`. Throws InputError when it is damaged
-// or written by a newer version.
-std::optional<int64_t> read_correlations(const std::string& path, const std::string& scaled_mip);
+// What is needed of a finished search to pick peaks from its maps again.
+struct SearchedMaps {
+  int64_t correlations = 0;
+  std::optional<SearchGrid> grid;  // nullopt: the micrograph's own
+};
+// Reads it from a manifest; nullopt when the file is missing, or that of a search with another
+// scaled MIP than `scaled_mip`. Throws InputError when it is damaged or written by a newer version.
+std::optional<SearchedMaps> read_searched_maps(const std::string& path,
+                                               const std::string& scaled_mip);
 
 }  // namespace engine

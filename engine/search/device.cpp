@@ -62,6 +62,21 @@ DevicePlan plan_processor(const ProblemShape& shape, const DeviceOptions& option
   return plan;
 }
 
+uint64_t valid_pixels(const ProblemShape& s) {
+  return static_cast<uint64_t>(s.height - s.template_size + 1) *
+         static_cast<uint64_t>(s.width - s.template_size + 1);
+}
+
+// What a Problem of this shape holds.
+uint64_t bytes_of_problem(const ProblemShape& s) {
+  const auto n = static_cast<uint64_t>(s.template_size);
+  const uint64_t slice = n * (n / 2 + 1) * sizeof(std::complex<float>);
+  return (n + static_cast<uint64_t>(s.planes)) * slice +
+         static_cast<uint64_t>(s.height) * (static_cast<uint64_t>(s.width) / 2 + 1) *
+             sizeof(std::complex<float>) +
+         static_cast<uint64_t>(s.orientations) * (2 * sizeof(Orientation) + sizeof(Unit));
+}
+
 // What the program itself holds while a device searches.
 uint64_t bytes_beside_device(const ProblemShape& s, const cuda::MemoryPlan& plan) {
   const auto n = static_cast<uint64_t>(s.template_size);
@@ -233,6 +248,51 @@ DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options) 
   const std::string backend = choose_backend(options.backend, options.device);
   if (backend == "cuda") return plan_cuda(shape, options);
   return plan_processor(shape, options);
+}
+
+ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid) {
+  if (!grid) return shape;
+  shape.height = grid->height;
+  shape.width = grid->width;
+  shape.template_size = grid->template_size;
+  return shape;
+}
+
+DeviceOptions in_single_precision(DeviceOptions options) {
+  if (options.precision == "fp32") return options;
+  options.fft = "fused";
+  options.precision = "fp32";
+  return options;
+}
+
+void add_crop_memory(DevicePlan& plan, const ProblemShape& whole, const SearchGrid& grid,
+                     const DeviceOptions& sample) {
+  const ProblemShape shape = on_grid(whole, grid);
+  const SearchGrid part = grid_of_sample(grid, whole.height, whole.width);
+  ProblemShape measured = whole;
+  measured.height = part.padded_height;
+  measured.width = part.padded_width;
+  constexpr uint64_t kMaps = 8 * sizeof(float);
+  const uint64_t after = bytes_of_problem(shape) +
+                         valid_pixels(shape) * (3 * sizeof(uint64_t) + kMaps) +
+                         valid_pixels(whole) * kMaps;
+  const bool on_processor = plan.backend == "cpu";
+  const uint64_t free_here = available_memory();
+  const uint64_t before =
+      plan_device(measured, sample).bytes + (on_processor ? bytes_of_problem(shape) : 0);
+  const uint64_t most = on_processor ? std::max(before, after) : before;
+  const uint64_t most_here = on_processor ? most : after;
+  if (free_here > 0 && most_here > free_here) {
+    throw Error(
+        ExitCode::kDeviceMemory,
+        "fourier_crop needs " + megabytes(most_here) +
+            " to measure its error and to write maps of the micrograph's pixels; " +
+            megabytes(free_here) +
+            " are free. Use a machine or a job with more memory, or leave fourier_crop out");
+  }
+  if (most <= plan.bytes) return;
+  plan.memory.push_back({"before and after the search", most - plan.bytes});
+  plan.bytes = most;
 }
 
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids) {

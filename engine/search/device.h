@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,9 +13,14 @@
 #include "engine/cuda/cuda_memory.h"
 #include "engine/launch/gpu_ids.h"
 #include "engine/launch/rank_identity.h"
+#include "engine/numerics/search_grid.h"
 #include "engine/results/manifest.h"
 
 namespace engine {
+
+// Returns the shape of a search on `grid` (search_grid_of()), of which `shape` has the sides of the
+// micrograph and the template.
+ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid);
 
 struct DeviceOptions {
   std::string backend = "auto";    // auto, cpu, cuda
@@ -67,6 +73,14 @@ std::string choose_backend(const std::string& wanted, int device = 0);
 // even the smallest batch does not fit, and UsageError or InputError for transforms that this
 // search, build or device cannot have.
 DevicePlan plan_device(const ProblemShape& shape, const DeviceOptions& options);
+// Returns the options of a search in fp32 by which errors are measured: the same path, or for fp16
+// the fused one, which is its only one.
+DeviceOptions in_single_precision(DeviceOptions options);
+// Adds to the plan of a search on `grid` what it takes before and after: its error is measured by
+// `sample`, beside which the search's own problem lies already, and the maps get the pixels of the
+// micrograph, whose shape is `whole`. Throws Error(kDeviceMemory) where that is not free.
+void add_crop_memory(DevicePlan& plan, const ProblemShape& whole, const SearchGrid& grid,
+                     const DeviceOptions& sample);
 // Returns a sentence for the user where gpu_ids names other devices than the search uses; else an
 // empty text.
 std::string devices_note(const DevicePlan& plan, const std::vector<std::string>& gpu_ids);

@@ -1,9 +1,11 @@
 #include "engine/search/match.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "engine/backend/crop_error.h"
@@ -29,11 +31,13 @@ using Clock = std::chrono::steady_clock;
 
 std::string now_text() { return utc_time_text(std::chrono::system_clock::now()); }
 
-// The same path, to measure a reduced precision by.
-DeviceOptions in_single_precision(DeviceOptions options) {
-  options.fft = "fused";
-  options.precision = "fp32";
-  return options;
+ProblemShape shape_of(const Problem& p) {
+  return {p.height, p.width, p.template_size, p.planes(),
+          static_cast<int64_t>(p.orientations.size())};
+}
+
+float largest(const Image& image) {
+  return *std::max_element(image.pixels.begin(), image.pixels.end());
 }
 
 // Everything about one match, from reading to the manifest.
@@ -132,15 +136,19 @@ class Match {
     if (device_.precision != "fp32") {
       exact_device_ = plan_device(on_grid(shape, grid_), in_single_precision(wanted));
     }
-    if (grid_) whole_device_ = plan_device(shape, in_single_precision(wanted));
+    sample_device_ = in_single_precision(wanted);
     manifest_.micrograph_height = height;
     manifest_.micrograph_width = width;
     const uint64_t map_pixels =
         static_cast<uint64_t>(map_height()) * static_cast<uint64_t>(map_width());
     check_files(map_pixels);
+    if (grid_) add_crop_memory(device_, shape, *grid_, sample_device_);
     if (!picking_.cutoff) {  // refused now, not after the search
-      noise_cutoff(static_cast<double>(map_pixels), static_cast<double>(space.correlations()),
-                   picking_.false_positives);
+      const auto counted = [&](int pixels) {
+        return static_cast<double>(grid_ ? grid_->pixels_within(pixels) : pixels);
+      };
+      noise_cutoff(counted(map_height()) * counted(map_width()),
+                   static_cast<double>(space.correlations()), picking_.false_positives);
     }
     const std::string note_of_devices =
         alone ? devices_note(device_, config.computation.gpu_ids) : "";
@@ -193,10 +201,10 @@ class Match {
     reporter_.emplace(outputs_.progress);
     const auto start = Clock::now();
     Search search = prepare(leader);
-    const std::optional<Accumulators> whole = correlate_whole(search, leader);
+    measure_crop(search, leader);
     manifest_.search_hash = search.identity.hash();
     if (leader.size() > 1) give_inputs(search, leader, stop);
-    const std::unique_ptr<Backend> backend = start_device(search, whole, leader);
+    std::unique_ptr<Backend> backend = start_device(search, leader);
     manifest_.timings.preprocess = seconds_since(start);
     const RunOptions run{.checkpoint = options_.checkpoint,
                          .checkpoint_every = options_.checkpoint_every,
@@ -210,12 +218,18 @@ class Match {
     manifest_.rank_0_correlations = leader.merged_by(0);
     manifest_.timings.search = result.seconds;
     manifest_.resumed_units = result.resumed_units;
-    if (!result.stopped) {
-      maps_ = finalise(result.accumulators, search.space.list.orientations, search.space.planes);
-      if (grid_) maps_ = on_micrograph(maps_, *grid_, map_height(), map_width());
-      result.accumulators = {};
-    }
+    if (!result.stopped) make_maps(search, std::move(backend), result);
     return result;
+  }
+
+  void make_maps(const Search& search, std::unique_ptr<Backend> backend, RunResult& result) {
+    backend.reset();
+    maps_ = finalise(result.accumulators, search.space.list.orientations, search.space.planes);
+    result.accumulators = {};
+    if (!grid_) return;
+    maps_ = on_micrograph(maps_, *grid_, map_height(), map_width());
+    // A padded grid has pixels beyond those of the maps.
+    result.best_z = result.progress.best_z = static_cast<double>(largest(maps_.scaled_mip));
   }
 
   Search prepare(Leader& leader) {
@@ -251,41 +265,48 @@ class Match {
     return "gloo";
   }
 
-  // Some of the search's units on the micrograph's own grid, which is let go then.
-  std::optional<Accumulators> correlate_whole(Search& search, Leader& leader) {
-    if (!search.whole) return std::nullopt;
+  std::unique_ptr<Backend> start_device(const Search& search, Leader& leader) {
     const auto busy = leader.watchdog().busy(Activity::kStart);
-    Accumulators found = accumulate_sample(*make_backend(*search.whole, *whole_device_),
-                                           sample_units(search.space.units));
-    search.whole.reset();
-    return found;
+    return make_measured_backend(search);
   }
 
-  std::unique_ptr<Backend> start_device(const Search& search,
-                                        const std::optional<Accumulators>& whole, Leader& leader) {
+  // The device never holds two backends. The template on the search's grid is the search's own.
+  void measure_crop(Search& search, Leader& leader) {
+    if (!search.sample) return;
     const auto busy = leader.watchdog().busy(Activity::kStart);
-    return make_measured_backend(search, whole);
+    const std::vector<Unit> units = sample_units(search.space.units);
+    CropSample& sample = *search.sample;
+    const Accumulators whole = correlate_sample(sample.whole, units);
+    sample.whole = {};
+    Problem& part = search.problem;
+    const auto exchange = [&] {
+      std::swap(part.image_spectrum, sample.image_spectrum);
+      std::swap(part.height, sample.grid.height);
+      std::swap(part.width, sample.grid.width);
+    };
+    exchange();
+    const Accumulators cropped = correlate_sample(part, units);
+    exchange();
+    manifest_.crop_error =
+        crop_error(whole, cropped, sample.grid, static_cast<int64_t>(units.size()));
+    search.sample.reset();
+    note(describe_crop_error(*manifest_.crop_error));
+  }
+  Accumulators correlate_sample(const Problem& problem, const std::vector<Unit>& units) const {
+    const DevicePlan plan = plan_device(shape_of(problem), sample_device_);
+    return accumulate_sample(*make_backend(problem, plan), units);
   }
 
-  // The errors of a coarser grid and of a reduced precision are measured first. The device never
-  // holds two backends.
-  std::unique_ptr<Backend> make_measured_backend(const Search& search,
-                                                 const std::optional<Accumulators>& whole) {
-    if (!whole && !exact_device_) return make_backend(search.problem, device_);
+  // The error of a reduced precision is measured first. The device never holds both backends.
+  std::unique_ptr<Backend> make_measured_backend(const Search& search) {
+    if (!exact_device_) return make_backend(search.problem, device_);
     const std::vector<Unit> sample = sample_units(search.space.units);
-    const auto units = static_cast<int64_t>(sample.size());
-    const Accumulators exact = accumulate_sample(
-        *make_backend(search.problem, exact_device_ ? *exact_device_ : device_), sample);
-    if (whole) {
-      manifest_.crop_error = crop_error(*whole, exact, *grid_, units);
-      note(describe_crop_error(*manifest_.crop_error));
-    }
+    const Accumulators exact =
+        accumulate_sample(*make_backend(search.problem, *exact_device_), sample);
     std::unique_ptr<Backend> backend = make_backend(search.problem, device_);
-    if (exact_device_) {
-      manifest_.precision_error =
-          precision_error(exact, accumulate_sample(*backend, sample), units);
-      note(describe_precision_error(device_.precision, *manifest_.precision_error));
-    }
+    manifest_.precision_error = precision_error(exact, accumulate_sample(*backend, sample),
+                                                static_cast<int64_t>(sample.size()));
+    note(describe_precision_error(device_.precision, *manifest_.precision_error));
     return backend;
   }
 
@@ -353,7 +374,7 @@ class Match {
   DevicePlan device_;
   std::optional<DevicePlan> exact_device_;  // for measuring the precision of the other
   std::optional<SearchGrid> grid_;          // nullopt: the micrograph's own
-  std::optional<DevicePlan> whole_device_;  // for measuring the error of the grid
+  DeviceOptions sample_device_;             // for measuring the error of the grid
   int template_size_ = 0;
   Image micrograph_;
   Volume volume_;

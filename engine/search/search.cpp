@@ -1,4 +1,4 @@
-// Implements make_search_space, on_grid and prepare_search of search.h.
+// Implements make_search_space and prepare_search of search.h.
 #include "engine/search/search.h"
 
 #include <algorithm>
@@ -154,32 +154,45 @@ SearchSpace make_search_space(const SearchConfig& config) {
   return space;
 }
 
-ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid) {
-  if (!grid) return shape;
-  shape.height = grid->height;
-  shape.width = grid->width;
-  shape.template_size = grid->template_size;
-  return shape;
-}
-
 namespace {
 
-// The problem on a coarser grid, but for the image.
-Problem cropped(const Problem& whole, const SearchGrid& grid) {
+std::vector<std::complex<float>> in_single_precision(
+    const std::vector<std::complex<double>>& values) {
+  return {values.begin(), values.end()};
+}
+
+// The problem on a coarser grid.
+Problem cropped(const Problem& whole, const PreparedImage& image, const SearchGrid& grid) {
   Problem p;
   p.height = grid.height;
   p.width = grid.width;
   p.template_size = grid.template_size;
+  p.image_spectrum = crop_image_spectrum(image, grid);
   p.volume_spectrum =
       crop_volume_spectrum(whole.volume_spectrum, whole.template_size, grid.template_size);
   for (const auto& filter : whole.filters) {
     p.filters.push_back(crop_filter(filter, whole.template_size, grid.template_size));
   }
   p.magnified = whole.magnified;
-  p.extreme_pixel = whole.extreme_pixel;
+  p.extreme_pixel = "the map's pixels are the search's, " + std::to_string(grid.width) + " x " +
+                    std::to_string(grid.height) + " for the whole micrograph; " +
+                    whole.extreme_pixel;
   p.magnification = whole.magnification;
   p.orientations = whole.orientations;
   return p;
+}
+
+// `whole` gives up what it has.
+CropSample sample_of(Problem&& whole, const PreparedImage& image, const SearchGrid& grid) {
+  CropSample sample;
+  sample.grid = grid_of_sample(grid, image.height, image.width);
+  sample.whole = std::move(whole);
+  sample.whole.height = sample.grid.padded_height;
+  sample.whole.width = sample.grid.padded_width;
+  const PreparedImage middle = middle_of(image, sample.whole.height, sample.whole.width);
+  sample.whole.image_spectrum = in_single_precision(middle.spectrum);
+  sample.image_spectrum = crop_image_spectrum(middle, sample.grid);
+  return sample;
 }
 
 }  // namespace
@@ -207,21 +220,17 @@ Search prepare_search(const SearchConfig& config, const Image& micrograph, const
     search.notes.push_back(p.extreme_pixel +
                            ": such a pixel lowers all scores; remove hot pixels before the search");
   }
-  std::vector<std::complex<float>> cropped_image;
-  {
-    const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
-    p.image_spectrum.assign(image.spectrum.begin(), image.spectrum.end());
-    p.filters =
-        projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
-    if (search.grid) cropped_image = crop_image_spectrum(image, *search.grid);
-  }
+  const PreparedImage image = prepare_image(micrograph, volume.size, config.filters);
+  p.image_spectrum = in_single_precision(image.spectrum);
+  p.filters =
+      projective_filters(config.optics, search.space.planes, volume.size, image.template_filter);
   p.volume_spectrum = spectrum.get();
   search.identity = identity.get();
   check_finite(config, p);
   if (search.grid) {
-    search.whole = std::move(p);
-    search.problem = cropped(*search.whole, *search.grid);
-    search.problem.image_spectrum = std::move(cropped_image);
+    Problem on_grid = cropped(p, image, *search.grid);
+    search.sample = sample_of(std::move(p), image, *search.grid);
+    search.problem = std::move(on_grid);
   }
   return search;
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -40,17 +41,19 @@ struct SearchSpace {
 // Throws InputError when there is nothing to search, or too many correlations for kIndexLimit.
 SearchSpace make_search_space(const SearchConfig& config);
 
-// Returns the shape of a search on `grid` (search_grid_of()), of which `shape` has the sides of the
-// micrograph and the template.
-ProblemShape on_grid(ProblemShape shape, const std::optional<SearchGrid>& grid);
+// The middle of the micrograph, on which the error of a grid is measured.
+struct CropSample {
+  Problem whole;  // on the micrograph's own pixels
+  SearchGrid grid;
+  std::vector<std::complex<float>> image_spectrum;  // on the grid
+};
 
 struct Search {
   SearchConfig config;
   SearchSpace space;
   Problem problem;
-  std::optional<SearchGrid> grid{};  // nullopt: the micrograph's own
-  // Where there is a grid: the same search on the micrograph's own, to measure the error by.
-  std::optional<Problem> whole{};
+  std::optional<SearchGrid> grid{};    // nullopt: the micrograph's own
+  std::optional<CropSample> sample{};  // where there is a grid
   SearchIdentity identity;
   std::vector<std::string> notes{};  // a sentence each, for the user
 };

@@ -240,7 +240,8 @@ std::string describe(const WorkEstimate& estimate) {
       text += "scaled from " + runs_text(estimate.runs) + " on images of " + images;
       break;
     case RateSource::kOtherEngine:
-      text += runs_text(estimate.runs) + " of another version of the engine on images of " + images;
+      text += runs_text(estimate.runs) +
+              " of another version of the engine or of fourier_crop on images of " + images;
       break;
     case RateSource::kSite:
       return text + "the site's rate of '" + estimate.device + "'";

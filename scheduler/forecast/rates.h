@@ -58,7 +58,8 @@ struct SearchSize {
 enum class RateSource {
   kMeasured,     // searches of this size
   kOtherSize,    // searches of the nearest size, by the pixels of the image
-  kOtherEngine,  // searches with another version of the engine, perhaps of another size, too
+  kOtherEngine,  // searches with another version of the engine or fourier_crop, perhaps of another
+                 // size, too
   kSite,         // `rates` of the configuration
   kNominal,      // the engine's own constant: not measured yet
 };

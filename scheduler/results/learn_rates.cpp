@@ -7,6 +7,7 @@
 
 #include "db/measures.h"
 #include "scheduler/results/job_json.h"
+#include "scheduler/results/rate_key.h"
 
 namespace scheduler {
 namespace {
@@ -52,11 +53,12 @@ bool has_one_model(const Json& manifest) {
 FinishedSearch read(const db::Attempt& attempt, const Json& manifest) {
   const Json& timings = manifest.at("timings");
   const Json& micrograph = manifest.at("inputs").at("micrograph");
-  FinishedSearch search{.engine = manifest.at("version"),
+  const int64_t size = manifest.at("inputs").at("template").at("size");
+  FinishedSearch search{.engine = rate_key_of_engine(manifest.at("version"), manifest, size),
                         .device = device_of(manifest.at("device")),
                         .height = micrograph.at("height"),
                         .width = micrograph.at("width"),
-                        .template_size = manifest.at("inputs").at("template").at("size"),
+                        .template_size = size,
                         .search_seconds = timings.at("search_seconds")};
   for (const char* part : {"read_seconds", "preprocess_seconds", "write_seconds"}) {
     search.serial_seconds += timings.at(part).get<double>();

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "scheduler/results/job_json.h"
 #include "scheduler/results/manifest_result.h"
+#include "scheduler/results/rate_key.h"
 #include "scheduler/script/engine_config.h"
 
 namespace scheduler {
@@ -95,7 +96,7 @@ std::vector<std::string> notes_of(const std::string& error) {
 
 db::SearchCounts counts_of(const std::string& output) {
   const Json plan = Json::parse(output);
-  return {.engine = plan.at("version"),
+  return {.engine = rate_key_of_engine(plan.at("version"), plan, plan.at("template_size")),
           .orientations = plan.at("orientations"),
           .defocus_planes = static_cast<int64_t>(plan.at("defocus_planes").size()),
           .pixel_sizes = plan.at("pixel_sizes"),

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "base/json.h"
@@ -50,6 +52,25 @@ TEST_F(FourierCrop, PicksTheSamePeaksAgainFromTheMaps) {
   EXPECT_EQ(again.exit_code, 0) << again.error;
   EXPECT_EQ(again.output, read(search_.file("out/scaled_mip_peaks.csv")));
   EXPECT_THAT(again.output, HasSubstr("\n0,0,")) << "no peak was compared";
+  // What the maps are of is in their manifest.
+  search_.sections["fourier_crop"] = "{enabled: false}";
+  search_.write_config();
+  EXPECT_EQ(run({"peaks", "search.yaml", "--false-positives", "2000"}).output, again.output);
+}
+
+TEST_F(FourierCrop, SaysTheBestOfTheMapsPixels) {
+  ASSERT_EQ(search_.match().exit_code, 0);
+  const std::vector<float> map = engine::read_mrc(search_.file("out/scaled_mip.mrc")).values;
+  const Json peaks = Json::parse(manifest())["peaks"];
+  EXPECT_FLOAT_EQ(peaks["best_z"].get<float>(), *std::max_element(map.begin(), map.end()));
+}
+
+TEST_F(FourierCrop, RefusesMorePeaksThanItsOwnPixelsHaveBeforeTheSearch) {
+  // 33 x 49 pixels of the maps, 21 x 31 of the search, each with 32 correlations.
+  const Finished refused = search_.match({"--false-positives", "25000"});
+  EXPECT_EQ(refused.exit_code, 64) << refused.error;
+  EXPECT_THAT(refused.error, HasSubstr("below the number of values searched"));
+  EXPECT_FALSE(std::filesystem::exists(search_.file("out/progress.json")));
 }
 
 TEST_F(FourierCrop, GivesTheSameMapsBySeveralRanks) {

@@ -22,7 +22,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 // Vectors of 16 lanes are for processors that compute all of them at once (kernels.cpp): elsewhere
 // they would only make the blocks too large for the level-2 cache.
-constexpr size_t kMostLanes = HWY_TARGET == HWY_AVX3_DL ? 16 : 8;
+constexpr size_t kMostLanes = HWY_TARGET <= HWY_AVX3_DL ? 16 : 8;  // the better, the lower
 static_assert(kTile % kMostLanes == 0);
 using Floats = hn::CappedTag<float, kMostLanes>;
 using V = hn::Vec<Floats>;

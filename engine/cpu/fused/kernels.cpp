@@ -218,9 +218,10 @@ HWY_EXPORT(kernels);
 
 const Kernels& choose_kernels() {
   const Kernels* best = HWY_DYNAMIC_DISPATCH(kernels)();
-#if (HWY_TARGETS & HWY_AVX3_DL) != 0
+#if (HWY_TARGETS & HWY_AVX3) != 0
   const bool has_choice = (hwy::SupportedTargets() & HWY_AVX3) != 0;
-  if (best == N_AVX3_DL::kernels() && has_choice && !computes_512_bits_at_once(this_processor())) {
+  const bool is_wide = best->lanes > N_AVX3::kernels()->lanes;
+  if (is_wide && has_choice && !computes_512_bits_at_once(this_processor())) {
     best = N_AVX3::kernels();
   }
 #endif

@@ -12,8 +12,8 @@ struct Processor {
 
 Processor this_processor();
 
-// Returns false where a vector of 512 bits takes as long as two of 256: AMD's before Zen 5. Of
-// other processors with AVX-512 it assumes that they compute it at once.
+// Returns false where a vector of 512 bits takes as long as two of 256: AMD's before Zen 5. Of Zen
+// 5 and of other makers' processors it assumes that they compute it at once.
 bool computes_512_bits_at_once(const Processor& processor);
 
 }  // namespace engine::cpu::fused

@@ -48,6 +48,11 @@ TEST(SearchGrid, HoldsTheLimitAndIsGoodForTransforms) {
   }
 }
 
+TEST(SearchGrid, IsWithinThreePercentOfTheCheapest) {
+  // 630 has the fewest pixels, 640 2 % more, and 648, which shares most with 864, 5 % more.
+  EXPECT_EQ(choose_search_grid(5760, 4092, 864, 0.35)->template_size, 640);
+}
+
 TEST(SearchGrid, IsTheMicrographsOwnWhereLittleWouldBeSaved) {
   EXPECT_EQ(sides(choose_search_grid(4096, 4096, 512, 0.48)), std::tuple(0, 0, 0));
   // A side of 509 has no factor in common with any other.
@@ -59,7 +64,7 @@ TEST(SearchGrid, HasRoomForWhatTheMagnificationStretches) {
   const auto plain = choose_search_grid(1024, 1024, 256, 0.25);
   const auto grid = choose_search_grid(1024, 1024, 256, 0.25, stretched);
   ASSERT_TRUE(plain && grid);
-  EXPECT_GE(grid->template_size, 2 * (0.25 * 256 * 1.2 + 1));
+  EXPECT_GE(grid->template_size, 2 * (0.25 * 256 * 1.2 + 1 + std::numbers::sqrt2));
   EXPECT_LT(plain->template_size, 2 * (0.25 * 256 * 1.2 + 1));
 }
 
@@ -70,6 +75,34 @@ TEST(SearchGrid, FindsItsPixelsAgainOnTheMicrograph) {
       EXPECT_EQ(grid.nearest(grid.pixel_of(pixel)), pixel);
       EXPECT_LE(std::abs(grid.nearest(pixel) - static_cast<double>(pixel) * to / of), 0.5);
     }
+  }
+}
+
+TEST(SearchGrid, HasASampleOfWholePixels) {
+  for (const auto& [height, width, size, limit] : {std::tuple(4096, 4096, 512, 0.353),
+                                                   {3710, 3838, 384, 0.3},
+                                                   {72, 90, 16, 0.25},
+                                                   {600, 2000, 600, 0.2},
+                                                   {500, 500, 126, 0.3}}) {
+    const auto grid = choose_search_grid(height, width, size, limit);
+    ASSERT_TRUE(grid) << size;
+    const SearchGrid part = grid_of_sample(*grid, height, width);
+    EXPECT_GE(part.padded_height, size);
+    EXPECT_LE(part.padded_height, height);
+    EXPECT_LE(part.padded_width, std::max(1024, 2 * size));
+    EXPECT_EQ(part.padded_height * part.to, part.height * part.of);
+    EXPECT_EQ(part.padded_width * part.to, part.width * part.of);
+    EXPECT_EQ(part.template_size, grid->template_size);
+    EXPECT_EQ(part.height % 2 + part.width % 2, 0);
+  }
+}
+
+TEST(SearchGrid, CountsItsPixelsWithinTheMicrograph) {
+  const SearchGrid grid{.to = 3, .of = 4};
+  for (int pixels = 1; pixels < 100; ++pixels) {
+    const int count = grid.pixels_within(pixels);
+    EXPECT_LT(grid.pixel_of(count - 1), pixels);
+    EXPECT_GE(grid.pixel_of(count), pixels);
   }
 }
 

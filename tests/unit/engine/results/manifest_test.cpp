@@ -186,22 +186,23 @@ TEST(WriteManifest, AMissingMapIsNamedAndNoManifestAppears) {
 TEST(ReadCorrelations, GivesWhatWasWritten) {
   const ScratchFolder folder;
   write_manifest(finished(folder));
-  EXPECT_EQ(read_correlations(folder.file("manifest.json"), "scaled_mip.mrc"), 390);
-  EXPECT_FALSE(read_correlations(folder.file("manifest.json"), "other_scaled_mip.mrc"));
+  EXPECT_EQ(read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc")->correlations, 390);
+  EXPECT_FALSE(read_searched_maps(folder.file("manifest.json"), "other_scaled_mip.mrc"));
 }
 
 TEST(ReadCorrelations, AbsentIsNoErrorAndDamagedIsOne) {
   const ScratchFolder folder;
-  EXPECT_FALSE(read_correlations(folder.file("manifest.json"), "scaled_mip.mrc"));
+  EXPECT_FALSE(read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"));
   for (const char* damaged : {"", "{\"format\":1", "[]", "{\"format\":1,\"counts\":{}}", "null",
                               "{\"format\":\"one\"}"}) {
     write_file(folder.file("manifest.json"), damaged);
-    EXPECT_THAT(refusal([&] { read_correlations(folder.file("manifest.json"), "scaled_mip.mrc"); }),
-                HasSubstr("manifest.json"))
+    EXPECT_THAT(
+        refusal([&] { read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"); }),
+        HasSubstr("manifest.json"))
         << damaged;
   }
   write_file(folder.file("manifest.json"), "{\"format\":2}");
-  EXPECT_THAT(refusal([&] { read_correlations(folder.file("manifest.json"), "scaled_mip.mrc"); }),
+  EXPECT_THAT(refusal([&] { read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"); }),
               HasSubstr("newer margay-engine"));
 }
 

@@ -297,8 +297,9 @@ TEST_F(FolderReadersTest, TheGroupThatTheSiteHasChosenReadsToo) {
   EXPECT_THAT(log_, IsEmpty());
 }
 
-TEST_F(FolderReadersTest, WhatCannotBeAskedIsNotKnown) {
-  EXPECT_EQ(acl_support(scratch_ / "nothing"), AclSupport::kUnknown);
+TEST(AclSupport, IsNotKnownOfWhatCannotBeAsked) {
+  const tests::ScratchFolder scratch;
+  EXPECT_EQ(acl_support(scratch / "nothing"), AclSupport::kUnknown);
   EXPECT_EQ(errno, ENOENT);
 }
 

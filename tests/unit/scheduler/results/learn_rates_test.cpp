@@ -58,6 +58,18 @@ TEST_F(LearnRatesTest, EachFinishedItemTeachesHowLongTheNextTakes) {
   EXPECT_EQ(measure(MeasureKind::kRate)->runs, 2);
 }
 
+TEST_F(LearnRatesTest, SearchesOnLargerPixelsAreRatesOfTheirOwn) {
+  finished("a.mrc");
+  EXPECT_EQ(with([](json& manifest) { manifest["fourier_crop"] = nullptr; })->engine, "1.0");
+  const auto cropped = with([](json& manifest) {
+    manifest["fourier_crop"] = {{"height", 3069}, {"width", 4320}, {"template_size", 288}};
+  });
+  ASSERT_TRUE(cropped);
+  EXPECT_EQ(cropped->engine, "1.0, fourier_crop 288 of 384");
+  EXPECT_EQ(cropped->width, 5760);
+  EXPECT_FALSE(with([](json& manifest) { manifest["fourier_crop"] = "yes"; }));
+}
+
 TEST_F(LearnRatesTest, AManifestThatDoesNotSayItTeachesNothing) {
   finished("a.mrc");
   for (const char* key : {"version", "device", "host", "other_ranks"}) {

@@ -59,6 +59,12 @@ TEST_F(SearchCountsTest, AreThoseOfTheEnginesPlan) {
   EXPECT_EQ(answer.counts.template_size, 384);
 }
 
+TEST_F(SearchCountsTest, SayThatASearchHasLargerPixels) {
+  std::string plan = kPlan;
+  plan.insert(plan.size() - 1, R"(, "fourier_crop": {"template_size": 288})");
+  EXPECT_EQ(ask("echo '" + plan + "'").counts.engine, "1.2, fourier_crop 288 of 384");
+}
+
 TEST_F(SearchCountsTest, TheEnginesDoubtsComeByTheNamesOfTheUsersFiles) {
   const CountAnswer answer =
       ask("echo \"margay-engine: note: template_volume_path: '/dev/stdin' has no pixel size\" >&2\n"
