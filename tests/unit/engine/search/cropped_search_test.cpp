@@ -7,6 +7,7 @@
 
 #include "engine/backend/crop_error.h"
 #include "engine/backend/precision_error.h"
+#include "engine/search/device.h"
 #include "tests/unit/engine/scratch.h"
 #include "tests/unit/engine/search/small_search.h"
 
@@ -156,6 +157,25 @@ TEST(CroppedSearch, WithoutALimitIsTheWholeSearch) {
   EXPECT_FALSE(asked.search.grid);
   EXPECT_EQ(asked.search.identity.hash(), plain.search.identity.hash());
   EXPECT_TRUE(same_bits(run_whole(asked, 1, 4), run_whole(plain, 1, 4)));
+}
+
+TEST(CroppedSearch, IsPlannedWithTheMeasurementOfItsErrorAndItsMaps) {
+  const ProblemShape whole{4096, 4096, 512, 1, 1000};
+  const auto grid = choose_search_grid(whole.height, whole.width, whole.template_size, 0.24);
+  ASSERT_TRUE(grid);
+  EXPECT_EQ(on_grid(whole, grid).template_size, 256);
+  const DeviceOptions options{.backend = "cpu", .threads = 1};
+  DevicePlan plan = plan_device(on_grid(whole, grid), options);
+  const uint64_t of_search = plan.bytes;
+  add_crop_memory(plan, whole, *grid, options);
+  // The template's spectrum on the micrograph's own pixels, and eight maps of these.
+  EXPECT_GE(plan.bytes, uint64_t{4} * 512 * 512 * 512);
+  EXPECT_GE(plan.bytes, uint64_t{32} * 3585 * 3585);
+  ASSERT_GT(plan.bytes, of_search);
+  EXPECT_EQ(plan.memory.back().name, "before and after the search");
+  EXPECT_EQ(plan.memory.back().bytes, plan.bytes - of_search);
+  // Much less than the whole search takes.
+  EXPECT_LT(plan.bytes, plan_device(whole, options).bytes);
 }
 
 TEST(CropError, IsMeasuredWhereBothGridsHaveAPixel) {
