@@ -1,7 +1,8 @@
 // Reads the header of MRC2014 files in modes 0 (int8), 1 (int16), 2 (float32), 6 (uint16) and 12
-// (float16), in either byte order. A new mode is added to this list, to value_bytes_of_mode() in
-// mrc_header.cpp and the sentence there that lists the modes, with its conversion to kModes in
-// engine/io/mrc.cpp, and to docs/engine.md. It must have whole bytes and one number per value.
+// (float16), in either byte order. A new mode is added to this list and that of engine/io/mrc.h, to
+// value_bytes_of_mode() in mrc_header.cpp and the sentence there that lists the modes, with its
+// conversion to kModes in engine/io/mrc.cpp, to docs/engine.md, to mrc_test and to the fuzzer's
+// corpus. It must have whole bytes and one number per value.
 #pragma once
 
 #include <array>

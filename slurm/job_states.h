@@ -12,7 +12,9 @@ namespace slurm {
 // COMPLETING and flags that announce more to come take precedence over an end, so that a job is
 // over only when it really is; an end with an unknown word, or no known word at all, counts as
 // alive. Words are as squeue, sacct and slurmrestd write them, "CANCELLED by 1000" included. A new
-// word goes into the table in job_states.cpp, into job_states_test and into docs/slurm.md.
+// word goes into the table in job_states.cpp, into job_states_test and into docs/slurm.md; one of a
+// job that holds its nodes and does not compute also into is_computing() of
+// scheduler/daemon/tracker.cpp. A new JobState: see slurm/cluster.h.
 JobState state_of(const std::set<std::string>& words);
 // Whether the job is over, however it ended.
 bool is_over(JobState state);

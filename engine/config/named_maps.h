@@ -1,4 +1,11 @@
 // The eight maps of a search. A map's name is its key in the configuration without "_path".
+//
+// A new map: here and in ResultPaths; its image in numerics/maps.h, made by finalise() and
+// resampled by search_grid.cpp; its place in images_of() of results.cpp; the number of maps where
+// memory and disk are counted (cpu_memory.cpp, cpu/fused/plan.cpp, search/device.cpp, and
+// scheduler/files/disk_space.cpp); the queue's own list in scheduler/script/engine_config.cpp;
+// init.cpp, docs/engine.md, and the tests' configurations. Leopard-EM's files do not name it, so
+// its key must be optional, and manifests of older searches do not have it.
 #pragma once
 
 #include <array>

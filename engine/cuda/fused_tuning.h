@@ -48,13 +48,15 @@ struct RadicesOf<4096> : Radices<16, 16, 16> {};
 // point instead of five, but has a third of the warps and code that is too large for the
 // instruction cache. It is slower on an H200 (bench/results), and is used only by measurements.
 //
-// Another kernel is a header beside columns_in_two.cuh and a line at each place that compares with
-// these: column_step() here; its frequencies, its roots, its shape and its launch in correlator.h;
-// gain_of_column() in half_gain.h; its shared memory in instantiate.h; grant() in fused_plan.cpp.
-// FusedPlan::columns makes it the default. It is measured by a word in bench/gpu_options.cpp, with
-// its bytes in bench/kernel_bytes.cpp and its registers in bench/kernel_budget.py, and run by
-// tools/gpu_check/bench.py. It is tested by fused_cases.h, lengths_test.cpp and cuda_fused_test.cu,
-// and documented in docs/cuda.md.
+// A faster correlate_columns is written in its place, in fused/kernels.cuh. Another kernel beside
+// it is a header beside columns_in_two.cuh and a line at each place that compares with these, of
+// which no compiler reminds: column_step() here; its frequencies, its roots, its shape and its
+// launch in correlator.h; gain_of_column() in half_gain.h; its shared memory in instantiate.h;
+// grant() in fused_plan.cpp. FusedPlan::columns makes it the default. It is measured by a word in
+// bench/gpu_options.cpp, with its bytes in bench/kernel_bytes.cpp and its registers in
+// bench/kernel_budget.py, and run by tools/gpu_check/bench.py. It is tested by fused_cases.h,
+// lengths_test.cpp, fused_searches.h, half_cases.h and cuda_fused_test.cu, its word by
+// gpu_bench_test.cpp and gpu_check_test.cpp, and it is documented in docs/cuda.md.
 enum class ColumnKernel { kInThree, kInTwo };
 // Returns the points of a thread of correlate_columns_in_two; 0 where it has no kernel for this
 // length, since the length's root must be whole and fit a thread's registers. 64 is for tests.

@@ -8,9 +8,10 @@
 //   (make_cluster), the script, the limits;
 // - what does not switch: check_script_templates and job_environment (job_script.cpp), and the
 //   sentences that say Slurm or this machine (plan_text.cpp, transition.cpp, policy_section.cpp,
-//   enqueue.cpp, item_options.cpp);
+//   commands/enqueue.cpp, commands/commands.cpp, item_options.cpp);
 // - what takes `takes_options` for Slurm, and its absence for this machine: site_size.cpp,
-//   local_gpus.cpp, probe_job.cpp; and class_widths.cpp, which chooses widths for Slurm alone;
+//   local_gpus.cpp, probe_job.cpp, doctor.cpp, process/site.cpp, commands/read_snapshot.cpp; and
+//   class_widths.cpp, which chooses widths for Slurm alone;
 // - its page in docs/, its keys in docs/daemon.md and packaging/margayd.yaml, and init.cpp.
 // A job finds its own id in SLURM_JOB_ID or MARGAY_JOB_ID: another batch system's script sets one.
 #pragma once

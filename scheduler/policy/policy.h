@@ -18,8 +18,9 @@
 //
 // A new rule: its key in config/policy_section.cpp and PolicyOptions, and from there, by
 // cluster_limits.cpp, in ClusterLimits; its decision in a pure file of its own, called where jobs
-// start (decide_ready(), start_one_by_floor()) and where they are widened (decide_wider()); its
-// reason in plan.h, whose Why is also compared in item_forecast.cpp and commands/plan_view.cpp; its
+// start (decide_ready(), start_one_by_floor()) and where they are widened (decide_wider()), or for
+// an order in ready_order.cpp; its reason in plan.h, whose Why is also compared in
+// item_forecast.cpp, commands/plan_view.cpp and commands/published_plan.cpp; its
 // words in plan_text.cpp; what it means for expected times in expected_times.cpp, and for `margay
 // simulate` in simulate/. properties_test.cpp tries it on random queues.
 #pragma once

@@ -1,5 +1,12 @@
 // The passes of the fused path over blocks of lines, chosen at run time for this processor's
 // instruction set.
+//
+// A faster kernel: the columns are columns() of kernels.cpp, and their part in the first cache is
+// correlate_part() of passes-inl.h; the last rows are rows() and add_points() of sums-inl.h; the
+// parameters are in blocks.h, the arrays in layout.h, the memory in plan.cpp and rate.cpp. Its bits
+// may differ from before if they are the same for every width of a vector, thread and batch; then
+// kNumericsVersion (search/search.h) is raised. fused_test, fused_memory_test and vector_units_test
+// run it on every instruction set, tools/check-arm on NEON; bench/search_bench.cpp measures it.
 #pragma once
 
 #include <cstddef>
