@@ -10,6 +10,7 @@ CLI::App& admin_command(CLI::App& app) {
   }
   CLI::App* admin = app.add_subcommand("admin", "Look after the daemon's database and files");
   admin->require_subcommand(1);
+  admin->footer("Example:\n  margay admin backup /backup/margay-$(date +%F).db");
   return *admin;
 }
 

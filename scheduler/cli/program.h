@@ -2,10 +2,10 @@
 //
 // A new subcommand is a function in a file of its own and an entry in program.cpp, or in the file
 // of its group (admin_commands.cpp, ingest_commands.cpp, site_commands.cpp, template_commands.cpp);
-// its file is listed in scheduler/CMakeLists.txt, its name in the lists of cli_test, and options
-// that it shares are in command_options.cpp. Its help, its completion and its part of the manual
-// page come from the entry. A new request to the daemon is a route in scheduler/api/service.cpp and
-// in docs/api.md.
+// its file is listed in scheduler/CMakeLists.txt, its name in the list of JSON documents of
+// cli_test, and options that it shares are in command_options.cpp. Its help, its completion and its
+// part of the manual page come from the entry. A new request to the daemon is a route in
+// scheduler/api/service.cpp and in docs/api.md.
 #pragma once
 
 #include <iosfwd>

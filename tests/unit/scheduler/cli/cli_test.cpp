@@ -295,6 +295,9 @@ TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
                                        {"logs", "1"},
                                        {"results", "1"},
                                        {"status"},
+                                       {"plan"},
+                                       {"whoami"},
+                                       {"finish-by", "1", "--time", "2099-01-01T08:00"},
                                        {"wait", "1", "--timeout", "1ms"},
                                        {"template", "list"},
                                        {"enqueue", file("one.mrc"), "--template", "ribosome",
@@ -308,39 +311,39 @@ TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
   }
 }
 
+// The names under "Subcommands:" of a help text.
+std::vector<std::string> subcommands_in(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help.substr(std::min(help.find("\nSubcommands:\n"), help.size())));
+  const std::string indent = "  ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() && !names.empty()) break;
+    if (!line.starts_with(indent)) continue;
+    const std::string name = line.substr(indent.size(), line.find(' ', indent.size()) - 2);
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
 TEST_F(CliTest, EveryCommandHasHelpWithAnExample) {
-  for (const Words& command : std::vector<Words>{{"template", "add"},
-                                                 {"template", "list"},
-                                                 {"template", "show"},
-                                                 {"template", "remove"},
-                                                 {"template", "rename"},
-                                                 {"import"},
-                                                 {"watch", "add"},
-                                                 {"watch", "run"},
-                                                 {"watch", "list"},
-                                                 {"enqueue"},
-                                                 {"list"},
-                                                 {"show"},
-                                                 {"explain"},
-                                                 {"promote"},
-                                                 {"hold"},
-                                                 {"release"},
-                                                 {"cancel"},
-                                                 {"retry"},
-                                                 {"wait"},
-                                                 {"logs"},
-                                                 {"results"},
-                                                 {"status"},
-                                                 {"pause"},
-                                                 {"resume"},
-                                                 {"stop"}}) {
+  std::vector<Words> commands;
+  for (const std::string& name : subcommands_in(margay({"--help"}).out)) commands.push_back({name});
+  EXPECT_GE(commands.size(), 28u);
+  for (size_t i = 0; i < commands.size(); ++i) {
+    const Words command = commands[i];
     Words arguments = command;
     arguments.push_back("--help");
     const Outcome outcome = margay(arguments);
     EXPECT_EQ(outcome.exit, 0);
     EXPECT_THAT(outcome.out,
-                AllOf(HasSubstr("Example:\n  margay " + command[0]), HasSubstr("--json")));
+                AllOf(HasSubstr("Example:\n  margay " + command[0]), HasSubstr("--json")))
+        << testing::PrintToString(command);
+    for (const std::string& name : subcommands_in(outcome.out)) {
+      commands.push_back(command);
+      commands.back().push_back(name);
+    }
   }
+  EXPECT_THAT(commands, testing::Contains(Words{"template", "rename"}));
 }
 
 TEST_F(CliTest, TheQueueIsPausedAndResumed) {
