@@ -32,7 +32,7 @@ struct Columns {
 
 // The most transforms in a group. Its sums have 32 bits, enough for 128 times what one transform
 // adds.
-constexpr size_t kMostTransforms = 8;
+constexpr size_t kMostTransforms = 16;
 
 // Indices of the two correlations, as for accumulate() of engine/cpu/kernels.h.
 struct Indices {

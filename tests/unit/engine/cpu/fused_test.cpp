@@ -276,7 +276,7 @@ TEST(Fused, ShrinksTheBatchBeforeTheGroup) {
 TEST(Fused, ShrinksToTheMemoryThatIsFree) {
   const ProblemShape shape{1024, 1024, 128, 1, 1'600'000};
   const MemoryPlan whole = fused::plan_memory(shape, {.threads = 1});
-  EXPECT_EQ(whole.transforms, 8);
+  EXPECT_EQ(whole.transforms, 16);
   const MemoryPlan less = fused::plan_memory(shape, {.threads = 1}, whole.total() - 20'000'000);
   EXPECT_LE(less.total(), whole.total() - 20'000'000);
   EXPECT_LT(less.transforms, whole.transforms);
