@@ -79,8 +79,10 @@ CropError crop_error(const Accumulators& whole, const Accumulators& cropped, con
   error.rms = std::sqrt(squares / static_cast<double>(shared));
   double high = 0, found = 0;
   for (const Place& peak : highest_peaks(whole)) {
+    const double there = largest_around(cropped, grid, peak);
     high += peak.mip;
-    found += largest_around(cropped, grid, peak);
+    found += there;
+    if (peak.mip > 0) error.lower_most = std::max(error.lower_most, 1 - there / peak.mip);
     ++error.peaks;
   }
   if (high > 0) error.lower = 1 - found / high;
@@ -88,14 +90,16 @@ CropError crop_error(const Accumulators& whole, const Accumulators& cropped, con
 }
 
 std::string describe_crop_error(const CropError& error) {
-  char numbers[256];
+  char numbers[384];
   std::snprintf(
       numbers, sizeof numbers,
       "over %lld units of this search, in the middle of the micrograph, the MIP differs by "
       "%.2g rms and %.2g at most, in deviations of the noise, where both grids have a "
-      "pixel; its highest peaks (%lld) are %.1f %% lower, as pixels lie farther apart",
+      "pixel; its highest peaks (%lld) are %.1f %% lower in the mean and %.0f %% at most, as "
+      "pixels "
+      "lie farther apart: weak particles can be missed",
       static_cast<long long>(error.units), error.rms, error.largest,
-      static_cast<long long>(error.peaks), 100 * error.lower);
+      static_cast<long long>(error.peaks), 100 * error.lower, 100 * error.lower_most);
   return std::string("fourier_crop: ") + numbers;
 }
 

@@ -20,6 +20,7 @@ struct CropError {
   // lie farther apart: a share of their height, in the mean.
   int64_t peaks = 0;
   double lower = 0;
+  double lower_most = 0;  // of the peak that loses most
 };
 
 // Compares accumulators from the same units, on the micrograph's own grid and on `grid`; `units` is

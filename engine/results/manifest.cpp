@@ -92,6 +92,7 @@ Json fourier_crop(const Manifest& manifest) {
     crop["mip_rms"] = error->rms;
     crop["mip_largest"] = error->largest;
     crop["peaks_lower"] = error->lower;
+    crop["peaks_lower_most"] = error->lower_most;
   }
   return crop;
 }

@@ -193,11 +193,13 @@ TEST(CropError, IsMeasuredWhereBothGridsHaveAPixel) {
   EXPECT_DOUBLE_EQ(error.rms, 1.0 / 3);
   EXPECT_EQ(error.peaks, 1);
   EXPECT_DOUBLE_EQ(error.lower, 0.25);
+  EXPECT_DOUBLE_EQ(error.lower_most, 0.25);
   EXPECT_EQ(
       describe_crop_error(error),
       "fourier_crop: over 16 units of this search, in the middle of the micrograph, the MIP "
       "differs by 0.33 rms and 1 at most, in deviations of the noise, where both grids have a "
-      "pixel; its highest peaks (1) are 25.0 % lower, as pixels lie farther apart");
+      "pixel; its highest peaks (1) are 25.0 % lower in the mean and 25 % at most, as pixels lie "
+      "farther apart: weak particles can be missed");
 }
 
 }  // namespace
