@@ -12,7 +12,7 @@
 #include "engine/cpu/cpu_backend.h"
 #include "engine/io/format.h"
 #include "engine/search/device.h"
-#include "engine/search/match.h"
+#include "engine/search/plan_text.h"
 #include "engine/search/plausibility.h"
 #include "engine/search/search.h"
 

@@ -18,15 +18,6 @@
 
 namespace engine {
 
-// Describes counts and memory in sentences for people, which `plan` prints, and `match` before it
-// starts. `shape` is that of the micrograph; `grid` is search_grid_of().
-std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
-                          const ProblemShape& shape, const std::optional<SearchGrid>& grid,
-                          const DevicePlan& device);
-// Returns why `fourier_crop` has no effect where the configuration asks for it; empty where it has
-// one, or is not asked for.
-std::string crop_note(const SearchConfig& config, const std::optional<SearchGrid>& grid);
-
 struct MatchOptions {
   DeviceOptions device;
   std::string output;      // --output; empty: beside scaled_mip_path
