@@ -96,8 +96,7 @@ std::string describe_crop_error(const CropError& error) {
       "over %lld units of this search, in the middle of the micrograph, the MIP differs by "
       "%.2g rms and %.2g at most, in deviations of the noise, where both grids have a "
       "pixel; its highest peaks (%lld) are %.1f %% lower in the mean and %.0f %% at most, as "
-      "pixels "
-      "lie farther apart: weak particles can be missed",
+      "pixels lie farther apart: weak particles can be missed",
       static_cast<long long>(error.units), error.rms, error.largest,
       static_cast<long long>(error.peaks), 100 * error.lower, 100 * error.lower_most);
   return std::string("fourier_crop: ") + numbers;

@@ -196,14 +196,19 @@ void write_manifest(const Manifest& manifest) {
 
 namespace {
 
-std::optional<SearchGrid> grid_in(const Json& manifest) {
+std::optional<SearchGrid> grid_in(const Json& manifest, const std::string& path) {
+  constexpr int kLongestSide = 1 << 14;
   const Json crop = manifest.value("fourier_crop", Json());  // not in those of earlier versions
   if (crop.is_null()) return std::nullopt;
   const Json& whole = manifest.at("inputs");
   const int size = whole.at("template").at("size").get<int>();
   const int cropped = crop.at("template_size").get<int>();
+  if (cropped < 1 || cropped >= size || size > kLongestSide) {
+    throw InputError("'" + path + "': fourier_crop.template_size is " + std::to_string(cropped) +
+                     ", of a template of " + std::to_string(size) +
+                     " pixels; remove the manifest or run the search again");
+  }
   const int shared = std::gcd(size, cropped);
-  if (shared == 0) return std::nullopt;
   SearchGrid grid =
       grid_of_sides(whole.at("micrograph").at("height").get<int>(),
                     whole.at("micrograph").at("width").get<int>(), cropped / shared, size / shared);
@@ -224,7 +229,7 @@ std::optional<SearchedMaps> read_searched_maps(const std::string& path,
                        json.at("format").dump() + "); use that one");
     }
     SearchedMaps maps{.correlations = json.at("counts").at("correlations").get<int64_t>(),
-                      .grid = grid_in(json)};
+                      .grid = grid_in(json, path)};
     const auto theirs = json.at("outputs").at("scaled_mip").at("path").get<std::string>();
     if (fs::path(theirs).filename() != fs::path(scaled_mip).filename()) return std::nullopt;
     return maps;

@@ -183,14 +183,41 @@ TEST(WriteManifest, AMissingMapIsNamedAndNoManifestAppears) {
   EXPECT_FALSE(std::filesystem::exists(folder.file("manifest.json")));
 }
 
-TEST(ReadCorrelations, GivesWhatWasWritten) {
+TEST(ReadSearchedMaps, GivesWhatWasWritten) {
   const ScratchFolder folder;
   write_manifest(finished(folder));
   EXPECT_EQ(read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc")->correlations, 390);
   EXPECT_FALSE(read_searched_maps(folder.file("manifest.json"), "other_scaled_mip.mrc"));
 }
 
-TEST(ReadCorrelations, AbsentIsNoErrorAndDamagedIsOne) {
+TEST(ReadSearchedMaps, GivesTheGridOfTheSearch) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("manifest.json");
+  const auto grid = [&] { return read_searched_maps(path, "scaled_mip.mrc")->grid; };
+  Manifest manifest = finished(folder);
+  write_manifest(manifest);
+  EXPECT_FALSE(grid());
+  manifest.template_size = 128;
+  manifest.grid = SearchGrid{.height = 750, .width = 750, .template_size = 96};
+  manifest.crop_error = CropError{.units = 16, .rms = 0.25, .largest = 0.5, .lower = 0.125};
+  write_manifest(manifest);
+  ASSERT_TRUE(grid());
+  EXPECT_EQ(grid()->to, 3);
+  EXPECT_EQ(grid()->of, 4);
+  const json crop = json::parse(read_file(path))["fourier_crop"];
+  EXPECT_EQ(crop["units"], 16);
+  EXPECT_EQ(crop["mip_rms"], 0.25);
+  EXPECT_EQ(crop["peaks_lower"], 0.125);
+  for (const int size : {-96, 0, 128, 200}) {
+    manifest.grid->template_size = size;
+    write_manifest(manifest);
+    EXPECT_THAT(refusal([&] { grid(); }),
+                testing::AllOf(HasSubstr("manifest.json"), HasSubstr("fourier_crop")))
+        << size;
+  }
+}
+
+TEST(ReadSearchedMaps, AbsentIsNoErrorAndDamagedIsOne) {
   const ScratchFolder folder;
   EXPECT_FALSE(read_searched_maps(folder.file("manifest.json"), "scaled_mip.mrc"));
   for (const char* damaged : {"", "{\"format\":1", "[]", "{\"format\":1,\"counts\":{}}", "null",
