@@ -21,6 +21,7 @@
 #include "scheduler/cli/items/export.h"
 #include "scheduler/cli/items/items.h"
 #include "scheduler/cli/items/list.h"
+#include "scheduler/cli/items/logs.h"
 #include "scheduler/cli/items/results.h"
 #include "scheduler/cli/items/wait.h"
 #include "scheduler/cli/sbatch_options.h"
@@ -123,16 +124,9 @@ class Program {
     };
   }
 
-  CLI::App* add_one(const std::string& name, const std::string& description,
-                    const std::string& example, const std::function<Exit(const Context&)>& action) {
-    CLI::App* command = add(app_, name, description, example, action);
-    add_option(*command, "ITEM", item_, "", "Item number", whole_number())->required();
-    return command;
-  }
-
-  using SeveralAction = Exit (*)(const Context&, const std::vector<int64_t>&);
+  using SeveralAction = std::function<Exit(const Context&, const std::vector<int64_t>&)>;
   CLI::App* add_several(const std::string& name, const std::string& description,
-                        const std::string& example, SeveralAction action) {
+                        const std::string& example, const SeveralAction& action) {
     CLI::App* command =
         add(app_, name, description, example, [this, action](const Context& context) {
           return action(context, select_items(context, selection_));
@@ -257,12 +251,13 @@ class Program {
   }
 
   void add_logs() {
-    CLI::App* command = add_one("logs", "Print the log of an item's search",
-                                "margay logs 12 --follow", [this](const Context& context) {
-                                  log_.item = item_;
-                                  return logs(context, log_);
-                                });
-    command->add_flag("--follow", log_.follow, "Keep printing until the attempt ends");
+    CLI::App* command =
+        add_several("logs", "Print the logs of items' searches",
+                    "margay logs 12 --follow\n  margay logs --state failed",
+                    [this](const Context& context, const std::vector<int64_t>& items) {
+                      return logs(context, items, log_);
+                    });
+    command->add_flag("--follow", log_.follow, "Keep printing until the attempt ends (one item)");
     add_option(*command, "--attempt", log_.attempt, "N",
                "Number of the attempt [default: the newest]", whole_number());
   }
@@ -289,9 +284,11 @@ class Program {
 
   void add_render() {
     CLI::App* command =
-        add_one("render", "Print an item's job script, as submitted or as it would be now",
-                "margay render 12 > x.sh",
-                [this](const Context& context) { return render(context, item_, render_); });
+        add_several("render", "Print an item's job script, as submitted or as it would be now",
+                    "margay render 12 > x.sh\n  margay render last",
+                    [this](const Context& context, const std::vector<int64_t>& items) {
+                      return render(context, items, render_);
+                    });
     add_render_options(*command, render_);
   }
 
@@ -312,7 +309,6 @@ class Program {
   std::string socket_ = base::variable("MARGAY_SOCKET");  // empty: to be found
   bool json_ = false;
   std::function<Exit(const Context&)> action_;
-  int64_t item_ = 0;
   Selection selection_;
   bool dry_run_ = false;
   std::string every_;

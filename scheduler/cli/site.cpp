@@ -15,7 +15,14 @@ constexpr std::chrono::minutes kLongestExamination{10};  // a slow site takes mi
 
 }  // namespace
 
-Exit render(const Context& context, int64_t item, const RenderOptions& options) {
+Exit render(const Context& context, const std::vector<int64_t>& items,
+            const RenderOptions& options) {
+  if (items.empty()) throw Failure(Exit::kNotFound, "no items selected");
+  if (items.size() > 1) {
+    throw Failure(Exit::kUsage, "one script is printed at a time, but " +
+                                    std::to_string(items.size()) + " items are selected");
+  }
+  const int64_t item = items.front();
   std::string target = "/v1/items/" + std::to_string(item) + "/script?";
   if (!options.shape.empty()) target += "shape=" + options.shape + "&";
   if (options.test_only) target += "test_only=1";

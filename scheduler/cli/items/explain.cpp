@@ -130,13 +130,11 @@ Exit explain(const Context& context, const std::vector<int64_t>& items) {
           explain_one(context, entry);
         }
       });
-  if (context.wants_json()) {
-    context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
-  } else if (!few) {
+  if (!few && !context.wants_json()) {
     context.out() << "What other widths and priorities would mean is shown for at most "
                   << kMostForecast << " items at once.\n";
   }
-  return exit;
+  return print_documents(context, "items", std::move(documents), items, exit);
 }
 
 }  // namespace scheduler::cli

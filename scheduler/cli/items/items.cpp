@@ -196,13 +196,13 @@ std::string expected_text(const json& item) {
   return "starts " + time_text(item.at("expected_start").get<int64_t>()) + ", " + done;
 }
 
-Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items,
-                       const std::string& query, const std::function<void(const json&)>& take) {
+Exit for_each_selected(const Context& context, const std::vector<int64_t>& items,
+                       const std::function<void(int64_t)>& take) {
   Tally tally;
   if (items.empty() && !context.wants_json()) context.out() << "no items selected\n";
   for (const int64_t item : items) {
     try {
-      take(context.get("/v1/items/" + std::to_string(item) + query));
+      take(item);
       tally.succeeded();
     } catch (const Failure& failure) {
       if (items.size() == 1 || failure.exit() == Exit::kUnreachable) throw;
@@ -211,6 +211,20 @@ Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items
     }
   }
   return tally.exit();
+}
+
+Exit for_each_detailed(const Context& context, const std::vector<int64_t>& items,
+                       const std::string& query, const std::function<void(const json&)>& take) {
+  return for_each_selected(context, items, [&](int64_t item) {
+    take(context.get("/v1/items/" + std::to_string(item) + query));
+  });
+}
+
+Exit print_documents(const Context& context, const std::string& name, json documents,
+                     const std::vector<int64_t>& items, Exit exit) {
+  if (!context.wants_json()) return exit;
+  context.print(items.size() == 1 ? documents.at(0) : json{{name, std::move(documents)}});
+  return exit;
 }
 
 std::string note_of(const json& item) {
@@ -266,9 +280,7 @@ Exit show(const Context& context, const std::vector<int64_t>& items) {
     if (!std::exchange(first, false)) context.out() << "\n";
     show_one(context, answer.at("item"));
   });
-  if (!context.wants_json()) return exit;
-  context.print(items.size() == 1 ? documents.at(0) : json{{"items", std::move(documents)}});
-  return exit;
+  return print_documents(context, "items", std::move(documents), items, exit);
 }
 
 }  // namespace scheduler::cli

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
-#include <thread>
 #include <utility>
 
 #include "base/text.h"
+#include "scheduler/cli/items/items.h"
 #include "scheduler/http/json_text.h"
 
 namespace scheduler::cli {
@@ -16,47 +16,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr size_t kMostPeaksShown = 50;
-
-json log_piece(const Context& context, const LogOptions& options, int64_t offset, int64_t attempt) {
-  std::string target =
-      "/v1/items/" + std::to_string(options.item) + "/log?offset=" + std::to_string(offset);
-  if (attempt != 0) target += "&attempt=" + std::to_string(attempt);
-  return context.get(target);
-}
-
-// --follow stays with the attempt that it began with.
-Exit print_log(const Context& context, const LogOptions& options) {
-  int64_t offset = 0;
-  int64_t attempt = options.attempt.value_or(0);
-  for (;;) {
-    const json piece = log_piece(context, options, offset, attempt);
-    const std::string text = text_of(piece, "text");
-    context.out() << (context.screen().terminal ? printable_lines(text) : text) << std::flush;
-    attempt = piece.at("attempt");
-    offset = piece.at("next_offset");
-    if (offset < piece.at("size").get<int64_t>() && !text.empty()) continue;
-    if (!options.follow || piece.at("ended").get<bool>()) return Exit::kOk;
-    std::this_thread::sleep_for(options.poll);
-  }
-}
-
-Exit print_log_document(const Context& context, const LogOptions& options) {
-  json document = log_piece(context, options, 0, options.attempt.value_or(0));
-  const int64_t attempt = document.at("attempt");
-  std::string text = text_of(document, "text");
-  for (int64_t offset = document.at("next_offset"); offset < document.at("size");) {
-    const json piece = log_piece(context, options, offset, attempt);
-    if (piece.at("next_offset") == offset) break;
-    text += text_of(piece, "text");
-    offset = piece.at("next_offset");
-  }
-  document.erase("text_base64");
-  document.erase("offset");
-  document.erase("next_offset");
-  api::put_text(document, "text", text);
-  context.print(document);
-  return Exit::kOk;
-}
 
 void print_peaks(const Context& context, const json& peaks) {
   if (peaks.empty()) return;
@@ -163,39 +122,25 @@ void print_result(const Context& context, const json& result, bool path_only) {
 
 }  // namespace
 
-Exit logs(const Context& context, const LogOptions& options) {
-  return context.wants_json() ? print_log_document(context, options) : print_log(context, options);
-}
-
 Exit results(const Context& context, const std::vector<int64_t>& items,
              const ResultOptions& options) {
-  Tally tally;
   json documents = json::array();
   const bool several = items.size() > 1;
-  if (items.empty() && !context.wants_json()) context.out() << "no items selected\n";
-  for (const int64_t item : items) {
+  bool first = true;
+  const Exit exit = for_each_selected(context, items, [&](int64_t item) {
     const std::string number = std::to_string(item);
-    try {
-      const json answer = context.get("/v1/items/" + number + "/results");
-      const json& result = answer.at("result");
-      const std::string& folder = options.output_directory;
-      if (!folder.empty()) copy_files(context, result, several ? folder + "/" + number : folder);
-      if (context.wants_json()) {
-        documents.push_back(answer);
-      } else if (folder.empty()) {
-        if (tally.successes() > 0 && !options.path_only) context.out() << "\n";
-        print_result(context, result, options.path_only);
-      }
-      tally.succeeded();
-    } catch (const Failure& failure) {
-      if (!several || failure.exit() == Exit::kUnreachable) throw;
-      tally.failed(failure.exit());
-      context.complain(failure.what());
+    const json answer = context.get("/v1/items/" + number + "/results");
+    const json& result = answer.at("result");
+    const std::string& folder = options.output_directory;
+    if (!folder.empty()) copy_files(context, result, several ? folder + "/" + number : folder);
+    if (context.wants_json()) {
+      documents.push_back(answer);
+    } else if (folder.empty()) {
+      if (!std::exchange(first, false) && !options.path_only) context.out() << "\n";
+      print_result(context, result, options.path_only);
     }
-  }
-  if (!context.wants_json()) return tally.exit();
-  context.print(items.size() == 1 ? documents.at(0) : json{{"results", std::move(documents)}});
-  return tally.exit();
+  });
+  return print_documents(context, "results", std::move(documents), items, exit);
 }
 
 }  // namespace scheduler::cli

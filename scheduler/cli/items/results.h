@@ -1,23 +1,13 @@
-// margay logs, margay results
+// margay results
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "scheduler/cli/terminal/context.h"
 
 namespace scheduler::cli {
-
-struct LogOptions {
-  int64_t item = 0;
-  std::optional<int> attempt;  // default: the newest
-  bool follow = false;         // continue until the attempt has ended
-  std::chrono::milliseconds poll{1000};
-};
-Exit logs(const Context& context, const LogOptions& options);
 
 struct ResultOptions {
   bool path_only = false;  // print the result's folder and nothing else

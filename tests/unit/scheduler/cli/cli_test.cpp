@@ -157,6 +157,18 @@ TEST_F(CliTest, AScriptIsPrintedAsItIs) {
   EXPECT_EQ(document.at("token"), "margay-x-1-a1");
 }
 
+TEST_F(CliTest, OneScriptIsPrintedAtATime) {
+  register_template();
+  enqueue("one.mrc");
+  EXPECT_EQ(margay({"render", "last"}).out, script_.text);
+  enqueue("two.mrc");
+  const Outcome several = margay({"render", "1-2"});
+  EXPECT_EQ(several.exit, 2);
+  EXPECT_EQ(several.out, "");
+  EXPECT_THAT(several.error, HasSubstr("2 items are selected"));
+  EXPECT_EQ(margay({"render", "--label", "nothing"}).exit, 4);
+}
+
 TEST_F(CliTest, AScriptThatWasNotSubmittedIsMarkedBesideIt) {
   const Outcome outcome = margay({"render", "1", "--shape", "node"});
   EXPECT_EQ(outcome.out, script_.text);
@@ -277,6 +289,38 @@ TEST_F(CliTest, LogsAreThoseOfTheAttemptThatIsAskedFor) {
   EXPECT_EQ(margay({"logs", "1", "--attempt", "1"}).out, "log 1\n");
   EXPECT_EQ(margay({"logs", "1", "--attempt", "3"}).exit, 4);
   EXPECT_EQ(margay({"logs", "1", "--json"}).document().at("text"), "log 2\n");
+  EXPECT_EQ(margay({"logs", "last"}).out, "log 2\n");
+  EXPECT_EQ(margay({"logs", file("one.mrc")}).out, "log 2\n");
+}
+
+TEST_F(CliTest, LogsOfSeveralItemsAreTitled) {
+  register_template();
+  for (const int64_t item : {1, 2, 3}) {
+    const std::string number = std::to_string(item);
+    enqueue(number + ".mrc");
+    if (item == 2) continue;
+    db::Attempt attempt;
+    attempt.item_id = item;
+    attempt.number = 1;
+    attempt.token = "t" + number;
+    attempt.state = db::AttemptState::kFailed;
+    attempt.ended = 1;
+    attempt.directory = file("log_of_" + number);
+    std::filesystem::create_directory(attempt.directory);
+    write("log_of_" + number + "/job.log", "log " + number + "\n");
+    db::AttemptStore(*database_).insert(attempt);
+  }
+  const Outcome outcome = margay({"logs", "1-3"});
+  EXPECT_EQ(outcome.out, "==> item 1 <==\nlog 1\n\n==> item 3 <==\nlog 3\n");
+  EXPECT_THAT(outcome.error, HasSubstr("item 2"));
+  EXPECT_EQ(outcome.exit, 3);
+  const json logs = margay({"logs", "1,3", "--json"}).document().at("logs");
+  ASSERT_EQ(logs.size(), 2U);
+  EXPECT_EQ(logs[1].at("item"), 3);
+  EXPECT_EQ(logs[1].at("text"), "log 3\n");
+  const Outcome followed = margay({"logs", "1-3", "--follow"});
+  EXPECT_EQ(followed.exit, 2);
+  EXPECT_THAT(followed.error, HasSubstr("3 items are selected"));
 }
 
 TEST_F(CliTest, EveryCommandPrintsOneJsonDocumentEvenWhenItFails) {
