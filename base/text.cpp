@@ -36,8 +36,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+std::string grouped_number(int64_t value) {
+  std::string digits = std::to_string(value);
+  const size_t sign = value < 0 ? 1 : 0;
+  for (size_t at = digits.size(); at > sign + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
 std::string counted(int64_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  return grouped_number(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string alternatives(const std::vector<std::string>& words) {

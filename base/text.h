@@ -17,7 +17,9 @@ std::string trimmed(std::string_view text, std::string_view blanks = " \t\r\n");
 bool is_digits(std::string_view text);
 // Returns one part more than there are separators; parts may be empty.
 std::vector<std::string> split(const std::string& text, char separator);
-// Returns for example "1 rank" or "3 ranks".
+// Returns for example "12,345,678".
+std::string grouped_number(int64_t value);
+// Returns for example "1 rank" or "3,000 ranks".
 std::string counted(int64_t count, const std::string& noun);
 // Returns for example "cpu, gpu or node".
 std::string alternatives(const std::vector<std::string>& words);

@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -152,9 +153,9 @@ ExitCode run(const PlanCommand& command) {
   }
   std::cout << describe_plan(config, plan.space, plan.shape, plan.grid, plan.device) << '\n'
             << (plan.ranks == 1 ? "" : std::to_string(plan.ranks) + " ranks, each with this much\n")
-            << grouped_number(static_cast<int64_t>(plan.space.units.size())) << " units of work, "
-            << plan.device.batch << " in flight; planes from " << plan.space.planes.front()
-            << " to " << plan.space.planes.back() << " A\n"
+            << base::grouped_number(static_cast<int64_t>(plan.space.units.size()))
+            << " units of work, " << plan.device.batch << " in flight; planes from "
+            << plan.space.planes.front() << " to " << plan.space.planes.back() << " A\n"
             << "time: about " << base::duration_text(plan.seconds) << ", at "
             << rate_text(plan.rate.correlations_per_second) << " correlations/s ("
             << plan.rate.words << ")\n";

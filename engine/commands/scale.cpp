@@ -200,8 +200,8 @@ void describe_search(const Json& manifest, ScaleTable& table) {
   table.correlations = counts.at("correlations").get<int64_t>();
   table.search = micrograph.at("width").dump() + " x " + micrograph.at("height").dump() +
                  " pixels, template " + manifest.at("inputs").at("template").at("size").dump() +
-                 "^3, " + grouped_number(table.correlations) + " correlations in " +
-                 grouped_number(counts.at("units").get<int64_t>()) + " units";
+                 "^3, " + base::grouped_number(table.correlations) + " correlations in " +
+                 base::grouped_number(counts.at("units").get<int64_t>()) + " units";
   table.backend = manifest.at("device").at("backend").get<std::string>();
   table.device = manifest.at("device").at("name").get<std::string>();
 }

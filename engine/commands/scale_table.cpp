@@ -35,7 +35,7 @@ std::string scale_text(const ScaleTable& table) {
     text << format("%5d", row.ranks) << (several ? format("  %5d", row.nodes) : "")
          << format(" %9.2f %9.2f %9.1f %% %15.1f  ", row.seconds, table.speed_up(row),
                    100 * table.efficiency(row), table.rate(row))
-         << grouped_number(row.smallest()) << " to " << grouped_number(row.largest())
+         << base::grouped_number(row.smallest()) << " to " << base::grouped_number(row.largest())
          << format(" (%.1f to %.1f %%)\n", 100 * table.share(row.smallest()),
                    100 * table.share(row.largest()));
   }

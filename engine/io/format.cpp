@@ -13,16 +13,6 @@ std::string utc_time_text(std::chrono::system_clock::time_point time) {
   return std::string(text, size);
 }
 
-std::string grouped_number(int64_t value) {
-  std::string digits = std::to_string(value);
-  const size_t sign = value < 0 ? 1 : 0;
-  for (size_t at = digits.size(); at > sign + 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
-}
-
 std::string rate_text(double per_second) {
   return format(per_second < 100 ? "%.1f" : "%.0f", per_second);
 }

@@ -21,9 +21,6 @@ std::string format(const char* pattern, Values... values) {
 // Returns ISO 8601 in UTC and whole seconds: 2026-01-31T23:59:59Z.
 std::string utc_time_text(std::chrono::system_clock::time_point time);
 
-// Returns for example 12,345,678.
-std::string grouped_number(int64_t value);
-
 // Returns a number per second without its unit: "6.3", "630".
 std::string rate_text(double per_second);
 

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <optional>
 
+#include "base/text.h"
 #include "engine/io/format.h"
 #include "engine/pictures/plots.h"
 
@@ -172,9 +173,9 @@ std::string histogram_picture(const Maps& maps, const std::vector<Peak>& peaks,
   Canvas canvas(kWidth, kHeight);
   const std::string metric = scaled ? "scaled MIP" : "MIP";
   std::string subtitle =
-      "Histogram of the " + metric + " over " + grouped_number(histogram.pixels) + " pixels";
+      "Histogram of the " + metric + " over " + base::grouped_number(histogram.pixels) + " pixels";
   if (histogram.beyond > 0) {
-    subtitle += "  ·  " + grouped_number(histogram.beyond) + " of them beyond the axis";
+    subtitle += "  ·  " + base::grouped_number(histogram.beyond) + " of them beyond the axis";
   }
   if (context.cutoff > axes.high || context.cutoff < axes.low) {
     subtitle += "  ·  threshold z = " + tick_text(context.cutoff, 0.01) + " beyond the axis";
@@ -187,14 +188,14 @@ std::string histogram_picture(const Maps& maps, const std::vector<Peak>& peaks,
     canvas.clip(kArea);
     draw_noise(canvas, axes, histogram, correlations);
     canvas.unclip();
-    legend.push_back(
-        {"noise: the largest of " + grouped_number(maps.total_correlations) + " independent values",
-         {},
-         kNoise});
+    legend.push_back({"noise: the largest of " + base::grouped_number(maps.total_correlations) +
+                          " independent values",
+                      {},
+                      kNoise});
   }
   draw_threshold(canvas, axes, context.cutoff);
   draw_peaks(canvas, axes, peaks, context.metric);
-  legend.push_back({grouped_number(static_cast<int64_t>(peaks.size())) +
+  legend.push_back({base::grouped_number(static_cast<int64_t>(peaks.size())) +
                         (peaks.size() == 1 ? " peak" : " peaks"),
                     {},
                     {}});

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "base/text.h"
 #include "engine/io/format.h"
 #include "engine/io/input_errors.h"
 #include "engine/pictures/histogram.h"
@@ -24,10 +25,9 @@ int bin_factor(const Image& image) {
 std::string peak_summary(size_t peaks, double cutoff) {
   const std::string above = format(" above z = %.2f", cutoff);
   if (peaks == 0) return "no peak" + above;
-  std::string text =
-      grouped_number(static_cast<int64_t>(peaks)) + (peaks == 1 ? " peak" : " peaks") + above;
+  std::string text = base::counted(static_cast<int64_t>(peaks), "peak") + above;
   if (peaks > kMostMarks) {
-    text += " (the best " + grouped_number(static_cast<int64_t>(kMostMarks)) + " drawn)";
+    text += " (the best " + base::grouped_number(static_cast<int64_t>(kMostMarks)) + " drawn)";
   }
   return text;
 }

@@ -16,6 +16,7 @@
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/io/format.h"
 
 namespace engine {
@@ -143,8 +144,9 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
 
 std::string progress_line(const Progress& progress) {
   std::string line = format("%.1f %%: ", 100.0 * fraction(progress)) +
-                     grouped_number(progress.done) + " of " + grouped_number(progress.total) +
-                     " correlations, " + short_number(finite(progress.rate)) + "/s";
+                     base::grouped_number(progress.done) + " of " +
+                     base::grouped_number(progress.total) + " correlations, " +
+                     short_number(finite(progress.rate)) + "/s";
   const std::string left = time_left(progress);
   if (!left.empty()) line += ", " + left;
   return progress.done > 0 ? line + format(", best z %.2f", finite(progress.best_z)) : line;

@@ -17,14 +17,13 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/fused/backend.h"
 #include "engine/error.h"
-#include "engine/io/format.h"
 #include "engine/numerics/fft.h"
 
 namespace engine {
 namespace {
 
 std::string megabytes(uint64_t bytes) {
-  return grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
+  return base::grouped_number(static_cast<int64_t>((bytes + 999999) / 1000000)) + " MB";
 }
 
 [[noreturn]] void refuse_for_memory(uint64_t needed, uint64_t free, const std::string& of,

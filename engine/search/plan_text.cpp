@@ -1,7 +1,6 @@
 #include "engine/search/plan_text.h"
 
 #include "base/text.h"
-#include "engine/io/format.h"
 
 namespace engine {
 namespace {
@@ -27,9 +26,9 @@ std::string describe_plan(const SearchConfig& config, const SearchSpace& space,
                           const DevicePlan& device) {
   return config.micrograph_path + ": " + sides_text(shape) +
          (grid ? ", searched as " + sides_text(on_grid(shape, grid)) : "") + ", " +
-         grouped_number(space.orientations()) + " orientations x " +
+         base::grouped_number(space.orientations()) + " orientations x " +
          base::counted(static_cast<int64_t>(space.planes.size()), "defocus plane") + " = " +
-         grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
+         base::grouped_number(space.correlations()) + " correlations, " + describe_workers(device) +
          "\n" + describe_memory(device);
 }
 

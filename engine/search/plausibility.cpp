@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/ctf_doubts.h"
+#include "base/text.h"
 #include "engine/error.h"
-#include "engine/io/format.h"
 #include "engine/numerics/orientations.h"
 
 namespace engine {
@@ -104,7 +104,7 @@ class Checks {
     try {
       const int64_t count = count_orientations(config_.orientations);
       if (count < kManyOrientations) return;
-      found_.push_back("orientation_search_config gives " + grouped_number(count) +
+      found_.push_back("orientation_search_config gives " + base::grouped_number(count) +
                        " orientations, and usual searches have some millions; are psi_step and "
                        "theta_step in degrees?");
     } catch (const InputError&) {

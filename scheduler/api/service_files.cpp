@@ -71,11 +71,10 @@ RetryRequest Service::retry_of(const Caller& caller, const Request& request) {
 CountAnswer Service::count(const Caller& caller, const Request& request, const json& body,
                            const TemplateRequest& wanted) {
   if (!hooks_.count) return {};
-  const CountQuestion question{
-      .search_yaml = wanted.search_yaml,
-      .settings_name = get_text(body, "search_path").value_or("search_yaml"),
-      .volume_path = wanted.volume.path,
-      .volume_sha256 = wanted.volume_sha256};
+  const CountQuestion question{.search_yaml = wanted.search_yaml,
+                               .settings_name = wanted.settings_name,
+                               .volume_path = wanted.volume.path,
+                               .volume_sha256 = wanted.volume_sha256};
   return on_users_thread<CountAnswer>(
       files_, caller, request, body,
       [question, ask = hooks_.count](const PassedFile& volume, const FileWork::Sign& sign) {

@@ -78,8 +78,9 @@ db::ItemQuery item_query(db::Database& database, const Request& request) {
   }
   for (const std::string& word : words_of(parameter(request, "priority"), ',')) {
     const auto priority = db::parse<db::Priority>(word);
-    if (!priority)
-      throw Invalid("unknown priority '" + word + "'; use low, normal, high or urgent");
+    if (!priority) {
+      throw BadOption("unknown priority '" + word + "'; use low, normal, high or urgent");
+    }
     query.priorities.push_back(*priority);
   }
   for (const std::string& word : words_of(parameter(request, "ids"), ',')) {

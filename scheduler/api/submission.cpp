@@ -225,6 +225,7 @@ TemplateRequest template_request(const nlohmann::json& body) {
   TemplateRequest wanted;
   wanted.name = required_text(body, "name");
   wanted.search_yaml = required_text(body, "search_yaml");
+  wanted.settings_name = get_text(body, "search_path").value_or(wanted.settings_name);
   return wanted;
 }
 

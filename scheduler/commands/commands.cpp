@@ -60,7 +60,7 @@ void Commands::check_template(const Caller& caller, const TemplateRequest& reque
   try {
     check_search_settings(request.search_yaml);
   } catch (const SearchSettingsError& error) {
-    throw Invalid(std::string("search settings: ") + error.what());
+    throw Invalid("'" + request.settings_name + "': " + error.what());
   }
   const db::TemplateStore templates(database_);
   const auto newest = templates.find_newest(request.name);

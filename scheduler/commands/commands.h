@@ -72,6 +72,7 @@ struct TemplateRequest {
   FileFacts volume;
   std::string volume_sha256;
   std::string search_yaml;  // Leopard-EM configuration; its micrograph and result paths are dropped
+  std::string settings_name = "search settings";  // the file that they are from, for messages
   db::SearchCounts counts{};
 };
 

@@ -138,7 +138,7 @@ void show_result(const Context& context, const json& result) {
         std::to_string(result.at("peaks").get<int64_t>()) + " above z = " +
             fixed(result.at("cutoff"), 2) + ", best " + fixed(result.at("best_z"), 2));
   field(context, "searched",
-        std::to_string(result.at("correlations").get<int64_t>()) + " correlations in " +
+        base::counted(result.at("correlations").get<int64_t>(), "correlation") + " in " +
             duration_text(result.at("seconds")));
   field(context, "peak list", text_of(result, "peaks_csv"));
 }

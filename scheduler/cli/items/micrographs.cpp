@@ -77,7 +77,8 @@ OpenFile open_file(const std::string& path) {
     throw Failure(Exit::kFailed, path + ": " + std::strerror(errno));
   }
   if (S_ISDIR(status.st_mode)) {
-    throw Failure(Exit::kFailed, path + " is a folder; give its files, e.g. '" + path + "/*.mrc'");
+    throw Failure(Exit::kFailed, path + " is a folder; give its files, e.g. '" +
+                                     (std::filesystem::path(path) / "*.mrc").string() + "'");
   }
   if (!S_ISREG(status.st_mode)) {
     throw Failure(Exit::kFailed, path + " is not a regular file");

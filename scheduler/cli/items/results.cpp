@@ -114,8 +114,9 @@ void print_result(const Context& context, const json& result, bool path_only) {
                 << "  " << printable(text_of(item, "micrograph")) << "\n"
                 << base::counted(result.at("peaks").get<int64_t>(), "peak")
                 << " above z = " << fixed(result.at("cutoff"), 2) << "; best z "
-                << fixed(result.at("best_z"), 2) << "; " << result.at("correlations").get<int64_t>()
-                << " correlations in " << duration_text(result.at("seconds")) << "\n";
+                << fixed(result.at("best_z"), 2) << "; "
+                << base::counted(result.at("correlations").get<int64_t>(), "correlation") << " in "
+                << duration_text(result.at("seconds")) << "\n";
   print_peaks(context, result.at("peak_list"));
   print_files(context, result);
 }

@@ -48,7 +48,7 @@ std::string versioned(const json& entry) {
   return text_of(entry, "name") + "@" + std::to_string(entry.at("version").get<int>());
 }
 
-// "1596000 orientations x 13 defocus planes"; empty: they are not known.
+// "1,596,000 orientations x 13 defocus planes"; empty: they are not known.
 std::string search_counts_text(const json& entry) {
   const json counts = entry.value("counts", json(nullptr));
   if (counts.is_null()) return "";

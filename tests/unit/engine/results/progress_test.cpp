@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/io/format.h"
 #include "engine/pictures/scales.h"
 #include "tests/unit/engine/scratch.h"
@@ -22,11 +23,11 @@ Progress half_done() {
 }
 
 TEST(GroupedNumber, HasACommaBeforeEveryThirdDigit) {
-  EXPECT_EQ(grouped_number(0), "0");
-  EXPECT_EQ(grouped_number(999), "999");
-  EXPECT_EQ(grouped_number(1000), "1,000");
-  EXPECT_EQ(grouped_number(-123456), "-123,456");
-  EXPECT_EQ(grouped_number(17429280), "17,429,280");
+  EXPECT_EQ(base::grouped_number(0), "0");
+  EXPECT_EQ(base::grouped_number(999), "999");
+  EXPECT_EQ(base::grouped_number(1000), "1,000");
+  EXPECT_EQ(base::grouped_number(-123456), "-123,456");
+  EXPECT_EQ(base::grouped_number(17429280), "17,429,280");
 }
 
 TEST(ProgressBar, FillsTheColumnsExactly) {

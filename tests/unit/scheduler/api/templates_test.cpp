@@ -28,7 +28,7 @@ TEST_F(ApiTest, ATemplateHasTheCountsOfTheEngine) {
   const Outcome again = margay({"template", "add", file("ribosome.mrc"), "--name", "ribosome",
                                 "--config", file("search.yaml")});
   EXPECT_THAT(again.out, AllOf(HasSubstr("is already registered"),
-                               HasSubstr("search   1596 orientations x 13 defocus planes\n")));
+                               HasSubstr("search   1,596 orientations x 13 defocus planes\n")));
 }
 
 TEST_F(ApiTest, ATemplateThatTheEngineRefusesIsNotRegistered) {
