@@ -42,11 +42,34 @@ std::string short_number(double value) {
   return format("%.*f%s", decimals, value, suffixes[suffix]);
 }
 
+// Empty while it is not known, and where nothing is left to wait for.
+std::string duration_left(const Progress& progress) {
+  const double seconds = progress.state == "running" ? finite(progress.eta_seconds) : 0.0;
+  return seconds > 0.0 ? base::duration_text(seconds) : "";
+}
+
 std::string time_left(const Progress& progress) {
   if (progress.state != "running") return progress.state;
-  const double seconds = finite(progress.eta_seconds);
-  if (seconds <= 0.0) return progress.done < progress.total ? "time left unknown" : "";
-  return base::duration_text(seconds) + " left";
+  const std::string left = duration_left(progress);
+  if (left.empty()) return progress.done < progress.total ? "time left unknown" : "";
+  return left + " left";
+}
+
+// The time left in `room` columns, aligned to the right, in fewer words where it must be; empty
+// where it does not fit.
+std::string time_left_in(int room, const Progress& progress) {
+  for (const std::string& left : {time_left(progress), duration_left(progress)}) {
+    if (!left.empty() && static_cast<int>(left.size()) < room) {
+      return format("%*s", room, left.c_str());
+    }
+  }
+  return "";
+}
+
+// Empty while no z is known.
+std::string best_z_text(const Progress& progress, int width) {
+  const double best = finite(progress.best_z);
+  return best > 0.0 ? format("best z %*.2f", width, best) : "";
 }
 
 std::string filled_bar(double part, int width, bool unicode) {
@@ -122,7 +145,7 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
       {1, format("%5s/%s", done.c_str(), total.c_str())},
       {2, format("%5s/s", short_number(finite(progress.rate)).c_str())},
       {4, left.empty() ? "" : format("%16s", left.c_str())},
-      {3, progress.done > 0 ? format("best z %5.2f", finite(progress.best_z)) : ""}};
+      {3, best_z_text(progress, 5)}};
   std::erase_if(fields, [](const auto& field) { return field.second.empty(); });
   constexpr int kSmallestBar = 6;
   const auto room = [&] {
@@ -135,6 +158,10 @@ std::string progress_bar(const Progress& progress, int columns, bool unicode) {
                                   [](const auto& a, const auto& b) { return a.first < b.first; }));
   }
   const int width = room();
+  if (fields.empty()) {
+    const std::string tail = time_left_in(columns - static_cast<int>(percent.size()), progress);
+    if (!tail.empty()) return percent + tail;
+  }
   if (width < 1) return percent.substr(0, static_cast<size_t>(std::max(0, columns)));
   const char* const edge = unicode ? "│" : "|";
   std::string line = percent + ' ' + edge + filled_bar(fraction(progress), width, unicode) + edge;
@@ -149,7 +176,8 @@ std::string progress_line(const Progress& progress) {
                      short_number(finite(progress.rate)) + "/s";
   const std::string left = time_left(progress);
   if (!left.empty()) line += ", " + left;
-  return progress.done > 0 ? line + format(", best z %.2f", finite(progress.best_z)) : line;
+  const std::string best = best_z_text(progress, 0);
+  return best.empty() ? line : line + ", " + best;
 }
 
 ProgressReporter::ProgressReporter(std::string path)

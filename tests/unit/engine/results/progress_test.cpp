@@ -49,6 +49,28 @@ TEST(ProgressBar, ShowsHowFarAndHowLong) {
   EXPECT_EQ(progress_bar(half_done(), 34, true), " 50.0 % │███   │   1 h 02 min left");
 }
 
+TEST(ProgressBar, GivesWayToTheTimeLeftOnANarrowTerminal) {
+  EXPECT_EQ(progress_bar(half_done(), 33, true), " 50.0 %           1 h 02 min left");
+  EXPECT_EQ(progress_bar(half_done(), 23, true), " 50.0 % 1 h 02 min left");
+  EXPECT_EQ(progress_bar(half_done(), 19, true), " 50.0 %  1 h 02 min");
+  EXPECT_EQ(progress_bar(half_done(), 17, false), " 50.0 % |###....|");
+  EXPECT_EQ(progress_bar(half_done(), 9, true), " 50.0 %");
+  Progress progress = half_done();
+  progress.eta_seconds = 0;
+  EXPECT_EQ(progress_bar(progress, 19, false), " 50.0 % |####.....|");
+  progress.state = "writing";
+  EXPECT_EQ(progress_bar(progress, 19, false), " 50.0 %     writing");
+}
+
+TEST(ProgressBar, LeavesOutTheBestZUntilOneIsKnown) {
+  Progress progress = half_done();
+  progress.best_z = 0;
+  EXPECT_EQ(progress_bar(progress, 80, false),
+            " 50.0 % |###############...............|  8.71M/17.4M  2.35k/s   1 h 02 min left");
+  progress.best_z = -std::numeric_limits<double>::infinity();
+  EXPECT_THAT(progress_bar(progress, 80, false), Not(HasSubstr("best z")));
+}
+
 TEST(ProgressBar, IsEmptyAtTheStartAndFullAtTheEnd) {
   Progress progress = {.done = 0, .total = 100};
   EXPECT_THAT(progress_bar(progress, 80, false), Not(HasSubstr("#")));
@@ -66,6 +88,9 @@ TEST(ProgressLine, IsForLogs) {
   Progress progress = half_done();
   progress.state = "writing";
   EXPECT_THAT(progress_line(progress), HasSubstr(", writing, "));
+  progress.best_z = 0;
+  EXPECT_EQ(progress_line(progress),
+            "50.0 %: 8,714,640 of 17,429,280 correlations, 2.35k/s, writing");
 }
 
 TEST(ProgressJson, HasWhatReadersLookFor) {
