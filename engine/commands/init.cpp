@@ -222,7 +222,7 @@ void add_init(CLI::App& app, ExitCode& code) {
   command
       .add_option("--pixel-size", init.pixel_size,
                   "Pixel size in A, where the headers have none or a wrong one")
-      ->check(range(0.01, 100.0))
+      ->transform(range(0.01, 100.0))
       ->type_name("NUMBER");
 }
 

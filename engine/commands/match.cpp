@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -187,12 +188,13 @@ void add_rank_options(CLI::App& command, MatchCommand& match) {
                                 "srun and mpirun number them.");
   RankGroupOptions& rank_group = match.options.rank_group;
   add_count(group, "--nproc", match.nproc, 1, 4096, "Start this many ranks on this machine");
-  group.add_option("--rank", match.rank.rank, "Rank of this process, from 0")->type_name("N");
-  group.add_option("--world-size", match.rank.world_size, "Total number of ranks")->type_name("N");
-  group
-      .add_option("--local-rank", match.rank.local_rank,
-                  "Rank among those on this host, which selects the device")
-      ->type_name("N");
+  constexpr int kMostRanks = std::numeric_limits<int>::max();
+  add_choice_of_count(group, "--rank", match.rank.rank, 0, kMostRanks - 1,
+                      "Rank of this process, from 0");
+  add_choice_of_count(group, "--world-size", match.rank.world_size, 1, kMostRanks,
+                      "Total number of ranks");
+  add_choice_of_count(group, "--local-rank", match.rank.local_rank, 0, kMostRanks - 1,
+                      "Rank among those on this host, which selects the device");
   group
       .add_option("--rendezvous", match.rank.rendezvous,
                   "Meet at HOST:PORT of rank 0, or through file:PATH that all ranks can see")

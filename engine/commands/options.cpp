@@ -22,7 +22,7 @@ CLI::Option& add_file(CLI::App& command, const std::string& name, std::string& p
 void add_number(CLI::App& command, const std::string& name, double& value, double smallest,
                 double largest, const std::string& description) {
   command.add_option(name, value, description)
-      ->check(range(smallest, largest))
+      ->transform(range(smallest, largest))
       ->type_name("NUMBER")
       ->capture_default_str();
 }
@@ -32,7 +32,7 @@ void add_choice_of_number(CLI::App& command, const std::string& name, std::optio
   command
       .add_option_function<double>(
           name, [&value](double given) { value = given; }, description)
-      ->check(range(smallest, largest))
+      ->transform(range(smallest, largest))
       ->type_name("NUMBER");
 }
 
@@ -47,8 +47,13 @@ void add_choice(CLI::App& command, const std::string& name, std::string& value,
 CLI::Option& add_count(CLI::App& command, const std::string& name, int& value, int smallest,
                        int largest, const std::string& description) {
   return *command.add_option(name, value, description)
-              ->check(range(smallest, largest))
+              ->transform(range(smallest, largest))
               ->type_name("N");
+}
+
+void add_choice_of_count(CLI::App& command, const std::string& name, std::optional<int>& value,
+                         int smallest, int largest, const std::string& description) {
+  command.add_option(name, value, description)->transform(range(smallest, largest))->type_name("N");
 }
 
 void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,

@@ -7,8 +7,10 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "engine/error.h"
 #include "engine/numerics/peaks.h"
 #include "engine/search/device.h"
@@ -16,15 +18,27 @@
 namespace engine {
 
 // Accepts numbers from `smallest` to `largest`, and no NaN. The range is shown in the error message
-// and not in the help.
+// and not in the help. To be given to transform(), not to check(): a whole number is rewritten
+// without zeros before it, by which CLI11 would take it for an octal one.
 template <typename T>
 CLI::Validator range(T smallest, T largest) {
-  const auto check = [=](const std::string& text) -> std::string {
-    T value{};
-    if (CLI::detail::lexical_cast(text, value) && value >= smallest && value <= largest) return "";
+  const auto parse = [](const std::string& text) -> std::optional<T> {
+    if constexpr (std::is_integral_v<T>) {
+      return base::parse_number<T>(text.starts_with('+') ? text.substr(1) : text);
+    } else {
+      T value{};
+      return CLI::detail::lexical_cast(text, value) ? std::optional(value) : std::nullopt;
+    }
+  };
+  const auto check = [=](std::string& text) -> std::string {
+    const std::optional<T> value = parse(text);
+    if (value && *value >= smallest && *value <= largest) {
+      if constexpr (std::is_integral_v<T>) text = std::to_string(*value);
+      return "";
+    }
     std::ostringstream problem;
-    problem << "expected a number from " << smallest << " to " << largest << ", got '" << text
-            << '\'';
+    problem << "expected a " << (std::is_integral_v<T> ? "whole number" : "number") << " from "
+            << smallest << " to " << largest << ", got '" << text << '\'';
     return problem.str();
   };
   return CLI::Validator(check, "");
@@ -71,6 +85,9 @@ void add_choice(CLI::App& command, const std::string& name, std::string& value,
 // Adds an option whose value is a whole number from `smallest` to `largest`.
 CLI::Option& add_count(CLI::App& command, const std::string& name, int& value, int smallest,
                        int largest, const std::string& description);
+// Adds an option for a whole number without a default value.
+void add_choice_of_count(CLI::App& command, const std::string& name, std::optional<int>& value,
+                         int smallest, int largest, const std::string& description);
 // Adds an option whose value is a length of time (base/duration.h).
 void add_duration(CLI::App& command, const std::string& name, std::chrono::milliseconds& value,
                   const std::string& description);

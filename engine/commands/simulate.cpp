@@ -138,7 +138,7 @@ void add_simulate(CLI::App& app, ExitCode& code) {
       .add_option_function<int>(
           "--size", [&made](int size) { made.height = made.width = size; },
           "Side of the micrograph in pixels (default: 512)")
-      ->check(range(2, 100000))
+      ->transform(range(2, 100000))
       ->type_name("N");
   add_count(command, "--count", made.particles, 0, 1000000, "Number of random particles")
       .capture_default_str();
