@@ -39,6 +39,7 @@ SearchedMaps find_search(const SearchConfig& config, const Maps& maps, int templ
 
 void check_output(const PeaksCommand& command, const SearchConfig& config) {
   if (command.output.empty()) return;
+  check_ending("--output", command.output, Written::kCsv);
   std::vector<std::string> others = {command.config, config.micrograph_path,
                                      config.template_volume_path};
   for (const NamedMap& map : kMaps) others.push_back(config.results.*map.path);

@@ -1,8 +1,5 @@
 // Implements add_project of commands.h: writes one projection as the search uses it (density dark).
-#include <algorithm>
-#include <cctype>
 #include <complex>
-#include <filesystem>
 #include <vector>
 
 #include "engine/commands/commands.h"
@@ -35,18 +32,8 @@ void apply_ctf(const ProjectCommand& command, int n, std::vector<std::complex<do
   for (size_t i = 0; i < slice.size(); ++i) slice[i] *= transfer[i];
 }
 
-// An MRC file of such a name would open nowhere.
-void refuse_picture(const std::string& output) {
-  std::string ending = std::filesystem::path(output).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  if (ending != ".png" && ending != ".jpg" && ending != ".tif" && ending != ".tiff") return;
-  throw UsageError("--output: '" + output + "' would be no picture: a projection is written as " +
-                   "MRC; end its name with .mrc");
-}
-
 ExitCode run(const ProjectCommand& command) {
-  refuse_picture(command.output);
+  check_ending("--output", command.output, Written::kMrc);
   check_output_file("--output", command.output, command.overwrite,
                     {command.volume, command.config});
   MrcFile file = read_mrc(command.volume);

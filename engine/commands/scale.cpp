@@ -303,6 +303,7 @@ class Measurement {
 ExitCode run(const ScaleCommand& command, const std::atomic<bool>& stop) {
   refuse_launcher();
   if (!command.output.empty()) {
+    check_ending("--output", command.output, Written::kCsv);
     check_output_file("--output", command.output, command.overwrite, {command.config});
   }
   // Refused by its own name here, not by that of its copy in the scratch folder.

@@ -73,6 +73,8 @@ MrcFile read_volume(SimulateCommand& command) {
 ExitCode run(const SimulateCommand& given) {
   SimulateCommand command = given;
   const std::string truth = truth_path(command);
+  check_ending("--output", command.output, Written::kMrc);
+  check_ending("--truth", truth, Written::kCsv);
   read_configuration(command);
   check_output_file("--output", command.output, command.overwrite,
                     {command.volume, command.config, command.particles, truth});

@@ -54,6 +54,14 @@ struct OutputChecks {
 void check_outputs(const SearchConfig& config, const std::string& manifest_path,
                    const OutputChecks& options);
 
+// How a command writes a file, whatever the file's name.
+enum class Written { kMrc, kCsv };
+
+// Throws UsageError naming `option` for a name that ends as files of another kind do, pictures and
+// compressed files among them: other programs would not open it. Any other name is allowed, also
+// one without an ending.
+void check_ending(const std::string& option, const std::string& path, Written written);
+
 // Checks one file that a command writes. Throws InputError naming `option` when the file is one of
 // the command's `others`, under whatever name, or when it exists and `overwrite` is false.
 void check_output_file(const std::string& option, const std::string& path, bool overwrite,

@@ -1,18 +1,22 @@
-// Implements check_outputs and check_output_file of input_checks.h: folders, disk space and
-// existing files.
+// Implements check_outputs, check_ending and check_output_file of input_checks.h: folders, disk
+// space, names and existing files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/text.h"
 #include "engine/config/input_checks.h"
 #include "engine/config/named_maps.h"
 #include "engine/error.h"
@@ -145,6 +149,18 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
            "already exists; choose another name, use --overwrite, or set "
            "match_template_result.allow_file_overwrite to true");
   }
+}
+
+void check_ending(const std::string& option, const std::string& path, Written written) {
+  constexpr std::array<std::string_view, 13> kEndings = {".bz2", ".csv",  ".gz",  ".jpeg", ".jpg",
+                                                         ".mrc", ".mrcs", ".pdf", ".png",  ".star",
+                                                         ".svg", ".tif",  ".tiff"};
+  const std::string ending = base::lower(fs::path(path).extension().string());
+  if (std::find(kEndings.begin(), kEndings.end(), ending) == kEndings.end()) return;
+  const bool csv = written == Written::kCsv;
+  if (csv ? ending == ".csv" : ending == ".mrc" || ending == ".mrcs") return;
+  throw UsageError(option + ": '" + path + "' would be no " + ending + " file: it is written as " +
+                   (csv ? "CSV; end its name with .csv" : "MRC; end its name with .mrc"));
 }
 
 void check_output_file(const std::string& option, const std::string& path, bool overwrite,

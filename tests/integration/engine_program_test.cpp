@@ -11,6 +11,7 @@
 #include <fstream>
 #include <regex>
 #include <sstream>
+#include <tuple>
 
 #include "engine/io/mrc.h"
 #include "tests/require.h"
@@ -320,13 +321,27 @@ TEST_F(EngineProgram, ASeedIsADecimalNumber) {
   EXPECT_NE(made("9"), made("8"));
 }
 
-TEST_F(EngineProgram, AProjectionIsNotWrittenUnderTheNameOfAPicture) {
-  for (const char* name : {"view.png", "view.PNG"}) {
-    const Finished refused = run({"project", "template.mrc", "--output", name});
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.error, HasSubstr("end its name with .mrc"));
+TEST_F(EngineProgram, NoFileIsWrittenUnderTheNameOfAnotherKind) {
+  search_.write_config();
+  const std::string mrc = "it is written as MRC; end its name with .mrc";
+  const std::string csv = "it is written as CSV; end its name with .csv";
+  const std::vector<std::tuple<std::vector<std::string>, std::string, std::string>> cases = {
+      {{"project", "template.mrc", "--output"}, "view.png", mrc},
+      {{"project", "template.mrc", "--output"}, "view.mrc.gz", mrc},
+      {{"simulate", "--template", "template.mrc", "--output"}, "made.png", mrc},
+      {{"simulate", "--template", "template.mrc", "--output", "m.mrc", "--truth"}, "t.mrc", csv},
+      {{"peaks", "search.yaml", "--output"}, "list.png", csv},
+      {{"scale", "--output"}, "table.png", csv}};
+  for (const auto& [command, name, words] : cases) {
+    std::vector<std::string> arguments = command;
+    arguments.push_back(name);
+    const Finished refused = run(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << name;
+    EXPECT_THAT(refused.error, HasSubstr(command.back() + ": '" + name + "' would be no "));
+    EXPECT_THAT(refused.error, HasSubstr(words));
     EXPECT_FALSE(std::filesystem::exists(search_.file(name)));
   }
+  EXPECT_EQ(run({"project", "template.mrc", "--output", "view"}).exit_code, 0);
 }
 
 TEST_F(EngineProgram, ProjectionsOfTwoDirectionsDiffer) {

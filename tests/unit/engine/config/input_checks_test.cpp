@@ -267,5 +267,34 @@ TEST_F(OutputChecksTest, TwoOutputsUnderOneNameAreRefused) {
               AllOf(HasSubstr("--output"), HasSubstr("same file")));
 }
 
+TEST(Ending, OfAnotherKindOfFileIsRefused) {
+  for (const char* ending :
+       {".png", ".PNG", ".jpg", ".jpeg", ".tif", ".tiff", ".pdf", ".svg", ".star", ".gz", ".bz2"}) {
+    const std::string name = std::string("out/view") + ending;
+    EXPECT_THROW(check_ending("--output", name, Written::kMrc), UsageError) << name;
+    EXPECT_THROW(check_ending("--output", name, Written::kCsv), UsageError) << name;
+  }
+  EXPECT_THROW(check_ending("--output", "a.csv", Written::kMrc), UsageError);
+  EXPECT_THROW(check_ending("--output", "a.mrc", Written::kCsv), UsageError);
+  try {
+    check_ending("--output", "a.mrc.GZ", Written::kMrc);
+    FAIL() << "not refused";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--output: 'a.mrc.GZ' would be no .gz file: it is written as MRC; end its name "
+                 "with .mrc");
+  }
+}
+
+TEST(Ending, OfItsOwnKindOrOfNoneIsAllowed) {
+  for (const char* name : {"a", "a.b/c", "a.dat", "a.map", "png", ".png", "a.", "/dev/stdout"}) {
+    EXPECT_NO_THROW(check_ending("--output", name, Written::kMrc)) << name;
+    EXPECT_NO_THROW(check_ending("--output", name, Written::kCsv)) << name;
+  }
+  EXPECT_NO_THROW(check_ending("--output", "a.MRC", Written::kMrc));
+  EXPECT_NO_THROW(check_ending("--output", "a.mrcs", Written::kMrc));
+  EXPECT_NO_THROW(check_ending("--output", "a.csv", Written::kCsv));
+}
+
 }  // namespace
 }  // namespace engine
