@@ -14,6 +14,7 @@
 
 #include "base/checkpoint_text.h"
 #include "base/duration.h"
+#include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -61,8 +62,8 @@ void print_best(const FinishedSearch& search) {
 
 void print_summary(const FinishedSearch& search) {
   const Manifest& manifest = search.manifest;
-  std::cout << format("%lld %s above %.3f, best z %.2f", static_cast<long long>(manifest.peaks),
-                      manifest.peaks == 1 ? "peak" : "peaks", manifest.cutoff, manifest.best_z)
+  std::cout << base::counted(manifest.peaks, "peak")
+            << format(" above %.3f, best z %.2f", manifest.cutoff, manifest.best_z)
             << ", searched in " << base::duration_text(manifest.timings.search) << '\n';
   print_best(search);
   std::cout << "peak list  " << manifest.outputs.csv << '\n'

@@ -1,6 +1,7 @@
 // Implements add_peaks of commands.h: picks again from the maps of a finished search.
 #include <iostream>
 
+#include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -63,8 +64,8 @@ ExitCode run(const PeaksCommand& command) {
   } else {
     write_text_atomically(command.output, text);
   }
-  print_message(
-      format("%zu peaks above %.3f", peaks.size(), peak_cutoff(maps, options, search.grid)));
+  print_message(base::counted(static_cast<int64_t>(peaks.size()), "peak") +
+                format(" above %.3f", peak_cutoff(maps, options, search.grid)));
   return ExitCode::kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
 #include "engine/config/config_reader.h"
@@ -90,8 +91,8 @@ ExitCode run(const SimulateCommand& given) {
   const Simulation made = simulate(volume, command.optics, command.simulation);
   write_image(command.output, made.micrograph, command.optics.pixel_size);
   write_text_atomically(truth, truth_csv(made.truth));
-  print_message(std::to_string(made.truth.size()) + " particles in '" + command.output +
-                "', listed in '" + truth + "'");
+  print_message(base::counted(static_cast<int64_t>(made.truth.size()), "particle") + " in '" +
+                command.output + "', listed in '" + truth + "'");
   return ExitCode::kDone;
 }
 

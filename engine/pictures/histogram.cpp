@@ -195,10 +195,7 @@ std::string histogram_picture(const Maps& maps, const std::vector<Peak>& peaks,
   }
   draw_threshold(canvas, axes, context.cutoff);
   draw_peaks(canvas, axes, peaks, context.metric);
-  legend.push_back({base::grouped_number(static_cast<int64_t>(peaks.size())) +
-                        (peaks.size() == 1 ? " peak" : " peaks"),
-                    {},
-                    {}});
+  legend.push_back({base::counted(static_cast<int64_t>(peaks.size()), "peak"), {}, {}});
   draw_legend(canvas, legend);
   draw_x_axis(canvas, kArea, axes.low, axes.high, "z (" + metric + ")");
   return canvas.png();

@@ -291,6 +291,7 @@ TEST_F(EngineProgram, PeaksPicksFromTheMapsWhatMatchPicked) {
       0);
   EXPECT_EQ(read(search_.file("again.csv")), list);
   EXPECT_EQ(run({"peaks", "search.yaml", "--output", "again.csv"}).exit_code, 64);
+  EXPECT_THAT(run({"peaks", "search.yaml", "--cutoff", "1e5"}).error, HasSubstr("0 peaks above"));
   // Without the manifest the correlations are counted, and come to the same.
   std::filesystem::remove(search_.file("out/manifest.json"));
   EXPECT_EQ(run({"peaks", "search.yaml", "--false-positives", "5000"}).output, list);
@@ -305,6 +306,7 @@ TEST_F(EngineProgram, NoPeakIsPickedWithinTheParticlesRadiusOfAHigherOne) {
     return std::count(list.begin(), list.end(), '\n');
   };
   EXPECT_EQ(lines(), 2) << "the names of the columns, and one peak";
+  EXPECT_THAT(run({"peaks", "search.yaml"}).error, HasSubstr("1 peak above "));
   const Finished again = run({"peaks", "search.yaml", "--mask-radius", "5"});
   EXPECT_GT(std::count(again.output.begin(), again.output.end(), '\n'), 2);
 }
@@ -366,6 +368,7 @@ TEST_F(EngineProgram, SimulatePlantsTheParticlesOfAList) {
                                             "wanted.csv", "--output",   "made.mrc"};
   const Finished made = run(command);
   ASSERT_EQ(made.exit_code, 0) << made.error;
+  EXPECT_THAT(made.error, HasSubstr("1 particle in "));
   EXPECT_THAT(read(search_.file("made_truth.csv")), HasSubstr("20.5000,30.2500,10.0000,20.0000"));
   EXPECT_EQ(engine::read_mrc_header(search_.file("made.mrc")).nx, 64);
   EXPECT_EQ(run(command).exit_code, 64) << "an existing micrograph was replaced";
