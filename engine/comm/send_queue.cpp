@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/size_text.h"
+
 namespace engine::comm {
 
 SendQueue::SendQueue(Connection& connection, std::chrono::milliseconds timeout, size_t limit)
@@ -23,8 +25,8 @@ void SendQueue::push(Message message, bool only_if_idle) {
   if (closed_ || (only_if_idle && !waiting_.empty())) return;
   if (!waiting_.empty() && bytes_ + message.body.size() > limit_) {
     closed_ = true;
-    connection_.shut_down("it reads too slowly: more than " + std::to_string(limit_ >> 20) +
-                          " MiB wait to be sent to it");
+    connection_.shut_down("it reads too slowly: more than " +
+                          base::size_text(static_cast<int64_t>(limit_)) + " wait to be sent to it");
   } else {
     bytes_ += message.body.size();
     waiting_.push_back(std::move(message));

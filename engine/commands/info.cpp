@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "base/json.h"
+#include "base/size_text.h"
 #include "engine/backend/available_memory.h"
 #include "engine/commands/commands.h"
 #include "engine/commands/options.h"
@@ -82,7 +83,7 @@ std::string cuda_device_text() {
   try {
     const cuda::DeviceFacts facts = cuda::require_device(0);
     return facts.name + " (" + facts.architecture + "), " +
-           std::to_string(facts.free_memory >> 20) + " MiB free";
+           base::size_text(static_cast<int64_t>(facts.free_memory)) + " free";
   } catch (const Error& error) {
     return error.what();
   }
@@ -172,7 +173,8 @@ void print_machine(bool as_json) {
   std::cout << "  processor        " << device.name << '\n'
             << "  cores            " << device.threads << memory_nodes_text() << '\n'
             << "  instruction set  " << device.instruction_set << '\n'
-            << "  free memory      " << available_memory() / (1 << 20) << " MiB\n"
+            << "  free memory      " << base::size_text(static_cast<int64_t>(available_memory()))
+            << '\n'
             << "  NVIDIA device    " << (cuda::nvidia_device_present() ? "present" : "none") << '\n'
             << "  CUDA             " << cuda_device << '\n';
   std::cout << "  search           " << describe_workers(plan) << ": about "

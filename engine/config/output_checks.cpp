@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/size_text.h"
 #include "base/text.h"
 #include "engine/config/input_checks.h"
 #include "engine/config/named_maps.h"
@@ -82,11 +83,11 @@ void check_room(const Target& target, const fs::path& folder, uint64_t bytes_nee
   }
   const uint64_t free_bytes = static_cast<uint64_t>(room.f_bavail) * room.f_frsize;
   if (free_bytes >= bytes_needed) return;
-  const uint64_t mebibyte = uint64_t{1} << 20;
-  refuse(target, "has too little disk space: " + std::to_string(bytes_needed / mebibyte + 1) +
-                     " MiB are needed, '" + folder.string() + "' has " +
-                     std::to_string(free_bytes / mebibyte) +
-                     " MiB free; make room or choose another folder");
+  refuse(target,
+         "has too little disk space: " + base::size_text(static_cast<int64_t>(bytes_needed)) +
+             " are needed, '" + folder.string() + "' has " +
+             base::size_text(static_cast<int64_t>(free_bytes)) +
+             " free; make room or choose another folder");
 }
 
 void check_target(const Target& target, uint64_t bytes_needed) {

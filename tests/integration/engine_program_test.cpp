@@ -20,6 +20,7 @@ namespace tests {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 TEST_F(EngineProgram, EverySubcommandExplainsItselfWithAnExample) {
@@ -107,6 +108,7 @@ TEST_F(EngineProgram, ABackendThatIsNotThereIsNeverReplacedSilently) {
 TEST_F(EngineProgram, InfoTellsTheBuildAndTheHeaders) {
   EXPECT_THAT(run({"info"}).output,
               AllOf(HasSubstr("instruction set"), HasSubstr("cpu"),
+                    ContainsRegex("free memory      [0-9.]+ [MGT]B\n"),
                     HasSubstr("transforms       fused fp32 of every length")));
   EXPECT_THAT(run({"info", "--json"}).output,
               AllOf(HasSubstr("\"transforms\": ["), HasSubstr("\"measured\": true"),

@@ -60,7 +60,7 @@ TEST_F(SendQueueTest, LosesAPeerThatTakesNothingForTheTimeout) {
 TEST_F(SendQueueTest, LosesAPeerForWhichTooMuchWaits) {
   SendQueue queue(*here, kLong, size_t{4} << 20);
   for (int i = 0; i < 8; ++i) queue.push(sized_message(1, size_t{1} << 20));
-  EXPECT_THAT(why_lost(), HasSubstr("more than 4 MiB wait"));
+  EXPECT_THAT(why_lost(), HasSubstr("more than 4.2 MB wait"));
 }
 
 TEST_F(SendQueueTest, SendsOneMessageThatIsLongerThanTheLimit) {
