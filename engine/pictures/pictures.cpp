@@ -32,6 +32,21 @@ std::string peak_summary(size_t peaks, double cutoff) {
   return text;
 }
 
+// What a circle around a peak stands for.
+struct CircleSize {
+  double radius = 0;  // pixels
+  std::string text;   // "the particle (200 Å)"
+};
+
+CircleSize size_of_particle(const PictureContext& context) {
+  const double particle = context.particle_radius.value_or(0.0);
+  if (particle <= 0) {
+    return {0.5 * context.template_size,
+            "the template (" + std::to_string(context.template_size) + " pixels)"};
+  }
+  return {particle / context.pixel_size, format("the particle (%.4g Å)", 2 * particle)};
+}
+
 std::string micrograph_picture(const Image& micrograph, const std::vector<Peak>& peaks,
                                const PictureContext& context) {
   ImagePlot plot;
@@ -50,18 +65,18 @@ std::string micrograph_picture(const Image& micrograph, const std::vector<Peak>&
   plot.subtitle = peak_summary(peaks.size(), context.cutoff) +
                   format("  ·  %.4g Å/pixel  ·  low-pass %.0f Å", context.pixel_size, low_pass);
   plot.x_label = "x (pixels)";
-  plot.y_label = "y (pixels)";
+  plot.y_label = "y (pixels, downwards)";
 
   if (peaks.empty()) return image_plot_png(plot);
   const double half = context.template_size / 2;
-  // Circles of the template's size, unless together they would hide the micrograph.
+  // Circles of the particle's size, unless together they would hide the micrograph.
   const double drawn = static_cast<double>(std::min(peaks.size(), kMostMarks));
   const double room =
       std::sqrt(static_cast<double>(plot.height) * plot.width / (std::numbers::pi * drawn));
-  plot.mark_radius = half <= room ? half : 0.5 * room;
-  plot.subtitle += half <= room ? "  ·  circles as wide as the template ("
-                                : "  ·  circles smaller than the template (";
-  plot.subtitle += std::to_string(context.template_size) + " pixels)";
+  const CircleSize size = size_of_particle(context);
+  plot.mark_radius = size.radius <= room ? size.radius : 0.5 * room;
+  plot.subtitle +=
+      (size.radius <= room ? "  ·  circles as wide as " : "  ·  circles smaller than ") + size.text;
   ColourBar bar = {.label = context.metric == PeakMetric::kMip ? "z of the peak (MIP)"
                                                                : "z of the peak (scaled MIP)",
                    .colours = peak_colour};
@@ -100,7 +115,7 @@ std::string scaled_mip_picture(const Maps& maps, const std::vector<Peak>& peaks,
   }
   if (scaled) plot.subtitle += format("  ·  threshold z = %.2f (arrow)", context.cutoff);
   plot.x_label = "x of the particle's centre (pixels of the micrograph)";
-  plot.y_label = "y of the particle's centre (pixels)";
+  plot.y_label = "y of the particle's centre (pixels, downwards)";
   plot.bar = ColourBar{.label = high > plot.high ? "z (higher ones in the last colour)" : "z",
                        .colours = viridis,
                        .low = plot.low,

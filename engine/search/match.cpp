@@ -341,6 +341,7 @@ class Match {
                        {.micrograph_name = fs::path(config.micrograph_path).filename().string(),
                         .pixel_size = config.optics.pixel_size,
                         .template_size = template_size_,
+                        .particle_radius = config.peaks.particle_radius,
                         .cutoff = manifest_.cutoff,
                         .metric = picking_.metric});
     manifest_.notes.insert(manifest_.notes.begin(), config.notes.begin(), config.notes.end());

@@ -113,6 +113,19 @@ TEST(Pictures, ACircleAsWideAsTheTemplateLiesAroundThePeak) {
   EXPECT_FALSE(Png::near(png.at(x, y), kBestColour));
 }
 
+TEST(Pictures, ACircleHasTheParticlesRadiusWhereItIsGiven) {
+  const ScratchFolder folder;
+  Scene scene;
+  scene.context.particle_radius = 24.0;                       // A: 12 pixels
+  const Peak best = {.x = 100, .y = 60, .scaled_mip = 9.0f};  // centre at 120, 80
+  const Png png(scene.draw(folder, {best})[0].second);
+  for (const auto& [x, y] : {place(132, 80), place(108, 80), place(120, 68), place(120, 92)}) {
+    EXPECT_TRUE(Png::near(png.at(x, y), kBestColour)) << x << ' ' << y;
+  }
+  const auto [x, y] = place(140, 80);
+  EXPECT_FALSE(Png::near(png.at(x, y), kBestColour));
+}
+
 TEST(Pictures, WithoutPeaksNoCircleIsDrawn) {
   const ScratchFolder folder;
   const Png png(Scene().draw(folder, {})[0].second);
