@@ -20,10 +20,9 @@ constexpr int kPortsTried = 32;
 
 int whole_number(const std::string& name, const std::string& text, int least, int most) {
   const auto number = base::parse_number<int>(text);
-  if (!number) throw UsageError(name + " is '" + text + "', which is no whole number");
-  if (*number < least || *number > most) {
-    throw UsageError(name + " is " + text + ", which is not within " + std::to_string(least) +
-                     " to " + std::to_string(most));
+  if (!number || *number < least || *number > most) {
+    throw UsageError(name + ": expected a whole number from " + std::to_string(least) + " to " +
+                     std::to_string(most) + ", got '" + text + "'");
   }
   return *number;
 }
@@ -194,8 +193,10 @@ void add_rendezvous_by_slurm(LauncherInfo& info, const Variables& variables) {
   const std::optional<std::string> list = variables.text(name);
   if (!list) return;
   const auto hosts = base::hosts_in(*list);
-  if (!hosts || hosts->empty())
-    throw UsageError(name + " is '" + *list + "', which is no list of hosts");
+  if (!hosts || hosts->empty()) {
+    throw UsageError(name + ": expected Slurm's list of hosts, such as node[01-04], got '" + *list +
+                     "'");
+  }
   info.host = hosts->size() > 1 ? hosts->front() : "127.0.0.1";
 }
 

@@ -25,7 +25,9 @@ std::optional<int> number_of(const Environment& environment, const std::string& 
   const std::optional<std::string> text = text_of(environment, name);
   if (!text) return std::nullopt;
   const std::optional<int> number = whole(*text);
-  if (!number) throw UsageError(name + " is '" + *text + "', which is no whole number");
+  if (!number) {
+    throw UsageError(name + ": expected a whole number from 0 to 2147483647, got '" + *text + "'");
+  }
   return number;
 }
 
@@ -48,7 +50,10 @@ int gpus_in(const std::string& name, const std::string& text) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string part = text.substr(at, end - at);
     const std::optional<int> count = whole(part.substr(part.rfind(':') + 1));
-    if (!count) throw UsageError(name + " is '" + text + "', which is no number of GPUs");
+    if (!count) {
+      throw UsageError(name + ": expected a number of GPUs, such as 2 or a100:2, got '" + text +
+                       "'");
+    }
     sum += *count;
     at = end + 1;
   }

@@ -84,8 +84,10 @@ TEST(Ranks, FlagsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(
       refusal({}, {.rank = 4, .world_size = 4}),
       testing::AllOf(testing::HasSubstr("--rank is 4"), testing::HasSubstr("--world-size is 4")));
-  EXPECT_THAT(refusal({}, {.rank = -1, .world_size = 4}), testing::HasSubstr("--rank is -1"));
-  EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 0}), testing::HasSubstr("--world-size is 0"));
+  EXPECT_EQ(refusal({}, {.rank = -1, .world_size = 4}),
+            "--rank: expected a whole number from 0 to 2147483647, got '-1'");
+  EXPECT_EQ(refusal({}, {.rank = 0, .world_size = 0}),
+            "--world-size: expected a whole number from 1 to 2147483647, got '0'");
   EXPECT_THAT(refusal({}, {.rank = 0, .world_size = 2, .local_rank = 2, .rendezvous = "n1:4000"}),
               testing::HasSubstr("--local-rank is 2"));
 }
@@ -169,13 +171,14 @@ TEST(Ranks, VariablesThatContradictEachOtherAreNamed) {
 
 TEST(Ranks, AVariableThatIsNoNumberOrOutOfRangeIsNamed) {
   for (const char* value : {"three", "3x", "1.5", " 3", "99999999999", "-1"}) {
-    EXPECT_THAT(refusal(with(torchrun(), {{"RANK", value}})), testing::HasSubstr("RANK is "))
-        << value;
+    EXPECT_EQ(
+        refusal(with(torchrun(), {{"RANK", value}})),
+        std::string("RANK: expected a whole number from 0 to 2147483647, got '") + value + "'");
   }
   EXPECT_THAT(refusal(with(torchrun(), {{"MASTER_PORT", "0"}})),
-              testing::HasSubstr("MASTER_PORT is 0"));
+              testing::HasSubstr("MASTER_PORT: expected a whole number from 1 to 65534, got '0'"));
   EXPECT_THAT(refusal(with(torchrun(), {{"WORLD_SIZE", "0"}})),
-              testing::HasSubstr("WORLD_SIZE is 0"));
+              testing::HasSubstr("WORLD_SIZE: expected a whole number from 1 to "));
 }
 
 TEST(Ranks, ARestartByTorchrunDoesNotMeetTheTryBefore) {

@@ -96,6 +96,11 @@ TEST(FindAllocation, WhatIsNoNumberIsNamed) {
                            "SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE"}) {
     EXPECT_THAT(told({{name, "many"}}), AllOf(HasSubstr(name), HasSubstr("'many'")));
   }
+  EXPECT_THAT(told({{"SLURM_GPUS_PER_NODE", "a100:2,h200:x"}}),
+              AllOf(HasSubstr("SLURM_GPUS_PER_NODE: expected a number of GPUs"),
+                    HasSubstr("got 'a100:2,h200:x'")));
+  EXPECT_THAT(told({{"SLURM_JOB_NUM_NODES", "-1"}}),
+              HasSubstr("SLURM_JOB_NUM_NODES: expected a whole number from 0"));
   EXPECT_THAT(told({{"SLURM_JOB_CPUS_PER_NODE", ""}}),
               HasSubstr("SLURM_JOB_CPUS_PER_NODE is not set"));
 }

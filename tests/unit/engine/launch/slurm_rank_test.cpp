@@ -60,8 +60,10 @@ TEST(Ranks, TheRanksOfAStepMeetOnItsFirstHost) {
       find(with(without(slurm(), "SLURM_STEP_NODELIST"), {{"SLURM_JOB_NODELIST", "gpu[07,9]"}}))
           .rendezvous.host,
       "gpu07");
-  EXPECT_THAT(refusal(with(slurm(), {{"SLURM_STEP_NODELIST", "n[01"}})),
-              testing::HasSubstr("SLURM_STEP_NODELIST is 'n[01'"));
+  EXPECT_THAT(
+      refusal(with(slurm(), {{"SLURM_STEP_NODELIST", "n[01"}})),
+      testing::AllOf(testing::HasSubstr("SLURM_STEP_NODELIST: expected Slurm's list of hosts"),
+                     testing::HasSubstr("got 'n[01'")));
 }
 
 TEST(Ranks, AStepOnOneHostNeedsNoNameOfIt) {
