@@ -17,21 +17,32 @@ struct SelftestCommand {
 
 namespace fs = std::filesystem;
 
+bool holds_answers(const fs::path& folder) {
+  std::error_code ignored;  // a folder that cannot be seen holds none
+  return fs::exists(folder / "lsu_crop.yaml", ignored);
+}
+
 // The folder of the known answers: the installed one beside the program, else the source tree's.
+// Throws InputError where neither is on this machine.
 std::string find_data() {
   std::error_code ignored;  // then the folder of the build is tried
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path() / "../share/margay/selftest";
-  return fs::exists(installed / "lsu_crop.yaml", ignored) ? installed.string()
-                                                          : std::string(MARGAY_SELFTEST_DATA);
+  const fs::path installed =
+      (program.parent_path() / "../share/margay/selftest").lexically_normal();
+  for (const fs::path& folder : {installed, fs::path(MARGAY_SELFTEST_DATA)}) {
+    if (holds_answers(folder)) return folder.string();
+  }
+  throw InputError("the known answers are not on this machine: '" + installed.string() +
+                   "' does not hold lsu_crop.yaml and its files; install margay-engine with its "
+                   "folder share/margay/selftest, or name a folder that holds them with --data");
 }
 
 ExitCode run(const SelftestCommand& command) {
-  const std::string data = command.data.empty() ? find_data() : command.data;
-  if (!fs::exists(fs::path(data) / "lsu_crop.yaml")) {
-    throw InputError("--data: '" + data +
+  if (!command.data.empty() && !holds_answers(command.data)) {
+    throw InputError("--data: '" + command.data +
                      "' does not hold lsu_crop.yaml and its files; name the folder that does");
   }
+  const std::string data = command.data.empty() ? find_data() : command.data;
   const SelftestResult result = run_selftest(data, command.device);
   for (const std::string& line : result.lines) std::cout << line << '\n';
   std::cout << (result.passed ? "passed" : "FAILED") << std::endl;

@@ -148,6 +148,12 @@ std::string with_every_key(const std::string& yaml) {
   return std::regex_replace(yaml, std::regex("\n#((  )?[a-z_]+:)"), "\n$1");
 }
 
+TEST_F(EngineProgram, SelftestRefusesAFolderWithoutTheKnownAnswers) {
+  const Finished refused = run({"selftest", "--data", "nowhere"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.error, HasSubstr("--data: 'nowhere' does not hold lsu_crop.yaml"));
+}
+
 TEST_F(EngineProgram, PlanCountsAndWritesNothing) {
   search_.write_config();
   const auto before = search_.contents();
