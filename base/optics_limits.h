@@ -16,7 +16,7 @@ inline constexpr Limits kVoltage{1, 10000, " kV"};
 inline constexpr Limits kSphericalAberration{0, 100, " mm"};
 inline constexpr Limits kAmplitudeContrast{0, 1};
 inline constexpr Limits kDefocus{-1e6, 1e6, " A"};
-inline constexpr Limits kAngle{-3600, 3600, " degrees"};
+inline constexpr Limits kAngle{-360, 360, " degrees"};
 inline constexpr Limits kBFactor{0, 1e6, " A^2"};
 
 }  // namespace base

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/optics_limits.h"
 #include "base/parse_number.h"
 #include "base/text.h"
 #include "engine/commands/commands.h"
@@ -107,8 +108,8 @@ void add_optics(CLI::App& command, OpticsGroup& optics) {
   add_number(command, "--defocus-u", optics.defocus_u, -1e6, 1e6,
              "Defocus u in A, underfocus positive");
   add_number(command, "--defocus-v", optics.defocus_v, -1e6, 1e6, "Defocus v in A");
-  add_number(command, "--astigmatism-angle", optics.astigmatism_angle, -3600, 3600,
-             "Angle of defocus u in degrees");
+  add_number(command, "--astigmatism-angle", optics.astigmatism_angle, base::kAngle.least,
+             base::kAngle.most, "Angle of defocus u in degrees");
   for (const char* name :
        {"--pixel-size", "--voltage", "--spherical-aberration", "--amplitude-contrast",
         "--defocus-u", "--defocus-v", "--astigmatism-angle"}) {

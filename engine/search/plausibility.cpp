@@ -15,9 +15,10 @@ namespace {
 
 // What microscopes and searches have; wider than anything usual. What is beyond base's limits
 // (base/optics_limits.h) is refused before.
-constexpr double kLeastVoltage = 60;    // kV
-constexpr double kMostVoltage = 1300;   // kV
-constexpr double kMostAberration = 10;  // mm
+constexpr double kLeastVoltage = 60;       // kV
+constexpr double kMostVoltage = 1300;      // kV
+constexpr double kLeastAberration = 0.01;  // mm, but for 0
+constexpr double kMostAberration = 10;     // mm
 constexpr double kMostAmplitudeContrast = 0.3;
 constexpr double kLeastPixelSize = 0.2;             // A
 constexpr double kMostPixelSize = 20;               // A
@@ -59,6 +60,10 @@ class Checks {
     if (optics_.spherical_aberration > kMostAberration) {
       warn("optics_group.spherical_aberration", optics_.spherical_aberration, " mm",
            "objective lenses have 0 to 5 mm; is its decimal point missing?");
+    } else if (optics_.spherical_aberration > 0 &&
+               optics_.spherical_aberration < kLeastAberration) {
+      warn("optics_group.spherical_aberration", optics_.spherical_aberration, " mm",
+           "objective lenses have 0 to 5 mm; is it in m?");
     }
     if (optics_.pixel_size < kLeastPixelSize) {
       warn("optics_group.pixel_size", optics_.pixel_size, " A",

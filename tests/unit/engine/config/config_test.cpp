@@ -170,7 +170,10 @@ TEST(Config, OpticsThatNoMicroscopeHasAreRefused) {
               HasSubstr("optics_group.defocus_u must be at most 1e+06 A"));
   EXPECT_THAT(with_optics("spherical_aberration: 1e200").refusal(),
               HasSubstr("optics_group.spherical_aberration must be at most 100 mm"));
-  EXPECT_THAT(with_optics("phase_shift: 1e200").refusal(), HasSubstr("at most 3600 degrees"));
+  EXPECT_THAT(with_optics("phase_shift: 1e200").refusal(), HasSubstr("at most 360 degrees"));
+  EXPECT_THAT(with("astigmatism_angle: 25.0", "astigmatism_angle: 900"),
+              HasSubstr("optics_group.astigmatism_angle must be at most 360 degrees, but is 900"));
+  EXPECT_THAT(with("astigmatism_angle: 25.0", "astigmatism_angle: -360"), IsEmpty());
   EXPECT_THAT(with_optics("ctf_B_factor: 1e200").refusal(), HasSubstr("at most 1e+06 A^2"));
 }
 

@@ -76,6 +76,17 @@ TEST(Plausibility, OpticsWithSlipsOfThePenAndInOtherUnitsAreDoubted) {
                           AllOf(HasSubstr("pixel_size is 83 A"), HasSubstr("in pm?"))));
 }
 
+TEST(Plausibility, ASphericalAberrationInMetresIsDoubtedAndACorrectedOneIsNot) {
+  SearchConfig config = usual();
+  config.optics.spherical_aberration = 0.0027;
+  EXPECT_THAT(implausible_settings(config),
+              ElementsAre(AllOf(HasSubstr("aberration is 0.0027 mm"), HasSubstr("in m?"))));
+  for (const double corrected : {0.0, 0.01}) {
+    config.optics.spherical_aberration = corrected;
+    EXPECT_THAT(implausible_settings(config), IsEmpty()) << corrected;
+  }
+}
+
 TEST(Plausibility, ADefocusStepInMicrometresIsDoubted) {
   SearchConfig config = usual();
   config.defocus = {.enabled = true, .min = -0.1, .max = 0.1, .step = 0.02};
