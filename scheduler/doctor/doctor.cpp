@@ -166,7 +166,8 @@ std::string user_name(uid_t uid) {
 // there.
 bool is_for_another_user(const Config& config, Findings& findings) {
   if (geteuid() != 0) return false;
-  for (const std::string& folder : {config.state, config.jobs()}) {
+  for (const std::string& wanted : {config.state, config.jobs()}) {
+    const std::string folder = existing_part_of(wanted);
     struct stat facts {};
     if (stat(folder.c_str(), &facts) != 0 || facts.st_uid == 0) continue;
     const std::string owner = user_name(facts.st_uid);
@@ -210,10 +211,16 @@ void examine_database(const Config& config, const std::string& instance, Finding
   }
 }
 
-// The folder of a socket that is not in the state folder is nobody's to make but the site's.
-void examine_socket_folder(const Config& config, Findings& findings) {
+// The folder of a configured socket that is not in the state folder is nobody's to make but the
+// site's.
+void examine_socket_folder(const Config& config, bool makes_folder, Findings& findings) {
   const std::string folder = fs::path(config.socket).parent_path().string();
   if (config.socket.empty() || fs::path(folder) == fs::path(config.state)) return;
+  if (makes_folder && !is_there(folder) &&
+      access(existing_part_of(folder).c_str(), W_OK | X_OK) == 0) {
+    findings.good("socket", "its folder '" + folder + "' is not there yet: margayd makes it");
+    return;
+  }
   if (access(folder.c_str(), W_OK | X_OK) == 0) {
     findings.good("socket", "its folder '" + folder + "' can be written");
     return;
@@ -288,9 +295,11 @@ class Doctor {
       scratch_.emplace("doctor");
     }
     const bool writes = examine_state(config_, findings_) && !scratch_;
+    // What is not there yet is margayd's to make: made by another user, it could not be used.
+    if (!writes && !scratch_) scratch_.emplace("doctor");
     examine_room(config_, findings_);
     examine_database(config_, options_.instance, findings_);
-    examine_socket_folder(config_, findings_);
+    examine_socket_folder(config_, options_.makes_socket_folder, findings_);
     examine_socket_group(config_, findings_);
     examine_readers(config_, findings_);
     // A cluster that cannot be used as configured throws, which is a finding like the others.

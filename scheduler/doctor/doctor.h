@@ -16,6 +16,7 @@ namespace scheduler {
 
 struct DoctorOptions {
   std::string instance{};                     // the database's instance; empty: no daemon runs
+  bool makes_socket_folder = false;           // margayd does, where it is given no configuration
   std::chrono::milliseconds timeout{60'000};  // limit for the probe job
   std::chrono::milliseconds poll{1000};       // time between two looks at it
   // Makes a separate cluster object for the doctor, as make_cluster().

@@ -205,7 +205,7 @@ class Server {
 int run_doctor(const Options& options) {
   Config config = read(options);
   find_local_gpus(config);
-  const auto findings = examine(config, "");
+  const auto findings = examine(config, "", is_given_nothing(options));
   const cli::Screen screen = cli::find_screen();
   std::fputs(cli::findings_text(findings, screen.columns, screen.colour).c_str(), stdout);
   return is_bad(findings) ? 1 : 0;

@@ -99,7 +99,7 @@ api::DaemonHooks Site::hooks() {
           .stop = [] { kill(getpid(), SIGTERM); },
           .wake = [this] { wake(); },
           .script = [this](const api::ScriptRequest& request) { return script_of(request); },
-          .examine = [this] { return examine(config_, database_.instance()); },
+          .examine = [this] { return examine(config_, database_.instance(), false); },
           .history =
               [this](const HistoryQuery& query) {
                 return read_history(database_, config_.rates, query);
@@ -132,9 +132,11 @@ RenderedScript Site::script_of(const api::ScriptRequest& request) {
   return script;
 }
 
-std::vector<slurm::Finding> examine(const Config& config, const std::string& instance) {
+std::vector<slurm::Finding> examine(const Config& config, const std::string& instance,
+                                    bool makes_socket_folder) {
   DoctorOptions options;
   options.instance = instance;
+  options.makes_socket_folder = makes_socket_folder;
   options.make = make_cluster;
   return examine_site(config, SystemClock(), options);
 }

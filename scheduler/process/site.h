@@ -86,6 +86,7 @@ class CurrentSite {
 };
 
 // The doctor's findings; `instance` is the database's, empty when no daemon runs.
-std::vector<slurm::Finding> examine(const Config& config, const std::string& instance);
+std::vector<slurm::Finding> examine(const Config& config, const std::string& instance,
+                                    bool makes_socket_folder);
 
 }  // namespace scheduler

@@ -62,9 +62,11 @@ class DoctorTest : public testing::Test {
   std::vector<slurm::Finding> examine(const Clock& clock) {
     DoctorOptions options;
     options.instance = daemon_;
+    options.makes_socket_folder = makes_socket_folder_;
     options.timeout = std::chrono::milliseconds(3);
     options.poll = std::chrono::milliseconds(1);
-    options.make = [this](const Config&, const std::string& instance) {
+    options.make = [this](const Config& own, const std::string& instance) {
+      works_in_ = own.state;
       instance_ = instance;
       auto cluster = std::make_unique<ExaminedCluster>(last_);
       cluster->found = found_;
@@ -105,6 +107,8 @@ class DoctorTest : public testing::Test {
   ExaminedCluster* cluster_ = nullptr;  // while the site is examined
   tests::FakeCluster last_;             // as it was then
   std::string instance_;
+  std::string works_in_;  // the state folder of the doctor's own cluster
+  bool makes_socket_folder_ = false;
   std::function<void()> during_ = [this] { run_job(); };
 };
 

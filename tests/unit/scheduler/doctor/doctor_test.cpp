@@ -193,6 +193,24 @@ TEST_F(DoctorTest, RootMakesNothingWhereAnotherUsersDaemonWillWork) {
   EXPECT_FALSE(std::filesystem::exists(config_.jobs()));
 }
 
+TEST_F(DoctorTest, NothingIsMadeBeforeTheStateFolderIsThere) {
+  std::filesystem::remove_all(config_.state);
+  config_.jobs_folder = folder_.file("shared/jobs");
+  examine(SystemClock());
+  EXPECT_THAT(works_in_, Not(testing::StartsWith(folder_.file(""))));
+  EXPECT_TRUE(last_.requests.empty());
+}
+
+TEST_F(DoctorTest, TheFolderOfTheDefaultSocketIsMargaydsToMake) {
+  config_.socket = folder_.file("run") + "/margay.sock";
+  makes_socket_folder_ = true;
+  const Finding socket = about(examine(SystemClock()), "socket");
+  EXPECT_EQ(socket.level, Level::kGood);
+  EXPECT_THAT(socket.says, HasSubstr("margayd makes it"));
+  makes_socket_folder_ = false;
+  EXPECT_EQ(about(examine(SystemClock()), "socket").level, Level::kBad);
+}
+
 TEST_F(DoctorTest, AStateFolderThatMargaydWillMakeIsAWarning) {
   std::filesystem::remove_all(config_.state);
   const auto findings = examine(SystemClock());
