@@ -77,7 +77,7 @@ void check_listed(const std::string& path, const SearchOptics& listed,
   const auto check = [&](double found, double wanted, const char* key, const char* unit) {
     if (agree(found, wanted)) return;
     throw Invalid("'" + path + "' has " + key + " " + number_text(found) + unit +
-                  " in the list, and " + name_of(search_template) + " searches with " +
+                  " in its list or CTF file, and " + name_of(search_template) + " searches with " +
                   number_text(wanted) + unit + ": correct the wrong one");
   };
   check(listed.pixel_size, settings.pixel_size, "pixel_size", " A");

@@ -26,7 +26,8 @@ db::ImageSize micrograph_size(int descriptor, const FileFacts& file);
 void check_fits(const std::string& path, const db::ImageSize& image,
                 const db::Template& search_template, const SearchOptics& settings);
 
-// Throws Invalid when the list that names the micrograph has other optics than the template.
+// Throws Invalid when the list that names the micrograph, or its CTF file, has other optics than
+// the template.
 void check_listed(const std::string& path, const SearchOptics& listed,
                   const db::Template& search_template, const SearchOptics& settings);
 

@@ -40,6 +40,21 @@ std::vector<Line> data_lines(const std::string& text) {
   return lines;
 }
 
+// The number behind `name` in a comment; 0: there is none.
+double number_in_comments(const std::string& text, const std::string& name) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    const size_t at = line.starts_with('#') ? line.find(name) : std::string::npos;
+    if (at == std::string::npos) continue;
+    std::istringstream words(line.substr(at + name.size()));
+    std::string word;
+    words >> word;
+    const auto value = base::parse_number<double>(word);
+    return value && std::isfinite(*value) ? *value : 0;
+  }
+  return 0;
+}
+
 double number_at(const Line& line, size_t column, const std::string& name) {
   const std::string& word = line.words[column];
   const auto value = base::parse_number<double>(word);
@@ -63,7 +78,7 @@ double phase_shift_in_degrees(double radians, const Line& line, const std::strin
 
 }  // namespace
 
-db::Ctf parse_ctffind(const std::string& text, const std::string& name) {
+CtfAndOptics parse_ctffind(const std::string& text, const std::string& name) {
   const std::vector<Line> lines = data_lines(text);
   if (lines.empty()) throw IngestError(name + ": no line with values; is it CTFFIND's text file?");
   if (lines.size() > 1) {
@@ -83,10 +98,13 @@ db::Ctf parse_ctffind(const std::string& text, const std::string& name) {
   ctf.astigmatism_angle = number_at(line, 3, name);
   ctf.phase_shift = phase_shift_in_degrees(number_at(line, 4, name), line, name);
   ctf.source = name;
-  return ctf;
+  const ListedOptics optics{
+      .voltage = number_in_comments(text, "acceleration voltage:"),
+      .spherical_aberration = number_in_comments(text, "spherical aberration:")};
+  return {.ctf = ctf, .optics = optics};
 }
 
-db::Ctf read_ctffind(const std::string& path) {
+CtfAndOptics read_ctffind(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw IngestError(path + ": cannot read the CTF file: " + std::strerror(errno));
   std::ostringstream text;

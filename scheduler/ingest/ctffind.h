@@ -6,15 +6,17 @@
 
 #include "db/records.h"
 #include "scheduler/ingest/ingest_error.h"
+#include "scheduler/ingest/listed.h"
 
 namespace scheduler::ingest {
 
 // `name` is the file's name, for messages and as the values' source. Angles and phase shift are
 // returned in degrees (CTFFIND writes the phase shift in radians). A file with several micrographs
-// or frames is refused, since it is not known which line belongs to the micrograph. Throws
-// IngestError.
-db::Ctf parse_ctffind(const std::string& text, const std::string& name);
-db::Ctf read_ctffind(const std::string& path);
+// or frames is refused, since it is not known which line belongs to the micrograph. Voltage and
+// spherical aberration are those of the comment that CTFFIND writes. Its pixel size is left out: it
+// is that of CTFFIND's input, which may be a movie with smaller pixels. Throws IngestError.
+CtfAndOptics parse_ctffind(const std::string& text, const std::string& name);
+CtfAndOptics read_ctffind(const std::string& path);
 
 // "{dir}/{stem}_ctf.txt": {dir} is the micrograph's folder, {name} its file name, {stem} that
 // without the last extension.

@@ -1,4 +1,4 @@
-// Micrographs as a file of another program lists them.
+// Micrographs and their CTF as a file of another program has them.
 #pragma once
 
 #include <string>
@@ -12,6 +12,11 @@ struct ListedOptics {
   double pixel_size = 0;            // A
   double voltage = 0;               // kV
   double spherical_aberration = 0;  // mm
+};
+
+struct CtfAndOptics {
+  db::Ctf ctf{};
+  ListedOptics optics{};
 };
 
 struct ListedMicrograph {

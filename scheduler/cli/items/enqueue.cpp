@@ -50,24 +50,6 @@ void refuse_list(const std::string& path) {
                 path + " is a list of micrographs, not one: give it to 'margay import'");
 }
 
-// "defocus_u is 1.02 A: is it in um? 1 um is 10000 A"; empty: nothing is doubtful. Of a phase shift
-// only one that the user `typed` may be in the wrong unit: a file says which its values have.
-std::string doubt_of(const db::Ctf& ctf, bool typed) {
-  const auto said = [](const char* name, double value, const char* unit, const std::string& doubt) {
-    std::ostringstream text;
-    text << std::setprecision(7) << name << " is " << value << unit << ": " << doubt;
-    return text.str();
-  };
-  if (const std::string doubt = base::defocus_doubt(ctf.defocus_u); !doubt.empty()) {
-    return said("defocus_u", ctf.defocus_u, " A", doubt);
-  }
-  if (const std::string doubt = base::defocus_doubt(ctf.defocus_v); !doubt.empty()) {
-    return said("defocus_v", ctf.defocus_v, " A", doubt);
-  }
-  const std::string doubt = typed ? base::phase_shift_doubt(ctf.phase_shift) : "";
-  return doubt.empty() ? "" : said("phase_shift", ctf.phase_shift, " degrees", doubt);
-}
-
 class Enqueuer {
  public:
   Enqueuer(const Context& context, const EnqueueOptions& options)
@@ -104,6 +86,7 @@ class Enqueuer {
     std::vector<OpenFile> open{};
     std::vector<WantedMicrograph> wanted{};  // those that are open
     json entries = json::array();
+    std::vector<std::string> doubts{};  // of their CTF; empty: none
     std::vector<json> refused{};
   };
 
@@ -132,12 +115,14 @@ class Enqueuer {
         if (!micrograph.refused.empty()) throw Failure(Exit::kFailed, micrograph.refused);
         refuse_list(micrograph.path);
         OpenFile file = open_file(micrograph.path);
-        const db::Ctf ctf =
-            micrograph.ctf ? *micrograph.ctf : ctf_of(options_.ctf, micrograph.path);
-        doubt(micrograph.path, doubt_of(ctf, !micrograph.ctf && options_.ctf.pattern.empty()));
-        json entry = micrograph_entry(file.path, ctf, micrograph.optics);
+        const auto [ctf, optics] =
+            micrograph.ctf
+                ? ingest::CtfAndOptics{.ctf = *micrograph.ctf, .optics = micrograph.optics}
+                : ctf_of(options_.ctf, micrograph.path);
+        json entry = micrograph_entry(file.path, ctf, optics);
         entry["file"] = batch.open.size();
         batch.entries.push_back(std::move(entry));
+        batch.doubts.push_back(doubt_of(ctf, !micrograph.ctf && options_.ctf.pattern.empty()));
         batch.open.push_back(std::move(file));
         batch.wanted.push_back(micrograph);
       } catch (const Failure& failure) {
@@ -145,10 +130,6 @@ class Enqueuer {
       }
     }
     return batch;
-  }
-
-  void doubt(const std::string& path, const std::string& doubt) {
-    if (!doubt.empty() && doubted_++ == 0) doubt_ = path + ": " + doubt;
   }
 
   // The daemon's answers, one for each open file.
@@ -166,7 +147,8 @@ class Enqueuer {
     for (const json& entry : batch.refused) refused(entry);
     try {
       const json answers = answer.get();
-      for (size_t i = 0; i < answers.size(); ++i) take(answers[i], batch.wanted[i]);
+      for (size_t i = 0; i < answers.size(); ++i)
+        take(answers[i], batch.wanted[i], batch.doubts[i]);
     } catch (const Failure& failure) {
       // A usage error concerns every file: it is reported once.
       if (failure.exit() == Exit::kUsage) throw;
@@ -180,12 +162,13 @@ class Enqueuer {
     }
   }
 
-  void take(const json& answer, const WantedMicrograph& micrograph) {
+  void take(const json& answer, const WantedMicrograph& micrograph, const std::string& doubt) {
     if (answer.contains("error")) {
       refused(error_entry(micrograph, failure_of(answer.at("error"))));
       return;
     }
     tally_.succeeded();
+    if (!doubt.empty() && doubted_++ == 0) doubt_ = micrograph.path + ": " + doubt;
     const json& item = answer.at("item");
     if (!options_.dry_run) enqueued_.push_back(item.at("id").get<int64_t>());
     if (item.contains("late_by")) {

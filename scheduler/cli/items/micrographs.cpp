@@ -7,9 +7,12 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iomanip>
 #include <memory>
+#include <sstream>
 #include <unordered_set>
 
+#include "base/ctf_doubts.h"
 #include "scheduler/cli/terminal/exit.h"
 #include "scheduler/ingest/ctffind.h"
 
@@ -119,7 +122,7 @@ void check_for_files_to_come(const CtfOptions& options) {
       "they share one");
 }
 
-db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph) {
+ingest::CtfAndOptics ctf_of(const CtfOptions& options, const std::string& micrograph) {
   if (options.pattern.empty()) {
     db::Ctf ctf;
     ctf.defocus_u = options.defocus_u.value_or(0);
@@ -127,7 +130,7 @@ db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph) {
     ctf.astigmatism_angle = options.astigmatism_angle.value_or(0);
     ctf.phase_shift = options.phase_shift.value_or(0);
     ctf.source = "option";
-    return ctf;
+    return {.ctf = ctf};
   }
   try {
     const std::string file = ingest::expand_pattern(options.pattern, micrograph);
@@ -135,6 +138,22 @@ db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph) {
   } catch (const ingest::IngestError& error) {
     throw Failure(Exit::kFailed, micrograph + ": " + error.what());
   }
+}
+
+std::string doubt_of(const db::Ctf& ctf, bool typed) {
+  const auto said = [](const char* name, double value, const char* unit, const std::string& doubt) {
+    std::ostringstream text;
+    text << std::setprecision(7) << name << " is " << value << unit << ": " << doubt;
+    return text.str();
+  };
+  if (const std::string doubt = base::defocus_doubt(ctf.defocus_u); !doubt.empty()) {
+    return said("defocus_u", ctf.defocus_u, " A", doubt);
+  }
+  if (const std::string doubt = base::defocus_doubt(ctf.defocus_v); !doubt.empty()) {
+    return said("defocus_v", ctf.defocus_v, " A", doubt);
+  }
+  const std::string doubt = typed ? base::phase_shift_doubt(ctf.phase_shift) : "";
+  return doubt.empty() ? "" : said("phase_shift", ctf.phase_shift, " degrees", doubt);
 }
 
 }  // namespace scheduler::cli

@@ -7,6 +7,7 @@
 
 #include "db/records.h"
 #include "scheduler/http/unix_socket.h"
+#include "scheduler/ingest/listed.h"
 
 namespace scheduler::cli {
 
@@ -36,7 +37,13 @@ struct CtfOptions {
 void check(const CtfOptions& options, size_t files);
 // As check(), for files that do not exist yet.
 void check_for_files_to_come(const CtfOptions& options);
-// The micrograph's CTF. Throws Failure naming the micrograph and the CTF file.
-db::Ctf ctf_of(const CtfOptions& options, const std::string& micrograph);
+// The micrograph's CTF, and the optics that its CTF file names. Throws Failure naming the
+// micrograph and the CTF file.
+ingest::CtfAndOptics ctf_of(const CtfOptions& options, const std::string& micrograph);
+
+// Returns for example "defocus_u is 1.02 A: is it in um? 1 um is 10000 A"; empty: nothing is
+// doubtful. Of a phase shift only one that the user `typed` may be in the wrong unit: a file says
+// which its values have.
+std::string doubt_of(const db::Ctf& ctf, bool typed);
 
 }  // namespace scheduler::cli

@@ -109,6 +109,7 @@ class Folder {
     ingest::FileLook look;
     OpenFile file;
     json entry;
+    std::string doubt;  // of its CTF; empty: none
   };
   struct Hashed {
     ingest::FileLook look;
@@ -135,14 +136,17 @@ class Folder {
       OpenFile file = open_file(look.path);
       const std::string problem = image_problem(file.descriptor.get(), look.bytes);
       if (!problem.empty()) throw Failure(Exit::kFailed, look.path + " " + problem);
-      const db::Ctf ctf = ctf_of(watch_.enqueue.ctf, look.path);
-      json entry = micrograph_entry(file.path, ctf, {});
+      const auto [ctf, optics] = ctf_of(watch_.enqueue.ctf, look.path);
+      json entry = micrograph_entry(file.path, ctf, optics);
       entry["content"] = content_of(file, look);
       if (look_at(look.path) != look) {
         changed_ = true;
         return std::nullopt;
       }
-      return Ready{.look = look, .file = std::move(file), .entry = std::move(entry)};
+      return Ready{.look = look,
+                   .file = std::move(file),
+                   .entry = std::move(entry),
+                   .doubt = doubt_of(ctf, watch_.enqueue.ctf.pattern.empty())};
     } catch (const Failure& failure) {
       postpone(look, failure.what());
     } catch (const base::FileError& error) {
@@ -205,6 +209,10 @@ class Folder {
     } else {
       context_.out() << "item " << answer.at("item").at("id").get<int64_t>() << "  "
                      << printable(one.file.path) << std::endl;
+      if (!one.doubt.empty()) {
+        context_.complain("watch " + std::to_string(watch_.id) + ": warning: " + one.look.path +
+                          ": " + one.doubt);
+      }
     }
     deal_with(one.look);
     taken_.append(watch_.id, one.look);

@@ -19,24 +19,36 @@ const std::string kHead =
     "of astigmatism; #5 - additional phase shift [radians]; #6 - cross correlation; #7 - spacing\n";
 
 TEST(Ctffind, DefociAndAzimuthAreReadAsTheyAre) {
-  const db::Ctf ctf =
+  const auto [ctf, optics] =
       parse_ctffind(kHead + "1.000000 10200.5 9800.25 35.5 0.000000 0.123 4.5\n", "/d/one_ctf.txt");
   EXPECT_EQ(ctf.defocus_u, 10200.5);
   EXPECT_EQ(ctf.defocus_v, 9800.25);
   EXPECT_EQ(ctf.astigmatism_angle, 35.5);
   EXPECT_EQ(ctf.phase_shift, 0);
   EXPECT_EQ(ctf.source, "/d/one_ctf.txt");
+  EXPECT_EQ(optics.voltage, 300);
+  EXPECT_EQ(optics.spherical_aberration, 2.7);
+  EXPECT_EQ(optics.pixel_size, 0) << "of CTFFIND's input, not of the micrograph";
 }
 
 TEST(Ctffind, ThePhaseShiftComesOutInDegrees) {
-  const db::Ctf ctf = parse_ctffind(kHead + "1 10200 9800 35 1.5707963267948966 0.1 4.5\n", "x");
+  const db::Ctf ctf =
+      parse_ctffind(kHead + "1 10200 9800 35 1.5707963267948966 0.1 4.5\n", "x").ctf;
   EXPECT_NEAR(ctf.phase_shift, 90, 1e-9);
 }
 
 TEST(Ctffind, AFileOfVersion5WithMoreColumnsIsRead) {
-  const db::Ctf ctf = parse_ctffind(kHead + "1 10200 9800 -35 0.5 0.1 inf 12.0 3.0 850.0\r\n", "x");
+  const db::Ctf ctf =
+      parse_ctffind(kHead + "1 10200 9800 -35 0.5 0.1 inf 12.0 3.0 850.0\r\n", "x").ctf;
   EXPECT_EQ(ctf.astigmatism_angle, -35);
   EXPECT_NEAR(ctf.phase_shift, 90 / std::numbers::pi, 1e-9);
+}
+
+TEST(Ctffind, OpticsThatTheCommentsDoNotSayAreNotKnown) {
+  const std::string values = "1 10200 9800 35 0 0.1 4.5\n";
+  for (const std::string comment : {"", "# acceleration voltage: high keV\n", "# voltage: 200\n"}) {
+    EXPECT_EQ(parse_ctffind(comment + values, "x").optics.voltage, 0) << comment;
+  }
 }
 
 TEST(Ctffind, SeveralMicrographsInOneFileAreRefused) {

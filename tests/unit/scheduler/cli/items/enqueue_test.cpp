@@ -138,6 +138,30 @@ TEST_F(CliEnqueueTest, AMicrographWithoutItsCtfFileIsRefusedAlone) {
   EXPECT_THAT(outcome.error, AllOf(HasSubstr("one.mrc"), HasSubstr("one_ctf.txt")));
 }
 
+TEST_F(CliEnqueueTest, ACtfFileOfAnotherVoltageIsRefused) {
+  register_template();
+  write("one.mrc");
+  write("one_ctf.txt",
+        "# Pixel size: 0.500 Angstroms ; acceleration voltage: 200.0 keV ; spherical aberration: "
+        "2.70 mm\n1 10000 9000 30 0 0.1 4\n");
+  const Outcome outcome = enqueue_files({file("one.mrc")}, {"--ctf", "{dir}/{stem}_ctf.txt"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.error, HasSubstr("has voltage 200 kV in its list or CTF file, and "
+                                       "template ribosome@1 searches with 300 kV"));
+}
+
+TEST_F(CliEnqueueTest, ARefusedCtfIsNotDoubtedToo) {
+  register_template();
+  write("one.mrc");
+  const Outcome outcome =
+      enqueue_files({file("one.mrc")}, {"--defocus-u", "10200000", "--defocus-v", "10200000"});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.error,
+              AllOf(HasSubstr("one.mrc': defocus_u must be between -1000000 and 1000000 A "
+                              "(underfocus positive), but is 10200000\n"),
+                    testing::Not(HasSubstr("warning"))));
+}
+
 TEST_F(CliEnqueueTest, ADoubtfulCtfIsAWarning) {
   register_template();
   write("g1.mrc");

@@ -113,6 +113,17 @@ TEST_F(CliWatchTest, AMicrographWaitsForItsCtfFile) {
   EXPECT_EQ(items().at(0).at("ctf").at("defocus_u"), 10000);
 }
 
+TEST_F(CliWatchTest, ADoubtfulCtfIsAWarning) {
+  watch({"add", file("grid1"), "--template", "ribosome", "--ctf", "{dir}/{stem}_ctf.txt"});
+  write("grid1/one.mrc");
+  write("grid1/one_ctf.txt", "1 -10200 -9800 30 0 0.1 4\n");
+  const Outcome outcome = run_once();
+  EXPECT_EQ(outcome.exit, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("item 1"));
+  EXPECT_THAT(outcome.error, AllOf(HasSubstr("watch 1: warning: " + file("grid1/one.mrc")),
+                                   HasSubstr("is the sign right?")));
+}
+
 TEST_F(CliWatchTest, WatchesAreListedPausedResumedAndRemoved) {
   EXPECT_THAT(watch({"list"}).out, HasSubstr("no watches"));
   EXPECT_THAT(add().out, HasSubstr("watch 1 added"));
