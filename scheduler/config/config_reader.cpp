@@ -20,17 +20,19 @@ constexpr base::Words<ClusterKind, 2> kClusters = {
     {{ClusterKind::kLocal, "local"}, {ClusterKind::kSlurm, "slurm"}}};
 
 Readers limits_into(Limits& limits) {
-  return {{"items_per_user", number_into(limits.items_per_user)},
-          {"labels_per_user", number_into(limits.labels_per_user)},
-          {"templates_per_user", number_into(limits.templates_per_user)},
-          {"label_length", number_into(limits.label_length)},
-          {"path_length", number_into(limits.path_length)},
-          {"settings_length", number_into(limits.settings_length)},
-          {"file_megabytes", number_into(limits.file_megabytes)},
-          {"body", number_into(limits.body)},
-          {"requests_per_second", number_into(limits.requests_per_second)},
-          {"connections_per_user", number_into(limits.connections_per_user)},
-          {"connections", number_into(limits.connections)}};
+  constexpr int kMost = 1'000'000'000;
+  return {{"items_per_user", number_into(limits.items_per_user, 1, kMost)},
+          {"labels_per_user", number_into(limits.labels_per_user, 1, kMost)},
+          {"templates_per_user", number_into(limits.templates_per_user, 1, kMost)},
+          {"label_length", number_into(limits.label_length, 1, 65'536)},
+          {"path_length", number_into(limits.path_length, 1, 4'096)},
+          {"settings_length", number_into(limits.settings_length, 1, 1'000'000)},
+          {"file_megabytes", number_into(limits.file_megabytes, 1, 1'000'000)},
+          // The names and CTFs of 250 files with long paths fit.
+          {"body", number_into(limits.body, 2'000'000, 100'000'000)},
+          {"requests_per_second", number_into(limits.requests_per_second, 1, 1'000'000)},
+          {"connections_per_user", number_into(limits.connections_per_user, 1, 10'000)},
+          {"connections", number_into(limits.connections, 2, 10'000)}};
 }
 
 Reader rates_into(std::map<std::string, double>& rates) {
@@ -55,10 +57,10 @@ Reader gpus_into(slurm::GpuChoice& gpus) {
 }
 
 void read_top(const base::YamlSection& top, Config& config) {
-  const Readers local = {{"slots", number_into(config.local.slots)},
+  const Readers local = {{"slots", number_into(config.local.slots, 1, 1024)},
                          {"gpus", gpus_into(config.local.gpus)},
-                         {"gpus_per_search", number_into(config.local.gpus_per_search)},
-                         {"threads", number_into(config.local.threads)},
+                         {"gpus_per_search", number_into(config.local.gpus_per_search, 1, 1024)},
+                         {"threads", number_into(config.local.threads, 0, 4096)},
                          {"time", time_limit_into(config.local.time)}};
   const Readers intervals = {{"resolve", duration_into(config.intervals.resolve)},
                              {"vanish_pending", duration_into(config.intervals.vanish_pending)},
@@ -78,8 +80,8 @@ void read_top(const base::YamlSection& top, Config& config) {
                      {"job", text_into(config.job)},
                      {"templates", text_into(config.templates)},
                      {"cluster", word_into(config.cluster, kClusters)},
-                     {"tick", duration_into(config.intervals.tick)},
-                     {"checkpoint_every", duration_into(config.checkpoint_every)},
+                     {"tick", positive_duration_into(config.intervals.tick)},
+                     {"checkpoint_every", positive_duration_into(config.checkpoint_every)},
                      {"slurm", slurm_into(config.slurm)},
                      {"policy", policy_into(config.policy)},
                      {"local", section_into(local)},
@@ -91,47 +93,10 @@ void read_top(const base::YamlSection& top, Config& config) {
 }
 
 void check_limits(const Limits& limits) {
-  const auto check = [](const char* key, int value, int least, int most) {
-    if (value >= least && value <= most) return;
-    throw ConfigError(std::string("limits.") + key + " must be between " + std::to_string(least) +
-                      " and " + std::to_string(most));
-  };
-  constexpr int kMost = 1'000'000'000;
-  check("items_per_user", limits.items_per_user, 1, kMost);
-  check("labels_per_user", limits.labels_per_user, 1, kMost);
-  check("templates_per_user", limits.templates_per_user, 1, kMost);
-  check("label_length", limits.label_length, 1, 65'536);
-  check("path_length", limits.path_length, 1, 4'096);
-  check("settings_length", limits.settings_length, 1, 1'000'000);
-  check("file_megabytes", limits.file_megabytes, 1, 1'000'000);
-  // The names and CTFs of 250 files with long paths fit.
-  check("body", limits.body, 2'000'000, 100'000'000);
-  check("requests_per_second", limits.requests_per_second, 1, 1'000'000);
-  check("connections_per_user", limits.connections_per_user, 1, 10'000);
-  check("connections", limits.connections, 2, 10'000);
-  if (limits.connections_per_user >= limits.connections) {
-    throw ConfigError(
-        "limits.connections must be more than limits.connections_per_user, or one user could keep "
-        "the others out");
-  }
-}
-
-void check_ranges(const Config& config) {
-  check_limits(config.limits);
-  if (config.local.slots < 1 || config.local.slots > 1024) {
-    throw ConfigError("local.slots must be between 1 and 1024");
-  }
-  if (config.local.gpus_per_search < 1 || config.local.gpus_per_search > 1024) {
-    throw ConfigError("local.gpus_per_search must be between 1 and 1024");
-  }
-  if (config.local.threads < 0 || config.local.threads > 4096) {
-    throw ConfigError("local.threads must be between 0 (all cores) and 4096");
-  }
-  if (config.local.time == 0) throw ConfigError("local.time must be at least 0:01");
-  if (config.intervals.tick.count() < 1) throw ConfigError("tick must be at least 1ms");
-  if (config.checkpoint_every.count() < 1) {
-    throw ConfigError("checkpoint_every must be at least 1ms");
-  }
+  if (limits.connections_per_user < limits.connections) return;
+  throw ConfigError(
+      "limits.connections must be more than limits.connections_per_user, or one user could keep "
+      "the others out");
 }
 
 std::string default_templates(const std::filesystem::path& program_folder) {
@@ -188,7 +153,8 @@ void complete_config(Config& config, const std::string& program_folder) {
                       std::to_string(kLongestSocket) +
                       " bytes a Unix socket may have: set 'socket' to a shorter one");
   }
-  check_ranges(config);
+  check_limits(config.limits);
+  if (config.local.time == 0) throw ConfigError("local.time must be at least 0:01");
   if (config.cluster == ClusterKind::kSlurm) complete_slurm(config.slurm);
   check_policy(config);
 }

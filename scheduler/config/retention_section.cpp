@@ -18,7 +18,7 @@ Reader age_into(Retention::Age& target) {
       return;
     }
     const auto time = base::parse_duration(text);
-    if (!time) value.refuse(base::invalid_duration(text) + ", or never");
+    if (!time) value.refuse("has an " + base::invalid_duration(text) + ", or never");
     target = std::chrono::duration_cast<std::chrono::seconds>(*time);
     if (target->count() < 1) value.refuse("must be at least 1s, or never");
   };
@@ -27,7 +27,7 @@ Reader age_into(Retention::Age& target) {
 Reader total_into(std::optional<int64_t>& target) {
   return [&target](const base::YamlValue& value) {
     target = base::parse_size(value.text());
-    if (!target) value.refuse(base::invalid_size(value.text()));
+    if (!target) value.refuse("has an " + base::invalid_size(value.text()));
   };
 }
 

@@ -66,7 +66,7 @@ Reader memory_into(int64_t& target) {
     const std::string text = value.text();
     const auto megabytes = slurm::parse_memory(text);
     if (!megabytes || *megabytes == 0) {
-      value.refuse("is '" + text + "', which is no amount of memory; e.g. 240G");
+      value.refuse("must be an amount of memory such as 240G, not '" + text + "'");
     }
     target = *megabytes;
   };
@@ -115,12 +115,6 @@ Reader urgent_shape_into(std::optional<Shape>& target) {
   return [&target](const base::YamlValue& value) { word_into(target.emplace(), kShapes)(value); };
 }
 
-void check_between(const std::string& key, int value, int least, int most) {
-  if (value >= least && value <= most) return;
-  throw ConfigError("slurm." + key + " must be between " + std::to_string(least) + " and " +
-                    std::to_string(most) + ", not " + std::to_string(value));
-}
-
 void make_absolute(std::string& path) {
   if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
 }
@@ -149,21 +143,6 @@ void check_gpu_options(const SlurmOptions& slurm) {
         "slurm.options." + std::string(option) + " is '" + given->second +
         "', which would replace the GPUs of every shape: remove it, and set slurm.gpu_type to the "
         "type of the GPUs and slurm.gpus_per_node to their number on a node");
-  }
-}
-
-void check_ranges(const SlurmOptions& slurm) {
-  check_between("requests_per_minute", slurm.access.requests_per_minute, 6, 1'000'000);
-  check_between("max_jobs", slurm.max_jobs, 1, 1'000'000);
-  check_between("max_pending", slurm.max_pending, 0, 1'000'000);
-  check_between("gpus_per_node", slurm.gpus_per_node, 1, 1024);
-  check_between("nodes", slurm.nodes, 1, kMostNodes);
-  const std::map<std::string, std::chrono::milliseconds> durations = {
-      {"connect_timeout", slurm.http.connect_timeout},
-      {"timeout", slurm.http.timeout},
-      {"poll", slurm.access.poll}};
-  for (const auto& [key, duration] : durations) {
-    if (duration.count() < 1) throw ConfigError("slurm." + key + " must be at least 1ms");
   }
 }
 
@@ -224,39 +203,39 @@ Reader slurm_into(SlurmOptions& slurm) {
                        {"certificate", text_into(http.certificate)},
                        {"key", text_into(http.key)},
                        {"verify", flag_into(http.verify)}};
-  return section_into({{"transport", word_into(slurm.transport, kTransports)},
-                       {"url", text_into(http.url)},
-                       {"user", text_into(slurm.user)},
-                       {"token_file", text_into(slurm.token_file)},
-                       {"api_version", text_into(slurm.api_version)},
-                       {"connect_timeout", duration_into(http.connect_timeout)},
-                       {"timeout", duration_into(http.timeout)},
-                       {"tls", section_into(tls)},
-                       {"proxy", text_into(http.proxy)},
-                       {"commands", text_into(slurm.commands)},
-                       {"poll", duration_into(slurm.access.poll)},
-                       {"requests_per_minute", number_into(slurm.access.requests_per_minute)},
-                       {"accounting", word_into(slurm.access.accounting, kAccounting)},
-                       {"max_jobs", number_into(slurm.max_jobs)},
-                       {"max_pending", number_into(slurm.max_pending)},
-                       {"shape", shape_into(slurm)},
-                       {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
-                       {"gpus_per_node", number_into(slurm.gpus_per_node)},
-                       {"gpu_type", gpu_types_into(slurm.gpu_types)},
-                       {"nodes", number_into(slurm.nodes)},
-                       {"launcher", word_into(slurm.launcher, kLaunchers)},
-                       {"backend", word_into(slurm.backend, kBackends)},
-                       {"longest_time", time_limit_into(slurm.longest_time)},
-                       {"largest_memory", memory_into(slurm.largest_memory)},
-                       {"options", directives_into(slurm.options)},
-                       {"shapes", shapes_into(slurm.shape_options)},
-                       {"user_options", option_names_into(slurm.user_options)},
-                       {"setup", lines_into(slurm.setup)}});
+  return section_into(
+      {{"transport", word_into(slurm.transport, kTransports)},
+       {"url", text_into(http.url)},
+       {"user", text_into(slurm.user)},
+       {"token_file", text_into(slurm.token_file)},
+       {"api_version", text_into(slurm.api_version)},
+       {"connect_timeout", positive_duration_into(http.connect_timeout)},
+       {"timeout", positive_duration_into(http.timeout)},
+       {"tls", section_into(tls)},
+       {"proxy", text_into(http.proxy)},
+       {"commands", text_into(slurm.commands)},
+       {"poll", positive_duration_into(slurm.access.poll)},
+       {"requests_per_minute", number_into(slurm.access.requests_per_minute, 6, 1'000'000)},
+       {"accounting", word_into(slurm.access.accounting, kAccounting)},
+       {"max_jobs", number_into(slurm.max_jobs, 1, 1'000'000)},
+       {"max_pending", number_into(slurm.max_pending, 0, 1'000'000)},
+       {"shape", shape_into(slurm)},
+       {"urgent_shape", urgent_shape_into(slurm.urgent_shape)},
+       {"gpus_per_node", number_into(slurm.gpus_per_node, 1, 1024)},
+       {"gpu_type", gpu_types_into(slurm.gpu_types)},
+       {"nodes", number_into(slurm.nodes, 1, kMostNodes)},
+       {"launcher", word_into(slurm.launcher, kLaunchers)},
+       {"backend", word_into(slurm.backend, kBackends)},
+       {"longest_time", time_limit_into(slurm.longest_time)},
+       {"largest_memory", memory_into(slurm.largest_memory)},
+       {"options", directives_into(slurm.options)},
+       {"shapes", shapes_into(slurm.shape_options)},
+       {"user_options", option_names_into(slurm.user_options)},
+       {"setup", lines_into(slurm.setup)}});
 }
 
 void complete_slurm(SlurmOptions& slurm) {
   slurm::HttpOptions& http = slurm.http;
-  check_ranges(slurm);
   check_gpu_options(slurm);
   check_urgent_shape(slurm);
   if (slurm.transport == Transport::kRest) {

@@ -39,12 +39,28 @@ Reader number_into(int& target) {
   };
 }
 
+Reader number_into(int& target, int least, int most) {
+  return [&target, least, most](const base::YamlValue& value) {
+    number_into(target)(value);
+    if (target >= least && target <= most) return;
+    value.refuse("must be between " + std::to_string(least) + " and " + std::to_string(most) +
+                 ", but is " + std::to_string(target));
+  };
+}
+
 Reader flag_into(bool& target) {
   return [&target](const base::YamlValue& value) { target = value.flag(); };
 }
 
 Reader duration_into(std::chrono::milliseconds& target) {
   return [&target](const base::YamlValue& value) { target = value.duration(); };
+}
+
+Reader positive_duration_into(std::chrono::milliseconds& target) {
+  return [&target](const base::YamlValue& value) {
+    target = value.duration();
+    if (target.count() < 1) value.refuse("must be at least 1ms");
+  };
 }
 
 Reader time_limit_into(int64_t& target) {

@@ -24,8 +24,12 @@ void read_section(const base::YamlSection& section, const Readers& readers);
 
 Reader text_into(std::string& target);
 Reader number_into(int& target);
+// Refuses a number that is not in the range.
+Reader number_into(int& target, int least, int most);
 Reader flag_into(bool& target);
 Reader duration_into(std::chrono::milliseconds& target);
+// Refuses 0.
+Reader positive_duration_into(std::chrono::milliseconds& target);
 // A time limit as sbatch writes it, in seconds; -1 for UNLIMITED.
 Reader time_limit_into(int64_t& target);
 Reader section_into(Readers readers);

@@ -155,7 +155,8 @@ TEST(Config, LimitsHaveDefaultsAndAreReadAndChecked) {
               AllOf(HasSubstr("'limits.item_per_user'"), HasSubstr("'items_per_user'")));
   EXPECT_THAT(refusal("limits: {requests_per_second: 0}"),
               HasSubstr("limits.requests_per_second must be between 1 and "));
-  EXPECT_THAT(refusal("limits: {body: 100}"), HasSubstr("limits.body must be between "));
+  EXPECT_THAT(refusal("state: /s\nlimits: {body: 100}"),
+              HasSubstr("line 2: limits.body must be between 2000000 and 100000000, but is 100"));
   EXPECT_THAT(refusal("limits: {connections_per_user: 512}"),
               HasSubstr("limits.connections must be more than limits.connections_per_user"));
 }

@@ -116,8 +116,10 @@ TEST(SlurmConfig, ACommandLineSiteNeedsNeitherAddressNorToken) {
   EXPECT_EQ(refusal(kSlurm), "not refused");
 }
 
-TEST(SlurmConfig, IsLookedAtOnlyWhenItIsUsed) {
-  EXPECT_EQ(refusal("slurm: {max_jobs: 0}"), "not refused");
+TEST(SlurmConfig, WhatItLacksIsLookedAtOnlyWhenItIsUsed) {
+  EXPECT_EQ(refusal("slurm: {shape: gpu, urgent_shape: cpu}"), "not refused");
+  EXPECT_THAT(refusal("slurm: {max_jobs: 0}"),
+              HasSubstr("line 1: slurm.max_jobs must be between 1 and 1000000, but is 0"));
   EXPECT_THAT(refusal("slurm: {max_jbos: 1}"), HasSubstr("'max_jobs'"));
 }
 
