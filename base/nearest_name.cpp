@@ -38,7 +38,7 @@ std::optional<std::string> nearest_name(const std::string& name,
   size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const size_t distance = edit_distance(lower(name), lower(candidate));
-    if (distance < best_distance && distance < candidate.size()) {
+    if (distance < best_distance && 2 * distance <= candidate.size()) {
       best = candidate;
       best_distance = distance;
     }

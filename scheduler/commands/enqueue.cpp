@@ -1,8 +1,10 @@
 // Implements commands.h: new items.
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "base/text.h"
 #include "db/contents.h"
@@ -19,17 +21,19 @@ namespace {
 
 using db::ItemState;
 
-void check_ctf(const db::Ctf& ctf) {
-  const auto check = [](double value, const char* what, double least, double most) {
+void check_ctf(const EnqueueRequest& request) {
+  const auto check = [&](double value, const char* what, const char* unit, int least, int most) {
     if (std::isfinite(value) && value >= least && value <= most) return;
-    throw Invalid(std::string(what) + " " + std::to_string(value) + " is not between " +
-                  std::to_string(static_cast<int64_t>(least)) + " and " +
-                  std::to_string(static_cast<int64_t>(most)));
+    std::ostringstream text;
+    text << std::setprecision(15) << '\'' << request.micrograph.path << "': " << what
+         << " must be between " << least << " and " << most << unit << ", but is " << value;
+    throw Invalid(text.str());
   };
-  check(ctf.defocus_u, "defocus_u (A, underfocus positive)", -1e6, 1e6);
-  check(ctf.defocus_v, "defocus_v (A, underfocus positive)", -1e6, 1e6);
-  check(ctf.astigmatism_angle, "astigmatism_angle (degrees)", -360, 360);
-  check(ctf.phase_shift, "phase_shift (degrees)", -360, 360);
+  const db::Ctf& ctf = request.ctf;
+  check(ctf.defocus_u, "defocus_u", " A (underfocus positive)", -1'000'000, 1'000'000);
+  check(ctf.defocus_v, "defocus_v", " A (underfocus positive)", -1'000'000, 1'000'000);
+  check(ctf.astigmatism_angle, "astigmatism_angle", " degrees", -360, 360);
+  check(ctf.phase_shift, "phase_shift", " degrees", -360, 360);
 }
 
 bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {
@@ -92,7 +96,7 @@ void Commands::check_quota(const Caller& caller, int64_t items, const std::strin
 
 // What needs no transaction, but for the options.
 void Commands::check_request(const EnqueueRequest& request) const {
-  check_ctf(request.ctf);
+  check_ctf(request);
   check_deadline(request.finish_by);
   check_label(options_.quotas, request.label);
   check_file(options_.quotas, request.micrograph);

@@ -43,7 +43,11 @@ void field(const Context& context, const std::string& name, const std::string& v
 }
 
 std::string ctf_text(const json& ctf) {
-  return fixed(ctf.at("defocus_u"), 1) + " / " + fixed(ctf.at("defocus_v"), 1) + " A at " +
+  const auto defocus = [&](const char* key) {
+    const double value = ctf.at(key);
+    return fixed(value, std::abs(value) < 100 ? 3 : 1);
+  };
+  return defocus("defocus_u") + " / " + defocus("defocus_v") + " A at " +
          fixed(ctf.at("astigmatism_angle"), 2) + " deg, phase shift " +
          fixed(ctf.at("phase_shift"), 2) + " deg (" + text_of(ctf, "source") + ")";
 }

@@ -107,7 +107,9 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
 CLI::Validator whole_number() {
   const auto check = [](std::string& text) -> std::string {
     const auto value = base::parse_number<int64_t>(text);
-    return value && *value >= 1 ? "" : expected("a whole number from 1", text);
+    if (!value || *value < 1) return expected("a whole number from 1", text);
+    text = std::to_string(*value);
+    return "";
   };
   return CLI::Validator(check, "");
 }

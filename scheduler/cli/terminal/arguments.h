@@ -26,10 +26,11 @@ CLI::Option* add_option(CLI::App& command, const std::string& name, Value& targe
                         const std::string& type, const std::string& help,
                         const std::optional<CLI::Validator>& check = {}) {
   CLI::Option* added = command.add_option(name, target, help)->type_name(type);
-  return check ? added->check(*check) : added;
+  return check ? added->transform(*check) : added;
 }
 
 // Checks of values: "expected a whole number from 1, got 'abc'". They add nothing to the help.
+// whole_number() writes the number without leading zeros, which CLI11 would read as octal.
 CLI::Validator whole_number();
 CLI::Validator real_number();
 CLI::Validator duration();

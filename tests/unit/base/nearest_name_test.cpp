@@ -24,6 +24,8 @@ TEST(NearestName, IsFoundByEditDistanceWithoutRegardToCase) {
 TEST(NearestName, AShortNameIsNotMeantByEverything) {
   EXPECT_EQ(nearest_name("xy", {"ab"}), std::nullopt);
   EXPECT_EQ(nearest_name("slot", {"threads", "slots"}), "slots");
+  EXPECT_EQ(nearest_name("foo", {"job"}), std::nullopt);
+  EXPECT_EQ(nearest_name("jbo", {"job"}), "job");
 }
 
 TEST(NearestName, IsAskedForInTheMessage) {
