@@ -139,7 +139,11 @@ ScriptTemplate read_template(const std::string& folder, const std::string& name)
   } catch (const std::system_error& error) {
     throw ScriptError("script template: " + std::string(error.what()));
   }
-  if (!text) throw ScriptError("script template '" + script.path() + "' does not exist");
+  if (!text) {
+    throw ScriptError("script template '" + script.path() +
+                      "' does not exist; Margay's own are installed in share/margay/templates, "
+                      "beside the folder of its programs");
+  }
   script.text = *text;
   return script;
 }

@@ -124,6 +124,11 @@ TEST_F(DoctorTest, TheSelfTestOfTheEngineRunsInTheJob) {
   EXPECT_EQ(failed.level, Level::kBad);
   EXPECT_THAT(failed.says, HasSubstr("ended with 70: no CUDA driver"));
   EXPECT_THAT(failed.advice, HasSubstr("margay-engine selftest --backend"));
+  EXPECT_THAT(failed.advice, HasSubstr("its driver"));
+  folder_.write("margay-engine",
+                "#!/bin/sh\necho margay-engine 9.9\n[ \"$1\" != selftest ] || exit 64\n");
+  EXPECT_THAT(about(examine(SystemClock()), "self-test in a job").advice,
+              HasSubstr("without share/margay/selftest"));
 }
 
 TEST_F(DoctorTest, TheSelfTestRunsOnTheDeviceOfTheShape) {
