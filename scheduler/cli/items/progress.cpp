@@ -15,6 +15,8 @@ using nlohmann::json;
 constexpr int kTailCells = 33;
 constexpr int kBestCells = 14;
 constexpr int kRoomForBest = 100;
+// Narrower terminals show neither names nor rates: how much is done and the time left come first.
+constexpr int kRoomForNames = 50;
 
 double number_in(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -25,12 +27,12 @@ double fraction_of(const Progress& progress) {
   return progress.total > 0 ? std::clamp(progress.done / progress.total, 0.0, 1.0) : 0;
 }
 
-std::string progress_tail(const std::optional<Progress>& progress, bool with_best) {
+std::string progress_tail(const std::optional<Progress>& progress, bool with_rate, bool with_best) {
   if (!progress) return "starting";
   std::string tail = pad(fixed(100 * fraction_of(*progress), 1), 5, Align::kRight) + " %";
   if (progress->state == "running") {
-    tail +=
-        "  " + fixed(progress->rate, 0) + "/s  " + duration_text(progress->eta_seconds) + " left";
+    if (with_rate) tail += "  " + fixed(progress->rate, 0) + "/s";
+    tail += "  " + duration_text(progress->eta_seconds) + " left";
   } else {
     tail += "  " + progress->state;
   }
@@ -72,16 +74,21 @@ std::vector<std::string> progress_lines(const std::vector<ProgressRow>& rows, in
     number_cells = std::max(number_cells, display_width(std::to_string(row.item)));
   }
   if (columns > 0) name_cells = std::clamp(name_cells, 1, std::max(8, columns / 4));
+  const bool with_names = columns <= 0 || columns >= kRoomForNames;
   const bool with_best = columns <= 0 || columns >= kRoomForBest;
   const int tail_cells = kTailCells + (with_best ? kBestCells : 0);
   std::vector<std::string> lines;
   for (const ProgressRow& row : rows) {
-    std::string line = "item " + pad(std::to_string(row.item), number_cells, Align::kRight) + "  ";
-    line += columns > 0 ? pad(shorten(row.name, name_cells, Cut::kStart), name_cells, Align::kLeft)
-                        : row.name;
-    const std::string tail = progress_tail(row.progress, with_best);
+    std::string line = with_names ? "item " : "";
+    line += pad(std::to_string(row.item), number_cells, Align::kRight);
+    if (columns <= 0) {
+      line += "  " + row.name;
+    } else if (with_names) {
+      line += "  " + pad(shorten(row.name, name_cells, Cut::kStart), name_cells, Align::kLeft);
+    }
+    const std::string tail = progress_tail(row.progress, with_names, with_best);
     const int bar_cells = std::min(30, columns - display_width(line) - tail_cells - 4);
-    if (row.progress && bar_cells >= 5) line += "  " + bar(fraction_of(*row.progress), bar_cells);
+    if (row.progress && with_names && bar_cells >= 5) line += "  " + bar(fraction_of(*row.progress), bar_cells);
     line += "  " + tail;
     lines.push_back(columns > 0 ? shorten(line, columns) : line);
   }
