@@ -138,10 +138,11 @@ void check_outputs(const SearchConfig& config, const std::string& manifest_path,
   if (manifest_path.empty() || options.overwrite || config.results.allow_file_overwrite) return;
   std::error_code ignored;
   if (fs::exists(manifest_path, ignored)) {
-    throw InputError("manifest '" + manifest_path +
-                     "' exists: a finished search is there already; choose another folder or name "
-                     "(--output DIR/NAME.csv), use --overwrite, or set "
-                     "match_template_result.allow_file_overwrite to true");
+    throw InputError(
+        "manifest '" + manifest_path +
+        "' exists: a finished search is there already; name other maps in the configuration "
+        "(match_template_result) and another peak list (--output DIR/NAME.csv), use "
+        "--overwrite, or set match_template_result.allow_file_overwrite to true");
   }
   if (!options.refuse_results) return;
   for (const Target& target : result_targets(config, options)) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/optics_limits.h"
 #include "base/text.h"
 #include "db/contents.h"
 #include "db/items.h"
@@ -22,18 +23,19 @@ namespace {
 using db::ItemState;
 
 void check_ctf(const EnqueueRequest& request) {
-  const auto check = [&](double value, const char* what, const char* unit, int least, int most) {
-    if (std::isfinite(value) && value >= least && value <= most) return;
+  const auto check = [&](double value, const char* what, const base::Limits& limits) {
+    if (std::isfinite(value) && value >= limits.least && value <= limits.most) return;
     std::ostringstream text;
     text << std::setprecision(15) << '\'' << request.micrograph.path << "': " << what
-         << " must be between " << least << " and " << most << unit << ", but is " << value;
+         << " must be between " << limits.least << " and " << limits.most << limits.unit
+         << ", but is " << value;
     throw Invalid(text.str());
   };
   const db::Ctf& ctf = request.ctf;
-  check(ctf.defocus_u, "defocus_u", " A (underfocus positive)", -1'000'000, 1'000'000);
-  check(ctf.defocus_v, "defocus_v", " A (underfocus positive)", -1'000'000, 1'000'000);
-  check(ctf.astigmatism_angle, "astigmatism_angle", " degrees", -360, 360);
-  check(ctf.phase_shift, "phase_shift", " degrees", -360, 360);
+  check(ctf.defocus_u, "defocus_u", base::kDefocus);
+  check(ctf.defocus_v, "defocus_v", base::kDefocus);
+  check(ctf.astigmatism_angle, "astigmatism_angle", base::kAngle);
+  check(ctf.phase_shift, "phase_shift", base::kAngle);
 }
 
 bool name_the_same_template(const EnqueueRequest& a, const EnqueueRequest& b) {

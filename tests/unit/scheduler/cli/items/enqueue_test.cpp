@@ -157,8 +157,8 @@ TEST_F(CliEnqueueTest, ARefusedCtfIsNotDoubtedToo) {
       enqueue_files({file("one.mrc")}, {"--defocus-u", "10200000", "--defocus-v", "10200000"});
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.error,
-              AllOf(HasSubstr("one.mrc': defocus_u must be between -1000000 and 1000000 A "
-                              "(underfocus positive), but is 10200000\n"),
+              AllOf(HasSubstr("one.mrc': defocus_u must be between -1000000 and 1000000 A, "
+                              "but is 10200000\n"),
                     testing::Not(HasSubstr("warning"))));
 }
 
