@@ -16,6 +16,7 @@
 #include "engine/error.h"
 #include "engine/io/mrc.h"
 #include "engine/results/checkpoint.h"
+#include "engine/results/manifest.h"
 #include "scheduler/api/job_files.h"
 #include "scheduler/api/peaks.h"
 #include "scheduler/api/submission.h"
@@ -82,6 +83,12 @@ void mrc(const std::string& bytes) {
 
 void search_yaml(const std::string& bytes) {
   parse_or_refuse<engine::InputError>([&] { engine::parse_search_config(bytes, "search.yaml"); });
+}
+
+void searched_maps(const std::string& bytes) {
+  const MemoryFile file(bytes);
+  parse_or_refuse<engine::InputError>(
+      [&] { engine::read_searched_maps(file.path(), "/maps/scaled_mip.mrc"); });
 }
 
 void template_yaml(const std::string& bytes) {
@@ -279,6 +286,7 @@ const std::vector<FuzzTarget>& fuzz_targets() {
       {"process_record", process_record},
       {"progress", progress},
       {"search_yaml", search_yaml},
+      {"searched_maps", searched_maps},
       {"slurm_json", slurm_json},
       {"slurm_text", slurm_text},
       {"template_yaml", template_yaml},
