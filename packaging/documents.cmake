@@ -2,7 +2,7 @@
 # another beside it, with links between them that lead there.
 set(margay_queue_documents README.md api.md daemon.md ingest.md install.md policy.md quickstart.md
                            slurm.md trace.yaml)
-set(margay_engine_documents engine.md numerics.md cpu.md cuda.md)
+set(margay_engine_documents engine.md formats.md numerics.md cpu.md cuda.md)
 
 # FOLDER NAME...
 function(margay_install_documents folder)

@@ -98,7 +98,7 @@ std::string inputs_text(const InitCommand& command) {
          "\n"
          "#                                   register it with the queue, which ignores paths and\n"
          "#                                   defocus here: they come with each micrograph\n"
-         "# Every key: docs/engine.md. Paths are relative to the folder where the program is "
+         "# Every key: docs/formats.md. Paths are relative to the folder where the program is "
          "started.\n"
          "\n"
          "# MRC: one image, both sides even; a cube of density with the same pixel size.\n" +

@@ -4,7 +4,7 @@
 // resampled by search_grid.cpp; its place in images_of() of results.cpp; the number of maps where
 // memory and disk are counted (cpu_memory.cpp, cpu/fused/plan.cpp, search/device.cpp, and
 // scheduler/files/disk_space.cpp); the queue's own list in scheduler/script/engine_config.cpp;
-// init.cpp, docs/engine.md, and the tests' configurations. Leopard-EM's files do not name it, so
+// init.cpp, docs/formats.md, and the tests' configurations. Leopard-EM's files do not name it, so
 // its key must be optional, and manifests of older searches do not have it.
 #pragma once
 

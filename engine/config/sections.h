@@ -3,7 +3,7 @@
 // A new key: its field in config.h, with unit and default; its line in the section's reader, or for
 // a new section a reader here and its key in config_reader.cpp; what it changes in the numbers, in
 // identify() of search/search.cpp, so that no checkpoint is resumed with another value; if it
-// changes the speed, in scheduler/results/rate_key.cpp; init.cpp, docs/engine.md, config_test. The
+// changes the speed, in scheduler/results/rate_key.cpp; init.cpp, docs/formats.md, config_test. The
 // queue passes on keys that it does not know.
 #pragma once
 
